@@ -1,0 +1,37 @@
+import { z } from "zod";
+
+/**
+ * REv2 platform properties: what an action asks for, and what a worker offers.
+ *
+ * A worker serves an action when it offers every property that the action asks
+ * for, apart from those that instruct the farm (see `instructions`).
+ */
+export const Platform = z.record(z.string().min(1).max(256), z.string().max(1_024));
+export type Platform = z.infer<typeof Platform>;
+
+/** Properties that tell the farm how to run an action; no worker needs to offer them. */
+const instructions = new Set([
+  "network",
+  "cpus",
+  "memory",
+  "size-class",
+  "min-size-class",
+  "max-size-class",
+]);
+
+/** The properties that a worker must offer. */
+export function requirementsOf(platform: Platform): Platform {
+  return Object.fromEntries(Object.entries(platform).filter(([name]) => !instructions.has(name)));
+}
+
+/** One text for equal platforms, whatever order they were written in. */
+export function platformKey(platform: Platform): string {
+  return JSON.stringify(
+    Object.entries(platform).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
+  );
+}
+
+/** Whether a worker that offers `offered` may run what asks for `asked`. */
+export function serves(offered: Platform, asked: Platform): boolean {
+  return Object.entries(requirementsOf(asked)).every(([name, value]) => offered[name] === value);
+}

@@ -1,0 +1,9 @@
+/**
+ * Something that runs until it is stopped.
+ *
+ * `stop` may be called twice, ends what is in hand, and resolves when nothing of
+ * the service is left: no timer, no socket, no child process.
+ */
+export interface Service {
+  stop(): Promise<void>;
+}
