@@ -1,0 +1,37 @@
+import pg from "pg";
+import { Fault, type FaultCode, messageOf } from "#core/fault.ts";
+
+/**
+ * Tells a database that cannot be reached (try again) from one that refused (do not).
+ *
+ * SQLSTATE classes: 08 connection, 57P administrator or crash shutdown, 53
+ * insufficient resources, 40 serialisation and deadlock (PostgreSQL, appendix A).
+ */
+export function databaseFault(reason: unknown): Fault {
+  if (reason instanceof Fault) return reason;
+  return new Fault(codeOf(reason), `the database says: ${messageOf(reason)}`, { cause: reason });
+}
+
+function codeOf(reason: unknown): FaultCode {
+  if (!(reason instanceof pg.DatabaseError))
+    return isConnectionLoss(reason) ? "unavailable" : "internal";
+  const state = reason.code ?? "";
+  if (state === "53100") return "resource_exhausted";
+  if (state.startsWith("08") || state.startsWith("57P") || state.startsWith("53"))
+    return "unavailable";
+  if (state.startsWith("40")) return "aborted";
+  return "internal";
+}
+
+function isConnectionLoss(reason: unknown): boolean {
+  if (!(reason instanceof Error)) return false;
+  const { code } = reason as NodeJS.ErrnoException;
+  const lost = ["ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE", "ETIMEDOUT", "ENOTFOUND"];
+  return (
+    (code !== undefined && lost.includes(code)) ||
+    // node-postgres throws plain errors for a socket that closed under it.
+    /connection (terminated|ended|closed)|client has encountered a connection error|not queryable|timeout exceeded when trying to connect/i.test(
+      reason.message,
+    )
+  );
+}

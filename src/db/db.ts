@@ -1,0 +1,28 @@
+import type { z } from "zod";
+import type { Sql } from "./sql.ts";
+
+/**
+ * A place to run statements that commit together.
+ *
+ * Store functions take a Tx rather than a Db: the caller, who knows what must
+ * happen as one, decides where the transaction begins and ends.
+ */
+export interface Tx {
+  /** Runs a statement and parses each row. A row that does not fit is a bug in the store. */
+  many<Row extends z.ZodType>(row: Row, statement: Sql): Promise<z.output<Row>[]>;
+  /** Runs a statement; answers how many rows it touched. */
+  run(statement: Sql): Promise<number>;
+  /** Runs several statements without values, such as a migration. */
+  script(text: string): Promise<void>;
+}
+
+export interface Db extends Tx {
+  /** Commits what `work` did when it resolves, nothing of it when it throws. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Calls `heard` for each NOTIFY on a channel, and once with an empty payload
+   * after the connection was lost and is back: notifications may have been missed.
+   */
+  listen(channel: string, heard: (payload: string) => void): Promise<{ stop(): Promise<void> }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,53 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+
+/** A command, with what must stand before it for PostgreSQL to accept its user. */
+export interface RunAs {
+  /** For `grange doctor`. */
+  readonly description: string;
+  /** Turns a command line into the one to spawn. */
+  wrap(command: readonly string[]): string[];
+  /** Whom the data directory must belong to, when not to us. */
+  readonly owner?: { readonly uid: number; readonly gid: number };
+}
+
+/** The uid of `nobody` on every Linux; `initdb` wants a name for its user, and this one has it. */
+const nobody = 65_534;
+
+/**
+ * How to run PostgreSQL here.
+ *
+ * It refuses to run as root. A user namespace in which root is called `nobody`
+ * satisfies it, needs no second user, and keeps files readable that only root can
+ * read. Where such namespaces are forbidden, it runs as the real `nobody`.
+ *
+ * `--pdeathsig INT` lets PostgreSQL shut down cleanly when we are killed.
+ */
+export function chooseRunAs(): RunAs {
+  const deathSignal = existsSync("/usr/bin/setpriv")
+    ? ["/usr/bin/setpriv", "--pdeathsig", "INT"]
+    : [];
+  if (process.getuid?.() !== 0) {
+    return { description: "this user", wrap: (command) => [...deathSignal, ...command] };
+  }
+  const namespace = ["unshare", "--user", `--map-user=${nobody}`, `--map-group=${nobody}`];
+  if (spawnSync("unshare", [...namespace.slice(1), "true"], { stdio: "ignore" }).status === 0) {
+    return {
+      description: "root, called nobody in a user namespace",
+      wrap: (command) => [...namespace, ...deathSignal, ...command],
+    };
+  }
+  return {
+    description: "the user nobody",
+    wrap: (command) => [
+      "setpriv",
+      `--reuid=${nobody}`,
+      `--regid=${nobody}`,
+      "--clear-groups",
+      "--pdeathsig",
+      "INT",
+      ...command,
+    ],
+    owner: { uid: nobody, gid: nobody },
+  };
+}

@@ -1,0 +1,68 @@
+import { readdir, readFile } from "node:fs/promises";
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import type { Db } from "./db.ts";
+import { sql } from "./sql.ts";
+
+/** One lock for all servers that start at once; the number is arbitrary and ours alone. */
+const migrationLock = 7_240_911;
+
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The migrations beside this file, or beside the bundle that holds it. */
+export async function readMigrations(
+  folder: URL = new URL("./migrations/", import.meta.url),
+): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted();
+  return Promise.all(
+    names.map(async (name) => ({
+      number: Number(name.slice(0, 4)),
+      name,
+      text: await readFile(new URL(name, folder), "utf8"),
+    })),
+  );
+}
+
+/**
+ * Brings the database up to this version of the code, all steps in one transaction.
+ *
+ * Refused when the database is newer: old code would misread it. Migrations go
+ * forward only; to go back, restore a backup.
+ */
+export async function migrate(db: Db, migrations?: readonly Migration[]): Promise<void> {
+  const known = migrations ?? (await readMigrations());
+  await db.transaction(async (tx) => {
+    await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`);
+    await tx.run(sql`
+      create table if not exists migration (
+        number integer primary key,
+        name text not null,
+        applied_at timestamptz not null default now()
+      )
+    `);
+    const applied = await tx.many(
+      z.object({ number: z.number(), name: z.string() }),
+      sql`select number, name from migration order by number`,
+    );
+    const newest = known.at(-1)?.number ?? 0;
+    const ahead = applied.find((row) => row.number > newest);
+    if (ahead !== undefined) {
+      throw new Fault(
+        "failed_precondition",
+        `the data was written by a newer version of Grange (it has ${ahead.name}; this version knows up to ${newest}). ` +
+          "Update Grange, or start with another data directory (GRANGE_DATA)",
+      );
+    }
+    const done = new Set(applied.map((row) => row.number));
+    for (const migration of known.filter((each) => !done.has(each.number))) {
+      await tx.script(migration.text);
+      await tx.run(
+        sql`insert into migration (number, name) values (${migration.number}, ${migration.name})`,
+      );
+    }
+  });
+}

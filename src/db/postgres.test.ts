@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import { freshDatabase } from "../../test/support/fresh-db.ts";
+import { openPostgres } from "./postgres.ts";
+import { sql } from "./sql.ts";
+
+const url = await freshDatabase();
+const Count = z.object({ n: z.number() });
+
+test("a transaction that throws leaves nothing behind", async () => {
+  const db = openPostgres({ url });
+  await db.script("create table thing (n integer)");
+
+  const attempt = db.transaction(async (tx) => {
+    await tx.run(sql`insert into thing values (1)`);
+    throw new Fault("aborted", "changed my mind");
+  });
+
+  await expect(attempt).rejects.toThrow("changed my mind");
+  expect(await db.many(Count, sql`select count(*) as n from thing`)).toEqual([{ n: 0 }]);
+  await db.close();
+});
+
+test("a failing statement is told as a fault, and the connection serves the next transaction", async () => {
+  const db = openPostgres({ url, poolSize: 1 });
+
+  await expect(db.transaction((tx) => tx.run(sql`select nothing from nowhere`))).rejects.toThrow(
+    /the database says: relation "nowhere" does not exist/,
+  );
+
+  expect(await db.transaction((tx) => tx.many(Count, sql`select 2::bigint as n`))).toEqual([
+    { n: 2 },
+  ]);
+  await db.close();
+});
+
+test("a transaction whose connection is cut throws unavailable, and the next one works", async () => {
+  const db = openPostgres({ url, poolSize: 1 });
+
+  const cut = db.transaction((tx) => tx.run(sql`select pg_terminate_backend(pg_backend_pid())`));
+
+  await expect(cut).rejects.toMatchObject({ code: "unavailable" });
+  expect(await db.many(Count, sql`select 1::bigint as n`)).toEqual([{ n: 1 }]);
+  await db.close();
+});
+
+test("a listener hears notifications, and is called with nothing after its connection was lost", async () => {
+  const db = openPostgres({ url });
+  const heard: string[] = [];
+  let told = () => {};
+  const next = () => new Promise<void>((resolve) => (told = resolve));
+  await db.listen("bell", (payload) => {
+    heard.push(payload);
+    told();
+  });
+
+  const first = next();
+  await db.run(sql`select pg_notify('bell', 'ding')`);
+  await first;
+  const second = next();
+  await db.run(sql`
+    select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()
+  `);
+  await second;
+
+  expect(heard).toEqual(["ding", ""]);
+  await db.close();
+});

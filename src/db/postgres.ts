@@ -1,0 +1,123 @@
+import pg from "pg";
+import { z } from "zod";
+import { databaseFault } from "./database-fault.ts";
+import type { Db, Tx } from "./db.ts";
+import { listenOn } from "./listen.ts";
+import type { Sql } from "./sql.ts";
+import { statementNames } from "./statement-names.ts";
+
+export interface PostgresOptions {
+  /** `postgres://…`; a Unix socket is `postgres:///name?host=/directory&user=name`. */
+  readonly url: string;
+  /** Connections at most. Two cores gain nothing from more than a few. */
+  readonly poolSize?: number;
+  readonly applicationName?: string;
+}
+
+/** node-postgres hands out int8 as text; ours are counters and sizes, safe as numbers. */
+const int8 = 20;
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+    oid === int8 && format !== "binary"
+      ? safeInteger
+      : pg.types.getTypeParser(oid, format ?? "text")) as typeof pg.types.getTypeParser,
+};
+
+export function openPostgres(options: PostgresOptions): Db {
+  const config: pg.PoolConfig = {
+    connectionString: options.url,
+    application_name: options.applicationName ?? "grange",
+    types,
+    // Statements of one connection go out without waiting for each other's answers.
+    pipeline: true,
+  };
+  const pool = new pg.Pool({
+    ...config,
+    max: options.poolSize ?? 8,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+  });
+  // An idle connection that breaks is replaced at its next use; without a
+  // listener the process would end.
+  pool.on("error", () => {});
+  const nameOf = statementNames();
+  const listeners = new Set<{ stop(): Promise<void> }>();
+
+  return {
+    ...over(pool, nameOf),
+
+    async transaction(work) {
+      const client = await pool.connect().catch(fail);
+      let broken: Error | undefined;
+      const onError = (error: Error) => {
+        broken = error;
+      };
+      client.on("error", onError);
+      try {
+        // Not awaited here, so that it travels with the first statement.
+        const begun = client.query("begin");
+        begun.catch(() => {});
+        const result = await work(over(client, nameOf));
+        await begun;
+        await client.query("commit");
+        return result;
+      } catch (cause) {
+        await client.query("rollback").catch((error: Error) => {
+          broken ??= error;
+        });
+        throw cause instanceof pg.DatabaseError || broken ? databaseFault(cause) : cause;
+      } finally {
+        client.off("error", onError);
+        client.release(broken);
+      }
+    },
+
+    async listen(channel, heard) {
+      const listener = await listenOn(config, channel, heard);
+      listeners.add(listener);
+      return {
+        async stop() {
+          listeners.delete(listener);
+          await listener.stop();
+        },
+      };
+    },
+
+    async close() {
+      await Promise.all([...listeners].map((listener) => listener.stop()));
+      await pool.end();
+    },
+  };
+}
+
+function over(
+  connection: pg.Pool | pg.PoolClient,
+  nameOf: (text: string) => string | undefined,
+): Tx {
+  const query = (s: Sql): Promise<pg.QueryResult> => {
+    const name = nameOf(s.text);
+    const named = name === undefined ? {} : { name };
+    return connection.query({ text: s.text, values: [...s.values], ...named }).catch(fail);
+  };
+  return {
+    async many(row, statement) {
+      return z.array(row).parse((await query(statement)).rows);
+    },
+    async run(statement) {
+      return (await query(statement)).rowCount ?? 0;
+    },
+    async script(text) {
+      await connection.query(text).catch(fail);
+    },
+  };
+}
+
+function fail(reason: unknown): never {
+  throw databaseFault(reason);
+}
+
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is too large for a number`);
+  return value;
+}
