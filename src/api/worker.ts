@@ -1,0 +1,28 @@
+import { z } from "zod";
+
+const Time = z.iso.datetime();
+
+export const Worker = z.object({
+  name: z.string(),
+  platform: z.record(z.string(), z.string()),
+  sizeClass: z.number().int(),
+  slots: z.number().int(),
+  /** `lost`: its heartbeats stopped. */
+  state: z.enum(["idle", "busy", "draining", "lost"]),
+  facilities: z.record(z.string(), z.string()),
+  version: z.string(),
+  registeredAt: Time,
+  lastSeenAt: Time,
+  /** What it runs now. */
+  running: z.array(
+    z.object({
+      executionId: z.string(),
+      /** The job it serves, if it serves one. */
+      graphId: z.string().nullable(),
+      job: z.string().nullable(),
+      since: Time,
+    }),
+  ),
+  finishedCount: z.number().int(),
+});
+export type Worker = z.infer<typeof Worker>;
