@@ -1,0 +1,72 @@
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+
+/** Tells followers that something changed; what changed, they look up themselves. */
+export interface ChangeFeed extends Service {
+  /**
+   * Waits for the next change of a topic after this call, or until the time is over.
+   *
+   * A caller looks first and waits after, and a change may come in between: so it
+   * takes a ticket before it looks, and hands it in when it waits.
+   */
+  ticket(topic: string): Ticket;
+}
+
+export interface Ticket {
+  /** Resolves at once when the topic changed since the ticket was taken. */
+  changed(withinMs: number, signal: AbortSignal): Promise<void>;
+  drop(): void;
+}
+
+/**
+ * Follows a NOTIFY channel whose payload is a topic; the empty topic hears everything.
+ *
+ * After a lost connection every follower is woken, since notifications were missed.
+ */
+export async function changeFeed(db: Db, channel: string): Promise<ChangeFeed> {
+  const waiting = new Map<string, Set<() => void>>();
+  const wake = (topic: string) => {
+    for (const ring of waiting.get(topic) ?? []) ring();
+  };
+  const listener = await db.listen(channel, (topic) => {
+    if (topic === "") for (const each of waiting.keys()) wake(each);
+    else {
+      wake(topic);
+      wake("");
+    }
+  });
+
+  return {
+    ticket(topic) {
+      let hasChanged = false;
+      let resolve = () => {};
+      const ring = () => {
+        hasChanged = true;
+        resolve();
+      };
+      const rings = waiting.get(topic) ?? new Set();
+      waiting.set(topic, rings.add(ring));
+      return {
+        async changed(withinMs, signal) {
+          if (!hasChanged && !signal.aborted) {
+            await new Promise<void>((done) => {
+              const timer = setTimeout(done, withinMs);
+              resolve = () => {
+                clearTimeout(timer);
+                done();
+              };
+              signal.addEventListener("abort", resolve, { once: true });
+            });
+            signal.removeEventListener("abort", resolve);
+          }
+          hasChanged = false;
+        },
+        drop() {
+          rings.delete(ring);
+          if (rings.size === 0) waiting.delete(topic);
+        },
+      };
+    },
+    stop: () => listener.stop(),
+  };
+}

@@ -1,0 +1,50 @@
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+
+/** Everything the server can be told. Read once, at start; a wrong value stops it there. */
+export const ServerConfig = z.object({
+  /** Where the server keeps what must outlive it; made when it does not exist. */
+  dataDir: z
+    .string()
+    .min(1)
+    .transform((path) => resolve(path)),
+  host: z.string().min(1).default("127.0.0.1"),
+  /** 0 takes any free port. */
+  port: z.coerce.number().int().min(0).max(65_535).default(8980),
+  /** A PostgreSQL of version 15 or later; without it Grange starts its own in the data directory. */
+  databaseUrl: z.url().optional(),
+  /** Lets the server listen where others can reach it, though nobody has to sign in. */
+  allowOpen: z.stringbool().or(z.boolean()).default(false),
+  /** Where the built pages are. */
+  webDir: z.string().optional(),
+  /** Jobs whose inputs are put together at the same time. */
+  preparations: z.coerce.number().int().min(1).max(64).default(Math.max(2, availableParallelism())),
+});
+export type ServerConfig = z.infer<typeof ServerConfig>;
+
+/** Reads the configuration from the environment; what the caller knows better goes on top. */
+export function readServerConfig(
+  overrides: Partial<z.input<typeof ServerConfig>> = {},
+  env: NodeJS.ProcessEnv = process.env,
+): ServerConfig {
+  const given = {
+    dataDir: env["GRANGE_DATA"] ?? ".grange-data",
+    host: env["GRANGE_HOST"],
+    port: env["GRANGE_PORT"],
+    databaseUrl: env["GRANGE_DATABASE_URL"],
+    allowOpen: env["GRANGE_ALLOW_OPEN"],
+    webDir: env["GRANGE_WEB"],
+    preparations: env["GRANGE_PREPARATIONS"],
+  };
+  const set = Object.fromEntries(
+    Object.entries({ ...given, ...overrides }).filter(([, value]) => value !== undefined),
+  );
+  const parsed = ServerConfig.safeParse(set);
+  if (parsed.success) return parsed.data;
+  throw new Fault(
+    "invalid_argument",
+    `the server's configuration is wrong:\n${z.prettifyError(parsed.error)}`,
+  );
+}

@@ -1,0 +1,65 @@
+import type { Context } from "hono";
+import { streamSSE } from "hono/streaming";
+import { Fault } from "#core/fault.ts";
+import type { Ticket } from "../change-feed.ts";
+import { faultToHttp } from "./fault-to-http.ts";
+
+export interface ServerEvent {
+  readonly event?: string;
+  /** Where a client that lost the connection goes on. */
+  readonly id?: string;
+  readonly data: unknown;
+}
+
+export interface Look {
+  readonly events: readonly ServerEvent[];
+  /** Nothing will ever change again: the stream ends. */
+  readonly over: boolean;
+}
+
+/** Proxies close silent connections; most wait a minute. */
+const silenceMs = 15_000;
+
+/**
+ * Sends what `look` finds, waits until something changed, looks again.
+ *
+ * Events carry states, not steps: a slow client gets fewer of them, and one that
+ * comes back names the last it saw and misses nothing.
+ */
+export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look>): Response {
+  const leave = new AbortController();
+  return streamSSE(c, async (stream) => {
+    stream.onAbort(() => leave.abort());
+    try {
+      while (!leave.signal.aborted) {
+        const { events, over } = await look();
+        for (const event of events) {
+          await stream.writeSSE({
+            ...(event.event === undefined ? {} : { event: event.event }),
+            ...(event.id === undefined ? {} : { id: event.id }),
+            data: JSON.stringify(event.data),
+          });
+        }
+        if (over) {
+          await stream.writeSSE({ event: "end", data: "{}" });
+          return;
+        }
+        if (events.length === 0) await stream.write(": still here\n\n");
+        await ticket.changed(silenceMs, leave.signal);
+      }
+    } catch (cause) {
+      if (leave.signal.aborted) return;
+      await stream.writeSSE({ event: "failure", data: JSON.stringify(faultToHttp(cause).body) });
+    } finally {
+      ticket.drop();
+    }
+  });
+}
+
+/** Where the client wants to go on: what it saw last, or `?since=`, or the beginning. */
+export function resumeFrom(c: Context, parameter: string): number {
+  const text = c.req.header("last-event-id") ?? c.req.query(parameter) ?? "0";
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Fault("invalid_argument", `${parameter} must be a whole number, not "${text}"`);
+}

@@ -1,0 +1,63 @@
+import { Hono } from "hono";
+import type { Logger } from "pino";
+import { Fault } from "#core/fault.ts";
+import type { Farm } from "./farm.ts";
+import { faultToHttp } from "./fault-to-http.ts";
+import { graphRoutes } from "./graph-routes.ts";
+import { isOurHost } from "./host-guard.ts";
+import { jobRoutes } from "./job-routes.ts";
+import { pageRoutes } from "./page-routes.ts";
+import { workerRoutes } from "./worker-routes.ts";
+
+export interface HttpAppOptions {
+  readonly farm: Farm;
+  readonly logger: Logger;
+  readonly webDir: string | undefined;
+  /** The address we listen on; requests for other hosts are refused. */
+  readonly host: string;
+}
+
+/** The HTTP API under /api/v1, and the pages everywhere else. */
+export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
+  const app = new Hono();
+
+  app.use(async (c, next) => {
+    if (!isOurHost(c.req.header("host"), host)) {
+      throw new Fault("permission_denied", "this server does not answer for that host name");
+    }
+    await next();
+    c.header("x-content-type-options", "nosniff");
+    c.header("referrer-policy", "same-origin");
+    c.header("x-frame-options", "DENY");
+    c.header(
+      "content-security-policy",
+      "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'",
+    );
+  });
+
+  const api = new Hono();
+  api.get("/server", (c) =>
+    c.json({
+      version: farm.version,
+      database: farm.database,
+      startedAt: farm.startedAt.toISOString(),
+    }),
+  );
+  api.get("/schema/definitions.json", (c) => c.json(farm.definitionsSchema() as object));
+  api.route("/", graphRoutes(farm));
+  api.route("/", jobRoutes(farm));
+  api.route("/", workerRoutes(farm));
+  api.all("*", (c) => {
+    throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);
+  });
+
+  app.route("/api/v1", api);
+  app.route("/", pageRoutes(webDir));
+
+  app.onError((error, c) => {
+    const { status, body } = faultToHttp(error);
+    if (status >= 500) logger.error({ err: error, path: c.req.path }, "a request failed");
+    return c.json(body, status as 500);
+  });
+  return app;
+}

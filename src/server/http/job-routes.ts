@@ -1,0 +1,103 @@
+import { Hono } from "hono";
+import { stream } from "hono/streaming";
+import { Fault } from "#core/fault.ts";
+import { eventStream, type Look, resumeFrom } from "./event-stream.ts";
+import type { Farm, RunName } from "./farm.ts";
+import { found } from "./found.ts";
+import { graphId } from "./graph-routes.ts";
+import { decodeUtf8Prefix } from "./utf8-prefix.ts";
+
+/** One answer's share of a log; the client asks on from `X-Next-Offset`. */
+const mostLogBytes = 4 * 1024 * 1024;
+const mostLogBytesPerEvent = 256 * 1024;
+
+/** Jobs of a graph, their runs, logs and outputs. */
+export function jobRoutes(farm: Farm): Hono {
+  const routes = new Hono();
+
+  routes.get("/graphs/:id/jobs/:name", async (c) => {
+    const id = await graphId(farm, c.req.param("id"));
+    const name = c.req.param("name");
+    return c.json(found(await farm.job(id, name), `job "${name}" in graph ${id}`));
+  });
+
+  routes.post("/graphs/:id/jobs/:name/cancel", async (c) => {
+    const id = await graphId(farm, c.req.param("id"));
+    const name = c.req.param("name");
+    return c.json(found(await farm.cancelJob(id, name), `job "${name}" in graph ${id}`));
+  });
+
+  routes.get("/graphs/:id/jobs/:name/runs/:run/log", async (c) => {
+    const run = await runName(farm, c.req.param());
+    const offset = resumeFrom(c, "offset");
+    const piece = found(await farm.log(run, offset, mostLogBytes), describe(run));
+    c.header("content-type", "text/plain; charset=utf-8");
+    c.header("x-next-offset", String(piece.nextOffset));
+    c.header("x-log-complete", String(piece.complete && piece.bytes.length < mostLogBytes));
+    return c.body(new Uint8Array(piece.bytes).buffer);
+  });
+
+  routes.get("/graphs/:id/jobs/:name/runs/:run/log/events", async (c) => {
+    const run = await runName(farm, c.req.param());
+    let offset = resumeFrom(c, "offset");
+    let attempt: number | undefined;
+    const ticket = await farm.logChanges(run);
+    return eventStream(c, ticket, async (): Promise<Look> => {
+      const events: Look["events"][number][] = [];
+      for (;;) {
+        const piece = found(await farm.log(run, offset, mostLogBytesPerEvent), describe(run));
+        if (attempt !== undefined && piece.attempt !== attempt) {
+          events.push({ event: "restart", id: "0", data: { attempt: piece.attempt } });
+          offset = 0;
+          attempt = piece.attempt;
+          continue;
+        }
+        attempt = piece.attempt;
+        const last = piece.complete && piece.bytes.length < mostLogBytesPerEvent;
+        const { text, bytes } = decodeUtf8Prefix(piece.bytes, last);
+        if (bytes > 0) {
+          events.push({ event: "log", id: String(offset + bytes), data: { offset, text } });
+          offset += bytes;
+        }
+        if (piece.bytes.length < mostLogBytesPerEvent) return { events, over: piece.complete };
+      }
+    });
+  });
+
+  routes.get("/graphs/:id/jobs/:name/runs/:run/outputs/:path{.+}", async (c) => {
+    const run = await runName(farm, c.req.param());
+    const path = c.req.param("path");
+    const output = found(await farm.output(run, path), `output "${path}" of ${describe(run)}`);
+    // What a job made is never shown as a page: it could be one that acts as the user.
+    c.header("content-type", "application/octet-stream");
+    c.header(
+      "content-disposition",
+      `attachment; filename*=UTF-8''${encodeURIComponent(baseName(path))}`,
+    );
+    c.header("content-length", String(output.digest.sizeBytes));
+    return stream(c, async (body) => {
+      for await (const chunk of output.chunks) await body.write(chunk);
+    });
+  });
+
+  return routes;
+}
+
+async function runName(
+  farm: Farm,
+  parameters: { id: string; name: string; run: string },
+): Promise<RunName> {
+  const number = Number(parameters.run);
+  if (!Number.isInteger(number) || number < 1) {
+    throw new Fault("invalid_argument", `"${parameters.run}" is no run; runs are numbered from 1`);
+  }
+  return { graphId: await graphId(farm, parameters.id), job: parameters.name, number };
+}
+
+function describe(run: RunName): string {
+  return `run ${run.number} of job "${run.job}" in graph ${run.graphId}`;
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
