@@ -1,0 +1,159 @@
+import { readdir, readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+
+/** Who may import whom. Read it as the floor plan: a room opens only onto the rooms it names. */
+const mayImport: Record<string, readonly string[]> = {
+  core: [],
+  proto: [],
+  api: ["core"],
+  db: ["core"],
+  cas: ["core", "proto"],
+  grpc: ["core", "proto", "cas"],
+  git: ["core", "db", "cas", "proto"],
+  actions: ["core", "db", "cas", "proto"],
+  execution: ["core", "db", "cas", "actions", "proto"],
+  graphs: ["core", "api", "db", "cas", "git", "actions", "execution", "proto"],
+  worker: ["core", "cas", "proto", "grpc"],
+  server: ["core", "api", "db", "cas", "git", "actions", "execution", "graphs", "proto", "grpc"],
+  // `up`, `server`, `worker` and `doctor` start the rooms; all else speaks to the API.
+  cli: ["core", "api", "db", "git", "graphs", "server", "worker"],
+};
+
+/** Which room owns which table. Only the owner writes SQL about it. */
+const ownerOf: Record<string, string> = {
+  migration: "db",
+  worker: "execution",
+  execution: "execution",
+  execution_attempt: "execution",
+  log_chunk: "execution",
+  action_result: "actions",
+  git_object: "git",
+  repository: "graphs",
+  definition: "graphs",
+  catalog: "graphs",
+  catalog_entry: "graphs",
+  graph: "graphs",
+  job: "graphs",
+  edge: "graphs",
+  run: "graphs",
+};
+
+interface Source {
+  readonly name: string;
+  readonly room: string;
+  readonly text: string;
+}
+
+async function sourcesBelow(folder: URL): Promise<Source[]> {
+  const names = (await readdir(folder, { recursive: true })).filter(
+    (name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name),
+  );
+  return Promise.all(
+    names.map(async (name) => ({
+      name,
+      room: name.split("/")[0] ?? "",
+      text: await readFile(new URL(name, folder), "utf8"),
+    })),
+  );
+}
+
+const sources = await sourcesBelow(new URL("../src/", import.meta.url));
+const pages = await sourcesBelow(new URL("../web/", import.meta.url));
+
+function doorsOf(text: string): string[] {
+  return [...text.matchAll(/(?:from|import\()\s*"#([a-z-]+)\//g)].map((match) => match[1] ?? "");
+}
+
+test("the house is not empty, and every room is on the plan", () => {
+  expect(sources.length).toBeGreaterThan(100);
+  expect(pages.length).toBeGreaterThan(10);
+  expect(new Set(sources.map((s) => s.room))).toEqual(new Set(Object.keys(mayImport)));
+});
+
+test("each import goes where the floor plan allows", () => {
+  const strays = sources.flatMap(({ name, room, text }) =>
+    doorsOf(text)
+      .filter((other) => other !== room && !mayImport[room]?.includes(other))
+      .map((other) => `${name} imports #${other}`),
+  );
+
+  expect(strays).toEqual([]);
+});
+
+test("rooms do not open onto each other in a circle", () => {
+  const over = new Set<string>();
+  const circles: string[] = [];
+  const visit = (room: string, path: readonly string[]) => {
+    if (path.includes(room)) circles.push([...path, room].join(" → "));
+    else if (!over.has(room))
+      for (const next of mayImport[room] ?? []) visit(next, [...path, room]);
+    over.add(room);
+  };
+  for (const room of Object.keys(mayImport)) visit(room, []);
+
+  expect(circles).toEqual([]);
+});
+
+test.each(["core", "api"])("%s runs anywhere, the browser too", (room) => {
+  const strays = sources.filter((s) => s.room === room && /from "node:/.test(s.text));
+
+  expect(strays.map((s) => s.name)).toEqual([]);
+});
+
+test("pages know the API and nothing behind it", () => {
+  const strays = pages.flatMap(({ name, text }) =>
+    doorsOf(text)
+      .filter((other) => other !== "core" && other !== "api")
+      .map((other) => `web/${name} imports #${other}`),
+  );
+
+  expect(strays).toEqual([]);
+});
+
+test("no relative import leaves its room", () => {
+  const strays = sources.filter(({ name, text }) => {
+    const depth = name.split("/").length - 2;
+    return new RegExp(`from "(\\.\\./){${depth + 1}}`).test(text);
+  });
+
+  expect(strays.map((s) => s.name)).toEqual([]);
+});
+
+describe("tables", () => {
+  const statements = sources
+    .filter(({ room }) => room !== "proto")
+    .flatMap(({ name, room, text }) =>
+      [...text.matchAll(/sql`([^`]*)`/g)].map((match) => ({ name, room, text: match[1] ?? "" })),
+    );
+
+  test("are spoken to in statements that this test can see", () => {
+    expect(statements.length).toBeGreaterThan(40);
+  });
+
+  test("are touched only by the room that owns them", () => {
+    const strays = statements.flatMap(({ name, room, text }) =>
+      [...text.matchAll(/\b(?:from|into|update|join)\s+([a-z_]+)/g)]
+        .map((match) => match[1] ?? "")
+        .filter((table) => Object.hasOwn(ownerOf, table) && ownerOf[table] !== room)
+        .map((table) => `${name} touches ${table}`),
+    );
+
+    expect(strays).toEqual([]);
+  });
+
+  test("are spoken to only from stores, apart from the database room itself", () => {
+    const strays = statements.filter(
+      ({ name, room }) => room !== "db" && !name.endsWith(".store.ts"),
+    );
+
+    expect([...new Set(strays.map((s) => s.name))]).toEqual([]);
+  });
+});
+
+test("the environment is read only where configuration is", () => {
+  const strays = sources.filter(
+    ({ name, text }) => /process\.env\b/.test(text) && !/(^|\/)config\.ts$/.test(name),
+  );
+
+  expect(strays.map((s) => s.name)).toEqual([]);
+});
