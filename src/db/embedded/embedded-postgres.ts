@@ -96,11 +96,12 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     pid: () => child?.pid,
     async stop() {
       stopping = true;
-      const last = child;
-      if (last === undefined) return;
-      // SIGINT is PostgreSQL's fast shutdown: clients are cut off, data is flushed.
-      process.kill(last.pid, "SIGINT");
-      await last.ended;
+      if (child !== undefined) {
+        // SIGINT is PostgreSQL's fast shutdown: clients are cut off, data is flushed.
+        process.kill(child.pid, "SIGINT");
+        await child.ended;
+      }
+      await rm(socketDir, { recursive: true, force: true });
     },
   };
 }

@@ -1,0 +1,29 @@
+import { badInputs, tryBadInput } from "../../../test/end-to-end/bad-input-cases.ts";
+import { startFarm } from "../../../test/support/farm.ts";
+import type { Measurement, Row } from "../row.ts";
+
+export const badInput: Measurement = {
+  title: "bad input",
+  long: false,
+  async measure() {
+    const farm = await startFarm({ workers: 0 });
+    try {
+      const rows: Row[] = [];
+      for (const bad of badInputs) {
+        const { code, said, missing } = await tryBadInput(bad, farm);
+        const clear = missing.length === 0 && code !== 0;
+        rows.push({
+          name: `bad input: ${bad.name}`,
+          figure: clear ? `exit ${code}` : `exit ${code}, says not ${missing.join(" ")}`,
+          unit: "",
+          goal: "exit ≠ 0; what, where, a way out",
+          holds: clear,
+          how: said.trim().split("\n").slice(0, 1).join(" ").slice(0, 120),
+        });
+      }
+      return rows;
+    } finally {
+      await farm.stop();
+    }
+  },
+};

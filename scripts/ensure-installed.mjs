@@ -1,0 +1,80 @@
+// Makes sure that this Node can run Grange and that node_modules is what package-lock.json says.
+// Plain Node, no packages: it runs before there are any.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** The floor of `engines` in package.json. */
+const oldest = [20, 19];
+
+/** Ends the process with a sentence when something is missing that it cannot put right. */
+export function ensureInstalled() {
+  checkNode();
+  if (matchesLock()) return;
+  const started = Date.now();
+  process.stderr.write("Installing packages (npm ci) …");
+  const npm = npmCommand();
+  const args = [...npm.slice(1), "ci", "--include=dev", "--include=optional", "--no-audit"];
+  const result = spawnSync(npm[0], [...args, "--no-fund", "--loglevel=warn"], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (result.status === 0) {
+    process.stderr.write(` ${((Date.now() - started) / 1_000).toFixed(1)} s\n`);
+    return;
+  }
+  if (result.signal === "SIGINT") process.exit(130);
+  process.stderr.write(` failed\n${result.stdout ?? ""}${result.stderr ?? ""}\n`);
+  process.stderr.write(
+    result.error
+      ? `npm could not be started (${result.error.message}). Install npm, which comes with Node: https://nodejs.org\n`
+      : "The packages could not be installed; npm's own words are above. Put that right and start again.\n",
+  );
+  process.exit(1);
+}
+
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1])) return;
+  process.stderr.write(
+    `Grange needs Node ${oldest.join(".")} or later; this is ${process.versions.node} (${process.execPath}).\n` +
+      "Install a newer one from https://nodejs.org, or with your version manager: nvm install 24\n",
+  );
+  process.exit(1);
+}
+
+/**
+ * Whether npm's own record of what it installed agrees with the lock.
+ *
+ * npm writes that record last, so a broken installation has none. Optional packages
+ * may be missing: they are for other machines.
+ */
+function matchesLock() {
+  const wanted = packagesOf(join(root, "package-lock.json"));
+  const have = packagesOf(join(root, "node_modules", ".package-lock.json"));
+  if (wanted === undefined || have === undefined) return false;
+  return Object.entries(wanted).every(([path, wants]) => {
+    if (path === "") return true;
+    const has = have[path];
+    if (has === undefined) return wants.optional === true || wants.devOptional === true;
+    return has.version === wants.version && has.integrity === wants.integrity;
+  });
+}
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The npm that started us, when one did; it need not be on the PATH. */
+function npmCommand() {
+  const path = process.env.npm_execpath ?? "";
+  return path.endsWith("npm-cli.js") ? [process.execPath, path] : ["npm"];
+}

@@ -1,0 +1,165 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openPostgres } from "#db/postgres.ts";
+import { sql } from "#db/sql.ts";
+import { type Farm, grange } from "../support/farm.ts";
+import { type Finished, runProgram } from "../support/process.ts";
+import { sampleRepository } from "../support/sample-repository.ts";
+
+/** Something wrong that a user hands in, and what the answer must contain. */
+export interface BadInput {
+  readonly name: string;
+  /** Types the command; the farm stands by for cases that need one. */
+  run(farm: Farm, scratch: string): Promise<Finished>;
+  /** Each must be found in what the command says: what is wrong, where, and a way out. */
+  readonly says: readonly RegExp[];
+}
+
+const run = (...args: string[]) => runProgram(process.execPath, [grange, ...args]);
+
+/** Definitions handed to a running farm by `grange submit`. */
+function definitions(name: string, text: string, says: readonly RegExp[]): BadInput {
+  return {
+    name,
+    says,
+    async run(farm) {
+      const repository = await sampleRepository({ ".grange/farm.yml": text });
+      try {
+        return await run("submit", "--server", farm.url, "--repo", repository.path, "--wait");
+      } finally {
+        await repository.remove();
+      }
+    },
+  };
+}
+
+/** Ten levels of ten aliases each: 10^10 scalars from a kilobyte. */
+function yamlBomb(): string {
+  const levels = Array.from({ length: 10 }, (_, i) =>
+    i === 0
+      ? "l0: &l0 [x, x, x, x, x, x, x, x, x, x]"
+      : `l${i}: &l${i} [${Array.from({ length: 10 }, () => `*l${i - 1}`).join(", ")}]`,
+  );
+  return ["version: 1", "jobs: {}", ...levels, ""].join("\n");
+}
+
+export const badInputs: readonly BadInput[] = [
+  definitions(
+    "a wrong key in a definition",
+    "version: 1\njobs:\n  lint:\n    comands: [npm run lint]\n",
+    [/farm\.yml:4/, /comands/, /commands/],
+  ),
+  definitions(
+    "a cycle",
+    "version: 1\njobs:\n  a: { commands: x, needs: [b] }\n  b: { commands: x, needs: [c] }\n  c: { commands: x, needs: [a] }\n",
+    [/farm\.yml:\d/, /a → b → c → a|b → c → a → b|c → a → b → c/],
+  ),
+  definitions(
+    "an unknown job in needs",
+    "version: 1\njobs:\n  build: { commands: x }\n  test: { commands: x, needs: [biuld] }\n",
+    [/farm\.yml:4/, /biuld/, /build/],
+  ),
+  definitions("a YAML bomb", yamlBomb(), [/farm\.yml/, /alias/i]),
+  definitions("text that is no YAML", "version: 1\njobs:\n  a: [\n", [/farm\.yml:\d/]),
+  {
+    name: "an unknown revision",
+    says: [/no-such-branch/, /revision|branch/i],
+    async run(farm) {
+      const repository = await sampleRepository({ file: "" });
+      try {
+        return await run(
+          "submit",
+          "--server",
+          farm.url,
+          "--repo",
+          repository.path,
+          "--rev",
+          "no-such-branch",
+        );
+      } finally {
+        await repository.remove();
+      }
+    },
+  },
+  {
+    name: "a repository that is none",
+    says: [/not a (git )?repository/i],
+    async run(farm, scratch) {
+      const folder = join(scratch, "no-repository");
+      await mkdir(folder);
+      return run("submit", "--server", farm.url, "--repo", folder);
+    },
+  },
+  {
+    name: "a port that is taken",
+    says: [/\b\d{4,5}\b/, /in use|taken/i, /--port/],
+    async run(_, scratch) {
+      const holder = createServer();
+      await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+      const address = holder.address();
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      try {
+        return await run("up", "--once", "--port", String(port), "--data", join(scratch, "port"));
+      } finally {
+        holder.close();
+      }
+    },
+  },
+  {
+    name: "a data directory of a newer version",
+    says: [/newer version/, /GRANGE_DATA|--data/],
+    async run(farm, scratch) {
+      // The database of a farm that stands is given to a second server by URL.
+      const url = `postgres:///newer?host=${encodeURIComponent(await socketDirOf(farm))}&user=grange`;
+      const admin = openPostgres({ url: url.replace("/newer", "/postgres"), poolSize: 1 });
+      await admin.script("create database newer");
+      await admin.close();
+      const newer = openPostgres({ url, poolSize: 1 });
+      await newer.script(
+        "create table migration (number integer primary key, name text not null, applied_at timestamptz not null default now())",
+      );
+      await newer.run(sql`insert into migration (number, name) values (9999, '9999_future.sql')`);
+      await newer.close();
+      return runProgram(
+        process.execPath,
+        [grange, "server", "--port", "0", "--data", join(scratch, "newer")],
+        { env: { GRANGE_DATABASE_URL: url } },
+      );
+    },
+  },
+  {
+    name: "a data directory that cannot be written",
+    says: [/cannot write|not writable/i, /GRANGE_DATA|--data/],
+    async run(_, scratch) {
+      // A file in the way stops root as well, which permissions do not.
+      await writeFile(join(scratch, "in-the-way"), "");
+      return run("up", "--once", "--port", "0", "--data", join(scratch, "in-the-way", "data"));
+    },
+  },
+];
+
+/** Runs one case in a scratch directory of its own. */
+export async function tryBadInput(
+  bad: BadInput,
+  farm: Farm,
+): Promise<Finished & { readonly said: string; readonly missing: readonly RegExp[] }> {
+  const scratch = await mkdtemp(join(tmpdir(), "grange-bad-"));
+  try {
+    const finished = await bad.run(farm, scratch);
+    const said = `${finished.stderr}${finished.stdout}`;
+    return { ...finished, said, missing: bad.says.filter((words) => !words.test(said)) };
+  } finally {
+    await chmod(scratch, 0o700);
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function socketDirOf(farm: Farm): Promise<string> {
+  // The fifth line of PostgreSQL's own lock file.
+  const lines = (await readFile(join(farm.dataDir, "pgdata", "postmaster.pid"), "utf8")).split(
+    "\n",
+  );
+  return lines[4] ?? "";
+}

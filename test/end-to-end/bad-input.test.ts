@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Farm, startFarm } from "../support/farm.ts";
+import { badInputs, tryBadInput } from "./bad-input-cases.ts";
+
+let farm: Farm;
+beforeAll(async () => {
+  farm = await startFarm({ workers: 0 });
+});
+afterAll(() => farm.stop());
+
+test.each(badInputs)("$name is told clearly, with a way out", async (bad) => {
+  const { code, said, missing } = await tryBadInput(bad, farm);
+
+  expect(missing, said).toEqual([]);
+  expect(code, said).toBeGreaterThan(0);
+  // A stack trace is for us, not for them.
+  expect(said).not.toMatch(/^\s+at .*\.[jt]s:\d+/m);
+});
+
+test("after all of it the farm still answers, and holds no half-made graph", async () => {
+  const graphs = await fetch(`${farm.url}/api/v1/graphs`);
+
+  expect(await graphs.json()).toEqual([]);
+});

@@ -1,0 +1,148 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Graph, GraphSummary, JobDetail, SubmitGraph } from "#api/graph.ts";
+import { type Program, startProgram } from "./process.ts";
+
+/** The built program: faults are injected into what users run. */
+export const grange = join(import.meta.dirname, "..", "..", "dist", "grange.js");
+
+/** A farm of real processes: a server with its PostgreSQL, and workers. */
+export interface Farm {
+  readonly url: string;
+  readonly dataDir: string;
+  server: Program;
+  readonly workers: Program[];
+  /** Starts the server again on the same port and data. */
+  restartServer(): Promise<void>;
+  startWorker(options?: WorkerOptions): Program;
+  submit(request: SubmitGraph): Promise<GraphSummary>;
+  graph(id: string): Promise<Graph>;
+  job(graphId: string, name: string): Promise<JobDetail>;
+  log(graphId: string, job: string, run?: number): Promise<string>;
+  /** Follows a graph's events until `reached`, across lost connections. */
+  until(id: string, reached: (graph: Graph) => boolean): Promise<Graph>;
+  untilOver(id: string): Promise<Graph>;
+  stop(): Promise<void>;
+}
+
+export interface WorkerOptions {
+  readonly name?: string;
+  readonly sizeClass?: number;
+}
+
+export interface FarmOptions {
+  readonly workers?: number;
+  readonly dataDir?: string;
+}
+
+export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
+  const ownDir = options.dataDir === undefined;
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "grange-farm-")));
+  let server = startServer(dataDir, 0);
+  const url = await readyUrl(server);
+  const port = Number(new URL(url).port);
+  const workers: Program[] = [];
+
+  const farm: Farm = {
+    url,
+    dataDir,
+    get server() {
+      return server;
+    },
+    workers,
+    async restartServer() {
+      await server.finished;
+      server = startServer(dataDir, port);
+      await readyUrl(server);
+    },
+    startWorker({ name = `worker-${workers.length + 1}`, sizeClass = 1 } = {}) {
+      const worker = startProgram(process.execPath, [
+        grange,
+        "worker",
+        "--server",
+        url,
+        "--name",
+        name,
+        "--size-class",
+        String(sizeClass),
+        "--data",
+        join(dataDir, "workers"),
+      ]);
+      workers.push(worker);
+      return worker;
+    },
+    submit: async (request) => (await call<{ graph: GraphSummary }>(url, "/graphs", request)).graph,
+    graph: (id) => call(url, `/graphs/${id}`),
+    job: (id, name) => call(url, `/graphs/${id}/jobs/${encodeURIComponent(name)}`),
+    async log(id, name, run = 1) {
+      const path = `/graphs/${id}/jobs/${encodeURIComponent(name)}/runs/${run}/log`;
+      return (await fetch(`${url}/api/v1${path}`)).text();
+    },
+    until: (id, reached) => until(url, id, reached),
+    untilOver: (id) => until(url, id, (graph) => graph.state !== "running"),
+    async stop() {
+      for (const worker of workers) worker.signal("SIGTERM");
+      await Promise.all(workers.map((worker) => worker.finished));
+      server.signal("SIGTERM");
+      await server.finished;
+      if (ownDir) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  for (let i = 0; i < (options.workers ?? 1); i++) farm.startWorker();
+  return farm;
+}
+
+function startServer(dataDir: string, port: number): Program {
+  return startProgram(process.execPath, [
+    grange,
+    "server",
+    "--data",
+    dataDir,
+    "--port",
+    String(port),
+  ]);
+}
+
+async function readyUrl(server: Program): Promise<string> {
+  const line = await server.line((each) => each.startsWith('{"ready":true'));
+  return (JSON.parse(line) as { url: string }).url.replace(/\/$/, "");
+}
+
+async function call<T>(url: string, path: string, body?: unknown): Promise<T> {
+  const posting: RequestInit = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
+  const answer = await fetch(`${url}/api/v1${path}`, body === undefined ? {} : posting);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
+  return JSON.parse(text) as T;
+}
+
+/** Wakes on each event of the graph's stream; a lost server is waited for. */
+async function until(url: string, id: string, reached: (graph: Graph) => boolean): Promise<Graph> {
+  for (;;) {
+    try {
+      const graph = await call<Graph>(url, `/graphs/${id}`);
+      if (reached(graph)) return graph;
+      const leave = new AbortController();
+      const events = await fetch(`${url}/api/v1/graphs/${id}/events?since=${graph.version}`, {
+        signal: leave.signal,
+      });
+      for await (const chunk of events.body ?? []) {
+        if (new TextDecoder().decode(chunk).includes("data:")) break;
+      }
+      leave.abort();
+      if (graph.state !== "running") {
+        throw new Error(`graph ${id} ended ${graph.state} before what was waited for`);
+      }
+    } catch (cause) {
+      if (cause instanceof Error && /before what was waited for|answered 4/.test(cause.message)) {
+        throw cause;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
