@@ -96,7 +96,6 @@ create table job (
     ('blocked', 'unreachable', 'ready', 'queued', 'running', 'succeeded', 'failed', 'cancelled')),
   constraint a_job_kind_is_known check (kind in ('command', 'join')),
   constraint a_cause_is_known check (wanted in ('first', 'auto-retry', 'retrigger', 'revive')),
-  constraint a_ready_job_wants_a_run check (state <> 'ready' or wanted is not null),
   constraint a_ready_job_waits_for_nothing
     check (state <> 'ready' or (open_edges = 0 and failed_edges = 0)),
   constraint a_ready_job_knows_since_when check (state <> 'ready' or ready_at is not null),

@@ -1,0 +1,91 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { Fault } from "#core/fault.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { Tx } from "#db/db.ts";
+import {
+  type ActionResult,
+  ActionResultSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import {
+  type ActionResultKey,
+  actionResultsIn,
+  saveActionResult,
+  touchActionResult,
+} from "./action-result.store.ts";
+import { readableDomains } from "./readable-domains.ts";
+import { missingBlobsOf } from "./result-blobs.ts";
+import { assertLegalOutputs } from "./result-paths.ts";
+
+/** A result that may be used instead of executing the action. All its blobs were there just now. */
+export interface ActionHit {
+  readonly result: ActionResult;
+  /** The domain that it was found in. */
+  readonly domain: TrustDomain;
+  /** What made it. */
+  readonly executionId: string;
+  readonly attempt: number;
+  readonly createdAt: Date;
+}
+
+/**
+ * Looks for a result of an action that a run in the key's domain may read.
+ *
+ * A result of which a blob is gone, or a Tree unreadable, is no hit: the next
+ * domain is asked, and in the end the action is executed again.
+ */
+export async function lookUpActionResult(
+  tx: Tx,
+  store: BlobStore,
+  { project, domain, actionDigest }: ActionResultKey,
+): Promise<ActionHit | undefined> {
+  const stored = await actionResultsIn(tx, project, readableDomains(domain), actionDigest);
+  for (const candidate of stored) {
+    const result = await completeResult(store, candidate.result);
+    if (result === undefined) continue;
+    await touchActionResult(tx, { project, domain: candidate.domain, actionDigest });
+    const { executionId, attempt, createdAt } = candidate;
+    return { result, domain: candidate.domain, executionId, attempt, createdAt };
+  }
+  return undefined;
+}
+
+export interface FinishedAction extends ActionResultKey {
+  readonly result: ActionResult;
+  readonly executionId: string;
+  readonly attempt: number;
+}
+
+/**
+ * Records what came of an action, for others to use; "not_cacheable" when it failed.
+ *
+ * The caller holds the lease's proof and has seen, with `missingBlobsOf`, that all
+ * blobs are there. Recording the same attempt again changes nothing. Throws
+ * `invalid_argument` when an output has an illegal path.
+ */
+export async function recordActionResult(
+  tx: Tx,
+  { result, ...finished }: FinishedAction,
+): Promise<"recorded" | "not_cacheable"> {
+  assertLegalOutputs(result);
+  if (result.exitCode !== 0) return "not_cacheable";
+  await saveActionResult(tx, { ...finished, result: toBinary(ActionResultSchema, result) });
+  return "recorded";
+}
+
+async function completeResult(
+  store: BlobStore,
+  bytes: Uint8Array,
+): Promise<ActionResult | undefined> {
+  const result = fromBinary(ActionResultSchema, bytes);
+  try {
+    const missing = await missingBlobsOf(store, result);
+    return missing.length === 0 ? result : undefined;
+  } catch (reason) {
+    if (reason instanceof Fault && losses.has(reason.code)) return undefined;
+    throw reason;
+  }
+}
+
+/** Faults that are about the blobs. Others, such as a store that does not answer, are the caller's. */
+const losses: ReadonlySet<Fault["code"]> = new Set(["data_loss", "invalid_argument"]);

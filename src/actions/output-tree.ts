@@ -1,0 +1,30 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { quotePath } from "#cas/path-rules.ts";
+import { decodeTree } from "#cas/tree-message.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type {
+  OutputDirectory,
+  Tree,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** Room for half a million files. */
+const maxTreeBytes = 64 * 1024 * 1024;
+
+/** The digest of an output directory's Tree. */
+export function treeDigestOf({ path, treeDigest }: OutputDirectory): Digest {
+  return fromDigestMessage(treeDigest, `the tree of output directory ${quotePath(path)}`);
+}
+
+/** Fetches a Tree; undefined when it is not in the store. */
+export async function fetchTree(store: BlobStore, digest: Digest): Promise<Tree | undefined> {
+  if (digest.sizeBytes > maxTreeBytes) {
+    throw new Fault(
+      "resource_exhausted",
+      `tree ${digestKey(digest)} is larger than ${maxTreeBytes} bytes`,
+    );
+  }
+  const bytes = await store.get(digest);
+  return bytes && decodeTree(bytes);
+}

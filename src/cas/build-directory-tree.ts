@@ -1,0 +1,96 @@
+import { create } from "@bufbuild/protobuf";
+import { type Digest, digestKey } from "#core/digest.ts";
+import {
+  type DirectoryNode,
+  DirectoryNodeSchema,
+  DirectorySchema,
+  type FileNode,
+  FileNodeSchema,
+  type SymlinkNode,
+  SymlinkNodeSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { BlobStore } from "./blob-store.ts";
+import { toDigestMessage } from "./digest-message.ts";
+import { type EncodedDirectory, encodeDirectory } from "./directory-message.ts";
+import { mapAtMost } from "./map-at-most.ts";
+import { problemOfPath, problemOfTarget, refuse } from "./path-rules.ts";
+import { compareByCodePoint, type TreeEntry } from "./tree-entry.ts";
+
+/** A tree of files as REv2 has it. */
+export interface DirectoryTree {
+  readonly root: EncodedDirectory;
+  /** Every directory once, by digest key, parents before their children. The root is the first. */
+  readonly directories: ReadonlyMap<string, EncodedDirectory>;
+}
+
+/**
+ * Builds the directories that hold these entries, in whatever order they come.
+ *
+ * Throws `invalid_argument` for an illegal path or symlink, for a path that comes
+ * twice, and for one that is a file here and a directory there.
+ */
+export function buildDirectoryTree(entries: readonly TreeEntry[]): DirectoryTree {
+  const root: Folder = new Map();
+  for (const entry of entries) insert(root, entry);
+  const childrenFirst = new Map<string, EncodedDirectory>();
+  const encoded = encode(root, childrenFirst);
+  const directories = new Map([...childrenFirst].reverse());
+  return { root: encoded, directories };
+}
+
+/** Puts those directories of a tree that are missing into a store. Answers the root's digest. */
+export async function uploadDirectories(store: BlobStore, tree: DirectoryTree): Promise<Digest> {
+  const all = [...tree.directories.values()];
+  const missing = await store.findMissing(all.map(({ digest }) => digest));
+  const absent = new Set(missing.map(digestKey));
+  const toPut = all.filter(({ digest }) => absent.has(digestKey(digest)));
+  await mapAtMost(16, toPut, ({ digest, bytes }) => store.put(digest, bytes));
+  return tree.root.digest;
+}
+
+type Leaf = Exclude<TreeEntry, { kind: "directory" }>;
+type Folder = Map<string, Folder | Leaf>;
+
+function insert(root: Folder, entry: TreeEntry): void {
+  const { path } = entry;
+  refuse(path, problemOfPath(path));
+  if (entry.kind === "symlink") refuse(path, problemOfTarget(path, entry.target));
+  const names = path.split("/");
+  const last = entry.kind === "directory" ? undefined : names.pop();
+  let folder = root;
+  names.forEach((name, depth) => {
+    const there = folder.get(name) ?? new Map();
+    if (!(there instanceof Map)) {
+      refuse(names.slice(0, depth + 1).join("/"), `is a ${there.kind} and a directory`);
+    } else {
+      folder.set(name, there);
+      folder = there;
+    }
+  });
+  if (last === undefined || entry.kind === "directory") return;
+  const there = folder.get(last);
+  if (there) refuse(path, there instanceof Map ? `is a ${entry.kind} and a directory` : "is twice");
+  folder.set(last, entry);
+}
+
+function encode(folder: Folder, into: Map<string, EncodedDirectory>): EncodedDirectory {
+  const files: FileNode[] = [];
+  const directories: DirectoryNode[] = [];
+  const symlinks: SymlinkNode[] = [];
+  for (const [name, child] of [...folder].sort(([a], [b]) => compareByCodePoint(a, b))) {
+    if (child instanceof Map) {
+      const digest = toDigestMessage(encode(child, into).digest);
+      directories.push(create(DirectoryNodeSchema, { name, digest }));
+    } else if (child.kind === "symlink") {
+      symlinks.push(create(SymlinkNodeSchema, { name, target: child.target }));
+    } else {
+      const digest = toDigestMessage(child.digest);
+      files.push(create(FileNodeSchema, { name, digest, isExecutable: child.executable }));
+    }
+  }
+  const encoded = encodeDirectory(create(DirectorySchema, { files, directories, symlinks }));
+  // The first time stays: its parents come later in all cases, since none holds itself.
+  const key = digestKey(encoded.digest);
+  if (!into.has(key)) into.set(key, encoded);
+  return encoded;
+}

@@ -1,0 +1,93 @@
+import type { BlobStore } from "./blob-store.ts";
+
+/** What has gone through a store since it was opened. Numbers only go up. */
+export interface BlobTraffic {
+  /** `get` and `read` that found their blob, that found none, and that broke off. */
+  reads: number;
+  readMisses: number;
+  readFailures: number;
+  bytesRead: number;
+  /** `put` and `write` that kept their blob, and that were refused or broke off. */
+  writes: number;
+  writeFailures: number;
+  /** Bytes of the blobs that were kept. */
+  bytesWritten: number;
+  /** Digests that `findMissing` was asked about, and how many of them were not here. */
+  asked: number;
+  missing: number;
+}
+
+export function noTraffic(): BlobTraffic {
+  return {
+    reads: 0,
+    readMisses: 0,
+    readFailures: 0,
+    bytesRead: 0,
+    writes: 0,
+    writeFailures: 0,
+    bytesWritten: 0,
+    asked: 0,
+    missing: 0,
+  };
+}
+
+/** Counts what passes. `traffic` is written here, and read by whoever shows it. */
+export function counting(base: BlobStore, traffic: BlobTraffic): BlobStore {
+  async function countRead<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
+    try {
+      const found = await read();
+      if (found === undefined) traffic.readMisses++;
+      else traffic.reads++;
+      return found;
+    } catch (reason) {
+      traffic.readFailures++;
+      throw reason;
+    }
+  }
+
+  async function countWrite(sizeBytes: number, write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (reason) {
+      traffic.writeFailures++;
+      throw reason;
+    }
+    traffic.writes++;
+    traffic.bytesWritten += sizeBytes;
+  }
+
+  async function* countChunks(chunks: AsyncIterable<Uint8Array>) {
+    try {
+      for await (const chunk of chunks) {
+        traffic.bytesRead += chunk.byteLength;
+        yield chunk;
+      }
+    } catch (reason) {
+      traffic.readFailures++;
+      throw reason;
+    }
+  }
+
+  return {
+    async get(digest) {
+      const bytes = await countRead(() => base.get(digest));
+      traffic.bytesRead += bytes?.byteLength ?? 0;
+      return bytes;
+    },
+
+    async read(digest, range) {
+      const chunks = await countRead(() => base.read(digest, range));
+      return chunks && countChunks(chunks);
+    },
+
+    put: (digest, bytes) => countWrite(digest.sizeBytes, () => base.put(digest, bytes)),
+    write: (digest, chunks) => countWrite(digest.sizeBytes, () => base.write(digest, chunks)),
+
+    async findMissing(digests) {
+      const missing = await base.findMissing(digests);
+      traffic.asked += digests.length;
+      traffic.missing += missing.length;
+      return missing;
+    },
+  };
+}

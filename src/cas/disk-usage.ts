@@ -1,0 +1,45 @@
+import { readdir, stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import type { Digest } from "#core/digest.ts";
+import { digestOfFile } from "./disk-layout.ts";
+
+/** A blob on disk, as eviction looks at it. */
+export interface StoredBlob {
+  readonly digest: Digest;
+  readonly lastUsedAt: Date;
+}
+
+export interface DiskUsage {
+  readonly blobs: number;
+  /** Sum of the blobs' own sizes; the file system rounds each up to its blocks. */
+  readonly bytes: number;
+  /** What the file system leaves to a process that is not root's. */
+  readonly freeBytes: number;
+}
+
+/** Walks all shards. What is removed meanwhile is passed over. */
+export async function* storedBlobs(blobs: string): AsyncGenerator<StoredBlob, void, undefined> {
+  for (const shard of await readdir(blobs)) {
+    for (const name of await readdir(join(blobs, shard)).catch(() => [])) {
+      const file = await stat(join(blobs, shard, name)).catch(() => undefined);
+      const digest = file && digestOfFile(name, file.size);
+      if (digest) yield { digest, lastUsedAt: file.atime };
+    }
+  }
+}
+
+export async function usageOf(directory: string, blobs: string): Promise<DiskUsage> {
+  let count = 0;
+  let bytes = 0;
+  for await (const { digest } of storedBlobs(blobs)) {
+    count++;
+    bytes += digest.sizeBytes;
+  }
+  return { blobs: count, bytes, freeBytes: await freeBytesIn(directory) };
+}
+
+/** Cheap enough to ask before every job. */
+export async function freeBytesIn(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}

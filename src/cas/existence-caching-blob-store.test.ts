@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { systemClock } from "#core/clock.ts";
+import type { Digest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import { describeBlobStore } from "./blob-store.conformance.ts";
+import type { BlobStore } from "./blob-store.ts";
+import { digestOf } from "./digest-of.ts";
+import { cachingExistence } from "./existence-caching-blob-store.ts";
+import { memoryBlobStore } from "./memory-blob-store.ts";
+
+const minute = { ttlMs: 60_000, limit: 1_000 };
+const here = digestOf(new Uint8Array([1]));
+const gone = digestOf(new Uint8Array([2]));
+
+describeBlobStore("existence-caching", () =>
+  cachingExistence(memoryBlobStore(), systemClock, minute),
+);
+
+/** A store that has all but `gone`, and writes down what it was asked. */
+function asking(): { readonly base: BlobStore; readonly asked: Digest[][] } {
+  const asked: Digest[][] = [];
+  const base: BlobStore = {
+    ...memoryBlobStore(),
+    findMissing: async (digests) => {
+      asked.push([...digests]);
+      return digests.filter((d) => d === gone);
+    },
+  };
+  return { base, asked };
+}
+
+test("asks again once a blob's minute is over", async () => {
+  const { base, asked } = asking();
+  let ms = 0;
+  const store = cachingExistence(base, { now: () => new Date(ms) }, minute);
+
+  // At first nothing is known, so both are asked for.
+  expect(await store.findMissing([here, gone])).toEqual([gone]);
+
+  // Within the minute only the missing one is asked for again.
+  ms = 59_999;
+  expect(await store.findMissing([here, gone])).toEqual([gone]);
+
+  // After it, both are.
+  ms = 60_000;
+  await store.findMissing([here, gone]);
+  expect(asked).toEqual([[here, gone], [gone], [here, gone]]);
+});
+
+test("forgets the oldest when more are seen than it may remember", async () => {
+  const { base, asked } = asking();
+  const store = cachingExistence(base, systemClock, { ttlMs: 60_000, limit: 2 });
+  const [a, b, c] = ["a", "b", "c"].map((text) => digestOf(Buffer.from(text))) as [
+    Digest,
+    Digest,
+    Digest,
+  ];
+
+  await store.findMissing([a, b, c]);
+  await store.findMissing([b, c]);
+  await store.findMissing([a]);
+
+  expect(asked).toEqual([[a, b, c], [a]]);
+});
+
+test("does not ask for what was just put", async () => {
+  const { base, asked } = asking();
+  const store = cachingExistence(base, systemClock, minute);
+
+  await store.put(here, new Uint8Array([1]));
+
+  expect(await store.findMissing([here])).toEqual([]);
+  expect(asked).toEqual([]);
+});
+
+test("is unsure of a blob again once a read does not find it", async () => {
+  const { base, asked } = asking();
+  const store = cachingExistence(base, systemClock, minute);
+  await store.findMissing([here]);
+
+  expect(await store.get(here)).toBeUndefined();
+  await store.findMissing([here]);
+
+  expect(asked).toHaveLength(2);
+});
+
+test("is unsure of a blob again once its stream breaks off", async () => {
+  const { base, asked } = asking();
+  const corrupt: BlobStore = {
+    ...base,
+    async read() {
+      return (async function* () {
+        yield new Uint8Array([9]);
+        throw new Fault("data_loss", "the bytes have changed");
+      })();
+    },
+  };
+  const store = cachingExistence(corrupt, systemClock, minute);
+  await store.findMissing([here]);
+
+  const reading = async () => {
+    for await (const _ of (await store.read(here)) ?? []);
+  };
+  await expect(reading()).rejects.toMatchObject({ code: "data_loss" });
+  await store.findMissing([here]);
+
+  expect(asked).toHaveLength(2);
+});

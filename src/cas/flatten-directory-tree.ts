@@ -1,0 +1,128 @@
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Directory } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { BlobStore } from "./blob-store.ts";
+import { fromDigestMessage } from "./digest-message.ts";
+import { decodeDirectory } from "./directory-message.ts";
+import { mapAtMost } from "./map-at-most.ts";
+import { problemOfPath, problemOfTarget, quotePath, refuse } from "./path-rules.ts";
+import { sortedByPath, type TreeEntry } from "./tree-entry.ts";
+
+/** How much a tree that somebody else made may ask of us. */
+export interface TreeLimits {
+  /** Files, symlinks and directories, counted at every place where they appear. */
+  readonly maxEntries: number;
+  readonly maxDepth: number;
+}
+
+export const usualTreeLimits: TreeLimits = { maxEntries: 500_000, maxDepth: 256 };
+
+/** Room for 100,000 files in one directory. */
+const maxDirectoryBytes = 16 * 1024 * 1024;
+
+/**
+ * The entries below a root Directory, sorted by path.
+ *
+ * Throws `failed_precondition` when a Directory is missing, `invalid_argument` for
+ * an illegal tree, `resource_exhausted` beyond the limits.
+ */
+export async function flattenDirectoryTree(
+  store: BlobStore,
+  root: Digest,
+  limits: TreeLimits = usualTreeLimits,
+): Promise<TreeEntry[]> {
+  const load = async (digest: Digest): Promise<Directory> => {
+    if (digest.sizeBytes > maxDirectoryBytes) {
+      throw new Fault("resource_exhausted", `directory ${digestKey(digest)} is too large`);
+    }
+    const bytes = await store.get(digest);
+    if (bytes) return decodeDirectory(bytes);
+    throw new Fault("failed_precondition", `directory ${digestKey(digest)} is not in the store`);
+  };
+  return flattenDirectories(await load(root), load, limits);
+}
+
+/**
+ * Walks down from a directory, level by level; `load` gives a checked Directory.
+ *
+ * A few small messages can name each other such that the whole is without end, or
+ * twice as large at each level. What counts is therefore how often something
+ * appears, and it is counted before anything is loaded.
+ */
+export async function flattenDirectories(
+  root: Directory,
+  load: (digest: Digest) => Promise<Directory>,
+  limits: TreeLimits,
+): Promise<TreeEntry[]> {
+  const entries: TreeEntry[] = [];
+  const loaded = new Map<string, Promise<Directory>>();
+  let directories = 0;
+  const loadOnce = (digest: Digest) => {
+    const key = digestKey(digest);
+    const loading = loaded.get(key) ?? load(digest);
+    loaded.set(key, loading);
+    return loading;
+  };
+
+  let level: Place[] = [{ path: "", directory: root }];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limits.maxDepth) throw exceeded(`is deeper than ${limits.maxDepth} directories`);
+    const below: { path: string; digest: Digest }[] = [];
+    for (const place of level) {
+      for (const entry of leavesOf(place)) entries.push(entry);
+      for (const { name, digest } of place.directory.directories) {
+        const path = legal(join(place.path, name));
+        below.push({ path, digest: fromDigestMessage(digest, quotePath(path)) });
+      }
+      if (entries.length + directories + below.length > limits.maxEntries) {
+        throw exceeded(`has more than ${limits.maxEntries} entries`);
+      }
+    }
+    directories += below.length;
+    level = await mapAtMost(16, below, async ({ path, digest }) => ({
+      path,
+      directory: await loadOnce(digest),
+    }));
+  }
+  return sortedByPath(entries);
+}
+
+interface Place {
+  readonly path: string;
+  readonly directory: Directory;
+}
+
+function leavesOf({ path: at, directory }: Place): TreeEntry[] {
+  const { files, directories, symlinks } = directory;
+  const isEmpty = files.length + directories.length + symlinks.length === 0;
+  if (isEmpty) return at === "" ? [] : [{ kind: "directory", path: at }];
+  return [
+    ...files.map(({ name, digest, isExecutable }): TreeEntry => {
+      const path = legal(join(at, name));
+      return {
+        kind: "file",
+        path,
+        digest: fromDigestMessage(digest, quotePath(path)),
+        executable: isExecutable,
+      };
+    }),
+    ...symlinks.map(({ name, target }): TreeEntry => {
+      const path = legal(join(at, name));
+      refuse(path, problemOfTarget(path, target));
+      return { kind: "symlink", path, target };
+    }),
+  ];
+}
+
+function join(at: string, name: string): string {
+  return at === "" ? name : `${at}/${name}`;
+}
+
+function legal(path: string): string {
+  refuse(path, problemOfPath(path));
+  return path;
+}
+
+function exceeded(how: string): Fault {
+  return new Fault("resource_exhausted", `the tree ${how}`);
+}

@@ -1,0 +1,56 @@
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault, type FaultCode } from "#core/fault.ts";
+import { digestOfMany, startDigest } from "./digest-of.ts";
+
+/**
+ * What a mismatch means depends on who brought the bytes: `invalid_argument`
+ * when a caller did, `data_loss` when our own disk did.
+ */
+export type MismatchCode = Extract<FaultCode, "invalid_argument" | "data_loss">;
+
+/** Throws unless the bytes are those that the digest names. */
+export async function assertBytesMatch(
+  digest: Digest,
+  bytes: Uint8Array,
+  code: MismatchCode,
+): Promise<void> {
+  if (bytes.byteLength !== digest.sizeBytes) throw wrongSize(digest, bytes.byteLength, code);
+  const actual = await digestOfMany(bytes);
+  if (actual.hash !== digest.hash) throw wrongHash(digest, actual, code);
+}
+
+/**
+ * Passes chunks on while hashing them, and throws when they are not those that
+ * the digest names.
+ *
+ * The last chunk is held back until the whole is known to be right. A receiver
+ * thus never has all bytes of a wrong blob: its stream breaks off.
+ */
+export async function* matchingBytes(
+  digest: Digest,
+  chunks: AsyncIterable<Uint8Array>,
+  code: MismatchCode,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const running = startDigest();
+  let held: Uint8Array | undefined;
+  for await (const chunk of chunks) {
+    if (chunk.byteLength === 0) continue;
+    running.update(chunk);
+    if (running.sizeBytes > digest.sizeBytes) throw wrongSize(digest, running.sizeBytes, code);
+    if (held !== undefined) yield held;
+    held = chunk;
+  }
+  if (running.sizeBytes !== digest.sizeBytes) throw wrongSize(digest, running.sizeBytes, code);
+  const actual = running.digest();
+  if (actual.hash !== digest.hash) throw wrongHash(digest, actual, code);
+  if (held !== undefined) yield held;
+}
+
+function wrongSize(digest: Digest, sizeBytes: number, code: MismatchCode): Fault {
+  const kept = sizeBytes > digest.sizeBytes ? `at least ${sizeBytes}` : `${sizeBytes}`;
+  return new Fault(code, `${digestKey(digest)} was expected, but ${kept} bytes came`);
+}
+
+function wrongHash(digest: Digest, actual: Digest, code: MismatchCode): Fault {
+  return new Fault(code, `${digestKey(digest)} was expected, but the bytes are ${actual.hash}`);
+}

@@ -1,0 +1,57 @@
+import { digestKey } from "#core/digest.ts";
+import { refuse } from "./path-rules.ts";
+import { sortedByPath, type TreeEntry } from "./tree-entry.ts";
+
+/** Entries to be laid over a tree. */
+export interface Overlay {
+  /** The directory that they are put into; "" for the root. */
+  readonly at: string;
+  /** Where they come from, for the message about a conflict: `job "build"`. */
+  readonly from: string;
+  readonly entries: readonly TreeEntry[];
+}
+
+/**
+ * Lays overlays over a tree: outputs of other jobs over the files of a commit.
+ *
+ * An overlay wins over the tree below it. Two overlays that bring different
+ * things to one path are refused with `invalid_argument`: which of them won would
+ * depend on their order alone. That a path is not both file and directory is
+ * checked when the tree is built.
+ */
+export function mergeTrees(base: readonly TreeEntry[], overlays: readonly Overlay[]): TreeEntry[] {
+  const merged = new Map(base.map((entry) => [entry.path, entry]));
+  const broughtBy = new Map<string, string>();
+  for (const { at, from, entries } of overlays) {
+    for (const entry of placedAt(at, entries)) {
+      const other = broughtBy.get(entry.path);
+      const there = merged.get(entry.path);
+      if (other !== undefined && there && !areEqual(there, entry)) {
+        refuse(entry.path, `comes from ${other} and, different, from ${from}`);
+      }
+      merged.set(entry.path, entry);
+      broughtBy.set(entry.path, from);
+    }
+  }
+  return sortedByPath([...merged.values()]);
+}
+
+/** The entries with their paths seen from above the directory that they are put into. */
+export function placedAt(at: string, entries: readonly TreeEntry[]): TreeEntry[] {
+  return at === "" ? [...entries] : entries.map((e) => ({ ...e, path: `${at}/${e.path}` }));
+}
+
+function areEqual(a: TreeEntry, b: TreeEntry): boolean {
+  switch (a.kind) {
+    case "file":
+      return (
+        b.kind === "file" &&
+        digestKey(a.digest) === digestKey(b.digest) &&
+        a.executable === b.executable
+      );
+    case "symlink":
+      return b.kind === "symlink" && a.target === b.target;
+    case "directory":
+      return b.kind === "directory";
+  }
+}

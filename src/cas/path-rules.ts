@@ -1,0 +1,93 @@
+import { Fault } from "#core/fault.ts";
+
+/** The length of one name, in UTF-8 bytes: what Linux file systems take. */
+const maxNameBytes = 255;
+
+/** The length of a path, in UTF-8 bytes: half of Linux's, the rest is for the place it is put at. */
+const maxPathBytes = 2_048;
+
+/** The length of a symlink's target, in UTF-8 bytes: Linux's PATH_MAX without its NUL. */
+const maxTargetBytes = 4_095;
+
+/**
+ * What is wrong with a name in a directory; undefined when it is legal.
+ *
+ * A backslash separates on Windows and is a letter elsewhere. Because a tree must
+ * mean the same on every worker, it is refused.
+ */
+export function problemOfName(name: string): string | undefined {
+  if (name === "") return "has an empty name";
+  if (name === "." || name === "..") return `has the name "${name}"`;
+  if (name.includes("/")) return "has a slash in a name";
+  if (Buffer.byteLength(name) > maxNameBytes) return `has a name longer than ${maxNameBytes} bytes`;
+  return problemOfText(name);
+}
+
+/** What is wrong with a path below a root, such as `src/a.ts`; undefined when it is legal. */
+export function problemOfPath(path: string): string | undefined {
+  if (path.startsWith("/")) return "is absolute";
+  if (Buffer.byteLength(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`;
+  for (const name of path.split("/")) {
+    const problem = problemOfName(name);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+/**
+ * What is wrong with the target of the symlink at a path; undefined when it is legal.
+ *
+ * `..` may stand only in front. There it means the directories that the link lies
+ * in, and those are real. Behind a name it would start from wherever that name
+ * leads, which may be another link: `up/../..` can leave the root although it
+ * counts as inside.
+ */
+export function problemOfTarget(path: string, target: string): string | undefined {
+  if (target === "") return "is a symlink to nothing";
+  if (target.startsWith("/")) return "is a symlink to an absolute path";
+  if (Buffer.byteLength(target) > maxTargetBytes) {
+    return `is a symlink to a path longer than ${maxTargetBytes} bytes`;
+  }
+  let depth = path.split("/").length - 1;
+  let descended = false;
+  for (const name of target.split("/")) {
+    if (name === "" || name === ".") continue;
+    if (name !== "..") {
+      descended = true;
+    } else if (descended) {
+      return 'is a symlink with ".." behind a name';
+    } else if (--depth < 0) {
+      return "is a symlink that climbs out of the root";
+    }
+  }
+  const problem = problemOfText(target);
+  return problem && `is a symlink whose target ${problem}`;
+}
+
+export function assertLegalPath(path: string): void {
+  refuse(path, problemOfPath(path));
+}
+
+export function assertLegalSymlink(path: string, target: string): void {
+  refuse(path, problemOfPath(path) ?? problemOfTarget(path, target));
+}
+
+/** Throws `invalid_argument` when there is a problem with a path. */
+export function refuse(path: string, problem: string | undefined): void {
+  if (problem !== undefined) {
+    throw new Fault("invalid_argument", `${quotePath(path)} ${problem}`);
+  }
+}
+
+/** A path as it may stand in a message: no control characters, no novel. */
+export function quotePath(path: string): string {
+  return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
+}
+
+function problemOfText(text: string): string | undefined {
+  if (text.includes("\0")) return "has a NUL";
+  if (text.includes("\\")) return "has a backslash";
+  // A lone surrogate has no UTF-8, and would become another name on the wire.
+  if (/\p{Surrogate}/u.test(text)) return "is not valid Unicode";
+  return undefined;
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from "node:crypto";
+import { readdir, rm, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { errnoOf } from "./disk-fault.ts";
+
+/** Nobody pauses for an hour in the middle of a blob. */
+const abandonedAfterMs = 60 * 60_000;
+
+/** Names of machines may hold anything; files may not. */
+const host = encodeURIComponent(hostname());
+
+/** Of the process, not of this thread: `performance.timeOrigin` would be the latter. */
+const processStartedAtMs = Date.now() - process.uptime() * 1_000;
+
+/** A new name in the directory for temporary files. It says whose the file is. */
+export function tempFileIn(directory: string): string {
+  return join(directory, `${process.pid}~${randomUUID()}~${host}`);
+}
+
+/**
+ * Removes what writers that are gone left half-written; answers how many files.
+ *
+ * Several processes may share the directory, on several machines too: the files
+ * of a living one stay. Whether a process of another machine lives cannot be
+ * asked, so there age decides.
+ */
+export async function removeLeftovers(directory: string): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
+    // A blob gets its constant modification time a moment before it is renamed; its
+    // access time then still says when.
+    const writtenAt = await stat(path).then(
+      (file) => Math.max(file.mtimeMs, file.atimeMs),
+      () => undefined,
+    );
+    if (writtenAt === undefined || !isLeftover(name, writtenAt, Date.now())) continue;
+    await rm(path, { force: true, recursive: true });
+    removed++;
+  }
+  return removed;
+}
+
+function isLeftover(name: string, writtenAtMs: number, nowMs: number): boolean {
+  if (nowMs - writtenAtMs > abandonedAfterMs) return true;
+  const [pid, , machine] = name.split("~");
+  if (machine !== host) return false;
+  // A container that starts again has the same host name and the same process id.
+  if (Number(pid) === process.pid) return writtenAtMs < processStartedAtMs;
+  return !isAlive(Number(pid));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (reason) {
+    return errnoOf(reason) !== "ESRCH";
+  }
+}

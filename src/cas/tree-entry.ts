@@ -1,0 +1,43 @@
+import type { Digest } from "#core/digest.ts";
+
+/**
+ * One thing in a tree of files, by its path from the root, such as `src/a.ts`.
+ *
+ * Directories exist through what they hold; only an empty one is an entry itself.
+ */
+export type TreeEntry =
+  | {
+      readonly kind: "file";
+      readonly path: string;
+      readonly digest: Digest;
+      readonly executable: boolean;
+    }
+  | { readonly kind: "symlink"; readonly path: string; readonly target: string }
+  | { readonly kind: "directory"; readonly path: string };
+
+/**
+ * The order of REv2: by code point, which is by UTF-8 byte.
+ *
+ * JavaScript's `<` goes by UTF-16 units and puts U+1F600 before U+FF5E. Only
+ * where a surrogate is met do the two differ.
+ */
+export function compareByCodePoint(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length);
+  for (let i = 0; i < shorter; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x === y) continue;
+    return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1;
+  }
+  return a.length - b.length;
+}
+
+export function sortedByPath<Entry extends { readonly path: string }>(
+  entries: readonly Entry[],
+): Entry[] {
+  return entries.toSorted((a, b) => compareByCodePoint(a.path, b.path));
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
+}

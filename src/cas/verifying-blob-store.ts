@@ -1,0 +1,83 @@
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { BlobStore, ByteRange } from "./blob-store.ts";
+import { isWhole } from "./byte-span.ts";
+import { assertBytesMatch, matchingBytes } from "./matching-bytes.ts";
+
+/** How many digests are remembered as checked, for reads of parts. */
+const rememberedChecks = 10_000;
+
+/**
+ * Lets nobody receive bytes that differ from their digest (P5).
+ *
+ * A part cannot be checked by itself, so the first read of a part reads the whole
+ * blob once. A corrupt blob is told to `onCorrupt`, which is to remove it, and
+ * fails the read with `data_loss`; from then on it is missing, and whoever can
+ * make it again will.
+ */
+export function verifying(
+  base: BlobStore,
+  onCorrupt: (digest: Digest) => Promise<void>,
+): BlobStore {
+  const checked = new Set<string>();
+
+  async function orReport<T>(digest: Digest, check: () => Promise<T>): Promise<T> {
+    try {
+      return await check();
+    } catch (reason) {
+      if (reason instanceof Fault && reason.code === "data_loss") {
+        checked.delete(digestKey(digest));
+        await onCorrupt(digest);
+      }
+      throw reason;
+    }
+  }
+
+  async function* whole(digest: Digest, chunks: AsyncIterable<Uint8Array>) {
+    const right = matchingBytes(digest, chunks, "data_loss");
+    try {
+      while (true) {
+        const { done, value } = await orReport(digest, () => right.next());
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      await right.return();
+    }
+  }
+
+  /** Reads all of a blob for its check alone; false when it is not here. */
+  async function checkWhole(digest: Digest): Promise<boolean> {
+    const key = digestKey(digest);
+    if (checked.has(key)) return true;
+    const chunks = await base.read(digest);
+    if (chunks === undefined) return false;
+    for await (const _ of whole(digest, chunks));
+    const [oldest] = checked;
+    if (checked.size >= rememberedChecks && oldest !== undefined) checked.delete(oldest);
+    checked.add(key);
+    return true;
+  }
+
+  async function readPart(digest: Digest, range: ByteRange | undefined) {
+    return (await checkWhole(digest)) ? base.read(digest, range) : undefined;
+  }
+
+  return {
+    put: (digest, bytes) => base.put(digest, bytes),
+    write: (digest, chunks) => base.write(digest, chunks),
+    findMissing: (digests) => base.findMissing(digests),
+
+    async get(digest) {
+      const bytes = await base.get(digest);
+      if (bytes) await orReport(digest, () => assertBytesMatch(digest, bytes, "data_loss"));
+      return bytes;
+    },
+
+    async read(digest, range) {
+      if (!isWhole(digest, range)) return readPart(digest, range);
+      const chunks = await base.read(digest);
+      return chunks && whole(digest, chunks);
+    },
+  };
+}

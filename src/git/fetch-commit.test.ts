@@ -1,0 +1,243 @@
+import { chownSync, mkdtempSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { type Mirrors, openMirrors } from "./fetch-commit.ts";
+import { serveRepositories } from "./http-backend.fixture.ts";
+import { runPlainGit, testRepository } from "./repository.fixture.ts";
+import { openGit } from "./run-git.ts";
+
+const root = mkdtempSync(join(tmpdir(), "grange-mirror-"));
+const git = await openGit(join(root, "git"));
+const server = await serveRepositories(root);
+afterAll(async () => {
+  await server.stop();
+  await git.stop();
+  await rm(root, { recursive: true });
+});
+
+const openFresh = (): Mirrors =>
+  openMirrors({ git, directory: mkdtempSync(join(root, "mirrors-")), workingDirectory: root });
+
+/** main: one ← two ← three; an annotated tag on two; a branch; a pull request; an orphan. */
+const repository = testRepository(root);
+repository.write({ "a.txt": "1" });
+const one = repository.commit("The first\n\nand a body");
+repository.write({ "a.txt": "2" });
+const two = repository.commit("The second");
+repository.git("tag", "--annotate", "--message=x", "v1.0", two);
+repository.git("branch", "release/1", two);
+const three = repository.commit("The third");
+repository.git("checkout", "--quiet", "-b", "topic");
+const four = repository.commit("A proposal");
+repository.git("update-ref", "refs/pull/7/head", four);
+repository.git("checkout", "--quiet", "main");
+repository.git("branch", "--quiet", "-D", "topic");
+const orphan = repository.git("commit-tree", "-m", "an orphan", `${one}^{tree}`);
+
+const asPath = repository.path;
+const asFile = `file://${repository.path}`;
+const asUrl = server.urlOf(repository.path);
+
+describe.each([
+  ["a path", asPath],
+  ["a file URL", asFile],
+  ["an HTTP URL", asUrl],
+])("in a repository that is %s", (_, address) => {
+  test.each<[string, string, string | undefined]>([
+    ["HEAD", three, "main"],
+    ["main", three, "main"],
+    ["refs/heads/main", three, "main"],
+    ["release/1", two, "release/1"],
+    ["v1.0", two, undefined],
+    ["refs/tags/v1.0", two, undefined],
+    ["refs/pull/7/head", four, undefined],
+    ["pull/7/head", four, undefined],
+    [three, three, undefined],
+    [orphan, orphan, undefined],
+    [two.slice(0, 9), two, undefined],
+    ["main~2", one, undefined],
+    ["v1.0^", one, undefined],
+    [`${three}~1`, two, undefined],
+  ])("%s is found", async (revision, sha, branch) => {
+    const commit = await openFresh().fetchCommit(address, revision);
+
+    expect([commit.sha, commit.branch]).toEqual([sha, branch]);
+  });
+
+  test("a commit comes with what it says of itself", async () => {
+    const commit = await openFresh().fetchCommit(address, two);
+
+    expect(commit).toMatchObject({
+      parents: [one],
+      subject: "The second",
+      author: { name: "Ada", email: "ada@example.org" },
+      committedAt: new Date("2024-05-06T07:08:09Z"),
+      repository: address === asFile ? asPath : address,
+    });
+  });
+
+  test("an unknown revision is named, with what may have been meant", async () => {
+    const mirrors = openFresh();
+
+    await expect(mirrors.fetchCommit(address, "mian")).rejects.toMatchObject({
+      code: "not_found",
+      message: expect.stringContaining("did you mean main?"),
+    });
+    await expect(mirrors.fetchCommit(address, "0".repeat(40))).rejects.toThrow("no revision");
+    await expect(mirrors.fetchCommit(address, "main~99")).rejects.toMatchObject({
+      code: "not_found",
+    });
+  });
+
+  test("what has come since is seen", async () => {
+    const moving = testRepository(root);
+    const before = moving.commit("before");
+    const where = address === asUrl ? server.urlOf(moving.path) : moving.path;
+    const mirrors = openFresh();
+    await mirrors.fetchCommit(where, "main");
+
+    const after = moving.commit("after");
+    expect((await mirrors.fetchCommit(where, "main")).sha).toBe(after);
+
+    moving.git("reset", "--quiet", "--hard", before);
+    const forced = moving.commit("another");
+    expect((await mirrors.fetchCommit(where, "main")).sha).toBe(forced);
+  });
+
+  test("an empty repository has no commits yet", async () => {
+    const empty = testRepository(root);
+    const where = address === asUrl ? server.urlOf(empty.path) : empty.path;
+
+    await expect(openFresh().fetchCommit(where, "HEAD")).rejects.toMatchObject({
+      code: "failed_precondition",
+      message: expect.stringContaining("no commits yet"),
+    });
+  });
+});
+
+test("a directory in a checkout means its repository", async () => {
+  repository.write({ "deep/er/x": "" });
+
+  expect((await openFresh().fetchCommit(join(asPath, "deep/er"), "HEAD")).sha).toBe(three);
+});
+
+test("HEAD of a worktree is the worktree's", async () => {
+  const worktree = join(root, "worktree");
+  repository.git("worktree", "add", "--quiet", "-b", "beside", worktree, one);
+
+  const commit = await openFresh().fetchCommit(worktree, "HEAD");
+
+  expect([commit.sha, commit.branch]).toEqual([one, "beside"]);
+});
+
+test("a shallow clone gives what it has", async () => {
+  const shallow = join(root, "shallow");
+  runPlainGit(root, "clone", "--quiet", "--depth=1", asFile, shallow);
+
+  const commit = await openFresh().fetchCommit(shallow, "HEAD");
+
+  expect([commit.sha, commit.parents]).toEqual([three, []]);
+});
+
+test.skipIf(process.getuid?.() !== 0)("a repository of another user works", async () => {
+  const theirs = testRepository(root);
+  const sha = theirs.commit("theirs");
+  chownSync(theirs.path, 12_345, 12_345);
+  chownSync(join(theirs.path, ".git"), 12_345, 12_345);
+
+  expect((await openFresh().fetchCommit(theirs.path, "HEAD")).sha).toBe(sha);
+});
+
+test("a commit that is here is fetched neither again nor over the network", async () => {
+  const mirrors = openFresh();
+  const before = server.requests();
+  await mirrors.fetchCommit(asUrl, three);
+  expect(server.requests()).toBeGreaterThan(before);
+
+  const after = server.requests();
+  await mirrors.fetchCommit(asUrl, three);
+  await mirrors.fetchCommit(asUrl, two);
+
+  expect(server.requests()).toBe(after);
+});
+
+test("many may fetch into one mirror at once, also when they know nothing of each other", async () => {
+  const directory = mkdtempSync(join(root, "mirrors-"));
+  const each = Array.from({ length: 4 }, () =>
+    openMirrors({ git, directory, workingDirectory: root }),
+  );
+  const revisions = ["main", "v1.0", "refs/pull/7/head", orphan];
+
+  const found = await Promise.all(
+    each.flatMap((mirrors) => revisions.map((revision) => mirrors.fetchCommit(asPath, revision))),
+  );
+
+  expect(found.map(({ sha }) => sha)).toEqual(
+    Array.from({ length: 4 }, () => [three, two, four, orphan]).flat(),
+  );
+});
+
+test.each([
+  ["a directory without repository", () => mkdtempSync(join(root, "plain-")), "git init"],
+  ["a path that is not there", () => join(root, "nowhere"), "is not there"],
+  ["a file", () => fileIn(root), "no directory"],
+  ["a URL without repository", () => server.urlOf(join(root, "nowhere")), "no Git repository"],
+  ["a host that does not answer", () => "http://127.0.0.1:1/a", "cannot be reached"],
+])("%s is said to be that", async (_, address, message) => {
+  await expect(openFresh().fetchCommit(address(), "HEAD")).rejects.toMatchObject({
+    name: "Fault",
+    message: expect.stringContaining(message),
+  });
+});
+
+test.each([
+  "",
+  "-x",
+  "--upload-pack=touch x",
+  "a b",
+  "a:b",
+  "a..b",
+  "a\0",
+  "a\nb",
+  "*",
+  "x".repeat(2_000),
+])("%#: what cannot be a revision is refused", async (revision) => {
+  await expect(openFresh().fetchCommit(asPath, revision)).rejects.toMatchObject({
+    code: "invalid_argument",
+  });
+});
+
+test("what a repository's own configuration would run is not run", async () => {
+  const hostile = testRepository(root);
+  const sha = hostile.commit("x");
+  const trap = join(root, "trap");
+  hostile.git("config", "core.fsmonitor", `touch ${trap}`);
+  hostile.git("config", "core.sshCommand", `touch ${trap}`);
+  hostile.git("config", "uploadpack.packObjectsHook", `touch ${trap}`);
+  hostile.git("config", "core.pager", `touch ${trap}`);
+
+  expect((await openFresh().fetchCommit(hostile.path, "HEAD")).sha).toBe(sha);
+  await expect(rm(trap)).rejects.toThrow("ENOENT");
+});
+
+test("a password in a URL is not in the message", async () => {
+  const failing = openFresh().fetchCommit("http://me:secret@127.0.0.1:1/a", "HEAD");
+
+  await expect(failing).rejects.toMatchObject({
+    message: expect.not.stringContaining("secret"),
+  });
+});
+
+test("a fetch can be cancelled", async () => {
+  const cancelled = AbortSignal.abort(new Error("enough"));
+
+  await expect(openFresh().fetchCommit(asPath, "main", cancelled)).rejects.toThrow("enough");
+});
+
+function fileIn(directory: string): string {
+  const path = join(directory, "a-file");
+  writeFileSync(path, "");
+  return path;
+}

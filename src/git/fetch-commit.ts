@@ -1,0 +1,84 @@
+import { type Commit, readCommit } from "./commit.ts";
+import { fetchFromLocal, repositoryAt } from "./fetch-from-local.ts";
+import { fetchFromRemote } from "./fetch-from-remote.ts";
+import { type Mirror, openMirror } from "./mirror.ts";
+import { parseRepositoryAddress, withoutPassword } from "./repository-address.ts";
+import { assertPlainRevision } from "./revision.ts";
+import type { Git } from "./run-git.ts";
+
+/** A commit that is in our mirror, with all of its files and history. */
+export interface FetchedCommit extends Commit {
+  /** The branch that was asked for, by its name or as HEAD. */
+  readonly branch?: string;
+  /** The repository as it may be shown: a path, or a URL without password. */
+  readonly repository: string;
+  /** The directory of the mirror, for the functions that read from it. */
+  readonly mirror: string;
+}
+
+export interface Mirrors {
+  /**
+   * Makes sure that a commit is in our mirror of a repository.
+   *
+   * The repository is a path of this machine or a URL, the revision HEAD, a branch, a
+   * tag, an id (short or full) or a ref such as `refs/pull/7/head`, each with steps
+   * such as `~2`. The network is used only when the answer depends on it.
+   *
+   * Throws a Fault that says what is wrong and what to do: `invalid_argument`,
+   * `not_found`, `failed_precondition` (no commits), `unavailable`, `unauthenticated`.
+   */
+  fetchCommit(repository: string, revision: string, signal?: AbortSignal): Promise<FetchedCommit>;
+}
+
+export interface MirrorsOptions {
+  readonly git: Git;
+  /** Holds one mirror per repository. Several processes may share it. */
+  readonly directory: string;
+  /** What relative paths of repositories are relative to. */
+  readonly workingDirectory: string;
+}
+
+export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions): Mirrors {
+  const mirrors = new Map<string, Promise<Mirror>>();
+  const turns = new Map<string, Promise<unknown>>();
+
+  function mirrorOf(source: string): Promise<Mirror> {
+    const opened = mirrors.get(source) ?? openMirror(git, directory, source);
+    mirrors.set(source, opened);
+    opened.catch(() => mirrors.delete(source));
+    return opened;
+  }
+
+  /** One at a time for each mirror: the second then finds what the first has fetched. */
+  function inTurn<T>(source: string, work: () => Promise<T>): Promise<T> {
+    const before = turns.get(source) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    const over = mine.catch(() => {});
+    turns.set(source, over);
+    void over.then(() => {
+      if (turns.get(source) === over) turns.delete(source);
+    });
+    return mine;
+  }
+
+  return {
+    async fetchCommit(repository, revision, signal) {
+      const address = parseRepositoryAddress(repository, workingDirectory);
+      assertPlainRevision(revision);
+      const where = address.kind === "local" ? address.path : address.url;
+      const source = address.kind === "local" ? await repositoryAt(git, address.path) : address.url;
+      const mirror = await mirrorOf(source);
+      const { sha, branch } = await inTurn(source, () =>
+        address.kind === "local"
+          ? fetchFromLocal(git, mirror, { path: where, repository: source, revision, signal })
+          : fetchFromRemote(git, mirror, { url: source, revision, signal }),
+      );
+      return {
+        ...(await readCommit(git, mirror.path, sha)),
+        ...(branch === undefined ? {} : { branch }),
+        repository: withoutPassword(where),
+        mirror: mirror.path,
+      };
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { CommitSha } from "#core/commit-sha.ts";
+import { Fault } from "#core/fault.ts";
+import { gitFault } from "./git-fault.ts";
+import type { Mirror } from "./mirror.ts";
+import { parseRemoteRefs, type RemoteRefs } from "./remote-refs.ts";
+import { withoutPassword } from "./repository-address.ts";
+import {
+  ambiguousRevision,
+  branchOf,
+  candidateRefs,
+  emptyRepository,
+  type FoundRevision,
+  splitRevision,
+  unknownRevision,
+} from "./revision.ts";
+import type { Git } from "./run-git.ts";
+
+export interface RemoteFetch {
+  readonly url: string;
+  readonly revision: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Refs may be moved between being listed and being fetched; more often than this is no accident. */
+const attempts = 3;
+
+/** Finds out what a revision is behind a URL, and fetches it when the mirror does not have it. */
+export async function fetchFromRemote(
+  git: Git,
+  mirror: Mirror,
+  { url, revision, signal }: RemoteFetch,
+): Promise<FoundRevision> {
+  const shown = withoutPassword(url);
+  const { name, steps } = splitRevision(revision);
+
+  // A full id means the same for ever: when it is here, nobody needs to be asked.
+  const isFullId = CommitSha.safeParse(name).success;
+  if (isFullId && ((await isHere(name)) || (await mirror.fetch(url, name, signal)))) {
+    return { sha: await step(name) };
+  }
+
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const refs = await listRefs();
+    if (refs.byName.size === 0) throw emptyRepository(shown);
+    const ref = candidateRefs(name).find((candidate) => refs.byName.has(candidate));
+    const id = ref && refs.byName.get(ref);
+    if (ref === undefined || id === undefined) {
+      if (!/^[0-9a-f]{4,40}$/.test(name)) throw unknown(refs);
+      await mirror.fetchAll(url, signal);
+      if (!(await isHere(name))) throw unknown(refs);
+      return { sha: await step(name) };
+    }
+    if ((await isHere(id)) || ((await mirror.fetch(url, ref, signal)) && (await isHere(id)))) {
+      const sha = await step(id);
+      const branch = steps === "" ? branchOf(ref === "HEAD" ? refs.head : ref) : undefined;
+      return { sha, ...(branch === undefined ? {} : { branch }) };
+    }
+  }
+  throw new Fault("aborted", `${shown} moves ${revision} faster than it can be fetched; try again`);
+
+  async function isHere(id: string): Promise<boolean> {
+    const resolved = await mirror.resolve(id);
+    if (resolved === "ambiguous") throw ambiguousRevision(shown, name);
+    return resolved !== undefined;
+  }
+
+  async function step(id: string): Promise<CommitSha> {
+    const sha = await mirror.resolve(id + steps);
+    if (sha !== undefined && sha !== "ambiguous") return sha;
+    throw new Fault("not_found", `${shown} has ${name}, but its history has no ${revision}`);
+  }
+
+  function unknown(refs: RemoteRefs): Fault {
+    return unknownRevision(shown, revision, [...refs.byName.keys()]);
+  }
+
+  async function listRefs(): Promise<RemoteRefs> {
+    const { exitCode, stdout, stderr } = await git.run(
+      ["ls-remote", "--symref", "--end-of-options", url],
+      signal ? { signal } : {},
+    );
+    if (exitCode !== 0) throw gitFault(url, stderr);
+    return parseRemoteRefs(stdout.toString("utf8"));
+  }
+}

@@ -1,0 +1,66 @@
+import { Fault, type FaultCode } from "#core/fault.ts";
+import { withoutPassword } from "./repository-address.ts";
+
+/** What Git's complaints mean, and what a user can do. The first that fits counts. */
+const meanings: readonly {
+  readonly sign: RegExp;
+  readonly code: FaultCode;
+  readonly says: string;
+}[] = [
+  {
+    sign: /could not resolve host|name or service not known|temporary failure in name resolution/i,
+    code: "unavailable",
+    says: "its host cannot be found; check the address and your network",
+  },
+  {
+    sign: /connection refused|connection timed out|timed out|unable to connect|network is unreachable|no route to host|connection reset|failed to connect|couldn't connect|hung up unexpectedly|early eof/i,
+    code: "unavailable",
+    says: "its host cannot be reached; check the address and your network, then try again",
+  },
+  {
+    sign: /authentication failed|could not read (username|password)|terminal prompts disabled|permission denied \(|host key verification failed/i,
+    code: "unauthenticated",
+    says: "it asks who we are; give an address with a token, or an SSH key that it knows",
+  },
+  {
+    sign: /mismatched algorithms|unsupported object format|unknown repository extension/i,
+    code: "unimplemented",
+    says: "it names its objects by SHA-256, which Grange does not read yet",
+  },
+  {
+    sign: /no space left on device|disk quota exceeded/i,
+    code: "resource_exhausted",
+    says: "no space is left for its mirror; free some",
+  },
+  {
+    sign: /permission denied/i,
+    code: "permission_denied",
+    says: "it may not be read by the user that Grange runs as",
+  },
+  {
+    sign: /not a git repository|does not appear to be a git repository|repository .*not found|not valid: is this a git repository|returned error: 404/i,
+    code: "not_found",
+    says: "there is no Git repository; check the address, or run `git init` there",
+  },
+];
+
+/** Puts a failed Git command into words. `repository` is the address as the user knows it. */
+export function gitFault(repository: string, stderr: string): Fault {
+  const shown = withoutPassword(repository);
+  const said = withoutPasswords(lastLines(stderr));
+  const meaning = meanings.find(({ sign }) => sign.test(stderr));
+  const sentence = meaning ? meaning.says : "git failed";
+  return new Fault(meaning?.code ?? "internal", `${shown}: ${sentence} (git: ${said})`);
+}
+
+function lastLines(stderr: string): string {
+  const lines = stderr
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => /^(fatal|error|ssh|remote):/i.test(line));
+  return (lines.length > 0 ? lines : [stderr.trim()]).slice(0, 3).join(" ").slice(0, 500);
+}
+
+function withoutPasswords(text: string): string {
+  return text.replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, "$1");
+}

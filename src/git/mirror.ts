@@ -1,0 +1,116 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { CommitSha } from "#core/commit-sha.ts";
+import { gitFault } from "./git-fault.ts";
+import { withoutPassword } from "./repository-address.ts";
+import type { Git } from "./run-git.ts";
+import { removeAbandoned, tendMirror } from "./tend-mirror.ts";
+
+/** Our own bare copy of a repository: the commits that were asked for, and their history. */
+export interface Mirror {
+  /** Its directory. */
+  readonly path: string;
+  /** The id of a commit that is here; undefined when it is not, or the name is not plain. */
+  resolve(revision: string): Promise<CommitSha | "ambiguous" | undefined>;
+  /** Fetches one ref or id with its history; false when the other side does not give it. */
+  fetch(source: string, revision: string, signal?: AbortSignal): Promise<boolean>;
+  /** Fetches all branches and tags. */
+  fetchAll(source: string, signal?: AbortSignal): Promise<void>;
+}
+
+const fetchTimeoutMs = 10 * 60_000;
+
+/** No fetch lives longer than its timeout, so that a lock of this age has no owner. */
+const abandonedAfterMs = fetchTimeoutMs + 5 * 60_000;
+
+const attempts = 5;
+
+/** Opens the mirror of `source` (a URL or a path) in a directory of mirrors; makes it when it is new. */
+export async function openMirror(git: Git, directory: string, source: string): Promise<Mirror> {
+  const path = join(directory, mirrorName(source));
+  if (await stat(path).catch(() => undefined)) await removeAbandoned(path, abandonedAfterMs);
+  else await createMirror(git, directory, path);
+
+  async function fetchInto(
+    source: string,
+    refspecs: readonly string[],
+    signal: AbortSignal | undefined,
+    ...more: readonly string[]
+  ): Promise<{ readonly done: true } | { readonly done: false; readonly stderr: string }> {
+    const args = ["fetch", "--quiet", "--no-tags", "--update-shallow", "--no-write-fetch-head"];
+    const options = { directory: path, timeoutMs: fetchTimeoutMs, ...(signal && { signal }) };
+    for (let attempt = 1; ; attempt++) {
+      const { exitCode, stderr } = await git.run(
+        [...args, ...more, "--end-of-options", source, ...refspecs],
+        options,
+      );
+      if (exitCode === 0) return { done: true };
+      // Another process fetches into this mirror at this moment.
+      const isLocked = /\.lock|cannot lock ref/i.test(stderr);
+      if (!isLocked || attempt === attempts) return { done: false, stderr };
+      await wait(attempt * 200 * (0.5 + Math.random()), undefined, { signal });
+    }
+  }
+
+  return {
+    path,
+
+    async resolve(revision) {
+      const { exitCode, stdout, stderr } = await git.run(
+        ["rev-parse", "--verify", "--end-of-options", `${revision}^{commit}`],
+        { directory: path },
+      );
+      if (exitCode === 0) return CommitSha.parse(stdout.toString("latin1").trim());
+      return /ambiguous/i.test(stderr) ? "ambiguous" : undefined;
+    },
+
+    async fetch(source, revision, signal) {
+      // A name of its own for each fetch: two at once never wait for one lock, and
+      // a lock that a killed one leaves is in nobody's way.
+      const kept = `refs/grange/fetched/${randomUUID()}`;
+      const fetched = await fetchInto(source, [`+${revision}:${kept}`], signal);
+      if (fetched.done) {
+        await tendMirror(git, path);
+        return true;
+      }
+      if (isRefused(fetched.stderr)) return false;
+      throw gitFault(source, fetched.stderr);
+    },
+
+    async fetchAll(source, signal) {
+      const refspecs = ["heads", "tags"].map((kind) => `+refs/${kind}/*:refs/grange/${kind}/*`);
+      const fetched = await fetchInto(source, refspecs, signal, "--prune");
+      if (!fetched.done) throw gitFault(source, fetched.stderr);
+    },
+  };
+}
+
+/** Whether the other side lives, but does not have or does not give this. */
+function isRefused(stderr: string): boolean {
+  return /not our ref|couldn't find remote ref|unadvertised object|no such remote ref|bad object/i.test(
+    stderr,
+  );
+}
+
+/** A name that people can tell apart, and that is of this source alone. */
+function mirrorName(source: string): string {
+  const shown = basename(withoutPassword(source).replace(/\/?(\.git)?\/?$/, ""));
+  const slug = shown.replace(/[^A-Za-z0-9._-]/g, "-").slice(0, 40) || "repository";
+  const hash = createHash("sha256").update(withoutPassword(source)).digest("hex").slice(0, 16);
+  return `${slug.replace(/^[.-]+/, "")}-${hash}.git`;
+}
+
+/** Made aside and renamed: a mirror is whole or not there. */
+async function createMirror(git: Git, directory: string, path: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  const aside = join(directory, `.new-${randomUUID()}`);
+  const { exitCode, stderr } = await git.run(["init", "--quiet", "--bare", "--template=", aside]);
+  if (exitCode !== 0) throw gitFault(aside, stderr);
+  await rename(aside, path).catch(async (reason: unknown) => {
+    await rm(aside, { recursive: true, force: true });
+    // Another process was faster; its mirror serves as well.
+    if (!(await stat(path).catch(() => undefined))) throw reason;
+  });
+}

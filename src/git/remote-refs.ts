@@ -1,0 +1,23 @@
+/** The refs of a repository, as `git ls-remote --symref` lists them. */
+export interface RemoteRefs {
+  /** Full name → id; of an annotated tag, the id of what it tags. HEAD is among them. */
+  readonly byName: ReadonlyMap<string, string>;
+  /** The branch that HEAD is, as a full name; undefined when it is detached. */
+  readonly head: string | undefined;
+}
+
+export function parseRemoteRefs(text: string): RemoteRefs {
+  const byName = new Map<string, string>();
+  let head: string | undefined;
+  for (const line of text.split("\n")) {
+    const [id, name] = line.split("\t");
+    if (id === undefined || name === undefined) continue;
+    if (id.startsWith("ref: ")) {
+      if (name === "HEAD") head = id.slice("ref: ".length);
+    } else {
+      // `v1^{}` follows `v1` and is the commit that the tag means.
+      byName.set(name.replace(/\^\{\}$/, ""), id);
+    }
+  }
+  return { byName, head };
+}

@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import { gitEnvironment } from "./config.ts";
+
+export interface GitOptions {
+  /** The repository, or a directory in it. */
+  readonly directory?: string;
+  readonly input?: string;
+  readonly timeoutMs?: number;
+  /** More standard output than this ends the process. */
+  readonly maxOutputBytes?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface GitOutput {
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+export interface GitProcess {
+  readonly stdout: Readable;
+  /** Resolves when the process is gone, whatever its exit code; rejects when it was ended by us. */
+  readonly ended: Promise<{ readonly exitCode: number; readonly stderr: string }>;
+  kill(reason: Fault): void;
+}
+
+/** Git as a program. Stopping it ends all processes that it has under way. */
+export interface Git extends Service {
+  /** Runs to the end. A non-zero exit code is an answer, not a failure. */
+  run(args: readonly string[], options?: GitOptions): Promise<GitOutput>;
+  /** Starts, for output too large to hold. */
+  start(args: readonly string[], options?: GitOptions): GitProcess;
+}
+
+const usualTimeoutMs = 60_000;
+const usualMaxOutputBytes = 64 * 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
+
+/**
+ * A directory that holds another user's repository must work: only objects are
+ * read there, and what its own configuration could run is switched off below. Git
+ * believes this setting only in a file.
+ */
+const configText = "[safe]\n\tdirectory = *\n";
+
+/** Settings that a repository's own configuration must not override. */
+const settings = [
+  "protocol.ext.allow=never",
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  // Objects come as one pack, renamed when it is whole: a killed fetch leaves no half history.
+  "fetch.unpackLimit=1",
+  "i18n.logOutputEncoding=UTF-8",
+].flatMap((setting) => ["-c", setting]);
+
+/** `configDirectory` gets Git's configuration file. */
+export async function openGit(configDirectory: string): Promise<Git> {
+  await mkdir(configDirectory, { recursive: true });
+  const configFile = join(configDirectory, "gitconfig");
+  await writeFile(configFile, configText);
+  const env = gitEnvironment(configFile);
+  const running = new Map<GitProcess, Promise<unknown>>();
+
+  function start(args: readonly string[], options: GitOptions = {}): GitProcess {
+    options.signal?.throwIfAborted();
+    const place = options.directory === undefined ? [] : ["-C", options.directory];
+    const all = [...settings, "--no-pager", "--literal-pathspecs", ...place, ...args];
+    // Its own process group, so that its helpers (ssh, index-pack) end with it.
+    const child = spawn("git", all, { env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    // It may end before it has read all; its exit code then says why.
+    child.stdin.on("error", () => {});
+    child.stdin.end(options.input ?? "");
+
+    let endedBy: Fault | undefined;
+    const kill = (reason: Fault) => {
+      endedBy ??= reason;
+      killGroup(child);
+      // Output that nobody will read would keep the process from counting as closed.
+      child.stdout.destroy();
+    };
+    const timeoutMs = options.timeoutMs ?? usualTimeoutMs;
+    const timer = setTimeout(() => {
+      kill(new Fault("deadline_exceeded", `git ${args[0]} took more than ${timeoutMs / 1_000} s`));
+    }, timeoutMs);
+    const onAbort = () => kill(new Fault("cancelled", `git ${args[0]} was cancelled`));
+    options.signal?.addEventListener("abort", onAbort, { once: true });
+
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      if (stderr.length < maxErrorBytes) stderr += text;
+    });
+    const ended = new Promise<{ exitCode: number; stderr: string }>((resolve, reject) => {
+      child.once("error", (cause) => reject(endedBy ?? notStarted(cause)));
+      child.once("close", (code) => {
+        if (endedBy) reject(endedBy);
+        else resolve({ exitCode: code ?? 128, stderr });
+      });
+    }).finally(() => {
+      clearTimeout(timer);
+      options.signal?.removeEventListener("abort", onAbort);
+      running.delete(process);
+    });
+    const process: GitProcess = { stdout: child.stdout, ended, kill };
+    running.set(
+      process,
+      ended.catch(() => {}),
+    );
+    return process;
+  }
+
+  return {
+    start,
+
+    async run(args, options = {}) {
+      const process = start(args, options);
+      const most = options.maxOutputBytes ?? usualMaxOutputBytes;
+      const parts: Buffer[] = [];
+      let sizeBytes = 0;
+      process.stdout.on("data", (part: Buffer) => {
+        parts.push(part);
+        sizeBytes += part.byteLength;
+        if (sizeBytes > most) {
+          process.kill(new Fault("resource_exhausted", `git ${args[0]} gave over ${most} bytes`));
+        }
+      });
+      const { exitCode, stderr } = await process.ended;
+      return { exitCode, stderr, stdout: Buffer.concat(parts) };
+    },
+
+    async stop() {
+      for (const process of running.keys()) process.kill(new Fault("cancelled", "we are stopping"));
+      await Promise.all(running.values());
+    },
+  };
+}
+
+function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  // Once it has ended, its number may be another's.
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function notStarted(cause: Error): Fault {
+  const isAbsent = "code" in cause && cause.code === "ENOENT";
+  return isAbsent
+    ? new Fault("failed_precondition", "git is not installed, or not in PATH; install it", {
+        cause,
+      })
+    : new Fault("internal", `git could not be started: ${messageOf(cause)}`, { cause });
+}

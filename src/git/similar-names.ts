@@ -1,0 +1,30 @@
+/** Names compared at most: enough for a hint, and bounded in time. */
+const considered = 2_000;
+
+/** Those of the names that somebody may have meant, likeliest first; three at most. */
+export function similarNames(wanted: string, names: readonly string[]): string[] {
+  const asked = wanted.toLowerCase().slice(0, 100);
+  return names
+    .slice(0, considered)
+    .map((name) => ({ name, distance: distanceTo(asked, name.toLowerCase().slice(0, 100)) }))
+    .filter(({ distance }) => distance <= Math.max(2, asked.length / 3))
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, 3)
+    .map(({ name }) => name);
+}
+
+/** Levenshtein's distance; a name that holds the other is one step away. */
+function distanceTo(a: string, b: string): number {
+  if (a === b) return 0;
+  if (a.length > 2 && b.includes(a)) return 1;
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
