@@ -1,0 +1,124 @@
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import { z } from "zod";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { Fault } from "#core/fault.ts";
+import { Platform } from "#core/platform.ts";
+import { ExecutionId } from "#execution/execution.ts";
+import type { FinishReport } from "#execution/judge-report.ts";
+import type { Lease } from "#execution/lease.ts";
+import type { WorkerDescription } from "#execution/worker.store.ts";
+import {
+  type ActionResult,
+  ActionResultSchema,
+  ExecutedActionMetadataSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import {
+  type Finished,
+  type Lease as LeaseMessage,
+  type LeaseSchema,
+  Outcome,
+  type RegisterRequest,
+} from "#proto/grange/worker/v1/worker_pb.ts";
+
+export const WorkerName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9._:@/-]{1,128}$/,
+    "a worker's name is 1 to 128 letters, digits and . _ : @ / -",
+  );
+export const InstanceId = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{8,64}$/, "an instance id is 8 to 64 letters, digits and dashes");
+
+const Facilities = z.record(z.string().max(128), z.string().max(1_024));
+
+const Description = z.object({
+  name: WorkerName,
+  instanceId: InstanceId,
+  platform: Platform,
+  sizeClass: z.number().int().min(1).max(1e6),
+  slots: z.number().int().min(1).max(4_096),
+  version: z.string().max(128),
+  facilities: Facilities,
+});
+
+export function workerFrom(request: RegisterRequest): WorkerDescription {
+  return parsed(Description, request);
+}
+
+/** Parses what a worker sent; what does not fit is its mistake, said in one sentence. */
+export function parsed<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  throw new Fault("invalid_argument", `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+}
+
+export function leaseFrom(message: LeaseMessage | undefined): Lease {
+  const id = ExecutionId.safeParse(message?.executionId);
+  if (message === undefined || !id.success || message.attempt < 1 || message.epoch < 1n) {
+    throw new Fault("invalid_argument", "a lease names an execution, an attempt and an epoch");
+  }
+  return { executionId: id.data, attempt: message.attempt, epoch: Number(message.epoch) };
+}
+
+export function leaseMessage(lease: Lease): MessageInitShape<typeof LeaseSchema> {
+  return { ...lease, epoch: BigInt(lease.epoch) };
+}
+
+export function reportFrom(finished: Finished, worker: string): FinishReport {
+  const { result, usage } = finished;
+  return {
+    lease: leaseFrom(finished.lease),
+    outcome: outcomeFrom(finished.outcome),
+    exitCode: result?.exitCode,
+    result: result === undefined ? undefined : resultBytes(result, worker),
+    usage:
+      usage === undefined
+        ? undefined
+        : {
+            userMs: wholeMs(usage.userTime),
+            systemMs: wholeMs(usage.systemTime),
+            peakMemoryBytes: Number(usage.peakMemoryBytes),
+            measuredBy: usage.measuredBy.slice(0, 64),
+          },
+    message: finished.message,
+    missingInputs: finished.missingInputs.map((digest) =>
+      fromDigestMessage(digest, "a missing input"),
+    ),
+  };
+}
+
+/** Clients account for the phases of a result only when it names its worker. */
+function resultBytes(result: ActionResult, worker: string): Uint8Array {
+  const metadata = result.executionMetadata ?? create(ExecutedActionMetadataSchema);
+  metadata.worker = worker;
+  result.executionMetadata = metadata;
+  return toBinary(ActionResultSchema, result);
+}
+
+function outcomeFrom(outcome: Finished["outcome"]): FinishReport["outcome"] {
+  switch (outcome) {
+    case Outcome.SUCCEEDED:
+      return "succeeded";
+    case Outcome.FAILED:
+      return "failed";
+    case Outcome.TIMED_OUT:
+      return "timed_out";
+    case Outcome.OUT_OF_MEMORY:
+      return "out_of_memory";
+    case Outcome.CANCELLED:
+      return "cancelled";
+    case Outcome.INFRASTRUCTURE_ERROR:
+      return "infrastructure_error";
+    case Outcome.OUTCOME_UNSPECIFIED:
+    default:
+      // Open enumeration: also the values of workers newer than this server.
+      throw new Fault("invalid_argument", `outcome ${outcome} is not known here`);
+  }
+}
+
+function wholeMs(duration: Duration | undefined): number {
+  return duration === undefined ? 0 : Math.max(0, Math.round(durationMs(duration)));
+}

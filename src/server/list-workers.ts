@@ -1,0 +1,32 @@
+import type { Worker } from "#api/worker.ts";
+import type { Db } from "#db/db.ts";
+import { type ListedWorker, listWorkers } from "#execution/worker.store.ts";
+import { jobsServedBy } from "#graphs/job-detail.store.ts";
+
+/** Workers as their page shows them: what the queue knows, joined with the jobs that graphs know. */
+export async function workersForPage(db: Db, now: Date, leaseMs: number): Promise<Worker[]> {
+  const workers = await listWorkers(db);
+  const ids = workers.flatMap((worker) => worker.running.map((each) => each.executionId));
+  const jobs = new Map(
+    (ids.length === 0 ? [] : await jobsServedBy(db, ids)).map((job) => [job.executionId, job]),
+  );
+  return workers.map(({ draining, ...worker }) => ({
+    ...worker,
+    state: stateOf({ ...worker, draining }, now, leaseMs),
+    registeredAt: worker.registeredAt.toISOString(),
+    lastSeenAt: worker.lastSeenAt.toISOString(),
+    running: worker.running.map(({ executionId, since }) => ({
+      executionId,
+      graphId: jobs.get(executionId)?.graphId ?? null,
+      job: jobs.get(executionId)?.job ?? null,
+      since: since.toISOString(),
+    })),
+  }));
+}
+
+/** A worker that was silent for as long as a lease lasts has lost what it held. */
+function stateOf(worker: ListedWorker, now: Date, leaseMs: number): Worker["state"] {
+  if (now.getTime() - worker.lastSeenAt.getTime() > leaseMs) return "lost";
+  if (worker.draining) return "draining";
+  return worker.running.length > 0 ? "busy" : "idle";
+}

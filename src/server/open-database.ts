@@ -1,0 +1,51 @@
+import type { Logger } from "pino";
+import { Fault } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+import { startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
+import { migrate } from "#db/migrate.ts";
+import { openPostgres } from "#db/postgres.ts";
+import { serverVersion } from "#db/server-version.ts";
+
+export interface Database extends Service {
+  readonly db: Db;
+  /** For people: `PostgreSQL 18.4, embedded`. */
+  readonly description: string;
+}
+
+/** PostgreSQL's major version from which on all that Grange uses is there. */
+const lowestVersion = 15;
+
+/** The database that the configuration names, or one of our own; migrated to this version of the code. */
+export async function openDatabase(
+  config: { readonly dataDir: string; readonly databaseUrl?: string | undefined },
+  logger: Logger,
+): Promise<Database> {
+  const embedded =
+    config.databaseUrl === undefined
+      ? await startEmbeddedPostgres({
+          dataDir: config.dataDir,
+          onRestart: (why) => logger.warn({ why }, "starting PostgreSQL again"),
+        })
+      : undefined;
+  const db = openPostgres({ url: embedded?.url ?? config.databaseUrl ?? "" });
+  const stop = async () => {
+    await db.close();
+    await embedded?.stop();
+  };
+  try {
+    const version = await serverVersion(db);
+    if (version.major < lowestVersion) {
+      throw new Fault(
+        "failed_precondition",
+        `the server at GRANGE_DATABASE_URL is PostgreSQL ${version.text}; Grange needs ${lowestVersion} or later`,
+      );
+    }
+    await migrate(db);
+    const kind = embedded === undefined ? "by URL" : "embedded";
+    return { db, description: `PostgreSQL ${version.text}, ${kind}`, stop };
+  } catch (cause) {
+    await stop().catch(() => {});
+    throw cause;
+  }
+}

@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
+import { verifying } from "#cas/verifying-blob-store.ts";
+import { type Clock, systemClock } from "#core/clock.ts";
+import { digestKey } from "#core/digest.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+import { databaseClock } from "#execution/database-clock.ts";
+import { type ExecutionQueue, openExecutionQueue } from "#execution/execution-queue.ts";
+import { type Mirrors, openMirrors } from "#git/fetch-commit.ts";
+import { type Git, openGit } from "#git/run-git.ts";
+import { CommitInputReader } from "#graphs/commit-inputs.ts";
+import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
+import { startGraphRunner } from "#graphs/graph-runner.ts";
+import type { DataDirectory } from "./data-directory.ts";
+import { startHousekeeping } from "./housekeeping.ts";
+import { openDatabase } from "./open-database.ts";
+import { queueHooks } from "./queue-hooks.ts";
+import { stopAll } from "./stop-all.ts";
+
+/** The rooms of a running server, furnished. */
+export interface Rooms extends Service {
+  readonly db: Db;
+  readonly databaseDescription: string;
+  readonly clock: Clock;
+  readonly blobs: BlobStore;
+  readonly queue: ExecutionQueue;
+  readonly git: Git;
+  readonly mirrors: Mirrors;
+  readonly inputs: CommitInputReader;
+  readonly evaluator: TemplateEvaluator;
+  readonly project: string;
+}
+
+/** Until projects are told apart, all that a farm does belongs to one. */
+const project = "default";
+
+/** Presence is remembered for a minute: far less than an unused blob lives. */
+const existence = { ttlMs: 60_000, limit: 200_000 };
+
+/** Builds and stacks everything, bottom up. What was opened is closed again when something further up fails. */
+export async function openRooms(
+  config: { readonly dataDir: string; readonly databaseUrl?: string | undefined },
+  directory: DataDirectory,
+  logger: Logger,
+): Promise<Rooms> {
+  const opened: Service[] = [];
+  const keep = <S extends Service>(service: S): S => {
+    opened.push(service);
+    return service;
+  };
+  const stop = () => stopAll(opened.toReversed());
+
+  try {
+    const database = keep(await openDatabase(config, logger));
+    const { db } = database;
+    const clock = keep(await databaseClock(db, systemClock));
+
+    const disk = await openDiskBlobStore(directory.blobs);
+    const blobs = cachingExistence(
+      verifying(disk, async (digest) => {
+        logger.error({ blob: digestKey(digest) }, "a blob is corrupt; it was removed");
+        await disk.remove(digest);
+      }),
+      systemClock,
+      existence,
+    );
+
+    const queue = keep(await openExecutionQueue({ db, clock, logger, hooks: queueHooks(blobs) }));
+    const git = keep(await openGit(join(directory.path, "git")));
+    const mirrors = openMirrors({
+      git,
+      directory: directory.mirrors,
+      workingDirectory: process.cwd(),
+    });
+    const inputs = new CommitInputReader({ git, mirrors, db, store: blobs });
+    const evaluator = keep(new TemplateEvaluator());
+    keep(
+      await startGraphRunner({
+        db,
+        store: blobs,
+        inputs,
+        project,
+        clock,
+        logger,
+        transaction: (work) => queue.transaction(work),
+      }),
+    );
+    keep(startHousekeeping({ db, queue, clock, logger }));
+
+    return {
+      db,
+      databaseDescription: database.description,
+      clock,
+      blobs,
+      queue,
+      git,
+      mirrors,
+      inputs,
+      evaluator,
+      project,
+      stop,
+    };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+}

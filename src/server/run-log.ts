@@ -1,0 +1,93 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import type { ExecutionId } from "#execution/execution.ts";
+import { readLog } from "#execution/log.store.ts";
+import { readExecutions } from "#execution/read-executions.store.ts";
+import type { RunOutput } from "#graphs/job-detail.store.ts";
+import {
+  type ActionResult,
+  ActionResultSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { LogPiece } from "./http/farm.ts";
+
+/**
+ * A piece of a run's log, wherever it lies at the moment.
+ *
+ * While an attempt runs, its log is in the queue's tables; once there is a result,
+ * it is the blob that the result names. The two have the same bytes at the same
+ * offsets, so a reader does not notice the move. A log whose blob is gone falls
+ * back to what the tables still have.
+ */
+export async function readRunLog(
+  rooms: { readonly db: Db; readonly blobs: BlobStore },
+  run: RunOutput,
+  offset: number,
+  most: number,
+): Promise<LogPiece> {
+  if (run.result !== null) {
+    const kept = await stdoutOf(
+      rooms.blobs,
+      fromBinary(ActionResultSchema, run.result),
+      offset,
+      most,
+    );
+    if (kept !== undefined) {
+      return {
+        bytes: kept,
+        nextOffset: offset + kept.length,
+        complete: kept.length < most,
+        attempt: 0,
+      };
+    }
+  }
+  if (run.executionId === null) return { ...nothing, nextOffset: offset };
+  return readLiveLog(rooms.db, run.executionId, offset, most);
+}
+
+const nothing = { bytes: new Uint8Array(), complete: true, attempt: 0 };
+
+async function readLiveLog(
+  db: Db,
+  executionId: ExecutionId,
+  offset: number,
+  most: number,
+): Promise<LogPiece> {
+  const [execution] = await readExecutions(db, [executionId]);
+  if (execution === undefined) return { ...nothing, nextOffset: offset };
+  // Between attempts the last one's log is still the one to show.
+  const attempt = Math.max(1, execution.attempt);
+  const part = await readLog(db, { executionId, attempt }, offset, most);
+  const bytes = part?.bytes ?? nothing.bytes;
+  return {
+    bytes,
+    nextOffset: offset + bytes.length,
+    complete: execution.state.kind === "finished" && bytes.length < most,
+    attempt,
+  };
+}
+
+/** Undefined when the blob is gone. */
+async function stdoutOf(
+  blobs: BlobStore,
+  result: ActionResult,
+  offset: number,
+  most: number,
+): Promise<Uint8Array | undefined> {
+  if (result.stdoutRaw.length > 0) return result.stdoutRaw.subarray(offset, offset + most);
+  if (result.stdoutDigest === undefined) return nothing.bytes;
+  const digest = fromDigestMessage(result.stdoutDigest, "the log");
+  if (offset > digest.sizeBytes) {
+    throw new Fault(
+      "out_of_range",
+      `the log has ${digest.sizeBytes} bytes; there is no byte ${offset}`,
+    );
+  }
+  const chunks = await blobs.read(digest, { offset, limit: most });
+  if (chunks === undefined) return undefined;
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
+}

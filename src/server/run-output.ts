@@ -1,0 +1,27 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { outputOf } from "#actions/output-of.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { Digest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { RunOutput } from "#graphs/job-detail.store.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** The bytes of one file among a run's outputs; it may lie inside of an output directory. */
+export async function readRunOutput(
+  blobs: BlobStore,
+  run: RunOutput,
+  path: string,
+): Promise<{ readonly digest: Digest; readonly chunks: AsyncIterable<Uint8Array> } | undefined> {
+  if (run.result === null) return undefined;
+  const entries = await outputOf(blobs, fromBinary(ActionResultSchema, run.result), path);
+  const [entry] = entries ?? [];
+  if (entry === undefined) return undefined;
+  if (entry.kind !== "file" || entry.path !== path) {
+    throw new Fault("failed_precondition", `"${path}" is no file; name a file inside of it`);
+  }
+  const chunks = await blobs.read(entry.digest);
+  if (chunks === undefined) {
+    throw new Fault("not_found", `"${path}" was made, but is no longer kept; run the job again`);
+  }
+  return { digest: entry.digest, chunks };
+}

@@ -1,0 +1,78 @@
+import type { Logger } from "pino";
+import { Fault } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import { executionChannel, logChannel } from "#execution/notify.store.ts";
+import { bindFarm } from "./bind-farm.ts";
+import { changeFeed } from "./change-feed.ts";
+import type { ServerConfig } from "./config.ts";
+import { openDataDirectory } from "./data-directory.ts";
+import { grpcMethods } from "./grpc-methods.ts";
+import { isLoopback } from "./http/host-guard.ts";
+import { httpApp } from "./http/http-app.ts";
+import { listen } from "./listen.ts";
+import { openRooms } from "./open-rooms.ts";
+import { stopAll } from "./stop-all.ts";
+
+export interface RunningServer extends Service {
+  /** The one address: pages, API and gRPC. */
+  readonly url: string;
+}
+
+/** Starts a server: it answers when this resolves, and holds nothing when this throws. */
+export async function startServer(config: ServerConfig, logger: Logger): Promise<RunningServer> {
+  refuseToBeOpen(config);
+  const opened: Service[] = [];
+  const keep = <S extends Service>(service: S): S => {
+    opened.push(service);
+    return service;
+  };
+  const stop = () => stopAll(opened.splice(0).toReversed());
+
+  try {
+    const directory = await openDataDirectory(config.dataDir);
+    keep({ stop: () => directory.release() });
+    const rooms = keep(await openRooms(config, directory, logger));
+    const feeds = {
+      graphs: keep(await changeFeed(rooms.db, "grange_graph")),
+      logs: keep(await changeFeed(rooms.db, logChannel)),
+      executions: keep(await changeFeed(rooms.db, executionChannel)),
+    };
+    const urlOf = (port: number) => `http://${nameOf(config.host)}:${port}`;
+    const listening = keep(
+      await listen({
+        host: config.host,
+        port: config.port,
+        logger,
+        methods: grpcMethods(rooms, logger),
+        app: (port) =>
+          httpApp({
+            farm: bindFarm(rooms, feeds, urlOf(port)),
+            logger,
+            webDir: config.webDir,
+            host: config.host,
+          }),
+      }),
+    );
+    const url = urlOf(listening.port);
+    logger.info({ url, database: rooms.databaseDescription }, "the farm answers");
+    return { url, stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+}
+
+function refuseToBeOpen({ host, allowOpen }: ServerConfig): void {
+  if (isLoopback(host) || allowOpen) return;
+  throw new Fault(
+    "failed_precondition",
+    `refusing to listen on ${host}: nobody has to sign in yet, so all who reach it could run commands here. ` +
+      "Listen on 127.0.0.1, or set GRANGE_ALLOW_OPEN=1 when the network is yours alone",
+  );
+}
+
+/** An address that a browser can be given. */
+function nameOf(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
