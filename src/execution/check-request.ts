@@ -1,0 +1,54 @@
+import { Fault } from "#core/fault.ts";
+import { requirementsOf } from "#core/platform.ts";
+import type { ExecutionRequest } from "./execution.ts";
+
+/** An index entry of PostgreSQL holds 2,704 bytes; the rest of ours needs some of them. */
+const longestRequirements = 2_000;
+const longestName = 1_024;
+/** PostgreSQL's text knows neither NUL nor half a surrogate pair. */
+const unkeepable = /[\0\p{Surrogate}]/u;
+
+/**
+ * The platform properties that a worker must offer, as canonical JSON.
+ *
+ * Equal requirements give equal texts; the claim compares them as `jsonb`.
+ */
+export function requirementsText(platform: ExecutionRequest["platform"]): string {
+  const entries = Object.entries(requirementsOf(platform)).toSorted(([a], [b]) =>
+    a < b ? -1 : a > b ? 1 : 0,
+  );
+  return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
+}
+
+/**
+ * Refuses what the database could not keep, before it meets anybody else's rows.
+ *
+ * One row with requirements that are no JSON to it would break every claim that walks past.
+ */
+export function checkRequest(request: ExecutionRequest): void {
+  const requirements = requirementsText(request.platform);
+  if (Buffer.byteLength(requirements) > longestRequirements) {
+    throw new Fault(
+      "invalid_argument",
+      `the platform properties are too long: ${longestRequirements} bytes are the most`,
+    );
+  }
+  const texts = [...Object.entries(request.platform).flat(), request.project, request.invocation];
+  for (const text of texts) {
+    if (text.length > longestName || unkeepable.test(text)) {
+      throw new Fault(
+        "invalid_argument",
+        `${JSON.stringify(text.slice(0, 80))} cannot be a name: it is too long, or not Unicode text without NUL`,
+      );
+    }
+  }
+  if (!Number.isSafeInteger(request.timeoutMs) || request.timeoutMs <= 0) {
+    throw new Fault("invalid_argument", `a timeout of ${request.timeoutMs} ms is none`);
+  }
+  if (!Number.isInteger(request.sizeClass) || request.sizeClass < 1 || request.sizeClass > 1e6) {
+    throw new Fault(
+      "invalid_argument",
+      `size class ${request.sizeClass} is not a positive integer`,
+    );
+  }
+}

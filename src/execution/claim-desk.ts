@@ -1,0 +1,191 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { claimRound } from "./claim-round.ts";
+import type { LeasedExecution } from "./lease.ts";
+import type { RegisteredWorker } from "./worker.store.ts";
+
+export interface Claim {
+  readonly worker: RegisteredWorker;
+  /** Executions at most. */
+  readonly most: number;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Where the claims of a server wait for work. */
+export interface ClaimDesk {
+  /** Waits for work; answers nothing when the wait is over. */
+  claim(claim: Claim): Promise<LeasedExecution[]>;
+  /** Looks for work, if somebody waits for it. */
+  wake(): void;
+  /**
+   * Runs a transaction, and serves the waiting claims at its end, inside it.
+   *
+   * What it puts into the queue is thus handed out by the commit that accepts it. When
+   * a deadlock is broken at its expense, all of it is repeated.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  stop(): Promise<void>;
+}
+
+interface Waiter extends Claim {
+  /** Set while a transaction serves it. */
+  isServed: boolean;
+  /** Set when nobody waits for the answer any more. */
+  isGone: boolean;
+  answer(leased: LeasedExecution[]): void;
+}
+
+const mostTries = 5;
+
+/**
+ * One round at a time serves all that wait here: nobody races for what another one gets,
+ * and a thousand idle workers cost as much as one of each kind.
+ */
+export function claimDesk(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly leaseMs: number;
+  /** How long a claim may miss that there is work, should every wake-up be lost. */
+  readonly pollMs: number;
+  /** Takes back what was leased for somebody who had gone. */
+  readonly giveBack: (leased: readonly LeasedExecution[]) => void;
+}): ClaimDesk {
+  const waiting = new Set<Waiter>();
+  let round: Promise<void> | undefined;
+  let isDue = false;
+  let isStopped = false;
+  const poll = setInterval(() => wake(), parts.pollMs);
+  poll.unref();
+
+  const serve = async (tx: Tx, waiters: readonly Waiter[]) => {
+    const now = parts.clock.now();
+    return claimRound(tx, waiters, { now, until: new Date(now.getTime() + parts.leaseMs) });
+  };
+
+  const take = (): Waiter[] => {
+    const waiters = [...waiting].filter(({ isServed }) => !isServed);
+    for (const waiter of waiters) waiter.isServed = true;
+    return waiters;
+  };
+
+  const putBack = (waiters: readonly Waiter[], haul: readonly (readonly LeasedExecution[])[]) => {
+    waiters.forEach((waiter, i) => {
+      const leased = haul[i] ?? [];
+      waiter.isServed = false;
+      if (leased.length === 0 && !waiter.isGone) return;
+      if (waiter.isGone && leased.length > 0) parts.giveBack(leased);
+      waiting.delete(waiter);
+      waiter.answer(waiter.isGone ? [] : [...leased]);
+    });
+  };
+
+  const rounds = async () => {
+    await Promise.resolve();
+    while (isDue && !isStopped) {
+      isDue = false;
+      const waiters = take();
+      if (waiters.length === 0) break;
+      try {
+        const { haul, hasMore } = await parts.db.transaction((tx) => serve(tx, waiters));
+        putBack(waiters, haul);
+        isDue ||= hasMore;
+      } catch (reason) {
+        // The claims wait on; the next wake-up or poll tries again.
+        parts.logger.warn({ reason: messageOf(reason) }, "could not look for work");
+        putBack(waiters, []);
+      }
+    }
+    round = undefined;
+  };
+
+  const wake = () => {
+    if (waiting.size === 0 || isStopped) return;
+    isDue = true;
+    round ??= rounds();
+  };
+
+  const tryTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    let waiters: Waiter[] = [];
+    try {
+      const done = await parts.db.transaction(async (tx) => {
+        const value = await work(tx);
+        waiters = take();
+        const served = waiters.length === 0 ? undefined : await serve(tx, waiters);
+        return { value, served };
+      });
+      putBack(waiters, done.served?.haul ?? []);
+      // Those who came while this was under way have not looked yet.
+      const tried = new Set(waiters);
+      if (done.served?.hasMore || [...waiting].some((waiter) => !tried.has(waiter))) wake();
+      return done.value;
+    } catch (reason) {
+      putBack(waiters, []);
+      wake();
+      throw reason;
+    }
+  };
+
+  return {
+    wake,
+
+    claim({ worker, most, waitMs, signal }) {
+      if (isStopped) throw new Fault("unavailable", "the server is stopping");
+      return new Promise((resolve) => {
+        const leave = () => {
+          waiter.isGone = true;
+          if (!waiter.isServed) putBack([waiter], []);
+        };
+        // A claim that is being served when its wait is over takes what it gets.
+        const giveUp = () => {
+          if (waiter.isServed) timer = setTimeout(giveUp, 5);
+          else leave();
+        };
+        let timer = setTimeout(giveUp, waitMs);
+        const waiter: Waiter = {
+          worker,
+          most,
+          waitMs,
+          signal,
+          isServed: false,
+          isGone: false,
+          answer(leased) {
+            clearTimeout(timer);
+            signal.removeEventListener("abort", leave);
+            resolve(leased);
+          },
+        };
+        waiting.add(waiter);
+        if (signal.aborted) leave();
+        else {
+          signal.addEventListener("abort", leave, { once: true });
+          wake();
+        }
+      });
+    },
+
+    async transaction(work) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await tryTransaction(work);
+        } catch (reason) {
+          if (!(reason instanceof Fault && reason.code === "aborted") || tries === mostTries)
+            throw reason;
+        }
+      }
+    },
+
+    async stop() {
+      isStopped = true;
+      clearInterval(poll);
+      await round;
+      for (const waiter of waiting) {
+        waiter.isGone = true;
+        if (!waiter.isServed) putBack([waiter], []);
+      }
+    },
+  };
+}

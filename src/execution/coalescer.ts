@@ -1,0 +1,71 @@
+import { Fault } from "#core/fault.ts";
+
+/** Does a batch as one; answers in the order of the items, or throws and has done nothing. */
+export type Flush<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
+
+export interface Coalescer<Item, Answer> {
+  /** Resolves when the batch that the item travelled with is done. */
+  add(item: Item): Promise<Answer>;
+  /** Resolves when nothing is under way. What is added later is still done. */
+  idle(): Promise<void>;
+}
+
+interface Waiting<Item, Answer> {
+  readonly item: Item;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * Group commit: what arrives while a batch is under way goes together with the next.
+ *
+ * Nothing waits for company, so a lone item is as fast as without it; under load a
+ * commit's price is shared by all that came meanwhile. When a batch fails, its items are
+ * tried one by one, so that a poisoned one fails alone; only when nothing can be reached,
+ * they fail together.
+ */
+export function coalescer<Item, Answer>(
+  flush: Flush<Item, Answer>,
+  /** Items a batch at most. */
+  most = 1_000,
+): Coalescer<Item, Answer> {
+  let waiting: Waiting<Item, Answer>[] = [];
+  let running: Promise<void> | undefined;
+
+  const run = async () => {
+    // What is asked for in the same turn travels together.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, most);
+      waiting = waiting.slice(most);
+      await settle(batch);
+    }
+    running = undefined;
+  };
+
+  const settle = async (batch: readonly Waiting<Item, Answer>[]): Promise<void> => {
+    try {
+      const answers = await flush(batch.map(({ item }) => item));
+      if (answers.length !== batch.length) {
+        throw new RangeError(`a flush of ${batch.length} gave ${answers.length} answers`);
+      }
+      batch.forEach(({ resolve }, i) => resolve(answers[i] as Answer));
+    } catch (reason) {
+      const isHopeless = reason instanceof Fault && reason.code === "unavailable";
+      if (batch.length === 1 || isHopeless) for (const { reject } of batch) reject(reason);
+      else for (const each of batch) await settle([each]);
+    }
+  };
+
+  return {
+    add(item) {
+      return new Promise<Answer>((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        running ??= run();
+      });
+    },
+    async idle() {
+      await running;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Clock } from "#core/clock.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+import { databaseTime } from "./server-time.store.ts";
+
+/**
+ * The database's clock, without asking it each time.
+ *
+ * Several servers decide about the same leases. Each goes by the one clock that they
+ * share, or a server whose own is a minute fast would take everybody's leases away.
+ */
+export async function databaseClock(
+  db: Db,
+  own: Clock,
+  everyMs = 30_000,
+): Promise<Clock & Service> {
+  let aheadMs = 0;
+  let measuring: Promise<void> | undefined;
+  const measure = async () => {
+    const before = own.now().getTime();
+    const theirs = await databaseTime(db);
+    const after = own.now().getTime();
+    aheadMs = theirs.getTime() - (before + after) / 2;
+  };
+  await measure();
+  const timer = setInterval(() => {
+    // Out of reach: the last difference is the best that is known.
+    measuring = measure().catch(() => {});
+  }, everyMs);
+  timer.unref();
+  return {
+    now: () => new Date(own.now().getTime() + aheadMs),
+    async stop() {
+      clearInterval(timer);
+      await measuring;
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { z } from "zod";
+import { digestKey, parseDigestKey } from "#core/digest.ts";
+import { TrustDomain } from "#core/trust-domain.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { ExecutionId, type Outcome } from "./execution.ts";
+import type { FinishedExecution } from "./finished-execution.ts";
+import type { Lease } from "./lease.ts";
+
+const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch: z.number() });
+
+const HeldRow = z.object({
+  id: ExecutionId,
+  project: z.string(),
+  domain: TrustDomain,
+  actionDigest: z.string().transform(parseDigestKey),
+  invocation: z.string(),
+  doNotCache: z.boolean(),
+  attempt: z.number(),
+  epoch: z.number(),
+  worker: z.string(),
+  workerInstance: z.string(),
+  queuedAt: z.date(),
+  leasedAt: z.date(),
+  startedAt: z.date().nullable(),
+  cancelRequested: z.boolean(),
+});
+export type HeldRow = z.infer<typeof HeldRow>;
+
+/** Locks those of the executions that are leased, until the transaction ends. */
+export function lockLeased(tx: Tx, ids: readonly ExecutionId[]): Promise<HeldRow[]> {
+  return tx.many(
+    HeldRow,
+    sql`
+      select id, project, domain, action_digest as "actionDigest", invocation,
+        do_not_cache as "doNotCache", attempt, epoch, worker, worker_instance as "workerInstance",
+        queued_at as "queuedAt", leased_at as "leasedAt", started_at as "startedAt",
+        cancel_requested_at is not null as "cancelRequested"
+      from execution
+      where id = any(${ids}::uuid[]) and state = 'leased'
+      order by id
+      for update
+    `,
+  );
+}
+
+/** An attempt that is over, whatever becomes of its execution. */
+export interface EndedAttempt {
+  readonly held: HeldRow;
+  readonly finishedAt: Date;
+  readonly outcome: Outcome;
+  readonly message: string;
+}
+
+export async function recordAttempts(tx: Tx, ended: readonly EndedAttempt[]): Promise<void> {
+  const rows = ended.map(({ held: each, finishedAt, outcome, message }) => ({
+    execution_id: each.id,
+    attempt: each.attempt,
+    epoch: each.epoch,
+    worker: each.worker,
+    leased_at: each.leasedAt,
+    started_at: each.startedAt,
+    finished_at: finishedAt,
+    outcome,
+    message,
+  }));
+  await tx.run(sql`
+    insert into execution_attempt (
+      execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message)
+    select execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message
+    from json_to_recordset(${JSON.stringify(rows)}::json) as ended (
+      execution_id uuid, attempt integer, epoch bigint, worker text, leased_at timestamptz,
+      started_at timestamptz, finished_at timestamptz, outcome text, message text)
+  `);
+}
+
+/** Puts held executions back into the queue, at the place that they had. */
+export async function requeueHeld(
+  tx: Tx,
+  rows: readonly HeldRow[],
+  /** False when the attempt does not count, because it was never begun. */
+  counts: boolean,
+): Promise<void> {
+  await tx.run(sql`
+    update execution
+    set state = 'queued', attempt = execution.attempt - ${counts ? 0 : 1}::integer, worker = null,
+        worker_instance = null, leased_at = null, leased_until = null, started_at = null
+    from unnest(
+      ${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ attempt }) => attempt)}::integer[],
+      ${rows.map(({ epoch }) => epoch)}::bigint[]
+    ) as over (id, attempt, epoch)
+    where execution.id = over.id and state = 'leased'
+      and execution.attempt = over.attempt and execution.epoch = over.epoch
+  `);
+}
+
+/** Ends held executions. A terminal state never changes: nothing in this room touches the rows again. */
+export async function finishHeld(
+  tx: Tx,
+  finished: readonly (FinishedExecution & { readonly epoch: number })[],
+): Promise<void> {
+  const rows = finished.map((each) => ({
+    id: each.id,
+    attempt: each.attempt,
+    epoch: each.epoch,
+    finished_at: each.finishedAt,
+    outcome: each.outcome,
+    exit_code: each.exitCode,
+    result: each.result === undefined ? undefined : Buffer.from(each.result).toString("hex"),
+    message: each.message,
+    missing_inputs: each.missingInputs.map(digestKey),
+    user_ms: each.usage?.userMs,
+    system_ms: each.usage?.systemMs,
+    peak_memory_bytes: each.usage?.peakMemoryBytes,
+    measured_by: each.usage?.measuredBy,
+  }));
+  await tx.run(sql`
+    update execution
+    set state = 'finished', leased_until = null, finished_at = over.finished_at,
+        outcome = over.outcome, exit_code = over.exit_code, result = decode(over.result, 'hex'),
+        message = over.message, missing_inputs = over.missing_inputs, user_ms = over.user_ms,
+        system_ms = over.system_ms, peak_memory_bytes = over.peak_memory_bytes,
+        measured_by = over.measured_by
+    from json_to_recordset(${JSON.stringify(rows)}::json) as over (
+      id uuid, attempt integer, epoch bigint, finished_at timestamptz, outcome text,
+      exit_code integer, result text, message text, missing_inputs text[], user_ms bigint,
+      system_ms bigint, peak_memory_bytes bigint, measured_by text)
+    where execution.id = over.id and state = 'leased'
+      and execution.attempt = over.attempt and execution.epoch = over.epoch
+  `);
+}
+
+/** How long after an execution's timeout its worker may still be busy with ending it. */
+const endingMs = 60_000;
+
+/**
+ * Leases whose time is over, oldest first.
+ *
+ * So are those whose worker beats on, but did not end the process at its timeout.
+ */
+export function expiredLeases(tx: Tx, now: Date, most: number): Promise<Lease[]> {
+  return tx.many(
+    LeaseRow,
+    sql`
+      select id as "executionId", attempt, epoch from execution
+      where state = 'leased' and (
+        leased_until <= ${now}
+        or started_at + (timeout_ms + ${endingMs}::bigint) * interval '1 millisecond' <= ${now})
+      order by leased_until limit ${most}
+    `,
+  );
+}
+
+/** Leases that were to be cancelled before `asked`, and are still there. */
+export function overdueCancellations(tx: Tx, asked: Date, most: number): Promise<Lease[]> {
+  return tx.many(
+    LeaseRow,
+    sql`
+      select id as "executionId", attempt, epoch from execution
+      where state = 'leased' and cancel_requested_at <= ${asked}
+      order by cancel_requested_at limit ${most}
+    `,
+  );
+}
+
+/** Leases of a worker's name that belong to other processes than this one. */
+export function leasesOfOthersNamed(
+  tx: Tx,
+  worker: { readonly name: string; readonly instanceId: string },
+): Promise<Lease[]> {
+  return tx.many(
+    LeaseRow,
+    sql`
+      select id as "executionId", attempt, epoch from execution
+      where state = 'leased' and worker = ${worker.name} and worker_instance <> ${worker.instanceId}
+      order by id
+    `,
+  );
+}

@@ -1,0 +1,29 @@
+import type { Db } from "#db/db.ts";
+import { aQueue } from "./execution.testing.ts";
+import type { ExecutionQueue } from "./execution-queue.ts";
+import type { FinishedExecution } from "./finished-execution.ts";
+
+/** Opens queues on one database, as servers would, and keeps what all of them said was finished. */
+export function openTestQueues(db: Db) {
+  const queues: ExecutionQueue[] = [];
+  const finished: FinishedExecution[] = [];
+  return {
+    finished,
+    async open(parts: Parameters<typeof aQueue>[1] = {}) {
+      const queue = await aQueue(db, {
+        hooks: {
+          async onFinished(_tx, some) {
+            return () => void finished.push(...some);
+          },
+        },
+        ...parts,
+      });
+      queues.push(queue);
+      return queue;
+    },
+    async closeAll() {
+      await Promise.all(queues.splice(0).map((queue) => queue.stop()));
+      finished.length = 0;
+    },
+  };
+}

@@ -1,0 +1,241 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { cancelExecutions } from "./cancel-executions.ts";
+import { claimDesk } from "./claim-desk.ts";
+import { coalescer } from "./coalescer.ts";
+import { leasesOfOthersNamed } from "./end-leases.store.ts";
+import { ExecutionId, type ExecutionRequest } from "./execution.ts";
+import { type ExecutionWatch, executionWatch } from "./execution-watch.ts";
+import { type Heartbeat, type HeartbeatAnswer, takeHeartbeats } from "./heartbeat.ts";
+import { type FinishReport, judgeReport } from "./judge-report.ts";
+import { currentLeases, markStarted } from "./lease.store.ts";
+import { type Lease, type LeasedExecution, leaseKey, type WorkerProcess } from "./lease.ts";
+import { leaseRescuer } from "./lease-rescuer.ts";
+import { appendLogChunk, type LogAppended } from "./log.store.ts";
+import { executionChannel, logChannel, notifyExecutions, queueChannel } from "./notify.store.ts";
+import { commitWithoutWaiting, preferIndexes } from "./prefer-indexes.store.ts";
+import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
+import { type QueueTimes, usualTimes } from "./queue-times.ts";
+import { readExecutions } from "./read-executions.store.ts";
+import { type EndingLease, settleLeases, type Verdict } from "./settle-leases.ts";
+import { type Submitted, submitExecutions } from "./submit-executions.store.ts";
+import { knownWorkers, registerWorker, type WorkerDescription } from "./worker.store.ts";
+
+/** The queue as one server sees it. Any number of servers share one database. */
+export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" | "waitForEnd"> {
+  readonly times: QueueTimes;
+  /** Resolves when the request is durable, together with what was submitted meanwhile. */
+  submit(request: ExecutionRequest): Promise<Submitted>;
+  /** Runs a transaction that may submit executions; waiting workers get them with its commit. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Inside a transaction. Run what it answers after the commit. */
+  cancel(tx: Tx, ids: readonly ExecutionId[]): Promise<AfterCommit>;
+
+  /** Makes a worker known. What another process of its name held goes back to the queue. */
+  register(worker: WorkerDescription): Promise<void>;
+  /** Waits for work; nothing when there was none. Throws `not_found` for a worker nobody knows. */
+  claim(
+    worker: WorkerProcess,
+    most: number,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<LeasedExecution[]>;
+  heartbeat(beat: Heartbeat): Promise<HeartbeatAnswer>;
+  /** Whether the lease is still held. */
+  started(lease: Lease, at: Date): Promise<boolean>;
+  release(leases: readonly Lease[]): Promise<void>;
+  finish(report: FinishReport): Promise<Verdict>;
+  /** Undefined when the lease is over. */
+  appendLog(chunk: {
+    readonly lease: Lease;
+    readonly offset: number;
+    readonly bytes: Uint8Array;
+  }): Promise<LogAppended | undefined>;
+  /** Calls `grown` when the log of an execution grew, at whichever server; with undefined when any may have. */
+  onLog(grown: (id: ExecutionId | undefined) => void): () => void;
+
+  /** Takes back leases that are over, as the queue does by itself all the time. */
+  rescue(): Promise<number>;
+}
+
+export async function openExecutionQueue(parts: {
+  readonly db: Db;
+  /** Shared by all servers of a database: see `databaseClock`. */
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly hooks?: QueueHooks;
+  readonly times?: Partial<QueueTimes>;
+}): Promise<ExecutionQueue> {
+  const { db, clock, logger } = parts;
+  const hooks = parts.hooks ?? {};
+  const times = { ...usualTimes, ...parts.times };
+  const watch = executionWatch((ids) => readExecutions(db, ids));
+  const logFollowers = new Set<(id: ExecutionId | undefined) => void>();
+  const tellLog = (id: ExecutionId | undefined) => {
+    for (const grown of logFollowers) grown(id);
+  };
+
+  const desk = claimDesk({
+    db,
+    clock,
+    logger,
+    leaseMs: times.leaseMs,
+    pollMs: times.pollMs,
+    giveBack: (leased) => void release(leased.map(({ lease }) => lease)).catch(() => {}),
+  });
+
+  const submitting = coalescer((requests: readonly ExecutionRequest[]) =>
+    desk.transaction((tx) => submitExecutions(tx, requests, clock.now())),
+  );
+
+  const ending = coalescer(async (endings: readonly EndingLease[]) => {
+    const { verdicts, afterCommit } = await desk.transaction(async (tx) => {
+      await preferIndexes(tx);
+      return settleLeases(tx, endings, {
+        now: clock.now(),
+        mostAttempts: times.mostAttempts,
+        hooks,
+      });
+    });
+    watch.changed(endings.map(({ lease }) => lease.executionId));
+    afterCommit();
+    return verdicts;
+  });
+
+  const starting = coalescer(async (started: readonly { lease: Lease; at: Date }[]) => {
+    const leases = started.map(({ lease }) => lease);
+    const { current, after } = await db.transaction(async (tx) => {
+      // Only pages would miss it, should a crash forget it.
+      await commitWithoutWaiting(tx);
+      await preferIndexes(tx);
+      const news = await markStarted(tx, started);
+      await notifyExecutions(
+        tx,
+        news.map(({ executionId }) => executionId),
+      );
+      const after =
+        news.length === 0
+          ? undefined
+          : await hooks.onProgress?.(
+              tx,
+              news.map(({ executionId: id, attempt }) => ({ id, kind: "started", attempt })),
+            );
+      return { current: new Set((await currentLeases(tx, leases)).map(leaseKey)), after };
+    });
+    watch.changed(leases.map(({ executionId }) => executionId));
+    after?.();
+    return leases.map((lease) => current.has(leaseKey(lease)));
+  });
+
+  const beating = coalescer((beats: readonly Heartbeat[]) =>
+    db.transaction((tx) => {
+      const now = clock.now();
+      return takeHeartbeats(tx, beats, now, new Date(now.getTime() + times.leaseMs));
+    }),
+  );
+
+  const lookingUp = coalescer(async (workers: readonly WorkerProcess[]) => {
+    const known = await knownWorkers(db, workers);
+    return workers.map(({ name, instanceId }) =>
+      known.find((each) => each.name === name && each.instanceId === instanceId),
+    );
+  });
+
+  const release = async (leases: readonly Lease[]) => {
+    await Promise.all(leases.map((lease) => ending.add({ lease, end: { kind: "released" } })));
+  };
+
+  const rescuer = leaseRescuer({
+    db,
+    clock,
+    logger,
+    everyMs: times.rescueEveryMs,
+    graceMs: times.graceMs,
+    cancelGraceMs: times.cancelGraceMs,
+    settle: (each) => ending.add(each),
+  });
+
+  const listeners = await Promise.all([
+    db.listen(queueChannel, () => desk.wake()),
+    db.listen(executionChannel, (payload) => {
+      if (payload === "") watch.changedAll();
+      else watch.changed(payload.split(",") as ExecutionId[]);
+    }),
+    db.listen(logChannel, (payload) => {
+      const id = ExecutionId.safeParse(payload);
+      tellLog(id.success ? id.data : undefined);
+    }),
+  ]);
+  // The net under the notifications, should the listening connection be dead and not know it.
+  const sweep = setInterval(() => watch.changedAll(), times.sweepEveryMs);
+  sweep.unref();
+
+  return {
+    times,
+    submit: (request) => submitting.add(request),
+    transaction: (work) => desk.transaction(work),
+    follow: (id, signal) => watch.follow(id, signal),
+    waitForEnd: (id, signal) => watch.waitForEnd(id, signal),
+
+    async cancel(tx, ids) {
+      const after = await cancelExecutions(tx, ids, clock.now(), hooks);
+      return () => {
+        watch.changed(ids);
+        after();
+      };
+    },
+
+    async register(worker) {
+      const others = await db.transaction(async (tx) => {
+        await registerWorker(tx, worker, clock.now());
+        return leasesOfOthersNamed(tx, worker);
+      });
+      await Promise.all(others.map((lease) => ending.add({ lease, end: { kind: "expired" } })));
+    },
+
+    async claim(process, most, waitMs, signal) {
+      const worker = await lookingUp.add(process);
+      if (worker === undefined) {
+        throw new Fault(
+          "not_found",
+          `the worker ${process.name} is not registered, or was replaced`,
+        );
+      }
+      if (worker.draining || most < 1) return [];
+      return desk.claim({ worker, most, waitMs, signal });
+    },
+
+    heartbeat: (beat) => beating.add(beat),
+    started: (lease, at) => starting.add({ lease, at }),
+    release,
+
+    async finish(report) {
+      return ending.add(await judgeReport(report, hooks));
+    },
+
+    appendLog: async (chunk) => {
+      const appended = await db.transaction(async (tx) => {
+        // The worker keeps the log; what a crash forgets it sends again when it sees the gap.
+        await commitWithoutWaiting(tx);
+        return appendLogChunk(tx, chunk);
+      });
+      if (appended?.accepted) tellLog(chunk.lease.executionId);
+      return appended;
+    },
+    onLog(grown) {
+      logFollowers.add(grown);
+      return () => logFollowers.delete(grown);
+    },
+
+    rescue: () => rescuer.rescueOnce(),
+
+    async stop() {
+      clearInterval(sweep);
+      await Promise.all([rescuer.stop(), desk.stop(), ...listeners.map((each) => each.stop())]);
+      await Promise.all([submitting, ending, starting, beating].map((each) => each.idle()));
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { Fault } from "#core/fault.ts";
+import { coalescer } from "./coalescer.ts";
+import type { ExecutionId } from "./execution.ts";
+import type { FinishedExecution } from "./finished-execution.ts";
+import type { ExecutionView } from "./read-executions.store.ts";
+
+/** Follows executions from state to state. */
+export interface ExecutionWatch {
+  /**
+   * The execution as it stands, then again after each change, until it is finished.
+   *
+   * Changes that follow each other quickly may be seen as one. Throws `not_found` when there
+   * is no such execution, `cancelled` when the signal says so.
+   */
+  follow(id: ExecutionId, signal: AbortSignal): AsyncGenerator<ExecutionView, void>;
+  waitForEnd(id: ExecutionId, signal: AbortSignal): Promise<FinishedExecution>;
+  /** Says that executions may have changed. */
+  changed(ids: Iterable<ExecutionId>): void;
+  /** Says that anything may have changed, for instance because news was missed. */
+  changedAll(): void;
+}
+
+export function executionWatch(
+  read: (ids: readonly ExecutionId[]) => Promise<readonly ExecutionView[]>,
+): ExecutionWatch {
+  const bells = new Map<ExecutionId, Set<() => void>>();
+  // A thousand who wait for a thousand ends ask once, not a thousand times.
+  const reading = coalescer(async (ids: readonly ExecutionId[]) => {
+    const views = new Map((await read([...new Set(ids)])).map((view) => [view.id, view]));
+    return ids.map((id) => views.get(id));
+  });
+
+  const changed = (ids: Iterable<ExecutionId>) => {
+    for (const id of ids) for (const ring of bells.get(id) ?? []) ring();
+  };
+
+  async function* follow(id: ExecutionId, signal: AbortSignal) {
+    let ring = () => {};
+    let hasRung = true;
+    const bell = () => {
+      hasRung = true;
+      ring();
+    };
+    const ours = bells.get(id) ?? new Set();
+    bells.set(id, ours.add(bell));
+    signal.addEventListener("abort", bell);
+    try {
+      let last = "";
+      while (true) {
+        if (signal.aborted) throw new Fault("cancelled", `nobody waits for ${id} any more`);
+        hasRung = false;
+        const view = await reading.add(id);
+        if (view === undefined) throw new Fault("not_found", `there is no execution ${id}`);
+        const seen = fingerprint(view);
+        if (seen !== last) {
+          last = seen;
+          yield view;
+        }
+        if (view.state.kind === "finished") return;
+        // News may have come while reading, or while the caller was busy with the view.
+        if (!hasRung) await new Promise<void>((resolve) => (ring = resolve));
+      }
+    } finally {
+      signal.removeEventListener("abort", bell);
+      ours.delete(bell);
+      if (ours.size === 0 && bells.get(id) === ours) bells.delete(id);
+    }
+  }
+
+  return {
+    follow,
+    changed,
+    changedAll: () => changed([...bells.keys()]),
+    async waitForEnd(id, signal) {
+      for await (const { finished } of follow(id, signal)) if (finished) return finished;
+      throw new Fault("internal", `the watch of ${id} ended before it did`);
+    },
+  };
+}
+
+/** What a follower is told about; a lease that is merely extended is no news. */
+function fingerprint(view: ExecutionView): string {
+  const { state } = view;
+  switch (state.kind) {
+    case "queued":
+      return `queued ${view.attempt}`;
+    case "leased":
+      return `leased ${state.epoch} ${state.startedAt?.getTime()} ${view.cancelRequested}`;
+    case "finished":
+      return "finished";
+  }
+}

@@ -1,0 +1,19 @@
+/** How many lanes there are. A claim looks at each lane that has work, so their number bounds its cost. */
+export const laneCount = 256;
+
+/**
+ * The lane in which an invocation waits.
+ *
+ * Lanes take turns. Giving each invocation a queue of its own would make a claim
+ * slower with every invocation; hashing them onto a fixed number of lanes is
+ * McKenney's stochastic fairness queueing (1990). Two that meet in one lane share its turns.
+ */
+export function fairLane(project: string, invocation: string): number {
+  // FNV-1a over UTF-16 units: short, and good enough to spread names.
+  let hash = 0x811c9dc5;
+  for (const char of `${project}\n${invocation}`) {
+    hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193);
+  }
+  // The low bits of FNV mix worst, hence the fold.
+  return ((hash >>> 16) ^ (hash & 0xffff)) % laneCount;
+}

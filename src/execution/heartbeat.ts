@@ -1,0 +1,47 @@
+import type { Tx } from "#db/db.ts";
+import { extendLeases } from "./lease.store.ts";
+import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
+import { commitWithoutWaiting, preferIndexes } from "./prefer-indexes.store.ts";
+import { seeWorkers } from "./worker.store.ts";
+
+export interface Heartbeat {
+  readonly worker: WorkerProcess;
+  readonly leases: readonly Lease[];
+  /** The worker finishes what it has and claims no more. */
+  readonly draining: boolean;
+}
+
+export interface HeartbeatAnswer {
+  /** Held by this worker no longer. */
+  readonly lost: readonly Lease[];
+  readonly cancelled: readonly Lease[];
+  /** The process does not hold its name: it never registered, or another took its place. */
+  readonly isUnknown: boolean;
+}
+
+/** Takes the heartbeats of many workers with two statements. */
+export async function takeHeartbeats(
+  tx: Tx,
+  beats: readonly Heartbeat[],
+  now: Date,
+  until: Date,
+): Promise<HeartbeatAnswer[]> {
+  // A crash of the database forgets the last beats; the next ones say the same again.
+  await commitWithoutWaiting(tx);
+  await preferIndexes(tx);
+  const known = await seeWorkers(tx, beats, now);
+  const leases = beats.flatMap(({ worker, leases }) =>
+    known.has(worker.instanceId) ? leases : [],
+  );
+  const extended = new Map(
+    (leases.length === 0 ? [] : await extendLeases(tx, leases, until)).map((lease) => [
+      leaseKey(lease),
+      lease,
+    ]),
+  );
+  return beats.map(({ worker, leases }) => ({
+    lost: leases.filter((lease) => !extended.has(leaseKey(lease))),
+    cancelled: leases.filter((lease) => extended.get(leaseKey(lease))?.cancelRequested === true),
+    isUnknown: !known.has(worker.instanceId),
+  }));
+}

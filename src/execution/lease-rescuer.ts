@@ -1,0 +1,89 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+import { expiredLeases, overdueCancellations } from "./end-leases.store.ts";
+import type { EndingLease } from "./settle-leases.ts";
+
+/** Leases looked at in one go. */
+const most = 500;
+
+export interface LeaseRescuer extends Service {
+  /** Looks once; answers how many leases it ended. */
+  rescueOnce(): Promise<number>;
+}
+
+/**
+ * Ends leases whose workers went silent, or did not confirm a cancellation.
+ *
+ * Finding is apart from ending: each lease found is ended by its attempt and epoch, so that one which was
+ * finished, extended or found by another server in between is left alone. (A rescuer that goes by the id
+ * alone sets back what has just been finished.)
+ */
+export function leaseRescuer(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly everyMs: number;
+  /**
+   * For so long after the start, and after the database was out of reach, no lease counts as
+   * expired: it was we who could not be reached.
+   */
+  readonly graceMs: number;
+  readonly cancelGraceMs: number;
+  readonly settle: (ending: EndingLease) => Promise<unknown>;
+}): LeaseRescuer {
+  const later = (ms: number) => parts.clock.now().getTime() + ms;
+  let graceUntil = later(parts.graceMs);
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let isStopped = false;
+
+  const endAll = async (endings: readonly EndingLease[]) => {
+    const ended = await Promise.allSettled(endings.map(parts.settle));
+    for (const each of ended)
+      if (each.status === "rejected")
+        parts.logger.error({ reason: messageOf(each.reason) }, "could not end a lease");
+  };
+
+  const rescueOnce = async () => {
+    const now = parts.clock.now();
+    const overdue = await overdueCancellations(
+      parts.db,
+      new Date(now.getTime() - parts.cancelGraceMs),
+      most,
+    );
+    await endAll(overdue.map((lease) => ({ lease, end: { kind: "cancel-overdue" } })));
+    if (now.getTime() < graceUntil) return overdue.length;
+    const expired = await expiredLeases(parts.db, now, most);
+    await endAll(expired.map((lease) => ({ lease, end: { kind: "expired" } })));
+    if (expired.length > 0) parts.logger.warn({ leases: expired.length }, "took leases back");
+    return overdue.length + expired.length;
+  };
+
+  const tick = async () => {
+    try {
+      await rescueOnce();
+    } catch (reason) {
+      graceUntil = later(parts.graceMs);
+      parts.logger.warn({ reason: messageOf(reason) }, "could not look for leases that are over");
+    }
+    if (!isStopped) schedule();
+  };
+  const schedule = () => {
+    timer = setTimeout(() => {
+      running = tick();
+    }, parts.everyMs);
+  };
+  schedule();
+
+  return {
+    rescueOnce,
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { ExecutionId } from "./execution.ts";
+import type { Lease } from "./lease.ts";
+
+const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch: z.number() });
+const ExtendedLease = LeaseRow.extend({ cancelRequested: z.boolean() });
+export type ExtendedLease = z.infer<typeof ExtendedLease>;
+
+/** Extends those of the leases that are still held; what is not answered is lost. */
+export function extendLeases(
+  tx: Tx,
+  leases: readonly Lease[],
+  until: Date,
+): Promise<ExtendedLease[]> {
+  return tx.many(
+    ExtendedLease,
+    sql`
+      with beat as (${asTable(leases)}),
+      held as (
+        -- One order for all who lock several, so that nobody waits in a circle.
+        select execution.id
+        from execution join beat on beat.id = execution.id
+        where execution.id = any(${leases.map((lease) => lease.executionId)}::uuid[])
+          and state = 'leased' and execution.attempt = beat.attempt and execution.epoch = beat.epoch
+        order by execution.id
+        for no key update of execution
+      )
+      update execution
+      set leased_until = greatest(leased_until, ${until})
+      where id = any(array(select id from held))
+      returning id as "executionId", attempt, epoch, cancel_requested_at is not null as "cancelRequested"
+    `,
+  );
+}
+
+/** Notes when the processes started; answers the leases of which it had not been known. */
+export function markStarted(
+  tx: Tx,
+  started: readonly { readonly lease: Lease; readonly at: Date }[],
+): Promise<Lease[]> {
+  return tx.many(
+    LeaseRow,
+    sql`
+      with beat as (
+        ${asTable(started.map(({ lease }) => lease))}
+      ),
+      held as (
+        select execution.id
+        from execution join beat on beat.id = execution.id
+        where execution.id = any(${started.map(({ lease }) => lease.executionId)}::uuid[])
+          and state = 'leased' and execution.attempt = beat.attempt and execution.epoch = beat.epoch
+          and started_at is null
+        order by execution.id
+        for no key update of execution
+      )
+      update execution
+      -- A worker's clock may be wrong; nothing starts before it was handed out.
+      set started_at = greatest(leased_at, (${started.map(({ at }) => at.toISOString())}::text[])[
+        array_position(${started.map(({ lease }) => lease.executionId)}::uuid[], id)]::timestamptz)
+      where id = any(array(select id from held))
+      returning id as "executionId", attempt, epoch
+    `,
+  );
+}
+
+/** Those of the leases that are held now. */
+export function currentLeases(tx: Tx, leases: readonly Lease[]): Promise<Lease[]> {
+  return tx.many(
+    LeaseRow,
+    sql`
+      select execution.id as "executionId", execution.attempt, execution.epoch
+      from execution join (${asTable(leases)}) as beat on beat.id = execution.id
+      where execution.id = any(${leases.map((lease) => lease.executionId)}::uuid[])
+        and state = 'leased' and execution.attempt = beat.attempt and execution.epoch = beat.epoch
+    `,
+  );
+}
+
+function asTable(leases: readonly Lease[]) {
+  return sql`
+    select id, attempt, epoch from unnest(
+      ${leases.map((lease) => lease.executionId)}::uuid[],
+      ${leases.map((lease) => lease.attempt)}::integer[],
+      ${leases.map((lease) => lease.epoch)}::bigint[]
+    ) as named (id, attempt, epoch)
+  `;
+}

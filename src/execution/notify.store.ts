@@ -1,0 +1,34 @@
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import type { ExecutionId } from "./execution.ts";
+
+/** There is something to claim. No payload. */
+export const queueChannel = "grange_queue";
+/** Executions changed. Payload: their ids, separated by commas. */
+export const executionChannel = "grange_execution";
+/** A log grew. Payload: the execution's id. */
+export const logChannel = "grange_execution_log";
+
+/** PostgreSQL refuses payloads from 8,000 bytes; an id and its comma are 37. */
+const idsPerPayload = 200;
+
+/** Wakes the claims that wait at any server, once this transaction commits. */
+export async function notifyQueue(tx: Tx): Promise<void> {
+  await tx.run(sql`select pg_notify(${queueChannel}, '')`);
+}
+
+/** Tells every server which executions changed, once this transaction commits. */
+export async function notifyExecutions(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
+  const payloads: string[] = [];
+  for (let i = 0; i < ids.length; i += idsPerPayload)
+    payloads.push(ids.slice(i, i + idsPerPayload).join(","));
+  if (payloads.length > 0) {
+    await tx.run(
+      sql`select pg_notify(${executionChannel}, payload) from unnest(${payloads}::text[]) as payload`,
+    );
+  }
+}
+
+export async function notifyLog(tx: Tx, id: ExecutionId): Promise<void> {
+  await tx.run(sql`select pg_notify(${logChannel}, ${id}::text)`);
+}

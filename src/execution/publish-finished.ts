@@ -1,0 +1,25 @@
+import type { Tx } from "#db/db.ts";
+import type { FinishedExecution } from "./finished-execution.ts";
+import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
+
+/** Whether the action cache may keep what an execution gave. A non-zero exit is never kept. */
+export function isCacheable(finished: FinishedExecution): boolean {
+  return (
+    finished.outcome === "succeeded" &&
+    finished.exitCode === 0 &&
+    finished.result !== undefined &&
+    !finished.doNotCache
+  );
+}
+
+/** Tells the rest of the farm, in the same transaction, that executions are over. */
+export async function publishFinished(
+  tx: Tx,
+  finished: readonly FinishedExecution[],
+  hooks: QueueHooks,
+): Promise<AfterCommit | undefined> {
+  if (finished.length === 0) return undefined;
+  const cacheable = finished.filter(isCacheable);
+  if (cacheable.length > 0) await hooks.recordResults?.(tx, cacheable);
+  return hooks.onFinished?.(tx, finished);
+}

@@ -1,0 +1,34 @@
+import type { Digest } from "#core/digest.ts";
+import type { Tx } from "#db/db.ts";
+import type { ExecutionId } from "./execution.ts";
+import type { FinishedExecution } from "./finished-execution.ts";
+
+/** Runs once the transaction is committed, and not when it is not. It must not throw. */
+export type AfterCommit = () => void;
+
+/** A step of an execution that is not its end. */
+export interface Progress {
+  readonly id: ExecutionId;
+  /** `queued` again, after an attempt that came to nothing; or its process has `started`. */
+  readonly kind: "queued" | "started";
+  readonly attempt: number;
+}
+
+/**
+ * What the rest of the farm does when executions move.
+ *
+ * All but `missingOutputs` run inside the transaction that moves them, so that either both happened or
+ * neither. They may be called again for the same executions when that transaction had to be repeated.
+ */
+export interface QueueHooks {
+  /**
+   * Blobs that a result names and the store lacks. Asked before the transaction, since it takes time.
+   *
+   * Throws `invalid_argument` when the result is no legal one: the execution has then failed.
+   */
+  missingOutputs?(result: Uint8Array): Promise<readonly Digest[]>;
+  /** Keeps the results of those that succeeded and may be cached. */
+  recordResults?(tx: Tx, finished: readonly FinishedExecution[]): Promise<void>;
+  onFinished?(tx: Tx, finished: readonly FinishedExecution[]): Promise<AfterCommit | undefined>;
+  onProgress?(tx: Tx, progress: readonly Progress[]): Promise<AfterCommit | undefined>;
+}

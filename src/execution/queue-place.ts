@@ -1,0 +1,35 @@
+/** What is submitted within one window counts as equally old, so that the longest of it goes first. */
+const windowMs = 10_000;
+/** One step of priority is worth this many windows of waiting. */
+const windowsPerPriority = 1;
+/** Beyond this a priority says no more: it is a day of waiting. */
+const strongestPriority = 10_000;
+/** Durations are told apart by tenths of a second, up to nineteen days. */
+const durationStepMs = 100;
+const durationSteps = 2 ** 24;
+
+/**
+ * Where an execution stands within its lane; the lowest goes first.
+ *
+ * Priority first, with ageing, then longest expected first. Because everything ages at the
+ * same pace, waiting never changes who is ahead of whom: the place is computed once, stored
+ * and indexed. A duration nobody knows counts as the whole timeout: what may be long must not be last.
+ */
+export function queuePlace(execution: {
+  readonly queuedAt: Date;
+  /** REv2's: lower is sooner. */
+  readonly priority: number;
+  readonly expectedDurationMs?: number | undefined;
+  readonly timeoutMs: number;
+}): number {
+  const window = Math.floor(execution.queuedAt.getTime() / windowMs);
+  const priority = clamp(execution.priority, -strongestPriority, strongestPriority);
+  const expectedMs = execution.expectedDurationMs ?? execution.timeoutMs;
+  const steps = clamp(Math.floor(expectedMs / durationStepMs), 0, durationSteps - 1);
+  // Stays below 2^53 until the year 2140: windows need 29 bits, durations 24.
+  return (window + priority * windowsPerPriority) * durationSteps + (durationSteps - 1 - steps);
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}

@@ -1,0 +1,28 @@
+/** The queue's numbers. All times in milliseconds. */
+export interface QueueTimes {
+  /** How long a lease lasts without a heartbeat. */
+  readonly leaseMs: number;
+  /** How often workers are told to beat: several beats may be lost before the lease is. */
+  readonly heartbeatMs: number;
+  readonly mostAttempts: number;
+  readonly rescueEveryMs: number;
+  readonly graceMs: number;
+  /** How long a worker may take to confirm a cancellation. */
+  readonly cancelGraceMs: number;
+  /** How late a waiting claim finds work when every wake-up was lost. */
+  readonly pollMs: number;
+  /** How late a follower learns of a change when the notification was lost. */
+  readonly sweepEveryMs: number;
+}
+
+export const usualTimes: QueueTimes = {
+  leaseMs: 15_000,
+  heartbeatMs: 3_000,
+  mostAttempts: 5,
+  rescueEveryMs: 1_000,
+  // As long as a lease: whoever is alive has beaten by then.
+  graceMs: 15_000,
+  cancelGraceMs: 20_000,
+  pollMs: 1_000,
+  sweepEveryMs: 5_000,
+};

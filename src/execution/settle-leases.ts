@@ -1,0 +1,169 @@
+import type { Digest } from "#core/digest.ts";
+import type { Tx } from "#db/db.ts";
+import { decideAfterReport, type LeaseEnd } from "./decide-after-report.ts";
+import {
+  type EndedAttempt,
+  finishHeld,
+  type HeldRow,
+  lockLeased,
+  recordAttempts,
+  requeueHeld,
+} from "./end-leases.store.ts";
+import type { Outcome } from "./execution.ts";
+import type { FinishedExecution, Usage } from "./finished-execution.ts";
+import { type Lease, leaseKey } from "./lease.ts";
+import { notifyExecutions, notifyQueue } from "./notify.store.ts";
+import { publishFinished } from "./publish-finished.ts";
+import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
+import { countFinished } from "./worker.store.ts";
+
+/** A lease that ends, and what its worker brought. */
+export interface EndingLease {
+  readonly lease: Lease;
+  readonly end: LeaseEnd;
+  readonly exitCode?: number | undefined;
+  /** A serialised REv2 ActionResult. */
+  readonly result?: Uint8Array | undefined;
+  readonly usage?: Usage | undefined;
+  readonly message?: string | undefined;
+  readonly missingInputs?: readonly Digest[] | undefined;
+}
+
+export type Verdict = "accepted" | "refused";
+
+export interface Settled {
+  /** In the order of what was asked. */
+  readonly verdicts: readonly Verdict[];
+  readonly afterCommit: AfterCommit;
+}
+
+/**
+ * Ends leases: each execution is finished, or goes back into the queue.
+ *
+ * Only the current lease of an execution can be ended. All else, a late report or one that was sent
+ * twice, is refused and changes nothing. What is decided is decided under the locks of the rows.
+ */
+export async function settleLeases(
+  tx: Tx,
+  endings: readonly EndingLease[],
+  rules: { readonly now: Date; readonly mostAttempts: number; readonly hooks: QueueHooks },
+): Promise<Settled> {
+  const held = new Map(
+    (
+      await lockLeased(
+        tx,
+        endings.map(({ lease }) => lease.executionId),
+      )
+    ).map((row) => [leaseKey({ ...row, executionId: row.id }), row]),
+  );
+  const finished: (FinishedExecution & { readonly epoch: number })[] = [];
+  const requeued: HeldRow[] = [];
+  const returned: HeldRow[] = [];
+  const attempts: EndedAttempt[] = [];
+  const verdicts = endings.map((ending): Verdict => {
+    const key = leaseKey(ending.lease);
+    const row = held.get(key);
+    if (row === undefined) return "refused";
+    held.delete(key);
+    const decision = decideAfterReport(
+      { ...row, hasStarted: row.startedAt !== null },
+      ending.end,
+      rules.mostAttempts,
+    );
+    if (decision.kind === "return") {
+      returned.push(row);
+      return "accepted";
+    }
+    const message = messageOfEnding(ending, row);
+    attempts.push({ held: row, finishedAt: rules.now, outcome: decision.outcome, message });
+    if (decision.kind === "requeue") requeued.push(row);
+    else finished.push(finishedFrom(row, ending, decision.outcome, message, rules.now));
+    return "accepted";
+  });
+
+  const again = [...requeued, ...returned];
+  if (attempts.length > 0) await recordAttempts(tx, attempts);
+  if (requeued.length > 0) await requeueHeld(tx, requeued, true);
+  if (returned.length > 0) await requeueHeld(tx, returned, false);
+  if (again.length > 0) await notifyQueue(tx);
+  if (finished.length > 0) {
+    await finishHeld(tx, finished);
+    await countFinished(tx, countByWorker(finished));
+  }
+  await notifyExecutions(
+    tx,
+    [...finished, ...again].map(({ id }) => id),
+  );
+  const afterFinish = await publishFinished(tx, finished, rules.hooks);
+  const afterProgress =
+    again.length === 0
+      ? undefined
+      : await rules.hooks.onProgress?.(
+          tx,
+          again.map(({ id, attempt }) => ({ id, kind: "queued" as const, attempt })),
+        );
+  return {
+    verdicts,
+    afterCommit() {
+      afterFinish?.();
+      afterProgress?.();
+    },
+  };
+}
+
+function finishedFrom(
+  row: HeldRow,
+  ending: EndingLease,
+  outcome: Outcome,
+  message: string,
+  now: Date,
+): FinishedExecution & { readonly epoch: number } {
+  // What was reported belongs to the end only when it is the end that was reported.
+  const isReported = ending.end.kind === "reported";
+  return {
+    id: row.id,
+    project: row.project,
+    domain: row.domain,
+    actionDigest: row.actionDigest,
+    invocation: row.invocation,
+    doNotCache: row.doNotCache,
+    attempt: row.attempt,
+    epoch: row.epoch,
+    worker: row.worker,
+    queuedAt: row.queuedAt,
+    leasedAt: row.leasedAt,
+    startedAt: row.startedAt ?? undefined,
+    finishedAt: now,
+    outcome,
+    exitCode: isReported ? ending.exitCode : undefined,
+    result: isReported ? ending.result : undefined,
+    message,
+    missingInputs: ending.missingInputs ?? [],
+    usage: ending.usage,
+  };
+}
+
+const longestMessage = 8_000;
+
+function messageOfEnding(ending: EndingLease, row: HeldRow): string {
+  switch (ending.end.kind) {
+    case "reported":
+      // NUL and halves of surrogate pairs are no text to PostgreSQL.
+      return (ending.message ?? "")
+        .slice(0, longestMessage)
+        .replace(/[\0\p{Surrogate}]/gu, "\uFFFD");
+    case "expired":
+      return `the worker ${row.worker} was lost`;
+    case "released":
+      return `the worker ${row.worker} gave it back`;
+    case "cancel-overdue":
+      return `cancelled; the worker ${row.worker} did not confirm it in time`;
+  }
+}
+
+function countByWorker(finished: readonly FinishedExecution[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { worker } of finished)
+    if (worker !== undefined) counts.set(worker, (counts.get(worker) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,170 @@
+import { z } from "zod";
+import { digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { checkRequest, requirementsText } from "./check-request.ts";
+import { ExecutionId, type ExecutionRequest } from "./execution.ts";
+import { fairLane } from "./fair-lane.ts";
+import { notifyQueue } from "./notify.store.ts";
+import { preferIndexes } from "./prefer-indexes.store.ts";
+import { queuePlace } from "./queue-place.ts";
+
+/** Which execution serves a request. */
+export interface Submitted {
+  readonly requestId: ExecutionId;
+  /** The request's own id, or that of an equal one which was in flight. */
+  readonly executionId: ExecutionId;
+  /** Whether this call put it into the queue. */
+  readonly isNew: boolean;
+  /** The request had been submitted before, and its execution is over: read it, no news will come. */
+  readonly isFinished: boolean;
+}
+
+/** Each round loses a request only to an execution that ends at that moment. */
+const mostRounds = 10;
+
+/**
+ * Puts executions into the queue, or joins those in flight.
+ *
+ * Submitting an id twice is submitting it once. A request whose action is in flight in the
+ * same project and domain is served by that execution, which is then locked until this transaction
+ * ends: its end cannot slip between joining it and remembering that one did.
+ */
+export async function submitExecutions(
+  tx: Tx,
+  requests: readonly ExecutionRequest[],
+  now: Date,
+): Promise<Submitted[]> {
+  if (requests.length === 0) return [];
+  for (const request of requests) checkRequest(request);
+  const served = new Map<ExecutionId, Submitted>();
+  await preferIndexes(tx);
+  for (let round = 0; served.size < new Set(requests.map(({ id }) => id)).size; round++) {
+    if (round === mostRounds)
+      throw new Fault("aborted", "executions end faster than they are joined");
+    const open = requests.filter(({ id }) => !served.has(id));
+    const rows = asRows(open, now);
+    const inserted = await insertNew(tx, rows);
+    for (const id of inserted)
+      served.set(id, { requestId: id, executionId: id, isNew: true, isFinished: false });
+    if (inserted.length < open.length) {
+      for (const each of await joinKnown(tx, rows)) {
+        if (!served.has(each.requestId)) served.set(each.requestId, { ...each, isNew: false });
+      }
+    }
+  }
+  if ([...served.values()].some(({ isNew }) => isNew)) await notifyQueue(tx);
+  return requests.flatMap(({ id }) => served.get(id) ?? []);
+}
+
+function asRows(requests: readonly ExecutionRequest[], now: Date): string {
+  return JSON.stringify(
+    requests.map((request) => ({
+      id: request.id,
+      project: request.project,
+      domain: request.domain,
+      action_digest: digestKey(request.actionDigest),
+      requirements: requirementsText(request.platform),
+      size_class: request.sizeClass,
+      invocation: request.invocation,
+      lane: fairLane(request.project, request.invocation),
+      place: queuePlace({ ...request, queuedAt: now }),
+      priority: request.priority,
+      timeout_ms: request.timeoutMs,
+      expected_duration_ms: request.expectedDurationMs,
+      do_not_cache: request.doNotCache,
+      queued_at: now,
+    })),
+  );
+}
+
+async function insertNew(tx: Tx, rows: string): Promise<ExecutionId[]> {
+  // In the order of the unique index, so that two batches wait for each other only one way round.
+  const inserted = await tx.many(
+    z.object({ id: ExecutionId }),
+    sql`
+      insert into execution (
+        id, project, domain, action_digest, requirements, size_class, invocation, lane, place,
+        priority, timeout_ms, expected_duration_ms, do_not_cache, queued_at
+      )
+      select
+        id, project, domain, action_digest, requirements, size_class, invocation, lane, place,
+        priority, timeout_ms, expected_duration_ms, do_not_cache, queued_at
+      from json_to_recordset(${rows}::json) as request (
+        id uuid, project text, domain text, action_digest text, requirements text,
+        size_class integer, invocation text, lane smallint, place bigint, priority integer,
+        timeout_ms bigint, expected_duration_ms bigint, do_not_cache boolean, queued_at timestamptz
+      )
+      order by project, domain, action_digest, place, id
+      on conflict do nothing
+      returning id
+    `,
+  );
+  return inserted.map(({ id }) => id);
+}
+
+const Joined = z.object({
+  requestId: ExecutionId,
+  executionId: ExecutionId,
+  isFinished: z.boolean(),
+});
+
+/**
+ * Finds and locks what already serves the requests.
+ *
+ * Who joins in a greater hurry takes the execution forward with it. A row that finished while
+ * this waited for its lock no longer fits the condition, and is not answered.
+ */
+async function joinKnown(tx: Tx, rows: string): Promise<z.infer<typeof Joined>[]> {
+  return tx.many(
+    Joined,
+    sql`
+      with request as (
+        select id, project, domain, action_digest, place, priority, do_not_cache
+        from json_to_recordset(${rows}::json) as request (
+          id uuid, project text, domain text, action_digest text, place bigint, priority integer,
+          do_not_cache boolean
+        )
+      ),
+      known as (
+        select request.id as request_id, found.id, request.place, request.priority
+        from request
+        cross join lateral (
+          (select id from execution where id = request.id)
+          union
+          (select id from execution
+           where project = request.project and domain = request.domain
+             and action_digest = request.action_digest
+             and state <> 'finished' and not do_not_cache and cancel_requested_at is null
+             and not request.do_not_cache)
+        ) as found
+      ),
+      held as (
+        select id, state, cancel_requested_at, do_not_cache, place
+        from execution
+        where id = any(array(select id from known))
+        order by id
+        for no key update
+      ),
+      hurried as (
+        update execution
+        set place = sooner.place, priority = sooner.priority
+        from (
+          select distinct on (known.id) known.id, known.place, known.priority
+          from known join held using (id)
+          where held.state = 'queued' and known.place < held.place
+          order by known.id, known.place
+        ) as sooner
+        where execution.id = sooner.id
+      )
+      select distinct on (known.request_id)
+        known.request_id as "requestId", known.id as "executionId",
+        held.state = 'finished' as "isFinished"
+      from known join held using (id)
+      where known.request_id = known.id
+        or (held.state <> 'finished' and held.cancel_requested_at is null)
+      order by known.request_id, known.request_id = known.id desc
+    `,
+  );
+}

@@ -1,0 +1,156 @@
+import { z } from "zod";
+import { Platform } from "#core/platform.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { ExecutionId } from "./execution.ts";
+import type { WorkerProcess } from "./lease.ts";
+
+/** What a worker says of itself when it registers. */
+export interface WorkerDescription extends WorkerProcess {
+  readonly platform: Platform;
+  readonly sizeClass: number;
+  readonly slots: number;
+  readonly version: string;
+  /** Which sandbox and limits the machine offers, for people. */
+  readonly facilities: Readonly<Record<string, string>>;
+}
+
+/** Makes a worker known; one of the same name is replaced. */
+export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Date): Promise<void> {
+  await tx.run(sql`
+    insert into worker (
+      name, instance_id, platform, size_class, slots, facilities, version, registered_at, last_seen_at)
+    values (
+      ${worker.name}, ${worker.instanceId}, ${JSON.stringify(worker.platform)}::jsonb,
+      ${worker.sizeClass}, ${worker.slots}, ${JSON.stringify(worker.facilities)}::jsonb,
+      ${worker.version}, ${now}, ${now})
+    on conflict (name) do update
+    set instance_id = excluded.instance_id, platform = excluded.platform,
+        size_class = excluded.size_class, slots = excluded.slots, facilities = excluded.facilities,
+        version = excluded.version, registered_at = excluded.registered_at,
+        last_seen_at = excluded.last_seen_at, draining = false
+  `);
+}
+
+const RegisteredWorker = z.object({
+  name: z.string(),
+  instanceId: z.string(),
+  platform: Platform,
+  sizeClass: z.number(),
+  draining: z.boolean(),
+});
+export type RegisteredWorker = z.infer<typeof RegisteredWorker>;
+
+/** Those of the processes that hold their name. */
+export function knownWorkers(
+  tx: Tx,
+  workers: readonly WorkerProcess[],
+): Promise<RegisteredWorker[]> {
+  return tx.many(
+    RegisteredWorker,
+    sql`
+      select name, instance_id as "instanceId", platform, size_class as "sizeClass", draining
+      from worker
+      where name = any(${workers.map(({ name }) => name)}::text[])
+        and instance_id = any(${workers.map(({ instanceId }) => instanceId)}::text[])
+    `,
+  );
+}
+
+/** Notes that processes are alive; answers those that hold their name. */
+export async function seeWorkers(
+  tx: Tx,
+  beats: readonly { readonly worker: WorkerProcess; readonly draining: boolean }[],
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const rows = await tx.many(
+    z.object({ instanceId: z.string() }),
+    sql`
+      with beat as (
+        select distinct on (name) name, instance_id, draining
+        from unnest(
+          ${beats.map(({ worker }) => worker.name)}::text[],
+          ${beats.map(({ worker }) => worker.instanceId)}::text[],
+          ${beats.map(({ draining }) => draining)}::boolean[]
+        ) as named (name, instance_id, draining)
+        where exists (
+          select from worker
+          where worker.name = named.name and worker.instance_id = named.instance_id)
+      ),
+      held as (
+        select worker.name from worker join beat using (name) order by name for no key update of worker
+      )
+      update worker
+      set last_seen_at = greatest(last_seen_at, ${now}), draining = beat.draining
+      from beat
+      where worker.name = any(array(select name from held))
+        and worker.name = beat.name and worker.instance_id = beat.instance_id
+      returning worker.instance_id as "instanceId"
+    `,
+  );
+  return new Set(rows.map(({ instanceId }) => instanceId));
+}
+
+/** Counts what workers finished. */
+export async function countFinished(
+  tx: Tx,
+  finishedBy: ReadonlyMap<string, number>,
+): Promise<void> {
+  const names = [...finishedBy.keys()].toSorted();
+  await tx.run(sql`
+    with held as (
+      select name from worker where name = any(${names}::text[]) order by name for no key update
+    )
+    update worker
+    set finished_count = finished_count + more.count
+    from unnest(
+      ${names}::text[], ${names.map((name) => finishedBy.get(name) ?? 0)}::bigint[]
+    ) as more (name, count)
+    where worker.name = any(array(select name from held)) and worker.name = more.name
+  `);
+}
+
+const ListedWorker = z.object({
+  name: z.string(),
+  platform: Platform,
+  sizeClass: z.number(),
+  slots: z.number(),
+  facilities: z.record(z.string(), z.string()),
+  version: z.string(),
+  registeredAt: z.date(),
+  lastSeenAt: z.date(),
+  draining: z.boolean(),
+  finishedCount: z.number(),
+  /** What it runs, oldest first. What it holds but has not begun is left out. */
+  running: z.array(z.object({ executionId: ExecutionId, since: z.coerce.date() })),
+});
+export type ListedWorker = z.infer<typeof ListedWorker>;
+
+/** All workers by name, with what they run. */
+export function listWorkers(tx: Tx): Promise<ListedWorker[]> {
+  return tx.many(
+    ListedWorker,
+    sql`
+      select name, platform, size_class as "sizeClass", slots, facilities, version,
+        registered_at as "registeredAt", last_seen_at as "lastSeenAt", draining,
+        finished_count as "finishedCount",
+        coalesce((
+          select json_agg(json_build_object('executionId', id, 'since', started_at) order by started_at)
+          from execution
+          where state = 'leased' and started_at is not null and execution.worker = known.name
+        ), '[]') as running
+      from worker as known
+      order by name
+    `,
+  );
+}
+
+/** Forgets workers that were last seen before `seen` and hold nothing. */
+export function forgetWorkers(tx: Tx, seen: Date): Promise<number> {
+  return tx.run(sql`
+    delete from worker as known
+    where last_seen_at < ${seen}
+      and not exists (
+        select from execution where state = 'leased' and execution.worker = known.name)
+  `);
+}

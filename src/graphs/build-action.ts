@@ -1,0 +1,85 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { compareByCodePoint } from "#cas/tree-entry.ts";
+import type { Digest } from "#core/digest.ts";
+import type { Platform } from "#core/platform.ts";
+import {
+  ActionSchema,
+  CommandSchema,
+  PlatformSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { parseDuration } from "./definitions/duration.ts";
+import type { JobDefinition } from "./definitions/job-definition.ts";
+import { parseMemorySize } from "./definitions/memory-size.ts";
+import { jobScript } from "./job-script.ts";
+
+/** What a job without a `timeout` gets. */
+const usualTimeoutMs = 3_600_000;
+
+/** A blob and its name. */
+export interface NamedBlob {
+  readonly digest: Digest;
+  readonly bytes: Uint8Array;
+}
+
+/** A job as an REv2 action: equal jobs with equal inputs have equal digests, whatever the commit. */
+export interface BuiltAction {
+  readonly action: NamedBlob;
+  readonly command: NamedBlob;
+  readonly platform: Platform;
+  readonly timeoutMs: number;
+}
+
+export function buildAction(job: JobDefinition, inputRoot: Digest): BuiltAction {
+  const platform = platformOf(job);
+  const platformMessage = create(PlatformSchema, {
+    properties: sorted(platform).map(([name, value]) => ({ name, value })),
+  });
+  const command = named(
+    toBinary(
+      CommandSchema,
+      create(CommandSchema, {
+        arguments: ["/bin/sh", "-c", jobScript(job)],
+        environmentVariables: sorted(job.environment ?? {}).map(([name, value]) => ({
+          name,
+          value,
+        })),
+        outputPaths: [...new Set(job.outputs ?? [])].toSorted(compareByCodePoint),
+        platform: platformMessage,
+      }),
+    ),
+  );
+  const timeoutMs = parseDuration(job.timeout ?? "") ?? usualTimeoutMs;
+  const action = named(
+    toBinary(
+      ActionSchema,
+      create(ActionSchema, {
+        commandDigest: toDigestMessage(command.digest),
+        inputRootDigest: toDigestMessage(inputRoot),
+        timeout: durationFromMs(timeoutMs),
+        platform: platformMessage,
+      }),
+    ),
+  );
+  return { action, command, platform, timeoutMs };
+}
+
+function platformOf(job: JobDefinition): Platform {
+  const memory = parseMemorySize(job.limits?.memory ?? "");
+  return {
+    ...job.platform,
+    ...(job.network === true ? { network: "on" } : {}),
+    ...(job.limits?.cpus === undefined ? {} : { cpus: String(job.limits.cpus) }),
+    ...(memory === undefined ? {} : { memory: String(memory) }),
+  };
+}
+
+function sorted(record: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(record).toSorted(([a], [b]) => compareByCodePoint(a, b));
+}
+
+function named(bytes: Uint8Array): NamedBlob {
+  return { digest: digestOf(bytes), bytes };
+}

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { ExecutionId } from "#execution/execution.ts";
+import type { GraphId } from "./graph-id.ts";
+
+const Name = z.object({ name: z.string() });
+
+export async function markCancelled(tx: Tx, graphId: GraphId): Promise<void> {
+  await tx.run(sql`
+    update graph set cancel_asked_at = coalesce(cancel_asked_at, now())
+    where id = ${graphId} and state = 'running'
+  `);
+}
+
+/** Takes back the runs that jobs still wait for; all jobs' when none are named. Answers whose. */
+export async function dropWishes(
+  tx: Tx,
+  graphId: GraphId,
+  jobs?: readonly string[],
+): Promise<string[]> {
+  // A join that has succeeded wants nothing that could be taken from it.
+  const rows = await tx.many(
+    Name,
+    sql`
+      update job set wanted = null
+      where graph_id = ${graphId} and wanted is not null and state in ('blocked', 'unreachable', 'ready')
+        and (${jobs === undefined} or name = any(${jobs ?? []}::text[]))
+      returning name
+    `,
+  );
+  return rows.map((row) => row.name);
+}
+
+/** Notes that runs which the queue has are to end. Answers of which jobs. */
+export async function askToCancel(
+  tx: Tx,
+  graphId: GraphId,
+  jobs?: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.many(
+    Name,
+    sql`
+      update run set cancel_asked_at = now()
+      where graph_id = ${graphId} and state <> 'finished' and cancel_asked_at is null
+        and (${jobs === undefined} or job = any(${jobs ?? []}::text[]))
+      returning job as name
+    `,
+  );
+  return rows.map((row) => row.name);
+}
+
+/** Ends at once the runs that are to end, but share their execution with one that is not. */
+export async function finishSharedRuns(tx: Tx, graphId: GraphId): Promise<string[]> {
+  const rows = await tx.many(
+    Name,
+    sql`
+      update run
+      set state = 'finished', outcome = 'cancelled', finished_at = now()
+      where graph_id = ${graphId} and state <> 'finished' and cancel_asked_at is not null
+        and exists (
+          select from run as other
+          where other.execution_id = run.execution_id and other.state <> 'finished'
+            and other.cancel_asked_at is null
+        )
+      returning job as name
+    `,
+  );
+  return rows.map((row) => row.name);
+}
+
+/** Executions that serve only runs which are to end. */
+export async function executionsToCancel(tx: Tx): Promise<ExecutionId[]> {
+  const rows = await tx.many(
+    z.object({ id: ExecutionId }),
+    sql`
+      select distinct run.execution_id as id
+      from run
+      where run.state <> 'finished' and run.cancel_asked_at is not null
+        and not exists (
+          select from run as other
+          where other.execution_id = run.execution_id and other.state <> 'finished'
+            and other.cancel_asked_at is null
+        )
+      order by 1
+    `,
+  );
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,78 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
+import type { TreeEntry } from "#cas/tree-entry.ts";
+import type { CommitSha } from "#core/commit-sha.ts";
+import type { Digest } from "#core/digest.ts";
+import type { Tx } from "#db/db.ts";
+import { type CommitTree, listCommitTree } from "#git/commit-tree.ts";
+import type { Mirrors } from "#git/fetch-commit.ts";
+import { importTree } from "#git/import-tree.ts";
+import type { Git } from "#git/run-git.ts";
+import { recentlyUsed } from "./recently-used.ts";
+import { selectInputs } from "./select-inputs.ts";
+
+/** A commit, and where it can be fetched from again. */
+export interface CommitPlace {
+  /** As `repository.url` has it. */
+  readonly url: string;
+  readonly sha: CommitSha;
+}
+
+/** The files of a commit that a job reads; all their blobs are in the store. */
+export interface CommitInputs {
+  readonly entries: readonly TreeEntry[];
+  /** The tree of exactly these. */
+  readonly root: Digest;
+}
+
+export interface CommitInputRooms {
+  readonly git: Git;
+  readonly mirrors: Mirrors;
+  readonly db: Tx;
+  readonly store: BlobStore;
+}
+
+/** Commits, and selections of files, that are kept at hand. */
+const kept = { commits: 16, selections: 256 };
+
+/**
+ * Brings files of commits into the store, for jobs to read.
+ *
+ * The jobs of a graph mostly read the same few selections of one commit: each is
+ * listed, imported and built once, however many of them ask at the same time.
+ */
+export class CommitInputReader {
+  readonly #rooms: CommitInputRooms;
+  readonly #mirrors = recentlyUsed<Promise<string>>(kept.commits);
+  readonly #trees = recentlyUsed<Promise<CommitTree>>(kept.commits);
+  readonly #selections = recentlyUsed<Promise<CommitInputs>>(kept.selections);
+
+  constructor(rooms: CommitInputRooms) {
+    this.#rooms = rooms;
+  }
+
+  /** Where a commit lies that was just fetched: it is not fetched again. */
+  know(commit: CommitPlace, mirror: string): void {
+    this.#mirrors.set(`${commit.url}\n${commit.sha}`, Promise.resolve(mirror));
+  }
+
+  read(commit: CommitPlace, patterns: readonly string[]): Promise<CommitInputs> {
+    const key = `${commit.url}\n${commit.sha}\n${JSON.stringify(patterns)}`;
+    return this.#selections.get(key, () => this.#select(commit, patterns));
+  }
+
+  async #select(commit: CommitPlace, patterns: readonly string[]): Promise<CommitInputs> {
+    const { store } = this.#rooms;
+    const key = `${commit.url}\n${commit.sha}`;
+    const mirror = await this.#mirrors.get(key, () => this.#fetch(commit));
+    const tree = await this.#trees.get(key, () =>
+      listCommitTree(this.#rooms.git, mirror, commit.sha),
+    );
+    const { entries } = await importTree(this.#rooms, mirror, selectInputs(tree.entries, patterns));
+    return { entries, root: await uploadDirectories(store, buildDirectoryTree(entries)) };
+  }
+
+  async #fetch(commit: CommitPlace): Promise<string> {
+    return (await this.#rooms.mirrors.fetchCommit(commit.url, commit.sha)).mirror;
+  }
+}

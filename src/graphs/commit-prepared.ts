@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
+import { submitExecutions } from "#execution/submit-executions.store.ts";
+import { advanceStoredGraph, lockGraphs } from "./advance.store.ts";
+import type { Prepared } from "./prepare-job.ts";
+import { type ReadyJob, stillTaken, takenKey } from "./ready-job.store.ts";
+import { insertRuns, type NewRun } from "./run.store.ts";
+
+/** A job whose preparation is over, one way or the other. */
+export interface PreparedJob {
+  readonly job: ReadyJob;
+  readonly prepared: Prepared | { readonly kind: "unpreparable"; readonly message: string };
+}
+
+/**
+ * Gives prepared jobs their runs: one transaction from "ready" to "queued", or to its end where the result is known.
+ *
+ * Jobs that were cancelled or taken by another server meanwhile are left alone.
+ * Throws `aborted` when that happens at this very moment; try again.
+ */
+export async function commitPrepared(
+  tx: Tx,
+  all: readonly PreparedJob[],
+  project: string,
+  now: Date,
+): Promise<void> {
+  const before = await stillTaken(
+    tx,
+    all.map(({ job }) => job),
+  );
+  const jobs = all.filter(({ job }) => before.has(takenKey(job)));
+  // Executions are locked before graphs, as everywhere.
+  const requests = new Map(jobs.map((job) => [job, requestOf(job, project)]));
+  const submitted = await submitExecutions(
+    tx,
+    [...requests.values()].flatMap((request) => request ?? []),
+    now,
+  );
+  const servedBy = new Map(submitted.map(({ requestId, executionId }) => [requestId, executionId]));
+
+  const graphs = await lockGraphs(
+    tx,
+    jobs.map(({ job }) => job.graphId),
+  );
+  const after = await stillTaken(
+    tx,
+    jobs.map(({ job }) => job),
+  );
+  if (after.size < jobs.length)
+    throw new Fault("aborted", "a job was taken away while it was prepared");
+
+  const runs = jobs.map((job) => {
+    const request = requests.get(job);
+    return runOf(job, request && servedBy.get(request.id));
+  });
+  await insertRuns(tx, runs);
+  for (const graph of graphs) {
+    const here = jobs.filter(({ job }) => job.graphId === graph.id);
+    await advanceStoredGraph(
+      tx,
+      graph,
+      here.map(({ job }) => job.job),
+    );
+  }
+}
+
+function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRequest | undefined {
+  if (prepared.kind !== "to-execute") return undefined;
+  const { built } = prepared;
+  return {
+    id: ExecutionId.parse(randomUUID()),
+    project,
+    domain: job.domain,
+    actionDigest: built.action.digest,
+    platform: built.platform,
+    sizeClass: Math.max(1, Number.parseInt(built.platform["min-size-class"] ?? "1", 10) || 1),
+    // REv2's lower is sooner; people's higher is.
+    priority: 0 - (job.definition.priority ?? 0),
+    invocation: job.graphId,
+    timeoutMs: built.timeoutMs,
+    doNotCache: false,
+  };
+}
+
+function runOf({ job, prepared }: PreparedJob, executionId: ExecutionId | undefined): NewRun {
+  const { graphId, cause } = job;
+  const about = { graphId, job: job.job, cause };
+  switch (prepared.kind) {
+    case "unpreparable":
+      return { ...about, kind: "unpreparable", message: prepared.message };
+    case "hit":
+      return { ...about, ...prepared };
+    case "to-execute":
+      if (executionId === undefined) throw new Fault("internal", `no execution serves ${job.job}`);
+      return { ...about, kind: "queued", actionDigest: prepared.built.action.digest, executionId };
+  }
+}

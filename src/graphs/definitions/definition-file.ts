@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { JobDefinition } from "./job-definition.ts";
+
+/** The types that a parameter's value can have. */
+export const parameterTypes = ["string", "number", "boolean", "list", "map"] as const;
+
+/** A hole of the definitions, filled when a graph is made. */
+export const Parameter = z.strictObject({
+  type: z
+    .enum(parameterTypes, { error: `must be one of ${parameterTypes.join(", ")}` })
+    .optional()
+    .describe("What its values are. Default: string."),
+  default: z
+    .json()
+    .optional()
+    .describe("Its value where none is given. Without one, a value must be given."),
+  description: z.string().max(4_096).optional().describe("For people: what it changes."),
+});
+export type Parameter = z.output<typeof Parameter>;
+
+const parameterName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, "a parameter's name has letters, digits and _ only");
+
+/** The top of a file, with holes still in its jobs. */
+export const DefinitionFile = z.strictObject({
+  version: z
+    .literal(1, { error: "must be 1: the version of the language" })
+    .describe("The version of the language: 1."),
+  parameters: z
+    .record(
+      parameterName,
+      Parameter.nullable().transform((given): Parameter => given ?? {}),
+    )
+    .optional()
+    .describe("Holes that are filled when a graph is made: parameters.NAME in expressions."),
+  jobs: z.record(z.string(), z.unknown()).optional().describe("The jobs, by name."),
+});
+export type DefinitionFile = z.output<typeof DefinitionFile>;
+
+/** The same with its jobs spelled out: what the published schema is made of. */
+export const DefinitionFileInFull = DefinitionFile.extend({
+  jobs: z.record(z.string(), JobDefinition).optional().describe("The jobs, by name."),
+}).describe("Jobs of a Grange farm: .grange/*.yml");

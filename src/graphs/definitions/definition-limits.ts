@@ -1,0 +1,23 @@
+/**
+ * How much of a stranger's definitions the farm is willing to read.
+ *
+ * Far above what people write, far below what would hurt a server: files of
+ * definitions come out of any commit, also out of one that means harm.
+ */
+export const definitionLimits = {
+  fileBytes: 1024 * 1024,
+  allBytes: 10 * 1024 * 1024,
+  files: 1_000,
+  /** Maps and lists within each other. The template language recurses, and so does the parser. */
+  depth: 64,
+  /** What aliases may multiply a file by; the usual alias bomb needs thousands. */
+  aliases: 100,
+  jobs: 20_000,
+  edges: 200_000,
+  /** All rendered jobs, as JSON. */
+  renderedBytes: 64 * 1024 * 1024,
+  evaluationMs: 5_000,
+  evaluationMemoryMiB: 192,
+  /** More problems than anybody reads are counted, not listed. */
+  problems: 100,
+} as const;

@@ -1,0 +1,33 @@
+import { Fault } from "#core/fault.ts";
+
+/** Something wrong in the user's own files. Lines and columns count from 1; null where there is none. */
+export interface DefinitionProblem {
+  readonly file: string;
+  readonly line: number | null;
+  readonly column: number | null;
+  /** What is wrong, and what to do about it. */
+  readonly message: string;
+}
+
+/** The definitions cannot be used; `problems` has every reason that was found, not only the first. */
+export class DefinitionProblems extends Fault {
+  readonly problems: readonly DefinitionProblem[];
+
+  constructor(problems: readonly DefinitionProblem[]) {
+    super("invalid_argument", summaryOf(problems));
+    this.problems = problems;
+  }
+}
+
+/** `file:line:column: message`, the form that editors and terminals make clickable. */
+export function problemLine(problem: DefinitionProblem): string {
+  const place = [problem.file, problem.line, problem.column].filter((part) => part !== null);
+  return `${place.join(":")}: ${problem.message}`;
+}
+
+function summaryOf(problems: readonly DefinitionProblem[]): string {
+  const [first, ...others] = problems;
+  if (first === undefined) return "the definitions cannot be used";
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return `${problemLine(first)}${more}`;
+}

@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { plan } from "../plan.ts";
+import { definitionsFrom } from "./definitions-from.fixture.ts";
+import { jobKeys } from "./job-definition.ts";
+import { TemplateEvaluator } from "./template-evaluator.ts";
+
+const text = readFileSync(join(import.meta.dirname, "../../../docs/definitions.md"), "utf8");
+const examples = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, example = ""]) => example);
+
+const evaluator = new TemplateEvaluator();
+afterAll(() => evaluator.stop());
+
+test.each(examples)("an example of the documentation is planned: %#", async (example) => {
+  const { catalog } = plan(await definitionsFrom(evaluator, example));
+
+  expect(catalog.entries.length).toBeGreaterThan(0);
+});
+
+test("the documentation has examples, and knows every key of a job", () => {
+  expect(examples.length).toBeGreaterThan(3);
+  expect(jobKeys.filter((key) => !text.includes(`\`${key}\``))).toEqual([]);
+});

@@ -1,0 +1,78 @@
+/**
+ * The program of the evaluator's process: fills the holes of job templates.
+ *
+ * It is text, not a module, because it must start the same way from a bundle and
+ * from source. Its one argument is the path of json-e.
+ *
+ * Jobs that stand plainly under `jobs` are rendered one by one, so that each
+ * wrong one is told of. Answers travel as JSON text: cloning a value that a
+ * stranger's template made would cost this side more than it costs theirs.
+ */
+export const evaluatorProgram = String.raw`
+"use strict";
+const vm = require("node:vm");
+const render = require(process.argv[1]);
+
+const isMap = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function segmentsOf(error) {
+  return (error.location ?? []).map((part) => part.startsWith("[") ? Number(part.slice(1, -1)) : part.slice(1));
+}
+
+function* templatesOf(jobs) {
+  const plain = isMap(jobs) && !Object.keys(jobs).some((key) => /^\$[a-zA-Z]/.test(key));
+  if (plain) for (const key of Object.keys(jobs)) yield { [key]: jobs[key] };
+  else yield jobs;
+}
+
+function evaluate({ files, context, mostJobs, mostBytes }) {
+  const jobs = [];
+  const problems = [];
+  for (const { file, jobs: template } of files) {
+    for (const part of templatesOf(template)) {
+      let rendered;
+      try {
+        rendered = render(part, context);
+      } catch (error) {
+        problems.push({ file, path: ["jobs", ...segmentsOf(error)], message: String(error.message) });
+        continue;
+      }
+      if (!isMap(rendered)) {
+        problems.push({ file, path: ["jobs"], message: "jobs must become a map from names to jobs; join lists of maps with $merge" });
+        continue;
+      }
+      for (const name of Object.keys(rendered)) {
+        const job = rendered[name];
+        if (isMap(job) && typeof job.when === "string") {
+          try {
+            job.when = Boolean(render({ $if: job.when, then: true, else: false }, context));
+          } catch (error) {
+            problems.push({ file, path: ["jobs", name, "when"], message: String(error.message) });
+            continue;
+          }
+        }
+        jobs.push({ file, name, job });
+        if (jobs.length > mostJobs) {
+          return { jobs: [], problems: [{ file, path: ["jobs"], message: "makes more than " + mostJobs.toLocaleString("en") + " jobs, the most that a graph can have; does a template multiply too much?" }] };
+        }
+      }
+    }
+  }
+  return { jobs, problems };
+}
+
+// The timeout holds even when the farm that asked is gone and nobody ends this process.
+process.on("message", (question) => {
+  globalThis.work = () => JSON.stringify(evaluate(question));
+  const file = question.files[0]?.file;
+  const none = (message) => JSON.stringify({ jobs: [], problems: [{ file, path: ["jobs"], message }] });
+  let text;
+  try {
+    text = vm.runInThisContext("work()", { timeout: question.mostMs });
+    if (text.length > question.mostBytes) text = none("the jobs become too large when their templates are filled");
+  } catch (error) {
+    text = none("filling the templates needs too much: " + error.message);
+  }
+  process.send({ number: question.number, text });
+});
+`;

@@ -1,0 +1,211 @@
+import { z } from "zod";
+import { parseDuration } from "./duration.ts";
+import { JobName } from "./job-name.ts";
+import { parseMemorySize } from "./memory-size.ts";
+import { InputGlob, RelativePath } from "./relative-path.ts";
+
+const text = z.string().max(64 * 1024, "a text has at most 65,536 characters");
+
+/** People write `3` and `true` without quotes; processes and workers only know text. */
+const scalar = z
+  .union([text, z.number(), z.boolean()], { error: "must be a text, a number, true or false" })
+  .transform(String);
+
+const oneOrMany = <Item extends z.ZodType<string>>(item: Item, what: string) =>
+  z
+    .union([item.transform((one) => [one]), z.array(item).max(10_000)], {
+      error: (issue) => messageOfBranch(issue) ?? `must be ${what}, or a list of them`,
+    })
+    .transform((items): string[] => [...items]);
+
+/** What of another job is taken, where it is put, and how that job must have ended. */
+const Need = z.strictObject({
+  outputs: oneOrMany(RelativePath, "the path of an output")
+    .optional()
+    .describe("Which outputs of that job are taken: all by default; [] takes none."),
+  at: RelativePath.optional().describe(
+    "Directory under which they are put. By default each stands where that job made it.",
+  ),
+  on: z
+    .enum(["success", "failure", "end"], { error: "must be success, failure or end" })
+    .optional()
+    .describe("How that job must have ended: success (default), failure, or end for either."),
+  optional: z
+    .boolean()
+    .optional()
+    .describe("Without the other job in the graph (its `when` is false), run all the same."),
+});
+export type Need = z.output<typeof Need>;
+
+const Needs = z
+  .union(
+    [
+      z.array(JobName).transform((names) => Object.fromEntries(names.map((name) => [name, {}]))),
+      z.record(
+        JobName,
+        Need.nullable().transform((need) => need ?? {}),
+      ),
+    ],
+    { error: "must be a list of jobs' names, or a map from a job's name to what is taken of it" },
+  )
+  .transform((needs): Readonly<Record<string, Need>> => needs);
+
+/**
+ * One job, as `.grange/*.yml` says it once its holes are filled.
+ *
+ * Parsing removes only what is a matter of spelling (one command or a list of
+ * one). What is not written stays absent: a default that changes later must not
+ * rename every definition that never mentioned it.
+ */
+export const JobDefinition = z
+  .strictObject({
+    description: text.optional().describe("For people: what the job is for."),
+    kind: z
+      .enum(["command", "join"], { error: "must be command or join" })
+      .optional()
+      .describe(
+        "command (default) runs commands; join runs nothing and gathers other jobs under one name.",
+      ),
+    when: z
+      .union([z.boolean(), text], { error: "must be an expression, true or false" })
+      .optional()
+      .describe(
+        "JSON-e expression: the job is in the graph only where it is true. Example: branch == 'main'",
+      ),
+    tags: z
+      .record(z.string().min(1).max(64), scalar)
+      .optional()
+      .describe("Free names and values to find and to group jobs by."),
+    commands: oneOrMany(text, "a command")
+      .optional()
+      .describe(
+        "Run by one /bin/sh, one after the other, until one fails. Write $NAME, not ${NAME}, for variables of the shell.",
+      ),
+    inputs: oneOrMany(InputGlob, "a pattern of paths")
+      .optional()
+      .describe(
+        "Patterns of the files that the job reads; !pattern leaves out. By default all files of the commit. What is not read does not make the job run again.",
+      ),
+    needs: Needs.optional().describe("Jobs that come first, and what is taken of their outputs."),
+    platform: z
+      .record(z.string().min(1).max(256), scalar)
+      .optional()
+      .describe("Properties that a worker must offer. Example: OSFamily: linux"),
+    limits: z
+      .strictObject({
+        cpus: z
+          .number({ error: "must be a number of processors such as 2 or 0.5" })
+          .positive("must be more than 0")
+          .max(1_024)
+          .optional()
+          .describe("Processors that the job may use."),
+        memory: z
+          .string({ error: 'must be an amount of memory such as "512MiB"' })
+          .refine(
+            (size) => (parseMemorySize(size) ?? 0) > 0,
+            'must be an amount of memory such as "512MiB"',
+          )
+          .optional()
+          .describe("Memory that the job may use. Example: 512MiB"),
+      })
+      .optional()
+      .describe("What the job may use of its machine."),
+    timeout: z
+      .string({ error: 'must be a duration such as "10m"' })
+      .refine(isTimeout, 'must be a duration from 1s to 24h, such as "90s", "10m" or "1h 30m"')
+      .optional()
+      .describe("After this time the job is ended as timed out. Default: 1h."),
+    environment: z
+      .record(
+        z
+          .string()
+          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name has letters, digits and _ only"),
+        scalar,
+      )
+      .optional()
+      .describe("Variables of the environment; there are no others but PATH, HOME and TMPDIR."),
+    outputs: oneOrMany(RelativePath, "a path")
+      .optional()
+      .describe("Files and directories that the job makes, kept and given to jobs that need it."),
+    network: z
+      .boolean()
+      .optional()
+      .describe("Whether the job may use the network. Default: false."),
+    retries: z
+      .number({ error: "must be a number from 0 to 10" })
+      .int("must be a whole number")
+      .min(0, "must be from 0 to 10")
+      .max(10, "must be from 0 to 10")
+      .optional()
+      .describe("How often a failed job is run again by itself. Default: 0."),
+    success: z
+      .strictObject({
+        "exit-codes": z
+          .array(z.number().int().min(0).max(255))
+          .min(1, "name at least one exit code")
+          .describe("Exit codes that count as success. Default: [0]."),
+      })
+      .optional()
+      .describe("What counts as success."),
+    priority: z
+      .number()
+      .int()
+      .min(-1_000)
+      .max(1_000)
+      .optional()
+      .describe("Jobs of higher priority are started first. Default: 0."),
+    "working-directory": RelativePath.optional().describe(
+      "Directory that the commands start in; inputs and outputs are named from the top all the same.",
+    ),
+  })
+  .superRefine((job, context) => {
+    if (job.kind === "join") {
+      for (const key of commandKeys) {
+        if (job[key] !== undefined) {
+          context.addIssue({
+            code: "custom",
+            path: [key],
+            message: "a join job runs nothing: remove this, or the kind",
+          });
+        }
+      }
+    } else if (job.commands === undefined || job.commands.length === 0) {
+      context.addIssue({
+        code: "custom",
+        path: [],
+        message: 'a job needs "commands" (or "kind: join", when it only gathers other jobs)',
+      });
+    }
+  });
+export type JobDefinition = Omit<z.output<typeof JobDefinition>, "when">;
+
+const commandKeys = [
+  "commands",
+  "inputs",
+  "outputs",
+  "environment",
+  "limits",
+  "timeout",
+  "success",
+  "retries",
+  "platform",
+  "network",
+] as const;
+
+/** The job's keys, for "did you mean". */
+export const jobKeys: readonly string[] = Object.keys(JobDefinition.shape);
+
+function isTimeout(written: string): boolean {
+  const ms = parseDuration(written);
+  return ms !== undefined && ms >= 1_000 && ms <= 24 * 3_600_000;
+}
+
+/** Of a union that nothing fits, the message of the alternative that came nearest: the one of the same type. */
+function messageOfBranch(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== "invalid_union" || !("errors" in issue)) return undefined;
+  const branches = issue.errors as z.core.$ZodIssue[][];
+  const near = branches.find((found) =>
+    found.every((one) => one.code !== "invalid_type" || one.path.length > 0),
+  );
+  return near?.[0]?.message;
+}

@@ -1,0 +1,37 @@
+/**
+ * The name that was probably meant: the nearest of those that exist, if one is near.
+ *
+ * Near is a third of the word: `comands` finds `commands`, `foo` finds nothing.
+ */
+export function nearestName(written: string, existing: Iterable<string>): string | undefined {
+  const most = Math.max(1, Math.floor(written.length / 3));
+  let nearest: string | undefined;
+  let shortest = most + 1;
+  for (const name of existing) {
+    // The difference in length is a lower bound, and spares most of 20,000 names the table.
+    if (Math.abs(name.length - written.length) >= shortest) continue;
+    const distance = editDistance(written.toLowerCase(), name.toLowerCase());
+    if (distance < shortest) [nearest, shortest] = [name, distance];
+  }
+  return nearest;
+}
+
+/** `; did you mean "commands"?`, or nothing when no name is near. */
+export function suggestion(written: string, existing: Iterable<string>): string {
+  const nearest = nearestName(written, existing);
+  return nearest === undefined ? "" : `; did you mean "${nearest}"?`;
+}
+
+/** Letters to insert, remove or replace (Levenshtein), kept to one row of the table. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

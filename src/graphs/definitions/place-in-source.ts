@@ -1,0 +1,84 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+} from "yaml";
+
+/** Both count from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * The offset in the text of the part at `path`, or of the nearest part around it.
+ *
+ * The path is one through rendered values: where the source has `$if`, `$merge`
+ * and the like instead, the search goes on in their branches, and stays at the
+ * construct itself when none of them has the part literally.
+ */
+export function placeOf(
+  document: Document,
+  path: readonly PropertyKey[],
+  of: "key" | "value",
+): number {
+  const found = follow(document, document.contents, path);
+  const wanted = of === "value" && found.depth === path.length ? found.value : found.key;
+  return wanted ?? found.value ?? 0;
+}
+
+interface Found {
+  /** How many parts of the path were found. */
+  readonly depth: number;
+  /** Offset of the last part's key; a list's items have none. */
+  readonly key?: number | undefined;
+  readonly value: number | undefined;
+}
+
+function follow(document: Document, node: unknown, path: readonly PropertyKey[]): Found {
+  const target = isAlias(node) ? node.resolve(document) : node;
+  const [next, ...rest] = path;
+  let best: Found = { depth: 0, value: offsetOf(node) };
+  if (next === undefined) return best;
+  const item = childOf(target, next);
+  if (item !== undefined) {
+    const inner = follow(document, isPair(item) ? item.value : item, rest);
+    if (inner.depth > 0) return { ...inner, depth: inner.depth + 1 };
+    return { depth: 1, key: isPair(item) ? offsetOf(item.key) : undefined, value: inner.value };
+  }
+  for (const branch of branchesOf(target)) {
+    const found = follow(document, branch, path);
+    if (found.depth > best.depth) best = found;
+  }
+  return best;
+}
+
+function childOf(node: unknown, key: PropertyKey): Pair | Node | undefined {
+  if (isMap(node))
+    return node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
+  if (isSeq(node)) {
+    const item = node.items[Number(key)];
+    return isNode(item) ? item : undefined;
+  }
+  return undefined;
+}
+
+/** The values under the template constructs of a map, and the items of a list that `$merge` joins. */
+function branchesOf(node: unknown): unknown[] {
+  if (isSeq(node)) return node.items;
+  if (!isMap(node)) return [];
+  const isTemplate = node.items.some(
+    (pair) => isScalar(pair.key) && String(pair.key.value).startsWith("$"),
+  );
+  return isTemplate ? node.items.map((pair) => pair.value) : [];
+}
+
+function offsetOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
+}

@@ -1,0 +1,119 @@
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from "yaml";
+import { messageOf } from "#core/fault.ts";
+import { definitionLimits } from "./definition-limits.ts";
+import type { DefinitionProblem } from "./definition-problems.ts";
+import { type Place, placeOf } from "./place-in-source.ts";
+
+/** A file of definitions as it was written: its value, and where each part of it stands. */
+export interface SourceFile {
+  readonly file: string;
+  readonly value: unknown;
+  /** Where the part at `path` stands, or else the nearest part around it. */
+  place(path: readonly PropertyKey[], of?: "key" | "value"): Place;
+}
+
+/** Reads YAML that nobody vouches for. */
+export function readSourceFile(file: string, text: string): SourceFile | DefinitionProblem[] {
+  if (Buffer.byteLength(text) > definitionLimits.fileBytes) {
+    return [
+      {
+        file,
+        line: null,
+        column: null,
+        message: "is larger than 1 MiB; split it into several files",
+      },
+    ];
+  }
+  const lines = new LineCounter();
+  const at = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  try {
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      version: "1.2",
+      prettyErrors: false,
+      uniqueKeys: false,
+    });
+    if (document.errors.length > 0) {
+      return document.errors.map((error) => ({
+        file,
+        ...at(error.pos[0]),
+        message: /call stack/.test(error.message)
+          ? tooDeep
+          : `not valid YAML: ${sentence(error.message)}`,
+      }));
+    }
+    const refused = refusedParts(document.contents).map(({ node, message }) => ({
+      file,
+      ...at(node.range?.[0] ?? 0),
+      message,
+    }));
+    if (refused.length > 0) return refused;
+    return {
+      file,
+      value: document.toJS({ maxAliasCount: definitionLimits.aliases }),
+      place: (path, of = "value") => at(placeOf(document, path, of)),
+    };
+  } catch (reason) {
+    // The parser recurses, and an alias bomb is refused while values are made.
+    const message =
+      reason instanceof RangeError ? tooDeep : `cannot be read: ${sentence(messageOf(reason))}`;
+    return [{ file, line: null, column: null, message }];
+  }
+}
+
+const tooDeep = `maps and lists stand more than ${definitionLimits.depth} deep within each other`;
+
+interface Refused {
+  readonly node: Node;
+  readonly message: string;
+}
+
+/** What YAML allows and definitions do not. */
+function refusedParts(contents: unknown): Refused[] {
+  const refused: Refused[] = [];
+  // The parser's own check compares each key with all others.
+  const keysOf = new Map<unknown, Set<string>>();
+  visit(contents as Node, {
+    Node(_, node, ancestors) {
+      // A pair is an ancestor too: two levels for each map.
+      if (ancestors.length > 2 * definitionLimits.depth) {
+        refused.push({ node, message: tooDeep });
+        return visit.BREAK;
+      }
+      return undefined;
+    },
+    Pair(_, pair, ancestors) {
+      const { key } = pair;
+      const siblings = keysOf.get(ancestors.at(-1)) ?? new Set();
+      keysOf.set(ancestors.at(-1), siblings);
+      if (isMap(key) || isSeq(key) || isAlias(key)) {
+        refused.push({ node: key, message: "a key must be a plain text" });
+      } else if (isScalar(key) && key.value === "__proto__") {
+        refused.push({ node: key, message: '"__proto__" cannot be a key' });
+      } else if (isScalar(key)) {
+        const name = String(key.value);
+        if (siblings.has(name))
+          refused.push({ node: key, message: `the key "${name}" stands here twice; keep one` });
+        siblings.add(name);
+      }
+      return undefined;
+    },
+  });
+  return refused;
+}
+
+function sentence(message: string): string {
+  return message.replace(/\s+/g, " ").trim();
+}

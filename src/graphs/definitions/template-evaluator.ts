@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import { definitionLimits } from "./definition-limits.ts";
+import { evaluatorProgram } from "./evaluator-program.ts";
+
+const Evaluated = z.object({
+  jobs: z.array(z.object({ file: z.string(), name: z.string(), job: z.unknown() })),
+  problems: z.array(
+    z.object({
+      file: z.string(),
+      path: z.array(z.union([z.string(), z.number()])),
+      message: z.string(),
+    }),
+  ),
+});
+/** The jobs that templates became, and what was wrong with those that became none. */
+export type Evaluated = z.infer<typeof Evaluated>;
+
+export interface Templates {
+  /** The `jobs` of each file. */
+  readonly files: readonly { readonly file: string; readonly jobs: unknown }[];
+  /** What expressions see. Plain JSON. */
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+const Reply = z.object({ number: z.number(), text: z.string() });
+
+interface Waiting {
+  readonly number: number;
+  readonly settle: (text: string) => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
+/**
+ * Fills the holes of templates in a process of its own, with an end to time and memory.
+ *
+ * Expressions come out of commits that anybody may have written: `range(0, 1e9)`
+ * must cost that commit its graph, not the server its life. A thread would not
+ * do: V8 ends the whole process when one array outgrows it, whatever limits the
+ * thread has. The process is kept between questions, which are answered one
+ * after the other; when it dies or does not answer, the next question starts another.
+ */
+export class TemplateEvaluator implements Service {
+  #process: ChildProcess | undefined;
+  #waiting: Waiting | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #asked = 0;
+
+  evaluate(templates: Templates): Promise<Evaluated> {
+    const turn = this.#last.then(() => this.#ask(templates));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async stop(): Promise<void> {
+    this.#end(new Fault("unavailable", "the farm is stopping"));
+    await this.#last;
+  }
+
+  async #ask(templates: Templates): Promise<Evaluated> {
+    const number = ++this.#asked;
+    const child = this.#process ?? this.#start();
+    // A little later than the process's own limit: this one is for a process that hangs elsewhere.
+    const hung = setTimeout(
+      () => this.#end(new Fault("invalid_argument", `${needsTooMuch}: time`)),
+      definitionLimits.evaluationMs + 1_000,
+    );
+    child.ref();
+    child.channel?.ref();
+    try {
+      const text = await new Promise<string>((settle, refuse) => {
+        this.#waiting = { number, settle, refuse };
+        child.send({
+          number,
+          ...templates,
+          mostJobs: definitionLimits.jobs,
+          mostBytes: definitionLimits.renderedBytes,
+          mostMs: definitionLimits.evaluationMs,
+        });
+      });
+      return Evaluated.parse(JSON.parse(text));
+    } finally {
+      clearTimeout(hung);
+      this.#waiting = undefined;
+      // While idle it keeps no farm alive.
+      child.unref();
+      child.channel?.unref();
+    }
+  }
+
+  #start(): ChildProcess {
+    const child = spawn(
+      process.execPath,
+      [
+        `--max-old-space-size=${definitionLimits.evaluationMemoryMiB}`,
+        "--disallow-code-generation-from-strings",
+        "--eval",
+        evaluatorProgram,
+        createRequire(import.meta.url).resolve("json-e"),
+      ],
+      { stdio: ["ignore", "ignore", "ignore", "ipc"], env: {} },
+    );
+    const gone = (reason: Fault) => {
+      if (child !== this.#process) return;
+      this.#process = undefined;
+      this.#waiting?.refuse(reason);
+    };
+    child.on("message", (message) => {
+      const reply = Reply.parse(message);
+      if (reply.number === this.#waiting?.number) this.#waiting.settle(reply.text);
+    });
+    child.once("error", (cause) =>
+      gone(
+        new Fault("internal", `the evaluator of templates does not start: ${cause.message}`, {
+          cause,
+        }),
+      ),
+    );
+    child.once("exit", () => gone(new Fault("invalid_argument", `${needsTooMuch}: memory`)));
+    this.#process = child;
+    return child;
+  }
+
+  #end(reason: Fault): void {
+    const child = this.#process;
+    this.#process = undefined;
+    this.#waiting?.refuse(reason);
+    child?.kill("SIGKILL");
+  }
+}
+
+const needsTooMuch = "filling the templates needs too much";

@@ -1,0 +1,160 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import pino from "pino";
+import { recordActionResult } from "#actions/action-cache.ts";
+import type { SubmitGraph } from "#api/graph.ts";
+import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { memoryBlobStore } from "#cas/memory-blob-store.ts";
+import { systemClock } from "#core/clock.ts";
+import type { Db, Tx } from "#db/db.ts";
+import type { Outcome } from "#execution/execution.ts";
+import { openExecutionQueue } from "#execution/execution-queue.ts";
+import { openMirrors } from "#git/fetch-commit.ts";
+import { testRepository } from "#git/repository.fixture.ts";
+import { openGit } from "#git/run-git.ts";
+import {
+  ActionResultSchema,
+  ActionSchema,
+  CommandSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { CommitInputReader } from "./commit-inputs.ts";
+import { TemplateEvaluator } from "./definitions/template-evaluator.ts";
+import { GraphId } from "./graph-id.ts";
+import { wholeGraph } from "./graph-page.store.ts";
+import { prepareReadyJobs } from "./graph-runner.ts";
+import { onExecutionsFinished, onExecutionsProgress } from "./queue-events.ts";
+import { submitGraph } from "./submit-graph.ts";
+
+/** What a pretended worker answers: an exit code, and what it made. */
+export interface Answer {
+  readonly exitCode?: number;
+  readonly outcome?: Exclude<Outcome, "worker_lost">;
+  readonly outputs?: Readonly<Record<string, string>>;
+}
+
+/** All of a farm but its workers: a repository, the queue, the store; a worker that a test plays. */
+export async function farmOfGraphs(db: Db) {
+  const root = mkdtempSync(join(tmpdir(), "grange-graphs-"));
+  const git = await openGit(join(root, "git"));
+  const store = memoryBlobStore();
+  const mirrors = openMirrors({ git, directory: join(root, "mirrors"), workingDirectory: root });
+  const inputs = new CommitInputReader({ git, mirrors, db, store });
+  const evaluator = new TemplateEvaluator();
+  const logger = pino({ level: "silent" });
+  const project = "main";
+  const queue = await openExecutionQueue({
+    db,
+    clock: systemClock,
+    logger,
+    hooks: {
+      async recordResults(tx, finished) {
+        for (const { id, result, ...rest } of finished) {
+          if (result === undefined) continue;
+          await recordActionResult(tx, {
+            ...rest,
+            executionId: id,
+            result: fromBinary(ActionResultSchema, result),
+          });
+        }
+      },
+      onFinished: async (tx, finished) => void (await onExecutionsFinished(tx, finished)),
+      onProgress: async (tx, progress) => void (await onExecutionsProgress(tx, progress)),
+    },
+  });
+  const worker = { name: "w", instanceId: "w1" };
+  await queue.register({
+    ...worker,
+    platform: {},
+    sizeClass: 1,
+    slots: 64,
+    version: "0",
+    facilities: {},
+  });
+  const repository = testRepository(root);
+  const parts = {
+    db,
+    store,
+    inputs,
+    project,
+    clock: systemClock,
+    logger,
+    transaction: <T>(work: (tx: Tx) => Promise<T>) => queue.transaction(work),
+  };
+
+  /** Prepares all that is ready, also what that makes ready. */
+  const prepare = async () => {
+    while ((await prepareReadyJobs(parts)) > 0);
+  };
+
+  return {
+    db,
+    queue,
+    store,
+    repository,
+    parts,
+    prepare,
+    async submit(request: Partial<SubmitGraph> = {}) {
+      const { graph, isNew } = await submitGraph(
+        { db, git, mirrors, inputs, evaluator },
+        { repository: repository.path, ...request },
+      );
+      return { id: GraphId.parse(graph.id), graph, isNew };
+    },
+    /** Waits for work as a worker does. */
+    claim: (waitMs: number) => queue.claim(worker, 64, waitMs, new AbortController().signal),
+    async states(id: GraphId): Promise<Record<string, string>> {
+      const graph = await wholeGraph(db, id);
+      return Object.fromEntries((graph?.jobList ?? []).map((job) => [job.name, job.state]));
+    },
+    /** Prepares, claims and answers, until nothing more comes. Answers the scripts that were run. */
+    async work(
+      answer: (script: string, inputRoot: string) => Answer = () => ({}),
+    ): Promise<string[]> {
+      const scripts: string[] = [];
+      for (;;) {
+        await prepare();
+        const leased = await queue.claim(worker, 64, 0, new AbortController().signal);
+        if (leased.length === 0) return scripts;
+        for (const { lease, actionDigest } of leased) {
+          const action = fromBinary(
+            ActionSchema,
+            (await store.get(actionDigest)) ?? new Uint8Array(),
+          );
+          const command = fromDigestMessage(action.commandDigest, "the command");
+          const bytes = await store.get(command);
+          const script = fromBinary(CommandSchema, bytes ?? new Uint8Array()).arguments[2] ?? "";
+          scripts.push(script);
+          await queue.started(lease, new Date());
+          const {
+            exitCode = 0,
+            outcome = exitCode === 0 ? "succeeded" : "failed",
+            outputs = {},
+          } = answer(script, action.inputRootDigest?.hash ?? "");
+          const outputFiles = await Promise.all(
+            Object.entries(outputs).map(async ([path, text]) => {
+              const content = Buffer.from(text);
+              const digest = digestOf(content);
+              await store.put(digest, content);
+              return { path, digest: toDigestMessage(digest) };
+            }),
+          );
+          const result = toBinary(
+            ActionResultSchema,
+            create(ActionResultSchema, { exitCode, outputFiles }),
+          );
+          await queue.finish({ lease, outcome, exitCode, result });
+        }
+      }
+    },
+    async stop() {
+      await queue.stop();
+      await evaluator.stop();
+      await git.stop();
+      await rm(root, { recursive: true });
+    },
+  };
+}

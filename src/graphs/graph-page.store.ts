@@ -1,0 +1,110 @@
+import { z } from "zod";
+import {
+  type Edge,
+  EdgeCondition,
+  type Graph,
+  type GraphDelta,
+  type JobSummary,
+} from "#api/graph.ts";
+import { JobState } from "#api/job-state.ts";
+import type { Tx } from "#db/db.ts";
+import { type Sql, sql } from "#db/sql.ts";
+import type { GraphId } from "./graph-id.ts";
+import { graphSummary } from "./graph-summary.store.ts";
+
+const isoTime = z.date().transform((date) => date.toISOString());
+
+const JobRow = z
+  .object({
+    name: z.string(),
+    state: JobState,
+    version: z.number(),
+    tags: z.record(z.string(), z.string()),
+    runs: z.number(),
+    cached: z.boolean(),
+    reason: z.string().nullable(),
+    waitsFor: z.string().nullable(),
+    openEdges: z.number(),
+    readyAt: isoTime.nullable(),
+    startedAt: isoTime.nullable(),
+    finishedAt: isoTime.nullable(),
+  })
+  .transform(
+    ({ waitsFor, openEdges, ...row }): JobSummary => ({
+      ...row,
+      reason:
+        row.state === "blocked" && waitsFor !== null ? waitingFor(waitsFor, openEdges) : row.reason,
+    }),
+  );
+
+/** `waits for build`, `waits for build and 3 others`. */
+function waitingFor(first: string, open: number): string {
+  const others = open - 1;
+  if (others <= 0) return `waits for ${first}`;
+  return `waits for ${first} and ${others} ${others === 1 ? "other" : "others"}`;
+}
+
+/** Jobs of a graph as its page shows them; `which` is a condition on `job`. */
+function summariesOfJobs(tx: Tx, graphId: GraphId, which: Sql): Promise<JobSummary[]> {
+  return tx.many(
+    JobRow,
+    sql`
+      select job.name, job.state, job.version, job.tags, job.runs, coalesce(run.cached, false) as cached,
+             coalesce(job.reason, case when job.state = 'failed' then run.message end) as reason,
+             job.open_edges as "openEdges",
+             case when job.state = 'blocked' then (
+               select min(edge.on_job) from edge
+               where edge.graph_id = job.graph_id and edge.job = job.name and edge.status = 'open'
+             ) end as "waitsFor",
+             job.ready_at as "readyAt", job.started_at as "startedAt", job.finished_at as "finishedAt"
+      from job
+      left join run on run.graph_id = job.graph_id and run.job = job.name and run.number = job.runs
+      where job.graph_id = ${graphId} and ${which}
+      order by job.name
+    `,
+  );
+}
+
+const EdgeRow = z.object({ job: z.string(), on: z.string(), condition: EdgeCondition });
+
+/** Edges of a graph; `which` is a condition on `edge`. */
+export function edgesOf(tx: Tx, graphId: GraphId, which: Sql): Promise<Edge[]> {
+  return tx.many(
+    EdgeRow,
+    sql`select job, on_job as on, condition from edge where graph_id = ${graphId} and ${which} order by job, on_job`,
+  );
+}
+
+/** A graph with all its jobs and edges; run it in a transaction, so that they fit each other. */
+export async function wholeGraph(tx: Tx, id: GraphId): Promise<Graph | undefined> {
+  const graph = await graphSummary(tx, id);
+  if (graph === undefined) return undefined;
+  const jobList = await summariesOfJobs(tx, id, sql`true`);
+  return { ...graph, jobList, edges: await edgesOf(tx, id, sql`true`) };
+}
+
+/**
+ * What changed in a graph after a version.
+ *
+ * The summary is read first: a job that changes meanwhile has a version beyond
+ * the summary's, and comes again with the next delta rather than never.
+ */
+export async function graphChangesSince(
+  tx: Tx,
+  id: GraphId,
+  version: number,
+): Promise<GraphDelta | undefined> {
+  const graph = await graphSummary(tx, id);
+  if (graph === undefined) return undefined;
+  if (graph.version <= version) return { graph, jobs: [] };
+  return { graph, jobs: await summariesOfJobs(tx, id, sql`job.version > ${version}`) };
+}
+
+export async function jobSummary(
+  tx: Tx,
+  id: GraphId,
+  job: string,
+): Promise<JobSummary | undefined> {
+  const [found] = await summariesOfJobs(tx, id, sql`job.name = ${job}`);
+  return found;
+}

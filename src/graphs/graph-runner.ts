@@ -1,0 +1,132 @@
+import type { Logger } from "pino";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import type { Clock } from "#core/clock.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import type { Tx } from "#db/db.ts";
+import { commitPrepared, type PreparedJob } from "./commit-prepared.ts";
+import { type PreparationRooms, prepareJob } from "./prepare-job.ts";
+import { postponeJob, type ReadyJob, takeReadyJobs } from "./ready-job.store.ts";
+
+/** What a runner works with. */
+export interface GraphRunnerParts extends PreparationRooms {
+  /** The queue's own transaction: what is submitted in it is handed out right after the commit. */
+  readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Several lanes, so that one job with a large tree does not hold up the others. */
+const lanes = 3;
+const jobsPerTurn = 16;
+const preparedAtOnce = 4;
+/** Longer than the largest tree takes; a server that dies loses its jobs to others for this long. */
+const leaseSeconds = 120;
+/** Notifications wake the lanes; this is the net below them. */
+const pollMs = 2_000;
+const mostTries = 5;
+
+/** Prepares ready jobs and hands them to the queue, as long as it runs. Any number of servers may. */
+export async function startGraphRunner(parts: GraphRunnerParts): Promise<Service> {
+  let stopped = false;
+  let wakes = 0;
+  const sleeping = new Set<() => void>();
+  const wake = () => {
+    wakes++;
+    for (const rise of sleeping) rise();
+  };
+  /** Until the next wake after the one numbered `seen`: one that came while a lane was looking is not lost. */
+  const sleep = (seen: number) =>
+    new Promise<void>((resolve) => {
+      const rise = () => {
+        clearTimeout(timer);
+        sleeping.delete(rise);
+        resolve();
+      };
+      const timer = setTimeout(rise, pollMs);
+      sleeping.add(rise);
+      if (wakes > seen) rise();
+    });
+
+  const lane = async () => {
+    while (!stopped) {
+      const seen = wakes;
+      const found = await prepareReadyJobs(parts).catch((reason: unknown) => {
+        parts.logger.warn(
+          { reason: messageOf(reason) },
+          "ready jobs could not be prepared; trying again",
+        );
+        return 0;
+      });
+      if (found === 0) await sleep(seen);
+    }
+  };
+  const listening = await parts.db.listen("grange_ready", wake);
+  const running = Array.from({ length: lanes }, lane);
+  return {
+    async stop() {
+      stopped = true;
+      wake();
+      await listening.stop();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** One turn: takes some ready jobs, prepares them, stores what came of it. Answers how many it took. */
+export async function prepareReadyJobs(parts: GraphRunnerParts): Promise<number> {
+  const taken = await takeReadyJobs(parts.db, jobsPerTurn, leaseSeconds);
+  const over = await mapAtMost(preparedAtOnce, taken, (job) => prepareOrPostpone(parts, job));
+  const prepared = over.flatMap((job) => job ?? []);
+  if (prepared.length > 0) await store(parts, prepared);
+  return taken.length;
+}
+
+async function store(parts: GraphRunnerParts, prepared: readonly PreparedJob[]): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await parts.transaction((tx) =>
+        commitPrepared(tx, prepared, parts.project, parts.clock.now()),
+      );
+    } catch (reason) {
+      const again = reason instanceof Fault && reason.code === "aborted" && attempt < mostTries;
+      if (again) continue;
+      await Promise.all(
+        prepared.map(({ job }) => postponeJob(parts.db, job, waitSeconds(job)).catch(() => {})),
+      );
+      throw reason;
+    }
+  }
+}
+
+async function prepareOrPostpone(
+  parts: GraphRunnerParts,
+  job: ReadyJob,
+): Promise<PreparedJob | undefined> {
+  try {
+    return { job, prepared: await prepareJob(parts, job) };
+  } catch (reason) {
+    if (isOfTheJob(reason, job)) {
+      return { job, prepared: { kind: "unpreparable", message: messageOf(reason) } };
+    }
+    parts.logger.warn(
+      { graph: job.graphId, job: job.job, reason: messageOf(reason) },
+      "a job could not be prepared; trying again",
+    );
+    await postponeJob(parts.db, job, waitSeconds(job));
+    return undefined;
+  }
+}
+
+/** Whether trying again would end the same. A full disk may be emptied; a tree that is too large stays so. */
+function isOfTheJob(reason: unknown, job: ReadyJob): boolean {
+  if (!(reason instanceof Fault)) return false;
+  if (reason.code === "resource_exhausted") return job.failures >= mostTries;
+  return ["invalid_argument", "not_found", "failed_precondition", "out_of_range"].includes(
+    reason.code,
+  );
+}
+
+function waitSeconds(job: ReadyJob): number {
+  return Math.min(60, 2 ** job.failures);
+}

@@ -1,0 +1,30 @@
+import { type GraphState, isOver, type JobState, jobStates } from "#api/job-state.ts";
+
+/** How many jobs of a graph are in each state; none where a state is not named. */
+export type JobCounts = Readonly<Partial<Record<JobState, number>>>;
+
+/**
+ * Where a graph stands. It is over when all its jobs are.
+ *
+ * An unreachable job alone makes no graph fail: either what made it so failed
+ * itself, or it was there for a failure that did not come.
+ */
+export function graphState(counts: JobCounts, cancelAsked: boolean): GraphState {
+  if (jobStates.some((state) => !isOver(state) && (counts[state] ?? 0) > 0)) return "running";
+  const bad = (counts.failed ?? 0) + (counts.cancelled ?? 0);
+  if (bad === 0) return "succeeded";
+  return cancelAsked ? "cancelled" : "failed";
+}
+
+/** The counts after some jobs went from one state to another. */
+export function countsAfter(
+  counts: JobCounts,
+  moves: readonly { readonly was: JobState; readonly state: JobState }[],
+): JobCounts {
+  const next: Partial<Record<JobState, number>> = { ...counts };
+  for (const { was, state } of moves) {
+    next[was] = (next[was] ?? 0) - 1;
+    next[state] = (next[state] ?? 0) + 1;
+  }
+  return Object.fromEntries(Object.entries(next).filter(([, number]) => number !== 0));
+}

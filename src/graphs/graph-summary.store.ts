@@ -1,0 +1,96 @@
+import { z } from "zod";
+import type { GraphSummary, Repository } from "#api/graph.ts";
+import { GraphState, JobState } from "#api/job-state.ts";
+import type { Tx } from "#db/db.ts";
+import { type Sql, sql } from "#db/sql.ts";
+import type { GraphId } from "./graph-id.ts";
+
+const isoTime = z.date().transform((date) => date.toISOString());
+
+const SummaryRow = z
+  .object({
+    id: z.string(),
+    repository: z.string(),
+    commit: z.string(),
+    rev: z.string(),
+    subject: z.string(),
+    author: z.string(),
+    committedAt: isoTime,
+    catalog: z.string(),
+    state: GraphState,
+    version: z.number(),
+    counts: z.partialRecord(JobState, z.number()),
+    createdAt: isoTime,
+    finishedAt: isoTime.nullable(),
+  })
+  .transform(
+    (row): GraphSummary => ({
+      ...row,
+      jobs: Object.values(row.counts).reduce((sum, number) => sum + number, 0),
+    }),
+  );
+
+const columns = sql`
+  graph.id, graph.repository, graph.commit, graph.rev, graph.subject, graph.author,
+  graph.committed_at as "committedAt", graph.catalog, graph.state, graph.version, graph.counts,
+  graph.created_at as "createdAt", graph.finished_at as "finishedAt"
+`;
+
+export async function graphSummary(tx: Tx, id: GraphId): Promise<GraphSummary | undefined> {
+  const [row] = await tx.many(SummaryRow, sql`select ${columns} from graph where id = ${id}`);
+  return row;
+}
+
+export interface GraphListing {
+  /** Of one repository; of all when absent. */
+  readonly repository?: string | undefined;
+  readonly limit: number;
+  /** Only graphs older than this one. */
+  readonly before?: GraphId | undefined;
+}
+
+/** Graphs, the newest first. */
+export function listGraphs(
+  tx: Tx,
+  { repository, limit, before }: GraphListing,
+): Promise<GraphSummary[]> {
+  const conditions: Sql[] = [sql`true`];
+  if (repository !== undefined) conditions.push(sql`repository = ${repository}`);
+  if (before !== undefined)
+    conditions.push(sql`number < (select number from graph where id = ${before})`);
+  const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+  return tx.many(
+    SummaryRow,
+    sql`select ${columns} from graph where ${where} order by number desc limit ${limit}`,
+  );
+}
+
+const RepositoryRow = z.object({ name: z.string(), url: z.string(), graphs: z.number() });
+
+/** All repositories, the one with the newest graph first. */
+export async function listRepositories(tx: Tx): Promise<Repository[]> {
+  const repositories = await tx.many(
+    RepositoryRow,
+    sql`
+      select repository.name, repository.url, count(graph.id) as graphs
+      from repository left join graph on graph.repository = repository.name
+      group by repository.name
+      order by max(graph.number) desc nulls last, repository.name
+    `,
+  );
+  const latest = await tx.many(
+    SummaryRow,
+    sql`
+      select ${columns}
+      from repository
+      cross join lateral (
+        select * from graph where graph.repository = repository.name order by number desc limit 1
+      ) as graph
+    `,
+  );
+  const byRepository = new Map(latest.map((graph) => [graph.repository, graph]));
+  return repositories.map((repository) => ({
+    ...repository,
+    latest: byRepository.get(repository.name) ?? null,
+  }));
+}

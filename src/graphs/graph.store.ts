@@ -1,0 +1,136 @@
+import { z } from "zod";
+import type { JobState } from "#api/job-state.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { wakeRunners } from "./advance.store.ts";
+import type { AdvancingEdge, AdvancingJob } from "./advance-graph.ts";
+import type { Catalog } from "./catalog.ts";
+import type { JobDefinition } from "./definitions/job-definition.ts";
+import type { GraphId } from "./graph-id.ts";
+
+/** A graph as it begins. */
+export interface NewGraph {
+  readonly id: GraphId;
+  readonly repository: string;
+  readonly commit: string;
+  readonly rev: string;
+  readonly subject: string;
+  readonly author: string;
+  readonly committedAt: Date;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly domain: TrustDomain;
+  readonly skipCache: boolean;
+  readonly catalog: Catalog;
+  /** Every job and edge as they stand at the beginning. */
+  readonly jobs: readonly AdvancingJob[];
+  readonly edges: readonly AdvancingEdge[];
+}
+
+/** Keeps definitions under their names. Those that are known already cost one look. */
+export async function keepCatalog(tx: Tx, catalog: Catalog): Promise<void> {
+  const known = await tx.many(
+    z.object({ digest: z.string() }),
+    sql`select digest from catalog where digest = ${catalog.digest}`,
+  );
+  if (known.length > 0) return;
+  const bodies = new Map(catalog.entries.map(({ digest, definition }) => [digest, definition]));
+  // Sorted, so that two servers that keep the same definitions lock them in one order.
+  const definitions = [...bodies]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([digest, body]) => ({ digest, body }));
+  await tx.run(sql`
+    insert into definition (digest, body)
+    select digest, body
+    from jsonb_to_recordset(${JSON.stringify(definitions)}::jsonb) as d (digest text, body jsonb)
+    on conflict do nothing
+  `);
+  await tx.run(sql`insert into catalog (digest) values (${catalog.digest}) on conflict do nothing`);
+  await tx.run(sql`
+    insert into catalog_entry (catalog, name, definition)
+    select ${catalog.digest}, name, definition
+    from unnest(${catalog.entries.map((entry) => entry.name)}::text[],
+                ${catalog.entries.map((entry) => entry.digest)}::text[]) as e (name, definition)
+    on conflict do nothing
+  `);
+}
+
+/** Stores a graph with all its jobs and edges; false when one with this id is there already. */
+export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
+  const counts: Partial<Record<JobState, number>> = {};
+  for (const { state } of graph.jobs) counts[state] = (counts[state] ?? 0) + 1;
+  const inserted = await tx.run(sql`
+    insert into graph (id, repository, commit, rev, subject, author, committed_at, catalog,
+                       parameters, domain, skip_cache, counts)
+    values (${graph.id}, ${graph.repository}, ${graph.commit}, ${graph.rev}, ${graph.subject},
+            ${graph.author}, ${graph.committedAt}, ${graph.catalog.digest},
+            ${JSON.stringify(graph.parameters)}::jsonb, ${graph.domain}, ${graph.skipCache},
+            ${JSON.stringify(counts)}::jsonb)
+    on conflict (id) do nothing
+  `);
+  if (inserted === 0) return false;
+  await insertJobs(tx, graph);
+  await tx.run(sql`
+    insert into edge (graph_id, job, on_job, condition, status)
+    select ${graph.id}, job, on_job, condition, status
+    from unnest(${graph.edges.map((edge) => edge.job)}::text[],
+                ${graph.edges.map((edge) => edge.on)}::text[],
+                ${graph.edges.map((edge) => edge.condition)}::text[],
+                ${graph.edges.map((edge) => edge.status)}::text[])
+      as e (job, on_job, condition, status)
+  `);
+  await tx.run(sql`select pg_notify('grange_graph', ${graph.id})`);
+  await wakeRunners(tx);
+  return true;
+}
+
+async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
+  const entries = new Map(graph.catalog.entries.map((entry) => [entry.name, entry]));
+  const rows = graph.jobs.map((job) => {
+    const entry = entries.get(job.name);
+    return {
+      name: job.name,
+      definition: entry?.digest,
+      kind: job.kind,
+      tags: entry?.definition.tags ?? {},
+      state: job.state,
+      wanted: job.wanted,
+      retries: entry?.definition.retries ?? 0,
+      open_edges: job.openEdges,
+      failed_edges: job.failedEdges,
+      reason: job.reason,
+    };
+  });
+  await tx.run(sql`
+    insert into job (graph_id, name, definition, kind, tags, state, wanted, retries,
+                     open_edges, failed_edges, reason, ready_at, finished_at)
+    select ${graph.id}, name, definition, kind, tags, state, wanted, retries,
+           open_edges, failed_edges, reason,
+           case when state = 'ready' then now() end,
+           case when state = 'succeeded' then now() end
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as j (name text, definition text, kind text, tags jsonb, state text, wanted text,
+            retries integer, open_edges integer, failed_edges integer, reason text)
+  `);
+}
+
+const DefinitionRow = z.object({
+  body: z.custom<JobDefinition>((body) => typeof body === "object"),
+});
+
+/** The definition of a job; undefined when the graph has no such job. */
+export async function definitionOfJob(
+  tx: Tx,
+  graphId: GraphId,
+  job: string,
+): Promise<JobDefinition | undefined> {
+  const [row] = await tx.many(
+    DefinitionRow,
+    sql`
+      select definition.body
+      from job join definition on definition.digest = job.definition
+      where job.graph_id = ${graphId} and job.name = ${job}
+    `,
+  );
+  return row?.body;
+}

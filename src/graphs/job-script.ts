@@ -1,0 +1,47 @@
+import type { JobDefinition } from "./definitions/job-definition.ts";
+
+/**
+ * The one `/bin/sh` script that a job's commands become.
+ *
+ * It prints each command before it runs it, ends at the first that fails, and
+ * turns an exit code that the job counts as success into 0: the cache keeps
+ * nothing else. Commands share the shell, so `cd` and `export` last.
+ */
+export function jobScript(job: JobDefinition): string {
+  const lines = ["set -eu", "exec 2>&1"];
+  const accepted = job.success?.["exit-codes"];
+  if (accepted !== undefined) lines.push(...judgeExitCode(accepted));
+  const directory = job["working-directory"];
+  if (directory !== undefined) lines.push(`cd ${quoted(directory)}`);
+  for (const command of job.commands ?? []) {
+    lines.push(`printf '%s\\n' ${quoted(shown(command))}`, command.trimEnd());
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function judgeExitCode(accepted: readonly number[]): string[] {
+  const others = accepted.filter((code) => code !== 0);
+  const branches = others.length === 0 ? [] : [`    ${others.join("|")}) exit 0 ;;`];
+  const zero = accepted.includes(0)
+    ? "    0) exit 0 ;;"
+    : `    0) echo "exit code 0 is not one of those that count as success: ${accepted.join(", ")}"; exit 1 ;;`;
+  return [
+    "judge() {",
+    '  case "$1" in',
+    ...branches,
+    zero,
+    '    *) exit "$1" ;;',
+    "  esac",
+    "}",
+    "trap 'judge $?' EXIT",
+  ];
+}
+
+/** `$ ` before the first line, room for it before the others. */
+function shown(command: string): string {
+  return `$ ${command.trimEnd().replaceAll("\n", "\n  ")}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

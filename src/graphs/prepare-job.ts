@@ -1,0 +1,81 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { lookUpActionResult } from "#actions/action-cache.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
+import { mergeTrees } from "#cas/merge-trees.ts";
+import type { Digest } from "#core/digest.ts";
+import type { Db } from "#db/db.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { type BuiltAction, buildAction } from "./build-action.ts";
+import type { CommitInputReader } from "./commit-inputs.ts";
+import type { ReadyJob } from "./ready-job.store.ts";
+import { latestResults } from "./run.store.ts";
+import { takeOutputs } from "./take-outputs.ts";
+
+export interface PreparationRooms {
+  readonly db: Db;
+  readonly store: BlobStore;
+  readonly inputs: CommitInputReader;
+  readonly project: string;
+}
+
+/** What became of a job's preparation. */
+export type Prepared =
+  | { readonly kind: "to-execute"; readonly built: BuiltAction }
+  | {
+      readonly kind: "hit";
+      readonly actionDigest: Digest;
+      readonly result: Uint8Array;
+      readonly madeAt: Date;
+    };
+
+/**
+ * Turns a ready job into an action, puts what the action needs into the store, and looks whether its result is known.
+ *
+ * Nothing is decided here: to do it twice, or to die in the middle, harms nobody.
+ * Throws `invalid_argument`, `not_found` or `failed_precondition` when the job itself is at fault.
+ */
+export async function prepareJob(rooms: PreparationRooms, job: ReadyJob): Promise<Prepared> {
+  const { db, store, project } = rooms;
+  const built = buildAction(job.definition, await inputRoot(rooms, job));
+  await Promise.all(
+    [built.command, built.action].map(({ digest, bytes }) => store.put(digest, bytes)),
+  );
+
+  // Who asks for another run of what succeeded wants it executed.
+  if (!job.skipCache && job.cause !== "retrigger") {
+    const actionDigest = built.action.digest;
+    const hit = await lookUpActionResult(db, store, { project, domain: job.domain, actionDigest });
+    if (hit !== undefined) {
+      return {
+        kind: "hit",
+        actionDigest,
+        result: toBinary(ActionResultSchema, hit.result),
+        madeAt: hit.createdAt,
+      };
+    }
+  }
+  return { kind: "to-execute", built };
+}
+
+async function inputRoot({ db, store, inputs }: PreparationRooms, job: ReadyJob): Promise<Digest> {
+  const files = await inputs.read({ url: job.url, sha: job.commit }, job.definition.inputs ?? []);
+  const needs = Object.entries(job.definition.needs ?? {}).filter(
+    ([, need]) => need.outputs?.length !== 0,
+  );
+  if (needs.length === 0) return files.root;
+  const made = new Map(
+    (
+      await latestResults(
+        db,
+        job.graphId,
+        needs.map(([from]) => from),
+      )
+    ).map((result) => [result.job, result]),
+  );
+  const overlays = await Promise.all(
+    needs.map(([from, need]) => takeOutputs(store, from, need, made.get(from))),
+  );
+  if (overlays.every(({ entries }) => entries.length === 0)) return files.root;
+  return uploadDirectories(store, buildDirectoryTree(mergeTrees(files.entries, overlays)));
+}

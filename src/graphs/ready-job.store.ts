@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { RunCause } from "#api/graph.ts";
+import { CommitSha } from "#core/commit-sha.ts";
+import { TrustDomain } from "#core/trust-domain.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import type { JobDefinition } from "./definitions/job-definition.ts";
+import { GraphId } from "./graph-id.ts";
+
+const ReadyJob = z.object({
+  graphId: GraphId,
+  job: z.string(),
+  /** Names this hand-out; a later one makes what was prepared under it worthless. */
+  epoch: z.number(),
+  failures: z.number(),
+  cause: RunCause,
+  definition: z.custom<JobDefinition>((body) => typeof body === "object"),
+  url: z.string(),
+  commit: CommitSha,
+  domain: TrustDomain,
+  skipCache: z.boolean(),
+});
+/** A job whose action is to be prepared, with all that this takes. */
+export type ReadyJob = z.infer<typeof ReadyJob>;
+
+/**
+ * Takes ready jobs for preparation, the longest ready first.
+ *
+ * The right ends by itself: what a server that died had taken, any server takes again.
+ */
+export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promise<ReadyJob[]> {
+  return tx.many(
+    ReadyJob,
+    sql`
+      with ready as (
+        select graph_id, name from job
+        where state = 'ready' and (preparing_until is null or preparing_until <= now())
+        order by ready_at, graph_id, name
+        limit ${most}
+        for update skip locked
+      ),
+      taken as (
+        update job
+        set preparing_until = now() + make_interval(secs => ${leaseSeconds}),
+            preparing_epoch = preparing_epoch + 1
+        from ready
+        where job.graph_id = ready.graph_id and job.name = ready.name
+        returning job.graph_id, job.name, job.preparing_epoch, job.preparing_failures, job.wanted, job.definition
+      )
+      select taken.graph_id as "graphId", taken.name as job, taken.preparing_epoch as epoch,
+             taken.preparing_failures as failures, taken.wanted as cause, definition.body as definition,
+             repository.url, graph.commit, graph.domain, graph.skip_cache as "skipCache"
+      from taken
+      join definition on definition.digest = taken.definition
+      join graph on graph.id = taken.graph_id
+      join repository on repository.name = graph.repository
+    `,
+  );
+}
+
+type Taken = Pick<ReadyJob, "graphId" | "job" | "epoch">;
+
+/** Which jobs are still ready, and still in the hands that these epochs name. */
+export async function stillTaken(tx: Tx, jobs: readonly Taken[]): Promise<Set<string>> {
+  const rows = await tx.many(
+    z.object({ graphId: GraphId, job: z.string(), epoch: z.number() }),
+    sql`
+      select job.graph_id as "graphId", job.name as job, job.preparing_epoch as epoch
+      from job
+      join unnest(${jobs.map((job) => job.graphId)}::uuid[], ${jobs.map((job) => job.job)}::text[],
+                  ${jobs.map((job) => job.epoch)}::bigint[]) as t (graph_id, name, epoch)
+        on t.graph_id = job.graph_id and t.name = job.name and t.epoch = job.preparing_epoch
+      where job.state = 'ready'
+    `,
+  );
+  return new Set(rows.map(takenKey));
+}
+
+export function takenKey({ graphId, job, epoch }: Taken): string {
+  return `${graphId} ${epoch} ${job}`;
+}
+
+/** Gives a job back after a failure of ours, to be taken again in a while. */
+export async function postponeJob(
+  tx: Tx,
+  { graphId, job, epoch }: Taken,
+  seconds: number,
+): Promise<void> {
+  await tx.run(sql`
+    update job
+    set preparing_until = now() + make_interval(secs => ${seconds}),
+        preparing_failures = preparing_failures + 1
+    where graph_id = ${graphId} and name = ${job} and preparing_epoch = ${epoch} and state = 'ready'
+  `);
+}

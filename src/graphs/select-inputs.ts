@@ -1,0 +1,37 @@
+import { Fault } from "#core/fault.ts";
+import { compileGlobs } from "#git/glob.ts";
+import { suggestion } from "./definitions/nearest-name.ts";
+
+/** Files that one job may read. Beyond it, building and checking trees would hold up the server. */
+const mostFiles = 300_000;
+
+/**
+ * The files of a commit that a job's patterns mean.
+ *
+ * A pattern without wildcards names something that must be there: throws
+ * `invalid_argument` when it is not. One with wildcards may mean nothing.
+ */
+export function selectInputs<Entry extends { readonly path: string }>(
+  entries: readonly Entry[],
+  patterns: readonly string[],
+): readonly Entry[] {
+  if (patterns.length === 0) return limited(entries);
+  for (const pattern of patterns) {
+    if (/^!|[*?[\]{}\\]/.test(pattern)) continue;
+    const means = compileGlobs([pattern]);
+    if (entries.some((entry) => means(entry.path))) continue;
+    const meant = suggestion(
+      pattern,
+      entries.map((entry) => entry.path),
+    );
+    throw new Fault("invalid_argument", `inputs: "${pattern}" is not in the commit${meant}`);
+  }
+  const isRead = compileGlobs(patterns);
+  return limited(entries.filter((entry) => isRead(entry.path)));
+}
+
+function limited<Entry>(entries: readonly Entry[]): readonly Entry[] {
+  if (entries.length <= mostFiles) return entries;
+  const message = `inputs: the job reads ${entries.length} files, more than ${mostFiles}; narrow its patterns`;
+  throw new Fault("invalid_argument", message);
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, expect, test } from "vitest";
+import { protectedDomain } from "#core/trust-domain.ts";
+import { freshDb } from "../../test/support/fresh-db.ts";
+import { beginGraph } from "./begin-graph.ts";
+import { definitionsFrom } from "./definitions/definitions-from.fixture.ts";
+import { TemplateEvaluator } from "./definitions/template-evaluator.ts";
+import { insertGraph, keepCatalog } from "./graph.store.ts";
+import { GraphId } from "./graph-id.ts";
+import { wholeGraph } from "./graph-page.store.ts";
+import { plan } from "./plan.ts";
+import { nameRepository } from "./repository.store.ts";
+
+const db = await freshDb();
+const evaluator = new TemplateEvaluator();
+afterAll(async () => {
+  await evaluator.stop();
+  await db.close();
+});
+
+/** Layers of ten jobs, each of which needs three of the layer before. */
+function manyJobs(count: number): string {
+  const jobs = Array.from({ length: count }, (_, i) => {
+    const before = i < 10 ? [] : [10, 9, 8].map((back) => `j${i - back}`);
+    return `  j${i}: {commands: "echo ${i}", inputs: [src, "*.json"], needs: [${before.join(", ")}]}`;
+  });
+  return `version: 1\njobs:\n${jobs.join("\n")}`;
+}
+
+test.each([
+  { count: 1_000, mostMs: 500 },
+  { count: 10_000, mostMs: 5_000 },
+])(
+  "a graph of $count jobs is read, planned and stored; the goal is $mostMs ms",
+  async ({ count, mostMs }) => {
+    await definitionsFrom(evaluator, manyJobs(100));
+    const text = manyJobs(count);
+    const began = performance.now();
+
+    const definitions = await definitionsFrom(evaluator, text);
+    const planned = plan(definitions);
+    const begun = await beginGraph(planned);
+    const id = GraphId.parse(randomUUID());
+    await db.transaction(async (tx) => {
+      const repository = await nameRepository(tx, "/somewhere/here");
+      await keepCatalog(tx, planned.catalog);
+      await insertGraph(tx, {
+        ...begun,
+        id,
+        repository,
+        commit: "a".repeat(40),
+        rev: "main",
+        subject: "",
+        author: "",
+        committedAt: new Date(0),
+
+        parameters: {},
+        domain: protectedDomain,
+        skipCache: false,
+        catalog: planned.catalog,
+      });
+    });
+    const all = performance.now() - began;
+    const whole = await wholeGraph(db, id);
+
+    expect(whole?.jobList).toHaveLength(count);
+    // Four times the goal: other tests run on the same cores.
+    expect(all).toBeLessThan(4 * mostMs);
+  },
+  30_000,
+);

@@ -1,0 +1,52 @@
+import type { Fault } from "#core/fault.ts";
+import { type Metadata, noMetadata } from "./metadata.ts";
+
+/** What a handler knows of its call beside the messages. */
+export interface CallContext {
+  /** Service and method: `/google.bytestream.ByteStream/Read`. */
+  readonly path: string;
+  readonly metadata: Metadata;
+  /** When the client gives up; undefined when it did not say. */
+  readonly deadline: Date | undefined;
+  /** `address:port` of the other side. */
+  readonly peer: string;
+  /** Aborted, with a Fault as its reason, when the client cancels or the deadline is over. */
+  readonly signal: AbortSignal;
+  /** Sent before the first response; set later, it is ignored. */
+  responseMetadata: Metadata;
+  /** Sent after the last response, also of a call that fails. */
+  trailers: Metadata;
+}
+
+/** The part of a call's context that ends it. */
+export class ServerCallContext implements CallContext {
+  readonly path: string;
+  readonly metadata: Metadata;
+  readonly deadline: Date | undefined;
+  readonly peer: string;
+  responseMetadata = noMetadata;
+  trailers = noMetadata;
+  #controller: AbortController | undefined;
+  #aborted: Fault | undefined;
+
+  constructor(path: string, metadata: Metadata, deadline: Date | undefined, peer: string) {
+    this.path = path;
+    this.metadata = metadata;
+    this.deadline = deadline;
+    this.peer = peer;
+  }
+
+  /** Made when first asked for: most calls are over before anyone does, and it is not cheap. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(fault: Fault): void {
+    this.#aborted ??= fault;
+    this.#controller?.abort(this.#aborted);
+  }
+}

@@ -1,0 +1,47 @@
+import { promisify } from "node:util";
+import { gunzip, inflate } from "node:zlib";
+import { Fault } from "#core/fault.ts";
+
+export type Decompress = (bytes: Uint8Array, mostBytes: number) => Promise<Uint8Array>;
+
+/** What a peer may send us; we ourselves send everything as it is. */
+export const acceptedEncodings = "identity,gzip,deflate";
+
+const decompressors = new Map<string, Decompress>([
+  [
+    "identity",
+    () => {
+      throw new Fault("internal", "a message is marked compressed, but no encoding is named");
+    },
+  ],
+  ["gzip", within(promisify(gunzip))],
+  ["deflate", within(promisify(inflate))],
+]);
+
+/** How to undo a `grpc-encoding`; throws `unimplemented` when we cannot. */
+export function decompressorFor(encoding: string | undefined): Decompress {
+  const found = decompressors.get(encoding ?? "identity");
+  if (found !== undefined) return found;
+  throw new Fault(
+    "unimplemented",
+    `messages in ${String(encoding)} are not read here; ${acceptedEncodings} are`,
+  );
+}
+
+/** A small message may unpack to a huge one: the limit counts the unpacked bytes. */
+function within(
+  unpack: (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>,
+): Decompress {
+  return async (bytes, mostBytes) => {
+    try {
+      return await unpack(bytes, { maxOutputLength: Math.max(1, mostBytes) });
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+        throw new Fault("resource_exhausted", `a message unpacks to over ${mostBytes} bytes`, {
+          cause,
+        });
+      }
+      throw new Fault("internal", "a compressed message could not be unpacked", { cause });
+    }
+  };
+}

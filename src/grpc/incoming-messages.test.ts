@@ -1,0 +1,55 @@
+import { PassThrough } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { decompressorFor } from "./compression.ts";
+import { framed } from "./frame.ts";
+import { HeldBytes } from "./held-bytes.ts";
+import { IncomingMessages } from "./incoming-messages.ts";
+
+function incoming(held = new HeldBytes(1_000_000)) {
+  const stream = new PassThrough();
+  const decompress = decompressorFor("gzip");
+  return {
+    stream,
+    messages: new IncomingMessages(stream, { maxMessageBytes: 1_000, decompress, held }),
+  };
+}
+
+function compressed(bytes: Buffer): Buffer {
+  const frame = Buffer.concat(framed(gzipSync(bytes)));
+  frame[0] = 1;
+  return frame;
+}
+
+test("unfinished messages of one connection may not hold more than they should together", async () => {
+  const held = new HeldBytes(1_500);
+  const [first, second] = [incoming(held), incoming(held)];
+  const allButTheEnd = Buffer.concat(framed(Buffer.alloc(900))).subarray(0, 850);
+
+  first.stream.write(allButTheEnd);
+  second.stream.write(allButTheEnd);
+
+  await expect(second.messages.next()).rejects.toMatchObject({ code: "resource_exhausted" });
+  first.stream.write(Buffer.alloc(55));
+  expect(await first.messages.next()).toHaveLength(900);
+});
+
+test("a small message may not unpack to a huge one", async () => {
+  const { stream, messages } = incoming();
+
+  stream.write(compressed(Buffer.alloc(1_000)));
+  stream.write(compressed(Buffer.alloc(1_001)));
+
+  expect(await messages.next()).toHaveLength(1_000);
+  await expect(messages.next()).rejects.toMatchObject({ code: "resource_exhausted" });
+});
+
+test("an end in the middle of a message is no good end", async () => {
+  const { stream, messages } = incoming();
+
+  stream.write(Buffer.concat(framed(Buffer.alloc(9))).subarray(0, 8));
+  stream.on("end", () => messages.finish());
+  stream.end();
+
+  await expect(messages.next()).rejects.toMatchObject({ code: "internal" });
+});

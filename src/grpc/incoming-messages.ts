@@ -1,0 +1,129 @@
+import type { Readable } from "node:stream";
+import { Fault } from "#core/fault.ts";
+import type { Decompress } from "./compression.ts";
+import { type Frame, FrameCutter } from "./frame.ts";
+import type { HeldBytes } from "./held-bytes.ts";
+
+/** Messages that wait to be read may hold this much before the peer is told to pause. */
+const pauseAboveBytes = 1_048_576;
+
+export interface IncomingOptions {
+  readonly maxMessageBytes: number;
+  readonly decompress: Decompress;
+  readonly held: HeldBytes;
+}
+
+/**
+ * The messages of one direction of a call, for one reader.
+ *
+ * Reads by 'data' events rather than by the stream's own iterator: a message of
+ * 1 MiB arrives in some 64 chunks, and a promise for each is what slows others down.
+ */
+export class IncomingMessages implements AsyncIterable<Uint8Array> {
+  readonly #stream: Readable;
+  readonly #options: IncomingOptions;
+  readonly #cutter: FrameCutter;
+  readonly #frames: Frame[] = [];
+  #queuedBytes = 0;
+  #heldBytes = 0;
+  #end: { readonly fault: Fault | undefined } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(stream: Readable, options: IncomingOptions) {
+    this.#stream = stream;
+    this.#options = options;
+    this.#cutter = new FrameCutter(options.maxMessageBytes);
+    stream.on("data", (chunk: Uint8Array) => this.#receive(chunk));
+  }
+
+  /** The next message; undefined after the last. Throws what the messages ended with. */
+  async next(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const frame = this.#frames.shift();
+      if (frame !== undefined) {
+        this.#queuedBytes -= frame.bytes.byteLength;
+        this.#account();
+        if (this.#queuedBytes < pauseAboveBytes && this.#stream.isPaused()) this.#stream.resume();
+        const { decompress, maxMessageBytes } = this.#options;
+        return frame.compressed ? await decompress(frame.bytes, maxMessageBytes) : frame.bytes;
+      }
+      if (this.#end !== undefined) {
+        if (this.#end.fault !== undefined) throw this.#end.fault;
+        return undefined;
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** The one message of a call that has exactly one. */
+  async only(): Promise<Uint8Array> {
+    const message = await this.next();
+    if (message === undefined) throw new Fault("internal", "the call has no message");
+    if ((await this.next()) !== undefined) {
+      throw new Fault("internal", "the call has a second message, where one is due");
+    }
+    return message;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (let message = await this.next(); message !== undefined; message = await this.next()) {
+      yield message;
+    }
+  }
+
+  /** No more will come. What is here already can still be read. */
+  finish(): void {
+    const whole = this.#cutter.isBetweenMessages();
+    this.#finish(whole ? undefined : new Fault("internal", "the last message was cut short"));
+  }
+
+  /** No more will come, and it ends badly; what is here already is still read first. */
+  failAfter(fault: Fault): void {
+    this.#finish(fault);
+  }
+
+  /** The call is over: what waits is dropped, and the reader gets the fault. */
+  fail(fault: Fault): void {
+    this.#frames.length = 0;
+    this.#queuedBytes = 0;
+    this.#finish(fault);
+    // What else arrives is thrown away; unread bytes would keep the stream from closing.
+    this.#stream.resume();
+  }
+
+  #finish(fault: Fault | undefined): void {
+    this.#end ??= { fault };
+    this.#account();
+    this.#notify();
+  }
+
+  #receive(chunk: Uint8Array): void {
+    if (this.#end !== undefined) return;
+    try {
+      for (const frame of this.#cutter.push(chunk)) {
+        this.#frames.push(frame);
+        this.#queuedBytes += frame.bytes.byteLength;
+      }
+      this.#account();
+    } catch (reason) {
+      this.fail(Fault.from(reason, "reading a message"));
+      return;
+    }
+    if (this.#queuedBytes >= pauseAboveBytes) this.#stream.pause();
+    if (this.#frames.length > 0) this.#notify();
+  }
+
+  #account(): void {
+    const now = this.#end === undefined ? this.#cutter.heldBytes + this.#queuedBytes : 0;
+    const more = now - this.#heldBytes;
+    this.#heldBytes = now;
+    this.#options.held.add(more);
+  }
+
+  #notify(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}

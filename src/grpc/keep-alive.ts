@@ -1,0 +1,26 @@
+import type { Http2Session } from "node:http2";
+
+/**
+ * Finds out that the other side is gone: a cable pulled sends no goodbye.
+ *
+ * Pings every `intervalMs`; when an answer takes over `timeoutMs`, destroys the
+ * session, and with it every call on it.
+ */
+export function keepAlive(session: Http2Session, intervalMs: number, timeoutMs: number): void {
+  let waiting: NodeJS.Timeout | undefined;
+  const beat = setInterval(() => {
+    if (waiting !== undefined || session.destroyed) return;
+    waiting = setTimeout(() => session.destroy(), timeoutMs);
+    const sent = session.ping(() => {
+      clearTimeout(waiting);
+      waiting = undefined;
+    });
+    // Not sent: too many are under way, or the session is closing. The timeout judges.
+    if (!sent && session.destroyed) clearTimeout(waiting);
+  }, intervalMs);
+  beat.unref();
+  session.once("close", () => {
+    clearInterval(beat);
+    clearTimeout(waiting);
+  });
+}

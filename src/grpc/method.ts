@@ -1,0 +1,136 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { Fault } from "#core/fault.ts";
+import type { CallContext } from "./call-context.ts";
+import type { Payload } from "./frame.ts";
+import type { IncomingMessages } from "./incoming-messages.ts";
+
+/** One call as the server sees it: encoded messages in, encoded messages out. */
+export interface ServerCall {
+  readonly context: CallContext;
+  readonly requests: IncomingMessages;
+  /** Resolves when the client is ready for more. */
+  readonly send: (message: Payload) => Promise<void>;
+}
+
+/** What serves one method. Resolving ends the call well; throwing ends it with a status. */
+export interface Method {
+  /** `/package.Service/Method`. */
+  readonly path: string;
+  serve(call: ServerCall): Promise<void>;
+}
+
+/** The function that serves a method, by its kind. */
+export type HandlerOf<M> = M extends {
+  methodKind: infer Kind extends keyof HandlerByKind<DescMessage, DescMessage>;
+  input: infer I extends DescMessage;
+  output: infer O extends DescMessage;
+}
+  ? HandlerByKind<I, O>[Kind]
+  : never;
+
+interface HandlerByKind<I extends DescMessage, O extends DescMessage> {
+  unary: (request: MessageShape<I>, context: CallContext) => Promise<MessageInitShape<O>>;
+  server_streaming: (
+    request: MessageShape<I>,
+    context: CallContext,
+  ) => AsyncIterable<MessageInitShape<O>>;
+  client_streaming: (
+    requests: AsyncIterable<MessageShape<I>>,
+    context: CallContext,
+  ) => Promise<MessageInitShape<O>>;
+  bidi_streaming: (
+    requests: AsyncIterable<MessageShape<I>>,
+    context: CallContext,
+  ) => AsyncIterable<MessageInitShape<O>>;
+}
+
+/** A generated service. Loosely said, so that the types of its methods are kept. */
+export interface ServiceShape {
+  readonly typeName: string;
+  readonly method: Readonly<Record<string, Pick<DescMethod, "input" | "output" | "methodKind">>>;
+}
+
+/** Handlers by method name. Those left out answer `unimplemented`. */
+export type HandlersOf<S extends ServiceShape> = {
+  readonly [K in keyof S["method"]]?: HandlerOf<S["method"][K]>;
+};
+
+/** The methods of a service, from a handler for each. */
+export function methodsOf<S extends ServiceShape>(service: S, handlers: HandlersOf<S>): Method[] {
+  const methods: Method[] = [];
+  for (const [name, handler] of Object.entries(handlers)) {
+    const method = (service.method as Record<string, DescMethod>)[name];
+    if (method === undefined) throw new Fault("internal", `${service.typeName} has no ${name}`);
+    methods.push(typedMethod(method, handler as AnyHandler));
+  }
+  return methods;
+}
+
+/**
+ * A method whose handler sees encoded messages.
+ *
+ * For those that move blobs: their messages need no object each, and their bytes no copy.
+ */
+export function rawMethod(method: DescMethod, serve: (call: ServerCall) => Promise<void>): Method {
+  return { path: pathOf(method), serve };
+}
+
+/** `/package.Service/Method`, as it stands in `:path`. */
+export function pathOf(method: DescMethod): string {
+  return `/${method.parent.typeName}/${method.name}`;
+}
+
+// `HandlerOf` has tied handler and descriptor together; here, only the kind matters.
+type AnyHandler = (request: unknown, context: CallContext) => unknown;
+type AnyInit = MessageInitShape<DescMethod["output"]>;
+
+function typedMethod(method: DescMethod, handler: AnyHandler): Method {
+  const { input, output } = method;
+  const encode = (init: unknown) => toBinary(output, create(output, init as AnyInit));
+  const one = async (call: ServerCall) => decoded(method, await call.requests.only());
+  const all = async function* (call: ServerCall) {
+    for await (const bytes of call.requests) yield decoded(method, bytes);
+  };
+  const sendEach = async (call: ServerCall, responses: unknown) => {
+    for await (const response of responses as AsyncIterable<unknown>) {
+      // Ends the generator, too: the loop calls its `return`.
+      call.context.signal.throwIfAborted();
+      await call.send(encode(response));
+    }
+  };
+  const path = pathOf(method);
+  switch (method.methodKind) {
+    case "unary":
+      return {
+        path,
+        serve: async (call) => call.send(encode(await handler(await one(call), call.context))),
+      };
+    case "server_streaming":
+      return {
+        path,
+        serve: async (call) => sendEach(call, handler(await one(call), call.context)),
+      };
+    case "client_streaming":
+      return {
+        path,
+        serve: async (call) => call.send(encode(await handler(all(call), call.context))),
+      };
+    case "bidi_streaming":
+      return { path, serve: async (call) => sendEach(call, handler(all(call), call.context)) };
+  }
+  function decoded({ name }: DescMethod, bytes: Uint8Array) {
+    try {
+      return fromBinary(input, bytes);
+    } catch (cause) {
+      throw new Fault("internal", `the request is not what ${name} takes`, { cause });
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { constants, createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { Service } from "#core/service.ts";
+import { HeldBytes } from "./held-bytes.ts";
+import { keepAlive } from "./keep-alive.ts";
+import type { Method } from "./method.ts";
+import { limitPings } from "./ping-limit.ts";
+import { type Around, serveStream } from "./serve-stream.ts";
+import { ourSettings, sessionMemoryMb, widenSession } from "./window-sizes.ts";
+
+export interface GrpcServerOptions {
+  readonly methods: readonly Method[];
+  /** Default: 4 MiB, which clients take for granted, and room for what surrounds a blob of that size. */
+  readonly maxMessageBytes?: number;
+  /** Of one connection. */
+  readonly maxConcurrentStreams?: number;
+  /** What all unread messages of one connection may hold. */
+  readonly maxHeldBytes?: number;
+  readonly around?: Around;
+  readonly onUnexpected?: (reason: unknown, path: string) => void;
+  readonly keepAliveMs?: number;
+  /** How long `stop` waits for calls in hand. */
+  readonly graceMs?: number;
+}
+
+export interface GrpcServer extends Service {
+  /** Not listening yet: it is given a port with `listen`, or connections by `onePort`. */
+  readonly http2: Http2Server;
+}
+
+/** Serves gRPC over HTTP/2 without TLS. */
+export function grpcServer(options: GrpcServerOptions): GrpcServer {
+  const http2 = createServer({
+    settings: { ...ourSettings, maxConcurrentStreams: options.maxConcurrentStreams ?? 2_000 },
+    maxSessionMemory: sessionMemoryMb,
+  });
+  const sessions = new Set<ServerHttp2Session>();
+  const forStreams = {
+    methods: new Map(options.methods.map((method) => [method.path, method])),
+    maxMessageBytes: options.maxMessageBytes ?? 4 * 1_048_576 + 65_536,
+    around: options.around ?? ((_context, next) => next()),
+    onUnexpected: options.onUnexpected ?? (() => {}),
+  };
+
+  http2.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    session.on("error", () => {});
+    widenSession(session);
+    limitPings(session);
+    keepAlive(session, options.keepAliveMs ?? 30_000, 20_000);
+    const held = new HeldBytes(options.maxHeldBytes ?? 64 * 1_048_576);
+    session.on("stream", (stream, headers) =>
+      serveStream(stream, headers, { ...forStreams, held }),
+    );
+  });
+
+  let stopped: Promise<void> | undefined;
+  return {
+    http2,
+    stop() {
+      stopped ??= stopServer(http2, sessions, options.graceMs ?? 10_000);
+      return stopped;
+    },
+  };
+}
+
+async function stopServer(
+  http2: Http2Server,
+  sessions: ReadonlySet<ServerHttp2Session>,
+  graceMs: number,
+): Promise<void> {
+  const listening = http2.listening
+    ? new Promise<void>((resolve) => http2.close(() => resolve()))
+    : Promise.resolve();
+  const ended = [...sessions].map(
+    (session) => new Promise<void>((resolve) => session.once("close", () => resolve())),
+  );
+  for (const session of sessions) sayGoodbye(session);
+  const grace = setTimeout(() => {
+    for (const session of sessions) session.destroy();
+  }, graceMs);
+  await Promise.all(ended);
+  clearTimeout(grace);
+  await listening;
+}
+
+/** Longer than a ping across the world takes. */
+const goodbyeMs = 250;
+
+/**
+ * Ends a session without losing a call.
+ *
+ * The first GOAWAY names no last stream: calls already on the wire are still
+ * served. Whoever answers the ping has read it and starts no more here, so the
+ * second GOAWAY, with the true last stream, refuses nothing. A peer that is itself
+ * leaving may never answer.
+ */
+function sayGoodbye(session: ServerHttp2Session): void {
+  const noLastStream = 2 ** 31 - 1;
+  const timer = setTimeout(() => session.close(), goodbyeMs);
+  session.once("close", () => clearTimeout(timer));
+  try {
+    session.goaway(constants.NGHTTP2_NO_ERROR, noLastStream);
+    session.ping(() => session.close());
+  } catch {
+    // Already being destroyed.
+    session.destroy();
+  }
+}
