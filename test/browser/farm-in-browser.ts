@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { build } from "vite";
+import { afterAll } from "vitest";
+import { FakeFarm } from "../../web/dev/fake-farm.ts";
+import { type FakeServer, startFakeServer } from "../../web/dev/fake-server.ts";
+
+export interface FarmInBrowser {
+  readonly farm: FakeFarm;
+  readonly server: FakeServer;
+  /**
+   * A new page in a profile of its own. `faults` gathers what it complained of,
+   * `openedAt` is when it was sent there, by `performance.now()`.
+   */
+  readonly open: (path: string) => Promise<{ page: Page; faults: string[]; openedAt: number }>;
+}
+
+/**
+ * The pages as they are shipped, before a farm that the test makes up, in a real browser.
+ *
+ * The browser is Debian's `chromium`, or the one that GRANGE_TEST_CHROMIUM names.
+ */
+export async function farmInBrowser(farm = new FakeFarm()): Promise<FarmInBrowser> {
+  const pagesDirectory = await mkdtemp(join(tmpdir(), "grange-pages-"));
+  let browser: Browser | undefined;
+  let server: FakeServer | undefined;
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    await rm(pagesDirectory, { recursive: true, force: true });
+  });
+
+  await buildPages(pagesDirectory);
+  const running = await startFakeServer(farm, { port: 0, pagesDirectory });
+  server = running;
+  const launched = await chromium.launch({
+    executablePath: process.env.GRANGE_TEST_CHROMIUM ?? "/usr/bin/chromium",
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  browser = launched;
+
+  return {
+    farm,
+    server: running,
+    async open(path) {
+      const page = await launched.newPage({ viewport: { width: 1_280, height: 800 } });
+      const faults: string[] = [];
+      page.on("pageerror", (error) => faults.push(error.message));
+      page.on("dialog", (dialog) => {
+        faults.push(`dialog: ${dialog.message()}`);
+        void dialog.dismiss();
+      });
+      page.on("console", (message) => {
+        if (message.type() === "error") faults.push(message.text());
+      });
+      const openedAt = performance.now();
+      await page.goto(`${running.url}${path}`, { waitUntil: "commit" });
+      return { page, faults, openedAt };
+    },
+  };
+}
+
+async function buildPages(outDir: string): Promise<void> {
+  // "test" would make it React's development build: larger, and slower than what is shipped.
+  const before = process.env.NODE_ENV;
+  process.env.NODE_ENV = "production";
+  try {
+    await build({
+      configFile: join(import.meta.dirname, "../../vite.config.ts"),
+      logLevel: "error",
+      build: { outDir },
+    });
+  } finally {
+    process.env.NODE_ENV = before;
+  }
+}

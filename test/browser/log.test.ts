@@ -1,0 +1,118 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { madeUpGraph, smallPlan } from "../../web/dev/made-up-graph.ts";
+import { hostileLog, longLog } from "../../web/dev/made-up-log.ts";
+import { farmInBrowser } from "./farm-in-browser.ts";
+
+const { farm, server, open } = await farmInBrowser();
+const about = {
+  repository: "grange",
+  subject: "Keep a log whole",
+  author: "Ada",
+  rev: "main",
+  createdAt: new Date("2026-01-01T12:00:00Z"),
+};
+const running = { state: "running", startedAt: "2026-01-01T12:00:01Z", runs: 1 } as const;
+
+function startJob(graph: string): void {
+  farm.add(madeUpGraph(graph, smallPlan, about));
+  farm.change(graph, { install: running });
+}
+
+test("a log that attacks is only text", async () => {
+  startJob("hostile");
+  farm.append("hostile", "install", 1, hostileLog, true);
+  const { page, faults } = await open("/graphs/hostile/jobs/install");
+
+  const lines = page.getByRole("region", { name: "Lines" });
+  await lines.getByText("last hostile line").waitFor();
+
+  await lines.getByText("<script>document.title").waitFor();
+  expect(await page.evaluate("window.owned")).toBeUndefined();
+  expect(await lines.locator("script, img").count()).toBe(0);
+  expect(await lines.locator(".log-text a").allTextContents()).toEqual(["https://example.com/ok"]);
+  expect(await lines.getByText("U+202E").count()).toBe(1);
+  expect(await page.title()).toContain("install");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("what a job writes appears, also when a character comes in two parts", async () => {
+  startJob("tail");
+  const [first, second] = [Buffer.from("grün\n").subarray(0, 3), Buffer.from("grün\n").subarray(3)];
+  farm.append("tail", "install", 1, first);
+  const { page, faults } = await open("/graphs/tail/jobs/install");
+  const lines = page.getByRole("region", { name: "Lines" });
+  await lines.getByText("gr").waitFor();
+  await page.getByText("1 lines · running").waitFor();
+
+  farm.append("tail", "install", 1, second);
+  await lines.getByText("grün", { exact: true }).waitFor();
+  farm.append("tail", "install", 1, "the end\n", true);
+
+  await lines.getByText("the end").waitFor();
+  await page.getByText("2 lines · complete").waitFor();
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("a broken connection neither loses nor repeats a line", async () => {
+  startJob("resume");
+  farm.append("resume", "install", 1, "one\n");
+  const { page } = await open("/graphs/resume/jobs/install");
+  const lines = page.getByRole("region", { name: "Lines" });
+  await page.getByText("lines · running").waitFor();
+  farm.append("resume", "install", 1, "two\nthr");
+  await lines.getByText("thr").waitFor();
+
+  server.dropStreams();
+  farm.append("resume", "install", 1, "ee\nfour\n", true);
+
+  await page.getByText("4 lines · complete").waitFor();
+  expect(await lines.locator(".log-text").allTextContents()).toEqual([
+    "one",
+    "two",
+    "three",
+    "four",
+  ]);
+  await page.close();
+});
+
+test("a hundred thousand lines: a link leads to one, a search to the others", async () => {
+  startJob("long");
+  farm.append("long", "install", 1, longLog(100_000), true);
+  const { page, faults } = await open("/graphs/long/jobs/install?line=50000");
+  const lines = page.getByRole("region", { name: "Lines" });
+
+  await lines.getByText("case 50000 failed").waitFor();
+  expect(await lines.locator(".log-row").count()).toBeLessThan(200);
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("CASE 99000 failed");
+  await page.getByText("0 / 1").waitFor();
+  await page.keyboard.press("Enter");
+  await lines.getByText("case 99000 failed").waitFor();
+  await page.waitForURL(/find=/);
+
+  await lines.getByRole("link", { name: "Line 99001", exact: true }).click();
+  await page.waitForURL(/line=99001/);
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("the raw log is saved whole, byte by byte", async () => {
+  startJob("raw");
+  const text = longLog(60_000);
+  farm.append("raw", "install", 1, text, true);
+  const { page } = await open("/graphs/raw/jobs/install");
+  await page.getByText("60,000 lines · complete").waitFor();
+
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Raw" }).click(),
+  ]);
+
+  expect(download.suggestedFilename()).toBe("install-1.log");
+  expect(await readFile(await download.path(), "utf8")).toBe(text);
+  await page.close();
+});

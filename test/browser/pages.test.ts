@@ -1,0 +1,97 @@
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { madeUpFarm } from "../../web/dev/made-up-farm.ts";
+import { farmInBrowser } from "./farm-in-browser.ts";
+
+const { farm, open } = await farmInBrowser(madeUpFarm(new Date()));
+
+test.each([
+  ["/", "Repositories"],
+  ["/repositories/grange", "grange"],
+  ["/graphs/now", "Return jobs whose lease has run out"],
+  ["/graphs/now/jobs/unit%2Fcore", "unit/core"],
+  ["/workers", "Workers"],
+])("%s shows itself without a fault", async (path, heading) => {
+  const { page, faults } = await open(path);
+
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+
+  expect(await page.title()).toContain("Grange");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("older graphs are one button away, and a new one comes by itself", async () => {
+  const { page } = await open("/repositories/grange");
+  const rows = page.locator(".graphs > li");
+  await rows.nth(49).waitFor();
+
+  await page.getByRole("button", { name: "Load older graphs" }).click();
+  await rows.nth(70).waitFor();
+  await page.getByText("live", { exact: true }).waitFor();
+  const [known] = farm.graphs.values();
+  if (known === undefined) throw new Error("the made-up farm has graphs");
+  farm.add({ ...known, id: "new", subject: "A new commit", createdAt: new Date().toISOString() });
+
+  await rows.first().getByText("A new commit").waitFor();
+  expect(await rows.count()).toBe(72);
+  await page.close();
+});
+
+test("a worker that is lost is shown as lost", async () => {
+  const { page } = await open("/workers");
+  await page.getByRole("heading", { name: "barn-1" }).waitFor();
+  await page.getByText("live", { exact: true }).waitFor();
+
+  farm.workers.splice(
+    0,
+    1,
+    ...farm.workers.slice(0, 1).map((worker) => ({ ...worker, state: "lost" as const })),
+  );
+  farm.changed();
+
+  const card = page.locator("li", { has: page.getByRole("heading", { name: "barn-1" }) });
+  await card.getByText("lost", { exact: true }).waitFor();
+  expect(await card.getByText("its heartbeats stopped").count()).toBe(1);
+  await page.close();
+});
+
+test("what is not there is said to be not there, with a way out", async () => {
+  for (const path of ["/nowhere", "/graphs/nope", "/graphs/now/jobs/nope"]) {
+    const { page } = await open(path);
+    await page.getByRole("link", { name: "See all repositories" }).click();
+    await page.getByRole("heading", { level: 1, name: "Repositories" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/");
+    await page.close();
+  }
+});
+
+test("a link to a job named by a cache hit leads to the run that made it", async () => {
+  const { page } = await open("/graphs/now/jobs/proto");
+
+  await page.getByRole("link", { name: "the run that made it" }).click();
+
+  await page.waitForURL(/\/graphs\/older\//);
+
+  expect(new URL(page.url()).pathname).toBe("/graphs/older/jobs/proto");
+  await page.close();
+});
+
+test("the first load is at most 150 kB, compressed", async () => {
+  const { page } = await open("/workers");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  const sizes: Promise<number>[] = [];
+  page.on("response", (response) => {
+    if (/\.(js|css|html)$|\/$/.test(new URL(response.url()).pathname)) {
+      sizes.push(response.body().then((body) => gzipSync(body).length));
+    }
+  });
+
+  await page.goto(new URL("/", page.url()).href);
+  await page.getByRole("heading", { level: 1, name: "Repositories" }).waitFor();
+
+  const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  expect(total).toBeGreaterThan(50_000);
+  expect(total).toBeLessThan(150_000);
+  await page.close();
+});

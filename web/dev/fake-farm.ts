@@ -1,0 +1,94 @@
+import type { Graph, GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts";
+import { isOver, type JobState } from "#api/job-state.ts";
+import type { Worker } from "#api/worker.ts";
+
+/** One run's log: its bytes so far, and whether more will come. */
+interface FakeLog {
+  bytes: Buffer;
+  complete: boolean;
+}
+
+/** What the fake server knows, in memory; and who wants to hear of changes. */
+export class FakeFarm {
+  readonly graphs = new Map<string, Graph>();
+  readonly workers: Worker[] = [];
+  readonly logs = new Map<string, FakeLog>();
+  readonly #listeners = new Set<() => void>();
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  add(graph: Graph): Graph {
+    this.graphs.set(graph.id, graph);
+    this.changed();
+    return graph;
+  }
+
+  /** Changes jobs of a graph in one transaction: one version up, whatever the number of jobs. */
+  change(id: string, patches: Readonly<Record<string, Partial<JobSummary>>>): void {
+    const graph = this.graphs.get(id);
+    if (graph === undefined) return;
+    const version = graph.version + 1;
+    const jobList = graph.jobList.map((job) => {
+      const patch = patches[job.name];
+      return patch === undefined ? job : { ...job, ...patch, version };
+    });
+    const counts: Partial<Record<JobState, number>> = {};
+    for (const job of jobList) counts[job.state] = (counts[job.state] ?? 0) + 1;
+    const over = jobList.every((job) => isOver(job.state));
+    this.graphs.set(id, {
+      ...graph,
+      version,
+      jobList,
+      counts,
+      state: !over
+        ? "running"
+        : counts.cancelled
+          ? "cancelled"
+          : counts.succeeded === jobList.length
+            ? "succeeded"
+            : "failed",
+      finishedAt: over
+        ? (jobList
+            .map((job) => job.finishedAt ?? "")
+            .toSorted()
+            .at(-1) ?? null)
+        : null,
+    });
+    this.changed();
+  }
+
+  deltaSince(id: string, since: number): GraphDelta | undefined {
+    const graph = this.graphs.get(id);
+    if (graph === undefined || graph.version <= since) return undefined;
+    return {
+      graph: summaryOf(graph),
+      jobs: graph.jobList.filter((job) => job.version > since),
+    };
+  }
+
+  log(id: string, job: string, run: number): FakeLog {
+    const key = `${id} ${job} ${run}`;
+    const known = this.logs.get(key) ?? { bytes: Buffer.alloc(0), complete: false };
+    this.logs.set(key, known);
+    return known;
+  }
+
+  append(id: string, job: string, run: number, text: string | Uint8Array, complete = false): void {
+    const log = this.log(id, job, run);
+    log.bytes = Buffer.concat([log.bytes, typeof text === "string" ? Buffer.from(text) : text]);
+    log.complete = complete;
+    this.changed();
+  }
+}
+
+export function summaryOf(graph: Graph): GraphSummary {
+  const { jobList: _, edges: __, ...summary } = graph;
+  return summary;
+}

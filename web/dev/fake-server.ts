@@ -1,0 +1,239 @@
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize } from "node:path";
+import type { GraphSummary } from "#api/graph.ts";
+import { incompleteTail } from "../pages/log/incomplete-tail.ts";
+import { type FakeFarm, summaryOf } from "./fake-farm.ts";
+import { madeUpJob } from "./made-up-job.ts";
+import { sendEvents } from "./send-events.ts";
+
+export interface FakeServer {
+  readonly url: string;
+  /** Breaks every open stream, as a restarting server does. */
+  dropStreams(): void;
+  /** While refused, every request is broken off. */
+  refuse(refused: boolean): void;
+  stop(): Promise<void>;
+}
+
+/** Of a log, in one answer: small, so that long logs take several. */
+const largestShare = 1024 * 1024;
+
+const contentTypes: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
+
+/** As strict as the real server's: what the pages need is what this allows. */
+const contentPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Answers the API from a FakeFarm, and everything else from a directory of built pages. */
+export async function startFakeServer(
+  farm: FakeFarm,
+  options: { port: number; pagesDirectory?: string },
+): Promise<FakeServer> {
+  const streams = new Set<ServerResponse>();
+  let refused = false;
+
+  const server = createServer((request, response) => {
+    if (refused) {
+      request.socket.destroy();
+      return;
+    }
+    const url = new URL(request.url ?? "/", "http://fake");
+    const answer = url.pathname.startsWith("/api/v1/")
+      ? answerApi(farm, request, response, url, streams)
+      : answerPage(options.pagesDirectory, url.pathname, response);
+    answer.catch((reason: unknown) => response.destroy(reason as Error));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(options.port, "127.0.0.1", resolve);
+  });
+
+  const dropStreams = () => {
+    for (const stream of streams) stream.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    dropStreams,
+    refuse(now) {
+      refused = now;
+    },
+    stop() {
+      dropStreams();
+      server.closeAllConnections();
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+}
+
+async function answerPage(directory: string | undefined, path: string, response: ServerResponse) {
+  if (directory === undefined) return sendFailure(response, 404, "not_found", "no pages here");
+  const file = extname(path) === "" ? "index.html" : normalize(path);
+  try {
+    const bytes = await readFile(join(directory, file));
+    response.setHeader("content-security-policy", contentPolicy);
+    response.setHeader("content-type", contentTypes[extname(file)] ?? "application/octet-stream");
+    response.end(bytes);
+  } catch {
+    sendFailure(response, 404, "not_found", `no file ${path}`);
+  }
+}
+
+async function answerApi(
+  farm: FakeFarm,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  streams: Set<ServerResponse>,
+): Promise<void> {
+  const [kind, id, ...rest] = url.pathname
+    .slice("/api/v1/".length)
+    .split("/")
+    .map(decodeURIComponent);
+  const repository = url.searchParams.get("repository");
+  const number = (name: string) => Number(url.searchParams.get(name) ?? 0);
+
+  if (kind === "repositories") {
+    const names = new Set([...farm.graphs.values()].map((graph) => graph.repository));
+    return sendJson(
+      response,
+      [...names].map((name) => {
+        const graphs = newestFirst(farm, name);
+        return { name, url: `/home/farmer/${name}`, graphs: graphs.length, latest: graphs[0] };
+      }),
+    );
+  }
+  if (kind === "workers") {
+    if (id !== "events") return sendJson(response, farm.workers);
+    let told = "";
+    return sendEvents(farm, response, streams, (send) => {
+      const text = JSON.stringify(farm.workers);
+      if (text !== told) send({ data: farm.workers });
+      told = text;
+    });
+  }
+  if (kind === "events") {
+    const told = new Map([...farm.graphs].map(([key, graph]) => [key, graph.version]));
+    return sendEvents(farm, response, streams, (send) => {
+      for (const graph of newestFirst(farm, repository)) {
+        if (told.get(graph.id) !== graph.version) send({ data: graph });
+        told.set(graph.id, graph.version);
+      }
+    });
+  }
+  if (kind === "graphs" && id === undefined) {
+    const before = url.searchParams.get("before");
+    const list = newestFirst(farm, repository);
+    const from =
+      before === null
+        ? 0
+        : list.findIndex((graph) => graph.id === before || graph.createdAt === before) + 1;
+    return sendJson(response, list.slice(from, from + (number("limit") || 50)));
+  }
+
+  const graph = farm.graphs.get(id ?? "");
+  if (kind !== "graphs" || graph === undefined) {
+    return sendFailure(response, 404, "not_found", `there is no ${kind} ${id ?? ""}`);
+  }
+  if (rest.length === 0) return sendJson(response, graph);
+  if (rest[0] === "cancel") {
+    const open = graph.jobList.filter(
+      (job) => job.finishedAt === null && job.state !== "unreachable",
+    );
+    farm.change(
+      graph.id,
+      Object.fromEntries(
+        open.map((job) => [
+          job.name,
+          { state: "cancelled", finishedAt: new Date().toISOString() } as const,
+        ]),
+      ),
+    );
+    return sendJson(response, summaryOf(farm.graphs.get(graph.id) ?? graph));
+  }
+  if (rest[0] === "events") {
+    let since = Number(request.headers["last-event-id"] ?? number("since"));
+    return sendEvents(farm, response, streams, (send, end) => {
+      const delta = farm.deltaSince(graph.id, since);
+      if (delta !== undefined) {
+        since = delta.graph.version;
+        send({ id: String(since), data: delta });
+      }
+      if (farm.graphs.get(graph.id)?.state !== "running") end();
+    });
+  }
+
+  const job = graph.jobList.find((each) => each.name === rest[1]);
+  if (job === undefined) {
+    return sendFailure(response, 404, "not_found", `graph ${graph.id} has no job ${rest[1] ?? ""}`);
+  }
+  if (rest.length === 2) return sendJson(response, madeUpJob(graph, job));
+  if (rest[2] === "cancel") {
+    farm.change(graph.id, {
+      [job.name]: { state: "cancelled", finishedAt: new Date().toISOString() },
+    });
+    return sendJson(
+      response,
+      farm.graphs.get(graph.id)?.jobList.find((each) => each.name === job.name),
+    );
+  }
+  const log = farm.log(graph.id, job.name, Number(rest[3]));
+  if (rest[4] === "log" && rest[5] === "events") {
+    let offset = number("offset");
+    return sendEvents(farm, response, streams, (send, end) => {
+      // A character that is not finished waits for its rest.
+      const whole = log.bytes.length - (log.complete ? 0 : incompleteTail(log.bytes));
+      if (whole > offset) {
+        send({
+          event: "log",
+          data: { offset, text: log.bytes.subarray(offset, whole).toString() },
+        });
+        offset = whole;
+      }
+      if (log.complete) {
+        send({ event: "end", data: {} });
+        end();
+      }
+    });
+  }
+  if (rest[4] === "log") {
+    const share = log.bytes.subarray(number("offset"), number("offset") + largestShare);
+    const next = number("offset") + share.length;
+    response.setHeader("x-next-offset", String(next));
+    response.setHeader("x-log-complete", String(log.complete && next === log.bytes.length));
+    response.setHeader("content-type", "text/plain; charset=utf-8");
+    response.end(share);
+    return;
+  }
+  response.setHeader("content-disposition", "attachment");
+  response.end("made-up output\n");
+}
+
+function newestFirst(farm: FakeFarm, repository: string | null): GraphSummary[] {
+  return [...farm.graphs.values()]
+    .filter((graph) => repository === null || graph.repository === repository)
+    .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt))
+    .map(summaryOf);
+}
+
+function sendJson(response: ServerResponse, body: unknown): void {
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify(body));
+}
+
+function sendFailure(
+  response: ServerResponse,
+  status: number,
+  code: string,
+  message: string,
+): void {
+  response.statusCode = status;
+  sendJson(response, { error: { code, message } });
+}

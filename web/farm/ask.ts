@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { Failure } from "#api/failure.ts";
+
+// zod would compile its checks with `new Function`, which the pages' content policy forbids.
+z.config({ jitless: true });
+
+export const apiBase = "/api/v1";
+
+/** What the farm answered when it was not what we asked for. `status` 0: it did not answer at all. */
+export class AnswerError extends Error {
+  override readonly name = "AnswerError";
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** One question to the farm; the answer has met its schema. */
+export async function ask<T>(
+  schema: z.ZodType<T>,
+  path: string,
+  init: RequestInit = {},
+): Promise<T> {
+  const response = await reach(`${apiBase}${path}`, init);
+  if (!response.ok) throw await failureOf(response);
+  return schema.parse(await response.json());
+}
+
+/** Like fetch, but says in words that nobody answered. */
+export async function reach(url: string, init: RequestInit = {}): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (reason) {
+    if (init.signal?.aborted === true) throw reason;
+    throw new AnswerError(0, "unavailable", "the farm's server does not answer");
+  }
+}
+
+export async function failureOf(response: Response): Promise<AnswerError> {
+  // A proxy in front of the farm answers failures in its own words, not in JSON.
+  const body = Failure.safeParse(await response.json().catch(() => undefined));
+  return body.success
+    ? new AnswerError(response.status, body.data.error.code, body.data.error.message)
+    : new AnswerError(response.status, "internal", `the server answered ${response.status}`);
+}

@@ -1,0 +1,31 @@
+/** How the page's streams are doing, all together: `lost` as soon as one of them is. */
+export type Connection = "quiet" | "connecting" | "live" | "lost";
+
+type StreamState = "connecting" | "live" | "lost";
+
+const streams = new Map<object, StreamState>();
+const listeners = new Set<() => void>();
+let connection: Connection = "quiet";
+
+/** A stream says how it is; `undefined` when it is no longer wanted. */
+export function reportStream(stream: object, state: StreamState | undefined): void {
+  if (state === undefined) streams.delete(stream);
+  else streams.set(stream, state);
+  const next = overall([...streams.values()]);
+  if (next === connection) return;
+  connection = next;
+  for (const listener of listeners) listener();
+}
+
+export function overall(states: readonly StreamState[]): Connection {
+  if (states.length === 0) return "quiet";
+  if (states.includes("lost")) return "lost";
+  return states.includes("connecting") ? "connecting" : "live";
+}
+
+export function watchConnection(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const currentConnection = (): Connection => connection;

@@ -1,0 +1,26 @@
+import { useEffect, useRef } from "react";
+import { listen, type Subscription } from "./event-stream.ts";
+
+/**
+ * Listens while the component is shown. `key` names the stream: another key is
+ * another stream, `undefined` is none. The newest callbacks are the ones called.
+ */
+export function useEventStream(key: string | undefined, subscription: Subscription): void {
+  const latest = useRef(subscription);
+  useEffect(() => {
+    latest.current = subscription;
+  });
+
+  // The key stands for the stream.
+  useEffect(() => {
+    if (key === undefined) return;
+    const { types } = latest.current;
+    return listen({
+      url: () => latest.current.url(),
+      onEvent: (data, type) => latest.current.onEvent(data, type),
+      onReconnected: () => latest.current.onReconnected?.(),
+      isOver: () => latest.current.isOver?.() ?? false,
+      ...(types === undefined ? {} : { types }),
+    });
+  }, [key]);
+}

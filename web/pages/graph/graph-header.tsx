@@ -1,0 +1,71 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type Graph, GraphSummary } from "#api/graph.ts";
+import { ask } from "../../farm/ask.ts";
+import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { Copyable } from "../../parts/copy.tsx";
+import { CountsBar } from "../../parts/counts-bar.tsx";
+import { StateBadge } from "../../parts/state.tsx";
+import { Ago, Elapsed } from "../../parts/times.tsx";
+import { graphQuery } from "./load.ts";
+
+export function GraphHeader({ graph }: { graph: Graph }) {
+  const client = useQueryClient();
+  const cancel = useMutation({
+    mutationFn: () =>
+      ask(GraphSummary, `/graphs/${encodeURIComponent(graph.id)}/cancel`, { method: "POST" }),
+    onSettled: () => client.invalidateQueries(graphQuery(graph.id)),
+  });
+  const cached = graph.jobList.filter((job) => job.cached).length;
+  return (
+    <header className="page-header">
+      <p className="crumbs">
+        <Link to="/">Repositories</Link> /{" "}
+        <Link to="/repositories/$name" params={{ name: graph.repository }}>
+          {graph.repository}
+        </Link>
+      </p>
+      <div className="row">
+        <StateBadge state={graph.state} />
+        <h1>{graph.subject}</h1>
+        <span className="grow" />
+        {graph.state === "running" ? (
+          <ConfirmButton
+            label="Cancel…"
+            question="Cancel this graph?"
+            confirm="Cancel the graph"
+            busy={cancel.isPending}
+            onConfirm={() => cancel.mutate()}
+          >
+            What runs is ended, and what waits will not begin. What is done stays done, and stays in
+            the cache.
+          </ConfirmButton>
+        ) : null}
+      </div>
+      {cancel.error === null ? null : (
+        <p role="alert" className="problem">
+          Not cancelled: {cancel.error.message}
+        </p>
+      )}
+      <div className="row facts-line">
+        <Copyable text={graph.commit} shown={graph.commit.slice(0, 10)} label="commit" />
+        <span>{graph.rev}</span>
+        <span>{graph.author}</span>
+        <span>
+          <Ago time={graph.createdAt} />
+        </span>
+        <span title="From being planned to the end of its last job">
+          <Elapsed from={graph.createdAt} to={graph.finishedAt} />
+        </span>
+        <span>
+          {graph.jobs} jobs{cached === 0 ? "" : `, ${cached} cached`}
+        </span>
+        <span className="faint">
+          catalog{" "}
+          <Copyable text={graph.catalog} shown={graph.catalog.slice(0, 8)} label="catalog" />
+        </span>
+      </div>
+      <CountsBar counts={graph.counts} jobs={graph.jobs} />
+    </header>
+  );
+}

@@ -1,0 +1,56 @@
+import { queryOptions, useQueryClient } from "@tanstack/react-query";
+import { Graph, GraphDelta, GraphSummary } from "#api/graph.ts";
+import { apiBase, ask } from "../../farm/ask.ts";
+import { mergeGraphDelta } from "../../farm/merge-graph-delta.ts";
+import { useEventStream } from "../../farm/use-event-stream.ts";
+
+export const graphQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["graph", id],
+    queryFn: ({ signal }) => ask(Graph, `/graphs/${encodeURIComponent(id)}`, { signal }),
+    // A stream may have told more than an answer that was long under way; and the
+    // same version is the same graph, of which nothing need be drawn again.
+    structuralSharing: (known, fresh) =>
+      isGraph(known) && isGraph(fresh) && known.version >= fresh.version ? known : fresh,
+  });
+
+const isGraph = (value: unknown): value is Graph =>
+  typeof value === "object" && value !== null && "version" in value;
+
+/**
+ * Keeps a graph in the cache as it is on the server, for as long as the calling page is shown.
+ *
+ * Nothing is heard before the graph is there: a delta to nothing would be lost.
+ * A graph that is over sends nothing; should a job of it run anew, the
+ * repository's stream tells, and the graph is asked for again.
+ */
+export function useLiveGraph(graph: Graph | undefined): void {
+  const client = useQueryClient();
+  const { id = "", repository = "", state } = graph ?? {};
+  const query = graphQuery(id);
+  const known = () => client.getQueryData(query.queryKey);
+
+  useEventStream(state === "running" ? `graph ${id}` : undefined, {
+    url: () => `${apiBase}/graphs/${encodeURIComponent(id)}/events?since=${known()?.version ?? 0}`,
+    isOver: () => known()?.state !== "running",
+    onEvent: (data) => {
+      const before = known();
+      if (before === undefined) return;
+      const after = mergeGraphDelta(before, GraphDelta.parse(JSON.parse(data)));
+      client.setQueryData(query.queryKey, after);
+      // Jobs that were added have edges, which deltas do not tell.
+      if (after.jobList.length > before.jobList.length) void client.invalidateQueries(query);
+    },
+  });
+
+  const isOver = state !== undefined && state !== "running";
+  useEventStream(isOver ? `events ${repository}` : undefined, {
+    url: () => `${apiBase}/events?repository=${encodeURIComponent(repository)}`,
+    onEvent: (data) => {
+      const heard = GraphSummary.parse(JSON.parse(data));
+      const news = heard.id === id && heard.version > (known()?.version ?? 0);
+      if (news) void client.invalidateQueries(query);
+    },
+    onReconnected: () => void client.invalidateQueries(query),
+  });
+}

@@ -1,0 +1,128 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo, useRef } from "react";
+import { type JobState, jobStates } from "#api/job-state.ts";
+import { useHotkeys } from "../../parts/hotkeys.ts";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { stateWords } from "../../parts/state-words.ts";
+import { filterJobs, sortByAttention } from "./filter-jobs.ts";
+import { GraphHeader } from "./graph-header.tsx";
+import { groupJobs } from "./group-jobs.ts";
+import { JobMatrix } from "./job-matrix.tsx";
+import { JobPanel } from "./job-panel.tsx";
+import { graphQuery, useLiveGraph } from "./load.ts";
+import type { GraphSearch, View } from "./search.ts";
+import { Toolbar } from "./toolbar.tsx";
+import "./graph.css";
+
+// Not needed to see anything at all: the first view comes sooner without them.
+const JobList = lazy(async () => ({ default: (await import("./job-list.tsx")).JobList }));
+const Dag = lazy(async () => ({ default: (await import("./dag.tsx")).Dag }));
+
+/** Beyond this, boxes and lines say less than a matrix; they stay one key away. */
+const mostJobsAsGraph = 300;
+
+export function GraphPage() {
+  const { id } = useParams({ from: "/graphs/$id" });
+  const search = useSearch({ from: "/graphs/$id" });
+  const navigate = useNavigate({ from: "/graphs/$id" });
+  const { data: graph } = useSuspenseQuery(graphQuery(id));
+  useLiveGraph(graph);
+  usePageTitle(`${stateWords[graph.state]}: ${graph.subject}`, graph.repository);
+
+  const view: View = search.view ?? (graph.jobs > mostJobsAsGraph ? "matrix" : "graph");
+  const states = useMemo(() => readStates(search.state), [search.state]);
+  const text = search.q ?? "";
+  const filtered = useMemo(
+    () => filterJobs(graph.jobList, { states, text }),
+    [graph.jobList, states, text],
+  );
+  const ordered = useMemo(() => inViewOrder(view, filtered), [view, filtered]);
+  const selected = graph.jobList.find((job) => job.name === search.job);
+  const filterBox = useRef<HTMLInputElement>(null);
+
+  const change = (next: GraphSearch) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false });
+  const select = (job: string | undefined) => change({ job });
+  const step = (by: number, among = ordered) => {
+    const at = among.findIndex((job) => job.name === search.job);
+    const next =
+      among[
+        at === -1 && by < 0 ? among.length - 1 : Math.min(among.length - 1, Math.max(0, at + by))
+      ];
+    if (next !== undefined) select(next.name);
+  };
+  const stepFailed = () => {
+    const failed = ordered.filter((job) => job.state === "failed");
+    const at = failed.findIndex((job) => job.name === search.job);
+    select(failed[(at + 1) % failed.length]?.name ?? search.job);
+  };
+  const toggle = (state: JobState) => {
+    const next = jobStates.filter((each) => states.has(each) !== (each === state));
+    change({ state: next.length === 0 ? undefined : next.join(",") });
+  };
+
+  useHotkeys({
+    j: () => step(1),
+    k: () => step(-1),
+    e: stepFailed,
+    f: () => toggle("failed"),
+    "/": () => filterBox.current?.focus(),
+    "1": () => change({ view: "graph" }),
+    "2": () => change({ view: "matrix" }),
+    "3": () => change({ view: "list" }),
+    Escape: () => select(undefined),
+    Enter:
+      selected &&
+      (() => void navigate({ to: "/graphs/$id/jobs/$name", params: { id, name: selected.name } })),
+  });
+
+  return (
+    <div className="graph-page">
+      <GraphHeader graph={graph} />
+      <Toolbar
+        graph={graph}
+        view={view}
+        states={states}
+        text={text}
+        shown={filtered.length}
+        filterBox={filterBox}
+        onChange={change}
+        onToggle={toggle}
+      />
+      <div className="graph-body">
+        <div className="graph-view">
+          <Suspense fallback={<p className="faint center">Loading…</p>}>
+            {view === "graph" ? (
+              <Dag graph={graph} shown={filtered} selected={search.job} onSelect={select} />
+            ) : view === "matrix" ? (
+              <JobMatrix graph={graph} jobs={filtered} selected={search.job} onSelect={select} />
+            ) : (
+              <JobList graphId={id} jobs={ordered} selected={search.job} onSelect={select} />
+            )}
+          </Suspense>
+        </div>
+        {selected === undefined ? null : (
+          <JobPanel graph={graph} job={selected} onSelect={select} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What is next is what stands next on the screen. */
+function inViewOrder(view: View, jobs: ReturnType<typeof filterJobs>): typeof jobs {
+  switch (view) {
+    case "graph":
+      return jobs;
+    case "matrix":
+      return groupJobs(jobs).flatMap((group) => group.jobs);
+    case "list":
+      return sortByAttention(jobs);
+  }
+}
+
+function readStates(text: string | undefined): Set<JobState> {
+  const named = new Set(text?.split(","));
+  return new Set(jobStates.filter((state) => named.has(state)));
+}

@@ -1,0 +1,41 @@
+import { useEffect, useMemo, useState } from "react";
+import type { Edge, JobSummary } from "#api/graph.ts";
+import { type Boxes, boxesOf } from "./boxes.ts";
+import type { Drawing, Layout } from "./layers.ts";
+
+export interface DrawnGraph {
+  readonly boxes: Boxes;
+  readonly layout: Layout;
+}
+
+/**
+ * The graph's boxes and where they stand; undefined while that is being found out.
+ *
+ * Depends on names and edges only: a job that changes its state moves nothing.
+ */
+export function useLayout(
+  jobs: readonly JobSummary[],
+  edges: readonly Edge[],
+): DrawnGraph | undefined {
+  const names = jobs.map((job) => job.name).join("\n");
+  // Names stand for the jobs.
+  // oxlint-disable-next-line react/exhaustive-deps
+  const boxes = useMemo(() => boxesOf(jobs, edges), [names, edges]);
+  const [drawn, setDrawn] = useState<DrawnGraph>();
+
+  useEffect(() => {
+    const worker = new Worker(new URL("./lay-out.worker.ts", import.meta.url), { type: "module" });
+    worker.onmessage = (event: MessageEvent<Layout>) => {
+      setDrawn({ boxes, layout: event.data });
+      worker.terminate();
+    };
+    const drawing: Drawing = {
+      sizes: boxes.boxes.map(({ width, height }) => ({ width, height })),
+      edges: boxes.edges,
+    };
+    worker.postMessage(drawing);
+    return () => worker.terminate();
+  }, [boxes]);
+
+  return drawn;
+}

@@ -1,0 +1,115 @@
+import { Link } from "@tanstack/react-router";
+import type { Edge, JobDetail, JobSummary, Run } from "#api/graph.ts";
+import { bytesText } from "../../parts/bytes.ts";
+import { Copyable } from "../../parts/copy.tsx";
+import { StateIcon } from "../../parts/state.tsx";
+import { definitionText } from "./definition-text.ts";
+import { outputUrl } from "./load.ts";
+
+interface Props {
+  readonly detail: JobDetail;
+  readonly run: Run | undefined;
+  /** The graph's jobs, when they are known: for the neighbours' states. */
+  readonly jobs: readonly JobSummary[] | undefined;
+}
+
+/** What surrounds a job: its neighbours, outputs and definition. */
+export function JobAside({ detail, run, jobs }: Props) {
+  const { graph, job } = detail;
+  return (
+    <aside className="job-aside">
+      <Neighbours
+        graphId={graph.id}
+        jobs={jobs}
+        title="Waits for"
+        edges={detail.dependsOn}
+        nameOf={(edge) => edge.on}
+      />
+      <Neighbours
+        graphId={graph.id}
+        jobs={jobs}
+        title="Waited for by"
+        edges={detail.dependedOnBy}
+        nameOf={(edge) => edge.job}
+      />
+      {run === undefined || run.outputs.length === 0 ? null : (
+        <section>
+          <h2>Outputs</h2>
+          <ul className="outputs">
+            {run.outputs.map((output) => (
+              <li key={output.path}>
+                {output.kind === "symlink" ? (
+                  <span>{output.path}</span>
+                ) : (
+                  <a href={outputUrl(graph.id, job.name, run.number, output.path)} download>
+                    {output.path}
+                    {output.kind === "directory" ? "/" : ""}
+                  </a>
+                )}
+                <span className="number faint">
+                  {output.sizeBytes === null ? output.kind : bytesText(output.sizeBytes)}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {run === undefined ? null : (
+        <section>
+          <h2>Action</h2>
+          <Copyable
+            text={run.actionDigest}
+            shown={`${run.actionDigest.slice(0, 16)}…`}
+            label="action digest"
+          />
+        </section>
+      )}
+      <section>
+        <h2>Definition</h2>
+        <pre className="definition">{definitionText(detail.definition)}</pre>
+      </section>
+    </aside>
+  );
+}
+
+interface NeighboursProps {
+  readonly graphId: string;
+  readonly jobs: readonly JobSummary[] | undefined;
+  readonly title: string;
+  readonly edges: readonly Edge[];
+  readonly nameOf: (edge: Edge) => string;
+}
+
+const mostShown = 30;
+
+function Neighbours({ graphId, jobs, title, edges, nameOf }: NeighboursProps) {
+  const states = new Map(jobs?.map((job) => [job.name, job.state]));
+  if (edges.length === 0) return null;
+  return (
+    <section>
+      <h2>
+        {title} <span className="faint number">{edges.length}</span>
+      </h2>
+      <ul className="neighbours">
+        {edges.slice(0, mostShown).map((edge) => {
+          const name = nameOf(edge);
+          const state = states.get(name);
+          return (
+            <li key={name}>
+              {state === undefined ? null : <StateIcon state={state} />}
+              <Link className="ellipsis" to="/graphs/$id/jobs/$name" params={{ id: graphId, name }}>
+                {name}
+              </Link>
+              {edge.condition === "success" ? null : (
+                <span className="faint">on {edge.condition}</span>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {edges.length > mostShown ? (
+        <p className="faint">and {edges.length - mostShown} more</p>
+      ) : null}
+    </section>
+  );
+}

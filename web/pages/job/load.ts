@@ -1,0 +1,19 @@
+import { queryOptions } from "@tanstack/react-query";
+import { JobDetail } from "#api/graph.ts";
+import { apiBase, ask } from "../../farm/ask.ts";
+
+const jobPath = (graph: string, job: string) =>
+  `/graphs/${encodeURIComponent(graph)}/jobs/${encodeURIComponent(job)}`;
+
+export const jobQuery = (graph: string, job: string) =>
+  queryOptions({
+    queryKey: ["job", graph, job],
+    queryFn: ({ signal }) => ask(JobDetail, jobPath(graph, job), { signal }),
+  });
+
+export const runUrl = (graph: string, job: string, run: number) =>
+  `${apiBase}${jobPath(graph, job)}/runs/${run}`;
+
+/** Each part of the path by itself: the slashes between them stay. */
+export const outputUrl = (graph: string, job: string, run: number, path: string) =>
+  `${runUrl(graph, job, run)}/outputs/${path.split("/").map(encodeURIComponent).join("/")}`;

@@ -1,0 +1,44 @@
+import type { Run } from "#api/graph.ts";
+import type { JobState } from "#api/job-state.ts";
+import { StateIcon } from "../../parts/state.tsx";
+
+interface Props {
+  readonly runs: readonly Run[];
+  readonly chosen: number;
+  readonly onChoose: (run: number) => void;
+}
+
+const causes: Readonly<Record<Run["cause"], string>> = {
+  first: "first run",
+  "auto-retry": "tried again, as the definition asks",
+  retrigger: "asked for by a person",
+  revive: "its dependency ran anew",
+};
+
+/** One tab a run; a job that ran once needs no tabs. */
+export function RunTabs({ runs, chosen, onChoose }: Props) {
+  if (runs.length < 2) return null;
+  return (
+    <div className="run-tabs segments" role="tablist" aria-label="Runs">
+      {runs.map((run) => (
+        <button
+          key={run.number}
+          type="button"
+          role="tab"
+          aria-selected={run.number === chosen}
+          title={causes[run.cause]}
+          onClick={() => onChoose(run.number)}
+        >
+          <StateIcon state={stateOfRun(run)} /> Run {run.number}
+          <span className="faint">{causes[run.cause]}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function stateOfRun(run: Run): JobState {
+  if (run.state !== "finished") return run.state;
+  if (run.outcome === "succeeded") return "succeeded";
+  return run.outcome === "cancelled" ? "cancelled" : "failed";
+}

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { listen } from "../../farm/event-stream.ts";
+import { type Chunk, freshText, lastChunk } from "./fresh-text.ts";
+import { incompleteTail } from "./incomplete-tail.ts";
+import { LogLines } from "./log-lines.ts";
+import { type LogEnd, readLog } from "./read-log.ts";
+
+const LogChunk = z.object({ offset: z.number().int(), text: z.string() });
+
+export interface LogStatus {
+  readonly state: "loading" | "live" | "complete" | "failed";
+  /** Goes up whenever lines were added. */
+  readonly revision: number;
+  readonly message: string;
+}
+
+/**
+ * One run's log, as it grows: what is there is read in one stream of bytes, what
+ * comes after that is heard. Lines are for `useSyncExternalStore` to show.
+ */
+export class LiveLog {
+  #lines = new LogLines();
+  #status: LogStatus = { state: "loading", revision: 0, message: "" };
+  readonly #watchers = new Set<() => void>();
+  readonly #url: string;
+  #last: Chunk | undefined;
+  #ended = false;
+  #frame: number | undefined;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  get lines(): LogLines {
+    return this.#lines;
+  }
+
+  readonly watch = (watcher: () => void): (() => void) => {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  };
+
+  readonly status = (): LogStatus => this.#status;
+
+  /** Reads and listens until the returned function is called. */
+  start(): () => void {
+    const abort = new AbortController();
+    let stopListening = () => {};
+    const run = async () => {
+      const { next, complete } = await this.#readAll(abort.signal);
+      if (abort.signal.aborted) return;
+      if (complete) return this.#say("complete");
+      this.#say("live");
+      stopListening = this.#listenFrom(next);
+    };
+    run().catch((reason: unknown) => {
+      if (!abort.signal.aborted)
+        this.#say("failed", reason instanceof Error ? reason.message : String(reason));
+    });
+    return () => {
+      abort.abort();
+      stopListening();
+      if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    };
+  }
+
+  async #readAll(signal: AbortSignal): Promise<LogEnd> {
+    const decoder = new TextDecoder();
+    const pieces = readLog(this.#url, signal);
+    let end: Uint8Array = new Uint8Array();
+    for (;;) {
+      const piece = await pieces.next();
+      if (piece.done === true) {
+        if (piece.value.complete) this.#add(decoder.decode());
+        // A character that is not finished will be told again, from its beginning.
+        return { ...piece.value, next: piece.value.next - incompleteTail(end) };
+      }
+      end = lastBytes(end, piece.value);
+      this.#add(decoder.decode(piece.value, { stream: true }));
+    }
+  }
+
+  #listenFrom(next: number): () => void {
+    let start = next;
+    return listen({
+      url: () => `${this.#url}/events?offset=${this.#last?.offset ?? start}`,
+      types: ["log", "restart", "end"],
+      isOver: () => this.#ended,
+      onEvent: (data, type) => {
+        if (type === "end") {
+          this.#ended = true;
+          this.#say("complete");
+        } else if (type === "restart") {
+          // The worker was lost, and another one begins the job again.
+          start = 0;
+          this.#last = undefined;
+          this.#lines = new LogLines();
+          this.#say("live");
+        } else if (type === "log") {
+          const heard = LogChunk.parse(JSON.parse(data));
+          this.#add(freshText(this.#last, heard));
+          this.#last = lastChunk(this.#last, heard);
+        }
+      },
+    });
+  }
+
+  #add(text: string): void {
+    if (text === "") return;
+    this.#lines.push(text);
+    // A log may come in thousands of pieces a second; the page is drawn sixty times.
+    this.#frame ??= requestAnimationFrame(() => {
+      this.#frame = undefined;
+      this.#say(this.#status.state);
+    });
+  }
+
+  #say(state: LogStatus["state"], message = ""): void {
+    this.#status = { state, revision: this.#status.revision + 1, message };
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+/** The last three bytes of both: enough to see a character that is not finished. */
+function lastBytes(before: Uint8Array, now: Uint8Array): Uint8Array {
+  return Uint8Array.from([...before, ...now.subarray(-3)].slice(-3));
+}

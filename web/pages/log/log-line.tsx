@@ -1,0 +1,76 @@
+import { type CSSProperties, memo } from "react";
+import { colourVariable } from "./palette.ts";
+import type { Style } from "./style.ts";
+import { type Token, tokenizeLine } from "./tokenize-line.ts";
+
+interface Props {
+  readonly raw: string;
+  readonly style: Style;
+  readonly folded: number;
+}
+
+/** One line's content. Everything in it becomes a text node; nothing is ever parsed as markup. */
+export const LogLineContent = memo(function LogLineContent({ raw, style, folded }: Props) {
+  return (
+    <>
+      {folded > 0 ? (
+        <span
+          className="log-folded"
+          title={`${folded} earlier states of this line were overwritten`}
+        >
+          ↻
+        </span>
+      ) : null}
+      {tokenizeLine(raw, style).map((token, at) => (
+        // A line's pieces never change places.
+        <Piece key={at} token={token} />
+      ))}
+    </>
+  );
+});
+
+function Piece({ token }: { token: Token }) {
+  switch (token.kind) {
+    case "text":
+      return <span {...looks(token.style)}>{token.text}</span>;
+    case "link":
+      return (
+        <a
+          {...looks(token.style)}
+          href={token.text}
+          target="_blank"
+          rel="noreferrer noopener nofollow"
+        >
+          {token.text}
+        </a>
+      );
+    case "mark":
+      return (
+        <span className="log-mark" title="a control character">
+          {token.text}
+        </span>
+      );
+    case "more":
+      return <span className="log-more">{token.text}</span>;
+  }
+}
+
+function looks(style: Style): { className?: string; style?: CSSProperties } {
+  const names: string[] = [];
+  if (style.bold) names.push("t-bold");
+  if (style.dim) names.push("t-dim");
+  if (style.italic) names.push("t-italic");
+  if (style.underline) names.push("t-underline");
+  if (style.strike) names.push("t-strike");
+  if (style.inverse) names.push("t-inverse");
+  const foreground = colourVariable(style.inverse ? style.background : style.foreground);
+  const background = colourVariable(style.inverse ? style.foreground : style.background);
+  const css: CSSProperties = {
+    ...(foreground === undefined ? {} : { color: foreground }),
+    ...(background === undefined ? {} : { backgroundColor: background }),
+  };
+  return {
+    ...(names.length === 0 ? {} : { className: names.join(" ") }),
+    ...(foreground === undefined && background === undefined ? {} : { style: css }),
+  };
+}

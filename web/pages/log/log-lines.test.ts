@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { LogLines, longestLine } from "./log-lines.ts";
+
+const linesOf = (...chunks: string[]) => {
+  const lines = new LogLines();
+  for (const chunk of chunks) lines.push(chunk);
+  return Array.from({ length: lines.count }, (_, index) => lines.at(index)?.raw);
+};
+
+test.each([
+  ["nothing", [""], []],
+  ["a line without its end", ["abc"], ["abc"]],
+  ["complete lines", ["a\nb\n"], ["a", "b"]],
+  ["empty lines", ["\n\na\n"], ["", "", "a"]],
+  ["Windows lines", ["a\r\nb\r\n"], ["a", "b"]],
+  ["a Windows line cut in two", ["a\r", "\nb"], ["a", "b"]],
+  ["a line in three chunks", ["ab", "cd", "ef\n"], ["abcdef"]],
+  ["progress", ["10%\r50%\r100%\n"], ["100%"]],
+  ["progress over chunks", ["10%\r", "50%\r", "100%", "\n"], ["100%"]],
+  ["progress that stands at its last state", ["10%\r50%\r"], ["50%"]],
+])("cuts %s", (_, chunks, expected) => {
+  expect(linesOf(...chunks)).toEqual(expected);
+});
+
+test("counts what progress has overwritten", () => {
+  const lines = new LogLines();
+  lines.push("1\r2\r3\nnext\n");
+
+  expect(lines.at(0)).toMatchObject({ raw: "3", folded: 2 });
+  expect(lines.at(1)).toMatchObject({ raw: "next", folded: 0 });
+});
+
+test("a colour lasts over lines, and over what was folded away", () => {
+  const lines = new LogLines();
+  lines.push("\u001b[31mred\nstill\n\u001b[32m1\r2\nafter");
+
+  expect(lines.at(1)?.style.foreground).toBe(1);
+  expect(lines.at(2)?.style.foreground).toBe(2);
+  expect(lines.at(3)?.style.foreground).toBe(2);
+});
+
+test("however a text is cut into chunks, its lines are the same", () => {
+  const text = fc.array(fc.constantFrom("a", "é", "😀", "\n", "\r", "\r\n", "\u001b[31m"), {
+    maxLength: 60,
+  });
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(200)), (parts, cuts) => {
+      const whole = parts.join("");
+      const at = [
+        ...new Set([0, ...cuts.filter((cut) => cut < whole.length), whole.length]),
+      ].toSorted((a, b) => a - b);
+      const chunks = at.slice(1).map((end, index) => whole.slice(at[index], end));
+      expect(linesOf(...chunks)).toEqual(linesOf(whole));
+    }),
+  );
+});
+
+test("breaks a line without end, but no character", () => {
+  const lines = linesOf("x".repeat(longestLine - 1), "😀", "y".repeat(longestLine * 2));
+
+  expect(lines.every((line) => (line?.length ?? 0) <= longestLine)).toBe(true);
+  expect(lines[1]?.startsWith("😀")).toBe(true);
+  expect(lines.join("").length).toBe(longestLine * 3 + 1);
+});
+
+test("breaks no colour's sequence", () => {
+  const lines = linesOf("\u001b[31mx\u001b[0m".repeat(5_000));
+
+  expect(lines.every((line) => line?.startsWith("\u001b[") === true)).toBe(true);
+});
+
+test.each([
+  ["a million lines", "ok 1 - \u001b[32mgreen\u001b[0m and more text\n".repeat(1_000), 1_000],
+  ["a log of one line", "x".repeat(1_000), 10_000],
+  ["endless progress", "12 % done\r".repeat(10), 100_000],
+])("takes linear time for %s", (_, chunk, times) => {
+  const lines = new LogLines();
+  const start = performance.now();
+  for (let n = 0; n < times; n++) lines.push(chunk);
+
+  expect(lines.count).toBeGreaterThan(0);
+  expect(performance.now() - start).toBeLessThan(4_000);
+});

@@ -1,0 +1,89 @@
+import type { RefObject } from "react";
+import { SearchBox } from "../../parts/search-box.tsx";
+import type { LogStatus } from "./live-log.ts";
+
+interface Props {
+  readonly status: LogStatus;
+  readonly lines: number;
+  readonly follow: boolean;
+  readonly wrap: boolean;
+  readonly find: string;
+  readonly findBox: RefObject<HTMLInputElement | null>;
+  readonly matches: number;
+  /** Which match is looked at, from 0; -1 for none. */
+  readonly current: number;
+  readonly onFind: (text: string) => void;
+  readonly onStep: (by: number) => void;
+  readonly onFollow: () => void;
+  readonly onWrap: () => void;
+  readonly onDownload: () => void;
+}
+
+const words: Readonly<Record<LogStatus["state"], string>> = {
+  loading: "loading…",
+  live: "running",
+  complete: "complete",
+  failed: "not loaded",
+};
+
+export function LogToolbar(props: Props) {
+  const { status, lines, matches, current, follow, wrap, find, findBox, onStep } = props;
+  return (
+    <div className="log-toolbar" role="toolbar" aria-label="Log">
+      <strong>Log</strong>
+      <span className="faint number">
+        {lines.toLocaleString("en")} lines · {words[status.state]}
+      </span>
+      <span className="grow" />
+      <SearchBox
+        label="Search the log"
+        placeholder="Search   /"
+        value={find}
+        box={findBox}
+        onChange={props.onFind}
+        onEnter={(backwards) => onStep(backwards ? -1 : 1)}
+      />
+      {find === "" ? null : (
+        <>
+          <output className="number faint">
+            {matches === 0 ? "none" : `${current + 1} / ${matches.toLocaleString("en")}`}
+          </output>
+          <button
+            type="button"
+            aria-label="Previous match"
+            title="Previous (Shift+Enter)"
+            disabled={matches === 0}
+            onClick={() => onStep(-1)}
+          >
+            ↑
+          </button>
+          <button
+            type="button"
+            aria-label="Next match"
+            title="Next (Enter)"
+            disabled={matches === 0}
+            onClick={() => onStep(1)}
+          >
+            ↓
+          </button>
+        </>
+      )}
+      {status.state === "complete" ? null : (
+        <button
+          type="button"
+          aria-pressed={follow}
+          title="Keep the end in sight (t)"
+          onClick={props.onFollow}
+        >
+          Follow
+        </button>
+      )}
+      <button type="button" aria-pressed={wrap} title="Wrap long lines (w)" onClick={props.onWrap}>
+        Wrap
+      </button>
+      <button type="button" title="Save the log's own bytes" onClick={props.onDownload}>
+        Raw
+      </button>
+    </div>
+  );
+}

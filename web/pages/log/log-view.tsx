@@ -1,0 +1,161 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useHotkeys } from "../../parts/hotkeys.ts";
+import { downloadLog } from "./download-log.ts";
+import { LogLineContent } from "./log-line.tsx";
+import { LogToolbar } from "./log-toolbar.tsx";
+import { useLiveLog } from "./use-live-log.ts";
+import { useLogSearch } from "./use-log-search.ts";
+import "./log.css";
+
+interface Props {
+  readonly url: string;
+  readonly fileName: string;
+  /** The line that the page's address names, from 1. */
+  readonly line: number | undefined;
+  readonly find: string;
+  readonly onLine: (line: number) => void;
+  readonly onFind: (text: string) => void;
+}
+
+/** A million of them are 17,000,000 pixels: just below what Firefox lets an element be high (17,895,697). */
+const lineHeight = 17;
+
+export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
+  const { log, status } = useLiveLog(url);
+  const count = log.lines.count;
+  const [follow, setFollow] = useState(line === undefined && find === "");
+  const [wrap, setWrap] = useState(false);
+  const [current, setCurrent] = useState(-1);
+  const matches = useLogSearch(log.lines, status.revision, find);
+  const scroller = useRef<HTMLDivElement>(null);
+  const findBox = useRef<HTMLInputElement>(null);
+
+  // oxlint-disable-next-line react/incompatible-library -- no compiler memoizes here
+  const rows = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => lineHeight,
+    overscan: 20,
+  });
+
+  // Lines of any height are measured as they come into sight, and forgotten when they no longer wrap.
+  // Wrapping is what changes heights.
+  useEffect(() => rows.measure(), [wrap, rows]);
+
+  const isLive = status.state === "live";
+  // To the end again whenever lines were added.
+  useEffect(() => {
+    if (follow && isLive) rows.scrollToIndex(count - 1, { align: "end" });
+  }, [follow, isLive, count, status.revision, rows]);
+
+  // The address's line is gone to once, when it is there.
+  const gone = useRef(false);
+  useEffect(() => {
+    if (gone.current || line === undefined || count < line) return;
+    gone.current = true;
+    rows.scrollToIndex(line - 1, { align: "center" });
+  }, [line, count, rows]);
+
+  const step = (by: number) => {
+    if (matches.length === 0) return;
+    const next = (current + by + matches.length) % matches.length;
+    setFollow(false);
+    setCurrent(next);
+    rows.scrollToIndex(matches[next] ?? 0, { align: "center" });
+  };
+  const toggleFollow = () => {
+    if (!follow && count > 0) rows.scrollToIndex(count - 1, { align: "end" });
+    setFollow(!follow);
+  };
+  useHotkeys({
+    "/": () => findBox.current?.focus(),
+    e: () => step(1),
+    t: toggleFollow,
+    w: () => setWrap(!wrap),
+  });
+
+  const matched = useMemo(() => new Set(matches), [matches]);
+  return (
+    <section className="log" aria-label="Log">
+      <LogToolbar
+        status={status}
+        lines={count}
+        follow={follow}
+        wrap={wrap}
+        find={find}
+        findBox={findBox}
+        matches={matches.length}
+        current={Math.min(current, matches.length - 1)}
+        onFind={(text) => {
+          setCurrent(-1);
+          onFind(text);
+        }}
+        onStep={step}
+        onFollow={toggleFollow}
+        onWrap={() => setWrap(!wrap)}
+        onDownload={() => void downloadLog(url, fileName)}
+      />
+      {status.state === "failed" ? (
+        <p role="alert" className="problem">
+          The log could not be loaded: {status.message}. Reload the page to try again.
+        </p>
+      ) : null}
+      {status.state === "complete" && count === 0 ? (
+        <p className="faint center">It wrote nothing.</p>
+      ) : null}
+      {status.state === "live" && count === 0 ? (
+        <p className="faint center">It has written nothing yet.</p>
+      ) : null}
+      <div
+        ref={scroller}
+        className={`log-lines${wrap ? " wrap" : ""}`}
+        // A region that scrolls must be reachable by keys.
+        tabIndex={0}
+        role="region"
+        aria-label="Lines"
+        onWheel={(event) => {
+          if (event.deltaY < 0) setFollow(false);
+        }}
+      >
+        <div style={{ height: rows.getTotalSize(), position: "relative" }}>
+          {rows.getVirtualItems().map((row) => {
+            const content = log.lines.at(row.index);
+            if (content === undefined) return null;
+            const number = row.index + 1;
+            const classes = ["log-row"];
+            if (number === line) classes.push("linked");
+            if (matched.has(row.index)) classes.push("match");
+            if (matches[current] === row.index) classes.push("current");
+            return (
+              <div
+                key={row.index}
+                className={classes.join(" ")}
+                data-index={row.index}
+                ref={wrap ? rows.measureElement : undefined}
+                style={{ transform: `translateY(${row.start}px)` }}
+              >
+                <a
+                  className="log-number"
+                  href={`?line=${number}`}
+                  aria-label={`Line ${number}`}
+                  onClick={(event) => {
+                    if (event.metaKey || event.ctrlKey) return;
+                    event.preventDefault();
+                    setFollow(false);
+                    onLine(number);
+                  }}
+                >
+                  {number}
+                </a>
+                <span className="log-text">
+                  <LogLineContent raw={content.raw} style={content.style} folded={content.folded} />
+                </span>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,79 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { GraphSummary, type Repository } from "#api/graph.ts";
+import { apiBase } from "../../farm/ask.ts";
+import { useEventStream } from "../../farm/use-event-stream.ts";
+import { CountsBar } from "../../parts/counts-bar.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { StateIcon } from "../../parts/state.tsx";
+import { Ago, Elapsed } from "../../parts/times.tsx";
+import { repositoriesQuery } from "./load.ts";
+import { mergeRepository } from "./merge-repository.ts";
+
+export function RepositoriesPage() {
+  const { data: repositories } = useSuspenseQuery(repositoriesQuery);
+  const client = useQueryClient();
+  const askAgain = () => void client.invalidateQueries(repositoriesQuery);
+  usePageTitle("Repositories");
+  useEventStream("events", {
+    url: () => `${apiBase}/events`,
+    onEvent: (data) => {
+      const known = client.getQueryData(repositoriesQuery.queryKey) ?? [];
+      const merged = mergeRepository(known, GraphSummary.parse(JSON.parse(data)));
+      if (merged === undefined) askAgain();
+      else client.setQueryData(repositoriesQuery.queryKey, merged);
+    },
+    onReconnected: askAgain,
+  });
+
+  if (repositories.length === 0) {
+    return (
+      <EmptyState title="No graphs yet" command="grange submit . --rev HEAD">
+        A graph is the work of one commit. Run this in a Git repository, and its graph appears here.
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="page">
+      <h1>Repositories</h1>
+      <ul className="rows repositories">
+        {repositories.map((repository) => (
+          <RepositoryRow key={repository.name} repository={repository} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function RepositoryRow({ repository }: { repository: Repository }) {
+  const { latest } = repository;
+  return (
+    <li>
+      {latest === null ? <span /> : <StateIcon state={latest.state} />}
+      <span className="what">
+        <Link className="main" to="/repositories/$name" params={{ name: repository.name }}>
+          {repository.name}
+        </Link>
+        <span className="faint">
+          {repository.graphs} {repository.graphs === 1 ? "graph" : "graphs"} · {repository.url}
+        </span>
+      </span>
+      {latest === null ? null : (
+        <>
+          <span className="what">
+            <Link to="/graphs/$id" params={{ id: latest.id }}>
+              {latest.subject}
+            </Link>
+            <span className="faint">
+              <code>{latest.commit.slice(0, 8)}</code> · {latest.author}
+            </span>
+          </span>
+          <CountsBar counts={latest.counts} jobs={latest.jobs} />
+          <Elapsed from={latest.createdAt} to={latest.finishedAt} />
+          <Ago time={latest.createdAt} />
+        </>
+      )}
+    </li>
+  );
+}

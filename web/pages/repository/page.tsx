@@ -1,0 +1,92 @@
+import { type InfiniteData, useQueryClient, useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { GraphSummary } from "#api/graph.ts";
+import { apiBase } from "../../farm/ask.ts";
+import { mergeGraphSummary } from "../../farm/merge-graph-delta.ts";
+import { useEventStream } from "../../farm/use-event-stream.ts";
+import { CountsBar } from "../../parts/counts-bar.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { StateIcon } from "../../parts/state.tsx";
+import { Ago, Elapsed } from "../../parts/times.tsx";
+import { graphsQuery } from "./load.ts";
+
+export function RepositoryPage() {
+  const { name } = useParams({ from: "/repositories/$name" });
+  const query = graphsQuery(name);
+  const { data, fetchNextPage, hasNextPage, isFetchingNextPage } = useSuspenseInfiniteQuery(query);
+  const client = useQueryClient();
+  const graphs = data.pages.flat();
+  usePageTitle(name);
+  useEventStream(`events ${name}`, {
+    url: () => `${apiBase}/events?repository=${encodeURIComponent(name)}`,
+    onEvent: (text) => {
+      const heard = GraphSummary.parse(JSON.parse(text));
+      client.setQueryData(query.queryKey, (known) => known && mergePages(known, heard));
+    },
+    // This stream cannot say what was missed.
+    onReconnected: () => void client.invalidateQueries(query),
+  });
+
+  if (graphs.length === 0) {
+    return (
+      <EmptyState title={`No graphs of ${name}`} command="grange submit . --rev HEAD">
+        Run this in the repository; its graph appears here while it runs.
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="page">
+      <p className="crumbs">
+        <Link to="/">Repositories</Link>
+      </p>
+      <h1>{name}</h1>
+      <ol className="rows graphs">
+        {graphs.map((graph) => (
+          <GraphRow key={graph.id} graph={graph} />
+        ))}
+      </ol>
+      {hasNextPage ? (
+        <button
+          type="button"
+          className="more"
+          disabled={isFetchingNextPage}
+          onClick={() => void fetchNextPage()}
+        >
+          {isFetchingNextPage ? "Loading…" : "Load older graphs"}
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function GraphRow({ graph }: { graph: GraphSummary }) {
+  return (
+    <li>
+      <StateIcon state={graph.state} />
+      <span className="what">
+        <Link className="main" to="/graphs/$id" params={{ id: graph.id }}>
+          {graph.subject}
+        </Link>
+        <span className="faint">
+          <code>{graph.commit.slice(0, 8)}</code> · {graph.rev} · {graph.author}
+        </span>
+      </span>
+      <CountsBar counts={graph.counts} jobs={graph.jobs} />
+      <span className="number faint">{graph.jobs} jobs</span>
+      <Elapsed from={graph.createdAt} to={graph.finishedAt} />
+      <Ago time={graph.createdAt} />
+    </li>
+  );
+}
+
+/** A graph that is on a later page changes there; one that is on none is new, and comes first. */
+function mergePages<P>(
+  known: InfiniteData<GraphSummary[], P>,
+  heard: GraphSummary,
+): InfiniteData<GraphSummary[], P> {
+  const at = known.pages.findIndex((page) => page.some((graph) => graph.id === heard.id));
+  const page = known.pages[Math.max(0, at)];
+  if (page === undefined) return known;
+  return { ...known, pages: known.pages.with(Math.max(0, at), mergeGraphSummary(page, heard)) };
+}

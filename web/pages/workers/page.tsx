@@ -1,0 +1,134 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Worker } from "#api/worker.ts";
+import { apiBase } from "../../farm/ask.ts";
+import { useEventStream } from "../../farm/use-event-stream.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { Ago, Elapsed } from "../../parts/times.tsx";
+import { Workers, workersQuery } from "./load.ts";
+import "./workers.css";
+
+export function WorkersPage() {
+  const { data: workers } = useSuspenseQuery(workersQuery);
+  const client = useQueryClient();
+  usePageTitle("Workers");
+  useEventStream("workers", {
+    url: () => `${apiBase}/workers/events`,
+    onEvent: (data) => client.setQueryData(workersQuery.queryKey, Workers.parse(JSON.parse(data))),
+    onReconnected: () => void client.invalidateQueries(workersQuery),
+  });
+
+  if (workers.length === 0) {
+    return (
+      <EmptyState title="No workers" command={`grange worker --server ${location.origin}`}>
+        Jobs wait until a worker is there. Start one on any machine that reaches this address.
+      </EmptyState>
+    );
+  }
+  const busy = workers.reduce((sum, worker) => sum + worker.running.length, 0);
+  const slots = workers.reduce(
+    (sum, worker) => sum + (worker.state === "lost" ? 0 : worker.slots),
+    0,
+  );
+  return (
+    <div className="page">
+      <h1>
+        Workers{" "}
+        <span className="faint number">
+          {busy} of {slots} slots busy
+        </span>
+      </h1>
+      <ul className="workers">
+        {workers.map((worker) => (
+          <WorkerCard key={worker.name} worker={worker} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const stateMeaning: Readonly<Record<Worker["state"], string>> = {
+  idle: "waits for work",
+  busy: "works",
+  draining: "ends what it has, takes nothing new",
+  lost: "its heartbeats stopped",
+};
+
+function WorkerCard({ worker }: { worker: Worker }) {
+  return (
+    <li className={`card worker-${worker.state}`}>
+      <header>
+        <h2>{worker.name}</h2>
+        <span className={`badge worker-state`} title={stateMeaning[worker.state]}>
+          {worker.state}
+        </span>
+        <SlotMeter used={worker.running.length} slots={worker.slots} />
+      </header>
+      <dl className="facts">
+        <dt>Size class</dt>
+        <dd>{worker.sizeClass}</dd>
+        <dt>Platform</dt>
+        <dd>
+          <Tags tags={worker.platform} />
+        </dd>
+        <dt>Sandbox</dt>
+        <dd>
+          <Tags tags={worker.facilities} />
+        </dd>
+        <dt>Finished</dt>
+        <dd className="number">{worker.finishedCount.toLocaleString()}</dd>
+        <dt>Seen</dt>
+        <dd>
+          <Ago time={worker.lastSeenAt} /> <span className="faint">· version {worker.version}</span>
+        </dd>
+      </dl>
+      {worker.running.length === 0 ? (
+        <p className="faint">{stateMeaning[worker.state]}</p>
+      ) : (
+        <ul className="running">
+          {worker.running.map((each) => (
+            <li key={each.executionId}>
+              {each.graphId === null || each.job === null ? (
+                <code>{each.executionId}</code>
+              ) : (
+                <Link to="/graphs/$id/jobs/$name" params={{ id: each.graphId, name: each.job }}>
+                  {each.job}
+                </Link>
+              )}
+              <Elapsed from={each.since} to={null} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function SlotMeter({ used, slots }: { used: number; slots: number }) {
+  return (
+    <span
+      className="slots"
+      role="img"
+      aria-label={`${used} of ${slots} slots busy`}
+      title={`${used} of ${slots} slots busy`}
+    >
+      {Array.from({ length: Math.min(slots, 32) }, (_, slot) => (
+        // Slots have no identity: the first ones are shown as used.
+        <span key={slot} className={slot < used ? "used" : ""} />
+      ))}
+    </span>
+  );
+}
+
+function Tags({ tags }: { tags: Readonly<Record<string, string>> }) {
+  return (
+    <span className="tags">
+      {Object.entries(tags).map(([name, value]) => (
+        <span key={name} className="tag">
+          <span className="faint">{name}</span> {value}
+        </span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,43 @@
+import { type ReactNode, useId, useRef } from "react";
+
+interface Props {
+  readonly label: string;
+  readonly question: string;
+  /** What will happen, in a sentence. */
+  readonly children: ReactNode;
+  readonly confirm: string;
+  readonly busy: boolean;
+  readonly onConfirm: () => void;
+}
+
+/** A button whose deed cannot be taken back, and which therefore asks. */
+export function ConfirmButton({ label, question, children, confirm, busy, onConfirm }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const title = useId();
+  return (
+    <>
+      <button
+        type="button"
+        className="danger"
+        disabled={busy}
+        onClick={() => dialog.current?.showModal()}
+      >
+        {busy ? "Cancelling…" : label}
+      </button>
+      <dialog ref={dialog} aria-labelledby={title}>
+        <form method="dialog" onSubmit={onConfirm}>
+          <h2 id={title}>{question}</h2>
+          <p>{children}</p>
+          <div className="row end">
+            <button type="button" onClick={() => dialog.current?.close()}>
+              Keep it running
+            </button>
+            <button type="submit" className="danger">
+              {confirm}
+            </button>
+          </div>
+        </form>
+      </dialog>
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+/** A duration for people: two units at most, the shorter the finer. */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 10_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
+  const seconds = Math.floor(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} m ${two(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h ${two(minutes % 60)} m`;
+  return `${Math.floor(hours / 24)} d ${two(hours % 24)} h`;
+}
+
+const two = (value: number) => String(value).padStart(2, "0");
+
+/** From one ISO time to another, or to `now` (ms) when it has not come yet; undefined when it has not begun. */
+export function elapsedMs(from: string | null, to: string | null, now: number): number | undefined {
+  if (from === null) return undefined;
+  return Math.max(0, (to === null ? now : Date.parse(to)) - Date.parse(from));
+}
+
+/** How long ago, for people; beyond a week the day itself. */
+export function agoText(time: string, now: number): string {
+  const seconds = Math.floor((now - Date.parse(time)) / 1_000);
+  if (seconds < 10) return "just now";
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`;
+  if (seconds < 7 * 86_400) return `${Math.floor(seconds / 86_400)} d ago`;
+  return time.slice(0, 10);
+}

@@ -1,0 +1,21 @@
+import type { ReactNode } from "react";
+import { Copyable } from "./copy.tsx";
+
+/** A page without content says what to do to give it some. */
+export function EmptyState({
+  title,
+  children,
+  command,
+}: {
+  title: string;
+  children: ReactNode;
+  command?: string;
+}) {
+  return (
+    <section className="empty">
+      <h2>{title}</h2>
+      <p>{children}</p>
+      {command === undefined ? null : <Copyable text={command} label="command" />}
+    </section>
+  );
+}

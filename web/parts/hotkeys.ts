@@ -1,0 +1,28 @@
+import { useEffect, useRef } from "react";
+
+/**
+ * Keys that do something on this page. They rest while someone types, and leave
+ * the browser's and the system's own combinations alone.
+ */
+export function useHotkeys(keys: Readonly<Record<string, (() => void) | undefined>>): void {
+  const latest = useRef(keys);
+  useEffect(() => {
+    latest.current = keys;
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      const isIn = (where: string) =>
+        event.target instanceof Element && event.target.closest(where) !== null;
+      if (isIn("input, textarea, select, dialog[open]")) return;
+      // Enter belongs to whatever has the focus.
+      if (event.key === "Enter" && isIn("a, button, summary")) return;
+      const action = latest.current[event.key];
+      if (action === undefined) return;
+      event.preventDefault();
+      action();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}

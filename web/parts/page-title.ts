@@ -1,0 +1,9 @@
+import { useEffect } from "react";
+
+/** The tab's title while the calling page is shown. */
+export function usePageTitle(...parts: readonly string[]): void {
+  const title = [...parts, "Grange"].join(" · ");
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+}

@@ -1,0 +1,41 @@
+import { type RefObject, useState } from "react";
+
+interface Props {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly box: RefObject<HTMLInputElement | null>;
+  readonly onChange: (text: string) => void;
+  readonly onEnter?: (backwards: boolean) => void;
+}
+
+/**
+ * A field whose text lives in the page's address.
+ *
+ * The address follows a moment later. While someone types, the field shows what
+ * was typed, or fast typists would lose letters to the address's older text.
+ */
+export function SearchBox({ label, placeholder, value, box, onChange, onEnter }: Props) {
+  const [draft, setDraft] = useState<string>();
+  return (
+    <label className="filter">
+      <span className="visually-hidden">{label}</span>
+      <input
+        ref={box}
+        type="search"
+        placeholder={placeholder}
+        value={draft ?? value}
+        onFocus={() => setDraft(value)}
+        onBlur={() => setDraft(undefined)}
+        onChange={(event) => {
+          setDraft(event.target.value);
+          onChange(event.target.value);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") onEnter?.(event.shiftKey);
+          if (event.key === "Escape") event.currentTarget.blur();
+        }}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,40 @@
+export interface Advice {
+  readonly title: string;
+  readonly whatToDo: string;
+  readonly command?: string;
+}
+
+/** By the answer's HTTP status: 0 is no answer, undefined is a mistake in the page itself. */
+export function adviceFor(status: number | undefined): Advice {
+  if (status === undefined) {
+    return {
+      title: "This page has a fault",
+      whatToDo:
+        "The page could not show what the server sent. They may be of different versions: reload the page. If it stays, the sentence below belongs in a report.",
+    };
+  }
+  if (status === 0) {
+    return {
+      title: "The server does not answer",
+      whatToDo:
+        "It may be restarting, or it may have been stopped. If it runs on your machine, start it again; nothing that it had accepted is lost.",
+      command: "npm start",
+    };
+  }
+  if (status === 404) {
+    return {
+      title: "Not here",
+      whatToDo:
+        "The farm does not know it. The address may be cut short, or belong to another farm.",
+    };
+  }
+  if (status === 401 || status === 403) {
+    return { title: "Not allowed", whatToDo: "Ask whoever runs this farm for a grant." };
+  }
+  return {
+    title: "The server could not answer",
+    whatToDo:
+      "This is the server's fault, and its log says more. Checking its surroundings may tell why.",
+    command: "grange doctor",
+  };
+}

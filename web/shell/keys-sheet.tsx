@@ -1,0 +1,52 @@
+import { useRef } from "react";
+import { useHotkeys } from "../parts/hotkeys.ts";
+
+const keys: readonly (readonly [string, string])[] = [
+  ["j  k", "next, previous job"],
+  ["Enter", "open the selected job"],
+  ["e", "next failed job; in a log: next match"],
+  ["f", "only failed jobs"],
+  ["/", "filter; in a log: search"],
+  ["1  2  3", "graph, matrix, list"],
+  ["Esc", "clear the selection"],
+  ["t", "follow the log's end"],
+  ["w", "wrap the log's lines"],
+  ["g", "back to the graph"],
+  ["?", "this sheet"],
+];
+
+export function KeysSheet() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useHotkeys({ "?": () => dialog.current?.showModal() });
+  return (
+    <>
+      <button
+        type="button"
+        className="quiet"
+        title="Keys (?)"
+        aria-label="Keys"
+        onClick={() => dialog.current?.showModal()}
+      >
+        <kbd>?</kbd>
+      </button>
+      <dialog ref={dialog} aria-label="Keys">
+        <h2>Keys</h2>
+        <dl className="keys">
+          {keys.map(([key, what]) => (
+            <div key={key}>
+              <dt>
+                {key.split(/\s+/).map((each) => (
+                  <kbd key={each}>{each}</kbd>
+                ))}
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+        <form method="dialog" className="row end">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}

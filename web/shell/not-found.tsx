@@ -1,0 +1,13 @@
+import { Link } from "@tanstack/react-router";
+import { usePageTitle } from "../parts/page-title.ts";
+
+export function NotFound() {
+  usePageTitle("Not found");
+  return (
+    <section className="empty">
+      <h1>There is no such page</h1>
+      <p>The address may be mistyped, or what it named may have been removed.</p>
+      <Link to="/">See all repositories</Link>
+    </section>
+  );
+}

@@ -1,0 +1,35 @@
+import { Link, Outlet } from "@tanstack/react-router";
+import { StateShapes } from "../parts/state-shapes.tsx";
+import { ConnectionSign } from "./connection-sign.tsx";
+import { KeysSheet } from "./keys-sheet.tsx";
+import { ThemeButton } from "./theme-button.tsx";
+
+/** What stands around every page. */
+export function Shell() {
+  return (
+    <>
+      <a className="skip" href="#content">
+        Skip to content
+      </a>
+      <StateShapes />
+      <header className="shell">
+        <Link to="/" className="brand" aria-label="Grange: repositories">
+          <img src="/favicon.svg" alt="" width="20" height="20" />
+          Grange
+        </Link>
+        <nav aria-label="Main">
+          <Link to="/" activeOptions={{ exact: true }}>
+            Repositories
+          </Link>
+          <Link to="/workers">Workers</Link>
+        </nav>
+        <ConnectionSign />
+        <KeysSheet />
+        <ThemeButton />
+      </header>
+      <main id="content" tabIndex={-1}>
+        <Outlet />
+      </main>
+    </>
+  );
+}
