@@ -11,8 +11,8 @@ afterAll(() => farm.stop());
 test.each(badInputs)("$name is told clearly, with a way out", async (bad) => {
   const { code, said, missing } = await tryBadInput(bad, farm);
 
-  expect(missing, said).toEqual([]);
-  expect(code, said).toBeGreaterThan(0);
+  expect({ missing, said }).toEqual({ missing: [], said });
+  expect(code).toBeGreaterThan(0);
   // A stack trace is for us, not for them.
   expect(said).not.toMatch(/^\s+at .*\.[jt]s:\d+/m);
 });

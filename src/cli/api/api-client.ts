@@ -1,0 +1,133 @@
+import { z } from "zod";
+import {
+  Graph,
+  type GraphDelta,
+  GraphSummary,
+  JobDetail,
+  JobSummary,
+  Repository,
+  type SubmitGraph,
+  SubmittedGraph,
+} from "#api/graph.ts";
+import { Worker } from "#api/worker.ts";
+import { Fault } from "#core/fault.ts";
+import { failureOf, jsonOr, ServerUnreachable } from "./api-failure.ts";
+import { followGraph, followLog, type LogPart } from "./follow.ts";
+
+export const ServerInfo = z.object({
+  version: z.string(),
+  database: z.string(),
+  startedAt: z.iso.datetime(),
+});
+export type ServerInfo = z.infer<typeof ServerInfo>;
+
+/** A run of a job; the graph may be written as a unique beginning of its id, or `latest`. */
+export interface RunAddress {
+  readonly graph: string;
+  readonly job: string;
+  readonly run: number;
+}
+
+/** Speaks docs/http-api.md. Each answer is parsed: a server of another version is told apart here. */
+export interface ApiClient {
+  readonly serverUrl: string;
+  server(): Promise<ServerInfo>;
+  repositories(): Promise<Repository[]>;
+  graphs(query?: { repository?: string; limit?: number }): Promise<GraphSummary[]>;
+  submit(request: SubmitGraph): Promise<SubmittedGraph>;
+  graph(id: string): Promise<Graph>;
+  /** All changes after a version, through lost connections, until the graph is over. */
+  followGraph(id: string, since: number, signal: AbortSignal): AsyncIterable<GraphDelta>;
+  cancelGraph(id: string): Promise<GraphSummary>;
+  job(graph: string, name: string): Promise<JobDetail>;
+  cancelJob(graph: string, name: string): Promise<JobSummary>;
+  log(address: RunAddress, offset: number): Promise<LogPiece>;
+  /** A run's log as it grows, until it is complete. */
+  followLog(address: RunAddress, signal: AbortSignal): AsyncIterable<LogPart>;
+  workers(): Promise<Worker[]>;
+}
+
+export interface LogPiece {
+  readonly bytes: Uint8Array;
+  readonly nextOffset: number;
+  readonly isComplete: boolean;
+}
+
+export function apiClient(serverUrl: string): ApiClient {
+  const base = `${serverUrl.replace(/\/+$/, "")}/api/v1`;
+
+  const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    let response: Response;
+    try {
+      response = await fetch(base + path, init);
+    } catch (cause) {
+      if (init.signal?.aborted === true) throw cause;
+      throw new ServerUnreachable(serverUrl, cause);
+    }
+    if (response.ok) return response;
+    throw failureOf(response.status, await response.text());
+  };
+
+  const ask = async <Shape extends z.ZodType>(
+    shape: Shape,
+    path: string,
+    init?: RequestInit,
+  ): Promise<z.output<Shape>> => {
+    const text = await (await send(path, init)).text();
+    const parsed = shape.safeParse(jsonOr(text, undefined));
+    if (parsed.success) return parsed.data;
+    throw new Fault(
+      "internal",
+      `${base}${path} answered with something else than this version of grange expects. ` +
+        `Is it a Grange server, and of the same version?\n${z.prettifyError(parsed.error)}`,
+    );
+  };
+
+  const post = (body: unknown): RequestInit => ({
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+  return {
+    serverUrl,
+    server: () => ask(ServerInfo, "/server"),
+    repositories: () => ask(z.array(Repository), "/repositories"),
+    graphs: ({ repository, limit = 20 } = {}) => {
+      const query = new URLSearchParams({ limit: String(limit) });
+      if (repository !== undefined) query.set("repository", repository);
+      return ask(z.array(GraphSummary), `/graphs?${query.toString()}`);
+    },
+    submit: (request) => ask(SubmittedGraph, "/graphs", post(request)),
+    graph: (id) => ask(Graph, graphPath(id)),
+    followGraph: (id, since, signal) =>
+      followGraph((headers) => send(`${graphPath(id)}/events`, { headers, signal }), since, signal),
+    cancelGraph: (id) => ask(GraphSummary, `${graphPath(id)}/cancel`, post({})),
+    job: (graph, name) => ask(JobDetail, jobPath(graph, name)),
+    cancelJob: (graph, name) => ask(JobSummary, `${jobPath(graph, name)}/cancel`, post({})),
+    log: async (address, offset) => {
+      const response = await send(`${runPath(address)}/log?offset=${offset}`);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      return {
+        bytes,
+        nextOffset: Number(response.headers.get("x-next-offset") ?? offset + bytes.length),
+        isComplete: response.headers.get("x-log-complete") === "true",
+      };
+    },
+    followLog: (address, signal) =>
+      followLog((headers) => send(`${runPath(address)}/log/events`, { headers, signal }), signal),
+    workers: () => ask(z.array(Worker), "/workers"),
+  };
+}
+
+function graphPath(id: string): string {
+  return `/graphs/${encodeURIComponent(id)}`;
+}
+
+function jobPath(graph: string, name: string): string {
+  return `${graphPath(graph)}/jobs/${encodeURIComponent(name)}`;
+}
+
+function runPath({ graph, job, run }: RunAddress): string {
+  return `${jobPath(graph, job)}/runs/${run}`;
+}

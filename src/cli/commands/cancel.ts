@@ -1,0 +1,27 @@
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+
+export const describeCancel: Describe = (command) => {
+  speaksToServer(command)
+    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
+    .argument("[job]", "only this job")
+    .action((graph: string, job: string | undefined, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        if (job === undefined) {
+          const cancelled = await session.api.cancelGraph(graph);
+          return answer(session, options, cancelled, () => [
+            `Graph ${cancelled.id.slice(0, 8)} is ${cancelled.state}.`,
+          ]);
+        }
+        const cancelled = await session.api.cancelJob(graph, job);
+        return answer(session, options, cancelled, () => [
+          `${cancelled.name} is ${cancelled.state}.`,
+        ]);
+      }),
+    );
+  withExamples(command, [
+    ["the newest graph, all that is left of it", "cancel latest"],
+    ["one job; what needs it is skipped", "cancel 3f2a tests"],
+  ]);
+};

@@ -1,0 +1,49 @@
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { exitCodes } from "../exit-code.ts";
+import { followedLog, printLog, storedLog } from "../print-log.ts";
+import { type CommonOptions, inSession, type Session } from "../session.ts";
+import { UsageError } from "../usage-error.ts";
+
+interface LogsOptions extends CommonOptions {
+  readonly follow?: boolean;
+  readonly run?: string;
+}
+
+export const describeLogs: Describe = (command) => {
+  speaksToServer(command)
+    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
+    .argument("<job>", "the job's name")
+    .option("-f, --follow", "go on printing until the run is over")
+    .option("--run <n>", "which run (default: the latest)")
+    .action((graph: string, job: string, options: LogsOptions) =>
+      inSession(options, (session) => printRun(session, graph, job, options)),
+    );
+  withExamples(command, [
+    ["what the latest run of lint printed", "logs latest lint"],
+    ["watch tests while it runs", "logs latest tests -f"],
+    ["the first run, as bytes", "logs 3f2a tests --run 1 > tests.log"],
+  ]);
+};
+
+async function printRun(session: Session, graph: string, job: string, options: LogsOptions) {
+  const detail = await session.api.job(graph, job);
+  const run = options.run === undefined ? detail.runList.length : Number(options.run);
+  if (!Number.isInteger(run) || run < 0) throw new UsageError("--run takes a number from 1 on");
+  if (run === 0) {
+    session.terminal.notes.line(`${job} has no run yet: it is ${detail.job.state}.`);
+    return exitCodes.failed;
+  }
+  const address = { graph: detail.graph.id, job, run };
+  const { api, terminal } = session;
+  const parts =
+    options.follow === true ? followedLog(api, address, terminal) : storedLog(api, address);
+  if (options.json === true) {
+    const pieces: Buffer[] = [];
+    for await (const bytes of parts) pieces.push(Buffer.from(bytes));
+    terminal.answer.line(JSON.stringify({ ...address, text: Buffer.concat(pieces).toString() }));
+    return exitCodes.ok;
+  }
+  await printLog(parts, terminal);
+  return exitCodes.ok;
+}

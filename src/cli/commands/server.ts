@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Describe } from "../command-list.ts";
+import { answersJson, withExamples } from "../common-options.ts";
+import { runService } from "../run-service.ts";
+import { wholeNumber } from "../whole-number.ts";
+
+interface ServerOptions {
+  readonly data?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly allowOpen?: boolean;
+  readonly logLevel: string;
+  readonly endWithParent?: boolean;
+}
+
+export const describeServer: Describe = (command, program) => {
+  answersJson(command)
+    .option("--data <dir>", "the data directory (GRANGE_DATA)")
+    .option("--host <address>", "the address to listen on (GRANGE_HOST; default 127.0.0.1)")
+    .option("--port <n>", "the port (GRANGE_PORT; default 8980; 0 takes any)", wholeNumber)
+    .option("--allow-open", "listen where others can reach it, though nobody has to sign in")
+    .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info")
+    .addOption(command.createOption("--end-with-parent").hideHelp())
+    .action((options: ServerOptions) => serve(options, program.entry));
+  withExamples(command, [
+    ["a server with a database of its own", "server --data /var/lib/grange"],
+    ["one with a database elsewhere (GRANGE_DATABASE_URL), on any free port", "server --port 0"],
+  ]);
+};
+
+/** Prints one line when it listens, `{"ready":true,"url":…}`; its log goes to stderr. */
+async function serve(options: ServerOptions, entry: string): Promise<never> {
+  const { readServerConfig } = await import("#server/config.ts");
+  const { startServer } = await import("#server/start-server.ts");
+  return runService(
+    { name: "server", ...options },
+    (logger) => {
+      const pages = pagesBeside(entry);
+      const config = readServerConfig({
+        ...(options.data === undefined ? {} : { dataDir: options.data }),
+        ...(options.host === undefined ? {} : { host: options.host }),
+        ...(options.port === undefined ? {} : { port: options.port }),
+        ...(options.allowOpen === undefined ? {} : { allowOpen: options.allowOpen }),
+        ...(pages === undefined ? {} : { webDir: pages }),
+      });
+      return startServer(config, logger);
+    },
+    ({ url }) => ({ url }),
+  );
+}
+
+/** The built pages: beside the bundle, or where the build of these sources puts them. */
+function pagesBeside(entry: string): string | undefined {
+  const folder = dirname(entry);
+  return [join(folder, "web"), join(folder, "../../dist/web")].find((path) =>
+    existsSync(join(path, "index.html")),
+  );
+}

@@ -1,0 +1,46 @@
+import type { Describe } from "../command-list.ts";
+import { repeated, speaksToServer, withExamples } from "../common-options.ts";
+import { exitCodes } from "../exit-code.ts";
+import { watchGraph } from "../progress/watch-graph.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import type { SubmissionOptions } from "../submission.ts";
+
+interface SubmitOptions extends CommonOptions, SubmissionOptions {
+  readonly wait?: boolean;
+}
+
+export const describeSubmit: Describe = (command) => {
+  speaksToServer(command)
+    .option("--repo <path-or-url>", "the repository (default: the one you stand in)")
+    .option("--rev <rev>", "branch, tag or commit (default: HEAD)")
+    .option("--definitions <dir>", "definitions from a directory instead of the commit's .grange/")
+    .option("--param <name=value>", "a parameter of the definitions; may be repeated", repeated)
+    .option("--no-cache", "run even what the action cache has")
+    .option("--wait", "show progress, and end with 0 or 1 as the graph ends")
+    .action((options: SubmitOptions) =>
+      inSession(options, async (session) => {
+        const { submissionOf, submit } = await import("../submission.ts");
+        const submission = await submissionOf(options, process.cwd());
+        const submitted = await submit(session.api, submission);
+        if (options.wait !== true) {
+          return answer(session, options, submitted, () => [
+            `Graph ${submitted.id.slice(0, 8)} with ${submitted.graph.jobs} jobs: ${submitted.url}`,
+          ]);
+        }
+        session.terminal.notes.line(submitted.url);
+        const enough = new AbortController();
+        process.once("SIGINT", () => enough.abort());
+        const { graph } = await watchGraph(session, submitted.id, enough.signal);
+        if (options.json === true) answer(session, options, graph, () => []);
+        return graph.state === "succeeded" ? exitCodes.ok : exitCodes.failed;
+      }),
+    );
+  withExamples(command, [
+    ["the commit you stand on", "submit --wait"],
+    ["a tag of a repository elsewhere", "submit --repo https://example.org/a.git --rev v1.2.0"],
+    [
+      "definitions that lie elsewhere, with a parameter",
+      "submit --definitions ../defs --param level=2",
+    ],
+  ]);
+};

@@ -1,0 +1,39 @@
+import { InvalidArgumentError } from "commander";
+import type { Describe } from "../command-list.ts";
+import { answersJson, repeated, withExamples } from "../common-options.ts";
+import { inSession } from "../session.ts";
+import type { UpOptions } from "../up/run-up.ts";
+import { wholeNumber } from "../whole-number.ts";
+
+export const describeUp: Describe = (command, program) => {
+  answersJson(command)
+    .option("--repo <path-or-url>", "the repository (default: the one you stand in)")
+    .option("--rev <rev>", "branch, tag or commit (default: HEAD)")
+    .option("--definitions <dir>", "definitions from a directory instead of the commit's .grange/")
+    .option("--param <name=value>", "a parameter of the definitions; may be repeated", repeated)
+    .option("--no-cache", "run even what the action cache has")
+    .option("--port <n>", "where the farm listens; 0 takes any free port", port, 8980)
+    .option("--data <dir>", "the data directory (GRANGE_DATA; default: .grange-data)")
+    .option("--once", "stop when the graph ends: exit code 0 when it succeeded, else 1")
+    .addOption(command.createOption("--workers <n>").argParser(wholeNumber).hideHelp())
+    .action((options: UpOptions) =>
+      inSession(options, async (session) => {
+        const { runUp } = await import("../up/run-up.ts");
+        return runUp(options, session, program);
+      }),
+    );
+  withExamples(command, [
+    ["a farm for the repository you stand in, until Ctrl-C", "up"],
+    [
+      "run one tag of a repository elsewhere, and end as its graph ends",
+      "up --once --rev v1.2.0 --repo https://example.org/a.git",
+    ],
+    ["the same for a script: the last line is the result", "up --once --json"],
+  ]);
+};
+
+function port(text: string): number {
+  const value = wholeNumber(text);
+  if (value > 65_535) throw new InvalidArgumentError("A port is a number from 0 to 65535.");
+  return value;
+}

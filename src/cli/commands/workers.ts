@@ -1,0 +1,35 @@
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { tableLines } from "../terminal/table.ts";
+
+export const describeWorkers: Describe = (command) => {
+  speaksToServer(command).action((options: CommonOptions) =>
+    inSession(options, async (session) => {
+      const workers = await session.api.workers();
+      return answer(session, options, workers, () =>
+        workers.length === 0
+          ? ["There is no worker. Start one: grange worker --server URL"]
+          : tableLines([
+              ["worker", "state", "size", "slots", "runs", "done", "version"],
+              ...workers.map((worker) => [
+                worker.name,
+                worker.state,
+                String(worker.sizeClass),
+                String(worker.slots),
+                worker.running.map((each) => each.job ?? each.executionId).join(", ") || "-",
+                String(worker.finishedCount),
+                worker.version,
+              ]),
+            ]),
+      );
+    }),
+  );
+  withExamples(command, [
+    ["who works for the farm on this machine", "workers"],
+    [
+      "platform and facilities of each, from another farm",
+      "workers --server http://farm:8980 --json",
+    ],
+  ]);
+};

@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+
+/** For commands that speak to a server. */
+export function speaksToServer(command: Command): Command {
+  return answersJson(command).option(
+    "--server <url>",
+    "the farm's address (GRANGE_SERVER; default http://127.0.0.1:8980)",
+  );
+}
+
+export function answersJson(command: Command): Command {
+  return command.option("--json", "answer in JSON, for programs");
+}
+
+/** Examples under the help: what they do, then how they are written. */
+export function withExamples(
+  command: Command,
+  examples: readonly (readonly [what: string, line: string])[],
+): Command {
+  const lines = examples.flatMap(([what, line]) => [`  # ${what}`, `  $ grange ${line}`]);
+  return command.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
+}
+
+/** Collects an option that may be given several times. */
+export function repeated(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}

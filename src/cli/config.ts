@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+
+/** What the environment says to the command line. Options given with a command go on top. */
+const CliConfig = z.object({
+  serverUrl: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:8980"),
+  dataDir: z.string().optional(),
+  databaseUrl: z.string().optional(),
+  /** https://no-color.org: any value but the empty one. */
+  noColor: z.boolean(),
+  terminal: z.string().default(""),
+});
+export type CliConfig = z.infer<typeof CliConfig>;
+
+export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
+  const parsed = CliConfig.safeParse({
+    serverUrl: env["GRANGE_SERVER"] || undefined,
+    dataDir: env["GRANGE_DATA"] || undefined,
+    databaseUrl: env["GRANGE_DATABASE_URL"] || undefined,
+    noColor: (env["NO_COLOR"] ?? "") !== "",
+    terminal: env["TERM"],
+  });
+  if (parsed.success) return parsed.data;
+  throw new Fault(
+    "invalid_argument",
+    `the environment is wrong:\n${z.prettifyError(parsed.error)}`,
+  );
+}

@@ -1,0 +1,20 @@
+import { runProgram } from "../run-program.ts";
+import { type Check, ok, warn } from "./check.ts";
+
+/** Only Grange's own tests look at pages with a browser of their own. */
+export function browserChecks(): Check[] {
+  return [
+    {
+      name: "browser for the tests",
+      async run() {
+        for (const name of ["chromium", "chromium-browser", "google-chrome"]) {
+          const found = await runProgram(name, ["--version"], { timeoutMs: 10_000 }).catch(
+            () => undefined,
+          );
+          if (found?.exitCode === 0) return ok(found.stdout.trim());
+        }
+        return warn("none", "Needed by `npm test` of Grange itself only: apt-get install chromium");
+      },
+    },
+  ];
+}

@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import { link, mkdtemp, rm, statfs, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { messageOf } from "#core/fault.ts";
+import { type Check, fail, ok, warn } from "./check.ts";
+
+const gibibyte = 2 ** 30;
+
+/** Names for the numbers in Linux' statfs(2). */
+const fileSystems: Readonly<Record<number, string>> = {
+  0xef53: "ext4",
+  0x58465342: "xfs",
+  0x9123683e: "btrfs",
+  0x01021994: "tmpfs",
+  0x794c7630: "overlayfs",
+  0x6969: "nfs",
+  0xff534d42: "cifs",
+  0x65735546: "fuse",
+  0x2fc12fc1: "zfs",
+  0x01021997: "9p",
+};
+const remote = new Set(["nfs", "cifs", "9p"]);
+
+/** What the directory that Grange keeps everything in must allow. */
+export function dataDirectoryChecks(dataDir: string): Check[] {
+  const place = nearestExisting(dataDir);
+  return [
+    {
+      name: "data directory",
+      run: () =>
+        inScratch(place, async () => ok(`${dataDir} can be written`)).catch((reason) =>
+          fail(messageOf(reason), "Make it writable, or name another in GRANGE_DATA"),
+        ),
+    },
+    {
+      name: "links",
+      run: () =>
+        inScratch(place, async (scratch) => {
+          await writeFile(join(scratch, "a"), "");
+          await link(join(scratch, "a"), join(scratch, "b"));
+          await symlink("a", join(scratch, "c"));
+          return ok("hard and symbolic links work");
+        }).catch((reason) =>
+          warn(
+            `no links in ${place}: ${messageOf(reason)}`,
+            "Workers copy files instead, which is slower; choose a local file system in GRANGE_DATA",
+          ),
+        ),
+    },
+    {
+      name: "file system",
+      async run() {
+        const { type } = await statfs(place);
+        const name = fileSystems[type] ?? `type 0x${type.toString(16)}`;
+        if (remote.has(name)) {
+          return warn(
+            `${dataDir} lies on ${name}`,
+            "A database wants a local disk: name one in GRANGE_DATA",
+          );
+        }
+        return name === "tmpfs"
+          ? warn(`${dataDir} lies in memory (tmpfs)`, "What is kept there is gone after a restart")
+          : ok(name);
+      },
+    },
+    {
+      name: "free disk",
+      async run() {
+        const { bavail, bsize } = await statfs(place);
+        const free = bavail * bsize;
+        const detail = `${(free / gibibyte).toFixed(1)} GiB free`;
+        const fix = "Make room, or name a directory on another disk in GRANGE_DATA";
+        if (free < gibibyte) return fail(detail, fix);
+        return free < 5 * gibibyte ? warn(detail, fix) : ok(detail);
+      },
+    },
+    {
+      name: "free files",
+      async run() {
+        const { files, ffree } = await statfs(place);
+        // Some file systems make inodes as they need them, and say 0.
+        if (files === 0) return ok("no limit");
+        const detail = `${ffree} more files fit`;
+        return ffree < 100_000
+          ? warn(detail, "Remove small files, or choose another disk in GRANGE_DATA")
+          : ok(detail);
+      },
+    },
+  ];
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
+}
+
+async function inScratch<T>(place: string, work: (scratch: string) => Promise<T>): Promise<T> {
+  const scratch = await mkdtemp(join(place, ".grange-doctor-"));
+  try {
+    return await work(scratch);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}

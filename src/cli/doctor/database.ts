@@ -1,0 +1,84 @@
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { messageOf } from "#core/fault.ts";
+import { findBinaries } from "#db/embedded/binaries.ts";
+import { startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
+import { chooseRunAs } from "#db/embedded/run-as.ts";
+import { outputOf } from "../run-program.ts";
+import { type Check, fail, ok } from "./check.ts";
+
+const oldestServer = 15;
+
+/** The database: ours, or the one that GRANGE_DATABASE_URL names. */
+export function databaseChecks(url: string | undefined): Check[] {
+  return url === undefined ? embeddedChecks() : [externalCheck(url)];
+}
+
+function embeddedChecks(): Check[] {
+  const fix = "Run `npm ci`, or name a server of version 15 or later in GRANGE_DATABASE_URL";
+  return [
+    {
+      name: "PostgreSQL from npm",
+      async run() {
+        try {
+          const { postgres } = await findBinaries();
+          return ok((await outputOf(postgres, ["--version"])).trim());
+        } catch (reason) {
+          return fail(messageOf(reason), fix);
+        }
+      },
+    },
+    {
+      name: "PostgreSQL starts",
+      async run() {
+        const dir = await mkdtemp(join(tmpdir(), "grange-doctor-db-"));
+        // It may have to run as another user, who must get to its files.
+        await chmod(dir, 0o755);
+        const started = Date.now();
+        try {
+          const server = await startEmbeddedPostgres({ dataDir: dir, unsafeFast: true });
+          await server.stop();
+          const seconds = ((Date.now() - started) / 1_000).toFixed(1);
+          return ok(
+            `as ${chooseRunAs().description}, from nothing and stopped again in ${seconds} s`,
+          );
+        } catch (reason) {
+          return fail(messageOf(reason), fix);
+        } finally {
+          await rm(dir, { recursive: true, force: true });
+        }
+      },
+    },
+  ];
+}
+
+function externalCheck(url: string): Check {
+  return {
+    name: "PostgreSQL",
+    async run() {
+      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+      client.on("error", () => {});
+      try {
+        await client.connect();
+        const { rows } = await client.query<{ server_version: string }>("show server_version");
+        const version = rows[0]?.server_version ?? "0";
+        return Number.parseInt(version, 10) >= oldestServer
+          ? ok(`PostgreSQL ${version} at ${withoutPassword(url)}`)
+          : fail(`PostgreSQL ${version} is too old`, `Use version ${oldestServer} or later`);
+      } catch (reason) {
+        return fail(
+          `${withoutPassword(url)}: ${messageOf(reason)}`,
+          "Correct GRANGE_DATABASE_URL, or unset it: Grange then starts a database of its own",
+        );
+      } finally {
+        await client.end().catch(() => {});
+      }
+    },
+  };
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/(\/\/[^:@/]*):[^@/]*@/, "$1:***@");
+}

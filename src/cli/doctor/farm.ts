@@ -1,0 +1,60 @@
+import { messageOf } from "#core/fault.ts";
+import type { ApiClient } from "../api/api-client.ts";
+import { ServerUnreachable } from "../api/api-failure.ts";
+import { isFree, portHolder } from "../up/port-holder.ts";
+import { type Check, type Finding, fail, ok, warn } from "./check.ts";
+
+/** The server that commands would speak to, and the port where one could start. */
+export function farmChecks(api: ApiClient, version: string): Check[] {
+  return [
+    { name: "server", run: () => server(api, version) },
+    { name: "port", run: () => port(api) },
+    { name: "workers", run: () => workers(api) },
+  ];
+}
+
+async function server(api: ApiClient, version: string): Promise<Finding> {
+  try {
+    const info = await api.server();
+    return info.version === version
+      ? ok(`${api.serverUrl}: version ${info.version}, ${info.database}`)
+      : warn(
+          `${api.serverUrl} is version ${info.version}, this is ${version}`,
+          "Use the same version on both sides",
+        );
+  } catch (reason) {
+    if (!(reason instanceof ServerUnreachable)) {
+      return fail(messageOf(reason), "Is that a Grange server? Name another in GRANGE_SERVER");
+    }
+    return warn(messageOf(reason), "Start one with `grange up`, or name another in GRANGE_SERVER");
+  }
+}
+
+async function port(api: ApiClient): Promise<Finding> {
+  const { hostname, port: text, protocol } = new URL(api.serverUrl);
+  const number = Number(text) || (protocol === "https:" ? 443 : 80);
+  if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) return ok("the farm is elsewhere");
+  if (await isFree(number, "127.0.0.1")) return ok(`${number} is free`);
+  const isOurs = await api.server().then(
+    () => true,
+    () => false,
+  );
+  if (isOurs) return ok(`${number} is the farm's`);
+  const holder = portHolder(number);
+  return warn(
+    `${number} is taken${holder === undefined ? "" : ` by process ${holder.pid} (${holder.command})`}`,
+    `Stop that, or start with another: grange up --port ${number + 1}`,
+  );
+}
+
+async function workers(api: ApiClient): Promise<Finding> {
+  try {
+    const all = await api.workers();
+    const here = all.filter((worker) => worker.state !== "lost");
+    const lost = all.length - here.length;
+    const detail = `${here.length} at work${lost === 0 ? "" : `, ${lost} lost`}`;
+    return here.length > 0 ? ok(detail) : warn(detail, "Start one: grange worker");
+  } catch {
+    return ok("none to ask for without a server");
+  }
+}

@@ -1,0 +1,88 @@
+import { readFile } from "node:fs/promises";
+import { availableParallelism, freemem, hostname, totalmem } from "node:os";
+import { type Check, fail, ok, warn } from "./check.ts";
+
+const mebibyte = 2 ** 20;
+/** Files, sockets and pipes of a server with 200 open pages and two workers. */
+const wantedFiles = 4_096;
+/** Before this day nothing of Grange existed: a clock that shows it is wrong. */
+const oldestBelievable = Date.parse("2025-01-01T00:00:00Z");
+
+/** What the machine itself brings along. */
+export function machineChecks(): Check[] {
+  return [
+    {
+      name: "processors",
+      async run() {
+        const cores = availableParallelism();
+        return cores >= 2
+          ? ok(`${cores} cores`)
+          : warn("1 core", "There is one worker only, of size class 1; more cores make more");
+      },
+    },
+    {
+      name: "memory",
+      async run() {
+        const available = await availableMemory();
+        const detail = `${Math.round(available / mebibyte)} MiB of ${Math.round(totalmem() / mebibyte)} MiB available`;
+        const fix =
+          "Grange itself needs about 400 MiB, and jobs what they need; end something else";
+        if (available < 400 * mebibyte) return fail(detail, fix);
+        return available < 1_024 * mebibyte ? warn(detail, fix) : ok(detail);
+      },
+    },
+    {
+      name: "open files",
+      async run() {
+        const limits = await readFile("/proc/self/limits", "utf8").catch(() => "");
+        const soft = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.NaN);
+        if (Number.isNaN(soft)) return ok("the limit is not known here");
+        return soft >= wantedFiles
+          ? ok(`up to ${soft} open files`)
+          : warn(`only ${soft} open files`, `Raise it: ulimit -n ${wantedFiles}`);
+      },
+    },
+    {
+      name: "clock",
+      async run() {
+        const now = Date.now();
+        return now > oldestBelievable
+          ? ok(new Date(now).toISOString())
+          : fail(
+              `it shows ${new Date(now).toISOString()}`,
+              "Set the clock; leases and logs need it",
+            );
+      },
+    },
+    {
+      name: "clock pace",
+      async run() {
+        const wall = Date.now();
+        const steady = performance.now();
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        const apart = Math.abs(Date.now() - wall - (performance.now() - steady));
+        return apart < 50
+          ? ok("wall clock and steady clock agree")
+          : warn(
+              `they drifted ${apart.toFixed(0)} ms apart in 100 ms`,
+              "Is the clock being set just now?",
+            );
+      },
+    },
+    {
+      name: "host name",
+      async run() {
+        return hostname() === ""
+          ? warn("there is none", "Workers are named after it; name them with --name")
+          : ok(hostname());
+      },
+    },
+  ];
+}
+
+/** What could be had without swapping; the kernel knows it better than `freemem`. */
+async function availableMemory(): Promise<number> {
+  const info = await readFile("/proc/meminfo", "utf8").catch(() => "");
+  const kibibytes = Number(/^MemAvailable:\s+(\d+) kB/m.exec(info)?.[1] ?? Number.NaN);
+  return Number.isNaN(kibibytes) ? freemem() : kibibytes * 1_024;
+}

@@ -1,0 +1,91 @@
+import { readFile } from "node:fs/promises";
+import { outputOf } from "../run-program.ts";
+import { type Check, ok, warn } from "./check.ts";
+
+/** What makes measurements repeatable. A farm that does not measure needs none of it. */
+export function measuringChecks(): Check[] {
+  return [
+    {
+      name: "hardware counters",
+      async run() {
+        const counters = await read("/sys/bus/event_source/devices/cpu/type");
+        const paranoid = Number(await read("/proc/sys/kernel/perf_event_paranoid"));
+        if (counters === undefined) {
+          return warn(
+            "this machine has none (virtual?)",
+            "Instructions are counted by valgrind instead, 20 to 50 times slower",
+          );
+        }
+        return paranoid <= 1 || process.getuid?.() === 0
+          ? ok("instructions can be counted")
+          : warn(
+              `perf_event_paranoid is ${paranoid}`,
+              "Allow it: sysctl kernel.perf_event_paranoid=1",
+            );
+      },
+    },
+    {
+      name: "valgrind",
+      async run() {
+        try {
+          return ok((await outputOf("valgrind", ["--version"])).trim());
+        } catch {
+          return warn(
+            "not installed",
+            "To count instructions where the machine does not: apt-get install valgrind",
+          );
+        }
+      },
+    },
+    {
+      name: "frequency governor",
+      async run() {
+        const governor = await read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+        if (governor === undefined) return ok("not controlled from here");
+        return governor === "performance"
+          ? ok(governor)
+          : warn(governor, "Times vary with it: cpupower frequency-set -g performance");
+      },
+    },
+    {
+      name: "turbo",
+      async run() {
+        const noTurbo = await read("/sys/devices/system/cpu/intel_pstate/no_turbo");
+        const boost = await read("/sys/devices/system/cpu/cpufreq/boost");
+        return noTurbo === "0" || boost === "1"
+          ? warn(
+              "on",
+              "Times vary with heat: echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+            )
+          : ok(noTurbo === "1" || boost === "0" ? "off" : "not controlled from here");
+      },
+    },
+    {
+      name: "address randomisation",
+      async run() {
+        const value = await read("/proc/sys/kernel/randomize_va_space");
+        return value === "0" || value === undefined
+          ? ok(value === undefined ? "not known here" : "off")
+          : ok("on; a collector turns it off for what it measures");
+      },
+    },
+    {
+      name: "simultaneous multithreading",
+      async run() {
+        return (await read("/sys/devices/system/cpu/smt/active")) === "1"
+          ? warn(
+              "on",
+              "Neighbours on a core disturb each other: echo off > /sys/devices/system/cpu/smt/control",
+            )
+          : ok("off, or not there");
+      },
+    },
+  ];
+}
+
+async function read(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+}

@@ -1,0 +1,76 @@
+import { messageOf } from "#core/fault.ts";
+import { readDefinitions } from "#graphs/definitions/read-definitions.ts";
+import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
+import {
+  checkoutRoot,
+  commitFacts,
+  commitOf,
+  definitionTexts,
+  hasDefinitions,
+  ownershipRefusal,
+  uncommittedChanges,
+} from "../checkout.ts";
+import { type Check, type Finding, fail, ok, warn } from "./check.ts";
+
+/** The repository that the user stands in, as `grange up` would see it. */
+export function repositoryChecks(directory: string): Check[] {
+  return [
+    { name: "repository", run: () => repository(directory) },
+    { name: "commit", run: () => inCheckout(directory, commit) },
+    { name: "definitions", run: () => inCheckout(directory, definitions) },
+    { name: "changes", run: () => inCheckout(directory, changes) },
+  ];
+}
+
+async function repository(directory: string): Promise<Finding> {
+  const refusal = await ownershipRefusal(directory);
+  if (refusal !== undefined) {
+    return fail(
+      "git refuses it, because it belongs to another user",
+      `Trust it: git config --global --add safe.directory ${directory}`,
+    );
+  }
+  const root = await checkoutRoot(directory);
+  return root === undefined
+    ? warn(`${directory} is in no Git repository`, "Go to one, or name one with --repo")
+    : ok(root);
+}
+
+async function inCheckout(
+  directory: string,
+  look: (root: string) => Promise<Finding>,
+): Promise<Finding> {
+  const root = await checkoutRoot(directory);
+  return root === undefined ? ok("no repository here") : await look(root);
+}
+
+async function commit(root: string): Promise<Finding> {
+  const sha = await commitOf(root, "HEAD");
+  return sha === undefined
+    ? warn("there is none yet", "The farm runs commits: git add -A && git commit -m first")
+    : ok(sha);
+}
+
+async function definitions(root: string): Promise<Finding> {
+  const sha = await commitOf(root, "HEAD");
+  if (sha === undefined || !(await hasDefinitions(root, sha))) {
+    return warn("the commit has none", "Write a start: grange init");
+  }
+  const files = await definitionTexts(root, sha);
+  const evaluator = new TemplateEvaluator();
+  try {
+    const context = { repository: root, rev: "HEAD", branch: "" };
+    const facts = { sha, ...(await commitFacts(root, sha)) };
+    const { jobs } = await readDefinitions(files, {}, { ...context, commit: facts }, evaluator);
+    return ok(`${jobs.length} jobs, no problem found`);
+  } catch (reason) {
+    return fail(messageOf(reason), "Correct it; `grange submit` shows the place in the file");
+  } finally {
+    await evaluator.stop();
+  }
+}
+
+async function changes(root: string): Promise<Finding> {
+  const count = await uncommittedChanges(root);
+  return ok(count === 0 ? "everything is committed" : `${count} files differ from the commit`);
+}

@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runProgram } from "../run-program.ts";
+import { type Check, type Finding, ok, warn } from "./check.ts";
+
+const asRootInside = ["--user", "--map-root-user"];
+
+/** What this kernel lets a worker put between jobs and the machine. Each is tried, not guessed. */
+export function sandboxChecks(): Check[] {
+  return [
+    {
+      name: "unshare",
+      run: () =>
+        tried("unshare", ["--version"], "util-linux is there", {
+          fix: "Install util-linux: apt-get install util-linux",
+        }),
+    },
+    {
+      name: "user namespaces",
+      run: () =>
+        tried("unshare", [...asRootInside, "true"], "may be made by this user", {
+          fix: "Allow them: sysctl kernel.unprivileged_userns_clone=1 (Debian), or kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu)",
+        }),
+    },
+    {
+      name: "process namespaces",
+      run: () =>
+        tried(
+          "unshare",
+          [...asRootInside, "--pid", "--fork", "--mount", "--mount-proc", "true"],
+          "a job's whole process tree can be ended at once",
+          { fix: "Without them processes that a job leaves behind are looked for one by one" },
+        ),
+    },
+    {
+      name: "network namespaces",
+      run: () =>
+        tried(
+          "unshare",
+          [
+            ...asRootInside,
+            "--net",
+            "sh",
+            "-c",
+            "ip link set lo up && ip addr show lo | grep -q 127.0.0.1",
+          ],
+          "jobs without network have a loopback of their own",
+          {
+            fix: "Install iproute2, or allow user namespaces; without, jobs could reach the network",
+          },
+        ),
+    },
+    { name: "overlay file system", run: overlay },
+    {
+      name: "bubblewrap",
+      run: () =>
+        tried("bwrap", ["--ro-bind", "/", "/", "--unshare-pid", "true"], "works", {
+          fix: "Install it: apt-get install bubblewrap. Without it namespaces are made directly",
+        }),
+    },
+    { name: "cgroups", run: async () => cgroups() },
+    {
+      name: "memory limits",
+      run: async () => {
+        const controllers = read("/sys/fs/cgroup/cgroup.controllers") ?? "";
+        return controllers.includes("memory") || existsSync("/sys/fs/cgroup/memory")
+          ? ok("the kernel can limit the memory of a whole process tree")
+          : warn(
+              "no memory controller",
+              "Memory is watched and jobs are ended by the worker; delegate the memory controller for a hard limit",
+            );
+      },
+    },
+  ];
+}
+
+async function tried(
+  program: string,
+  args: readonly string[],
+  detail: string,
+  { fix }: { readonly fix: string },
+): Promise<Finding> {
+  try {
+    const { exitCode, stderr } = await runProgram(program, args, { timeoutMs: 10_000 });
+    return exitCode === 0 ? ok(detail) : warn(`not here: ${lastLine(stderr)}`, fix);
+  } catch {
+    return warn(`${program} is not installed`, fix);
+  }
+}
+
+async function overlay(): Promise<Finding> {
+  const dir = await mkdtemp(join(tmpdir(), "grange-overlay-"));
+  const script = `cd ${dir} && mkdir l u w m && mount -t overlay overlay -o lowerdir=l,upperdir=u,workdir=w m`;
+  try {
+    return await tried(
+      "unshare",
+      [...asRootInside, "--mount", "sh", "-c", script],
+      "can be mounted",
+      {
+        fix: "Without it input roots are made of links, which takes longer for large trees",
+      },
+    );
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function cgroups(): Finding {
+  const controllers = read("/sys/fs/cgroup/cgroup.controllers");
+  if (controllers !== undefined) return ok(`version 2 (${controllers.trim() || "no controllers"})`);
+  if (existsSync("/sys/fs/cgroup/memory") || existsSync("/sys/fs/cgroup/cpu"))
+    return ok("version 1");
+  return warn(
+    "none are mounted",
+    "CPU time and memory are then read from /proc, which misses short processes: mount -t cgroup2 none /sys/fs/cgroup",
+  );
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}

@@ -1,0 +1,51 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { Fault } from "#core/fault.ts";
+import { outputOf } from "../run-program.ts";
+import { exampleDefinitions, sourceRoots } from "./example-definitions.ts";
+import { fastImportStream, type NewCommit } from "./fast-import.ts";
+import { readTarball } from "./read-tarball.ts";
+import { undated, versionDate } from "./version-date.ts";
+
+export interface ExampleSource {
+  readonly name: string;
+  /** Oldest first. */
+  readonly versions: readonly string[];
+  /** The gzipped tar of a version. */
+  download(version: string): Promise<Uint8Array>;
+  /** Told before each download. */
+  onVersion?(version: string): void;
+}
+
+/** Makes a Git repository with one commit a version, and checks its newest out. */
+export async function makeExample(source: ExampleSource, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  if ((await readdir(folder)).length > 0) {
+    throw new Fault("already_exists", `${folder} is not empty; name another with --out DIR`);
+  }
+  await outputOf("git", ["init", "--quiet", "--initial-branch=main", folder]);
+  await outputOf("git", ["-C", folder, "fast-import", "--quiet", "--done"], {
+    input: fastImportStream(commitsOf(source)),
+  });
+  await outputOf("git", ["-C", folder, "checkout", "--quiet", "--force", "main"]);
+}
+
+async function* commitsOf(source: ExampleSource): AsyncGenerator<NewCommit> {
+  for (const version of source.versions) {
+    source.onVersion?.(version);
+    const files = await readTarball(await source.download(version));
+    if (sourceRoots(files).length === 0) {
+      throw new Fault(
+        "failed_precondition",
+        `${source.name} ${version} has no TypeScript sources in it. Packages that ship theirs: rxjs, @noble/curves, zod, ajv`,
+      );
+    }
+    const own = exampleDefinitions(source.name, files);
+    const replaced = new Set(own.map((file) => file.path));
+    yield {
+      message: `${source.name} ${version}`,
+      tag: `v${version}`,
+      date: versionDate(version) ?? undated,
+      files: [...files.filter((file) => !replaced.has(file.path)), ...own],
+    };
+  }
+}

@@ -1,0 +1,56 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import { jsonOr } from "../api/api-failure.ts";
+import { outputOf } from "../run-program.ts";
+import { compareSemVer, parseSemVer } from "./semver-order.ts";
+
+/** npm writes a list of one as the one. */
+const Versions = z.union([z.array(z.string()), z.string().transform((one) => [one])]);
+
+/** After https://docs.npmjs.com/cli/configuring-npm/package-json#name: what may follow `npm view`. */
+const packageName = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
+
+export interface WhichVersions {
+  readonly count: number;
+  readonly withPrereleases: boolean;
+}
+
+/** The newest versions of a package, oldest first, in semver's order: days say little in a registry. */
+export async function publishedVersions(
+  name: string,
+  { count, withPrereleases }: WhichVersions,
+): Promise<string[]> {
+  if (!packageName.test(name)) {
+    throw new Fault("invalid_argument", `"${name}" is no name of an npm package`);
+  }
+  const said = jsonOr(await outputOf("npm", ["view", name, "versions", "--json"]), undefined);
+  const versions = Versions.parse(said)
+    .flatMap((text) => parseSemVer(text) ?? [])
+    .filter(({ prerelease }) => withPrereleases || prerelease.length === 0)
+    .toSorted(compareSemVer);
+  if (versions.length === 0) {
+    throw new Fault(
+      "not_found",
+      `${name} has no published version to use${withPrereleases ? "" : "; try --prereleases"}`,
+    );
+  }
+  return versions.slice(-count).map((version) => version.text);
+}
+
+/** A version as it was published; npm checks its integrity. */
+export async function downloadVersion(name: string, version: string): Promise<Uint8Array> {
+  const dir = await mkdtemp(join(tmpdir(), "grange-example-"));
+  try {
+    await outputOf("npm", ["pack", `${name}@${version}`, "--pack-destination", dir, "--silent"], {
+      cwd: dir,
+    });
+    const [file] = await readdir(dir);
+    if (file === undefined) throw new Fault("internal", `npm pack ${name}@${version} made no file`);
+    return await readFile(join(dir, file));
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}

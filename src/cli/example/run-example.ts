@@ -1,0 +1,36 @@
+import { resolve } from "node:path";
+import type { ExitCode } from "../exit-code.ts";
+import { answer, type CommonOptions, type Session } from "../session.ts";
+import { makeExample } from "./make-example.ts";
+import { downloadVersion, publishedVersions } from "./published-versions.ts";
+
+export interface ExampleOptions extends CommonOptions {
+  readonly versions: number;
+  readonly prereleases?: boolean;
+  readonly out?: string;
+}
+
+/** Makes the repository where the user wants it, and says how to go on. */
+export async function runExample(
+  session: Session,
+  name: string,
+  options: ExampleOptions,
+): Promise<ExitCode> {
+  const folder = resolve(options.out ?? name.replace(/^@/, "").replace("/", "-"));
+  const versions = await publishedVersions(name, {
+    count: Math.max(1, options.versions),
+    withPrereleases: options.prereleases === true,
+  });
+  await makeExample(
+    {
+      name,
+      versions,
+      download: (version) => downloadVersion(name, version),
+      onVersion: (version) => session.terminal.notes.line(`${name} ${version}`),
+    },
+    folder,
+  );
+  return answer(session, options, { folder, versions }, () => [
+    `${versions.length} commits in ${folder}. Run the newest: grange up --repo ${folder}`,
+  ]);
+}

@@ -1,0 +1,11 @@
+/** What a script can count on. */
+export const exitCodes = {
+  ok: 0,
+  /** The graph did not succeed, a check failed, or something is wrong. */
+  failed: 1,
+  /** The command was called wrongly. */
+  usage: 2,
+  /** There is no server where one was looked for. */
+  unreachable: 3,
+} as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

@@ -1,0 +1,64 @@
+import { Fault, messageOf } from "#core/fault.ts";
+import { ApiFailure, type Problem, ServerUnreachable } from "./api/api-failure.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { problemLines } from "./problem-lines.ts";
+import { ProblemsFound } from "./problems-found.ts";
+import type { Paint } from "./terminal/paint.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface Explanation {
+  /** What was wrong, where, and what to do. */
+  readonly lines: readonly string[];
+  readonly exitCode: ExitCode;
+  readonly json: { readonly error: object };
+}
+
+/** Turns anything that a command threw into words for people and for programs. */
+export function explainFailure(reason: unknown, paint: Paint): Explanation {
+  const fault = reason instanceof Fault ? reason : Fault.from(reason, "grange failed");
+  const problems: readonly Problem[] =
+    fault instanceof ApiFailure || fault instanceof ProblemsFound ? fault.problems : [];
+  const sourceOf = fault instanceof ProblemsFound ? fault.sourceOf : () => undefined;
+  return {
+    lines: [
+      `${paint.red("error:")} ${problems.length === 0 ? fault.message : headOf(problems)}`,
+      ...problems.flatMap((problem) => problemLines(problem, sourceOf(problem.file), paint)),
+      ...wayOut(fault),
+      ...stackOf(reason, fault),
+    ],
+    exitCode: exitCodeOf(fault),
+    json: {
+      error: {
+        code: fault.code,
+        message: fault.message,
+        ...(problems.length > 0 ? { problems } : {}),
+      },
+    },
+  };
+}
+
+/** The server's sentence repeats the first problem; here each is shown in its place. */
+function headOf(problems: readonly Problem[]): string {
+  const many = problems.length === 1 ? "a problem" : `${problems.length} problems`;
+  return `the definitions cannot be used, because of ${many}:`;
+}
+
+function exitCodeOf(fault: Fault): ExitCode {
+  if (fault instanceof UsageError) return exitCodes.usage;
+  if (fault instanceof ServerUnreachable) return exitCodes.unreachable;
+  return exitCodes.failed;
+}
+
+function wayOut(fault: Fault): string[] {
+  if (!(fault instanceof ServerUnreachable)) return [];
+  return [
+    "Start one with `grange up`, or name another with --server URL or GRANGE_SERVER.",
+    "`grange doctor` looks at what is in the way.",
+  ];
+}
+
+/** Only for what is no Fault: that is a bug of ours, and whoever reports it needs the place. */
+function stackOf(reason: unknown, fault: Fault): string[] {
+  if (reason === fault || !(reason instanceof Error) || reason.stack === undefined) return [];
+  return [reason.stack.replace(messageOf(reason), "").trimStart()];
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Command, CommanderError } from "commander";
+import { commandList, type Program } from "./command-list.ts";
+import { exitCodes } from "./exit-code.ts";
+import { endQuietlyOnClosedPipe } from "./terminal/terminal.ts";
+
+const entry = fileURLToPath(import.meta.url);
+const program: Program = { entry, version: versionBeside(entry) };
+
+endQuietlyOnClosedPipe();
+await run(process.argv.slice(2));
+
+async function run(words: readonly string[]): Promise<void> {
+  const grange = new Command("grange")
+    .description("A commit farm: a graph of jobs for every commit, each action executed once.")
+    .version(program.version)
+    .showSuggestionAfterError()
+    .exitOverride()
+    .addHelpText(
+      "after",
+      [
+        "",
+        "Examples:",
+        "  $ grange up                 a farm for the repository you stand in",
+        "  $ grange status latest      how its newest graph is doing",
+        "  $ grange logs latest lint   what the job lint printed",
+        "",
+        "Exit codes: 0 ok, 1 failed, 2 called wrongly, 3 no server.",
+      ].join("\n"),
+    );
+
+  const called = words.find((word) => !word.startsWith("-") && word !== "help");
+  for (const [name, { summary, load }] of Object.entries(commandList)) {
+    const command = grange
+      .command(name)
+      .description(summary)
+      .exitOverride()
+      .showHelpAfterError(`Try: grange ${name} --help`);
+    if (name === called) (await load())(command, program);
+  }
+
+  try {
+    await grange.parseAsync(words, { from: "user" });
+  } catch (reason) {
+    if (!(reason instanceof CommanderError)) throw reason;
+    process.exitCode = reason.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  }
+}
+
+/** package.json lies one folder above the bundle, and two above the source. */
+function versionBeside(file: string): string {
+  for (const above of ["..", "../.."]) {
+    try {
+      const text = readFileSync(new URL(`${above}/package.json`, `file://${file}`), "utf8");
+      return String((JSON.parse(text) as { version?: unknown }).version);
+    } catch {
+      // Not there: one folder further up.
+    }
+  }
+  return "unknown";
+}

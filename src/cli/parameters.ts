@@ -1,0 +1,25 @@
+import { UsageError } from "./usage-error.ts";
+
+type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+/**
+ * Reads `--param NAME=VALUE`. A value that is JSON (`3`, `true`, `["a"]`) is that
+ * value; any other is the text as it stands, so that names need no quotes.
+ */
+export function parametersOf(written: readonly string[]): Record<string, Json> {
+  return Object.fromEntries(
+    written.map((text) => {
+      const equals = text.indexOf("=");
+      if (equals < 1) throw new UsageError(`"${text}" is no parameter; write --param NAME=VALUE`);
+      return [text.slice(0, equals), valueOf(text.slice(equals + 1))];
+    }),
+  );
+}
+
+function valueOf(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import type { ApiClient, RunAddress } from "./api/api-client.ts";
+import { printableLog } from "./terminal/printable-text.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+
+/** What there is of a log, piece by piece. */
+export async function* storedLog(
+  api: Pick<ApiClient, "log">,
+  address: RunAddress,
+): AsyncGenerator<Uint8Array> {
+  let offset = 0;
+  for (;;) {
+    const { bytes, nextOffset } = await api.log(address, offset);
+    if (bytes.length === 0) return;
+    yield bytes;
+    offset = nextOffset;
+  }
+}
+
+/** A log as it grows, until its run is over or the user has seen enough. */
+export async function* followedLog(
+  api: Pick<ApiClient, "followLog">,
+  address: RunAddress,
+  terminal: Pick<Terminal, "notes">,
+): AsyncGenerator<Uint8Array> {
+  const enough = new AbortController();
+  const leave = () => enough.abort();
+  process.once("SIGINT", leave);
+  try {
+    for await (const part of api.followLog(address, enough.signal)) {
+      if (part.kind === "text") yield Buffer.from(part.text);
+      else terminal.notes.line(`--- attempt ${part.attempt} began, and the log anew ---`);
+    }
+  } finally {
+    process.off("SIGINT", leave);
+  }
+}
+
+/** Prints to a person's terminal only what cannot steer it; to a pipe, the bytes as they are. */
+export async function printLog(
+  parts: AsyncIterable<Uint8Array>,
+  { answer }: Pick<Terminal, "answer">,
+  stream: NodeJS.WriteStream = process.stdout,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of parts) {
+    if (!answer.isTerminal) {
+      if (!stream.write(bytes)) await once(stream, "drain");
+      continue;
+    }
+    // Whole lines only: an escape sequence that is cut in two would get through.
+    rest += decoder.decode(bytes, { stream: true });
+    const end = Math.max(rest.lastIndexOf("\n"), rest.lastIndexOf("\r")) + 1;
+    answer.write(printableLog(rest.slice(0, end)));
+    rest = rest.slice(end);
+  }
+  if (rest !== "") answer.line(printableLog(rest));
+}

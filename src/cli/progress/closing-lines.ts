@@ -1,0 +1,28 @@
+import type { GraphState } from "#api/job-state.ts";
+import { durationText } from "../terminal/duration-text.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { criticalPath } from "./critical-path.ts";
+import type { GraphView } from "./graph-view.ts";
+import { totalsOf, totalsText } from "./totals.ts";
+
+const words: Record<GraphState, readonly [text: string, colour: keyof Paint]> = {
+  running: ["still running", "cyan"],
+  succeeded: ["succeeded", "green"],
+  failed: ["failed", "red"],
+  cancelled: ["cancelled", "yellow"],
+};
+
+/** What is said when a graph is over: how it ended, and what took so long. */
+export function closingLines(view: GraphView, ms: number, paint: Paint): string[] {
+  const [text, colour] = words[view.graph.state];
+  const steps = criticalPath(view.jobs, view.edges).filter((step) => step.ms >= 1);
+  const path = steps.map(({ job, ms: stepMs }) => `${job} ${paint.dim(durationText(stepMs))}`);
+  const failed = [...view.jobs.values()].filter((job) => job.state === "failed");
+  return [
+    `${paint[colour](`Graph ${text}`)} in ${durationText(ms)}: ${totalsText(totalsOf(view))}`,
+    ...(path.length > 1 ? [`Critical path: ${path.join(" → ")}`] : []),
+    ...failed
+      .slice(0, 5)
+      .map((job) => `See why: grange logs ${view.graph.id.slice(0, 8)} ${job.name}`),
+  ];
+}

@@ -1,0 +1,35 @@
+import type { JobSummary } from "#api/graph.ts";
+import { durationText } from "../terminal/duration-text.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { jobDurationMs } from "./job-duration.ts";
+import { markOf } from "./job-mark.ts";
+
+/** One line for a job that changed: for logs and pipes, where nothing can be redrawn. */
+export function transitionLine(job: JobSummary, now: Date, paint: Paint): string {
+  const { sign, word } = markOf(job, paint);
+  const ms = job.finishedAt === null ? undefined : jobDurationMs(job, now);
+  const details = [
+    ...(ms === undefined ? [] : [durationText(ms)]),
+    ...(job.runs > 1 ? [`run ${job.runs}`] : []),
+    ...(job.reason === null ? [] : [printableLine(job.reason)]),
+  ];
+  const also = details.length === 0 ? "" : ` ${paint.dim(`(${details.join(", ")})`)}`;
+  return `${sign} ${job.name} ${word}${also}`;
+}
+
+/** States that come and go within milliseconds; a line each would only be noise. */
+export function isWorthALine(job: JobSummary): boolean {
+  switch (job.state) {
+    case "blocked":
+    case "ready":
+    case "queued":
+      return false;
+    case "running":
+    case "succeeded":
+    case "failed":
+    case "cancelled":
+    case "unreachable":
+      return true;
+  }
+}

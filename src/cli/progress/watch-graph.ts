@@ -1,0 +1,55 @@
+import type { ApiClient } from "../api/api-client.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { closingLines } from "./closing-lines.ts";
+import { type GraphView, transitions, viewOf, withDelta } from "./graph-view.ts";
+import { progressBlock } from "./progress-block.ts";
+import { isWorthALine, transitionLine } from "./transition-line.ts";
+
+/** Durations of what runs grow between events, too. */
+const redrawMs = 200;
+
+/**
+ * Shows a graph until it is over, or until the signal; answers what it was at last.
+ *
+ * A person sees one block that is redrawn; a pipe gets a line for each change.
+ */
+export async function watchGraph(
+  { api, terminal }: { readonly api: ApiClient; readonly terminal: Pick<Terminal, "notes"> },
+  id: string,
+  signal: AbortSignal,
+): Promise<GraphView> {
+  const { notes } = terminal;
+  const started = Date.now();
+  let view = viewOf(await api.graph(id));
+  const { block } = notes;
+  const draw = () => {
+    const space = { columns: notes.columns(), rows: notes.rows(), paint: notes.paint };
+    block?.draw(progressBlock(view, new Date(), space));
+  };
+  const tell = (before: GraphView | undefined) => {
+    if (block !== undefined) return draw();
+    for (const job of transitions(before, view).filter(isWorthALine)) {
+      notes.line(transitionLine(job, new Date(), notes.paint));
+    }
+  };
+  tell(undefined);
+  const timer = block === undefined ? undefined : setInterval(draw, redrawMs);
+  try {
+    if (view.graph.state === "running") {
+      for await (const delta of api.followGraph(view.graph.id, view.graph.version, signal)) {
+        const before = view;
+        view = withDelta(view, delta);
+        tell(before);
+      }
+    }
+  } finally {
+    clearInterval(timer);
+    block?.leave();
+  }
+  if (view.graph.state !== "running") {
+    const end = view.graph.finishedAt === null ? Date.now() : Date.parse(view.graph.finishedAt);
+    const ms = Math.max(0, end - Math.min(started, Date.parse(view.graph.createdAt)));
+    for (const line of closingLines(view, ms, notes.paint)) notes.line(line);
+  }
+  return view;
+}

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { Readable } from "node:stream";
+import { Fault } from "#core/fault.ts";
+
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly input?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  readonly timeoutMs?: number;
+}
+
+/** Runs a program to its end. Only one that cannot be started, or never ends, is a failure. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  { cwd, input, timeoutMs = 600_000 }: RunOptions = {},
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      timeout: timeoutMs,
+      killSignal: "SIGKILL",
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+    child.once("error", (cause: NodeJS.ErrnoException) => {
+      const missing = cause.code === "ENOENT";
+      const message = missing ? `${program} is not installed` : `${program}: ${cause.message}`;
+      reject(new Fault("failed_precondition", message, { cause }));
+    });
+    child.once("close", (exitCode) =>
+      resolve({
+        exitCode,
+        stdout: Buffer.concat(stdout).toString(),
+        stderr: Buffer.concat(stderr).toString(),
+      }),
+    );
+    // A program that ends without reading everything is judged by its exit code.
+    child.stdin.on("error", () => {});
+    if (input === undefined || typeof input === "string" || input instanceof Uint8Array) {
+      child.stdin.end(input);
+      return;
+    }
+    const source = Readable.from(input, { objectMode: false });
+    source.once("error", (cause) => {
+      child.kill("SIGKILL");
+      reject(cause);
+    });
+    source.pipe(child.stdin);
+  });
+}
+
+/** Runs a program that must succeed; answers what it printed. */
+export async function outputOf(
+  program: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<string> {
+  const { exitCode, stdout, stderr } = await runProgram(program, args, options);
+  if (exitCode === 0) return stdout;
+  const said = (stderr.trim() || stdout.trim()).slice(-4_000);
+  throw new Fault("failed_precondition", `${program} ${args[0] ?? ""} failed: ${said}`);
+}

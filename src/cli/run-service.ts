@@ -1,0 +1,51 @@
+import { messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import { exitCodes } from "./exit-code.ts";
+import { type ProcessLogger, processLogger } from "./process-logger.ts";
+import { stopWish } from "./until-told-to-stop.ts";
+
+export interface ServiceOptions {
+  readonly name: string;
+  readonly logLevel: string;
+  readonly endWithParent?: boolean;
+}
+
+/**
+ * Runs a server or a worker until it is told to stop, and ends the process.
+ *
+ * `start` answers the service and the line that says it is ready. The exit code is
+ * 1 when it could not start: whoever waits for that line is told why in its place.
+ */
+export async function runService<Started extends Service>(
+  options: ServiceOptions,
+  start: (logger: ProcessLogger["logger"]) => Promise<Started>,
+  ready: (started: Started) => object,
+): Promise<never> {
+  const wish = stopWish(options.endWithParent === true);
+  const { logger, flush } = processLogger(options.logLevel, options.name);
+  const end = (exitCode: number): never => {
+    flush();
+    process.exit(exitCode);
+  };
+  let started: Started;
+  try {
+    started = await start(logger);
+  } catch (reason) {
+    logger.fatal({ err: reason }, "could not start");
+    say({ ready: false, error: { message: messageOf(reason) } });
+    return end(exitCodes.failed);
+  }
+  say({ ready: true, ...ready(started) });
+  logger.info({ why: await wish.told }, "stopping");
+  try {
+    await started.stop();
+  } catch (reason) {
+    logger.error({ err: reason }, "did not stop cleanly");
+    return end(exitCodes.failed);
+  }
+  return end(exitCodes.ok);
+}
+
+function say(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}

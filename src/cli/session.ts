@@ -1,0 +1,63 @@
+import type { ApiClient } from "./api/api-client.ts";
+import type { CliConfig } from "./config.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { openTerminal, type Terminal } from "./terminal/terminal.ts";
+
+/** What every command that does something has at hand. */
+export interface Session {
+  readonly config: CliConfig;
+  readonly terminal: Terminal;
+  readonly api: ApiClient;
+}
+
+export interface CommonOptions {
+  readonly json?: boolean;
+  readonly server?: string;
+}
+
+/**
+ * Runs a command; what it throws becomes words and an exit code.
+ *
+ * What reads and parses is loaded here and not above: the help of a command, which
+ * imports this file, must come at once.
+ */
+export async function inSession(
+  options: CommonOptions,
+  work: (session: Session) => Promise<ExitCode>,
+): Promise<void> {
+  let terminal = openTerminal({ noColor: true, terminal: "" });
+  try {
+    const { readCliConfig } = await import("./config.ts");
+    const { apiClient } = await import("./api/api-client.ts");
+    const config = readCliConfig();
+    terminal = openTerminal(config);
+    const api = apiClient(options.server ?? config.serverUrl);
+    process.exitCode = await work({ config, terminal, api });
+  } catch (reason) {
+    process.exitCode = await report(reason, options, terminal);
+  }
+}
+
+async function report(
+  reason: unknown,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { explainFailure } = await import("./explain-failure.ts");
+  const { lines, exitCode, json } = explainFailure(reason, terminal.notes.paint);
+  for (const line of lines) terminal.notes.line(line);
+  if (options.json === true) terminal.answer.line(JSON.stringify(json));
+  return exitCode;
+}
+
+/** The answer for a person, or for a program. */
+export function answer(
+  { terminal }: Session,
+  options: CommonOptions,
+  value: unknown,
+  lines: () => readonly string[],
+): ExitCode {
+  if (options.json === true) terminal.answer.line(JSON.stringify(value, undefined, 2));
+  else for (const line of lines()) terminal.answer.line(line);
+  return exitCodes.ok;
+}

@@ -1,0 +1,71 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { SubmitGraph, SubmittedGraph } from "#api/graph.ts";
+import type { ApiClient } from "./api/api-client.ts";
+import { ApiFailure } from "./api/api-failure.ts";
+import { checkoutRoot, commitOf, fileAt } from "./checkout.ts";
+import { readDefinitionsFolder } from "./definitions-folder.ts";
+import { parametersOf } from "./parameters.ts";
+import { ProblemsFound } from "./problems-found.ts";
+
+export interface SubmissionOptions {
+  readonly repo?: string;
+  readonly rev?: string;
+  readonly definitions?: string;
+  readonly param?: readonly string[];
+  readonly cache?: boolean;
+}
+
+/** A request for a graph, and where the texts of its definitions can be looked up. */
+export interface Submission {
+  readonly request: SubmitGraph;
+  /** The checkout on this machine, where the repository is one. */
+  readonly root: string | undefined;
+}
+
+/** What the options mean from here: paths become absolute, definitions are read. */
+export async function submissionOf(
+  options: SubmissionOptions,
+  directory: string,
+): Promise<Submission> {
+  const repository = options.repo ?? ".";
+  const isPath = existsSync(resolve(directory, repository));
+  const path = isPath ? resolve(directory, repository) : undefined;
+  const root = path === undefined ? undefined : ((await checkoutRoot(path)) ?? path);
+  return {
+    root,
+    request: {
+      repository: root ?? repository,
+      rev: options.rev ?? "HEAD",
+      parameters: parametersOf(options.param ?? []),
+      skipCache: options.cache === false,
+      ...(options.definitions === undefined
+        ? {}
+        : { definitions: await readDefinitionsFolder(resolve(directory, options.definitions)) }),
+    },
+  };
+}
+
+/** Submits; what is wrong with the definitions is shown in their own text. */
+export async function submit(api: ApiClient, submission: Submission): Promise<SubmittedGraph> {
+  try {
+    return await api.submit(submission.request);
+  } catch (cause) {
+    if (!(cause instanceof ApiFailure) || cause.problems.length === 0) throw cause;
+    const texts = new Map<string, string>();
+    for (const { file } of cause.problems) {
+      const text = await textOf(submission, file);
+      if (text !== undefined) texts.set(file, text);
+    }
+    throw new ProblemsFound(cause.message, cause.problems, (file) => texts.get(file));
+  }
+}
+
+async function textOf({ request, root }: Submission, file: string): Promise<string | undefined> {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  if (request.definitions !== undefined)
+    return request.definitions[file] ?? request.definitions[name];
+  if (root === undefined) return undefined;
+  const commit = await commitOf(root, request.rev ?? "HEAD");
+  return commit === undefined ? undefined : await fileAt(root, commit, file);
+}

@@ -1,0 +1,31 @@
+import { anySequence, colourSequence } from "./escape-sequences.ts";
+
+const controls = /\p{Cc}/gu;
+
+/**
+ * Text from elsewhere, as one harmless line.
+ *
+ * A commit's subject can hold escape sequences that move the cursor, set the
+ * window's title or paste into the clipboard.
+ */
+export function printableLine(text: string): string {
+  return text.replace(/\s+/g, " ").replace(anySequence, "").replace(controls, "");
+}
+
+/** A log for a terminal: its colours and line breaks stay, all else that steers a terminal goes. */
+export function printableLog(text: string): string {
+  const kept: string[] = [];
+  let end = 0;
+  for (const match of text.matchAll(colourSequence)) {
+    kept.push(withoutControls(text.slice(end, match.index)), match[0]);
+    end = match.index + match[0].length;
+  }
+  kept.push(withoutControls(text.slice(end)));
+  return kept.join("");
+}
+
+function withoutControls(text: string): string {
+  return text
+    .replace(anySequence, "")
+    .replace(controls, (character) => (/[\n\r\t]/.test(character) ? character : ""));
+}

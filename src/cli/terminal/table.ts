@@ -1,0 +1,29 @@
+import { colourSequence } from "./escape-sequences.ts";
+
+/** How many columns a text takes once its colours are gone. */
+export function widthOf(text: string): number {
+  return Array.from(text.replace(colourSequence, "")).length;
+}
+
+/** Rows as lines, each column as wide as its widest cell. */
+export function tableLines(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    row.forEach((cell, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+    });
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** Cuts a text without colours to a number of columns. */
+export function shortened(text: string, columns: number): string {
+  const characters = Array.from(text);
+  if (characters.length <= columns) return text;
+  return columns <= 1 ? "" : `${characters.slice(0, columns - 1).join("")}…`;
+}

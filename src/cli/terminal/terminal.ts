@@ -1,0 +1,53 @@
+import type { CliConfig } from "../config.ts";
+import { type Paint, paintFor } from "./paint.ts";
+import { type RedrawnBlock, redrawnBlock } from "./redrawn-block.ts";
+
+/** One of the two streams that a command speaks on. */
+export interface Outlet {
+  readonly paint: Paint;
+  readonly isTerminal: boolean;
+  /** Lines that are redrawn in place, where a person watches. */
+  readonly block: RedrawnBlock | undefined;
+  readonly columns: () => number;
+  readonly rows: () => number;
+  readonly line: (text: string) => void;
+  readonly write: (text: string) => void;
+}
+
+export interface Terminal {
+  /** What was asked for. */
+  readonly answer: Outlet;
+  /** What happens meanwhile, and what went wrong. */
+  readonly notes: Outlet;
+}
+
+export function openTerminal(config: Pick<CliConfig, "noColor" | "terminal">): Terminal {
+  const outlet = (stream: NodeJS.WriteStream): Outlet => {
+    const isTerminal = stream.isTTY === true && config.terminal !== "dumb";
+    const write = (text: string) => void stream.write(text);
+    const block = isTerminal ? redrawnBlock(write) : undefined;
+    return {
+      block,
+      paint: paintFor(isTerminal && !config.noColor),
+      isTerminal,
+      columns: () => stream.columns ?? 100,
+      rows: () => stream.rows ?? 24,
+      line: (text) => {
+        block?.clear();
+        write(`${text}\n`);
+      },
+      write,
+    };
+  };
+  return { answer: outlet(process.stdout), notes: outlet(process.stderr) };
+}
+
+/** `grange logs … | head` closes the pipe early; that is no failure of ours. */
+export function endQuietlyOnClosedPipe(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (cause: NodeJS.ErrnoException) => {
+      if (cause.code === "EPIPE") process.exit();
+      throw cause;
+    });
+  }
+}

@@ -1,0 +1,27 @@
+export interface StopWish {
+  /** Resolves with the reason when it is time to end. */
+  readonly told: Promise<string>;
+}
+
+/**
+ * Hears what ends a server or a worker: a signal or, for a child of `grange up`,
+ * the end of its parent, which closes the pipe on stdin. Made before anything is
+ * started, so that no wish to stop is missed meanwhile.
+ */
+export function stopWish(endsWithParent: boolean): StopWish {
+  const told = new Promise<string>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      let times = 0;
+      process.on(signal, () => {
+        times += 1;
+        if (times > 2) process.exit(1);
+        resolve(signal);
+      });
+    }
+    if (endsWithParent) {
+      const gone = () => resolve("the parent is gone");
+      process.stdin.on("end", gone).on("error", gone).resume();
+    }
+  });
+  return { told };
+}

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+export interface ChildCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** What it writes to stderr is added here. */
+  readonly logFile: string;
+}
+
+export interface Child {
+  readonly pid: number;
+  /** How it ended: `exit code 1`, `SIGKILL`, `could not be started`. */
+  readonly ended: Promise<string>;
+  /** The lines that it prints to stdout. */
+  readonly lines: AsyncIterable<string>;
+  /** Asks it to end, and makes it end when it takes longer than that. */
+  stop(graceMs: number): Promise<void>;
+  /** Ends it and all that it started, at once. */
+  kill(): void;
+}
+
+/**
+ * Starts a child that ends when we do.
+ *
+ * Its stdin is a pipe that nothing is written to: when we are killed, however
+ * hard, the pipe closes and the child sees it. It leads a process group of its
+ * own, so that Ctrl-C reaches only us and children end in the order we choose.
+ */
+export function startChild({ program, args, logFile }: ChildCommand): Child {
+  const log = openSync(logFile, "a");
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, { stdio: ["pipe", "pipe", log], detached: true });
+  } finally {
+    closeSync(log);
+  }
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
+    child.once("error", (cause) => resolve(`could not be started: ${cause.message}`));
+  });
+  child.stdin?.on("error", () => {});
+  const killGroup = () => {
+    if (child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // Nobody of the group is left.
+    }
+  };
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    lines: createInterface({ input: child.stdout ?? process.stdin }),
+    async stop(graceMs) {
+      child.kill("SIGTERM");
+      const timer = setTimeout(killGroup, graceMs);
+      await ended;
+      clearTimeout(timer);
+      child.stdin?.destroy();
+      child.stdout?.destroy();
+    },
+    kill: killGroup,
+  };
+}

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import type { Service } from "#core/service.ts";
+import { startChild } from "./child.ts";
+import type { LocalWorker } from "./local-workers.ts";
+import { untilServerReady } from "./server-ready.ts";
+import { type Supervised, supervise } from "./supervise.ts";
+
+export interface FarmProcesses extends Service {
+  readonly url: string;
+  /** Ends everything without asking. */
+  kill(): void;
+}
+
+export interface FarmOptions {
+  /** Node's arguments that run `grange`: what comes after is the command. */
+  readonly grange: readonly string[];
+  readonly dataDir: string;
+  readonly logs: string;
+  readonly port: number;
+  readonly workers: readonly LocalWorker[];
+  readonly onDeath: (name: string, how: string, restartInMs: number) => void;
+}
+
+/** Workers first, then the server: together less than the five seconds that Ctrl-C may take. */
+const workerGraceMs = 1_500;
+const serverGraceMs = 2_500;
+
+/** Starts a server and its workers as processes, and keeps them running. */
+export async function startFarmProcesses(options: FarmOptions): Promise<FarmProcesses> {
+  const { grange, dataDir, logs, workers, onDeath } = options;
+  const command = (name: string, args: readonly string[]) => ({
+    program: process.execPath,
+    args: [...grange, ...args, "--end-with-parent"],
+    logFile: join(logs, `${name}.log`),
+  });
+  const serverCommand = (port: number) =>
+    command("server", words("server", { data: dataDir, port }));
+
+  const first = startChild(serverCommand(options.port));
+  let url: string;
+  try {
+    url = await untilServerReady(first, join(logs, "server.log"));
+  } catch (cause) {
+    await first.stop(serverGraceMs);
+    throw cause;
+  }
+  // Started again it must be where everybody knows it, also when any port was good at first.
+  const port = Number(new URL(url).port);
+  const server = supervise(
+    {
+      start: () => startChild(serverCommand(port)),
+      onDeath: (how, ms) => onDeath("server", how, ms),
+      graceMs: serverGraceMs,
+    },
+    first,
+  );
+  const supervised: Supervised[] = workers.map(({ name, sizeClass, slots }) =>
+    supervise({
+      start: () =>
+        startChild(
+          // They share a directory: what one fetched, none fetches again.
+          command(
+            `worker-${name}`,
+            words("worker", {
+              server: url,
+              name,
+              "size-class": sizeClass,
+              slots,
+              data: join(dataDir, "worker"),
+              hide: dataDir,
+            }),
+          ),
+        ),
+      onDeath: (how, ms) => onDeath(`worker ${name}`, how, ms),
+      graceMs: workerGraceMs,
+    }),
+  );
+  return {
+    url,
+    async stop() {
+      await Promise.all(supervised.map((worker) => worker.stop()));
+      await server.stop();
+    },
+    kill() {
+      for (const each of [...supervised, server]) each.kill();
+    },
+  };
+}
+
+function words(command: string, options: Record<string, string | number>): string[] {
+  const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return [command, ...given];
+}

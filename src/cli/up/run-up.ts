@@ -1,0 +1,115 @@
+import { availableParallelism, hostname } from "node:os";
+import { apiClient } from "../api/api-client.ts";
+import type { Program } from "../command-list.ts";
+import { type ExitCode, exitCodes } from "../exit-code.ts";
+import { totalsOf } from "../progress/totals.ts";
+import { watchGraph } from "../progress/watch-graph.ts";
+import type { Session } from "../session.ts";
+import { type Submission, type SubmissionOptions, submissionOf, submit } from "../submission.ts";
+import { durationText } from "../terminal/duration-text.ts";
+import { startFarmProcesses } from "./farm-processes.ts";
+import { grangeCommand } from "./grange-command.ts";
+import { type HeldDataDirectory, holdDataDirectory } from "./hold-data-directory.ts";
+import { localWorkers } from "./local-workers.ts";
+import { requireFreePort } from "./port-holder.ts";
+import { type StopSignals, stopSignals } from "./stop-signals.ts";
+import { dataDirectoryFor, lookAtRepository } from "./where-to-run.ts";
+
+export interface UpOptions extends SubmissionOptions {
+  readonly port: number;
+  readonly data?: string;
+  readonly once?: boolean;
+  readonly json?: boolean;
+  readonly workers?: number;
+}
+
+/** Starts a farm, runs one commit on it, and stays up. */
+export async function runUp(
+  options: UpOptions,
+  session: Session,
+  program: Program,
+): Promise<ExitCode> {
+  const here = process.cwd();
+  const submission = await submissionOf(options, here);
+  const remarks = await lookAtRepository(submission);
+  const data = holdDataDirectory(
+    await dataDirectoryFor(options.data ?? session.config.dataDir, here),
+  );
+  try {
+    await requireFreePort(options.port);
+    for (const remark of remarks) session.terminal.notes.line(remark);
+    return await runFarm(options, session, program, submission, data);
+  } finally {
+    data.release();
+  }
+}
+
+async function runFarm(
+  options: UpOptions,
+  { terminal }: Session,
+  program: Program,
+  submission: Submission,
+  data: HeldDataDirectory,
+): Promise<ExitCode> {
+  const { notes, answer } = terminal;
+  const started = Date.now();
+  let kill = () => {};
+  const signals = stopSignals(() => {
+    kill();
+    data.release();
+    process.exit(exitCodes.failed);
+  });
+  const workers = localWorkers(
+    { hostname: hostname(), cores: availableParallelism() },
+    options.workers,
+  );
+  const farm = await startFarmProcesses({
+    grange: grangeCommand(program.entry),
+    dataDir: data.path,
+    logs: data.logs,
+    port: options.port,
+    workers,
+    onDeath: (name, how, ms) => {
+      notes.line(`The ${name} ended (${how}); starting it again in ${durationText(ms)}.`);
+    },
+  });
+  kill = () => farm.kill();
+  try {
+    const readyAt = Date.now();
+    data.announce(farm.url);
+    const many = workers.length === 1 ? "1 worker" : `${workers.length} workers`;
+    notes.line(`Database, server and ${many} are up after ${durationText(readyAt - started)}.`);
+    const outlet = options.json === true ? notes : answer;
+    outlet.line(`The farm: ${outlet.paint.bold(farm.url)}`);
+
+    const api = apiClient(farm.url);
+    const submitted = await submit(api, submission);
+    const view = await watchGraph({ api, terminal }, submitted.id, signals.asked);
+    const isOver = view.graph.state !== "running";
+    if (options.json === true) {
+      const { state } = view.graph;
+      const seconds = (Date.now() - readyAt) / 1_000;
+      const url = new URL(submitted.url, farm.url).href;
+      answer.line(JSON.stringify({ state, ...totalsOf(view), seconds, url }));
+    }
+    if (!isOver) return exitCodes.failed;
+    if (options.once === true) {
+      return view.graph.state === "succeeded" ? exitCodes.ok : exitCodes.failed;
+    }
+    notes.line("The farm stays up. Ctrl-C stops it.");
+    await untilAsked(signals);
+    return exitCodes.ok;
+  } finally {
+    if (signals.asked.aborted) notes.line("Stopping …");
+    await farm.stop();
+    signals.forget();
+  }
+}
+
+function untilAsked({ asked }: StopSignals): Promise<void> {
+  return new Promise((resolve) => {
+    if (asked.aborted) resolve();
+    // A pending promise keeps nobody awake; the children's pipes do.
+    asked.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,31 @@
+/**
+ * npm passes Ctrl-C on to a process that the terminal has told already. A second
+ * signal this soon after the first is that echo, and nobody's impatience.
+ */
+const echoMs = 500;
+
+export interface StopSignals {
+  /** Aborted by the first signal. */
+  readonly asked: AbortSignal;
+  forget(): void;
+}
+
+/** Listens for the signals that end us: the first asks, the second insists. */
+export function stopSignals(insist: () => void): StopSignals {
+  const asked = new AbortController();
+  let askedAt = 0;
+  const hear = () => {
+    if (!asked.signal.aborted) {
+      askedAt = Date.now();
+      asked.abort();
+    } else if (Date.now() - askedAt > echoMs) insist();
+  };
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const signal of signals) process.on(signal, hear);
+  return {
+    asked: asked.signal,
+    forget() {
+      for (const signal of signals) process.off(signal, hear);
+    },
+  };
+}

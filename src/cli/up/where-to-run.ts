@@ -1,0 +1,49 @@
+import { join, resolve } from "node:path";
+import { Fault } from "#core/fault.ts";
+import { checkoutRoot, commitOf, hasDefinitions, uncommittedChanges } from "../checkout.ts";
+import type { Submission } from "../submission.ts";
+
+/** The data directory: named, or beside what the user works on. */
+export async function dataDirectoryFor(
+  named: string | undefined,
+  directory: string,
+): Promise<string> {
+  if (named !== undefined) return resolve(directory, named);
+  return join((await checkoutRoot(directory)) ?? directory, ".grange-data");
+}
+
+/**
+ * Looks at a repository on this machine before anything is started.
+ *
+ * What can be known now is said now, with a way out, rather than by a server that
+ * took a second to start. Answers what the user should know besides.
+ */
+export async function lookAtRepository({ root, request }: Submission): Promise<string[]> {
+  if (root === undefined) return [];
+  const rev = request.rev ?? "HEAD";
+  if ((await checkoutRoot(root)) === undefined && (await commitOf(root, "HEAD")) === undefined) {
+    throw new Fault(
+      "failed_precondition",
+      `${root} is no Git repository with a commit in it. ` +
+        "Go to one, name one with --repo PATH-OR-URL, or make one: git init && git add -A && git commit -m first",
+    );
+  }
+  const commit = await commitOf(root, rev);
+  if (commit === undefined) {
+    throw new Fault(
+      "not_found",
+      `there is no commit "${rev}" in ${root}. See what there is: git -C ${root} log --oneline --all`,
+    );
+  }
+  if (request.definitions === undefined && !(await hasDefinitions(root, commit))) {
+    throw new Fault(
+      "failed_precondition",
+      `commit ${commit.slice(0, 10)} of ${root} has no .grange/*.yml, so there is nothing to run. ` +
+        "Write a start with `grange init` and commit it, or name definitions that lie elsewhere with --definitions DIR",
+    );
+  }
+  const changes = request.rev === undefined || rev === "HEAD" ? await uncommittedChanges(root) : 0;
+  if (changes === 0) return [];
+  const files = changes === 1 ? "1 file differs" : `${changes} files differ`;
+  return [`${files} from the commit; the farm runs the commit, without those changes.`];
+}

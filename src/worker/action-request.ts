@@ -1,0 +1,84 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { Digest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Platform } from "#core/platform.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { problemOfPath, refuse } from "#cas/path-rules.ts";
+import {
+  ActionSchema,
+  type Command,
+  CommandSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { Work } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { Limits } from "./limits/limits.ts";
+
+/** What is to be run, checked once: from here on nobody looks at the messages' details again. */
+export interface ActionRequest {
+  readonly command: Command;
+  readonly inputRoot: Digest;
+  readonly timeoutMs: number;
+  readonly network: boolean;
+  readonly limits: Limits;
+}
+
+/** Against fork bombs. A build of ours with 64 jobs in parallel has some 400. */
+const mostProcesses = 4_096;
+
+/** Throws `invalid_argument` for an action that cannot be run anywhere. */
+export function parseWork(work: Work): ActionRequest {
+  const action = fromBinary(ActionSchema, work.action);
+  const command = fromBinary(CommandSchema, work.command);
+  if (command.arguments.length === 0) throw new Fault("invalid_argument", "the command is empty");
+  for (const text of [...command.arguments, ...command.environmentVariables.map(({ value }) => value)]) {
+    if (text.includes("\0")) throw new Fault("invalid_argument", "an argument or variable has a NUL");
+  }
+  for (const { name } of command.environmentVariables) {
+    if (!/^[^=\0]+$/.test(name)) throw new Fault("invalid_argument", `no variable can be named ${JSON.stringify(name)}`);
+  }
+  if (command.workingDirectory !== "") {
+    refuse(command.workingDirectory, problemOfPath(command.workingDirectory));
+  }
+  // The action's own platform is the newer place; servers before REv2 2.2 read the command's.
+  const properties = action.platform ?? command.platform;
+  const platform = Object.fromEntries((properties?.properties ?? []).map(({ name, value }) => [name, value]));
+  return {
+    command,
+    inputRoot: fromDigestMessage(action.inputRootDigest, "the input root"),
+    timeoutMs: work.timeout ? durationMs(work.timeout) : 0,
+    network: platform.network === "on",
+    limits: limitsOf(platform),
+  };
+}
+
+function limitsOf(platform: Platform): Limits {
+  const memoryBytes = positive("memory", platform);
+  const cpus = positive("cpus", platform);
+  return {
+    processes: mostProcesses,
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
+    ...(cpus === undefined ? {} : { cpus }),
+  };
+}
+
+function positive(name: string, platform: Platform): number | undefined {
+  const text = platform[name];
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new Fault("invalid_argument", `${name} is ${JSON.stringify(text)}; it must be a positive number`);
+}
+
+/** The environment of a command: what it says, and what every program expects besides. */
+export function environmentOf(
+  command: Command,
+  defaults: { readonly path: string; readonly home: string; readonly temp: string },
+): Map<string, string> {
+  const { path, home, temp } = defaults;
+  return new Map([
+    ["PATH", path],
+    ["HOME", home],
+    ["TMPDIR", temp],
+    ...command.environmentVariables.map(({ name, value }): [string, string] => [name, value]),
+  ]);
+}

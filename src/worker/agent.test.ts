@@ -1,0 +1,165 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Service } from "#core/service.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
+import { WorkerConfig } from "./config.ts";
+import { FakeFarm } from "./fake-farm.ts";
+import { startWorkerOn } from "./start-worker.ts";
+
+let dataDir: string;
+let farm: FakeFarm;
+const workers: Service[] = [];
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "grange-agent-"));
+  farm = new FakeFarm();
+});
+afterEach(async () => {
+  farm.away = false;
+  await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function startWorker(more: Partial<WorkerConfig> = {}): Promise<Service> {
+  const config = WorkerConfig.parse({
+    server: "http://127.0.0.1:1",
+    name: "w1",
+    dataDir,
+    path: process.env["PATH"],
+    homeDir: process.env["HOME"],
+    killGraceMs: 100,
+    drainMs: 50,
+    ...more,
+  });
+  const worker = await startWorkerOn(farm, config, pino({ level: "silent" }));
+  workers.push(worker);
+  return worker;
+}
+
+test("says what the machine offers", async () => {
+  await startWorker();
+
+  const { facilities } = await farm.until(() => farm.registered);
+
+  expect(Object.keys(facilities).toSorted()).toEqual(["inputs", "limits", "mounts", "network", "sandbox"]);
+});
+
+test("streams a log while it grows, and has it whole at the end", async () => {
+  await startWorker();
+  const id = await farm.submit({ script: "echo first; until [ -e go ]; do sleep 0.01; done; echo last & wait", timeoutMs: 1_500 });
+
+  await farm.until(() => farm.logOf(id) === "first\n");
+  const { outcome } = await farm.end(id);
+
+  expect(outcome).toBe(Outcome.TIMED_OUT);
+});
+
+test("keeps every line of a log while the network is gone, and the result too", async () => {
+  await startWorker();
+  const id = await farm.submit({ script: "i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo line $i; sleep 0.001; done" });
+  await farm.until(() => farm.logOf(id).length > 0);
+
+  farm.away = true;
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  farm.away = false;
+  const { result, outcome } = await farm.end(id);
+
+  const expected = Array.from({ length: 400 }, (_, i) => `line ${i + 1}\n`).join("");
+  expect(outcome).toBe(Outcome.SUCCEEDED);
+  expect(farm.logOf(id)).toBe(expected);
+  expect(Buffer.from(result?.stdoutRaw ?? []).toString()).toBe(expected);
+});
+
+test("cuts a log at its limit with a note, and lets the process finish", async () => {
+  await startWorker({ logLimitBytes: 1_000_000 });
+
+  const { result, outcome } = await farm.run({ script: "head -c 30000000 /dev/zero; echo >&2 done" });
+
+  expect(outcome).toBe(Outcome.SUCCEEDED);
+  expect(Buffer.from(result?.stderrRaw ?? []).toString()).toBe("done\n");
+  const log = await farm.store.get(fromDigestMessage(result?.stdoutDigest, "the log"));
+  expect(log?.byteLength).toBeLessThan(1_000_200);
+  expect(Buffer.from(log?.subarray(1_000_000) ?? []).toString()).toContain("29000000 more were printed");
+});
+
+test("ends a process whose lease is lost, and does not report it", async () => {
+  await startWorker();
+  const id = await farm.submit({ script: "sleep 1000" });
+  await farm.until(() => farm.startedIds.has(id));
+
+  farm.lose(id);
+  const next = await farm.run({ script: "true" });
+
+  expect(next.outcome).toBe(Outcome.SUCCEEDED);
+  expect(farm.finished.has(id)).toBe(false);
+  expect(farm.finishCalls).toBe(1);
+});
+
+test("ends a process that is cancelled, and says so", async () => {
+  await startWorker();
+  const id = await farm.submit({ script: "sleep 1000" });
+  await farm.until(() => farm.startedIds.has(id));
+
+  farm.cancel(id);
+
+  expect((await farm.end(id)).outcome).toBe(Outcome.CANCELLED);
+});
+
+test("names the inputs that the farm does not have", async () => {
+  await startWorker();
+  const digest = fromDigestMessage({ $typeName: "build.bazel.remote.execution.v2.Digest", hash: "a".repeat(64), sizeBytes: 3n }, "it");
+
+  const { missingInputs, outcome } = await farm.run({
+    inputs: [{ kind: "file", path: "a", digest, executable: false }],
+  });
+
+  expect(outcome).toBe(Outcome.INFRASTRUCTURE_ERROR);
+  expect(missingInputs.map(({ hash }) => hash)).toEqual([digest.hash]);
+});
+
+test("a worker that starts again reports what the one before it could not", async () => {
+  const first = await startWorker();
+  const id = await farm.submit({ script: "until [ -e /nowhere ]; do sleep 0.01; done", timeoutMs: 150 });
+  await farm.until(() => farm.startedIds.has(id));
+  farm.away = true;
+  await expect.poll(() => readdirSync(join(dataDir, "spool", "w1")), { timeout: 8_000 }).toHaveLength(1);
+  await first.stop();
+
+  farm.away = false;
+  await startWorker();
+
+  expect((await farm.end(id)).outcome).toBe(Outcome.TIMED_OUT);
+  await expect.poll(() => readdirSync(join(dataDir, "spool", "w1"))).toEqual([]);
+});
+
+test("hands back what it cannot finish when it is told to stop", async () => {
+  const worker = await startWorker();
+  const id = await farm.submit({ script: "sleep 1000" });
+  await farm.until(() => farm.startedIds.has(id));
+
+  await worker.stop();
+
+  expect([...farm.released]).toEqual([id]);
+  expect(farm.finished.has(id)).toBe(false);
+});
+
+test("runs as many at a time as it has slots, and reports all of many short ones", async () => {
+  await startWorker({ slots: 2 });
+
+  const ids = await Promise.all(Array.from({ length: 60 }, () => farm.submit({ script: "true" })));
+  const all = await Promise.all(ids.map((id) => farm.end(id)));
+
+  expect(all.every(({ outcome }) => outcome === Outcome.SUCCEEDED)).toBe(true);
+});
+
+test("runs without any way to mount, limit or wall off, and says so", async () => {
+  await startWorker({ sandbox: "none" });
+
+  await farm.until(() => farm.registered);
+
+  expect(farm.registered?.facilities["sandbox"]).toBe("none");
+});

@@ -1,0 +1,309 @@
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs, durationMs, timestampNow } from "@bufbuild/protobuf/wkt";
+import type { Logger } from "pino";
+import { messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import {
+  ClaimRequestSchema,
+  HeartbeatRequestSchema,
+  type Finished,
+  type Lease,
+  RegisterRequestSchema,
+  ReleaseRequestSchema,
+  StartedRequestSchema,
+  type Work,
+} from "#proto/grange/worker/v1/worker_pb.ts";
+import { backoffMs } from "./backoff.ts";
+import { claimSize } from "./claim-size.ts";
+import type { WorkerConfig } from "./config.ts";
+import type { ActionExecutor } from "./execute-action.ts";
+import type { FarmConnection } from "./farm-connection.ts";
+import { finishedWithoutProcess } from "./finished-message.ts";
+import { LogStream } from "./logs/stream-log.ts";
+import type { ResultReporter, WorkerIdentity } from "./report-results.ts";
+import { rest } from "./resting.ts";
+import type { StopReason } from "./run-process.ts";
+import { leaseKey } from "./spool.ts";
+
+export interface AgentParts {
+  readonly config: WorkerConfig;
+  readonly farm: FarmConnection;
+  readonly identity: WorkerIdentity;
+  readonly executor: ActionExecutor;
+  readonly reporter: ResultReporter;
+  readonly facilities: Readonly<Record<string, string>>;
+  readonly logger: Logger;
+}
+
+/** How long one claim waits for work on the server's side. */
+const claimWaitMs = 20_000;
+
+/** Work that was claimed ahead is handed back when no slot becomes free for so long. */
+const mostAheadMs = 500;
+
+const recentCount = 8;
+
+/** For results that are on their way when the worker stops. */
+const lastWordsMs = 1_000;
+
+/** For a farm that does not say how often it wants to hear from us. */
+const usualHeartbeatMs = 5_000;
+
+interface Running {
+  readonly lease: Lease;
+  readonly stop: AbortController;
+}
+
+/** Claims executions, runs as many as there are slots, keeps their leases alive, and reports. */
+export class Agent implements Service {
+  readonly #parts: AgentParts;
+  readonly #running = new Map<string, Running>();
+  readonly #reporting = new Map<string, { readonly lease: Lease; readonly log: LogStream | undefined }>();
+  readonly #waiting = new Map<string, { work: Work; since: number }>();
+  readonly #recentMs: number[] = [];
+  readonly #draining = new AbortController();
+  readonly #over = new AbortController();
+  readonly #loops: Promise<void>[] = [];
+  readonly #waitingForChange: (() => void)[] = [];
+  #heartbeatMs = usualHeartbeatMs;
+  #stopping: Promise<void> | undefined;
+
+  constructor(parts: AgentParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loops.push(this.#claimLoop(), this.#handBackLoop());
+  }
+
+  /**
+   * Claims no more, and lets what runs end for a while; then hands it back. Called
+   * a second time, it does not wait.
+   */
+  stop(): Promise<void> {
+    if (this.#stopping) this.#stopAll("lost");
+    this.#stopping ??= this.#drain();
+    return this.#stopping;
+  }
+
+  async #drain(): Promise<void> {
+    const { config, executor } = this.#parts;
+    this.#draining.abort();
+    this.#changed();
+    await this.#handBackWaiting();
+    const deadline = new AbortController();
+    const patience = rest(config.drainMs, deadline.signal).then(async () => {
+      const unfinished = [...this.#running.values()].map(({ lease }) => lease);
+      this.#stopAll("lost");
+      await this.#handBack(unfinished);
+    });
+    while (this.#running.size > 0) await this.#change();
+    deadline.abort();
+    await patience;
+    await this.#lastWords();
+    this.#over.abort();
+    await Promise.all(this.#loops);
+    await executor.cleared();
+  }
+
+  /** Gives results a moment to be delivered; after it they are kept for the next process. */
+  async #lastWords(): Promise<void> {
+    const enough = new AbortController();
+    const patience = rest(lastWordsMs, enough.signal).then(() => {
+      for (const { log } of this.#reporting.values()) log?.stop();
+      this.#parts.reporter.stop();
+    });
+    while (this.#reporting.size > 0) await this.#change();
+    enough.abort();
+    await patience;
+  }
+
+  #stopAll(reason: StopReason): void {
+    for (const { stop } of this.#running.values()) stop.abort(reason);
+  }
+
+  async #claimLoop(): Promise<void> {
+    const { farm, identity, config, logger } = this.#parts;
+    const { signal } = this.#draining;
+    let failures = 0;
+    while (!(await this.#register()) && !signal.aborted) {
+      await rest(backoffMs(++failures, Math.random()), signal);
+    }
+    // Not waited for: a last heartbeat may be under way, and ends with the connection.
+    void this.#heartbeatLoop();
+    failures = 0;
+    while (!signal.aborted) {
+      const most = claimSize({
+        slots: config.slots,
+        running: this.#running.size,
+        waiting: this.#waiting.size,
+        recentMs: this.#recentMs,
+      });
+      if (most === 0) {
+        await this.#change();
+        continue;
+      }
+      try {
+        const wait = durationFromMs(claimWaitMs);
+        const { leases } = await farm.claim(
+          create(ClaimRequestSchema, { ...identity, most, wait }),
+          signal,
+        );
+        failures = 0;
+        const since = performance.now();
+        for (const work of leases) this.#waiting.set(leaseKey(work.lease), { work, since });
+        if (signal.aborted) await this.#handBackWaiting();
+        this.#begin();
+      } catch (reason) {
+        if (signal.aborted) return;
+        failures++;
+        logger.warn({ reason: messageOf(reason), failures }, "the farm gives no work");
+        await rest(backoffMs(failures, Math.random()), signal);
+      }
+    }
+  }
+
+  /** Begins what waits, as far as there are slots. */
+  #begin(): void {
+    for (const [key, { work }] of this.#waiting) {
+      if (this.#running.size >= this.#parts.config.slots || this.#draining.signal.aborted) return;
+      this.#waiting.delete(key);
+      if (work.lease) void this.#run(key, work, work.lease);
+    }
+  }
+
+  async #run(key: string, work: Work, lease: Lease): Promise<void> {
+    const { farm, executor, logger } = this.#parts;
+    const running: Running = { lease, stop: new AbortController() };
+    this.#running.set(key, running);
+    const begun = performance.now();
+    let log: LogStream | undefined;
+    const finished = await executor.execute(work, farm.blobs(work.project), {
+      stop: running.stop.signal,
+      started: (stdout) => {
+        log = new LogStream(stdout, lease, farm);
+        this.#sayStarted(key, lease);
+      },
+    });
+    this.#recentMs.push(performance.now() - begun);
+    if (this.#recentMs.length > recentCount) this.#recentMs.shift();
+    // The slot is free while the result is on its way; the lease is kept alive until it is there.
+    this.#reporting.set(key, { lease, log });
+    this.#running.delete(key);
+    this.#begin();
+    this.#changed();
+    try {
+      if (finished) await this.#report(finished, log);
+    } catch (reason) {
+      // The spool could not be written: without a report the lease runs out by itself.
+      logger.error({ lease: key, reason: messageOf(reason) }, "a result is lost");
+    } finally {
+      log?.close();
+      this.#reporting.delete(key);
+      this.#changed();
+    }
+  }
+
+  async #report(finished: Finished, log?: LogStream): Promise<void> {
+    const { reporter } = this.#parts;
+    await reporter.keep(finished);
+    await log?.end();
+    await reporter.deliver(finished);
+  }
+
+  #sayStarted(key: string, lease: Lease): void {
+    const request = create(StartedRequestSchema, { lease, at: timestampNow() });
+    this.#parts.farm.started(request).then(
+      ({ accepted }) => {
+        if (!accepted) this.#running.get(key)?.stop.abort("lost");
+      },
+      // Only the page's clock is the poorer for it; a lost lease shows at the next heartbeat.
+      () => {},
+    );
+  }
+
+  async #heartbeatLoop(): Promise<void> {
+    const { farm, identity, logger } = this.#parts;
+    while (!this.#over.signal.aborted) {
+      await rest(this.#heartbeatMs, this.#over.signal);
+      if (this.#over.signal.aborted) return;
+      const leases = [...this.#running.values(), ...this.#reporting.values()].map(({ lease }) => lease);
+      for (const { work } of this.#waiting.values()) if (work.lease) leases.push(work.lease);
+      const draining = this.#draining.signal.aborted;
+      try {
+        const answer = await farm.heartbeat(
+          create(HeartbeatRequestSchema, { ...identity, leases, draining }),
+        );
+        for (const lease of answer.lost) this.#end(lease, "lost");
+        for (const lease of answer.cancelled) this.#end(lease, "cancelled");
+        if (answer.unknownWorker) await this.#register();
+      } catch (reason) {
+        logger.warn({ reason: messageOf(reason) }, "the farm does not hear this worker");
+      }
+    }
+  }
+
+  #end(lease: Lease, reason: StopReason): void {
+    const key = leaseKey(lease);
+    this.#running.get(key)?.stop.abort(reason);
+    const waiting = this.#waiting.get(key);
+    this.#waiting.delete(key);
+    if (!waiting || reason !== "cancelled") return;
+    const finished = finishedWithoutProcess(waiting.work, undefined, true);
+    // What cannot be spooled is lost: the lease runs out by itself.
+    this.#report(finished).catch(() => {});
+  }
+
+  /** What was claimed ahead, when short executions were expected, must not wait behind a long one. */
+  async #handBackLoop(): Promise<void> {
+    while (!this.#draining.signal.aborted) {
+      await rest(mostAheadMs / 2, this.#draining.signal);
+      const overdue = [...this.#waiting].filter(
+        ([, { since }]) => performance.now() - since > mostAheadMs,
+      );
+      if (overdue.length === 0) continue;
+      for (const [key] of overdue) this.#waiting.delete(key);
+      this.#recentMs.length = 0;
+      await this.#handBack(overdue.map(([, { work }]) => work.lease));
+    }
+  }
+
+  async #handBackWaiting(): Promise<void> {
+    const leases = [...this.#waiting.values()].map(({ work }) => work.lease);
+    this.#waiting.clear();
+    await this.#handBack(leases);
+  }
+
+  async #handBack(leases: readonly (Lease | undefined)[]): Promise<void> {
+    const known = leases.filter((lease) => lease !== undefined);
+    if (known.length === 0) return;
+    const request = create(ReleaseRequestSchema, { leases: known });
+    // If it fails, the leases run out by themselves.
+    await this.#parts.farm.release(request).catch(() => {});
+  }
+
+  async #register(): Promise<boolean> {
+    const { farm, identity, config, facilities, logger } = this.#parts;
+    const { platform, sizeClass, slots, version } = config;
+    const { workerName: name, instanceId } = identity;
+    try {
+      const answer = await farm.register(
+        create(RegisterRequestSchema, { name, instanceId, platform, sizeClass, slots, version, facilities }),
+      );
+      if (answer.heartbeatInterval) this.#heartbeatMs = durationMs(answer.heartbeatInterval);
+      return true;
+    } catch (reason) {
+      logger.warn({ reason: messageOf(reason) }, "the farm cannot be reached");
+      return false;
+    }
+  }
+
+  /** Resolves at the next end of an execution, or when the worker is told to stop. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waitingForChange.push(resolve));
+  }
+
+  #changed(): void {
+    for (const resolve of this.#waitingForChange.splice(0)) resolve();
+  }
+}

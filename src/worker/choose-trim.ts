@@ -1,0 +1,51 @@
+/** A file of the store, as trimming sees it. */
+export interface KeptBlob {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** More than one: a layer stands on it, and removing this name would free nothing. */
+  readonly links: number;
+  /** When it was last linked or unlinked, which is when it was last of use. */
+  readonly changedAtMs: number;
+}
+
+export interface KeptLayer {
+  readonly key: string;
+  readonly usedAtMs: number;
+  readonly inUse: boolean;
+}
+
+export interface Trim {
+  readonly blobs: readonly KeptBlob[];
+  /** Only when blobs alone do not do. What stood on them is free for the next round. */
+  readonly layers: readonly KeptLayer[];
+}
+
+/** A blob this young may be waiting for the layer that it was fetched for. */
+const youngMs = 10 * 60_000;
+
+/** Below the limit by a tenth, so that not every new blob asks for a trim. */
+const trimTo = 0.9;
+
+/** What to remove so that the store fits its limit: what was of no use for the longest time. */
+export function chooseTrim(
+  blobs: readonly KeptBlob[],
+  layers: readonly KeptLayer[],
+  limitBytes: number,
+  nowMs: number,
+): Trim {
+  let excess = blobs.reduce((sum, blob) => sum + blob.sizeBytes, 0);
+  if (excess <= limitBytes) return { blobs: [], layers: [] };
+  excess -= limitBytes * trimTo;
+
+  const free = blobs
+    .filter((blob) => blob.links === 1 && nowMs - blob.changedAtMs > youngMs)
+    .toSorted((a, b) => a.changedAtMs - b.changedAtMs);
+  const chosen: KeptBlob[] = [];
+  for (const blob of free) {
+    if (excess <= 0) break;
+    chosen.push(blob);
+    excess -= blob.sizeBytes;
+  }
+  const idle = layers.filter((layer) => !layer.inUse).toSorted((a, b) => a.usedAtMs - b.usedAtMs);
+  return { blobs: chosen, layers: excess <= 0 ? [] : idle.slice(0, Math.ceil(idle.length / 4)) };
+}

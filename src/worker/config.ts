@@ -1,0 +1,101 @@
+import { availableParallelism, homedir, hostname } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { Platform } from "#core/platform.ts";
+
+const gibibyte = 1024 ** 3;
+
+/** What a worker can be told, by `grange worker` or by `grange up`. */
+export const WorkerConfig = z.object({
+  /** Where the farm listens, such as http://127.0.0.1:8980. */
+  server: z.url(),
+  token: z.string().optional(),
+  /** Unique in the farm. */
+  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name is letters, digits, . _ -"),
+  /** Store, layers and scratch space. All workers of a machine may share it. */
+  dataDir: z.string().startsWith("/", "the data directory is an absolute path"),
+  slots: z.number().int().min(1).max(1_024).default(1),
+  sizeClass: z.number().int().min(1).default(1),
+  platform: Platform.default({}),
+  version: z.string().default("0"),
+  sandbox: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
+  /** PATH of jobs that set none. */
+  path: z.string().min(1).default("/usr/local/bin:/usr/bin:/bin"),
+  /** Whose contents jobs do not see, apart from tools on PATH. */
+  homeDir: z.string().default("/root"),
+  /** Further directories that jobs do not see: the farm's own data. */
+  hiddenPaths: z.array(z.string()).default([]),
+  /** How large store and layers may grow. */
+  storeBytes: z.number().int().positive().default(20 * gibibyte),
+  /** A log is cut here; the process runs on. */
+  logLimitBytes: z.number().int().positive().default(64 * 1024 * 1024),
+  /** Between SIGTERM and SIGKILL. */
+  killGraceMs: z.number().int().nonnegative().default(2_000),
+  /** How long a stopping worker lets its jobs finish before it hands them back. */
+  drainMs: z.number().int().nonnegative().default(3_000),
+});
+export type WorkerConfig = z.infer<typeof WorkerConfig>;
+
+const Int = z.coerce.number().int();
+
+const WorkerEnvironment = z.object({
+  GRANGE_SERVER: z.url().default("http://127.0.0.1:8980"),
+  GRANGE_WORKER_SERVER: z.url().optional(),
+  GRANGE_WORKER_TOKEN: z.string().optional(),
+  GRANGE_WORKER_NAME: z.string().default(hostname()),
+  GRANGE_WORKER_DATA: z.string().default(join(homedir(), ".cache/grange/worker")),
+  GRANGE_WORKER_SLOTS: Int.default(availableParallelism()),
+  GRANGE_WORKER_SIZE_CLASS: Int.default(1),
+  /** `OSFamily=linux,ISA=x86-64`; added to what the machine says of itself. */
+  GRANGE_WORKER_PLATFORM: z.string().default(""),
+  GRANGE_WORKER_SANDBOX: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
+  GRANGE_WORKER_STORE_BYTES: Int.optional(),
+  GRANGE_WORKER_LOG_LIMIT_BYTES: Int.optional(),
+  GRANGE_WORKER_DRAIN_MS: Int.optional(),
+  PATH: z.string().optional(),
+  HOME: z.string().optional(),
+});
+
+/** Reads GRANGE_WORKER_*; what a command line says wins over it. */
+export function readWorkerConfig(
+  told: Partial<z.input<typeof WorkerConfig>> = {},
+  env: NodeJS.ProcessEnv = process.env,
+): WorkerConfig {
+  const read = WorkerEnvironment.safeParse(env);
+  if (!read.success) throw new Error(`The worker's environment is wrong:\n${z.prettifyError(read.error)}`);
+  const e = read.data;
+  const parsed = WorkerConfig.safeParse({
+    server: e.GRANGE_WORKER_SERVER ?? e.GRANGE_SERVER,
+    token: e.GRANGE_WORKER_TOKEN,
+    name: e.GRANGE_WORKER_NAME,
+    dataDir: e.GRANGE_WORKER_DATA,
+    slots: e.GRANGE_WORKER_SLOTS,
+    sizeClass: e.GRANGE_WORKER_SIZE_CLASS,
+    sandbox: e.GRANGE_WORKER_SANDBOX,
+    storeBytes: e.GRANGE_WORKER_STORE_BYTES,
+    logLimitBytes: e.GRANGE_WORKER_LOG_LIMIT_BYTES,
+    drainMs: e.GRANGE_WORKER_DRAIN_MS,
+    path: e.PATH,
+    homeDir: e.HOME,
+    ...told,
+    platform: { ...ownPlatform(), ...parsePlatform(e.GRANGE_WORKER_PLATFORM), ...told.platform },
+  });
+  if (!parsed.success) throw new Error(`The worker's settings are wrong:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+/** What this machine says of itself, in the words that Bazel's users know. */
+export function ownPlatform(): Platform {
+  const isa = { x64: "x86-64", arm64: "arm-a64" }[process.arch as string] ?? process.arch;
+  return { OSFamily: process.platform, ISA: isa };
+}
+
+function parsePlatform(text: string): Platform {
+  const pairs = text.split(",").filter((pair) => pair.trim() !== "");
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = "", ...value] = pair.split("=");
+      return [name.trim(), value.join("=").trim()];
+    }),
+  );
+}

@@ -1,0 +1,40 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { GrpcChannel } from "#grpc/channel.ts";
+import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
+import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { WorkerConfig } from "./config.ts";
+import type { FarmConnection } from "./farm-connection.ts";
+
+/** Longer than any answer takes that is not waited for on purpose. */
+const callTimeoutMs = 15_000;
+
+/** Beyond the wait that a claim asks for. */
+const claimTimeoutMs = 35_000;
+
+/** The farm over gRPC, on one connection that is made again when it is lost. */
+export function grpcFarmConnection(config: Pick<WorkerConfig, "server" | "token">): FarmConnection {
+  const { server: url, token } = config;
+  const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const channel = new GrpcChannel({ url, metadata: () => metadata, maxBackoffMs: 2_000 });
+  const call = { timeoutMs: callTimeoutMs };
+  const stores = new Map<string, BlobStore>();
+  const { method } = Workers;
+  return {
+    register: (request) => channel.unary(method.register, request, call),
+    claim: (request, signal) =>
+      channel.unary(method.claim, request, { signal, timeoutMs: claimTimeoutMs }),
+    heartbeat: (request) => channel.unary(method.heartbeat, request, call),
+    started: (request) => channel.unary(method.started, request, call),
+    async release(request) {
+      await channel.unary(method.release, request, call);
+    },
+    finish: (request) => channel.unary(method.finish, request, call),
+    appendLog: (request) => channel.unary(method.appendLog, request, call),
+    blobs(project) {
+      const store = stores.get(project) ?? remoteBlobStore(channel, project);
+      stores.set(project, store);
+      return store;
+    },
+    close: () => channel.stop(),
+  };
+}

@@ -1,0 +1,113 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { Fault } from "#core/fault.ts";
+
+/**
+ * A shell that lives as long as the worker and mounts for it.
+ *
+ * Node cannot call mount(2). The shell has a mount namespace of its own (and a
+ * user namespace, when the worker is not root), so nothing it mounts is seen
+ * outside, and all of it is gone when the shell and its jobs are: it ends when
+ * its stdin closes, which even `kill -9` of the worker does.
+ */
+export interface HelperShell {
+  readonly kind: "own-mounts" | "own-mounts-and-users" | "plain";
+  /** Runs a script, after those asked for before. Throws with what it printed when it fails. */
+  run(script: string): Promise<void>;
+  /** A path of the shell's mount namespace, as this process reaches it. */
+  reach(path: string): string;
+  /** What to write before a command so that it sees the shell's mounts. */
+  readonly enter: readonly string[];
+  stop(): Promise<void>;
+}
+
+const wrappers = {
+  "own-mounts": ["unshare", "--mount", "--propagation", "private"],
+  "own-mounts-and-users": ["unshare", "--user", "--map-root-user", "--mount", "--propagation", "private"],
+  plain: [],
+} as const;
+
+/** Starts the shell; throws when the kernel does not grant the namespaces. */
+export async function startHelperShell(kind: HelperShell["kind"], path: string): Promise<HelperShell> {
+  const [program = "sh", ...args] = [...wrappers[kind], "sh"];
+  // Detached: Ctrl-C at a terminal goes to the worker, which decides what it means.
+  const child = spawn(program, args, { cwd: "/", env: { PATH: path }, detached: true, stdio: "pipe" });
+  const pending: Pending[] = [];
+  const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  listen(child, pending);
+
+  const run = (script: string) =>
+    new Promise<void>((resolve, reject) => {
+      if (child.exitCode !== null || child.signalCode !== null) {
+        reject(new Fault("unavailable", "the worker's helper shell has ended"));
+        return;
+      }
+      pending.push({ resolve, reject });
+      child.stdin.write(`{ ${script}\n} 2>&1 </dev/null; echo "${mark}$?"\n`);
+    });
+
+  await run("true");
+  const pid = child.pid ?? 0;
+  return {
+    kind,
+    run,
+    reach: (at) => (kind === "plain" ? at : `/proc/${pid}/root${at}`),
+    enter: enterCommand(kind, pid),
+    async stop() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+interface Pending {
+  resolve(): void;
+  reject(fault: Fault): void;
+}
+
+const mark = "::grange::";
+
+function listen(child: ChildProcessWithoutNullStreams, pending: Pending[]): void {
+  let text = "";
+  let complaints = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n")) {
+      const line = text.slice(0, at);
+      text = text.slice(at + 1);
+      if (!line.startsWith(mark)) {
+        complaints += `${line}\n`;
+        continue;
+      }
+      const asked = pending.shift();
+      if (line === `${mark}0`) asked?.resolve();
+      else asked?.reject(new Fault("internal", complaints.trim() || "the helper shell failed"));
+      complaints = "";
+    }
+  });
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    complaints += chunk;
+  });
+  const end = (why: string) => {
+    for (const asked of pending.splice(0)) asked.reject(new Fault("unavailable", why));
+  };
+  child.once("error", (cause) => end(`no helper shell: ${cause.message}`));
+  child.once("close", () => end(`the helper shell has ended: ${complaints.trim()}`));
+  child.stdin.on("error", () => {});
+}
+
+function enterCommand(kind: HelperShell["kind"], pid: number): string[] {
+  switch (kind) {
+    case "plain":
+      return [];
+    case "own-mounts":
+      return ["nsenter", `--mount=/proc/${pid}/ns/mnt`, "--"];
+    case "own-mounts-and-users":
+      return [
+        "nsenter",
+        `--user=/proc/${pid}/ns/user`,
+        `--mount=/proc/${pid}/ns/mnt`,
+        "--preserve-credentials",
+        "--",
+      ];
+  }
+}

@@ -1,0 +1,60 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "#core/fault.ts";
+import type { HelperShell } from "../helper-shell.ts";
+import type { LocalStore } from "../local-store.ts";
+import { quoteForShell } from "../quote-for-shell.ts";
+import { removeTree } from "../remove-tree.ts";
+import { copiedInputRoots, type InputRoots, mountScript, overlayInputRoots } from "./input-root.ts";
+import type { LayerCache } from "./layer-cache.ts";
+
+/**
+ * Mount options to try, best first. `volatile` spares jobs the wait for a disk
+ * that is thrown away with them; `userxattr` is what a user namespace is allowed.
+ */
+const optionsToTry = [",volatile", "", ",userxattr,volatile", ",userxattr"];
+
+/** Overlays where one can be mounted, written and read here; copies elsewhere. */
+export async function chooseInputRoots(
+  shell: HelperShell,
+  layers: LayerCache,
+  local: LocalStore,
+  runDir: string,
+): Promise<{ inputRoots: InputRoots; why: string }> {
+  if (shell.kind === "plain") return { inputRoots: copiedInputRoots(local), why: "nothing can be mounted" };
+  let why = "";
+  for (const options of optionsToTry) {
+    const scratch = join(runDir, "probe-overlay");
+    try {
+      await tryOverlay(shell, scratch, options);
+      return { inputRoots: overlayInputRoots(shell, layers, options), why: "" };
+    } catch (reason) {
+      why = messageOf(reason);
+    } finally {
+      await removeTree(scratch);
+    }
+  }
+  return { inputRoots: copiedInputRoots(local), why };
+}
+
+async function tryOverlay(shell: HelperShell, scratch: string, options: string): Promise<void> {
+  const tree = join(scratch, "layer", "tree");
+  const root = join(scratch, "root");
+  for (const path of [tree, root, join(scratch, "upper"), join(scratch, "work")]) {
+    await mkdir(path, { recursive: true });
+  }
+  await mkdir(join(tree, "directory"));
+  await writeFile(join(tree, "file"), "below");
+  await shell.run(mountScript(scratch, [tree], options));
+  try {
+    const seen = shell.reach(root);
+    await writeFile(join(seen, "file"), "above");
+    // Needs a mark that hides the lower one; not every file system can keep it.
+    await rm(join(seen, "directory"), { recursive: true });
+    await mkdir(join(seen, "directory"));
+    const texts = [await readFile(join(seen, "file"), "utf8"), await readFile(join(tree, "file"), "utf8")];
+    if (texts.join() !== "above,below") throw new Error("an overlay does not keep layers apart");
+  } finally {
+    await shell.run(`umount -l ${quoteForShell(root)}`);
+  }
+}

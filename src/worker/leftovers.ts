@@ -1,0 +1,35 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { removeLeftovers } from "#cas/temp-file.ts";
+import { findCgroups, groupsIn, killAllIn, removeCgroup } from "./limits/cgroup-files.ts";
+import { isAlive } from "./owner.ts";
+import { removeTree } from "./remove-tree.ts";
+
+/** The first part of the name of every control group of ours; the owner follows. */
+export const groupPrefix = "grange-job~";
+
+/**
+ * Removes what workers that died left: processes in their groups, scratch
+ * directories, half-written files. Mounts went with their namespace.
+ */
+export async function sweepLeftovers(dataDir: string): Promise<void> {
+  await sweepGroups();
+  const run = join(dataDir, "run");
+  for (const owner of await readdir(run).catch(() => [])) {
+    if (!isAlive(owner)) await removeTree(join(run, owner));
+  }
+  await removeLeftovers(join(dataDir, "temp")).catch(() => 0);
+}
+
+async function sweepGroups(): Promise<void> {
+  const { v1, v2 } = findCgroups();
+  const parents = new Set([...v1.values(), ...(v2 ? [v2, join(v2, "..")] : [])]);
+  for (const parent of parents) {
+    for (const group of await groupsIn(parent, groupPrefix)) {
+      const owner = group.slice(group.lastIndexOf(groupPrefix) + groupPrefix.length).split("~")[0];
+      if (owner === undefined || isAlive(owner)) continue;
+      await killAllIn(group, v2 && join(group, "cgroup.kill"));
+      await removeCgroup(group);
+    }
+  }
+}

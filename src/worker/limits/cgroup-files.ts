@@ -1,0 +1,117 @@
+import { readFileSync } from "node:fs";
+import { readFile, readdir, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { quoteForShell } from "../quote-for-shell.ts";
+import { rest } from "../resting.ts";
+
+/** Where this process stands: for each controller of v1 its directory, and the one of v2. */
+export interface CgroupMounts {
+  /** By controller, such as `memory`. */
+  readonly v1: ReadonlyMap<string, string>;
+  readonly v2: string | undefined;
+}
+
+export function findCgroups(): CgroupMounts {
+  try {
+    return parseCgroups(
+      readFileSync("/proc/self/mountinfo", "utf8"),
+      readFileSync("/proc/self/cgroup", "utf8"),
+    );
+  } catch {
+    return { v1: new Map(), v2: undefined };
+  }
+}
+
+/** From the texts of /proc/self/mountinfo and /proc/self/cgroup. */
+export function parseCgroups(mountInfo: string, own: string): CgroupMounts {
+  const ownPaths = new Map<string, string>();
+  for (const line of own.split("\n")) {
+    const [, controllers = "", path] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (path === undefined) continue;
+    for (const controller of controllers.split(",")) ownPaths.set(controller, path);
+  }
+  const v1 = new Map<string, string>();
+  let v2: string | undefined;
+  for (const line of mountInfo.split("\n")) {
+    const [before = "", after = ""] = line.split(" - ");
+    const [, , , root = "/", mountPoint = ""] = before.split(" ");
+    const [type, , options = ""] = after.split(" ");
+    if (type === "cgroup2") v2 = below(mountPoint, root, ownPaths.get("") ?? "/");
+    if (type !== "cgroup") continue;
+    for (const option of options.split(",")) {
+      const path = ownPaths.get(option);
+      if (path !== undefined) v1.set(option, below(mountPoint, root, path));
+    }
+  }
+  return { v1, v2 };
+}
+
+/** In a container the mount may show only a part of the hierarchy, whose root is named. */
+function below(mountPoint: string, root: string, path: string): string {
+  const shown = root !== "/" && path.startsWith(root) ? path.slice(root.length) : path;
+  return join(mountPoint, shown.startsWith("/..") ? "/" : shown);
+}
+
+/** A shell that joins the groups by itself before it becomes the command: not a moment outside. */
+export function inCgroups(directories: readonly string[], argv: readonly string[]): string[] {
+  const join = directories.map((directory) => `echo 0 >${quoteForShell(directory)}/cgroup.procs`);
+  return ["sh", "-c", `${join.join(" && ")} && exec "$@"`, "sh", ...argv];
+}
+
+export async function pidsIn(cgroup: string): Promise<number[]> {
+  const text = await readFile(join(cgroup, "cgroup.procs"), "utf8").catch(() => "");
+  return text.split("\n").filter(Boolean).map(Number);
+}
+
+export async function numberIn(file: string): Promise<number> {
+  return Number((await readFile(file, "utf8").catch(() => "0")).trim()) || 0;
+}
+
+/** The value behind a key in a file of `key value` lines; 0 when it is not there. */
+export async function valueIn(file: string, key: string): Promise<number> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  const line = text.split("\n").find((candidate) => candidate.startsWith(`${key} `));
+  return Number(line?.slice(key.length + 1)) || 0;
+}
+
+/**
+ * Kills until nobody is left.
+ *
+ * With `cgroup.kill` once is enough. Without, a process may fork while the list
+ * is read, so it is read again until it is empty.
+ */
+export async function killAllIn(cgroup: string, killFile: string | undefined): Promise<void> {
+  if (killFile) await writeFile(killFile, "1").catch(() => {});
+  for (let round = 0; round < 200; round++) {
+    const pids = await pidsIn(cgroup);
+    if (pids.length === 0) return;
+    for (const pid of pids) killQuietly(pid);
+    await rest(Math.min(50, 1 + round));
+  }
+}
+
+export function killQuietly(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** The kernel may still be burying the last process; then it says EBUSY for a moment. */
+export async function removeCgroup(directory: string): Promise<void> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    try {
+      await rmdir(directory);
+      return;
+    } catch (reason) {
+      if (reason instanceof Error && "code" in reason && reason.code === "ENOENT") return;
+      await rest(2 + attempt);
+    }
+  }
+}
+
+export async function groupsIn(directory: string, prefix: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
+  return names.filter((name) => name.startsWith(prefix)).map((name) => join(directory, name));
+}

@@ -1,0 +1,23 @@
+import { messageOf } from "#core/fault.ts";
+import { findCgroups } from "./cgroup-files.ts";
+import { cgroupV1Limiter } from "./cgroup-v1.ts";
+import { cgroupV2Limiter } from "./cgroup-v2.ts";
+import type { Limiter } from "./limits.ts";
+import { procLimiter } from "./proc-limiter.ts";
+
+/** The best limiter that this machine grants, and why no better one. */
+export async function chooseLimiter(): Promise<{ limiter: Limiter; why: string }> {
+  const mounts = findCgroups();
+  const refused: string[] = [];
+  for (const [name, open] of [
+    ["cgroup v2", cgroupV2Limiter],
+    ["cgroup v1", cgroupV1Limiter],
+  ] as const) {
+    try {
+      return { limiter: await open(mounts), why: refused.join("; ") };
+    } catch (reason) {
+      refused.push(`${name}: ${messageOf(reason)}`);
+    }
+  }
+  return { limiter: procLimiter(), why: refused.join("; ") };
+}

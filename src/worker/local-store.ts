@@ -1,0 +1,183 @@
+import { createWriteStream } from "node:fs";
+import { chmod, copyFile, link, lstat, mkdir, readFile, rename, rm, utimes, writeFile, constants } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Digest } from "#core/digest.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { errnoOf } from "#cas/disk-fault.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { assertBytesMatch, matchingBytes } from "#cas/matching-bytes.ts";
+import { tempFileIn } from "#cas/temp-file.ts";
+import { InputsMissing } from "./inputs-missing.ts";
+import { persistently } from "./persistently.ts";
+
+/** Read-only: what many trees link to must not change through one of them. */
+const modes = { plain: 0o444, executable: 0o555 } as const;
+
+/** The same on every machine, so that no tool sees a difference. In seconds: 2010-01-01. */
+export const inputMtime = 1_262_304_000;
+
+/** Blobs up to this size are fetched whole, larger ones as a stream. */
+const wholeUpToBytes = 1024 * 1024;
+
+export interface WantedFile {
+  readonly digest: Digest;
+  readonly executable: boolean;
+}
+
+/**
+ * The blobs that this machine has, as files that can be linked into trees.
+ *
+ *     blobs/2c/2cf24dba…     read-only, hard-linked into layers
+ *     blobs/2c/2cf24dba….x   the same bytes, executable: a mode belongs to the inode
+ *     temp/…                 being written; renamed when whole and checked
+ *
+ * All workers of the machine share it without locks: a file under its final name
+ * is whole and never changes, and making it twice makes the same.
+ */
+export class LocalStore {
+  readonly #blobs: string;
+  readonly #temp: string;
+  readonly #fetching = new Map<string, Promise<void>>();
+
+  private constructor(directory: string) {
+    this.#blobs = join(directory, "blobs");
+    this.#temp = join(directory, "temp");
+  }
+
+  static async open(directory: string): Promise<LocalStore> {
+    const store = new LocalStore(directory);
+    await mkdir(store.#temp, { recursive: true });
+    const shards = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
+    await mapAtMost(16, shards, (shard) => mkdir(join(store.#blobs, shard), { recursive: true }));
+    return store;
+  }
+
+  get blobsDirectory(): string {
+    return this.#blobs;
+  }
+
+  get tempDirectory(): string {
+    return this.#temp;
+  }
+
+  path({ digest, executable }: WantedFile): string {
+    const name = executable ? `${digest.hash}.x` : digest.hash;
+    return join(this.#blobs, digest.hash.slice(0, 2), name);
+  }
+
+  /** Makes all of these files present. Throws InputsMissing with all that the farm does not have. */
+  async fetch(files: readonly WantedFile[], farm: BlobStore): Promise<void> {
+    const wanted = new Map(files.map((file) => [this.path(file), file]));
+    const missing: Digest[] = [];
+    await mapAtMost(32, [...wanted.values()], async (file) => {
+      try {
+        await this.#fetchOne(file, farm);
+      } catch (reason) {
+        if (!(reason instanceof InputsMissing)) throw reason;
+        missing.push(...reason.digests);
+      }
+    });
+    if (missing.length > 0) throw new InputsMissing(missing);
+  }
+
+  /** The bytes of a small blob, kept for the next time. */
+  async bytes(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
+    const path = this.path({ digest, executable: false });
+    const kept = await readFile(path).catch(() => undefined);
+    if (kept && kept.byteLength === digest.sizeBytes && digestOf(kept).hash === digest.hash) return kept;
+    await persistently(() => this.#download({ digest, executable: false }, farm));
+    return readFile(path);
+  }
+
+  /** Takes over a file that a job made, if it can be had by a link. Its bytes are known to be right. */
+  async adopt(from: string, file: WantedFile): Promise<void> {
+    const temp = tempFileIn(this.#temp);
+    try {
+      const found = await lstat(from);
+      if (!found.isFile() || found.nlink !== 1 || found.size !== file.digest.sizeBytes) return;
+      await rename(from, temp);
+      await this.#seal(temp, file);
+    } catch {
+      // A saving, not a duty: the farm has the bytes.
+      await rm(temp, { force: true });
+    }
+  }
+
+  async #fetchOne(file: WantedFile, farm: BlobStore): Promise<void> {
+    const path = this.path(file);
+    const under = this.#fetching.get(path);
+    if (under) return under;
+    const fetching = this.#ensure(file, farm).finally(() => this.#fetching.delete(path));
+    this.#fetching.set(path, fetching);
+    return fetching;
+  }
+
+  async #ensure(file: WantedFile, farm: BlobStore): Promise<void> {
+    if (await this.#has(file)) return;
+    const twin = { digest: file.digest, executable: !file.executable };
+    if (!(await this.#has(twin))) return persistently(() => this.#download(file, farm));
+    const temp = tempFileIn(this.#temp);
+    await copyFile(this.path(twin), temp, constants.COPYFILE_FICLONE);
+    await this.#seal(temp, file);
+  }
+
+  /** A file of another size was cut off by a crash of the machine. */
+  async #has(file: WantedFile): Promise<boolean> {
+    const found = await lstat(this.path(file)).catch(() => undefined);
+    return found?.size === file.digest.sizeBytes;
+  }
+
+  async #download(file: WantedFile, farm: BlobStore): Promise<void> {
+    const { digest } = file;
+    const temp = tempFileIn(this.#temp);
+    try {
+      if (digest.sizeBytes <= wholeUpToBytes) {
+        const bytes = digest.sizeBytes === 0 ? new Uint8Array() : await farm.get(digest);
+        if (!bytes) throw new InputsMissing([digest]);
+        await assertBytesMatch(digest, bytes, "data_loss");
+        await writeFile(temp, bytes, { flag: "wx" });
+      } else {
+        const chunks = await farm.read(digest);
+        if (!chunks) throw new InputsMissing([digest]);
+        const checked = matchingBytes(digest, chunks, "data_loss");
+        await pipeline(Readable.from(checked), createWriteStream(temp, { flags: "wx" }));
+      }
+      await this.#seal(temp, file);
+    } catch (reason) {
+      await rm(temp, { force: true });
+      throw reason;
+    }
+  }
+
+  async #seal(temp: string, file: WantedFile): Promise<void> {
+    await chmod(temp, file.executable ? modes.executable : modes.plain);
+    await utimes(temp, inputMtime, inputMtime);
+    const path = this.path(file);
+    try {
+      await rename(temp, path);
+    } catch (reason) {
+      if (errnoOf(reason) !== "ENOENT") throw reason;
+      await mkdir(dirname(path), { recursive: true });
+      await rename(temp, path);
+    }
+  }
+
+  /** Puts a file at a place in a tree, sharing its bytes if the file system lets it. */
+  async linkTo(file: WantedFile, to: string): Promise<void> {
+    try {
+      await link(this.path(file), to);
+    } catch (reason) {
+      // ext4 allows 65,000 names for one file; empty files reach that.
+      if (errnoOf(reason) !== "EMLINK") throw reason;
+      await this.copyTo(file, to);
+    }
+  }
+
+  async copyTo(file: WantedFile, to: string): Promise<void> {
+    await copyFile(this.path(file), to, constants.COPYFILE_FICLONE);
+    await utimes(to, inputMtime, inputMtime);
+  }
+}

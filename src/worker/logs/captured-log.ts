@@ -1,0 +1,118 @@
+import { closeSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { Socket } from "node:net";
+import { rest } from "../resting.ts";
+
+/** How long a pipe may stay open after its processes were killed: somebody else holds it. */
+const orphanMs = 1_000;
+
+/**
+ * What a process prints, on disk before anywhere else.
+ *
+ * Beyond the limit nothing is kept, but all is read: a process must not stand
+ * still, or die, because it says too much.
+ */
+export class CapturedLog {
+  readonly path: string;
+  readonly #limitBytes: number;
+  readonly #socket: Socket;
+  readonly #ended: Promise<void>;
+  #file: FileHandle | undefined;
+  #grown: () => void = () => {};
+  #ending: Promise<void> | undefined;
+  #sizeBytes = 0;
+  #droppedBytes = 0;
+
+  /** Takes over the read end of a pipe. */
+  constructor(path: string, readEnd: number, limitBytes: number) {
+    this.path = path;
+    this.#limitBytes = limitBytes;
+    this.#socket = new Socket({ fd: readEnd, readable: true, writable: false });
+    this.#ended = this.#keep();
+    // Whoever waits for the end hears of it; until then it is nobody's loss.
+    this.#ended.catch(() => {});
+  }
+
+  /** Bytes on disk. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  get droppedBytes(): number {
+    return this.#droppedBytes;
+  }
+
+  onGrown(callback: () => void): void {
+    this.#grown = callback;
+  }
+
+  /** Resolves when all that was printed is on disk, with a note if it was too much. */
+  end(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
+    const orphaned = new AbortController();
+    const patience = rest(orphanMs, orphaned.signal).then(() => this.#socket.destroy());
+    await this.#ended.finally(() => orphaned.abort());
+    await patience;
+    if (this.#droppedBytes > 0) {
+      const kept = `${this.#limitBytes} bytes`;
+      await this.#append(
+        Buffer.from(`\n[grange: the log was cut at ${kept}; ${this.#droppedBytes} more were printed]\n`),
+      );
+    }
+    this.#grown();
+  }
+
+  /** Bytes from an offset on, at most so many; also after the file has lost its name. */
+  async readAt(offset: number, mostBytes: number): Promise<Uint8Array> {
+    const buffer = Buffer.alloc(Math.min(mostBytes, Math.max(0, this.#sizeBytes - offset)));
+    const read = await this.#file?.read(buffer, 0, buffer.byteLength, offset);
+    return buffer.subarray(0, read?.bytesRead ?? 0);
+  }
+
+  /** Lets go of the file, after the end. */
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close();
+  }
+
+  async #keep(): Promise<void> {
+    try {
+      // The socket waits while a chunk is written: memory stays bounded.
+      for await (const chunk of this.#socket as AsyncIterable<Buffer>) {
+        const room = this.#limitBytes - this.#sizeBytes;
+        this.#droppedBytes += Math.max(0, chunk.byteLength - room);
+        if (room > 0) await this.#append(chunk.subarray(0, room));
+      }
+    } catch (reason) {
+      if (!isAbort(reason)) throw reason;
+    }
+  }
+
+  async #append(bytes: Buffer): Promise<void> {
+    this.#file ??= await open(this.path, "a+");
+    await this.#file.appendFile(bytes);
+    this.#sizeBytes += bytes.byteLength;
+    this.#grown();
+  }
+}
+
+/** A pipe that was given up on, not one that broke. */
+function isAbort(reason: unknown): boolean {
+  return (
+    reason instanceof Error && "code" in reason &&
+    (reason.code === "ERR_STREAM_PREMATURE_CLOSE" || reason.code === "ABORT_ERR")
+  );
+}
+
+export function closeQuietly(fd: number): void {
+  try {
+    closeSync(fd);
+  } catch {
+    // Closed already.
+  }
+}

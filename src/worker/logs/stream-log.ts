@@ -1,0 +1,110 @@
+import { create } from "@bufbuild/protobuf";
+import { AppendLogRequestSchema, type Lease } from "#proto/grange/worker/v1/worker_pb.ts";
+import { backoffMs } from "../backoff.ts";
+import type { FarmConnection } from "../farm-connection.ts";
+import { rest } from "../resting.ts";
+import type { CapturedLog } from "./captured-log.ts";
+
+/** So that a chatty process costs 20 calls a second, not 20,000. */
+const gatherMs = 50;
+const enoughToSend = 64 * 1024;
+const mostInOneCall = 512 * 1024;
+
+/**
+ * How long the last lines may wait for the network, while the result waits with
+ * them: the farm takes no log after it. Whoever needs more reads the log's blob.
+ */
+const lastChanceMs = 30_000;
+const lastRetryMs = 250;
+
+/**
+ * Sends a log to the farm while it grows. The log is the stream's to close.
+ *
+ * It reads from disk at the offset that the farm names. A lost connection thus
+ * costs nothing but time, and a farm that was restarted is told what it lacks.
+ */
+export class LogStream {
+  readonly #log: CapturedLog;
+  readonly #stopped = new AbortController();
+  readonly #sending: Promise<void>;
+  #wake: () => void = () => {};
+  #ended = false;
+  /** Ends a pause between two tries. */
+  #hurry = new AbortController();
+
+  constructor(log: CapturedLog, lease: Lease, farm: FarmConnection) {
+    this.#log = log;
+    log.onGrown(() => this.#wake());
+    this.#sending = this.#send(lease, farm);
+  }
+
+  /** After the log's end: resolves when all is sent, or not in time. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    this.#wake();
+    this.#hurry.abort();
+    this.#hurry = new AbortController();
+    const inTime = new AbortController();
+    const patience = rest(lastChanceMs, inTime.signal).then(() => this.stop());
+    await this.#sending.finally(() => inTime.abort());
+    await patience;
+  }
+
+  /** Ends the sending; the log is closed as soon as a call that is under way has ended. */
+  close(): void {
+    this.stop();
+    const close = () => this.#log.close();
+    // A file that cannot be closed has nothing to lose: all of it was written.
+    this.#sending.then(close, close).catch(() => {});
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    this.#hurry.abort();
+    this.#wake();
+  }
+
+  async #send(lease: Lease, farm: FarmConnection): Promise<void> {
+    const { signal } = this.#stopped;
+    let sent = 0;
+    let failures = 0;
+    let refusals = 0;
+    while (!signal.aborted) {
+      if (sent >= this.#log.sizeBytes) {
+        if (this.#ended) return;
+        await this.#growth();
+        continue;
+      }
+      const waiting = this.#log.sizeBytes - sent;
+      if (!this.#ended && waiting < enoughToSend) await this.#gather();
+      try {
+        const data = await this.#log.readAt(sent, mostInOneCall);
+        const request = create(AppendLogRequestSchema, { lease, offset: BigInt(sent), data });
+        const { accepted, nextOffset } = await farm.appendLog(request);
+        // Once is a gap, to be filled from where the farm says. Twice means that the lease is over.
+        if (!accepted && ++refusals > 1) return;
+        if (accepted) refusals = 0;
+        sent = Math.min(Number(nextOffset), sent + data.byteLength);
+        failures = 0;
+      } catch {
+        failures++;
+        const pauseMs = backoffMs(failures, Math.random());
+        await rest(this.#ended ? Math.min(lastRetryMs, pauseMs) : pauseMs, this.#hurry.signal);
+      }
+    }
+  }
+
+  #growth(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  async #gather(): Promise<void> {
+    const enough = new AbortController();
+    this.#wake = () => {
+      if (this.#ended || this.#stopped.signal.aborted) enough.abort();
+    };
+    await rest(gatherMs, enough.signal);
+  }
+}

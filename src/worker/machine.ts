@@ -1,0 +1,104 @@
+import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { messageOf } from "#core/fault.ts";
+import type { WorkerConfig } from "./config.ts";
+import { type HelperShell, startHelperShell } from "./helper-shell.ts";
+import { chooseInputRoots } from "./input-root/choose-input-roots.ts";
+import type { InputRoots } from "./input-root/input-root.ts";
+import { LayerCache } from "./input-root/layer-cache.ts";
+import { chooseLimiter } from "./limits/choose-limiter.ts";
+import type { Limiter } from "./limits/limits.ts";
+import { LocalStore } from "./local-store.ts";
+import { ownOwner } from "./owner.ts";
+import { removeTree } from "./remove-tree.ts";
+import { chooseSandbox } from "./sandbox/choose-sandbox.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import { toolPath } from "./tool-path.ts";
+
+/** What this process found the machine to offer, opened and ready. */
+export interface Machine {
+  readonly shell: HelperShell;
+  readonly sandbox: Sandbox;
+  readonly limiter: Limiter;
+  readonly inputRoots: InputRoots;
+  readonly local: LocalStore;
+  readonly layers: LayerCache;
+  /** This process's directory for what jobs need while they run. */
+  readonly runDir: string;
+  /** Which means were found and why no better ones, for people. */
+  readonly facilities: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+export type MachineSettings = Pick<
+  WorkerConfig,
+  "dataDir" | "path" | "homeDir" | "hiddenPaths" | "sandbox"
+>;
+
+/** Tries what the kernel grants, best first, by doing it; nothing is concluded from versions. */
+export async function openMachine(settings: MachineSettings): Promise<Machine> {
+  const { dataDir } = settings;
+  await mkdir(join(dataDir, "run", ownOwner()), { recursive: true });
+  const runDir = await mkdtemp(join(dataDir, "run", ownOwner(), "w-"));
+  const local = await LocalStore.open(dataDir);
+  const layers = await LayerCache.open(dataDir, local);
+  const { shell, why: whyShell } = await chooseShell(settings.path);
+  try {
+    const [roots, sandbox, limits] = [
+      await chooseInputRoots(shell, layers, local, runDir),
+      await chooseSandbox(shell, settings, runDir),
+      await chooseLimiter(),
+    ];
+    return {
+      shell,
+      local,
+      layers,
+      runDir,
+      sandbox: sandbox.sandbox,
+      limiter: limits.limiter,
+      inputRoots: roots.inputRoots,
+      facilities: {
+        sandbox: explained(sandbox.sandbox.kind, sandbox.why),
+        network: sandbox.network,
+        limits: explained(`${limits.limiter.kind} (${limits.limiter.can.join(", ")})`, limits.why),
+        inputs: explained(roots.inputRoots.kind, roots.why),
+        mounts: explained(shell.kind, whyShell),
+      },
+      async close() {
+        await shell.stop();
+        await removeTree(runDir);
+        // Another worker of this process may still have its own beside it.
+        await rmdir(dirname(runDir)).catch(() => {});
+      },
+    };
+  } catch (reason) {
+    await shell.stop();
+    await removeTree(runDir);
+    throw reason;
+  }
+}
+
+/** What `grange doctor` prints of this machine. Leaves nothing behind. */
+export async function probeFacilities(
+  settings: MachineSettings,
+): Promise<Readonly<Record<string, string>>> {
+  const machine = await openMachine(settings);
+  await machine.close();
+  return machine.facilities;
+}
+
+async function chooseShell(path: string): Promise<{ shell: HelperShell; why: string }> {
+  const refused: string[] = [];
+  for (const kind of ["own-mounts", "own-mounts-and-users", "plain"] as const) {
+    try {
+      return { shell: await startHelperShell(kind, toolPath(path)), why: refused.join("; ") };
+    } catch (reason) {
+      refused.push(`${kind}: ${messageOf(reason)}`);
+    }
+  }
+  throw new Error(`no shell can be started: ${refused.join("; ")}`);
+}
+
+function explained(what: string, whyNoBetter: string): string {
+  return whyNoBetter === "" ? what : `${what}, since ${whyNoBetter.replaceAll(/\s+/g, " ")}`;
+}

@@ -1,0 +1,36 @@
+import { readFileSync, readlinkSync } from "node:fs";
+
+/**
+ * Who owns something on disk: a process, told from a later one with the same id
+ * by its start time, and from one of another pid namespace, about which nothing
+ * can be asked.
+ */
+export function ownOwner(): string {
+  return `${process.pid}-${startTimeOf(process.pid) ?? "0"}-${pidNamespace()}`;
+}
+
+/** False only when the owner is known to be gone. */
+export function isAlive(owner: string): boolean {
+  const [pid, startTime, namespace] = owner.split("-");
+  if (namespace !== pidNamespace()) return true;
+  return startTimeOf(Number(pid)) === startTime;
+}
+
+/** In clock ticks since boot; undefined when there is no such process. */
+export function startTimeOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name, in parentheses, may itself hold spaces and parentheses.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}
+
+function pidNamespace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
+  } catch {
+    return "0";
+  }
+}

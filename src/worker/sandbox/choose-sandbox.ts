@@ -1,0 +1,104 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { HelperShell } from "../helper-shell.ts";
+import { toolPath } from "../tool-path.ts";
+import { bubblewrapSandbox } from "./bubblewrap.ts";
+import { hostView, standInFiles } from "./host-view.ts";
+import { namespacesSandbox } from "./namespaces.ts";
+import { noSandbox } from "./no-sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
+
+const run = promisify(execFile);
+
+export interface SandboxSettings {
+  readonly dataDir: string;
+  readonly path: string;
+  readonly homeDir: string;
+  readonly hiddenPaths: readonly string[];
+  readonly sandbox: "auto" | Sandbox["kind"];
+}
+
+export interface ChosenSandbox {
+  readonly sandbox: Sandbox;
+  /** Why no better one; empty for the best. */
+  readonly why: string;
+  /** What a job without network has, for people. */
+  readonly network: string;
+}
+
+/** The tightest sandbox in which a command really runs here. One that was asked for by name must. */
+export async function chooseSandbox(
+  shell: HelperShell,
+  settings: SandboxSettings,
+  runDir: string,
+): Promise<ChosenSandbox> {
+  const refused: string[] = [];
+  for (const [name, sandbox] of await candidates(settings, runDir)) {
+    if (settings.sandbox !== "auto" && settings.sandbox !== sandbox.kind) continue;
+    try {
+      const network = await tryOut(shell, sandbox, settings.path, runDir);
+      return { sandbox, why: settings.sandbox === "auto" ? refused.join("; ") : "", network };
+    } catch (reason) {
+      refused.push(`${name}: ${complaintOf(reason)}`);
+    }
+  }
+  throw new Fault("failed_precondition", `no sandbox works here: ${refused.join("; ")}`);
+}
+
+async function candidates(
+  settings: SandboxSettings,
+  runDir: string,
+): Promise<[string, Sandbox][]> {
+  const etc = join(runDir, "etc");
+  const newRoot = join(runDir, "new-root");
+  await mkdir(etc, { recursive: true });
+  await mkdir(newRoot, { recursive: true });
+  const files = standInFiles(etc);
+  for (const { path, text } of files) await writeFile(path, text);
+  const standIns = Object.fromEntries(files.map(({ name, path }) => [name, path]));
+  const hiddenPaths = [...settings.hiddenPaths, settings.dataDir];
+  const view = hostView({ ...settings, hiddenPaths, standIns });
+  return [
+    ["bubblewrap", bubblewrapSandbox(view, "own")],
+    ["bubblewrap with the host's /proc", bubblewrapSandbox(view, "shared")],
+    ["namespaces", namespacesSandbox(view, newRoot)],
+    ["none", noSandbox],
+  ];
+}
+
+/** Runs a command that writes where jobs write, and looks at its network. */
+async function tryOut(
+  shell: HelperShell,
+  sandbox: Sandbox,
+  path: string,
+  runDir: string,
+): Promise<string> {
+  const at = (name: string) => join(runDir, "probe", name);
+  for (const name of ["root", "temp", "home"]) await mkdir(at(name), { recursive: true });
+  const script =
+    '>made && >"$HOME"/made && >/dev/null </dev/null && cat /proc/self/stat >/dev/null && ' +
+    "{ cat /sys/class/net/lo/operstate /sys/class/net/lo/flags 2>/dev/null || :; } && cat /proc/net/dev";
+  const commandLine = sandbox.commandLine({
+    arguments: ["/bin/sh", "-c", script],
+    environment: new Map([["PATH", path], ["HOME", sandbox.placesOf({ root: at("root"), temp: at("temp"), home: at("home") }).home]]),
+    root: at("root"),
+    temp: at("temp"),
+    home: at("home"),
+    workingDirectory: "",
+    network: false,
+  });
+  const [program = "", ...args] = [...shell.enter, ...commandLine];
+  const { stdout } = await run(program, args, { env: { PATH: toolPath(path) }, timeout: 10_000, cwd: "/" });
+  if (sandbox.kind === "none") return "the machine's, for every job";
+  const interfaces = stdout.split("\n").filter((line) => /^\s*\w+:/.test(line));
+  if (interfaces.length !== 1) throw new Error("the network is not cut off");
+  return "none unless a job asks; loopback";
+}
+
+function complaintOf(reason: unknown): string {
+  const told = reason instanceof Error && "stderr" in reason ? String(reason.stderr).trim() : "";
+  return told || messageOf(reason).split("\n")[0] || "failed";
+}

@@ -1,0 +1,100 @@
+import { existsSync, readdirSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** One step in composing what a job sees of its host, in order. All of it read-only but `empty`. */
+export type ViewStep =
+  | { readonly kind: "show"; readonly path: string; readonly from: string }
+  | { readonly kind: "link"; readonly path: string; readonly target: string }
+  | { readonly kind: "empty"; readonly path: string };
+
+export interface HostViewSettings {
+  readonly path: string;
+  readonly homeDir: string;
+  readonly hiddenPaths: readonly string[];
+  /** Files that stand in for the host's, by their path in the sandbox. */
+  readonly standIns: Readonly<Record<string, string>>;
+}
+
+/** Not shown: made anew by the sandbox, or other people's. */
+const notShown = new Set(["proc", "dev", "tmp", "run", "home", "root", "grange", "lost+found", "boot"]);
+
+/**
+ * What of this host a job may read: programs and their settings, but nobody's
+ * home, no sockets, and none of the farm's data.
+ */
+export function hostView({ path, homeDir, hiddenPaths, standIns }: HostViewSettings): ViewStep[] {
+  const tops = readdirSync("/", { withFileTypes: true }).filter(({ name }) => !notShown.has(name));
+  const hidden = ["/home", "/root", "/run", "/var/tmp", homeDir, ...hiddenPaths];
+  return [
+    ...tops.flatMap((entry): ViewStep[] => {
+      const at = `/${entry.name}`;
+      if (entry.isSymbolicLink()) return [{ kind: "link", path: at, target: readlinkSync(at) }];
+      return entry.isDirectory() ? [{ kind: "show", path: at, from: at }] : [];
+    }),
+    ...[...new Set(hidden)]
+      .filter((at) => at !== "/" && existsSync(at))
+      .map((at): ViewStep => ({ kind: "empty", path: at })),
+    ...toolsIn(hidden, path.split(":"), process.execPath)
+      .filter((at) => existsSync(at))
+      .map((at): ViewStep => ({ kind: "show", path: at, from: at })),
+    ...nameServers(),
+    ...Object.entries(standIns)
+      .filter(([at]) => existsSync(at))
+      .map(([at, from]): ViewStep => ({ kind: "show", path: at, from })),
+  ];
+}
+
+/** Directories of a home that hold more than programs: keys, tokens, caches. */
+const mixedDirectories = new Set([".local", ".cargo", ".config", ".npm"]);
+
+/**
+ * Programs that lie in what is hidden, such as a Node under ~/.nvm.
+ *
+ * A `bin` brings the directory it is in, where its libraries are; but not when
+ * that is a home itself, or one of those that keep secrets besides.
+ */
+export function toolsIn(
+  hidden: readonly string[],
+  searchPath: readonly string[],
+  node: string,
+): string[] {
+  const isHidden = (at: string) => hidden.some((top) => at.startsWith(`${top}/`));
+  const prefixes = [...searchPath, dirname(node)].filter(isHidden).map((directory) => {
+    const parent = dirname(directory);
+    const isHome = hidden.includes(parent) || dirname(parent) === "/home";
+    return isHome || mixedDirectories.has(basename(parent)) ? directory : parent;
+  });
+  return [...new Set(prefixes)];
+}
+
+/** /etc/resolv.conf is often a link into /run, which is not shown. */
+function nameServers(): ViewStep[] {
+  try {
+    const real = realpathSync("/etc/resolv.conf");
+    const isElsewhere = real.startsWith("/run/") && statSync(real).isFile();
+    return isElsewhere ? [{ kind: "show", path: real, from: real }] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Users as a job sees them, the same on every machine. */
+export function standInFiles(directory: string): { name: string; path: string; text: string }[] {
+  return [
+    {
+      name: "/etc/passwd",
+      path: join(directory, "passwd"),
+      text: [
+        "root:x:0:0:root:/root:/bin/sh",
+        "grange:x:1000:1000:grange:/grange/home:/bin/sh",
+        "nobody:x:65534:65534:nobody:/nonexistent:/bin/false",
+        "",
+      ].join("\n"),
+    },
+    {
+      name: "/etc/group",
+      path: join(directory, "group"),
+      text: "root:x:0:\ngrange:x:1000:\nnogroup:x:65534:\n",
+    },
+  ];
+}

@@ -1,0 +1,48 @@
+/** One process to run apart from the rest of the machine. */
+export interface SandboxedCommand {
+  readonly arguments: readonly string[];
+  /** Exactly what the process gets. */
+  readonly environment: ReadonlyMap<string, string>;
+  /** The job's tree on the host, and where in it the process starts. */
+  readonly root: string;
+  readonly workingDirectory: string;
+  /** Empty directories of this job alone. */
+  readonly temp: string;
+  readonly home: string;
+  readonly network: boolean;
+}
+
+/** A way to keep jobs from the machine and from each other. */
+export interface Sandbox {
+  readonly kind: "bubblewrap" | "namespaces" | "none";
+  /** What the process finds as its tree, its home and its directory for temporary files. */
+  placesOf(command: Pick<SandboxedCommand, "root" | "temp" | "home">): Places;
+  /** The command line that runs the process in the sandbox. */
+  commandLine(command: SandboxedCommand): string[];
+  /** Whether the processes are in a pid namespace, whose end is the end of all of them. */
+  readonly ownPids: boolean;
+}
+
+export interface Places {
+  readonly root: string;
+  readonly home: string;
+  readonly temp: string;
+}
+
+/**
+ * The same on every machine, so that what a compiler writes into its output is too.
+ * Nothing of a host lies under /grange.
+ */
+export const fixedPlaces: Places = { root: "/grange/work", home: "/grange/home", temp: "/tmp" };
+
+/** Nobody in particular, but somebody: PostgreSQL, for one, refuses to be root. */
+export const jobUser = { name: "grange", uid: 1000, gid: 1000 } as const;
+
+/**
+ * The command as a program with a path. A shell looks up a bare name in the job's
+ * PATH, and answers 127 when there is none, as everybody expects.
+ */
+export function lookedUp(argv: readonly string[]): string[] {
+  const [program = ""] = argv;
+  return program === "/bin/sh" ? [...argv] : ["/bin/sh", "-c", 'exec "$@"', "sh", ...argv];
+}

@@ -1,0 +1,242 @@
+import { createServer } from "node:net";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Service } from "#core/service.ts";
+import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
+import { WorkerConfig } from "./config.ts";
+import { FakeFarm, type FakeJob } from "./fake-farm.ts";
+import { startWorkerOn } from "./start-worker.ts";
+
+const logger = pino({ level: "silent" });
+
+function configFor(dataDir: string, more: Partial<WorkerConfig> = {}): WorkerConfig {
+  return WorkerConfig.parse({
+    server: "http://127.0.0.1:1",
+    name: "w1",
+    dataDir,
+    path: process.env["PATH"],
+    homeDir: process.env["HOME"],
+    killGraceMs: 500,
+    drainMs: 100,
+    ...more,
+  });
+}
+
+const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString();
+
+describe.each([{ sandbox: "bubblewrap" }, { sandbox: "namespaces" }, { sandbox: "none" }] as const)(
+  "a worker with sandbox $sandbox",
+  ({ sandbox }) => {
+    const farm = new FakeFarm();
+    let dataDir: string;
+    let worker: Service;
+    beforeAll(async () => {
+      dataDir = mkdtempSync(join(tmpdir(), "grange-worker-"));
+      worker = await startWorkerOn(farm, configFor(dataDir, { sandbox }), logger);
+    });
+    afterAll(async () => {
+      await worker?.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
+    const run = (job: FakeJob) => farm.run(job);
+    const printed = async (job: FakeJob) => text((await run(job)).result?.stdoutRaw);
+
+    test("reports the exit code of a process, and what it printed where", async () => {
+      const { outcome, result, usage } = await run({ script: "echo out; echo err >&2; exit 3" });
+
+      expect(outcome).toBe(Outcome.FAILED);
+      expect(result?.exitCode).toBe(3);
+      expect(text(result?.stdoutRaw)).toBe("out\n");
+      expect(text(result?.stderrRaw)).toBe("err\n");
+      expect(usage?.measuredBy).not.toBe("");
+    });
+
+    test("keeps the order of both streams when a job merges them", async () => {
+      expect(await printed({ script: "exec 2>&1; echo 1; echo 2 >&2; echo 3" })).toBe("1\n2\n3\n");
+    });
+
+    test("lets a shell open its own stdout again without losing a line", async () => {
+      expect(await printed({ script: "echo 1; echo 2 >/dev/stdout; echo 3" })).toBe("1\n2\n3\n");
+    });
+
+    test("closes stdin", async () => {
+      expect(await printed({ script: "cat; readlink /proc/self/fd/0" })).toBe("/dev/null\n");
+    });
+
+    test("gives exactly the command's environment, with PATH, HOME and TMPDIR", async () => {
+      const names = await printed({ script: "env | cut -d= -f1 | sort | grep -v '^_$'", environment: { A: "1 '\"$x" } });
+
+      expect(names.split("\n").filter((name) => name !== "PWD" && name !== "")).toEqual(["A", "HOME", "PATH", "TMPDIR"]);
+      expect(await printed({ script: 'printf %s "$A"', environment: { A: "1 '\"$x" } })).toBe("1 '\"$x");
+    });
+
+    test("answers 127 for a program that there is not", async () => {
+      const { outcome, result } = await run({ command: { arguments: ["no-such-program"] } });
+
+      expect(outcome).toBe(Outcome.FAILED);
+      expect(result?.exitCode).toBe(127);
+    });
+
+    test("gives inputs, and takes outputs of every kind", async () => {
+      const { result, outcome, message } = await run({
+        inputs: [
+          { path: "src/a.txt", text: "a" },
+          { path: "bin/tool", text: "#!/bin/sh\ncat src/a.txt\n", executable: true },
+          { kind: "symlink", path: "link", target: "src/a.txt" },
+          { kind: "directory", path: "empty" },
+        ],
+        script: "test -d empty && cat link && bin/tool > out/x/file && mkdir -p tree/sub tree/none && echo 1 > tree/sub/f && chmod +x tree/sub/f && ln -s sub/f tree/l && ln -s src/a.txt made",
+        command: { outputPaths: ["out/x/file", "tree", "made", "absent"] },
+      });
+
+      expect(message).toContain("absent");
+      expect(outcome).toBe(Outcome.SUCCEEDED);
+      expect(result?.outputFiles.map(({ path }) => path)).toEqual(["out/x/file"]);
+      expect(result?.outputDirectories.map(({ path }) => path)).toEqual(["tree"]);
+      expect(result?.outputSymlinks.map(({ path, target }) => [path, target])).toEqual([["made", "src/a.txt"]]);
+    });
+
+    test("gives inputs that a job can change for itself alone", async () => {
+      const job: FakeJob = {
+        inputs: [{ path: "a", text: "kept" }],
+        script: "cat a; rm -f a; echo broken > a; chmod 777 . ; cat a",
+      };
+
+      expect(await printed(job)).toBe("keptbroken\n");
+      expect(await printed(job)).toBe("keptbroken\n");
+    });
+
+    test("does not let a job write into an input in place", async () => {
+      const job: FakeJob = {
+        inputs: [{ path: "a", text: "kept" }],
+        script: "chmod u+w a; echo broken > a; cat a",
+      };
+
+      expect(await printed(job)).toBe("broken\n");
+      expect(await printed({ ...job, script: "cat a" })).toBe("kept");
+    });
+
+    test("refuses an output behind a symlink that leaves the tree", async () => {
+      const { outcome, message } = await run({
+        script: "rm -rf out && ln -s /etc out",
+        command: { outputPaths: ["out/passwd"] },
+      });
+
+      expect(outcome).toBe(Outcome.FAILED);
+      expect(message).toContain("symlink");
+    });
+
+    test.each([
+      ["a symlink that climbs out", "ln -s ../../etc/passwd o", "climbs out"],
+      ["an absolute symlink", "ln -s /etc/passwd o", "absolute"],
+      ["a pipe", "mkfifo o", "a pipe"],
+    ])("refuses %s as an output", async (_, script, why) => {
+      const { outcome, message } = await run({ script, command: { outputPaths: ["o"] } });
+
+      expect(outcome).toBe(Outcome.FAILED);
+      expect(message).toContain(why);
+    });
+
+    test("ends what runs too long, also what has left its process group", async () => {
+      const script = 'setsid sh -c "echo $$ >/dev/null; exec sleep 4321$RANDOM_MARK" & sleep 1000';
+
+      const { outcome, message } = await run({ script, timeoutMs: 300, environment: { RANDOM_MARK: "7" } });
+
+      expect(outcome).toBe(Outcome.TIMED_OUT);
+      expect(message).toContain("0.3 s");
+      expect(commandLines()).not.toContain("sleep 43217");
+    });
+
+    test("ends what a process leaves behind", async () => {
+      const { outcome } = await run({ script: "setsid sh -c 'sleep 98765 & sleep 98765' >/dev/null 2>&1 & sleep 0.2" });
+
+      expect(outcome).toBe(Outcome.SUCCEEDED);
+      expect(commandLines()).not.toContain("sleep 98765");
+    });
+
+    test("gives a process the chance to end by itself", async () => {
+      const { outcome, result } = await run({
+        script: "trap 'echo bye; exit 0' TERM; while :; do sleep 0.02; done",
+        timeoutMs: 1_000,
+      });
+
+      expect(outcome).toBe(Outcome.TIMED_OUT);
+      expect(text(result?.stdoutRaw)).toBe("bye\n");
+    });
+
+    test("tells a job that needs too much memory from one that fails", async () => {
+      const { outcome } = await run({
+        script: "exec node -e 'const a = []; for (;;) a.push(Buffer.alloc(1e7, 1))'",
+        platform: { memory: `${150 * 1024 * 1024}` },
+      });
+
+      expect(outcome).toBe(Outcome.OUT_OF_MEMORY);
+    });
+
+    test("measures what the whole tree used", async () => {
+      const { usage } = await run({
+        script: "node -e 'const a = Buffer.alloc(8e7, 1); const t = Date.now(); while (Date.now() - t < 300); a[0] = 2' & wait",
+      });
+
+      expect(Number(usage?.peakMemoryBytes)).toBeGreaterThan(7e7);
+      const cpuMs = [usage?.userTime, usage?.systemTime].map((time) => (time ? durationMs(time) : 0));
+      expect(Math.max(...cpuMs)).toBeGreaterThan(80);
+    });
+
+    test.skipIf(sandbox === "none")("shows neither the farm's data nor the home of its owner", async () => {
+      const out = await printed({ script: `ls -A ${dataDir} ${process.env["HOME"]} /run 2>&1; echo "$HOME $PWD $TMPDIR"; id -u` });
+
+      expect(out).not.toContain("blobs");
+      expect(out).not.toContain(".bash");
+      expect(out).toContain("/grange/home /grange/work /tmp\n1000\n");
+    });
+
+    test.skipIf(sandbox === "none")("lets nothing be written outside the tree", async () => {
+      const { result } = await run({ script: "for d in / /usr /etc /var /opt; do touch $d/x 2>/dev/null && echo $d; done; exit 0" });
+
+      expect(text(result?.stdoutRaw).replace("/\n", "")).toBe("");
+      expect(existsSync("/usr/x")).toBe(false);
+    });
+
+    test.skipIf(sandbox === "none")("cuts the network off, but for loopback, unless a job asks for it", async () => {
+      const listener = createServer((socket) => socket.end("hello"));
+      await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+      const address = listener.address();
+      const port = typeof address === "object" ? address?.port : 0;
+      const script = `node -e 'const s = require("net").connect(${port}, "127.0.0.1"); s.on("error", e => console.log(e.code)); s.on("data", d => console.log(String(d)))'`;
+
+      expect(await printed({ script })).toBe("ECONNREFUSED\n");
+      expect(await printed({ script, platform: { network: "on" } })).toBe("hello\n");
+      await new Promise((resolve) => listener.close(resolve));
+    });
+
+    test.skipIf(sandbox === "none")("lets a job make user namespaces of its own", async () => {
+      expect(await printed({ script: "unshare -U true && echo yes" })).toBe("yes\n");
+    });
+
+    test("leaves nothing of its jobs behind", async () => {
+      await run({ script: "mkdir d && touch d/f && chmod 0 d" });
+      await run({ script: "true" });
+
+      const owners = readdirSync(join(dataDir, "run"));
+      expect(owners).toHaveLength(1);
+    });
+  },
+);
+
+function commandLines(): string {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+      } catch {
+        return "";
+      }
+    })
+    .join("\n");
+}
