@@ -135,6 +135,7 @@ function outputsIn(bytes: Uint8Array): Run["outputs"] {
 const RunOutput = z.object({
   executionId: ExecutionId.nullable(),
   actionDigest: z.string().nullable(),
+  attempt: z.number(),
   result: z.instanceof(Uint8Array).nullable(),
   cachedFromGraph: GraphId.nullable(),
   cachedFromJob: z.string().nullable(),
@@ -151,7 +152,7 @@ export async function runOutput(
   const [row] = await tx.many(
     RunOutput,
     sql`
-      select execution_id as "executionId", action_digest as "actionDigest", result,
+      select execution_id as "executionId", action_digest as "actionDigest", attempt, result,
              cached_from_graph as "cachedFromGraph", cached_from_job as "cachedFromJob"
       from run
       where graph_id = ${graphId} and job = ${job} and number = ${number}

@@ -39,28 +39,31 @@ export async function readRunLog(
         bytes: kept,
         nextOffset: offset + kept.length,
         complete: kept.length < most,
-        attempt: 0,
+        attempt: run.attempt,
       };
     }
   }
-  if (run.executionId === null) return { ...nothing, nextOffset: offset };
-  return readLiveLog(rooms.db, run.executionId, offset, most);
+  const live =
+    run.executionId === null
+      ? undefined
+      : await readLiveLog(rooms.db, run.executionId, offset, most);
+  return live ?? { bytes: noBytes, nextOffset: offset, complete: true, attempt: run.attempt };
 }
 
-const nothing = { bytes: new Uint8Array(), complete: true, attempt: 0 };
+const noBytes = new Uint8Array();
 
 async function readLiveLog(
   db: Db,
   executionId: ExecutionId,
   offset: number,
   most: number,
-): Promise<LogPiece> {
+): Promise<LogPiece | undefined> {
   const [execution] = await readExecutions(db, [executionId]);
-  if (execution === undefined) return { ...nothing, nextOffset: offset };
+  if (execution === undefined) return undefined;
   // Between attempts the last one's log is still the one to show.
   const attempt = Math.max(1, execution.attempt);
   const part = await readLog(db, { executionId, attempt }, offset, most);
-  const bytes = part?.bytes ?? nothing.bytes;
+  const bytes = part?.bytes ?? noBytes;
   return {
     bytes,
     nextOffset: offset + bytes.length,
@@ -77,7 +80,7 @@ async function stdoutOf(
   most: number,
 ): Promise<Uint8Array | undefined> {
   if (result.stdoutRaw.length > 0) return result.stdoutRaw.subarray(offset, offset + most);
-  if (result.stdoutDigest === undefined) return nothing.bytes;
+  if (result.stdoutDigest === undefined) return noBytes;
   const digest = fromDigestMessage(result.stdoutDigest, "the log");
   if (offset > digest.sizeBytes) {
     throw new Fault(

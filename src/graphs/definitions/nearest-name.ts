@@ -22,16 +22,24 @@ export function suggestion(written: string, existing: Iterable<string>): string 
   return nearest === undefined ? "" : `; did you mean "${nearest}"?`;
 }
 
-/** Letters to insert, remove or replace (Levenshtein), kept to one row of the table. */
+/**
+ * Letters to insert, remove or replace, or neighbours to exchange (optimal string
+ * alignment), kept to three rows of the table.
+ */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const exchanged =
+        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+          ? (before[j - 2] ?? 0) + 1
+          : Number.POSITIVE_INFINITY;
+      next.push(Math.min(replaced, exchanged, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[b.length] ?? 0;
 }

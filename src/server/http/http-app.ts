@@ -31,7 +31,7 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
     c.header("x-frame-options", "DENY");
     c.header(
       "content-security-policy",
-      "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
   });
 

@@ -1,15 +1,15 @@
 import { Hono } from "hono";
 import { stream } from "hono/streaming";
 import { Fault } from "#core/fault.ts";
-import { eventStream, type Look, resumeFrom } from "./event-stream.ts";
+import { eventStream } from "./event-stream.ts";
 import type { Farm, RunName } from "./farm.ts";
 import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
-import { decodeUtf8Prefix } from "./utf8-prefix.ts";
+import { logEvents, mostLogBytesPerEvent } from "./log-events.ts";
+import { logPositionOf } from "./log-position.ts";
 
 /** One answer's share of a log; the client asks on from `X-Next-Offset`. */
 const mostLogBytes = 4 * 1024 * 1024;
-const mostLogBytesPerEvent = 256 * 1024;
 
 /** Jobs of a graph, their runs, logs and outputs. */
 export function jobRoutes(farm: Farm): Hono {
@@ -29,39 +29,22 @@ export function jobRoutes(farm: Farm): Hono {
 
   routes.get("/graphs/:id/jobs/:name/runs/:run/log", async (c) => {
     const run = await runName(farm, c.req.param());
-    const offset = resumeFrom(c, "offset");
+    const { offset } = logPositionOf(c);
     const piece = found(await farm.log(run, offset, mostLogBytes), describe(run));
     c.header("content-type", "text/plain; charset=utf-8");
     c.header("x-next-offset", String(piece.nextOffset));
+    c.header("x-log-attempt", String(piece.attempt));
     c.header("x-log-complete", String(piece.complete && piece.bytes.length < mostLogBytes));
     return c.body(new Uint8Array(piece.bytes).buffer);
   });
 
   routes.get("/graphs/:id/jobs/:name/runs/:run/log/events", async (c) => {
     const run = await runName(farm, c.req.param());
-    let offset = resumeFrom(c, "offset");
-    let attempt: number | undefined;
+    const from = logPositionOf(c);
     const ticket = await farm.logChanges(run);
-    return eventStream(c, ticket, async (): Promise<Look> => {
-      const events: Look["events"][number][] = [];
-      for (;;) {
-        const piece = found(await farm.log(run, offset, mostLogBytesPerEvent), describe(run));
-        if (attempt !== undefined && piece.attempt !== attempt) {
-          events.push({ event: "restart", id: "0", data: { attempt: piece.attempt } });
-          offset = 0;
-          attempt = piece.attempt;
-          continue;
-        }
-        attempt = piece.attempt;
-        const last = piece.complete && piece.bytes.length < mostLogBytesPerEvent;
-        const { text, bytes } = decodeUtf8Prefix(piece.bytes, last);
-        if (bytes > 0) {
-          events.push({ event: "log", id: String(offset + bytes), data: { offset, text } });
-          offset += bytes;
-        }
-        if (piece.bytes.length < mostLogBytesPerEvent) return { events, over: piece.complete };
-      }
-    });
+    const read = async (offset: number) =>
+      found(await farm.log(run, offset, mostLogBytesPerEvent), describe(run));
+    return eventStream(c, ticket, logEvents(read, from));
   });
 
   routes.get("/graphs/:id/jobs/:name/runs/:run/outputs/:path{.+}", async (c) => {

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize, sep } from "node:path";
-import { Hono } from "hono";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { type Context, Hono } from "hono";
 
 const typeOf: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -16,32 +18,57 @@ const typeOf: Record<string, string> = {
 
 const notBuilt = "The pages are not built. Run `npm run build`, then start the server again.\n";
 
+interface WebFile {
+  readonly plain: Buffer;
+  readonly gzipped: Buffer;
+}
+
+const compress = promisify(gzip);
+
 /** The built pages: files by their name, and the one page for every other address. */
 export function pageRoutes(webDir: string | undefined): Hono {
   const routes = new Hono();
+  if (webDir === undefined) return routes.get("*", (c) => c.text(notBuilt, 503));
+  // Some hundred kilobytes in all; their names carry a hash of their content, so they never change.
+  const assets = new Map<string, WebFile>();
+
+  async function fileAt(path: string): Promise<WebFile | undefined> {
+    const known = assets.get(path);
+    if (known !== undefined) return known;
+    const place = join(webDir ?? "", path);
+    if (path.includes("\0") || !place.startsWith(webDir + sep)) return undefined;
+    const plain = await readFile(place).catch(() => undefined);
+    if (plain === undefined) return undefined;
+    const file = { plain, gzipped: await compress(plain) };
+    if (isAsset(path)) assets.set(path, file);
+    return file;
+  }
 
   routes.get("*", async (c) => {
-    if (webDir === undefined) return c.text(notBuilt, 503);
-    const path = normalize(decodeURIComponent(c.req.path));
-    const file = path.includes(".") && !path.includes("\0") ? join(webDir, path) : undefined;
-    const bytes =
-      file?.startsWith(webDir + sep) === true
-        ? await readFile(file).catch(() => undefined)
-        : undefined;
-    if (bytes !== undefined && file !== undefined) {
-      // Names of assets carry a hash of their content.
-      if (path.startsWith("/assets/")) {
-        c.header("cache-control", "public, max-age=31536000, immutable");
-      }
-      c.header("content-type", typeOf[extname(file)] ?? "application/octet-stream");
-      return c.body(new Uint8Array(bytes).buffer);
+    const path = normalize(c.req.path);
+    const file = extname(path) === "" ? undefined : await fileAt(path);
+    if (file !== undefined) {
+      if (isAsset(path)) c.header("cache-control", "public, max-age=31536000, immutable");
+      return send(c, file, typeOf[extname(path)] ?? "application/octet-stream");
     }
-    if (path.startsWith("/assets/")) return c.text("There is no such file.\n", 404);
-    const page = await readFile(join(webDir, "index.html")).catch(() => undefined);
+    if (isAsset(path)) return c.text("There is no such file.\n", 404);
+    const page = await fileAt("/index.html");
     if (page === undefined) return c.text(notBuilt, 503);
     c.header("cache-control", "no-cache");
-    return c.html(page.toString());
+    return send(c, page, "text/html; charset=utf-8");
   });
 
   return routes;
+}
+
+function isAsset(path: string): boolean {
+  return path.startsWith("/assets/");
+}
+
+function send(c: Context, file: WebFile, type: string): Response {
+  const zipped = /\bgzip\b/.test(c.req.header("accept-encoding") ?? "");
+  c.header("content-type", type);
+  c.header("vary", "accept-encoding");
+  if (zipped) c.header("content-encoding", "gzip");
+  return c.body(new Uint8Array(zipped ? file.gzipped : file.plain).buffer);
 }

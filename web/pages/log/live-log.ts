@@ -7,6 +7,8 @@ import { type LogEnd, readLog } from "./read-log.ts";
 
 const LogChunk = z.object({ offset: z.number().int(), text: z.string() });
 
+const Restart = z.object({ attempt: z.number().int() });
+
 export interface LogStatus {
   readonly state: "loading" | "live" | "complete" | "failed";
   /** Goes up whenever lines were added. */
@@ -47,11 +49,11 @@ export class LiveLog {
     const abort = new AbortController();
     let stopListening = () => {};
     const run = async () => {
-      const { next, complete } = await this.#readAll(abort.signal);
+      const { next, complete, attempt } = await this.#readAll(abort.signal);
       if (abort.signal.aborted) return;
       if (complete) return this.#say("complete");
       this.#say("live");
-      stopListening = this.#listenFrom(next);
+      stopListening = this.#listenFrom(next, attempt);
     };
     run().catch((reason: unknown) => {
       if (!abort.signal.aborted)
@@ -80,10 +82,11 @@ export class LiveLog {
     }
   }
 
-  #listenFrom(next: number): () => void {
+  #listenFrom(next: number, from: string): () => void {
     let start = next;
+    let attempt = from;
     return listen({
-      url: () => `${this.#url}/events?offset=${this.#last?.offset ?? start}`,
+      url: () => `${this.#url}/events?attempt=${attempt}&offset=${this.#last?.offset ?? start}`,
       types: ["log", "restart", "end"],
       isOver: () => this.#ended,
       onEvent: (data, type) => {
@@ -93,6 +96,7 @@ export class LiveLog {
         } else if (type === "restart") {
           // The worker was lost, and another one begins the job again.
           start = 0;
+          attempt = String(Restart.parse(JSON.parse(data)).attempt);
           this.#last = undefined;
           this.#lines = new LogLines();
           this.#say("live");

@@ -4,6 +4,8 @@ import { failureOf, reach } from "../../farm/ask.ts";
 export interface LogEnd {
   readonly next: number;
   readonly complete: boolean;
+  /** Whose log it is: another attempt begins its own. */
+  readonly attempt: string;
 }
 
 /**
@@ -24,6 +26,7 @@ export async function* readLog(
       yield part.value;
     }
     const complete = response.headers.get("x-log-complete") === "true";
-    if (complete || offset === begun) return { next: offset, complete };
+    const attempt = response.headers.get("x-log-attempt") ?? "1";
+    if (complete || offset === begun) return { next: offset, complete, attempt };
   }
 }

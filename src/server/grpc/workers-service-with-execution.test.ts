@@ -1,0 +1,220 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { anyUnpack, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { memoryBlobStore } from "#cas/memory-blob-store.ts";
+import { type Digest, emptyDigest } from "#core/digest.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
+import { aQueue } from "#execution/execution.testing.ts";
+import { GrpcChannel } from "#grpc/channel.ts";
+import { grpcServer } from "#grpc/server.ts";
+import {
+  ActionResultSchema,
+  ActionSchema,
+  CommandSchema,
+  ExecuteOperationMetadataSchema,
+  ExecuteResponseSchema,
+  Execution,
+  ExecutionStage_Value,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { Operation } from "#proto/google/longrunning/operations_pb.ts";
+import { Code } from "#proto/google/rpc/code_pb.ts";
+import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
+import {
+  type FinishedSchema,
+  FinishResponse_Verdict,
+  Outcome,
+  Workers,
+} from "#proto/grange/worker/v1/worker_pb.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { executionService } from "./execution-service.ts";
+import { workersService } from "./workers-service.ts";
+
+const db = await freshDb();
+const blobs = memoryBlobStore();
+const queue = await aQueue(db);
+const server = grpcServer({
+  methods: [
+    ...workersService({ queue, blobs }),
+    ...executionService({
+      queue,
+      blobs,
+      scopeOf: () => ({ project: "p", domain: protectedDomain }),
+      lookUpResult: async () => undefined,
+      defaultTimeoutMs: 60_000,
+    }),
+  ],
+});
+server.http2.listen(0, "127.0.0.1");
+await once(server.http2, "listening");
+const { port } = server.http2.address() as AddressInfo;
+const channel = new GrpcChannel({ url: `http://127.0.0.1:${port}` });
+afterAll(async () => {
+  await channel.stop();
+  await server.stop();
+  await queue.stop();
+  await db.close();
+});
+
+const me = { workerName: "w", instanceId: "instance-1" };
+const { register, claim, started, finish, appendLog, heartbeat } = Workers.method;
+
+beforeEach(async () => {
+  await db.script("truncate execution, worker cascade");
+  await channel.unary(register, {
+    name: "w",
+    instanceId: "instance-1",
+    platform: { OSFamily: "linux" },
+    sizeClass: 1,
+    slots: 1,
+  });
+});
+
+async function put<S extends DescMessage>(schema: S, init: MessageInitShape<S>): Promise<Digest> {
+  const bytes = toBinary(schema, create(schema, init));
+  const digest = digestOf(bytes);
+  await blobs.put(digest, bytes);
+  return digest;
+}
+
+async function anAction(script: string): Promise<Digest> {
+  const command = await put(CommandSchema, { arguments: ["/bin/sh", "-c", script] });
+  return put(ActionSchema, {
+    commandDigest: toDigestMessage(command),
+    inputRootDigest: toDigestMessage(emptyDigest),
+    platform: { properties: [{ name: "OSFamily", value: "linux" }] },
+    timeout: durationFromMs(5_000),
+  });
+}
+
+function executeAction(digest: Digest) {
+  return channel.serverStream(Execution.method.execute, { actionDigest: toDigestMessage(digest) });
+}
+
+function stageOf(operation: Operation): ExecutionStage_Value | undefined {
+  return operation.metadata && anyUnpack(operation.metadata, ExecuteOperationMetadataSchema)?.stage;
+}
+
+function responseOf(operation: Operation | undefined) {
+  return operation?.result.case === "response"
+    ? anyUnpack(operation.result.value, ExecuteResponseSchema)
+    : undefined;
+}
+
+/** A worker that does one thing: it takes what comes and ends it as told. */
+async function workOnce(end: Omit<MessageInitShape<typeof FinishedSchema>, "$typeName">) {
+  const { leases } = await channel.unary(claim, { ...me, most: 1, wait: durationFromMs(5_000) });
+  const work = leases[0];
+  if (work?.lease === undefined) throw new Error("there was no work");
+  await channel.unary(started, { lease: work.lease });
+  const log = await channel.unary(appendLog, {
+    lease: work.lease,
+    offset: 0n,
+    data: new Uint8Array(3),
+  });
+  const { verdicts } = await channel.unary(finish, {
+    ...me,
+    finished: [{ ...end, lease: work.lease }],
+  });
+  return { work, log, verdicts };
+}
+
+test("an action goes from a client through the queue to a worker and back", async () => {
+  const digest = await anAction("true");
+  const worker = workOnce({
+    outcome: Outcome.SUCCEEDED,
+    result: create(ActionResultSchema, { exitCode: 0, stdoutRaw: new Uint8Array([104, 105]) }),
+    usage: { userTime: durationFromMs(12), peakMemoryBytes: 5n, measuredBy: "proc" },
+  });
+
+  const operations: Operation[] = [];
+  for await (const operation of executeAction(digest)) operations.push(operation);
+  const { work, log, verdicts } = await worker;
+
+  expect(work.actionDigest).toEqual(toDigestMessage(digest));
+  expect(digestOf(work.action)).toEqual(digest);
+  expect(work.timeout && durationMs(work.timeout)).toBe(5_000);
+  expect(log).toMatchObject({ accepted: true, nextOffset: 3n });
+  expect(verdicts).toEqual([FinishResponse_Verdict.PUBLISHED]);
+  expect(new Set(operations.map(({ name }) => name)).size).toBe(1);
+  expect(operations[0]?.name).toMatch(/^executions\//);
+  expect(operations.map(stageOf).at(-1)).toBe(ExecutionStage_Value.COMPLETED);
+  const response = responseOf(operations.at(-1));
+  expect(response?.status?.code ?? Code.OK).toBe(Code.OK);
+  expect(response?.result).toMatchObject({ exitCode: 0, executionMetadata: { worker: "w" } });
+
+  // Who lost the stream can ask again by the name.
+  const again: Operation[] = [];
+  for await (const operation of channel.serverStream(Execution.method.waitExecution, {
+    name: operations[0]?.name ?? "",
+  }))
+    again.push(operation);
+  expect(again.map(({ done }) => done)).toEqual([true]);
+});
+
+test("a timeout is said inside the response", async () => {
+  const worker = workOnce({
+    outcome: Outcome.TIMED_OUT,
+    result: create(ActionResultSchema, { exitCode: 137 }),
+  });
+  let last: Operation | undefined;
+  for await (const operation of executeAction(await anAction("sleep 9"))) last = operation;
+  await worker;
+
+  expect(responseOf(last)).toMatchObject({
+    status: { code: Code.DEADLINE_EXCEEDED },
+    result: { exitCode: 137 },
+  });
+});
+
+test.each([
+  { when: "the server lacks the action", missing: [digestOf(new Uint8Array([9]))] },
+  {
+    when: "a worker lacks inputs",
+    missing: [digestOf(new Uint8Array([7])), digestOf(new Uint8Array([8]))],
+  },
+])("missing blobs are named all at once when $when", async ({ missing }) => {
+  const isFoundByWorker = missing.length > 1;
+  const worker = isFoundByWorker
+    ? workOnce({
+        outcome: Outcome.INFRASTRUCTURE_ERROR,
+        missingInputs: missing.map(toDigestMessage),
+      })
+    : undefined;
+  const asked = isFoundByWorker ? await anAction("cat gone") : missing[0];
+  let last: Operation | undefined;
+  for await (const operation of executeAction(asked ?? emptyDigest)) last = operation;
+  await worker;
+
+  const status = responseOf(last)?.status;
+  expect(status?.code).toBe(Code.FAILED_PRECONDITION);
+  expect(status?.details).toHaveLength(1);
+  const failure = status?.details[0] && anyUnpack(status.details[0], PreconditionFailureSchema);
+  expect(failure?.violations.map(({ type, subject }) => `${type} ${subject}`)).toEqual(
+    missing.map(({ hash, sizeBytes }) => `MISSING blobs/${hash}/${sizeBytes}`),
+  );
+});
+
+test("what workers send is checked at the door", async () => {
+  const bad = [
+    channel.unary(register, { name: "a b", instanceId: "instance-1", sizeClass: 1, slots: 1 }),
+    channel.unary(register, { name: "w", instanceId: "instance-1", sizeClass: 0, slots: 1 }),
+    channel.unary(started, { lease: { executionId: "x", attempt: 1, epoch: 1n } }),
+    channel.unary(finish, { ...me, finished: [{ outcome: Outcome.SUCCEEDED }] }),
+  ];
+
+  for (const each of await Promise.allSettled(bad))
+    expect(each).toMatchObject({ status: "rejected", reason: { code: "invalid_argument" } });
+});
+
+test("a worker that the server does not know is told to register", async () => {
+  const stranger = { workerName: "w", instanceId: "instance-2" };
+
+  await expect(channel.unary(claim, { ...stranger, most: 1 })).rejects.toMatchObject({
+    code: "not_found",
+  });
+  expect(await channel.unary(heartbeat, stranger)).toMatchObject({ unknownWorker: true });
+});

@@ -1,0 +1,43 @@
+import type { Look, ServerEvent } from "./event-stream.ts";
+import type { LogPiece } from "./farm.ts";
+import { formatLogPosition, type LogPosition } from "./log-position.ts";
+import { decodeUtf8Prefix } from "./utf8-prefix.ts";
+
+/** Large enough for speed, small enough for a browser to show at once. */
+export const mostLogBytesPerEvent = 256 * 1024;
+
+/**
+ * Tells a follower of a log what it has not seen, each time it is asked.
+ *
+ * When another attempt has begun, it says so with `restart` and begins anew: what
+ * the follower has is the log of an attempt that came to nothing.
+ */
+export function logEvents(
+  read: (offset: number) => Promise<LogPiece>,
+  from: LogPosition,
+): () => Promise<Look> {
+  let { attempt, offset } = from;
+
+  return async () => {
+    const events: ServerEvent[] = [];
+    for (;;) {
+      const piece = await read(offset);
+      if (attempt !== undefined && piece.attempt !== attempt) {
+        attempt = piece.attempt;
+        offset = 0;
+        const id = formatLogPosition({ attempt, offset });
+        events.push({ event: "restart", id, data: { attempt } });
+        continue;
+      }
+      attempt = piece.attempt;
+      const isFull = piece.bytes.length >= mostLogBytesPerEvent;
+      const { text, bytes } = decodeUtf8Prefix(piece.bytes, piece.complete && !isFull);
+      if (bytes > 0) {
+        const id = formatLogPosition({ attempt, offset: offset + bytes });
+        events.push({ event: "log", id, data: { offset, text } });
+        offset += bytes;
+      }
+      if (!isFull) return { events, over: piece.complete };
+    }
+  };
+}

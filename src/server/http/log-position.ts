@@ -1,0 +1,40 @@
+import type { Context } from "hono";
+import { Fault } from "#core/fault.ts";
+
+/** How far a reader of a log has come. Another attempt begins its log anew. */
+export interface LogPosition {
+  /** Undefined for a reader who has not seen any. */
+  readonly attempt: number | undefined;
+  /** Bytes from the beginning of that attempt's log. */
+  readonly offset: number;
+}
+
+/** The id of a log event: `ATTEMPT:OFFSET`, where the next one begins. */
+export function formatLogPosition({ attempt, offset }: LogPosition): string {
+  return attempt === undefined ? String(offset) : `${attempt}:${offset}`;
+}
+
+/** Throws `invalid_argument` for what is no position. */
+export function parseLogPosition(text: string): LogPosition {
+  const match = /^(?:(\d{1,9}):)?(\d{1,15})$/.exec(text);
+  if (match === null) {
+    throw new Fault(
+      "invalid_argument",
+      `"${text}" is no position in a log; give ATTEMPT:OFFSET or OFFSET`,
+    );
+  }
+  const [, attempt, offset] = match;
+  return {
+    attempt: attempt === undefined ? undefined : Number(attempt),
+    offset: Number(offset),
+  };
+}
+
+/** What the reader saw last, by its connection's last event or by `?offset=` and `?attempt=`. */
+export function logPositionOf(c: Context): LogPosition {
+  const lastEvent = c.req.header("last-event-id");
+  if (lastEvent !== undefined) return parseLogPosition(lastEvent);
+  const attempt = c.req.query("attempt");
+  const offset = c.req.query("offset") ?? "0";
+  return parseLogPosition(attempt === undefined ? offset : `${attempt}:${offset}`);
+}

@@ -1,0 +1,42 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { pageRoutes } from "./page-routes.ts";
+
+const dir = await mkdtemp(join(tmpdir(), "grange-web-"));
+afterAll(() => rm(dir, { recursive: true, force: true }));
+await mkdir(join(dir, "web", "assets"), { recursive: true });
+await writeFile(join(dir, "secret.txt"), "secret");
+await writeFile(join(dir, "web", "index.html"), "<p>the page</p>");
+await writeFile(join(dir, "web", "assets", "code-1.js"), "let code;");
+const pages = pageRoutes(join(dir, "web"));
+
+test.each(["/", "/graphs/abc", "/graphs/abc/jobs/a.b"])(
+  "%s is answered with the page",
+  async (path) => {
+    expect(await (await pages.request(path)).text()).toBe("<p>the page</p>");
+  },
+);
+
+test("assets are kept by browsers, and come compressed to those who can read it", async () => {
+  const plain = await pages.request("/assets/code-1.js");
+  const zipped = await pages.request("/assets/code-1.js", {
+    headers: { "accept-encoding": "gzip" },
+  });
+
+  expect(await plain.text()).toBe("let code;");
+  expect(plain.headers.get("cache-control")).toContain("immutable");
+  expect(zipped.headers.get("content-encoding")).toBe("gzip");
+});
+
+test.each(["/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt"])(
+  "%s does not leave the folder",
+  async (path) => {
+    expect(await (await pages.request(path)).text()).not.toContain("secret");
+  },
+);
+
+test("an asset that is gone is not answered with a page", async () => {
+  expect((await pages.request("/assets/old-2.js")).status).toBe(404);
+});
