@@ -1,10 +1,10 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { problemOfPath, refuse } from "#cas/path-rules.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Platform } from "#core/platform.ts";
-import { fromDigestMessage } from "#cas/digest-message.ts";
-import { problemOfPath, refuse } from "#cas/path-rules.ts";
 import {
   ActionSchema,
   type Command,
@@ -30,18 +30,25 @@ export function parseWork(work: Work): ActionRequest {
   const action = fromBinary(ActionSchema, work.action);
   const command = fromBinary(CommandSchema, work.command);
   if (command.arguments.length === 0) throw new Fault("invalid_argument", "the command is empty");
-  for (const text of [...command.arguments, ...command.environmentVariables.map(({ value }) => value)]) {
-    if (text.includes("\0")) throw new Fault("invalid_argument", "an argument or variable has a NUL");
+  for (const text of [
+    ...command.arguments,
+    ...command.environmentVariables.map(({ value }) => value),
+  ]) {
+    if (text.includes("\0"))
+      throw new Fault("invalid_argument", "an argument or variable has a NUL");
   }
   for (const { name } of command.environmentVariables) {
-    if (!/^[^=\0]+$/.test(name)) throw new Fault("invalid_argument", `no variable can be named ${JSON.stringify(name)}`);
+    if (!/^[^=\0]+$/.test(name))
+      throw new Fault("invalid_argument", `no variable can be named ${JSON.stringify(name)}`);
   }
   if (command.workingDirectory !== "") {
     refuse(command.workingDirectory, problemOfPath(command.workingDirectory));
   }
   // The action's own platform is the newer place; servers before REv2 2.2 read the command's.
   const properties = action.platform ?? command.platform;
-  const platform = Object.fromEntries((properties?.properties ?? []).map(({ name, value }) => [name, value]));
+  const platform = Object.fromEntries(
+    (properties?.properties ?? []).map(({ name, value }) => [name, value]),
+  );
   return {
     command,
     inputRoot: fromDigestMessage(action.inputRootDigest, "the input root"),
@@ -66,7 +73,10 @@ function positive(name: string, platform: Platform): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
   if (Number.isFinite(value) && value > 0) return value;
-  throw new Fault("invalid_argument", `${name} is ${JSON.stringify(text)}; it must be a positive number`);
+  throw new Fault(
+    "invalid_argument",
+    `${name} is ${JSON.stringify(text)}; it must be a positive number`,
+  );
 }
 
 /** The environment of a command: what it says, and what every program expects besides. */

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Service } from "#core/service.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
+import type { Service } from "#core/service.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
-import { WorkerConfig } from "./config.ts";
+import { readWorkerConfig, type WorkerConfig } from "./config.ts";
 import { FakeFarm } from "./fake-farm.ts";
 import { startWorkerOn } from "./start-worker.ts";
 
@@ -25,12 +25,11 @@ afterEach(async () => {
 });
 
 async function startWorker(more: Partial<WorkerConfig> = {}): Promise<Service> {
-  const config = WorkerConfig.parse({
+  const config = readWorkerConfig({
     server: "http://127.0.0.1:1",
     name: "w1",
+    slots: 1,
     dataDir,
-    path: process.env["PATH"],
-    homeDir: process.env["HOME"],
     killGraceMs: 100,
     drainMs: 50,
     ...more,
@@ -45,12 +44,21 @@ test("says what the machine offers", async () => {
 
   const { facilities } = await farm.until(() => farm.registered);
 
-  expect(Object.keys(facilities).toSorted()).toEqual(["inputs", "limits", "mounts", "network", "sandbox"]);
+  expect(Object.keys(facilities).toSorted()).toEqual([
+    "inputs",
+    "limits",
+    "mounts",
+    "network",
+    "sandbox",
+  ]);
 });
 
 test("streams a log while it grows, and has it whole at the end", async () => {
   await startWorker();
-  const id = await farm.submit({ script: "echo first; until [ -e go ]; do sleep 0.01; done; echo last & wait", timeoutMs: 1_500 });
+  const id = await farm.submit({
+    script: "echo first; until [ -e go ]; do sleep 0.01; done; echo last & wait",
+    timeoutMs: 1_500,
+  });
 
   await farm.until(() => farm.logOf(id) === "first\n");
   const { outcome } = await farm.end(id);
@@ -60,7 +68,9 @@ test("streams a log while it grows, and has it whole at the end", async () => {
 
 test("keeps every line of a log while the network is gone, and the result too", async () => {
   await startWorker();
-  const id = await farm.submit({ script: "i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo line $i; sleep 0.001; done" });
+  const id = await farm.submit({
+    script: "i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo line $i; sleep 0.001; done",
+  });
   await farm.until(() => farm.logOf(id).length > 0);
 
   farm.away = true;
@@ -77,13 +87,17 @@ test("keeps every line of a log while the network is gone, and the result too", 
 test("cuts a log at its limit with a note, and lets the process finish", async () => {
   await startWorker({ logLimitBytes: 1_000_000 });
 
-  const { result, outcome } = await farm.run({ script: "head -c 30000000 /dev/zero; echo >&2 done" });
+  const { result, outcome } = await farm.run({
+    script: "head -c 30000000 /dev/zero; echo >&2 done",
+  });
 
   expect(outcome).toBe(Outcome.SUCCEEDED);
   expect(Buffer.from(result?.stderrRaw ?? []).toString()).toBe("done\n");
   const log = await farm.store.get(fromDigestMessage(result?.stdoutDigest, "the log"));
   expect(log?.byteLength).toBeLessThan(1_000_200);
-  expect(Buffer.from(log?.subarray(1_000_000) ?? []).toString()).toContain("29000000 more were printed");
+  expect(Buffer.from(log?.subarray(1_000_000) ?? []).toString()).toContain(
+    "29000000 more were printed",
+  );
 });
 
 test("ends a process whose lease is lost, and does not report it", async () => {
@@ -111,7 +125,10 @@ test("ends a process that is cancelled, and says so", async () => {
 
 test("names the inputs that the farm does not have", async () => {
   await startWorker();
-  const digest = fromDigestMessage({ $typeName: "build.bazel.remote.execution.v2.Digest", hash: "a".repeat(64), sizeBytes: 3n }, "it");
+  const digest = fromDigestMessage(
+    { $typeName: "build.bazel.remote.execution.v2.Digest", hash: "a".repeat(64), sizeBytes: 3n },
+    "it",
+  );
 
   const { missingInputs, outcome } = await farm.run({
     inputs: [{ kind: "file", path: "a", digest, executable: false }],
@@ -123,10 +140,15 @@ test("names the inputs that the farm does not have", async () => {
 
 test("a worker that starts again reports what the one before it could not", async () => {
   const first = await startWorker();
-  const id = await farm.submit({ script: "until [ -e /nowhere ]; do sleep 0.01; done", timeoutMs: 150 });
+  const id = await farm.submit({
+    script: "until [ -e /nowhere ]; do sleep 0.01; done",
+    timeoutMs: 150,
+  });
   await farm.until(() => farm.startedIds.has(id));
   farm.away = true;
-  await expect.poll(() => readdirSync(join(dataDir, "spool", "w1")), { timeout: 8_000 }).toHaveLength(1);
+  await expect
+    .poll(() => readdirSync(join(dataDir, "spool", "w1")), { timeout: 8_000 })
+    .toHaveLength(1);
   await first.stop();
 
   farm.away = false;

@@ -1,25 +1,26 @@
 import { create } from "@bufbuild/protobuf";
-import { durationFromMs, durationMs, timestampNow } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, timestampNow } from "@bufbuild/protobuf/wkt";
 import type { Logger } from "pino";
 import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import {
   ClaimRequestSchema,
-  HeartbeatRequestSchema,
   type Finished,
+  HeartbeatRequestSchema,
   type Lease,
-  RegisterRequestSchema,
   ReleaseRequestSchema,
   StartedRequestSchema,
   type Work,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { backoffMs } from "./backoff.ts";
 import { claimSize } from "./claim-size.ts";
+import { ClaimedWork } from "./claimed-work.ts";
 import type { WorkerConfig } from "./config.ts";
 import type { ActionExecutor } from "./execute-action.ts";
 import type { FarmConnection } from "./farm-connection.ts";
 import { finishedWithoutProcess } from "./finished-message.ts";
 import { LogStream } from "./logs/stream-log.ts";
+import { registerWorker } from "./register-worker.ts";
 import type { ResultReporter, WorkerIdentity } from "./report-results.ts";
 import { rest } from "./resting.ts";
 import type { StopReason } from "./run-process.ts";
@@ -46,9 +47,6 @@ const recentCount = 8;
 /** For results that are on their way when the worker stops. */
 const lastWordsMs = 1_000;
 
-/** For a farm that does not say how often it wants to hear from us. */
-const usualHeartbeatMs = 5_000;
-
 interface Running {
   readonly lease: Lease;
   readonly stop: AbortController;
@@ -58,14 +56,17 @@ interface Running {
 export class Agent implements Service {
   readonly #parts: AgentParts;
   readonly #running = new Map<string, Running>();
-  readonly #reporting = new Map<string, { readonly lease: Lease; readonly log: LogStream | undefined }>();
-  readonly #waiting = new Map<string, { work: Work; since: number }>();
+  readonly #reporting = new Map<
+    string,
+    { readonly lease: Lease; readonly log: LogStream | undefined }
+  >();
+  readonly #claimed = new ClaimedWork();
   readonly #recentMs: number[] = [];
   readonly #draining = new AbortController();
   readonly #over = new AbortController();
   readonly #loops: Promise<void>[] = [];
   readonly #waitingForChange: (() => void)[] = [];
-  #heartbeatMs = usualHeartbeatMs;
+  #heartbeatMs = 0;
   #stopping: Promise<void> | undefined;
 
   constructor(parts: AgentParts) {
@@ -90,7 +91,7 @@ export class Agent implements Service {
     const { config, executor } = this.#parts;
     this.#draining.abort();
     this.#changed();
-    await this.#handBackWaiting();
+    await this.#handBackOlderThan(Infinity);
     const deadline = new AbortController();
     const patience = rest(config.drainMs, deadline.signal).then(async () => {
       const unfinished = [...this.#running.values()].map(({ lease }) => lease);
@@ -136,7 +137,7 @@ export class Agent implements Service {
       const most = claimSize({
         slots: config.slots,
         running: this.#running.size,
-        waiting: this.#waiting.size,
+        waiting: this.#claimed.count,
         recentMs: this.#recentMs,
       });
       if (most === 0) {
@@ -150,9 +151,8 @@ export class Agent implements Service {
           signal,
         );
         failures = 0;
-        const since = performance.now();
-        for (const work of leases) this.#waiting.set(leaseKey(work.lease), { work, since });
-        if (signal.aborted) await this.#handBackWaiting();
+        for (const work of leases) this.#claimed.add(work, performance.now());
+        if (signal.aborted) await this.#handBackOlderThan(Infinity);
         this.#begin();
       } catch (reason) {
         if (signal.aborted) return;
@@ -163,12 +163,12 @@ export class Agent implements Service {
     }
   }
 
-  /** Begins what waits, as far as there are slots. */
+  /** Begins what was claimed, as far as there are slots. */
   #begin(): void {
-    for (const [key, { work }] of this.#waiting) {
-      if (this.#running.size >= this.#parts.config.slots || this.#draining.signal.aborted) return;
-      this.#waiting.delete(key);
-      if (work.lease) void this.#run(key, work, work.lease);
+    while (this.#running.size < this.#parts.config.slots && !this.#draining.signal.aborted) {
+      const work = this.#claimed.take();
+      if (!work) return;
+      if (work.lease) void this.#run(leaseKey(work.lease), work, work.lease);
     }
   }
 
@@ -227,8 +227,8 @@ export class Agent implements Service {
     while (!this.#over.signal.aborted) {
       await rest(this.#heartbeatMs, this.#over.signal);
       if (this.#over.signal.aborted) return;
-      const leases = [...this.#running.values(), ...this.#reporting.values()].map(({ lease }) => lease);
-      for (const { work } of this.#waiting.values()) if (work.lease) leases.push(work.lease);
+      const begun = [...this.#running.values(), ...this.#reporting.values()];
+      const leases = [...begun.map(({ lease }) => lease), ...this.#claimed.leases()];
       const draining = this.#draining.signal.aborted;
       try {
         const answer = await farm.heartbeat(
@@ -246,10 +246,9 @@ export class Agent implements Service {
   #end(lease: Lease, reason: StopReason): void {
     const key = leaseKey(lease);
     this.#running.get(key)?.stop.abort(reason);
-    const waiting = this.#waiting.get(key);
-    this.#waiting.delete(key);
-    if (!waiting || reason !== "cancelled") return;
-    const finished = finishedWithoutProcess(waiting.work, undefined, true);
+    const unbegun = this.#claimed.takeByKey(key);
+    if (!unbegun || reason !== "cancelled") return;
+    const finished = finishedWithoutProcess(unbegun, undefined, true);
     // What cannot be spooled is lost: the lease runs out by itself.
     this.#report(finished).catch(() => {});
   }
@@ -258,42 +257,30 @@ export class Agent implements Service {
   async #handBackLoop(): Promise<void> {
     while (!this.#draining.signal.aborted) {
       await rest(mostAheadMs / 2, this.#draining.signal);
-      const overdue = [...this.#waiting].filter(
-        ([, { since }]) => performance.now() - since > mostAheadMs,
-      );
-      if (overdue.length === 0) continue;
-      for (const [key] of overdue) this.#waiting.delete(key);
-      this.#recentMs.length = 0;
-      await this.#handBack(overdue.map(([, { work }]) => work.lease));
+      const handedBack = await this.#handBackOlderThan(performance.now() - mostAheadMs);
+      if (handedBack > 0) this.#recentMs.length = 0;
     }
   }
 
-  async #handBackWaiting(): Promise<void> {
-    const leases = [...this.#waiting.values()].map(({ work }) => work.lease);
-    this.#waiting.clear();
+  async #handBackOlderThan(timeMs: number): Promise<number> {
+    const leases = this.#claimed.takeOlderThan(timeMs);
     await this.#handBack(leases);
+    return leases.length;
   }
 
-  async #handBack(leases: readonly (Lease | undefined)[]): Promise<void> {
-    const known = leases.filter((lease) => lease !== undefined);
-    if (known.length === 0) return;
-    const request = create(ReleaseRequestSchema, { leases: known });
+  async #handBack(leases: readonly Lease[]): Promise<void> {
+    if (leases.length === 0) return;
+    const request = create(ReleaseRequestSchema, { leases: [...leases] });
     // If it fails, the leases run out by themselves.
     await this.#parts.farm.release(request).catch(() => {});
   }
 
   async #register(): Promise<boolean> {
-    const { farm, identity, config, facilities, logger } = this.#parts;
-    const { platform, sizeClass, slots, version } = config;
-    const { workerName: name, instanceId } = identity;
     try {
-      const answer = await farm.register(
-        create(RegisterRequestSchema, { name, instanceId, platform, sizeClass, slots, version, facilities }),
-      );
-      if (answer.heartbeatInterval) this.#heartbeatMs = durationMs(answer.heartbeatInterval);
+      this.#heartbeatMs = await registerWorker(this.#parts);
       return true;
     } catch (reason) {
-      logger.warn({ reason: messageOf(reason) }, "the farm cannot be reached");
+      this.#parts.logger.warn({ reason: messageOf(reason) }, "the farm cannot be reached");
       return false;
     }
   }

@@ -26,9 +26,17 @@ export const WorkerConfig = z.object({
   /** Further directories that jobs do not see: the farm's own data. */
   hiddenPaths: z.array(z.string()).default([]),
   /** How large store and layers may grow. */
-  storeBytes: z.number().int().positive().default(20 * gibibyte),
+  storeBytes: z
+    .number()
+    .int()
+    .positive()
+    .default(20 * gibibyte),
   /** A log is cut here; the process runs on. */
-  logLimitBytes: z.number().int().positive().default(64 * 1024 * 1024),
+  logLimitBytes: z
+    .number()
+    .int()
+    .positive()
+    .default(64 * 1024 * 1024),
   /** Between SIGTERM and SIGKILL. */
   killGraceMs: z.number().int().nonnegative().default(2_000),
   /** How long a stopping worker lets its jobs finish before it hands them back. */
@@ -62,7 +70,8 @@ export function readWorkerConfig(
   env: NodeJS.ProcessEnv = process.env,
 ): WorkerConfig {
   const read = WorkerEnvironment.safeParse(env);
-  if (!read.success) throw new Error(`The worker's environment is wrong:\n${z.prettifyError(read.error)}`);
+  if (!read.success)
+    throw new Error(`The worker's environment is wrong:\n${z.prettifyError(read.error)}`);
   const e = read.data;
   const parsed = WorkerConfig.safeParse({
     server: e.GRANGE_WORKER_SERVER ?? e.GRANGE_SERVER,
@@ -80,7 +89,8 @@ export function readWorkerConfig(
     ...told,
     platform: { ...ownPlatform(), ...parsePlatform(e.GRANGE_WORKER_PLATFORM), ...told.platform },
   });
-  if (!parsed.success) throw new Error(`The worker's settings are wrong:\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new Error(`The worker's settings are wrong:\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
 

@@ -1,15 +1,20 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate, timestampNow } from "@bufbuild/protobuf/wkt";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate, timestampNow } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "#cas/blob-store.ts";
+import { Fault } from "#core/fault.ts";
 import {
   ActionResultSchema,
   type ExecutedActionMetadata,
   ExecutedActionMetadataSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { type Finished, FinishedSchema, Outcome, type Work } from "#proto/grange/worker/v1/worker_pb.ts";
-import { Fault } from "#core/fault.ts";
+import {
+  type Finished,
+  FinishedSchema,
+  Outcome,
+  type Work,
+} from "#proto/grange/worker/v1/worker_pb.ts";
 import { type ActionRequest, environmentOf, parseWork } from "./action-request.ts";
 import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
 import type { InputRoot } from "./input-root/input-root.ts";
@@ -23,9 +28,9 @@ import { type CollectedOutputs, collectOutputs } from "./outputs/collect-outputs
 import { declaredOutputs, prepareOutputs } from "./outputs/prepare-outputs.ts";
 import { publishOutputs } from "./outputs/upload-outputs.ts";
 import { ownOwner } from "./owner.ts";
-import { toolPath } from "./tool-path.ts";
 import { removeTree } from "./remove-tree.ts";
 import { type ProcessEnd, runProcess } from "./run-process.ts";
+import { toolPath } from "./tool-path.ts";
 
 export interface ExecutorSettings {
   readonly name: string;
@@ -39,7 +44,7 @@ export interface ActionWatch {
   /** Given with a StopReason. */
   readonly stop: AbortSignal;
   /** Called when the process runs and its log begins to grow. The log is the callee's to close. */
-  started(stdout: CapturedLog): void;
+  readonly started: (stdout: CapturedLog) => void;
 }
 
 /** Executes actions on this machine, any number at a time. */
@@ -100,7 +105,10 @@ export class ActionExecutor {
       mkdir(temp, { mode: 0o777 }),
       mkdir(home),
     ]);
-    clearing.steps.push(() => root.unmount(), () => group.close());
+    clearing.steps.push(
+      () => root.unmount(),
+      () => group.close(),
+    );
     await prepareOutputs(root.seen, request.command);
     metadata.inputFetchCompletedTimestamp = timestampNow();
     if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it began");
@@ -140,7 +148,10 @@ export class ActionExecutor {
     metadata.executionStartTimestamp = timestampFromDate(end.startedAt);
     metadata.executionCompletedTimestamp = timestampFromDate(end.endedAt);
     metadata.outputUploadStartTimestamp = timestampNow();
-    const result = create(ActionResultSchema, { exitCode: end.exitCode, executionMetadata: metadata });
+    const result = create(ActionResultSchema, {
+      exitCode: end.exitCode,
+      executionMetadata: metadata,
+    });
 
     const { collected, refused } = await collect(root, end, request);
     await uploading(async () => {
@@ -204,7 +215,10 @@ async function collect(
   if (end.stopped === "cancelled") return { collected: nothing, refused: "" };
   try {
     const paths = declaredOutputs(command);
-    return { collected: await collectOutputs(root.seen, command.workingDirectory, paths), refused: "" };
+    return {
+      collected: await collectOutputs(root.seen, command.workingDirectory, paths),
+      refused: "",
+    };
   } catch (reason) {
     if (!(reason instanceof Fault) || reason.code !== "invalid_argument") throw reason;
     return { collected: nothing, refused: reason.message };
@@ -216,6 +230,10 @@ async function uploading(upload: () => Promise<void>): Promise<void> {
   try {
     await upload();
   } catch (reason) {
-    throw new Fault("unavailable", `the outputs cannot be uploaded: ${Fault.from(reason, "upload").message}`, { cause: reason });
+    throw new Fault(
+      "unavailable",
+      `the outputs cannot be uploaded: ${Fault.from(reason, "upload").message}`,
+      { cause: reason },
+    );
   }
 }

@@ -21,9 +21,9 @@ import {
   FinishResponseSchema,
   HeartbeatResponseSchema,
   LeaseSchema,
+  type RegisterRequest,
   RegisterResponseSchema,
   type ReleaseRequest,
-  type RegisterRequest,
   type StartedRequest,
   StartedResponseSchema,
   type Work,
@@ -35,9 +35,17 @@ import { leaseKey } from "./spool.ts";
 /** What a test wants run. */
 export interface FakeJob {
   readonly script?: string;
-  readonly command?: Partial<Pick<Command, "arguments" | "workingDirectory" | "outputPaths" | "outputFiles" | "outputDirectories">>;
+  readonly command?: Partial<
+    Pick<
+      Command,
+      "arguments" | "workingDirectory" | "outputPaths" | "outputFiles" | "outputDirectories"
+    >
+  >;
   readonly environment?: Readonly<Record<string, string>>;
-  readonly inputs?: readonly (TreeEntry | { readonly path: string; readonly text: string; readonly executable?: boolean })[];
+  readonly inputs?: readonly (
+    | TreeEntry
+    | { readonly path: string; readonly text: string; readonly executable?: boolean }
+  )[];
   readonly platform?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
 }
@@ -87,7 +95,10 @@ export class FakeFarm implements FarmConnection {
     const command = create(CommandSchema, {
       arguments: ["/bin/sh", "-c", job.script ?? "true"],
       ...job.command,
-      environmentVariables: Object.entries(job.environment ?? {}).map(([name, value]) => ({ name, value })),
+      environmentVariables: Object.entries(job.environment ?? {}).map(([name, value]) => ({
+        name,
+        value,
+      })),
     });
     const properties = Object.entries(job.platform ?? {}).map(([name, value]) => ({ name, value }));
     const entries = await Promise.all(
@@ -95,7 +106,12 @@ export class FakeFarm implements FarmConnection {
         if (!("text" in input)) return input;
         const bytes = Buffer.from(input.text);
         await this.store.put(digestOf(bytes), bytes);
-        return { kind: "file", path: input.path, digest: digestOf(bytes), executable: input.executable ?? false };
+        return {
+          kind: "file",
+          path: input.path,
+          digest: digestOf(bytes),
+          executable: input.executable ?? false,
+        };
       }),
     );
     const root = await uploadDirectories(this.store, buildDirectoryTree(entries));
@@ -155,6 +171,7 @@ export class FakeFarm implements FarmConnection {
   claim = async (request: { most: number }, signal: AbortSignal) => {
     this.#reach();
     this.claims++;
+    this.#tell();
     const stop = () => this.#tell();
     signal.addEventListener("abort", stop, { once: true });
     await this.until(() => this.#queue.length > 0 || signal.aborted || this.away);

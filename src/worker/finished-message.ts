@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { Fault, messageOf } from "#core/fault.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
+import { Fault, messageOf } from "#core/fault.ts";
 import {
   type Finished,
   FinishedSchema,

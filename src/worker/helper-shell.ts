@@ -22,15 +22,30 @@ export interface HelperShell {
 
 const wrappers = {
   "own-mounts": ["unshare", "--mount", "--propagation", "private"],
-  "own-mounts-and-users": ["unshare", "--user", "--map-root-user", "--mount", "--propagation", "private"],
+  "own-mounts-and-users": [
+    "unshare",
+    "--user",
+    "--map-root-user",
+    "--mount",
+    "--propagation",
+    "private",
+  ],
   plain: [],
 } as const;
 
 /** Starts the shell; throws when the kernel does not grant the namespaces. */
-export async function startHelperShell(kind: HelperShell["kind"], path: string): Promise<HelperShell> {
+export async function startHelperShell(
+  kind: HelperShell["kind"],
+  path: string,
+): Promise<HelperShell> {
   const [program = "sh", ...args] = [...wrappers[kind], "sh"];
   // Detached: Ctrl-C at a terminal goes to the worker, which decides what it means.
-  const child = spawn(program, args, { cwd: "/", env: { PATH: path }, detached: true, stdio: "pipe" });
+  const child = spawn(program, args, {
+    cwd: "/",
+    env: { PATH: path },
+    detached: true,
+    stdio: "pipe",
+  });
   const pending: Pending[] = [];
   const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));
   listen(child, pending);
@@ -60,8 +75,8 @@ export async function startHelperShell(kind: HelperShell["kind"], path: string):
 }
 
 interface Pending {
-  resolve(): void;
-  reject(fault: Fault): void;
+  readonly resolve: () => void;
+  readonly reject: (fault: Fault) => void;
 }
 
 const mark = "::grange::";

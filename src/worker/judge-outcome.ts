@@ -17,14 +17,21 @@ export function judgeOutcome(
 ): Verdict {
   if (stopped === "cancelled") return { outcome: Outcome.CANCELLED, message: "it was cancelled" };
   if (stopped === "timed_out") {
-    return { outcome: Outcome.TIMED_OUT, message: `it ran longer than ${allowed.timeoutMs / 1_000} s` };
+    return {
+      outcome: Outcome.TIMED_OUT,
+      message: `it ran longer than ${allowed.timeoutMs / 1_000} s`,
+    };
   }
   if (exitCode !== 0 && outOfMemory) {
-    const limit = allowed.memoryBytes === undefined ? "the machine's" : `its ${allowed.memoryBytes} bytes of`;
+    const limit =
+      allowed.memoryBytes === undefined ? "the machine's" : `its ${allowed.memoryBytes} bytes of`;
     return { outcome: Outcome.OUT_OF_MEMORY, message: `it needed more than ${limit} memory` };
   }
   if (exitCode !== 0) return { outcome: Outcome.FAILED, message: "" };
-  return { outcome: Outcome.SUCCEEDED, message: missing.length === 0 ? "" : missingOutputs(missing) };
+  return {
+    outcome: Outcome.SUCCEEDED,
+    message: missing.length === 0 ? "" : missingOutputs(missing),
+  };
 }
 
 function missingOutputs(missing: readonly string[]): string {

@@ -1,15 +1,27 @@
 import { createWriteStream } from "node:fs";
-import { chmod, copyFile, link, lstat, mkdir, readFile, rename, rm, utimes, writeFile, constants } from "node:fs/promises";
+import {
+  chmod,
+  constants,
+  copyFile,
+  link,
+  lstat,
+  mkdir,
+  readFile,
+  rename,
+  rm,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Digest } from "#core/digest.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { errnoOf } from "#cas/disk-fault.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { assertBytesMatch, matchingBytes } from "#cas/matching-bytes.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
+import type { Digest } from "#core/digest.ts";
 import { InputsMissing } from "./inputs-missing.ts";
 import { persistently } from "./persistently.ts";
 
@@ -71,23 +83,24 @@ export class LocalStore {
   /** Makes all of these files present. Throws InputsMissing with all that the farm does not have. */
   async fetch(files: readonly WantedFile[], farm: BlobStore): Promise<void> {
     const wanted = new Map(files.map((file) => [this.path(file), file]));
-    const missing: Digest[] = [];
-    await mapAtMost(32, [...wanted.values()], async (file) => {
+    const missing = await mapAtMost(32, [...wanted.values()], async (file) => {
       try {
         await this.#fetchOne(file, farm);
+        return [];
       } catch (reason) {
         if (!(reason instanceof InputsMissing)) throw reason;
-        missing.push(...reason.digests);
+        return reason.digests;
       }
     });
-    if (missing.length > 0) throw new InputsMissing(missing);
+    if (missing.flat().length > 0) throw new InputsMissing(missing.flat());
   }
 
   /** The bytes of a small blob, kept for the next time. */
   async bytes(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
     const path = this.path({ digest, executable: false });
     const kept = await readFile(path).catch(() => undefined);
-    if (kept && kept.byteLength === digest.sizeBytes && digestOf(kept).hash === digest.hash) return kept;
+    if (kept && kept.byteLength === digest.sizeBytes && digestOf(kept).hash === digest.hash)
+      return kept;
     await persistently(() => this.#download({ digest, executable: false }, farm));
     return readFile(path);
   }

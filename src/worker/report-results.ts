@@ -35,7 +35,7 @@ export class ResultReporter {
   readonly #logger: Logger;
   readonly #stopped = new AbortController();
   readonly #waiting: Waiting[] = [];
-  #delivering: Promise<void> | undefined;
+  #delivering = false;
 
   constructor(farm: FarmConnection, identity: WorkerIdentity, spool: Spool, logger: Logger) {
     this.#farm = farm;
@@ -52,7 +52,7 @@ export class ResultReporter {
   /** Resolves when the farm has answered, with what it said; or when the reporter stops. */
   deliver(finished: Finished): Promise<Answer> {
     const answered = new Promise<Answer>((resolve) => this.#waiting.push({ finished, resolve }));
-    this.#delivering ??= this.#deliverAll();
+    if (!this.#delivering) void this.#deliverAll();
     return answered;
   }
 
@@ -68,6 +68,7 @@ export class ResultReporter {
   }
 
   async #deliverAll(): Promise<void> {
+    this.#delivering = true;
     let failures = 0;
     while (this.#waiting.length > 0 && !this.#stopped.signal.aborted) {
       const batch = this.#waiting.slice(0, mostInOneCall);
@@ -82,12 +83,15 @@ export class ResultReporter {
         await Promise.all(batch.map((item, at) => this.#settle(item, verdicts[at])));
       } catch (reason) {
         failures++;
-        this.#logger.warn({ reason: messageOf(reason), failures }, "results cannot be reported; they are kept");
+        this.#logger.warn(
+          { reason: messageOf(reason), failures },
+          "results cannot be reported; they are kept",
+        );
         await rest(backoffMs(failures, Math.random()), this.#stopped.signal);
       }
     }
     // At once, in the same turn as the last look at what waits: nothing falls between.
-    this.#delivering = undefined;
+    this.#delivering = false;
     for (const { resolve } of this.#waiting.splice(0)) resolve("kept");
   }
 
@@ -95,7 +99,10 @@ export class ResultReporter {
     await this.#spool.drop(finished.lease);
     const published = verdict === FinishResponse_Verdict.PUBLISHED;
     if (!published) {
-      this.#logger.warn({ lease: leaseKey(finished.lease) }, "a result was refused: its lease was over");
+      this.#logger.warn(
+        { lease: leaseKey(finished.lease) },
+        "a result was refused: its lease was over",
+      );
     }
     resolve(published ? "published" : "refused");
   }
@@ -103,5 +110,5 @@ export class ResultReporter {
 
 interface Waiting {
   readonly finished: Finished;
-  resolve(answer: Answer): void;
+  readonly resolve: (answer: Answer) => void;
 }

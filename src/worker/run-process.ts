@@ -3,8 +3,8 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
-import { isInOwnPidNamespace } from "./limits/process-tree.ts";
 import type { ProcessGroup, TreeUsage } from "./limits/limits.ts";
+import { isInOwnPidNamespace } from "./limits/process-tree.ts";
 import { CapturedLog, closeQuietly } from "./logs/captured-log.ts";
 import type { FifoPool } from "./logs/fifo-pool.ts";
 import { rest } from "./resting.ts";
@@ -26,7 +26,7 @@ export interface ProcessRequest {
   /** Given with a StopReason. */
   readonly stop: AbortSignal;
   /** Called once the process runs. */
-  started(stdout: CapturedLog): void;
+  readonly started: (stdout: CapturedLog) => void;
 }
 
 export interface ProcessEnd {
@@ -58,7 +58,9 @@ export async function runProcess(request: ProcessRequest, pipes: FifoPool): Prom
   const stdout = new CapturedLog(join(scratch, "stdout"), out.readEnd, logLimitBytes);
   const stderr = new CapturedLog(join(scratch, "stderr"), err.readEnd, logLimitBytes);
   const exited = new Promise<number>((resolve, reject) => {
-    child.once("error", (cause) => reject(new Fault("internal", `${program} cannot be started`, { cause })));
+    child.once("error", (cause) =>
+      reject(new Fault("internal", `${program} cannot be started`, { cause })),
+    );
     child.once("exit", (code, signal) => resolve(code ?? 128 + signalNumber(signal)));
   });
 

@@ -1,6 +1,6 @@
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Finished, FinishedSchema, type Lease } from "#proto/grange/worker/v1/worker_pb.ts";
 
 /**

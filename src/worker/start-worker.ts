@@ -32,7 +32,10 @@ export async function startWorkerOn(
   await sweepLeftovers(config.dataDir);
   const machine = await openMachine(config);
   const { facilities } = machine;
-  logger.info({ facilities, slots: config.slots, sizeClass: config.sizeClass }, "the worker is ready");
+  logger.info(
+    { facilities, slots: config.slots, sizeClass: config.sizeClass },
+    "the worker is ready",
+  );
 
   const identity = { workerName: config.name, instanceId: randomUUID() };
   const executor = new ActionExecutor(machine, config);
@@ -56,7 +59,8 @@ export async function startWorkerOn(
     while (!stopped.signal.aborted) {
       const { dataDir, storeBytes } = config;
       await trimStore(dataDir, machine.local, machine.layers, storeBytes, new Date()).catch(
-        (reason: unknown) => logger.warn({ reason: messageOf(reason) }, "the store cannot be trimmed"),
+        (reason: unknown) =>
+          logger.warn({ reason: messageOf(reason) }, "the store cannot be trimmed"),
       );
       await rest(trimEveryMs, stopped.signal);
     }

@@ -42,7 +42,12 @@ async function removeLayer(dataDir: string, local: LocalStore, key: string): Pro
   await rename(path, away);
   const taken = (await layersInUse(dataDir)).has(key);
   // Should it have been built again meanwhile, the rename fails and this one is dropped.
-  const back = taken && (await rename(away, path).then(() => true, () => false));
+  const back =
+    taken &&
+    (await rename(away, path).then(
+      () => true,
+      () => false,
+    ));
   if (!back) await removeTree(away);
 }
 

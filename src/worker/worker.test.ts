@@ -1,25 +1,26 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
-import { WorkerConfig } from "./config.ts";
+import { readWorkerConfig, type WorkerConfig } from "./config.ts";
 import { FakeFarm, type FakeJob } from "./fake-farm.ts";
+import { probeFacilities } from "./machine.ts";
 import { startWorkerOn } from "./start-worker.ts";
 
 const logger = pino({ level: "silent" });
 
 function configFor(dataDir: string, more: Partial<WorkerConfig> = {}): WorkerConfig {
-  return WorkerConfig.parse({
+  return readWorkerConfig({
     server: "http://127.0.0.1:1",
     name: "w1",
+    slots: 1,
     dataDir,
-    path: process.env["PATH"],
-    homeDir: process.env["HOME"],
     killGraceMs: 500,
     drainMs: 100,
     ...more,
@@ -28,7 +29,32 @@ function configFor(dataDir: string, more: Partial<WorkerConfig> = {}): WorkerCon
 
 const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString();
 
-describe.each([{ sandbox: "bubblewrap" }, { sandbox: "namespaces" }, { sandbox: "none" }] as const)(
+/** Why a sandbox cannot be tested here; undefined when it can. */
+async function whyNot(sandbox: WorkerConfig["sandbox"]): Promise<string | undefined> {
+  const dataDir = mkdtempSync(join(tmpdir(), "grange-probe-"));
+  try {
+    await probeFacilities(configFor(dataDir, { sandbox }));
+    return undefined;
+  } catch (reason) {
+    return messageOf(reason);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+const sandboxes = await Promise.all(
+  (["bubblewrap", "namespaces", "none"] as const).map(async (sandbox) => ({
+    sandbox,
+    reason: await whyNot(sandbox),
+  })),
+);
+
+test.for(sandboxes)("sandbox $sandbox can be tested here", ({ sandbox, reason }, { skip }) => {
+  skip(reason !== undefined, `NOT TESTED: sandbox ${sandbox}, since ${reason}`);
+  expect(reason).toBeUndefined();
+});
+
+describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
   "a worker with sandbox $sandbox",
   ({ sandbox }) => {
     const farm = new FakeFarm();
@@ -68,10 +94,20 @@ describe.each([{ sandbox: "bubblewrap" }, { sandbox: "namespaces" }, { sandbox: 
     });
 
     test("gives exactly the command's environment, with PATH, HOME and TMPDIR", async () => {
-      const names = await printed({ script: "env | cut -d= -f1 | sort | grep -v '^_$'", environment: { A: "1 '\"$x" } });
+      const names = await printed({
+        script: "env | cut -d= -f1 | sort | grep -v '^_$'",
+        environment: { A: "1 '\"$x" },
+      });
 
-      expect(names.split("\n").filter((name) => name !== "PWD" && name !== "")).toEqual(["A", "HOME", "PATH", "TMPDIR"]);
-      expect(await printed({ script: 'printf %s "$A"', environment: { A: "1 '\"$x" } })).toBe("1 '\"$x");
+      expect(names.split("\n").filter((name) => name !== "PWD" && name !== "")).toEqual([
+        "A",
+        "HOME",
+        "PATH",
+        "TMPDIR",
+      ]);
+      expect(await printed({ script: 'printf %s "$A"', environment: { A: "1 '\"$x" } })).toBe(
+        "1 '\"$x",
+      );
     });
 
     test("answers 127 for a program that there is not", async () => {
@@ -89,7 +125,8 @@ describe.each([{ sandbox: "bubblewrap" }, { sandbox: "namespaces" }, { sandbox: 
           { kind: "symlink", path: "link", target: "src/a.txt" },
           { kind: "directory", path: "empty" },
         ],
-        script: "test -d empty && cat link && bin/tool > out/x/file && mkdir -p tree/sub tree/none && echo 1 > tree/sub/f && chmod +x tree/sub/f && ln -s sub/f tree/l && ln -s src/a.txt made",
+        script:
+          "test -d empty && cat link && bin/tool > out/x/file && mkdir -p tree/sub tree/none && echo 1 > tree/sub/f && chmod +x tree/sub/f && ln -s sub/f tree/l && ln -s src/a.txt made",
         command: { outputPaths: ["out/x/file", "tree", "made", "absent"] },
       });
 
@@ -97,7 +134,9 @@ describe.each([{ sandbox: "bubblewrap" }, { sandbox: "namespaces" }, { sandbox: 
       expect(outcome).toBe(Outcome.SUCCEEDED);
       expect(result?.outputFiles.map(({ path }) => path)).toEqual(["out/x/file"]);
       expect(result?.outputDirectories.map(({ path }) => path)).toEqual(["tree"]);
-      expect(result?.outputSymlinks.map(({ path, target }) => [path, target])).toEqual([["made", "src/a.txt"]]);
+      expect(result?.outputSymlinks.map(({ path, target }) => [path, target])).toEqual([
+        ["made", "src/a.txt"],
+      ]);
     });
 
     test("gives inputs that a job can change for itself alone", async () => {
@@ -144,7 +183,11 @@ describe.each([{ sandbox: "bubblewrap" }, { sandbox: "namespaces" }, { sandbox: 
     test("ends what runs too long, also what has left its process group", async () => {
       const script = 'setsid sh -c "echo $$ >/dev/null; exec sleep 4321$RANDOM_MARK" & sleep 1000';
 
-      const { outcome, message } = await run({ script, timeoutMs: 300, environment: { RANDOM_MARK: "7" } });
+      const { outcome, message } = await run({
+        script,
+        timeoutMs: 300,
+        environment: { RANDOM_MARK: "7" },
+      });
 
       expect(outcome).toBe(Outcome.TIMED_OUT);
       expect(message).toContain("0.3 s");
@@ -152,7 +195,9 @@ describe.each([{ sandbox: "bubblewrap" }, { sandbox: "namespaces" }, { sandbox: 
     });
 
     test("ends what a process leaves behind", async () => {
-      const { outcome } = await run({ script: "setsid sh -c 'sleep 98765 & sleep 98765' >/dev/null 2>&1 & sleep 0.2" });
+      const { outcome } = await run({
+        script: "setsid sh -c 'sleep 98765 & sleep 98765' >/dev/null 2>&1 & sleep 0.2",
+      });
 
       expect(outcome).toBe(Outcome.SUCCEEDED);
       expect(commandLines()).not.toContain("sleep 98765");
@@ -179,40 +224,54 @@ describe.each([{ sandbox: "bubblewrap" }, { sandbox: "namespaces" }, { sandbox: 
 
     test("measures what the whole tree used", async () => {
       const { usage } = await run({
-        script: "node -e 'const a = Buffer.alloc(8e7, 1); const t = Date.now(); while (Date.now() - t < 300); a[0] = 2' & wait",
+        script:
+          "node -e 'const a = Buffer.alloc(8e7, 1); const t = Date.now(); while (Date.now() - t < 300); a[0] = 2' & wait",
       });
 
       expect(Number(usage?.peakMemoryBytes)).toBeGreaterThan(7e7);
-      const cpuMs = [usage?.userTime, usage?.systemTime].map((time) => (time ? durationMs(time) : 0));
+      const cpuMs = [usage?.userTime, usage?.systemTime].map((time) =>
+        time ? durationMs(time) : 0,
+      );
       expect(Math.max(...cpuMs)).toBeGreaterThan(80);
     });
 
-    test.skipIf(sandbox === "none")("shows neither the farm's data nor the home of its owner", async () => {
-      const out = await printed({ script: `ls -A ${dataDir} ${process.env["HOME"]} /run 2>&1; echo "$HOME $PWD $TMPDIR"; id -u` });
+    test.skipIf(sandbox === "none")(
+      "shows neither the farm's data nor the home of its owner",
+      async () => {
+        const out = await printed({
+          script: `ls -A ${dataDir} ${homedir()} /run 2>&1; echo "$HOME $PWD $TMPDIR"; id -u`,
+        });
 
-      expect(out).not.toContain("blobs");
-      expect(out).not.toContain(".bash");
-      expect(out).toContain("/grange/home /grange/work /tmp\n1000\n");
-    });
+        expect(out).not.toContain("blobs");
+        expect(out).not.toContain(".bash");
+        expect(out).toContain("/grange/home /grange/work /tmp\n1000\n");
+      },
+    );
 
     test.skipIf(sandbox === "none")("lets nothing be written outside the tree", async () => {
-      const { result } = await run({ script: "for d in / /usr /etc /var /opt; do touch $d/x 2>/dev/null && echo $d; done; exit 0" });
+      const { result } = await run({
+        script:
+          "for d in / /usr /etc /var /opt; do touch $d/x 2>/dev/null && echo $d; done; exit 0",
+      });
 
       expect(text(result?.stdoutRaw).replace("/\n", "")).toBe("");
       expect(existsSync("/usr/x")).toBe(false);
     });
 
-    test.skipIf(sandbox === "none")("cuts the network off, but for loopback, unless a job asks for it", async () => {
-      const listener = createServer((socket) => socket.end("hello"));
-      await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-      const address = listener.address();
-      const port = typeof address === "object" ? address?.port : 0;
-      const script = `node -e 'const s = require("net").connect(${port}, "127.0.0.1"); s.on("error", e => console.log(e.code)); s.on("data", d => console.log(String(d)))'`;
+    test.skipIf(sandbox === "none")(
+      "cuts the network off, but for loopback, unless a job asks for it",
+      async () => {
+        const listener = createServer((socket) => socket.end("hello"));
+        await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+        const address = listener.address();
+        const port = typeof address === "object" ? address?.port : 0;
+        const script = `node -e 'const s = require("net").connect(${port}, "127.0.0.1"); s.on("error", e => console.log(e.code)); s.on("data", d => console.log(String(d)))'`;
 
-      expect(await printed({ script })).toBe("ECONNREFUSED\n");
-      expect(await printed({ script, platform: { network: "on" } })).toBe("hello\n");
-      await new Promise((resolve) => listener.close(resolve));
-    });
+        expect(await printed({ script })).toBe("ECONNREFUSED\n");
+        expect(await printed({ script, platform: { network: "on" } })).toBe("hello\n");
+        await new Promise((resolve) => listener.close(resolve));
+      },
+    );
 
     test.skipIf(sandbox === "none")("lets a job make user namespaces of its own", async () => {
       expect(await printed({ script: "unshare -U true && echo yes" })).toBe("yes\n");

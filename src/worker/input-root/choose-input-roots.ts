@@ -21,7 +21,8 @@ export async function chooseInputRoots(
   local: LocalStore,
   runDir: string,
 ): Promise<{ inputRoots: InputRoots; why: string }> {
-  if (shell.kind === "plain") return { inputRoots: copiedInputRoots(local), why: "nothing can be mounted" };
+  if (shell.kind === "plain")
+    return { inputRoots: copiedInputRoots(local), why: "nothing can be mounted" };
   let why = "";
   for (const options of optionsToTry) {
     const scratch = join(runDir, "probe-overlay");
@@ -52,7 +53,10 @@ async function tryOverlay(shell: HelperShell, scratch: string, options: string):
     // Needs a mark that hides the lower one; not every file system can keep it.
     await rm(join(seen, "directory"), { recursive: true });
     await mkdir(join(seen, "directory"));
-    const texts = [await readFile(join(seen, "file"), "utf8"), await readFile(join(tree, "file"), "utf8")];
+    const texts = [
+      await readFile(join(seen, "file"), "utf8"),
+      await readFile(join(tree, "file"), "utf8"),
+    ];
     if (texts.join() !== "above,below") throw new Error("an overlay does not keep layers apart");
   } finally {
     await shell.run(`umount -l ${quoteForShell(root)}`);

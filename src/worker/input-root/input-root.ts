@@ -1,8 +1,8 @@
 import { mkdir, symlink } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { type Digest, emptyDigest } from "#core/digest.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
+import { type Digest, emptyDigest } from "#core/digest.ts";
 import type { HelperShell } from "../helper-shell.ts";
 import type { LocalStore } from "../local-store.ts";
 import { quoteForShell } from "../quote-for-shell.ts";

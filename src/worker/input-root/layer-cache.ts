@@ -1,9 +1,9 @@
 import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { Digest, digestKey } from "#core/digest.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
+import { Digest, digestKey } from "#core/digest.ts";
 import type { LocalStore } from "../local-store.ts";
 import { ownOwner } from "../owner.ts";
 import { buildLayer } from "./build-layer.ts";
@@ -69,7 +69,7 @@ export class LayerCache {
 
   /** Takes away this process's marks on layers that no job of it stands on. */
   async unmarkIdle(): Promise<void> {
-    for (const key of [...this.#marked.keys()]) {
+    for (const key of this.#marked.keys()) {
       if ((this.#users.get(key) ?? 0) > 0) continue;
       this.#marked.delete(key);
       this.#users.delete(key);
@@ -81,11 +81,7 @@ export class LayerCache {
     return join(this.#directory, "layers", key);
   }
 
-  async #ensure(
-    layer: Layer,
-    load: () => Promise<DirectoryGraph>,
-    farm: BlobStore,
-  ): Promise<void> {
+  async #ensure(layer: Layer, load: () => Promise<DirectoryGraph>, farm: BlobStore): Promise<void> {
     // Marked before it is looked for: whoever trims looks for marks after moving it away.
     await this.#markInUse(layer.key);
     const path = this.#path(layer.key);

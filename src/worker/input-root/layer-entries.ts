@@ -1,6 +1,6 @@
-import type { Digest } from "#core/digest.ts";
-import { problemOfPath, problemOfTarget, refuse } from "#cas/path-rules.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
+import { problemOfPath, problemOfTarget, refuse } from "#cas/path-rules.ts";
+import type { Digest } from "#core/digest.ts";
 import type { DirectoryGraph } from "./directory-graph.ts";
 import type { Layer } from "./plan-layers.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Digest } from "#core/digest.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { quotePath } from "#cas/path-rules.ts";
+import type { Digest } from "#core/digest.ts";
 import type { DirectoryGraph } from "./directory-graph.ts";
 
 /** A part of an input tree that is built once, kept, and stacked with others. */

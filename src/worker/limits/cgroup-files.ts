@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readFile, readdir, rmdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { quoteForShell } from "../quote-for-shell.ts";
 import { rest } from "../resting.ts";
@@ -49,7 +49,7 @@ export function parseCgroups(mountInfo: string, own: string): CgroupMounts {
 /** In a container the mount may show only a part of the hierarchy, whose root is named. */
 function below(mountPoint: string, root: string, path: string): string {
   const shown = root !== "/" && path.startsWith(root) ? path.slice(root.length) : path;
-  return join(mountPoint, shown.startsWith("/..") ? "/" : shown);
+  return shown === "/" || shown.startsWith("/..") ? mountPoint : join(mountPoint, shown);
 }
 
 /** A shell that joins the groups by itself before it becomes the command: not a moment outside. */

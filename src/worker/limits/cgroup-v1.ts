@@ -93,8 +93,7 @@ function processGroup(
         measuredBy: "cgroup-v1",
       };
     },
-    ranOutOfMemory: async () =>
-      (await valueIn(join(memory, "memory.oom_control"), "oom_kill")) > 0,
+    ranOutOfMemory: async () => (await valueIn(join(memory, "memory.oom_control"), "oom_kill")) > 0,
     close: async () => {
       await Promise.all(all.map(removeCgroup));
     },

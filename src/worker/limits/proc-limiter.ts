@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { quoteForShell } from "../quote-for-shell.ts";
 import { startTimeOf } from "../owner.ts";
+import { quoteForShell } from "../quote-for-shell.ts";
 import { killQuietly } from "./cgroup-files.ts";
 import type { GroupPlace, Limiter, ProcessGroup } from "./limits.ts";
 import { descendantsOf, listProcesses, processesMarked } from "./process-tree.ts";
@@ -60,10 +60,10 @@ function watchedTree({ scratch, inNamespace }: GroupPlace, memoryBytes = Infinit
   }, lookEveryMs);
 
   return {
-    commandLine: (argv) => [
-      ...["sh", "-c", `"$@"; c=$?; times >${quoteForShell(timesFile)}; exit $c`, "sh"],
-      ...argv,
-    ],
+    commandLine(argv) {
+      const script = `"$@"; c=$?; times >${quoteForShell(timesFile)}; exit $c`;
+      return ["sh", "-c", script, "sh", ...argv];
+    },
     began(pid) {
       root = pid;
       looking = look().catch(() => {});

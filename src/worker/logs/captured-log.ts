@@ -60,7 +60,9 @@ export class CapturedLog {
     if (this.#droppedBytes > 0) {
       const kept = `${this.#limitBytes} bytes`;
       await this.#append(
-        Buffer.from(`\n[grange: the log was cut at ${kept}; ${this.#droppedBytes} more were printed]\n`),
+        Buffer.from(
+          `\n[grange: the log was cut at ${kept}; ${this.#droppedBytes} more were printed]\n`,
+        ),
       );
     }
     this.#grown();
@@ -104,7 +106,8 @@ export class CapturedLog {
 /** A pipe that was given up on, not one that broke. */
 function isAbort(reason: unknown): boolean {
   return (
-    reason instanceof Error && "code" in reason &&
+    reason instanceof Error &&
+    "code" in reason &&
     (reason.code === "ERR_STREAM_PREMATURE_CLOSE" || reason.code === "ABORT_ERR")
   );
 }

@@ -1,4 +1,4 @@
-import { constants, closeSync, openSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { HelperShell } from "../helper-shell.ts";

@@ -1,12 +1,12 @@
-import { lstat, readdir, readlink } from "node:fs/promises";
 import type { Stats } from "node:fs";
+import { lstat, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault } from "#core/fault.ts";
-import { problemOfPath, problemOfTarget, quotePath, refuse } from "#cas/path-rules.ts";
 import { buildDirectoryTree, type DirectoryTree } from "#cas/build-directory-tree.ts";
-import type { TreeEntry } from "#cas/tree-entry.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
+import { problemOfPath, problemOfTarget, quotePath, refuse } from "#cas/path-rules.ts";
+import type { TreeEntry } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 import { digestOfFile } from "./digest-of-file.ts";
 
 export interface OutputLimits {
@@ -18,7 +18,12 @@ export const usualOutputLimits: OutputLimits = { maxEntries: 500_000, maxBytes: 
 
 /** One declared output that is there. `path` is as the command spelled it. */
 export type Output =
-  | { readonly kind: "file"; readonly path: string; readonly digest: Digest; readonly executable: boolean }
+  | {
+      readonly kind: "file";
+      readonly path: string;
+      readonly digest: Digest;
+      readonly executable: boolean;
+    }
   | { readonly kind: "symlink"; readonly path: string; readonly target: string }
   | { readonly kind: "directory"; readonly path: string; readonly tree: DirectoryTree };
 
@@ -130,7 +135,11 @@ class Collector {
       refuse(at, problemOfTarget(at, target));
       return { kind: "symlink", path: at, target };
     }
-    if (!found.isFile()) throw new Fault("invalid_argument", `output ${quotePath(at)} is ${kindOf(found)}; only files, directories and symlinks can be outputs`);
+    if (!found.isFile())
+      throw new Fault(
+        "invalid_argument",
+        `output ${quotePath(at)} is ${kindOf(found)}; only files, directories and symlinks can be outputs`,
+      );
     const digest = await digestOfFile(join(this.#root, at), found.size);
     const executable = (found.mode & 0o100) !== 0;
     this.files.push({ at, digest, executable });

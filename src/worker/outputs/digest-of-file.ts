@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { Fault } from "#core/fault.ts";
-import type { Digest } from "#core/digest.ts";
 import { digestOfMany, startDigest } from "#cas/digest-of.ts";
+import type { Digest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 
 /** Files up to this size are read whole. */
 const wholeUpToBytes = 4 * 1024 * 1024;
@@ -12,10 +12,14 @@ export async function digestOfFile(path: string, sizeBytes: number): Promise<Dig
   // Non-blocking: should it have become a pipe, opening must not wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    if (!(await file.stat()).isFile()) throw new Fault("aborted", `${path} changed while it was read`);
+    if (!(await file.stat()).isFile())
+      throw new Fault("aborted", `${path} changed while it was read`);
     if (sizeBytes <= wholeUpToBytes) return await digestOfMany(await file.readFile());
     const running = startDigest();
-    for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: 1024 * 1024 })) {
+    for await (const chunk of file.createReadStream({
+      autoClose: false,
+      highWaterMark: 1024 * 1024,
+    })) {
       running.update(chunk as Uint8Array);
     }
     return running.digest();

@@ -1,7 +1,7 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Fault } from "#core/fault.ts";
 import { problemOfPath, quotePath, refuse } from "#cas/path-rules.ts";
+import { Fault } from "#core/fault.ts";
 import type { Command } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /**
@@ -33,7 +33,10 @@ async function makeDirectory(root: string, path: string): Promise<void> {
     if (!found) await mkdir(join(root, at));
     else if (!found.isDirectory()) {
       // Through a symlink we would make it who knows where.
-      throw new Fault("invalid_argument", `outputs are expected in ${quotePath(path)}, but ${quotePath(at)} of the inputs is no directory`);
+      throw new Fault(
+        "invalid_argument",
+        `outputs are expected in ${quotePath(path)}, but ${quotePath(at)} of the inputs is no directory`,
+      );
     }
   }
 }

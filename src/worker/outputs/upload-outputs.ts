@@ -1,14 +1,14 @@
-import { create } from "@bufbuild/protobuf";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { create } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { uploadDirectories } from "#cas/build-directory-tree.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { encodeTree } from "#cas/tree-message.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
 import {
   type ActionResult,
   Command_OutputDirectoryFormat,

@@ -7,33 +7,31 @@ export type ProcKind = "own" | "shared";
 
 /** Jobs run by bubblewrap: about 5 ms each, as root or not. */
 export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sandbox {
-  const host = view.flatMap(bindStep);
   const always = [
-    ...["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`],
-    ...["--unshare-ipc", "--unshare-uts", "--hostname", "grange", "--unshare-cgroup-try"],
-    ...["--unshare-pid", "--die-with-parent", "--clearenv"],
-    ...host,
-    ...(proc === "own" ? ["--proc", "/proc"] : ["--ro-bind", "/proc", "/proc"]),
-    ...["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
-  ];
+    ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`],
+    ["--unshare-ipc", "--unshare-uts", "--hostname", "grange", "--unshare-cgroup-try"],
+    ["--unshare-pid", "--die-with-parent", "--clearenv"],
+    view.flatMap(bindStep),
+    proc === "own" ? ["--proc", "/proc"] : ["--ro-bind", "/proc", "/proc"],
+    ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
+  ].flat();
   return {
     kind: "bubblewrap",
     ownPids: true,
     placesOf: () => fixedPlaces,
-    commandLine: (command) => [
-      "bwrap",
-      ...always,
-      ...(command.network ? [] : ["--unshare-net"]),
-      ...["--bind", command.temp, fixedPlaces.temp],
-      ...["--bind", command.home, fixedPlaces.home],
-      ...["--bind", command.root, fixedPlaces.root],
-      ...["--chdir", join(fixedPlaces.root, command.workingDirectory)],
-      ...[...command.environment].flatMap(([name, value]) => ["--setenv", name, value]),
-      // Otherwise its --chdir leaves a PWD behind.
-      ...(command.environment.has("PWD") ? [] : ["--unsetenv", "PWD"]),
-      "--",
-      ...lookedUp(command.arguments),
-    ],
+    commandLine: (command) =>
+      [
+        ["bwrap", ...always],
+        command.network ? [] : ["--unshare-net"],
+        ["--bind", command.temp, fixedPlaces.temp],
+        ["--bind", command.home, fixedPlaces.home],
+        ["--bind", command.root, fixedPlaces.root],
+        ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
+        [...command.environment].flatMap(([name, value]) => ["--setenv", name, value]),
+        // Otherwise its --chdir leaves a PWD behind.
+        command.environment.has("PWD") ? [] : ["--unsetenv", "PWD"],
+        ["--", ...lookedUp(command.arguments)],
+      ].flat(),
   };
 }
 

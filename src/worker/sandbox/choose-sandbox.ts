@@ -48,10 +48,7 @@ export async function chooseSandbox(
   throw new Fault("failed_precondition", `no sandbox works here: ${refused.join("; ")}`);
 }
 
-async function candidates(
-  settings: SandboxSettings,
-  runDir: string,
-): Promise<[string, Sandbox][]> {
+async function candidates(settings: SandboxSettings, runDir: string): Promise<[string, Sandbox][]> {
   const etc = join(runDir, "etc");
   const newRoot = join(runDir, "new-root");
   await mkdir(etc, { recursive: true });
@@ -83,7 +80,10 @@ async function tryOut(
     "{ cat /sys/class/net/lo/operstate /sys/class/net/lo/flags 2>/dev/null || :; } && cat /proc/net/dev";
   const commandLine = sandbox.commandLine({
     arguments: ["/bin/sh", "-c", script],
-    environment: new Map([["PATH", path], ["HOME", sandbox.placesOf({ root: at("root"), temp: at("temp"), home: at("home") }).home]]),
+    environment: new Map([
+      ["PATH", path],
+      ["HOME", sandbox.placesOf({ root: at("root"), temp: at("temp"), home: at("home") }).home],
+    ]),
     root: at("root"),
     temp: at("temp"),
     home: at("home"),
@@ -91,7 +91,11 @@ async function tryOut(
     network: false,
   });
   const [program = "", ...args] = [...shell.enter, ...commandLine];
-  const { stdout } = await run(program, args, { env: { PATH: toolPath(path) }, timeout: 10_000, cwd: "/" });
+  const { stdout } = await run(program, args, {
+    env: { PATH: toolPath(path) },
+    timeout: 10_000,
+    cwd: "/",
+  });
   if (sandbox.kind === "none") return "the machine's, for every job";
   const interfaces = stdout.split("\n").filter((line) => /^\s*\w+:/.test(line));
   if (interfaces.length !== 1) throw new Error("the network is not cut off");

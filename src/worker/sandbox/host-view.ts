@@ -16,7 +16,17 @@ export interface HostViewSettings {
 }
 
 /** Not shown: made anew by the sandbox, or other people's. */
-const notShown = new Set(["proc", "dev", "tmp", "run", "home", "root", "grange", "lost+found", "boot"]);
+const notShown = new Set([
+  "proc",
+  "dev",
+  "tmp",
+  "run",
+  "home",
+  "root",
+  "grange",
+  "lost+found",
+  "boot",
+]);
 
 /**
  * What of this host a job may read: programs and their settings, but nobody's

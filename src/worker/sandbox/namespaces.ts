@@ -12,13 +12,14 @@ export function namespacesSandbox(view: readonly ViewStep[], scratch: string): S
     kind: "namespaces",
     ownPids: true,
     placesOf: () => fixedPlaces,
-    commandLine: (command) => [
-      ...["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"],
-      ...["--ipc", "--uts", ...(command.network ? [] : ["--net"])],
-      ...["sh", "-c", setupScript(view, scratch, command), "sh"],
-      ...[...command.environment].map(([name, value]) => `${name}=${value}`),
-      ...lookedUp(command.arguments),
-    ],
+    commandLine: (command) =>
+      [
+        ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"],
+        ["--ipc", "--uts", ...(command.network ? [] : ["--net"])],
+        ["sh", "-c", setupScript(view, scratch, command), "sh"],
+        [...command.environment].map(([name, value]) => `${name}=${value}`),
+        lookedUp(command.arguments),
+      ].flat(),
   };
 }
 
@@ -41,9 +42,12 @@ function setupScript(
     `for d in ${devices.join(" ")}; do : > dev/$d; mount --bind /dev/$d dev/$d; done`,
     "ln -s /proc/self/fd dev/fd; ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr",
     "mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts dev/pts 2>/dev/null && ln -s pts/ptmx dev/ptmx || :",
-    "mount -t proc proc proc",
+    // Inside a container with a masked /proc only the one that is there may be shown.
+    "mount -t proc proc proc 2>/dev/null || mount --rbind /proc proc",
     // Without `ip` the loopback stays down; the facilities say so.
-    ...(command.network ? [] : ["ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null || :"]),
+    ...(command.network
+      ? []
+      : ["ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null || :"]),
     "hostname grange 2>/dev/null || :",
     "pivot_root . .old; umount -l .old; rmdir .old 2>/dev/null || :",
     // The user namespace of its own takes the rights over all these mounts away.

@@ -6,10 +6,10 @@ export const noSandbox: Sandbox = {
   kind: "none",
   ownPids: false,
   placesOf: (places) => places,
-  commandLine: ({ root, workingDirectory, environment, arguments: argv }) => [
-    ...["sh", "-c", 'cd "$1" && shift && exec env -i "$@"', "sh"],
-    join(root, workingDirectory),
-    ...[...environment].map(([name, value]) => `${name}=${value}`),
-    ...lookedUp(argv),
-  ],
+  commandLine: ({ root, workingDirectory, environment, arguments: argv }) =>
+    [
+      ["sh", "-c", 'cd "$1" && shift && exec env -i "$@"', "sh", join(root, workingDirectory)],
+      [...environment].map(([name, value]) => `${name}=${value}`),
+      lookedUp(argv),
+    ].flat(),
 };
