@@ -242,20 +242,19 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
       expect(Math.max(...cpuMs)).toBeGreaterThan(80);
     });
 
-    test.skipIf(sandbox === "none")(
-      "shows neither the farm's data nor the home of its owner",
-      async () => {
-        const out = await printed({
-          script: `ls -A ${dataDir} ${homedir()} /run 2>&1; echo "$HOME $PWD $TMPDIR"; id -u`,
-        });
+    test("shows neither the farm's data nor the home of its owner", async ({ skip }) => {
+      skip(sandbox === "none", "NOT TESTED: a plain process group isolates nothing");
+      const out = await printed({
+        script: `ls -A ${dataDir} ${homedir()} /run 2>&1; echo "$HOME $PWD $TMPDIR"; id -u`,
+      });
 
-        expect(out).not.toContain("blobs");
-        expect(out).not.toContain(".bash");
-        expect(out).toContain("/grange/home /grange/work /tmp\n1000\n");
-      },
-    );
+      expect(out).not.toContain("blobs");
+      expect(out).not.toContain(".bash");
+      expect(out).toContain("/grange/home /grange/work /tmp\n1000\n");
+    });
 
-    test.skipIf(sandbox === "none")("lets nothing be written outside the tree", async () => {
+    test("lets nothing be written outside the tree", async ({ skip }) => {
+      skip(sandbox === "none", "NOT TESTED: a plain process group isolates nothing");
       const { result } = await run({
         script:
           "for d in / /usr /etc /var /opt; do touch $d/x 2>/dev/null && echo $d; done; exit 0",
@@ -265,22 +264,21 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
       expect(existsSync("/usr/x")).toBe(false);
     });
 
-    test.skipIf(sandbox === "none")(
-      "cuts the network off, but for loopback, unless a job asks for it",
-      async () => {
-        const listener = createServer((socket) => socket.end("hello"));
-        await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-        const address = listener.address();
-        const port = typeof address === "object" ? address?.port : 0;
-        const script = `node -e 'const s = require("net").connect(${port}, "127.0.0.1"); s.on("error", e => console.log(e.code)); s.on("data", d => console.log(String(d)))'`;
+    test("cuts the network off, but for loopback, unless a job asks for it", async ({ skip }) => {
+      skip(sandbox === "none", "NOT TESTED: a plain process group isolates nothing");
+      const listener = createServer((socket) => socket.end("hello"));
+      await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+      const address = listener.address();
+      const port = typeof address === "object" ? address?.port : 0;
+      const script = `node -e 'const s = require("net").connect(${port}, "127.0.0.1"); s.on("error", e => console.log(e.code)); s.on("data", d => console.log(String(d)))'`;
 
-        expect(await printed({ script })).toBe("ECONNREFUSED\n");
-        expect(await printed({ script, platform: { network: "on" } })).toBe("hello\n");
-        await new Promise((resolve) => listener.close(resolve));
-      },
-    );
+      expect(await printed({ script })).toBe("ECONNREFUSED\n");
+      expect(await printed({ script, platform: { network: "on" } })).toBe("hello\n");
+      await new Promise((resolve) => listener.close(resolve));
+    });
 
-    test.skipIf(sandbox === "none")("lets a job make user namespaces of its own", async () => {
+    test("lets a job make user namespaces of its own", async ({ skip }) => {
+      skip(sandbox === "none", "NOT TESTED: a plain process group isolates nothing");
       expect(await printed({ script: "unshare -U true && echo yes" })).toBe("yes\n");
     });
 
