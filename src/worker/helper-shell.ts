@@ -33,11 +33,52 @@ const wrappers = {
   plain: [],
 } as const;
 
-/** Starts the shell; throws when the kernel does not grant the namespaces. */
+/**
+ * Starts the shell; throws when the kernel does not grant the namespaces.
+ *
+ * Should the shell be killed, the next script starts another. What the first had
+ * mounted is then out of reach: actions under way fail as the machine's fault, and
+ * are tried again.
+ */
 export async function startHelperShell(
   kind: HelperShell["kind"],
   path: string,
 ): Promise<HelperShell> {
+  let shell = await openShell(kind, path);
+  let reopening: Promise<void> | undefined;
+  let stopped = false;
+
+  const reopen = async () => {
+    shell = await openShell(kind, path);
+    reopening = undefined;
+  };
+
+  return {
+    kind,
+    async run(script) {
+      if (shell.hasEnded() && !stopped) await (reopening ??= reopen());
+      return shell.run(script);
+    },
+    reach: (at) => (kind === "plain" ? at : `/proc/${shell.pid}/root${at}`),
+    get enter() {
+      return enterCommand(kind, shell.pid);
+    },
+    async stop() {
+      stopped = true;
+      await reopening;
+      await shell.stop();
+    },
+  };
+}
+
+interface OpenShell {
+  readonly pid: number;
+  hasEnded(): boolean;
+  run(script: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function openShell(kind: HelperShell["kind"], path: string): Promise<OpenShell> {
   const [program = "sh", ...args] = [...wrappers[kind], "sh"];
   // Detached: Ctrl-C at a terminal goes to the worker, which decides what it means.
   const child = spawn(program, args, {
@@ -50,9 +91,10 @@ export async function startHelperShell(
   const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));
   listen(child, pending);
 
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   const run = (script: string) =>
     new Promise<void>((resolve, reject) => {
-      if (child.exitCode !== null || child.signalCode !== null) {
+      if (hasEnded()) {
         reject(new Fault("unavailable", "the worker's helper shell has ended"));
         return;
       }
@@ -61,12 +103,10 @@ export async function startHelperShell(
     });
 
   await run("true");
-  const pid = child.pid ?? 0;
   return {
-    kind,
+    pid: child.pid ?? 0,
+    hasEnded,
     run,
-    reach: (at) => (kind === "plain" ? at : `/proc/${pid}/root${at}`),
-    enter: enterCommand(kind, pid),
     async stop() {
       child.stdin.end();
       await exited;

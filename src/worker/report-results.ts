@@ -1,10 +1,12 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
-import { messageOf } from "#core/fault.ts";
+import { Fault, messageOf } from "#core/fault.ts";
 import {
   type Finished,
+  FinishedSchema,
   FinishRequestSchema,
   FinishResponse_Verdict,
+  Outcome,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { backoffMs } from "./backoff.ts";
 import type { FarmConnection } from "./farm-connection.ts";
@@ -21,6 +23,8 @@ export type Answer = "published" | "refused" | "kept";
 
 /** Small enough for one message, however long the farm was away. */
 const mostInOneCall = 64;
+/** What servers take in one message, less what surrounds a result. */
+const mostBytes = 4_000_000;
 
 /**
  * Reports results until the farm has answered for each.
@@ -51,7 +55,14 @@ export class ResultReporter {
 
   /** Resolves when the farm has answered, with what it said; or when the reporter stops. */
   deliver(finished: Finished): Promise<Answer> {
-    const answered = new Promise<Answer>((resolve) => this.#waiting.push({ finished, resolve }));
+    const answered = new Promise<Answer>((resolve) => {
+      const item = { finished, resolve };
+      const bytes = toBinary(FinishedSchema, finished).length;
+      if (bytes > mostBytes) {
+        this.#makeAcceptable(item, `it takes ${bytes} bytes; name fewer outputs, or a directory`);
+      }
+      this.#waiting.push(item);
+    });
     if (!this.#delivering) void this.#deliverAll();
     return answered;
   }
@@ -70,8 +81,9 @@ export class ResultReporter {
   async #deliverAll(): Promise<void> {
     this.#delivering = true;
     let failures = 0;
+    let most = mostInOneCall;
     while (this.#waiting.length > 0 && !this.#stopped.signal.aborted) {
-      const batch = this.#waiting.slice(0, mostInOneCall);
+      const batch = this.#waiting.slice(0, most);
       const request = create(FinishRequestSchema, {
         ...this.#identity,
         finished: batch.map(({ finished }) => finished),
@@ -80,8 +92,23 @@ export class ResultReporter {
         const { verdicts } = await this.#farm.finish(request);
         this.#waiting.splice(0, batch.length);
         failures = 0;
+        most = mostInOneCall;
         await Promise.all(batch.map((item, at) => this.#settle(item, verdicts[at])));
       } catch (reason) {
+        if (isRefusedForGood(reason)) {
+          // One of them is at fault: alone it shows, and does not hold the others up.
+          const [first] = batch;
+          if (batch.length === 1 && first !== undefined) {
+            if (first.finished.result !== undefined) this.#makeAcceptable(first, reason);
+            else {
+              // Not even its failure is taken: the lease will end by itself.
+              this.#waiting.shift();
+              await this.#settle(first, undefined);
+            }
+          }
+          most = 1;
+          continue;
+        }
         failures++;
         this.#logger.warn(
           { reason: messageOf(reason), failures },
@@ -93,6 +120,17 @@ export class ResultReporter {
     // At once, in the same turn as the last look at what waits: nothing falls between.
     this.#delivering = false;
     for (const { resolve } of this.#waiting.splice(0)) resolve("kept");
+  }
+
+  /** A result that the farm cannot take becomes a failure that says so. */
+  #makeAcceptable(item: Waiting, reason: unknown): void {
+    this.#logger.warn({ reason: messageOf(reason) }, "the farm cannot take a result");
+    const { result: _, ...withoutResult } = item.finished;
+    item.finished = {
+      ...withoutResult,
+      outcome: Outcome.FAILED,
+      message: `the farm could not take its result: ${messageOf(reason)}`,
+    };
   }
 
   async #settle({ finished, resolve }: Waiting, verdict: FinishResponse_Verdict | undefined) {
@@ -108,7 +146,12 @@ export class ResultReporter {
   }
 }
 
+/** Saying it again would be answered the same. A full disk, by contrast, may be emptied. */
+function isRefusedForGood(reason: unknown): boolean {
+  return reason instanceof Fault && reason.code === "invalid_argument";
+}
+
 interface Waiting {
-  readonly finished: Finished;
+  finished: Finished;
   readonly resolve: (answer: Answer) => void;
 }

@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { pino } from "pino";
+import { afterAll, expect, test } from "vitest";
+import { Fault } from "#core/fault.ts";
+import {
+  type Finished,
+  FinishedSchema,
+  type FinishRequest,
+  FinishResponse_Verdict,
+  FinishResponseSchema,
+  Outcome,
+} from "#proto/grange/worker/v1/worker_pb.ts";
+import type { FarmConnection } from "./farm-connection.ts";
+import { ResultReporter } from "./report-results.ts";
+import { Spool } from "./spool.ts";
+
+const dir = await mkdtemp(join(tmpdir(), "grange-report-"));
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+function result(executionId: string, outputs = 1): Finished {
+  return create(FinishedSchema, {
+    lease: { executionId, attempt: 1, epoch: 1n },
+    outcome: Outcome.SUCCEEDED,
+    result: {
+      outputFiles: Array.from({ length: outputs }, (_, i) => ({
+        path: `${"long/".repeat(20)}${i}`,
+        digest: { hash: "a".repeat(64), sizeBytes: 1n },
+      })),
+    },
+  });
+}
+
+/** A farm that refuses every result of one execution, whatever comes along with it. */
+async function reporterTo(refused: string) {
+  const taken: Finished[] = [];
+  const farm: Pick<FarmConnection, "finish"> = {
+    async finish(request: FinishRequest) {
+      const bad = request.finished.some(
+        ({ lease, result }) => lease?.executionId === refused && result !== undefined,
+      );
+      if (bad) throw new Fault("invalid_argument", "an output path is illegal");
+      taken.push(...request.finished);
+      return create(FinishResponseSchema, {
+        verdicts: request.finished.map(() => FinishResponse_Verdict.PUBLISHED),
+      });
+    },
+  };
+  const spool = await Spool.open(dir, refused);
+  const identity = { workerName: "w", instanceId: "i" };
+  const reporter = new ResultReporter(
+    farm as FarmConnection,
+    identity,
+    spool,
+    pino({ level: "silent" }),
+  );
+  return { reporter, taken };
+}
+
+test("a result that the farm refuses for good becomes a failure that says why, and holds nobody up", async () => {
+  const { reporter, taken } = await reporterTo("bad");
+
+  const answers = await Promise.all(
+    ["good-1", "bad", "good-2"].map((id) => reporter.deliver(result(id))),
+  );
+
+  expect(answers).toEqual(["published", "published", "published"]);
+  expect(taken.find(({ lease }) => lease?.executionId === "bad")).toMatchObject({
+    outcome: Outcome.FAILED,
+    message: "the farm could not take its result: an output path is illegal",
+  });
+});
+
+test("a result that no message can hold becomes a failure that says what to do", async () => {
+  const { reporter, taken } = await reporterTo("nobody");
+
+  await reporter.deliver(result("large", 30_000));
+
+  expect(taken[0]?.outcome).toBe(Outcome.FAILED);
+  expect(taken[0]?.message).toMatch(/\d+ bytes; name fewer outputs, or a directory/);
+});
