@@ -56,12 +56,16 @@ export class CommitInputReader {
     this.#mirrors.set(`${commit.url}\n${commit.sha}`, Promise.resolve(mirror));
   }
 
-  read(commit: CommitPlace, patterns: readonly string[]): Promise<CommitInputs> {
-    const key = `${commit.url}\n${commit.sha}\n${JSON.stringify(patterns)}`;
+  /** Without a list of patterns, all files; with an empty one, none. */
+  read(commit: CommitPlace, patterns?: readonly string[]): Promise<CommitInputs> {
+    const key = `${commit.url}\n${commit.sha}\n${JSON.stringify(patterns ?? "all")}`;
     return this.#selections.get(key, () => this.#select(commit, patterns));
   }
 
-  async #select(commit: CommitPlace, patterns: readonly string[]): Promise<CommitInputs> {
+  async #select(
+    commit: CommitPlace,
+    patterns: readonly string[] | undefined,
+  ): Promise<CommitInputs> {
     const { store } = this.#rooms;
     const key = `${commit.url}\n${commit.sha}`;
     const mirror = await this.#mirrors.get(key, () => this.#fetch(commit));

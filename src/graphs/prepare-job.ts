@@ -59,7 +59,7 @@ export async function prepareJob(rooms: PreparationRooms, job: ReadyJob): Promis
 }
 
 async function inputRoot({ db, store, inputs }: PreparationRooms, job: ReadyJob): Promise<Digest> {
-  const files = await inputs.read({ url: job.url, sha: job.commit }, job.definition.inputs ?? []);
+  const files = await inputs.read({ url: job.url, sha: job.commit }, job.definition.inputs);
   const needs = Object.entries(job.definition.needs ?? {}).filter(
     ([, need]) => need.outputs?.length !== 0,
   );

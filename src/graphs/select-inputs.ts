@@ -6,16 +6,18 @@ import { suggestion } from "./definitions/nearest-name.ts";
 const mostFiles = 300_000;
 
 /**
- * The files of a commit that a job's patterns mean.
+ * The files of a commit that a job's patterns mean: all without a list, none with an empty one.
  *
  * A pattern without wildcards names something that must be there: throws
  * `invalid_argument` when it is not. One with wildcards may mean nothing.
  */
 export function selectInputs<Entry extends { readonly path: string }>(
   entries: readonly Entry[],
-  patterns: readonly string[],
+  patterns: readonly string[] | undefined,
 ): readonly Entry[] {
-  if (patterns.length === 0) return limited(entries);
+  if (patterns === undefined) return limited(entries);
+  // To a glob, no pattern means everything.
+  if (patterns.length === 0) return [];
   for (const pattern of patterns) {
     if (/^!|[*?[\]{}\\]/.test(pattern)) continue;
     const means = compileGlobs([pattern]);

@@ -13,7 +13,7 @@ export const telltaleFiles = [
 ] as const;
 
 export interface Starter {
-  /** The text of a first `.grange/jobs.yml`. */
+  /** The text of a first `.grange/farm.yml`. */
   readonly text: string;
   /** What was recognised, for people: `package.json with scripts lint, test`. */
   readonly found: readonly string[];

@@ -99,7 +99,7 @@ async function definitionsOfCommit(git: Git, commit: FetchedCommit): Promise<Map
       .map(({ path, bytes }) => [path, decoder.decode(bytes)]),
   );
   if (files.size > 0) return files;
-  const message = `commit ${commit.sha.slice(0, 10)} has no definitions: add ${definitionsDirectory}/jobs.yml ("grange init" writes a first one), or give definitions along`;
+  const message = `commit ${commit.sha.slice(0, 10)} has no definitions: add ${definitionsDirectory}/farm.yml ("grange init" writes a first one), or give definitions along`;
   throw new DefinitionProblems([{ file: definitionsDirectory, line: null, column: null, message }]);
 }
 

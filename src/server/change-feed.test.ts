@@ -36,3 +36,15 @@ test("a ticket hears only its topic, and ends when its signal does", async () =>
   await waitA;
   await feed.stop();
 });
+
+test("one feed hears several channels, and each topic of a payload that names many", async () => {
+  const feed = await changeFeed(db, "things", "other_things");
+  const a = feed.ticket("a");
+  const b = feed.ticket("b");
+
+  await db.run(sql`select pg_notify('other_things', 'a,b')`);
+
+  // If it was not heard, the test's own time would run out.
+  await Promise.all([a.changed(600_000, never), b.changed(600_000, never)]);
+  await feed.stop();
+});

@@ -19,22 +19,20 @@ export interface Ticket {
 }
 
 /**
- * Follows a NOTIFY channel whose payload is a topic; the empty topic hears everything.
+ * Follows NOTIFY channels whose payloads are topics, separated by commas; the empty topic hears everything.
  *
  * After a lost connection every follower is woken, since notifications were missed.
  */
-export async function changeFeed(db: Db, channel: string): Promise<ChangeFeed> {
+export async function changeFeed(db: Db, ...channels: readonly string[]): Promise<ChangeFeed> {
   const waiting = new Map<string, Set<() => void>>();
   const wake = (topic: string) => {
     for (const ring of waiting.get(topic) ?? []) ring();
   };
-  const listener = await db.listen(channel, (topic) => {
-    if (topic === "") for (const each of waiting.keys()) wake(each);
-    else {
-      wake(topic);
-      wake("");
-    }
-  });
+  const hear = (payload: string) => {
+    if (payload === "") for (const each of waiting.keys()) wake(each);
+    else for (const topic of [...payload.split(","), ""]) wake(topic);
+  };
+  const listeners = await Promise.all(channels.map((channel) => db.listen(channel, hear)));
 
   return {
     ticket(topic) {
@@ -67,6 +65,8 @@ export async function changeFeed(db: Db, channel: string): Promise<ChangeFeed> {
         },
       };
     },
-    stop: () => listener.stop(),
+    async stop() {
+      await Promise.all(listeners.map((listener) => listener.stop()));
+    },
   };
 }

@@ -34,7 +34,8 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     const rooms = keep(await openRooms(config, directory, logger));
     const feeds = {
       graphs: keep(await changeFeed(rooms.db, "grange_graph")),
-      logs: keep(await changeFeed(rooms.db, logChannel)),
+      // A log ends with its execution, which the log's own channel does not tell.
+      logs: keep(await changeFeed(rooms.db, logChannel, executionChannel)),
       executions: keep(await changeFeed(rooms.db, executionChannel)),
     };
     const urlOf = (port: number) => `http://${nameOf(config.host)}:${port}`;

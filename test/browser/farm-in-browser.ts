@@ -10,11 +10,8 @@ import { type FakeServer, startFakeServer } from "../../web/dev/fake-server.ts";
 export interface FarmInBrowser {
   readonly farm: FakeFarm;
   readonly server: FakeServer;
-  /**
-   * A new page in a profile of its own. `faults` gathers what it complained of,
-   * `openedAt` is when it was sent there, by `performance.now()`.
-   */
-  readonly open: (path: string) => Promise<{ page: Page; faults: string[]; openedAt: number }>;
+  /** A new page in a profile of its own. `faults` gathers what it complained of. */
+  readonly open: (path: string) => Promise<{ page: Page; faults: string[] }>;
 }
 
 /**
@@ -64,9 +61,8 @@ export async function farmInBrowser(farm = new FakeFarm()): Promise<FarmInBrowse
       page.on("console", (message) => {
         if (message.type() === "error") faults.push(message.text());
       });
-      const openedAt = performance.now();
       await page.goto(`${running.url}${path}`, { waitUntil: "commit" });
-      return { page, faults, openedAt };
+      return { page, faults };
     },
   };
 }

@@ -1,18 +1,22 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { type Farm, grange } from "../support/farm.ts";
+import { farmDatabaseUrl } from "../support/farm-database-url.ts";
 import { type Finished, runProgram } from "../support/process.ts";
 import { sampleRepository } from "../support/sample-repository.ts";
+import { onSmallDisk, whyNoSmallDisk } from "../support/small-disk.ts";
 
 /** Something wrong that a user hands in, and what the answer must contain. */
 export interface BadInput {
   readonly name: string;
   /** Types the command; the farm stands by for cases that need one. */
   run(farm: Farm, scratch: string): Promise<Finished>;
+  /** Why this machine cannot be made to show it; undefined where it can. */
+  whyNot?(): string | undefined;
   /** Each must be found in what the command says: what is wrong, where, and a way out. */
   readonly says: readonly RegExp[];
 }
@@ -33,6 +37,18 @@ function definitions(name: string, text: string, says: readonly RegExp[]): BadIn
       }
     },
   };
+}
+
+/** `grange up` on a repository that is fine, so that only the rest of the command is wrong. */
+async function up(...args: string[]): Promise<Finished> {
+  const repository = await sampleRepository({
+    ".grange/farm.yml": 'version: 1\njobs:\n  a: { commands: "true" }\n',
+  });
+  try {
+    return await run("up", "--once", "--repo", repository.path, ...args);
+  } finally {
+    await repository.remove();
+  }
 }
 
 /** Ten levels of ten aliases each: 10^10 scalars from a kilobyte. */
@@ -101,7 +117,7 @@ export const badInputs: readonly BadInput[] = [
       const address = holder.address();
       const port = typeof address === "object" && address !== null ? address.port : 0;
       try {
-        return await run("up", "--once", "--port", String(port), "--data", join(scratch, "port"));
+        return await up("--port", String(port), "--data", join(scratch, "port"));
       } finally {
         holder.close();
       }
@@ -112,8 +128,8 @@ export const badInputs: readonly BadInput[] = [
     says: [/newer version/, /GRANGE_DATA|--data/],
     async run(farm, scratch) {
       // The database of a farm that stands is given to a second server by URL.
-      const url = `postgres:///newer?host=${encodeURIComponent(await socketDirOf(farm))}&user=grange`;
-      const admin = openPostgres({ url: url.replace("/newer", "/postgres"), poolSize: 1 });
+      const url = await farmDatabaseUrl(farm, "newer");
+      const admin = openPostgres({ url: await farmDatabaseUrl(farm), poolSize: 1 });
       await admin.script("create database newer");
       await admin.close();
       const newer = openPostgres({ url, poolSize: 1 });
@@ -130,13 +146,28 @@ export const badInputs: readonly BadInput[] = [
     },
   },
   {
+    name: "a data directory that another server works in",
+    says: [/another Grange server \(process \d+\)/, /stop it/i, /GRANGE_DATA|--data/],
+    run: (farm) => run("server", "--port", "0", "--data", farm.dataDir),
+  },
+  {
     name: "a data directory that cannot be written",
     says: [/cannot write|not writable/i, /GRANGE_DATA|--data/],
     async run(_, scratch) {
       // A file in the way stops root as well, which permissions do not.
       await writeFile(join(scratch, "in-the-way"), "");
-      return run("up", "--once", "--port", "0", "--data", join(scratch, "in-the-way", "data"));
+      return up("--port", "0", "--data", join(scratch, "in-the-way", "data"));
     },
+  },
+  {
+    name: "a disk that is full while a job runs",
+    whyNot: whyNoSmallDisk,
+    says: [/no space is left in \/.*\/blobs/, /Free some, or move the directory/],
+    run: () =>
+      onSmallDisk(async ({ fill, submit }) => {
+        await fill(4_000_000);
+        return submit();
+      }),
   },
 ];
 
@@ -154,12 +185,4 @@ export async function tryBadInput(
     await chmod(scratch, 0o700);
     await rm(scratch, { recursive: true, force: true });
   }
-}
-
-async function socketDirOf(farm: Farm): Promise<string> {
-  // The fifth line of PostgreSQL's own lock file.
-  const lines = (await readFile(join(farm.dataDir, "pgdata", "postmaster.pid"), "utf8")).split(
-    "\n",
-  );
-  return lines[4] ?? "";
 }

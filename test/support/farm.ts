@@ -22,6 +22,8 @@ export interface Farm {
   log(graphId: string, job: string, run?: number): Promise<string>;
   /** Follows a graph's events until `reached`, across lost connections. */
   until(id: string, reached: (graph: Graph) => boolean): Promise<Graph>;
+  /** Waits for a job's first run to begin and to have printed `text`. */
+  untilLogged(id: string, job: string, text: string): Promise<void>;
   untilOver(id: string): Promise<Graph>;
   stop(): Promise<void>;
 }
@@ -29,17 +31,25 @@ export interface Farm {
 export interface WorkerOptions {
   readonly name?: string;
   readonly sizeClass?: number;
+  /** Another way to the server than the straight one. */
+  readonly server?: string;
+  /** Directories that jobs do not see. */
+  readonly hide?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface FarmOptions {
   readonly workers?: number;
   readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A program and its arguments that runs the server's command line after them. */
+  readonly serverWithin?: readonly string[];
 }
 
 export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
   const ownDir = options.dataDir === undefined;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "grange-farm-")));
-  let server = startServer(dataDir, 0);
+  let server = startServer(dataDir, 0, options);
   const url = await readyUrl(server);
   const port = Number(new URL(url).port);
   const workers: Program[] = [];
@@ -53,24 +63,30 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
     workers,
     async restartServer() {
       await server.finished;
-      server = startServer(dataDir, port);
+      server = startServer(dataDir, port, options);
       await readyUrl(server);
     },
-    startWorker({ name = `worker-${workers.length + 1}`, sizeClass = 1 } = {}) {
-      const worker = startProgram(process.execPath, [
-        grange,
-        "worker",
-        "--server",
-        url,
-        "--name",
-        name,
-        "--size-class",
-        String(sizeClass),
-        "--data",
-        join(dataDir, "workers"),
-      ]);
-      workers.push(worker);
-      return worker;
+    startWorker(worker = {}) {
+      const { name = `worker-${workers.length + 1}`, sizeClass = 1, hide = [], env = {} } = worker;
+      const started = startProgram(
+        process.execPath,
+        [
+          grange,
+          "worker",
+          "--server",
+          worker.server ?? url,
+          "--name",
+          name,
+          "--size-class",
+          String(sizeClass),
+          "--data",
+          join(dataDir, "workers"),
+          ...hide.flatMap((dir) => ["--hide", dir]),
+        ],
+        { env },
+      );
+      workers.push(started);
+      return started;
     },
     submit: async (request) => (await call<{ graph: GraphSummary }>(url, "/graphs", request)).graph,
     graph: (id) => call(url, `/graphs/${id}`),
@@ -80,6 +96,19 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
       return (await fetch(`${url}/api/v1${path}`)).text();
     },
     until: (id, reached) => until(url, id, reached),
+    async untilLogged(id, name, text) {
+      await until(url, id, (graph) =>
+        graph.jobList.some((job) => job.name === name && job.startedAt !== null),
+      );
+      const path = `/graphs/${id}/jobs/${encodeURIComponent(name)}/runs/1/log/events`;
+      const events = await fetch(`${url}/api/v1${path}`);
+      let seen = "";
+      for await (const chunk of events.body ?? []) {
+        seen += Buffer.from(chunk).toString();
+        if (seen.includes(text)) return;
+      }
+      throw new Error(`${name} ended and never printed ${text}:\n${seen}`);
+    },
     untilOver: (id) => until(url, id, (graph) => graph.state !== "running"),
     async stop() {
       for (const worker of workers) worker.signal("SIGTERM");
@@ -93,15 +122,22 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
   return farm;
 }
 
-function startServer(dataDir: string, port: number): Program {
-  return startProgram(process.execPath, [
+function startServer(
+  dataDir: string,
+  port: number,
+  { env = {}, serverWithin = [] }: FarmOptions,
+): Program {
+  const [program = process.execPath, ...args] = [
+    ...serverWithin,
+    process.execPath,
     grange,
     "server",
     "--data",
     dataDir,
     "--port",
     String(port),
-  ]);
+  ];
+  return startProgram(program, args, { env });
 }
 
 async function readyUrl(server: Program): Promise<string> {

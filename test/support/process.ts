@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 
 export interface Finished {
   readonly code: number | null;
@@ -12,6 +13,8 @@ export interface Program {
   readonly pid: number;
   /** Resolves with the first line of standard output that `wanted` accepts. */
   line(wanted: (line: string) => boolean): Promise<string>;
+  /** The same for standard error. */
+  note(wanted: (line: string) => boolean): Promise<string>;
   readonly finished: Promise<Finished>;
   signal(name: NodeJS.Signals): void;
 }
@@ -33,21 +36,12 @@ export function startProgram(
   });
   const out: string[] = [];
   const err: string[] = [];
-  const wanting = new Set<(line: string | undefined) => void>();
-  const lines: string[] = [];
   child.stdout?.setEncoding("utf8").on("data", (text: string) => out.push(text));
   child.stderr?.setEncoding("utf8").on("data", (text: string) => err.push(text));
-  if (child.stdout !== null) {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      lines.push(line);
-      for (const look of wanting) look(line);
-    });
-  }
   const finished = new Promise<Finished>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => {
       resolve({ code, stdout: out.join(""), stderr: err.join("") });
-      for (const look of wanting) look(undefined);
     });
   });
   finished.catch(() => {});
@@ -55,26 +49,43 @@ export function startProgram(
   return {
     pid: child.pid ?? 0,
     finished,
-    line: (wanted) =>
-      new Promise((resolve, reject) => {
-        const early = lines.find(wanted);
-        if (early !== undefined) return resolve(early);
-        const look = (line: string | undefined) => {
-          if (line !== undefined && !wanted(line)) return;
-          wanting.delete(look);
-          if (line !== undefined) resolve(line);
-          else
-            reject(
-              new Error(`the program ended without that line:\n${out.join("")}${err.join("")}`),
-            );
-        };
-        wanting.add(look);
-        if (child.exitCode !== null) look(undefined);
-      }),
+    line: firstLine(child.stdout, finished),
+    note: firstLine(child.stderr, finished),
     signal: (name) => {
       if (child.exitCode === null && child.signalCode === null) child.kill(name);
     },
   };
+}
+
+/** Remembers a stream's lines, so that one which has come already is found too. */
+function firstLine(
+  stream: Readable | null,
+  finished: Promise<Finished>,
+): (wanted: (line: string) => boolean) => Promise<string> {
+  const lines: string[] = [];
+  const wanting = new Set<(line: string) => void>();
+  if (stream !== null) {
+    createInterface({ input: stream }).on("line", (line) => {
+      lines.push(line);
+      for (const look of wanting) look(line);
+    });
+  }
+  return (wanted) =>
+    new Promise((resolve, reject) => {
+      const early = lines.find(wanted);
+      if (early !== undefined) return resolve(early);
+      const look = (line: string) => {
+        if (!wanted(line)) return;
+        wanting.delete(look);
+        resolve(line);
+      };
+      wanting.add(look);
+      finished.then(
+        ({ stdout, stderr }) =>
+          reject(new Error(`the program ended without that line:\n${stdout}${stderr}`)),
+        reject,
+      );
+    });
 }
 
 /** Runs a program to its end. */

@@ -10,13 +10,16 @@ export const badInput: Measurement = {
     try {
       const rows: Row[] = [];
       for (const bad of badInputs) {
+        const whyNot = bad.whyNot?.();
+        if (whyNot !== undefined) {
+          rows.push({ ...row(bad.name), figure: null, holds: false, how: whyNot });
+          continue;
+        }
         const { code, said, missing } = await tryBadInput(bad, farm);
         const clear = missing.length === 0 && code !== 0;
         rows.push({
-          name: `bad input: ${bad.name}`,
+          ...row(bad.name),
           figure: clear ? `exit ${code}` : `exit ${code}, says not ${missing.join(" ")}`,
-          unit: "",
-          goal: "exit ≠ 0; what, where, a way out",
           holds: clear,
           how: said.trim().split("\n").slice(0, 1).join(" ").slice(0, 120),
         });
@@ -27,3 +30,7 @@ export const badInput: Measurement = {
     }
   },
 };
+
+function row(name: string): Pick<Row, "name" | "unit" | "goal"> {
+  return { name: `bad input: ${name}`, unit: "", goal: "exit ≠ 0; what, where, a way out" };
+}

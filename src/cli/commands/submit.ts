@@ -1,6 +1,7 @@
 import type { Describe } from "../command-list.ts";
 import { repeated, speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
+import { totalsOf } from "../progress/totals.ts";
 import { watchGraph } from "../progress/watch-graph.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import type { SubmissionOptions } from "../submission.ts";
@@ -30,8 +31,10 @@ export const describeSubmit: Describe = (command) => {
         session.terminal.notes.line(submitted.url);
         const enough = new AbortController();
         process.once("SIGINT", () => enough.abort());
-        const { graph } = await watchGraph(session, submitted.id, enough.signal);
-        if (options.json === true) answer(session, options, graph, () => []);
+        const view = await watchGraph(session, submitted.id, enough.signal);
+        const { graph } = view;
+        const ended = { ...graph, ...totalsOf(view), url: submitted.url };
+        if (options.json === true) answer(session, options, ended, () => []);
         return graph.state === "succeeded" ? exitCodes.ok : exitCodes.failed;
       }),
     );

@@ -158,6 +158,16 @@ describe("what is told of a mistake", () => {
       says: '.grange/jobs.yml:4:15: template: there is no value "HOME" here (there are parameters, repository, commit, branch, rev); for a variable of the shell write $HOME or $${...} with two dollar signs',
     },
     {
+      what: "jobs beside a construct",
+      yaml: "version: 1\njobs:\n  a: {commands: x}\n  $merge: [{b: {commands: y}}]",
+      says: 'template: "a" cannot stand beside $merge; move it into a map of its list',
+    },
+    {
+      what: "jobs beside a loop",
+      yaml: "version: 1\njobs:\n  a: {commands: x}\n  $map: [1]\n  each(n): {'b${n}': {commands: y}}",
+      says: 'template: "a" cannot stand beside $map; move it away, and join the two with $merge',
+    },
+    {
       what: "a duplicate key",
       yaml: "version: 1\njobs:\n  a: {commands: x}\n  a: {commands: y}",
       says: '.grange/jobs.yml:4:3: the key "a" stands here twice; keep one',

@@ -221,11 +221,20 @@ function keysOfJobPart(path: readonly PropertyKey[]): readonly string[] {
   }
 }
 
-/** json-e's words are for its authors; the one mistake that everybody makes gets an answer. */
+/** json-e's words are for its authors; the mistakes that everybody makes get an answer. */
 function templateAdvice(message: string): string {
   const unknown = /unknown context value (\S+)/.exec(message)?.[1];
-  if (unknown === undefined) return `template: ${message}`;
-  return `template: there is no value "${unknown}" here (there are parameters, repository, commit, branch, rev); for a variable of the shell write $${unknown} or $\${...} with two dollar signs`;
+  if (unknown !== undefined) {
+    return `template: there is no value "${unknown}" here (there are parameters, repository, commit, branch, rev); for a variable of the shell write $${unknown} or $\${...} with two dollar signs`;
+  }
+  const beside = /(\$[a-z]+)\S* has undefined properties: (\S+)/i.exec(message);
+  if (beside !== null) {
+    const [, construct, key] = beside;
+    const way =
+      construct === "$merge" ? "into a map of its list" : "away, and join the two with $merge";
+    return `template: "${key}" cannot stand beside ${construct}; move it ${way}`;
+  }
+  return `template: ${message}`;
 }
 
 function problemIn(

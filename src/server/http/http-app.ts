@@ -6,6 +6,7 @@ import { faultToHttp } from "./fault-to-http.ts";
 import { graphRoutes } from "./graph-routes.ts";
 import { isOurHost } from "./host-guard.ts";
 import { jobRoutes } from "./job-routes.ts";
+import { requireJson } from "./json-body.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { workerRoutes } from "./worker-routes.ts";
 
@@ -36,6 +37,10 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   });
 
   const api = new Hono();
+  api.post("*", async (c, next) => {
+    requireJson(c);
+    await next();
+  });
   api.get("/server", (c) =>
     c.json({
       version: farm.version,
@@ -54,6 +59,9 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   app.route("/api/v1", api);
   app.route("/", pageRoutes(webDir));
 
+  app.notFound((c) => {
+    throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} here`);
+  });
   app.onError((error, c) => {
     const { status, body } = faultToHttp(error);
     if (status >= 500) logger.error({ err: error, path: c.req.path }, "a request failed");

@@ -6,19 +6,23 @@ import { Fault } from "#core/fault.ts";
 const mostBytes = 16 * 1024 * 1024;
 
 /**
- * Reads a request's body in the shape it must have.
+ * Refuses what does not call itself JSON, also where nobody reads the body.
  *
- * Only `application/json` is taken: a page of another origin cannot send that
- * without asking first, and is not answered when it asks.
+ * A page of another origin cannot send `application/json` without asking first, and
+ * is not answered when it asks; plain text it could send to cancel a graph.
  */
-export async function jsonBody<Shape extends z.ZodType>(
-  c: Context,
-  shape: Shape,
-): Promise<z.output<Shape>> {
+export function requireJson(c: Context): void {
   const type = c.req.header("content-type") ?? "";
   if (!/^application\/json\b/i.test(type)) {
     throw new Fault("invalid_argument", "send the body as Content-Type: application/json");
   }
+}
+
+/** Reads a request's body in the shape it must have. */
+export async function jsonBody<Shape extends z.ZodType>(
+  c: Context,
+  shape: Shape,
+): Promise<z.output<Shape>> {
   if (Number(c.req.header("content-length") ?? 0) > mostBytes) tooLarge();
   const text = await c.req.text();
   if (text.length > mostBytes) tooLarge();

@@ -13,7 +13,12 @@ export function GraphHeader({ graph }: { graph: Graph }) {
   const client = useQueryClient();
   const cancel = useMutation({
     mutationFn: () =>
-      ask(GraphSummary, `/graphs/${encodeURIComponent(graph.id)}/cancel`, { method: "POST" }),
+      ask(GraphSummary, `/graphs/${encodeURIComponent(graph.id)}/cancel`, {
+        method: "POST",
+        // The farm takes no other: a page elsewhere could send it unasked.
+        headers: { "content-type": "application/json" },
+        body: "{}",
+      }),
     onSettled: () => client.invalidateQueries(graphQuery(graph.id)),
   });
   const cached = graph.jobList.filter((job) => job.cached).length;

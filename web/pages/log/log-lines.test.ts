@@ -74,11 +74,10 @@ test.each([
   ["a million lines", "ok 1 - \u001b[32mgreen\u001b[0m and more text\n".repeat(1_000), 1_000],
   ["a log of one line", "x".repeat(1_000), 10_000],
   ["endless progress", "12 % done\r".repeat(10), 100_000],
-])("takes linear time for %s", (_, chunk, times) => {
+])("comes to an end for %s", (_, chunk, times) => {
   const lines = new LogLines();
-  const start = performance.now();
   for (let n = 0; n < times; n++) lines.push(chunk);
 
+  // Quadratic work would not fit into the test's time.
   expect(lines.count).toBeGreaterThan(0);
-  expect(performance.now() - start).toBeLessThan(4_000);
 });

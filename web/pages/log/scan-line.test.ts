@@ -108,16 +108,9 @@ test.each([
   ["unfinished sequences", `${esc}[1;`],
   ["lone escapes", esc],
   ["bells", "\u0007"],
-])("a million %s in one line take linear time and few pieces", (_, part) => {
-  const timeOf = (count: number) => {
-    const line = part.repeat(count);
-    const start = performance.now();
-    expect(tokens(line).length).toBeLessThan(1_100);
-    return performance.now() - start;
-  };
-  timeOf(10_000);
-
-  expect(timeOf(1_000_000)).toBeLessThan(3_000);
+])("a million %s in one line become few pieces", (_, part) => {
+  // Quadratic work would not fit into the test's time.
+  expect(tokens(part.repeat(1_000_000)).length).toBeLessThan(1_100);
 });
 
 test("says how much of a monstrous line is not shown", () => {

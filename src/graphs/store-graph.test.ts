@@ -27,17 +27,10 @@ function manyJobs(count: number): string {
   return `version: 1\njobs:\n${jobs.join("\n")}`;
 }
 
-test.each([
-  { count: 1_000, mostMs: 500 },
-  { count: 10_000, mostMs: 5_000 },
-])(
-  "a graph of $count jobs is read, planned and stored; the goal is $mostMs ms",
-  async ({ count, mostMs }) => {
-    await definitionsFrom(evaluator, manyJobs(100));
-    const text = manyJobs(count);
-    const began = performance.now();
-
-    const definitions = await definitionsFrom(evaluator, text);
+test.each([1_000, 10_000])(
+  "a graph of %i jobs is read, planned and stored whole",
+  async (count) => {
+    const definitions = await definitionsFrom(evaluator, manyJobs(count));
     const planned = plan(definitions);
     const begun = await beginGraph(planned);
     const id = GraphId.parse(randomUUID());
@@ -53,19 +46,15 @@ test.each([
         subject: "",
         author: "",
         committedAt: new Date(0),
-
         parameters: {},
         domain: protectedDomain,
         skipCache: false,
         catalog: planned.catalog,
       });
     });
-    const all = performance.now() - began;
     const whole = await wholeGraph(db, id);
 
     expect(whole?.jobList).toHaveLength(count);
-    // Four times the goal: other tests run on the same cores.
-    expect(all).toBeLessThan(4 * mostMs);
+    expect(whole?.edges).toHaveLength(3 * (count - 10));
   },
-  30_000,
 );
