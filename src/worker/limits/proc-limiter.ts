@@ -4,15 +4,16 @@ import { startTimeOf } from "../owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import { killQuietly } from "./cgroup-files.ts";
 import type { GroupPlace, Limiter, ProcessGroup } from "./limits.ts";
-import { descendantsOf, listProcesses, processesMarked } from "./process-tree.ts";
+import { descendantsOf, listProcesses, processesMarked, ticksPerSecond } from "./process-tree.ts";
 
 const lookEveryMs = 100;
 
 /**
  * Limits without control groups: we look at /proc ten times a second.
  *
- * A tree over its memory is ended by us, a little late. CPU time is what the
- * shell's `times` counted of all that was waited for. Processes that left the
+ * A tree over its memory is ended by us, a little late. CPU time is the larger of
+ * what the shell's `times` counted of all that was waited for, and what we saw
+ * process by process: a sandbox may end without waiting for its last one. Processes that left the
  * tree are known by having been seen in it, or by their environment.
  */
 export function procLimiter(): Limiter {
@@ -26,6 +27,7 @@ export function procLimiter(): Limiter {
 function watchedTree({ scratch, inNamespace }: GroupPlace, memoryBytes = Infinity): ProcessGroup {
   const timesFile = join(scratch, "times");
   const seen = new Map<number, string>();
+  const ticks = new Map<string, { readonly user: number; readonly system: number }>();
   let root = 0;
   let peak = 0;
   let killedForMemory = false;
@@ -33,7 +35,10 @@ function watchedTree({ scratch, inNamespace }: GroupPlace, memoryBytes = Infinit
 
   const look = async () => {
     const tree = descendantsOf(root, await listProcesses());
-    for (const { pid, startTime } of tree) seen.set(pid, startTime);
+    for (const { pid, startTime, userTicks, systemTicks } of tree) {
+      seen.set(pid, startTime);
+      ticks.set(`${pid} ${startTime}`, { user: userTicks, system: systemTicks });
+    }
     const resident = tree.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
     peak = Math.max(peak, resident);
     if (resident <= memoryBytes) return;
@@ -76,7 +81,14 @@ function watchedTree({ scratch, inNamespace }: GroupPlace, memoryBytes = Infinit
     async usage() {
       const [, children = ""] = (await readFile(timesFile, "utf8").catch(() => "")).split("\n");
       const [userMs = 0, systemMs = 0] = children.split(" ").map(parseTimes);
-      return { userMs, systemMs, peakMemoryBytes: peak, measuredBy: "proc" };
+      const seenMs = (part: "user" | "system") =>
+        [...ticks.values()].reduce((sum, each) => sum + (each[part] * 1_000) / ticksPerSecond, 0);
+      return {
+        userMs: Math.max(userMs, seenMs("user")),
+        systemMs: Math.max(systemMs, seenMs("system")),
+        peakMemoryBytes: peak,
+        measuredBy: "proc",
+      };
     },
     ranOutOfMemory: async () => killedForMemory,
     async close() {
