@@ -12,6 +12,7 @@ import { repositoryChecks } from "./repository.ts";
 import { runChecks } from "./run-checks.ts";
 import { sandboxChecks } from "./sandbox.ts";
 import { toolChecks } from "./tools.ts";
+import { workerFacilityChecks } from "./worker-facilities.ts";
 
 /** Asks everything; fails when a check does, not when one only warns. */
 export async function examine(
@@ -28,7 +29,7 @@ export async function examine(
       checks: dataDirectoryChecks(await dataDirectoryFor(config.dataDir, here)),
     },
     { name: "Database", checks: databaseChecks(config.databaseUrl) },
-    { name: "Sandbox of jobs", checks: sandboxChecks() },
+    { name: "Sandbox of jobs", checks: [...sandboxChecks(), ...workerFacilityChecks()] },
     { name: "Repository", checks: repositoryChecks(here) },
     { name: "Farm", checks: farmChecks(api, version) },
     { name: "Measuring", checks: measuringChecks() },

@@ -1,3 +1,4 @@
+import type { JobSummary } from "#api/graph.ts";
 import type { GraphView } from "./graph-view.ts";
 
 export interface Totals {
@@ -12,14 +13,18 @@ export interface Totals {
 export function totalsOf({ jobs }: GraphView): Totals {
   const all = [...jobs.values()];
   const hits = all.filter((job) => job.cached).length;
-  const runs = all.reduce((sum, job) => sum + job.runs, 0);
   return {
     jobs: all.length,
-    // A hit is a run too, but none that was executed.
-    executed: runs - hits,
+    executed: all.reduce((sum, job) => sum + executedRuns(job), 0),
     hits,
     failed: all.filter((job) => job.state === "failed").length,
   };
+}
+
+/** A hit is a run too, but none that a worker executed; nor is one that waits, or never began. */
+function executedRuns({ runs, cached, startedAt }: JobSummary): number {
+  const latestIsExecuted = !cached && startedAt !== null;
+  return latestIsExecuted ? runs : Math.max(0, runs - 1);
 }
 
 export function totalsText({ jobs, executed, hits, failed }: Totals): string {

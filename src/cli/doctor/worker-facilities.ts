@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { messageOf } from "#core/fault.ts";
+import { type Check, type Finding, fail, ok, warn } from "./check.ts";
+
+/** What a job's own files and other jobs are kept safe by; with less, they are not. */
+const enough = { sandbox: /^(bubblewrap|namespaces)/, limits: /^cgroup/, inputs: /^overlay/ };
+
+/** What a worker of this machine would really use, as it finds out at its start. */
+export function workerFacilityChecks(): Check[] {
+  return [{ name: "a worker here uses", run: probe }];
+}
+
+async function probe(): Promise<Finding> {
+  const dataDir = await mkdtemp(join(tmpdir(), "grange-doctor-worker-"));
+  try {
+    const { readWorkerConfig } = await import("#worker/config.ts");
+    const { probeFacilities } = await import("#worker/machine.ts");
+    const facilities = await probeFacilities(readWorkerConfig({ dataDir }));
+    const detail = Object.entries(facilities)
+      .map(([what, found]) => `${what}: ${found}`)
+      .join("; ");
+    const lacking = Object.entries(enough).filter(
+      ([what, good]) => !good.test(facilities[what] ?? ""),
+    );
+    if (lacking.length === 0) return ok(detail);
+    const names = lacking.map(([what]) => what).join(", ");
+    return warn(detail, `Better ${names} can be had; the lines above say what is in the way`);
+  } catch (reason) {
+    return fail(messageOf(reason), "A worker would not start here; see the lines above");
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
