@@ -44,7 +44,7 @@ test("what a job writes appears, also when a character comes in two parts", asyn
   const { page, faults } = await open("/graphs/tail/jobs/install");
   const lines = page.getByRole("region", { name: "Lines" });
   await lines.getByText("gr").waitFor();
-  await page.getByText("1 lines · running").waitFor();
+  await page.getByText("1 line · running").waitFor();
 
   farm.append("tail", "install", 1, second);
   await lines.getByText("grün", { exact: true }).waitFor();
@@ -61,7 +61,7 @@ test("a broken connection neither loses nor repeats a line", async () => {
   farm.append("resume", "install", 1, "one\n");
   const { page } = await open("/graphs/resume/jobs/install");
   const lines = page.getByRole("region", { name: "Lines" });
-  await page.getByText("lines · running").waitFor();
+  await page.getByText("1 line · running").waitFor();
   farm.append("resume", "install", 1, "two\nthr");
   await lines.getByText("thr").waitFor();
 

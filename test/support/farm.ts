@@ -127,17 +127,10 @@ function startServer(
   port: number,
   { env = {}, serverWithin = [] }: FarmOptions,
 ): Program {
-  const [program = process.execPath, ...args] = [
-    ...serverWithin,
-    process.execPath,
-    grange,
-    "server",
-    "--data",
-    dataDir,
-    "--port",
-    String(port),
-  ];
-  return startProgram(program, args, { env });
+  const server = [grange, "server", "--data", dataDir, "--port", String(port)];
+  const [within, ...outer] = serverWithin;
+  if (within === undefined) return startProgram(process.execPath, server, { env });
+  return startProgram(within, [...outer, process.execPath, ...server], { env });
 }
 
 async function readyUrl(server: Program): Promise<string> {

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { Graph, GraphSummary, JobSummary, Run, SubmittedGraph } from "#api/graph.ts";
+import { Worker } from "#api/worker.ts";
+import { type Farm, startFarm } from "../support/farm.ts";
+import { processesWith, untilNoProcessWith } from "../support/processes-with.ts";
+import { grangeJson, runGrange, startGrange } from "../support/run-grange.ts";
+import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
+
+/** A duration that nobody else sleeps: it names the job's process. */
+const longSleep = `86398.${process.pid}`;
+const talk = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);
+
+const definitions = {
+  quick: `
+version: 1
+jobs:
+  quick: { commands: "echo quick > out; cat out", inputs: [], outputs: [out] }
+`,
+  long: `
+version: 1
+jobs:
+  long: { commands: "sleep ${longSleep}", inputs: [] }
+  after: { commands: "true", needs: [long], inputs: [] }
+`,
+  talking: `
+version: 1
+jobs:
+  talking:
+    commands: i=1; while [ $i -le ${talk.length} ]; do echo "line $i"; i=$((i + 1)); sleep 0.1; done
+    inputs: []
+`,
+};
+
+let farm: Farm;
+let repository: SampleRepository;
+
+beforeAll(async () => {
+  [farm, repository] = await Promise.all([
+    startFarm(),
+    sampleRepository({ ".grange/farm.yml": definitions.quick }),
+  ]);
+});
+afterAll(async () => {
+  await farm.stop();
+  await repository.remove();
+});
+
+/** A command against the farm, with its answer in the shape that the API promises. */
+async function ask<Shape extends z.ZodType>(
+  shape: Shape,
+  ...args: string[]
+): Promise<z.output<Shape>> {
+  return shape.parse(await grangeJson([...args, "--server", farm.url]));
+}
+
+async function submit(text: string, ...args: string[]): Promise<string> {
+  await repository.commit({ ".grange/farm.yml": text });
+  const submitted = ["submit", "--repo", repository.path, ...args];
+  return (await ask(SubmittedGraph, ...submitted)).id;
+}
+
+test("submit --wait, status, runs, logs and workers tell of the same graph in the API's shapes", async () => {
+  const { id } = await ask(GraphSummary, "submit", "--repo", repository.path, "--wait");
+  const graph = await ask(Graph, "status", id);
+
+  expect(graph).toMatchObject({ state: "succeeded", jobList: [{ name: "quick" }] });
+  expect(await ask(z.array(GraphSummary), "status")).toMatchObject([{ id: graph.id }]);
+  expect(await ask(Graph, "status", "latest")).toEqual(graph);
+  expect(await ask(Graph, "status", graph.id.slice(0, 8))).toEqual(graph);
+  expect(await ask(z.array(Run), "runs", "latest", "quick")).toMatchObject([
+    { number: 1, outcome: "succeeded", worker: "worker-1", outputs: [{ path: "out" }] },
+  ]);
+  expect(await grangeJson(["logs", "latest", "quick", "--server", farm.url])).toEqual({
+    graph: graph.id,
+    job: "quick",
+    run: 1,
+    text: expect.stringMatching(/^quick$/m),
+  });
+  expect(await ask(z.array(Worker), "workers")).toMatchObject([
+    { name: "worker-1", state: "idle", finishedCount: 1, running: [] },
+  ]);
+});
+
+test("cancel ends a running job and its processes, and the graph with it", async () => {
+  const id = await submit(definitions.long);
+  await farm.until(id, (graph) => graph.jobList.some((job) => job.state === "running"));
+  expect(await ask(z.array(Worker), "workers")).toMatchObject([
+    { state: "busy", running: [{ graphId: id, job: "long" }] },
+  ]);
+  expect(await processesWith(longSleep)).not.toEqual([]);
+
+  await ask(GraphSummary, "cancel", id);
+
+  const graph = await farm.untilOver(id);
+  expect(graph.state).toBe("cancelled");
+  expect((await farm.job(id, "long")).runList).toMatchObject([{ outcome: "cancelled" }]);
+  await untilNoProcessWith(longSleep);
+});
+
+test("cancel of one job leaves out what needs it", async () => {
+  const id = await submit(definitions.long);
+  await farm.until(id, (graph) => graph.jobList.some((job) => job.state === "running"));
+
+  await ask(JobSummary, "cancel", id, "long");
+
+  const { jobList } = await farm.untilOver(id);
+  expect(Object.fromEntries(jobList.map(({ name, state }) => [name, state]))).toEqual({
+    long: "cancelled",
+    after: "unreachable",
+  });
+  await untilNoProcessWith(longSleep);
+});
+
+test.each([
+  ["stays", async () => {}],
+  [
+    "is restarted",
+    async () => {
+      farm.server.signal("SIGTERM");
+      await farm.restartServer();
+    },
+  ],
+  [
+    "is killed and started again",
+    async () => {
+      farm.server.signal("SIGKILL");
+      await farm.restartServer();
+    },
+  ],
+] as const)(
+  "logs -f shows lines while the job runs, each of them once, when the server %s",
+  async (_, disturb) => {
+    const id = await submit(definitions.talking, "--no-cache");
+    await farm.untilLogged(id, "talking", "line 1");
+    const follower = startGrange(["logs", id, "talking", "-f", "--server", farm.url]);
+    await follower.line((line) => line === "line 3");
+    expect((await farm.graph(id)).state).toBe("running");
+
+    await disturb();
+
+    const { code, stdout } = await follower.finished;
+    expect(code).toBe(0);
+    expect(stdout.split("\n").filter((line) => /^line \d+$/.test(line))).toEqual(talk);
+    expect((await farm.untilOver(id)).state).toBe("succeeded");
+    const { stdout: stored } = await runGrange(["logs", id, "talking", "--server", farm.url]);
+    expect(stdout).toBe(stored);
+    expect((await farm.job(id, "talking")).runList).toMatchObject([{ number: 1, attempt: 1 }]);
+  },
+);
+
+test("doctor finds the farm and its worker, and says how what it dislikes is put right", async () => {
+  const { stdout } = await runGrange(["doctor", "--json", "--server", farm.url], {
+    cwd: repository.path,
+  });
+
+  const answer = z
+    .object({
+      summary: z.object({ ok: z.number(), warn: z.number(), fail: z.number() }),
+      checks: z.array(
+        z.object({
+          group: z.string(),
+          name: z.string(),
+          status: z.enum(["ok", "warn", "fail"]),
+          detail: z.string(),
+          fix: z.string().nullable(),
+        }),
+      ),
+    })
+    .parse(JSON.parse(stdout));
+  const check = (name: string) => answer.checks.find((each) => each.name === name);
+  expect(check("server")).toMatchObject({ status: "ok" });
+  expect(check("workers")).toMatchObject({ status: "ok" });
+  expect(check("definitions")).toMatchObject({ status: "ok" });
+  expect(answer.checks.filter((each) => (each.fix === null) !== (each.status === "ok"))).toEqual(
+    [],
+  );
+});

@@ -1,0 +1,127 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { processesWith, untilNoProcessWith } from "../support/processes-with.ts";
+import { lastLine, runGrange, startGrange } from "../support/run-grange.ts";
+import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
+
+/** A duration that nobody else sleeps: it names the job's process. */
+const longSleep = `86399.${process.pid}`;
+
+const definitions = `
+version: 1
+jobs:
+  make: { commands: "sort words > sorted", inputs: [words], outputs: [sorted] }
+  use: { needs: [make], commands: "cat sorted", inputs: [] }
+`;
+
+let repository: SampleRepository;
+let scratch: string;
+let green: string;
+let red: string;
+let long: string;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "grange-up-"));
+  repository = await sampleRepository({ ".grange/farm.yml": definitions, words: "b\na\n" });
+  green = await repository.git("rev-parse", "HEAD");
+  red = await repository.commit({
+    ".grange/farm.yml": `${definitions}  bad: { commands: "exit 3", inputs: [] }\n`,
+  });
+  long = await repository.commit({
+    ".grange/farm.yml": `${definitions}  long: { commands: "sleep ${longSleep}", inputs: [] }\n`,
+  });
+});
+afterAll(async () => {
+  await repository.remove();
+  await rm(scratch, { recursive: true, force: true });
+});
+
+/** All arguments of `grange up` but the revision; the data directory marks its processes. */
+function up(data: string): string[] {
+  return ["up", "--json", "--port", "0", "--data", data, "--repo", repository.path];
+}
+
+test("up --once runs a commit to green, and the same again without executing anything", async () => {
+  const data = join(scratch, "once");
+
+  const first = await runGrange([...up(data), "--once", "--rev", green]);
+  const again = await runGrange([...up(data), "--once", "--rev", green]);
+
+  expect(lastLine(first)).toEqual({
+    state: "succeeded",
+    jobs: 2,
+    executed: 2,
+    hits: 0,
+    failed: 0,
+    seconds: expect.any(Number),
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/graphs\/[0-9a-f-]{36}$/),
+  });
+  expect(first.code).toBe(0);
+  expect(lastLine(again)).toMatchObject({ state: "succeeded", executed: 0, hits: 2 });
+  expect(again.code).toBe(0);
+  expect(await processesWith(data)).toEqual([]);
+});
+
+test("up --once ends with 1 when the graph is red", async () => {
+  const data = join(scratch, "red");
+
+  const ended = await runGrange([...up(data), "--once", "--rev", red]);
+
+  expect(lastLine(ended)).toMatchObject({ state: "failed", jobs: 3, executed: 3, failed: 1 });
+  expect(ended.code).toBe(1);
+  expect(await processesWith(data)).toEqual([]);
+});
+
+test("up stays up after the graph, prints one address, and Ctrl-C ends all of it within 5 s", async () => {
+  const data = join(scratch, "stays");
+  const program = startGrange([...up(data), "--rev", green]);
+  const result = JSON.parse(await program.line((line) => line.startsWith("{"))) as { url: string };
+  const { origin } = new URL(result.url);
+  expect((await fetch(result.url)).status).toBe(200);
+
+  const askedAt = Date.now();
+  program.signal("SIGINT");
+  const { code, stderr } = await program.finished;
+
+  expect(Date.now() - askedAt).toBeLessThan(5_000);
+  expect(code).toBe(0);
+  expect(stderr.match(/http:\/\/\S+/g)?.filter((url) => !url.includes("/graphs/"))).toEqual([
+    origin,
+  ]);
+  expect(await processesWith(data)).toEqual([]);
+});
+
+test("Ctrl-C in the middle of a job ends the job too, within 5 s", async () => {
+  const data = join(scratch, "middle");
+  const program = startGrange([...up(data), "--rev", long]);
+  await program.note((line) => line.includes("long running"));
+  expect(await processesWith(longSleep)).not.toEqual([]);
+
+  const askedAt = Date.now();
+  program.signal("SIGINT");
+  const { code } = await program.finished;
+
+  expect(Date.now() - askedAt).toBeLessThan(5_000);
+  expect(code).toBe(1);
+  expect(await processesWith(data)).toEqual([]);
+  expect(await processesWith(longSleep)).toEqual([]);
+});
+
+test.each(["SIGKILL", "SIGTERM"] as const)(
+  "a farm whose `up` got %s leaves nobody behind",
+  async (signal) => {
+    const data = join(scratch, signal);
+    const program = startGrange([...up(data), "--rev", green]);
+    await program.line((line) => line.startsWith("{"));
+    expect(await processesWith(data)).not.toEqual([]);
+
+    program.signal(signal);
+    await program.finished;
+
+    // Killed it cannot wait for its children; they notice by themselves.
+    if (signal === "SIGKILL") await untilNoProcessWith(data);
+    expect(await processesWith(data)).toEqual([]);
+  },
+);

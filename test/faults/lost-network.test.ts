@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type BreakableProxy, type Breakage, breakableProxy } from "../support/breakable-proxy.ts";
+import { type Farm, startFarm } from "../support/farm.ts";
+import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
+
+const cases = [
+  { how: "refusing", length: "shorter" },
+  { how: "silent", length: "shorter" },
+  { how: "refusing", length: "longer" },
+  { how: "silent", length: "longer" },
+] as const;
+
+const lines = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`);
+
+/** One job for each case, on a worker whose network is the case's alone. */
+const definitions = `
+version: 1
+parameters:
+  way: { type: string, default: none }
+jobs:
+  talking:
+    commands: i=1; while [ $i -le ${lines.length} ]; do echo "line $i"; i=$((i + 1)); sleep 0.1; done; echo made > out
+    inputs: []
+    outputs: [out]
+    environment: { WAY: "\${parameters.way}" }
+    platform: { way: "\${parameters.way}" }
+`;
+
+let farm: Farm;
+let repository: SampleRepository;
+const proxies = new Map<string, BreakableProxy>();
+
+beforeAll(async () => {
+  [farm, repository] = await Promise.all([
+    startFarm({ workers: 0 }),
+    sampleRepository({ ".grange/farm.yml": definitions }),
+  ]);
+  for (const { how, length } of cases) {
+    const way = `${how}-${length}`;
+    const proxy = await breakableProxy(farm.url);
+    proxies.set(way, proxy);
+    farm.startWorker({
+      name: way,
+      server: proxy.url,
+      env: { GRANGE_WORKER_PLATFORM: `way=${way}` },
+    });
+  }
+});
+afterAll(async () => {
+  await farm.stop();
+  for (const proxy of proxies.values()) await proxy.close();
+  await repository.remove();
+});
+
+/** Runs the case's job, and breaks the network once the job has begun to print. */
+async function beginAndBreak(how: Breakage, length: string) {
+  const way = `${how}-${length}`;
+  const proxy = proxies.get(way);
+  if (proxy === undefined) throw new Error(`there is no worker for ${way}`);
+  const { id } = await farm.submit({ repository: repository.path, parameters: { way } });
+  await farm.untilLogged(id, "talking", "line 3");
+  proxy.break(how);
+  return { id, proxy };
+}
+
+async function outcome(id: string) {
+  const graph = await farm.untilOver(id);
+  const { runList } = await farm.job(id, "talking");
+  const log = await farm.log(id, "talking");
+  const printed = log.split("\n").filter((line) => /^line \d+$/.test(line));
+  return { state: graph.state, runList, printed };
+}
+
+test.concurrent.each(cases.filter(({ length }) => length === "shorter"))(
+  "a network that is $how for less than a lease costs no attempt and no line of the log",
+  async ({ how, length }) => {
+    const { id, proxy } = await beginAndBreak(how, length);
+
+    await proxy.tried(3);
+    proxy.mend();
+
+    expect(await outcome(id)).toMatchObject({
+      state: "succeeded",
+      runList: [{ number: 1, attempt: 1, outcome: "succeeded", outputs: [{ path: "out" }] }],
+      printed: lines,
+    });
+  },
+  60_000,
+);
+
+test.concurrent.each(cases.filter(({ length }) => length === "longer"))(
+  "a network that is $how for more than a lease costs an attempt, and the late result is refused",
+  async ({ how, length }) => {
+    const { id, proxy } = await beginAndBreak(how, length);
+
+    // The lease has run out: the farm no longer says that the job runs.
+    await farm.until(id, ({ jobList: [job] }) => job?.state !== "running");
+    proxy.mend();
+
+    expect(await outcome(id)).toMatchObject({
+      state: "succeeded",
+      // One run and one result: an attempt that came to nothing is not a run of its own.
+      runList: [{ number: 1, cause: "first", attempt: 2, outcome: "succeeded" }],
+      printed: lines,
+    });
+  },
+  60_000,
+);

@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { GraphSummary, SubmittedGraph } from "#api/graph.ts";
+import { type Farm, startFarm } from "../support/farm.ts";
+import { farmDatabaseUrl } from "../support/farm-database-url.ts";
+import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
+
+/** Two servers of one database. Their blobs are apart, so nothing is executed here. */
+let first: Farm;
+let second: Farm;
+let repository: SampleRepository;
+
+beforeAll(async () => {
+  first = await startFarm({ workers: 0 });
+  [second, repository] = await Promise.all([
+    startFarm({ workers: 0, env: { GRANGE_DATABASE_URL: await farmDatabaseUrl(first) } }),
+    sampleRepository({
+      ".grange/farm.yml": `
+version: 1
+jobs:
+  a: { commands: "true", inputs: [] }
+  b: { commands: "true", inputs: [], needs: [a] }
+`,
+    }),
+  ]);
+});
+afterAll(async () => {
+  await second.stop();
+  await first.stop();
+  await repository.remove();
+});
+
+async function post<T>(farm: Farm, path: string, body: unknown): Promise<T> {
+  const answer = await fetch(`${farm.url}/api/v1${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status).toBeLessThan(300);
+  return (await answer.json()) as T;
+}
+
+test("a graph that is submitted to both at once, under one id, is one graph", async () => {
+  const id = randomUUID();
+  const request = { repository: repository.path, id };
+
+  const submitted = await Promise.all(
+    [first, second, first, second].map((farm) => post<SubmittedGraph>(farm, "/graphs", request)),
+  );
+
+  expect(submitted.map((each) => each.id)).toEqual([id, id, id, id]);
+  for (const farm of [first, second]) {
+    const graphs = (await (await fetch(`${farm.url}/api/v1/graphs`)).json()) as GraphSummary[];
+    expect(graphs.filter((graph) => graph.id === id)).toHaveLength(1);
+  }
+});
+
+test("a graph that is cancelled at both at once ends once, and both tell of it", async () => {
+  const { id } = await first.submit({ repository: repository.path });
+  const [atFirst, atSecond] = [first.untilOver(id), second.untilOver(id)];
+
+  await Promise.all([first, second].map((farm) => post(farm, `/graphs/${id}/cancel`, {})));
+
+  expect((await atFirst).state).toBe("cancelled");
+  expect(await atSecond).toEqual(await atFirst);
+});
+
+test("what is submitted to one while the other dies is there when it is back", async () => {
+  const { id } = await first.submit({ repository: repository.path });
+
+  second.server.signal("SIGKILL");
+  await post(first, `/graphs/${id}/cancel`, {});
+  await second.restartServer();
+
+  expect((await second.untilOver(id)).state).toBe("cancelled");
+});

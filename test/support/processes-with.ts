@@ -1,0 +1,38 @@
+import { readdir, readFile } from "node:fs/promises";
+
+export interface SeenProcess {
+  readonly pid: number;
+  readonly commandLine: string;
+}
+
+/**
+ * The living processes of this machine that have `mark` in their command line or
+ * environment. A mark that was put into the environment of a program is inherited by
+ * all that it starts, in whatever group or session they are.
+ */
+export async function processesWith(mark: string): Promise<SeenProcess[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const seen = await Promise.all(
+    pids
+      .filter((pid) => pid !== process.pid)
+      .map(async (pid) => {
+        const [commandLine, environment] = await Promise.all([
+          // A process that has ended has no command line, though its parent may not know yet.
+          readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
+          readFile(`/proc/${pid}/environ`, "utf8").catch(() => ""),
+        ]);
+        const isMarked = commandLine.includes(mark) || environment.includes(mark);
+        return isMarked
+          ? { pid, commandLine: commandLine.replaceAll("\0", " ").trim() }
+          : undefined;
+      }),
+  );
+  return seen.filter((each) => each !== undefined);
+}
+
+/** Resolves when none is left. The system tells only parents of an end, so it is asked. */
+export async function untilNoProcessWith(mark: string): Promise<void> {
+  while ((await processesWith(mark)).length > 0) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

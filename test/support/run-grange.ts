@@ -1,0 +1,36 @@
+import { expect } from "vitest";
+import { grange } from "./farm.ts";
+import {
+  type Finished,
+  type Program,
+  type ProgramOptions,
+  runProgram,
+  startProgram,
+} from "./process.ts";
+
+/** Starts a command of the built program, as a user would type it. */
+export function startGrange(args: readonly string[], options: ProgramOptions = {}): Program {
+  return startProgram(process.execPath, [grange, ...args], options);
+}
+
+export function runGrange(
+  args: readonly string[],
+  options: ProgramOptions = {},
+): Promise<Finished> {
+  return runProgram(process.execPath, [grange, ...args], options);
+}
+
+/** What a command answers with `--json`; it must end well, and say nothing else on stdout. */
+export async function grangeJson(
+  args: readonly string[],
+  options: ProgramOptions = {},
+): Promise<unknown> {
+  const { code, stdout, stderr } = await runGrange([...args, "--json"], options);
+  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+/** The last line of standard output, which is the result where others come before it. */
+export function lastLine({ stdout }: Finished): unknown {
+  return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
+}

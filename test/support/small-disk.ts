@@ -1,0 +1,78 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Farm, startFarm } from "./farm.ts";
+import type { Finished } from "./process.ts";
+import { runGrange } from "./run-grange.ts";
+import { type SampleRepository, sampleRepository } from "./sample-repository.ts";
+
+/** `large` makes 8 MB, half of the disk; the others next to nothing. */
+const definitions = `
+version: 1
+jobs:
+  small: { commands: "echo small > small.out", inputs: [], outputs: [small.out] }
+  reads: { commands: "true" }
+  large:
+    needs: [small]
+    commands: head -c 8000000 /dev/urandom > large.out
+    inputs: []
+    outputs: [large.out]
+`;
+
+/** A farm whose blobs lie on a disk of 16 MiB, and a repository for it. */
+export interface SmallDisk {
+  readonly farm: Farm;
+  readonly repository: SampleRepository;
+  /** `grange submit --wait` of the repository. */
+  readonly submit: () => Promise<Finished>;
+  /** Leaves only so much of the disk; answers how to free the rest. */
+  readonly fill: (leftBytes: number) => Promise<() => Promise<void>>;
+}
+
+export async function onSmallDisk<T>(work: (disk: SmallDisk) => Promise<T>): Promise<T> {
+  const dataDir = await mkdtemp(join(tmpdir(), "grange-small-disk-"));
+  const repository = await sampleRepository({ ".grange/farm.yml": definitions });
+  const farm = await startFarm({ dataDir, serverWithin: withinSmallDisk(dataDir, 16) });
+  try {
+    return await work({
+      farm,
+      repository,
+      submit: () =>
+        runGrange(["submit", "--wait", "--server", farm.url, "--repo", repository.path]),
+      fill: (leftBytes) => fillDisk(farm, leftBytes),
+    });
+  } finally {
+    await farm.stop();
+    await repository.remove();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The command line before a server's that gives it a small disk of its own for its blobs.
+ *
+ * The disk is mounted where only the server sees it, and is gone with the server
+ * however that ends.
+ */
+function withinSmallDisk(dataDir: string, mebibytes: number): string[] {
+  const mount = 'mkdir -p "$0" && mount -t tmpfs -o "size=$1m" tmpfs "$0" && shift && exec "$@"';
+  const blobs = join(dataDir, "blobs");
+  return ["unshare", "--mount", "sh", "-c", mount, blobs, String(mebibytes)];
+}
+
+/** Why this machine lets us have no small disk; undefined where it does. */
+export function whyNoSmallDisk(): string | undefined {
+  const tried = spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]);
+  if (tried.status === 0) return undefined;
+  return `no small disk can be mounted here: ${tried.error?.message ?? tried.stderr.toString().trim()}`;
+}
+
+/** The disk is seen through the server. */
+async function fillDisk(farm: Farm, leftBytes: number): Promise<() => Promise<void>> {
+  const blobs = join("/proc", String(farm.server.pid), "root", farm.dataDir, "blobs");
+  const filler = join(blobs, `filler-${leftBytes}`);
+  const { bavail, bsize } = await statfs(blobs);
+  await writeFile(filler, Buffer.alloc(Math.max(0, bavail * bsize - leftBytes)));
+  return () => rm(filler);
+}
