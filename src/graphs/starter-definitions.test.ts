@@ -49,3 +49,17 @@ test.each<{ what: string; files: Record<string, string>; jobs: string[] }>([
   const { catalog } = plan(await definitionsFrom(evaluator, starter.text));
   expect(catalog.entries.map((entry) => entry.name)).toEqual(jobs.toSorted());
 });
+
+test("a lock file of another manager is named: its install is not written, and is missed", () => {
+  const starter = starterDefinitions(
+    new Map([
+      ["package.json", '{"scripts":{"test":"x"}}'],
+      ["pnpm-lock.yaml", ""],
+    ]),
+  );
+
+  expect(starter.found.join()).toContain("pnpm-lock.yaml, whose install is yours to write");
+  expect(starter.text).toContain(
+    "# Needs a job before it that installs what pnpm-lock.yaml names.",
+  );
+});

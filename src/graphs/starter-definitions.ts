@@ -4,6 +4,9 @@ import { z } from "zod";
 export const telltaleFiles = [
   "package.json",
   "package-lock.json",
+  "pnpm-lock.yaml",
+  "yarn.lock",
+  "bun.lock",
   "Makefile",
   "Cargo.toml",
   "Cargo.lock",
@@ -96,13 +99,24 @@ function npm(files: ReadonlyMap<string, string>): Recognised | undefined {
       "network: true",
     ],
   };
+  // Where another manager puts what it installs differs from one workspace to the next.
+  const otherLock = locked ? undefined : otherLocks.find((name) => files.has(name));
+  const advice =
+    otherLock === undefined
+      ? {}
+      : { comment: `Needs a job before it that installs what ${otherLock} names.` };
   const run = (name: string): StarterJob => ({
     name,
+    ...advice,
     lines: [`commands: npm run ${name}`, ...(locked ? ["needs: [install]"] : [])],
   });
-  const found = chosen.length === 0 ? "package.json" : `package.json with ${chosen.join(", ")}`;
+  const what = chosen.length === 0 ? "package.json" : `package.json with ${chosen.join(", ")}`;
+  const found =
+    otherLock === undefined ? what : `${what}, and ${otherLock}, whose install is yours to write`;
   return { found, jobs: [...(locked ? [install] : []), ...chosen.map(run)] };
 }
+
+const otherLocks = ["pnpm-lock.yaml", "yarn.lock", "bun.lock"];
 
 /** What `npm init` writes for a test is none. */
 function isMeant(script: string | undefined): boolean {

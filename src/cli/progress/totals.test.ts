@@ -12,7 +12,7 @@ test("only runs that a worker began count as executed", () => {
     sampleJob({ name: "again", state: "queued", runs: 2 }),
     sampleJob({ name: "hit", state: "succeeded", runs: 1, cached: true }),
     sampleJob({ name: "cancelled-before", state: "cancelled", runs: 1 }),
-    sampleJob({ name: "unpreparable", state: "failed" }),
+    sampleJob({ name: "unpreparable", state: "failed", runs: 1 }),
     sampleJob({ name: "failed", state: "failed", runs: 2, startedAt }),
   ];
 

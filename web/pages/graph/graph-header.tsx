@@ -54,7 +54,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
       )}
       <div className="row facts-line">
         <Copyable text={graph.commit} shown={graph.commit.slice(0, 10)} label="commit" />
-        <span>{graph.rev}</span>
+        {graph.rev === graph.commit ? null : <span>{graph.rev}</span>}
         <span>{graph.author}</span>
         <span>
           <Ago time={graph.createdAt} />

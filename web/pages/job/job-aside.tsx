@@ -38,13 +38,16 @@ export function JobAside({ detail, run, jobs }: Props) {
           <ul className="outputs">
             {run.outputs.map((output) => (
               <li key={output.path}>
-                {output.kind === "symlink" ? (
-                  <span>{output.path}</span>
-                ) : (
+                {output.kind === "file" ? (
                   <a href={outputUrl(graph.id, job.name, run.number, output.path)} download>
                     {output.path}
-                    {output.kind === "directory" ? "/" : ""}
                   </a>
+                ) : (
+                  // Only files can be downloaded.
+                  <span>
+                    {output.path}
+                    {output.kind === "directory" ? "/" : ""}
+                  </span>
                 )}
                 <span className="number faint">
                   {output.sizeBytes === null ? output.kind : bytesText(output.sizeBytes)}

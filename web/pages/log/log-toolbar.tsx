@@ -32,7 +32,7 @@ export function LogToolbar(props: Props) {
     <div className="log-toolbar" role="toolbar" aria-label="Log">
       <strong>Log</strong>
       <span className="faint number">
-        {lines.toLocaleString("en")} lines · {words[status.state]}
+        {lines.toLocaleString("en")} {lines === 1 ? "line" : "lines"} · {words[status.state]}
       </span>
       <span className="grow" />
       <SearchBox
