@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -6,5 +7,7 @@ export default defineConfig({
     globalSetup: ["test/support/global-database.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // End-to-end files mostly wait for processes; on two cores the default would be one at a time.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });

@@ -8,11 +8,12 @@ import {
   type Finished,
   HeartbeatRequestSchema,
   type Lease,
+  Outcome,
   ReleaseRequestSchema,
   StartedRequestSchema,
   type Work,
 } from "#proto/grange/worker/v1/worker_pb.ts";
-import { backoffMs } from "./backoff.ts";
+import { backoffMs, machineRestMs } from "./backoff.ts";
 import { claimSize } from "./claim-size.ts";
 import { ClaimedWork } from "./claimed-work.ts";
 import type { WorkerConfig } from "./config.ts";
@@ -61,6 +62,8 @@ export class Agent implements Service {
     { readonly lease: Lease; readonly log: LogStream | undefined }
   >();
   readonly #claimed = new ClaimedWork();
+  /** Executions in a row that this machine, not the action, made fail. */
+  #machineFailures = 0;
   readonly #recentMs: number[] = [];
   readonly #draining = new AbortController();
   readonly #over = new AbortController();
@@ -144,6 +147,10 @@ export class Agent implements Service {
         await this.#change();
         continue;
       }
+      // A machine that just failed gets time to recover; others may take the work meanwhile.
+      if (this.#machineFailures > 0) {
+        await rest(machineRestMs(this.#machineFailures, Math.random()), signal);
+      }
       try {
         const wait = durationFromMs(claimWaitMs);
         const { leases } = await farm.claim(
@@ -185,6 +192,10 @@ export class Agent implements Service {
         this.#sayStarted(key, lease);
       },
     });
+    if (finished !== undefined) {
+      const isOurs = finished.outcome === Outcome.INFRASTRUCTURE_ERROR;
+      this.#machineFailures = isOurs ? this.#machineFailures + 1 : 0;
+    }
     this.#recentMs.push(performance.now() - begun);
     if (this.#recentMs.length > recentCount) this.#recentMs.shift();
     // The slot is free while the result is on its way; the lease is kept alive until it is there.

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate, timestampNow } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { Fault } from "#core/fault.ts";
+import { Fault, messageOf } from "#core/fault.ts";
 import {
   ActionResultSchema,
   type ExecutedActionMetadata,
@@ -230,10 +230,8 @@ async function uploading(upload: () => Promise<void>): Promise<void> {
   try {
     await upload();
   } catch (reason) {
-    throw new Fault(
-      "unavailable",
-      `the outputs cannot be uploaded: ${Fault.from(reason, "upload").message}`,
-      { cause: reason },
-    );
+    throw new Fault("unavailable", `the outputs cannot be uploaded: ${messageOf(reason)}`, {
+      cause: reason,
+    });
   }
 }
