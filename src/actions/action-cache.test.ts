@@ -10,6 +10,7 @@ import { TrustDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { lookUpActionResult, recordActionResult } from "./action-cache.ts";
+import { outputTrees } from "./output-trees.ts";
 import { resultWith, storedResult } from "./result.fixture.ts";
 
 const db = await freshDb();
@@ -47,7 +48,7 @@ describe("a recorded result", () => {
 
     expect(await recordActionResult(db, { ...action, result })).toBe("recorded");
 
-    const hit = await lookUpActionResult(db, store, action);
+    const hit = await lookUpActionResult(db, outputTrees(store), action);
     expect(hit).toMatchObject({
       result,
       domain: inProtected,
@@ -60,8 +61,10 @@ describe("a recorded result", () => {
     const action = newAction();
     await recordActionResult(db, { ...action, result });
 
-    expect(await lookUpActionResult(db, store, { ...action, project: "q" })).toBeUndefined();
-    expect(await lookUpActionResult(db, store, newAction())).toBeUndefined();
+    expect(
+      await lookUpActionResult(db, outputTrees(store), { ...action, project: "q" }),
+    ).toBeUndefined();
+    expect(await lookUpActionResult(db, outputTrees(store), newAction())).toBeUndefined();
   });
 
   test.each<[string, Digest]>(Object.entries(blobs))(
@@ -70,7 +73,9 @@ describe("a recorded result", () => {
       const action = newAction();
       await recordActionResult(db, { ...action, result });
 
-      expect(await lookUpActionResult(db, without(store, gone), action)).toBeUndefined();
+      expect(
+        await lookUpActionResult(db, outputTrees(without(store, gone)), action),
+      ).toBeUndefined();
     },
   );
 
@@ -84,7 +89,7 @@ describe("a recorded result", () => {
       },
     };
 
-    expect(await lookUpActionResult(db, rotten, action)).toBeUndefined();
+    expect(await lookUpActionResult(db, outputTrees(rotten), action)).toBeUndefined();
   });
 
   test("a store that does not answer is no miss, but a failure", async () => {
@@ -97,7 +102,7 @@ describe("a recorded result", () => {
       },
     };
 
-    await expect(lookUpActionResult(db, away, action)).rejects.toThrow("away");
+    await expect(lookUpActionResult(db, outputTrees(away), action)).rejects.toThrow("away");
   });
 
   test("recorded again by the same attempt changes nothing", async () => {
@@ -106,7 +111,7 @@ describe("a recorded result", () => {
 
     await recordActionResult(db, { ...action, result: resultWith({}) });
 
-    expect((await lookUpActionResult(db, store, action))?.result).toEqual(result);
+    expect((await lookUpActionResult(db, outputTrees(store), action))?.result).toEqual(result);
   });
 
   test("gives way to that of a later execution", async () => {
@@ -116,7 +121,7 @@ describe("a recorded result", () => {
 
     await recordActionResult(db, { ...action, executionId, result: resultWith({}) });
 
-    expect(await lookUpActionResult(db, store, action)).toMatchObject({ executionId });
+    expect(await lookUpActionResult(db, outputTrees(store), action)).toMatchObject({ executionId });
   });
 
   test("is not there when its transaction was given up", async () => {
@@ -127,7 +132,7 @@ describe("a recorded result", () => {
     });
 
     await expect(failing).rejects.toThrow("the lease was lost");
-    expect(await lookUpActionResult(db, store, action)).toBeUndefined();
+    expect(await lookUpActionResult(db, outputTrees(store), action)).toBeUndefined();
   });
 
   test("knows when it was used last", async () => {
@@ -140,7 +145,7 @@ describe("a recorded result", () => {
       where action_digest = ${key}
     `);
 
-    await lookUpActionResult(db, store, action);
+    await lookUpActionResult(db, outputTrees(store), action);
 
     const [row] = await db.many(
       z.object({ last_used_at: z.date() }),
@@ -157,11 +162,15 @@ describe("trust domains", () => {
     await recordActionResult(db, { ...action, result });
     await recordActionResult(db, { ...action, domain: inPr7, executionId: own, result });
 
-    expect(await lookUpActionResult(db, store, { ...action, domain: inPr7 })).toMatchObject({
+    expect(
+      await lookUpActionResult(db, outputTrees(store), { ...action, domain: inPr7 }),
+    ).toMatchObject({
       domain: inPr7,
       executionId: own,
     });
-    expect(await lookUpActionResult(db, store, { ...action, domain: inPr8 })).toMatchObject({
+    expect(
+      await lookUpActionResult(db, outputTrees(store), { ...action, domain: inPr8 }),
+    ).toMatchObject({
       domain: inProtected,
     });
   });
@@ -172,7 +181,9 @@ describe("trust domains", () => {
     await recordActionResult(db, { ...action, result });
     await recordActionResult(db, { ...action, domain: inPr7, result: lost });
 
-    expect(await lookUpActionResult(db, store, { ...action, domain: inPr7 })).toMatchObject({
+    expect(
+      await lookUpActionResult(db, outputTrees(store), { ...action, domain: inPr7 }),
+    ).toMatchObject({
       domain: inProtected,
     });
   });
@@ -182,7 +193,9 @@ describe("trust domains", () => {
     await recordActionResult(db, { ...action, result });
 
     for (const domain of [inProtected, inPr8, TrustDomain.parse("user/ada")]) {
-      expect(await lookUpActionResult(db, store, { ...action, domain })).toBeUndefined();
+      expect(
+        await lookUpActionResult(db, outputTrees(store), { ...action, domain }),
+      ).toBeUndefined();
     }
   });
 });
@@ -193,7 +206,7 @@ test.each([1, -1, 137])("an action that ended with %i is not recorded", async (e
   const outcome = await recordActionResult(db, { ...action, result: resultWith({ exitCode }) });
 
   expect(outcome).toBe("not_cacheable");
-  expect(await lookUpActionResult(db, store, action)).toBeUndefined();
+  expect(await lookUpActionResult(db, outputTrees(store), action)).toBeUndefined();
 });
 
 test("a result with an illegal path is refused", async () => {

@@ -1,5 +1,4 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { BlobStore } from "#cas/blob-store.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
@@ -13,6 +12,7 @@ import {
   saveActionResult,
   touchActionResult,
 } from "./action-result.store.ts";
+import type { OutputTrees } from "./output-trees.ts";
 import { readableDomains } from "./readable-domains.ts";
 import { missingBlobsOf } from "./result-blobs.ts";
 import { assertLegalOutputs } from "./result-paths.ts";
@@ -36,12 +36,12 @@ export interface ActionHit {
  */
 export async function lookUpActionResult(
   tx: Tx,
-  store: BlobStore,
+  trees: OutputTrees,
   { project, domain, actionDigest }: ActionResultKey,
 ): Promise<ActionHit | undefined> {
   const stored = await actionResultsIn(tx, project, readableDomains(domain), actionDigest);
   for (const candidate of stored) {
-    const result = await completeResult(store, candidate.result);
+    const result = await completeResult(trees, candidate.result);
     if (result === undefined) continue;
     await touchActionResult(tx, { project, domain: candidate.domain, actionDigest });
     const { executionId, attempt, createdAt } = candidate;
@@ -74,12 +74,12 @@ export async function recordActionResult(
 }
 
 async function completeResult(
-  store: BlobStore,
+  trees: OutputTrees,
   bytes: Uint8Array,
 ): Promise<ActionResult | undefined> {
   const result = fromBinary(ActionResultSchema, bytes);
   try {
-    const missing = await missingBlobsOf(store, result);
+    const missing = await missingBlobsOf(trees, result);
     return missing.length === 0 ? result : undefined;
   } catch (reason) {
     if (reason instanceof Fault && losses.has(reason.code)) return undefined;

@@ -45,6 +45,20 @@ export async function outputOf(
   return undefined;
 }
 
+/**
+ * The output directory that a path names, when nothing else of the result has
+ * something there: what `outputOf` gives is then all of its Tree.
+ */
+export function wholeDirectoryAt(result: ActionResult, path: string): OutputDirectory | undefined {
+  const directories = result.outputDirectories.filter(
+    (directory) => pathWithin(directory.path, path) !== undefined,
+  );
+  const leaves = [...result.outputFiles, ...outputSymlinksOf(result)];
+  const [only, ...others] = directories;
+  const isAlone = others.length === 0 && !leaves.some((leaf) => leaf.path === path);
+  return isAlone && only?.path === path ? only : undefined;
+}
+
 async function entriesOf(store: BlobStore, directory: OutputDirectory): Promise<TreeEntry[]> {
   const digest = treeDigestOf(directory);
   const tree = await fetchTree(store, digest);

@@ -5,6 +5,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { TreeSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { outputTrees } from "./output-trees.ts";
 import { resultWith, storedResult } from "./result.fixture.ts";
 import { blobsOfResult, missingBlobsOf } from "./result-blobs.ts";
 
@@ -15,14 +16,16 @@ describe("the blobs of a result", () => {
     const store = memoryBlobStore();
     const { result, blobs } = await storedResult(store);
 
-    expect(keys(await blobsOfResult(store, result))).toEqual(keys(Object.values(blobs)));
-    expect(await missingBlobsOf(store, result)).toEqual([]);
+    expect(keys(await blobsOfResult(outputTrees(store), result))).toEqual(
+      keys(Object.values(blobs)),
+    );
+    expect(await missingBlobsOf(outputTrees(store), result)).toEqual([]);
   });
 
   test("are missing without the Tree, and only the Tree is known of", async () => {
     const { result, blobs } = await storedResult(memoryBlobStore());
 
-    const missing = await missingBlobsOf(memoryBlobStore(), result);
+    const missing = await missingBlobsOf(outputTrees(memoryBlobStore()), result);
 
     expect(keys(missing)).toEqual(keys([blobs.file, blobs.tree, blobs.stdout]));
   });
@@ -35,7 +38,7 @@ describe("the blobs of a result", () => {
       directory.rootDirectoryDigest = toDigestMessage(root);
     }
 
-    const missing = await missingBlobsOf(store, result);
+    const missing = await missingBlobsOf(outputTrees(store), result);
 
     expect(missing).toContainEqual(root);
     expect(missing).toHaveLength(4);
@@ -55,7 +58,9 @@ describe("the blobs of a result", () => {
       "larger than",
     ],
   ])("cannot be told of %s", async (_, init, problem) => {
-    await expect(blobsOfResult(memoryBlobStore(), resultWith(init))).rejects.toThrow(problem);
+    await expect(blobsOfResult(outputTrees(memoryBlobStore()), resultWith(init))).rejects.toThrow(
+      problem,
+    );
   });
 
   test.each([
@@ -80,6 +85,6 @@ describe("the blobs of a result", () => {
     const treeDigest = toDigestMessage(digestOf(bytes));
 
     const result = resultWith({ outputDirectories: [{ path: "a", treeDigest }] });
-    await expect(blobsOfResult(store, result)).rejects.toThrow(problem);
+    await expect(blobsOfResult(outputTrees(store), result)).rejects.toThrow(problem);
   });
 });

@@ -1,18 +1,20 @@
-import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
-import { encodeDirectory } from "#cas/directory-message.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { quotePath } from "#cas/path-rules.ts";
-import { flattenTree } from "#cas/tree-message.ts";
+import { takingTurns } from "#cas/take-turns.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import type {
   ActionResult,
   OutputDirectory,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { fetchTree, treeDigestOf } from "./output-tree.ts";
+import { treeDigestOf } from "./output-tree.ts";
+import type { OutputTrees } from "./output-trees.ts";
 
-/** Trees fetched at once; each may be large. */
+/** Trees read at once; each may be large. */
 const treesAtOnce = 4;
+
+/** Blobs asked for at once: more would hold up the event loop. */
+const askedAtOnce = 4_096;
 
 /**
  * Every blob that a result refers to: output files, Trees and all files in them,
@@ -20,9 +22,9 @@ const treesAtOnce = 4;
  *
  * Throws `invalid_argument` when the result or a Tree is malformed.
  */
-export async function blobsOfResult(store: BlobStore, result: ActionResult): Promise<Digest[]> {
+export async function blobsOfResult(trees: OutputTrees, result: ActionResult): Promise<Digest[]> {
   const inTrees = await mapAtMost(treesAtOnce, result.outputDirectories, (directory) =>
-    blobsOfDirectory(store, directory),
+    blobsOfDirectory(trees, directory),
   );
   const all = [
     ...result.outputFiles.map(({ path, digest }) => fromDigestMessage(digest, quotePath(path))),
@@ -30,23 +32,36 @@ export async function blobsOfResult(store: BlobStore, result: ActionResult): Pro
     ...(result.stdoutDigest ? [fromDigestMessage(result.stdoutDigest, "stdout")] : []),
     ...(result.stderrDigest ? [fromDigestMessage(result.stderrDigest, "stderr")] : []),
   ];
-  return [...new Map(all.map((digest) => [digestKey(digest), digest])).values()];
+  const turn = takingTurns();
+  const once = new Map<string, Digest>();
+  for (const digest of all) {
+    await turn();
+    once.set(digestKey(digest), digest);
+  }
+  return [...once.values()];
 }
 
 /** Those blobs of a result that are not in the store; none when it is complete. */
-export async function missingBlobsOf(store: BlobStore, result: ActionResult): Promise<Digest[]> {
-  return store.findMissing(await blobsOfResult(store, result));
+export async function missingBlobsOf(trees: OutputTrees, result: ActionResult): Promise<Digest[]> {
+  const blobs = await blobsOfResult(trees, result);
+  const turn = takingTurns();
+  const missing: Digest[] = [];
+  for (let asked = 0; asked < blobs.length; asked += askedAtOnce) {
+    await turn();
+    missing.push(...(await trees.store.findMissing(blobs.slice(asked, asked + askedAtOnce))));
+  }
+  return missing;
 }
 
-async function blobsOfDirectory(store: BlobStore, directory: OutputDirectory): Promise<Digest[]> {
+async function blobsOfDirectory(
+  trees: OutputTrees,
+  directory: OutputDirectory,
+): Promise<readonly Digest[]> {
   const digest = treeDigestOf(directory);
-  const tree = await fetchTree(store, digest);
-  if (tree === undefined) return [digest];
-  const entries = await flattenTree(tree);
-  const files = entries.flatMap((entry) => (entry.kind === "file" ? [entry.digest] : []));
-  if (directory.rootDirectoryDigest === undefined) return [digest, ...files];
+  const content = await trees.contentOf(digest);
+  if (content === undefined) return [digest];
+  if (directory.rootDirectoryDigest === undefined) return [digest, ...content.files];
   // Then the reader was told that it may walk the directories one by one.
-  const directories = [...(tree.root ? [tree.root] : []), ...tree.children];
   const root = fromDigestMessage(directory.rootDirectoryDigest, quotePath(directory.path));
-  return [digest, root, ...directories.map((d) => encodeDirectory(d).digest), ...files];
+  return [digest, root, ...content.directories, ...content.files];
 }

@@ -14,12 +14,15 @@ import { toDigestMessage } from "./digest-message.ts";
 import { type EncodedDirectory, encodeDirectory } from "./directory-message.ts";
 import { mapAtMost } from "./map-at-most.ts";
 import { problemOfPath, problemOfTarget, refuse } from "./path-rules.ts";
-import { compareByCodePoint, type TreeEntry } from "./tree-entry.ts";
+import { compareByCodePoint, type TreePart } from "./tree-entry.ts";
 
 /** A tree of files as REv2 has it. */
 export interface DirectoryTree {
   readonly root: EncodedDirectory;
-  /** Every directory once, by digest key, parents before their children. The root is the first. */
+  /**
+   * Every directory once, by digest key, parents before their children. The root is
+   * the first. Those of subtrees are not among them.
+   */
   readonly directories: ReadonlyMap<string, EncodedDirectory>;
 }
 
@@ -29,7 +32,7 @@ export interface DirectoryTree {
  * Throws `invalid_argument` for an illegal path or symlink, for a path that comes
  * twice, and for one that is a file here and a directory there.
  */
-export function buildDirectoryTree(entries: readonly TreeEntry[]): DirectoryTree {
+export function buildDirectoryTree(entries: readonly TreePart[]): DirectoryTree {
   const root: Folder = new Map();
   for (const entry of entries) insert(root, entry);
   const childrenFirst = new Map<string, EncodedDirectory>();
@@ -40,18 +43,24 @@ export function buildDirectoryTree(entries: readonly TreeEntry[]): DirectoryTree
 
 /** Puts those directories of a tree that are missing into a store. Answers the root's digest. */
 export async function uploadDirectories(store: BlobStore, tree: DirectoryTree): Promise<Digest> {
-  const all = [...tree.directories.values()];
-  const missing = await store.findMissing(all.map(({ digest }) => digest));
-  const absent = new Set(missing.map(digestKey));
-  const toPut = all.filter(({ digest }) => absent.has(digestKey(digest)));
-  await mapAtMost(16, toPut, ({ digest, bytes }) => store.put(digest, bytes));
+  await putMissing(store, [...tree.directories.values()]);
   return tree.root.digest;
 }
 
-type Leaf = Exclude<TreeEntry, { kind: "directory" }>;
+export async function putMissing(
+  store: BlobStore,
+  directories: readonly EncodedDirectory[],
+): Promise<void> {
+  const missing = await store.findMissing(directories.map(({ digest }) => digest));
+  const absent = new Set(missing.map(digestKey));
+  const toPut = directories.filter(({ digest }) => absent.has(digestKey(digest)));
+  await mapAtMost(16, toPut, ({ digest, bytes }) => store.put(digest, bytes));
+}
+
+type Leaf = Exclude<TreePart, { kind: "directory" }>;
 type Folder = Map<string, Folder | Leaf>;
 
-function insert(root: Folder, entry: TreeEntry): void {
+function insert(root: Folder, entry: TreePart): void {
   const { path } = entry;
   refuse(path, problemOfPath(path));
   if (entry.kind === "symlink") refuse(path, problemOfTarget(path, entry.target));
@@ -81,11 +90,22 @@ function encode(folder: Folder, into: Map<string, EncodedDirectory>): EncodedDir
     if (child instanceof Map) {
       const digest = toDigestMessage(encode(child, into).digest);
       directories.push(create(DirectoryNodeSchema, { name, digest }));
-    } else if (child.kind === "symlink") {
-      symlinks.push(create(SymlinkNodeSchema, { name, target: child.target }));
-    } else {
-      const digest = toDigestMessage(child.digest);
-      files.push(create(FileNodeSchema, { name, digest, isExecutable: child.executable }));
+      continue;
+    }
+    switch (child.kind) {
+      case "subtree": {
+        const digest = toDigestMessage(child.digest);
+        directories.push(create(DirectoryNodeSchema, { name, digest }));
+        break;
+      }
+      case "symlink":
+        symlinks.push(create(SymlinkNodeSchema, { name, target: child.target }));
+        break;
+      case "file": {
+        const digest = toDigestMessage(child.digest);
+        files.push(create(FileNodeSchema, { name, digest, isExecutable: child.executable }));
+        break;
+      }
     }
   }
   const encoded = encodeDirectory(create(DirectorySchema, { files, directories, symlinks }));

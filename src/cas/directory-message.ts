@@ -55,3 +55,16 @@ export function checkDirectory({ files, directories, symlinks }: Directory): voi
     }
   }
 }
+
+/**
+ * Whether a Directory says no more than we would: names, digests, what is executable.
+ *
+ * Times, modes and fields that we do not know are lost when a tree is read and built
+ * again; such a Directory has another digest afterwards.
+ */
+export function isPlain({ files, directories, symlinks, ...directory }: Directory): boolean {
+  const digests = [...files, ...directories].flatMap(({ digest }) => digest ?? []);
+  return [directory, ...files, ...directories, ...symlinks, ...digests].every(
+    (part) => part.$unknown === undefined && !("nodeProperties" in part && part.nodeProperties),
+  );
+}

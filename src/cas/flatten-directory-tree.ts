@@ -6,6 +6,7 @@ import { fromDigestMessage } from "./digest-message.ts";
 import { decodeDirectory } from "./directory-message.ts";
 import { mapAtMost } from "./map-at-most.ts";
 import { problemOfPath, problemOfTarget, quotePath, refuse } from "./path-rules.ts";
+import { takingTurns } from "./take-turns.ts";
 import { sortedByPath, type TreeEntry } from "./tree-entry.ts";
 
 /** How much a tree that somebody else made may ask of us. */
@@ -54,6 +55,7 @@ export async function flattenDirectories(
   load: (digest: Digest) => Promise<Directory>,
   limits: TreeLimits,
 ): Promise<TreeEntry[]> {
+  const turn = takingTurns();
   const entries: TreeEntry[] = [];
   const loaded = new Map<string, Promise<Directory>>();
   let directories = 0;
@@ -69,6 +71,7 @@ export async function flattenDirectories(
     if (depth > limits.maxDepth) throw exceeded(`is deeper than ${limits.maxDepth} directories`);
     const below: { path: string; digest: Digest }[] = [];
     for (const place of level) {
+      await turn();
       for (const entry of leavesOf(place)) entries.push(entry);
       for (const { name, digest } of place.directory.directories) {
         const path = legal(join(place.path, name));

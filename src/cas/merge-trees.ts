@@ -1,6 +1,6 @@
 import { digestKey } from "#core/digest.ts";
 import { refuse } from "./path-rules.ts";
-import { sortedByPath, type TreeEntry } from "./tree-entry.ts";
+import { sortedByPath, type TreePart } from "./tree-entry.ts";
 
 /** Entries to be laid over a tree. */
 export interface Overlay {
@@ -8,7 +8,7 @@ export interface Overlay {
   readonly at: string;
   /** Where they come from, for the message about a conflict: `job "build"`. */
   readonly from: string;
-  readonly entries: readonly TreeEntry[];
+  readonly entries: readonly TreePart[];
 }
 
 /**
@@ -17,9 +17,10 @@ export interface Overlay {
  * An overlay wins over the tree below it. Two overlays that bring different
  * things to one path are refused with `invalid_argument`: which of them won would
  * depend on their order alone. That a path is not both file and directory is
- * checked when the tree is built.
+ * checked when the tree is built. Subtrees are compared as one thing: those that
+ * meet others are taken apart before (`layOver`).
  */
-export function mergeTrees(base: readonly TreeEntry[], overlays: readonly Overlay[]): TreeEntry[] {
+export function mergeTrees(base: readonly TreePart[], overlays: readonly Overlay[]): TreePart[] {
   const merged = new Map(base.map((entry) => [entry.path, entry]));
   const broughtBy = new Map<string, string>();
   for (const { at, from, entries } of overlays) {
@@ -37,11 +38,11 @@ export function mergeTrees(base: readonly TreeEntry[], overlays: readonly Overla
 }
 
 /** The entries with their paths seen from above the directory that they are put into. */
-export function placedAt(at: string, entries: readonly TreeEntry[]): TreeEntry[] {
+export function placedAt<Part extends TreePart>(at: string, entries: readonly Part[]): Part[] {
   return at === "" ? [...entries] : entries.map((e) => ({ ...e, path: `${at}/${e.path}` }));
 }
 
-function areEqual(a: TreeEntry, b: TreeEntry): boolean {
+function areEqual(a: TreePart, b: TreePart): boolean {
   switch (a.kind) {
     case "file":
       return (
@@ -53,5 +54,7 @@ function areEqual(a: TreeEntry, b: TreeEntry): boolean {
       return b.kind === "symlink" && a.target === b.target;
     case "directory":
       return b.kind === "directory";
+    case "subtree":
+      return b.kind === "subtree" && digestKey(a.digest) === digestKey(b.digest);
   }
 }

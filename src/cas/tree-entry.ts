@@ -16,6 +16,19 @@ export type TreeEntry =
   | { readonly kind: "directory"; readonly path: string };
 
 /**
+ * A whole directory at a path, known by its root Directory. All its Directories are
+ * in the store, so that nobody needs to look inside to build a tree around it.
+ */
+export interface Subtree {
+  readonly kind: "subtree";
+  readonly path: string;
+  readonly digest: Digest;
+}
+
+/** What a tree is built from. Who reads a tree meets no subtrees: there they are directories. */
+export type TreePart = TreeEntry | Subtree;
+
+/**
  * The order of REv2: by code point, which is by UTF-8 byte.
  *
  * JavaScript's `<` goes by UTF-16 units and puts U+1F600 before U+FF5E. Only

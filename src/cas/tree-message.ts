@@ -1,14 +1,17 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, mergeFromBinary, toBinary } from "@bufbuild/protobuf";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
   type Directory,
+  DirectorySchema,
   type Tree,
   TreeSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { DirectoryTree } from "./build-directory-tree.ts";
-import { checkDirectory, encodeDirectory } from "./directory-message.ts";
+import { checkDirectory, type EncodedDirectory, encodeDirectory } from "./directory-message.ts";
 import { flattenDirectories, type TreeLimits, usualTreeLimits } from "./flatten-directory-tree.ts";
+import { takingTurns } from "./take-turns.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
 /** A tree in one message, as an ActionResult refers to it. */
@@ -24,39 +27,87 @@ export function encodeTree(tree: DirectoryTree): Uint8Array {
   return toBinary(TreeSchema, toTreeMessage(tree));
 }
 
-/** Decodes a Tree that somebody else made. Throws `invalid_argument` when it is not one. */
-export function decodeTree(bytes: Uint8Array): Tree {
+/**
+ * Decodes a Tree that somebody else made. Throws `invalid_argument` when it is not one.
+ *
+ * A Tree of 36,000 files takes a tenth of a second and more; read directory by
+ * directory, others have their turns meanwhile.
+ */
+export async function decodeTree(bytes: Uint8Array): Promise<Tree> {
+  const tree = create(TreeSchema);
+  const turn = takingTurns();
   try {
-    return fromBinary(TreeSchema, bytes);
+    const reader = new BinaryReader(bytes);
+    while (reader.pos < reader.len) {
+      await turn();
+      const [field, wireType] = reader.tag();
+      const isMessage = wireType === WireType.LengthDelimited;
+      if (isMessage && field === TreeSchema.field.root.number) {
+        // protobuf merges a field that comes twice.
+        tree.root = mergeFromBinary(
+          DirectorySchema,
+          tree.root ?? create(DirectorySchema),
+          reader.bytes(),
+        );
+      } else if (isMessage && field === TreeSchema.field.children.number) {
+        tree.children.push(fromBinary(DirectorySchema, reader.bytes()));
+      } else {
+        reader.skip(wireType, field);
+      }
+    }
   } catch (cause) {
     throw new Fault("invalid_argument", "a tree cannot be decoded", { cause });
   }
+  return tree;
+}
+
+/** A Tree of which every Directory was checked and can be found by its digest. */
+export interface OpenTree {
+  readonly root: EncodedDirectory;
+  /** By digest key: children are known by their digest alone, so a tree cannot hold itself. */
+  readonly children: ReadonlyMap<string, EncodedDirectory>;
+}
+
+/** Throws `invalid_argument` for an illegal Directory, `resource_exhausted` beyond the limits. */
+export async function openTree(
+  tree: Tree,
+  limits: TreeLimits = usualTreeLimits,
+): Promise<OpenTree> {
+  if (tree.root === undefined) throw new Fault("invalid_argument", "a tree has no root");
+  if (tree.children.length > limits.maxEntries) {
+    throw new Fault("resource_exhausted", `the tree has more than ${limits.maxEntries} entries`);
+  }
+  const turn = takingTurns();
+  const children = new Map<string, EncodedDirectory>();
+  for (const child of tree.children) {
+    await turn();
+    checkDirectory(child);
+    const encoded = encodeDirectory(child);
+    children.set(digestKey(encoded.digest), encoded);
+  }
+  checkDirectory(tree.root);
+  return { root: encodeDirectory(tree.root), children };
 }
 
 /**
  * The entries of a Tree, sorted by path, under the same rules as those of
  * directories in a store.
- *
- * Children are known by their digest alone, so a tree cannot hold itself.
  */
 export async function flattenTree(
   tree: Tree,
   limits: TreeLimits = usualTreeLimits,
 ): Promise<TreeEntry[]> {
-  if (tree.root === undefined) throw new Fault("invalid_argument", "a tree has no root");
-  if (tree.children.length > limits.maxEntries) {
-    throw new Fault("resource_exhausted", `the tree has more than ${limits.maxEntries} entries`);
-  }
-  const children = new Map<string, Directory>();
-  for (const child of tree.children) {
-    checkDirectory(child);
-    children.set(digestKey(encodeDirectory(child).digest), child);
-  }
-  checkDirectory(tree.root);
+  return flattenOpenTree(await openTree(tree, limits), limits);
+}
+
+export function flattenOpenTree(
+  { root, children }: OpenTree,
+  limits: TreeLimits = usualTreeLimits,
+): Promise<TreeEntry[]> {
   const load = async (digest: Digest): Promise<Directory> => {
     const child = children.get(digestKey(digest));
-    if (child) return child;
+    if (child) return child.message;
     throw new Fault("invalid_argument", `a tree lacks its directory ${digestKey(digest)}`);
   };
-  return flattenDirectories(tree.root, load, limits);
+  return flattenDirectories(root.message, load, limits);
 }

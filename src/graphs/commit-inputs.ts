@@ -3,12 +3,12 @@ import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree
 import type { TreeEntry } from "#cas/tree-entry.ts";
 import type { CommitSha } from "#core/commit-sha.ts";
 import type { Digest } from "#core/digest.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
 import { type CommitTree, listCommitTree } from "#git/commit-tree.ts";
 import type { Mirrors } from "#git/fetch-commit.ts";
 import { importTree } from "#git/import-tree.ts";
 import type { Git } from "#git/run-git.ts";
-import { recentlyUsed } from "./recently-used.ts";
 import { selectInputs } from "./select-inputs.ts";
 
 /** A commit, and where it can be fetched from again. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import pino from "pino";
 import { recordActionResult } from "#actions/action-cache.ts";
+import { outputTrees } from "#actions/output-trees.ts";
 import type { SubmitGraph } from "#api/graph.ts";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
@@ -78,6 +79,7 @@ export async function farmOfGraphs(db: Db) {
   const parts = {
     db,
     store,
+    trees: outputTrees(store),
     inputs,
     project,
     clock: systemClock,

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { Fault } from "#core/fault.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { cancelGraph, passCancellationsOn } from "./cancel-graph.ts";
 import { farmOfGraphs } from "./farm-of-graphs.fixture.ts";
 import { GraphId } from "./graph-id.ts";
 import { graphChangesSince, wholeGraph } from "./graph-page.store.ts";
-import { startGraphRunner } from "./graph-runner.ts";
+import { prepareReadyJobs, startGraphRunner } from "./graph-runner.ts";
 import { listGraphs, listRepositories } from "./graph-summary.store.ts";
 import { jobDetail, jobsServedBy } from "./job-detail.store.ts";
 import { takeReadyJobs } from "./ready-job.store.ts";
@@ -187,6 +188,24 @@ test("a job whose preparation was begun by a server that died is taken by anothe
 
   await farm.work();
 
+  expect(await farm.states(id)).toEqual({ a: "succeeded" });
+});
+
+test("a job that cannot be prepared for a fault of ours says why, and is prepared when it can be", async () => {
+  commitJobs(`  a: {commands: "x # ${randomUUID()}"}`);
+  const { id } = await farm.submit();
+  const full = new Fault("unavailable", "the store is away");
+  const broken = { ...farm.parts.store, put: () => Promise.reject(full) };
+
+  await prepareReadyJobs({ ...farm.parts, store: broken });
+
+  const [job] = (await wholeGraph(db, id))?.jobList ?? [];
+  expect(job).toMatchObject({
+    state: "ready",
+    reason: "cannot be prepared, trying again: the store is away",
+  });
+  await db.run(sql`update job set preparing_until = now() where graph_id = ${id}`);
+  await farm.work();
   expect(await farm.states(id)).toEqual({ a: "succeeded" });
 });
 

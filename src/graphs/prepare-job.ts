@@ -1,8 +1,9 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { lookUpActionResult } from "#actions/action-cache.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
-import { mergeTrees } from "#cas/merge-trees.ts";
+import { layOver } from "#cas/lay-over.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
@@ -15,6 +16,7 @@ import { takeOutputs } from "./take-outputs.ts";
 export interface PreparationRooms {
   readonly db: Db;
   readonly store: BlobStore;
+  readonly trees: OutputTrees;
   readonly inputs: CommitInputReader;
   readonly project: string;
 }
@@ -36,7 +38,7 @@ export type Prepared =
  * Throws `invalid_argument`, `not_found` or `failed_precondition` when the job itself is at fault.
  */
 export async function prepareJob(rooms: PreparationRooms, job: ReadyJob): Promise<Prepared> {
-  const { db, store, project } = rooms;
+  const { db, store, trees, project } = rooms;
   const built = buildAction(job.definition, await inputRoot(rooms, job));
   await Promise.all(
     [built.command, built.action].map(({ digest, bytes }) => store.put(digest, bytes)),
@@ -45,7 +47,7 @@ export async function prepareJob(rooms: PreparationRooms, job: ReadyJob): Promis
   // Who asks for another run of what succeeded wants it executed.
   if (!job.skipCache && job.cause !== "retrigger") {
     const actionDigest = built.action.digest;
-    const hit = await lookUpActionResult(db, store, { project, domain: job.domain, actionDigest });
+    const hit = await lookUpActionResult(db, trees, { project, domain: job.domain, actionDigest });
     if (hit !== undefined) {
       return {
         kind: "hit",
@@ -58,7 +60,10 @@ export async function prepareJob(rooms: PreparationRooms, job: ReadyJob): Promis
   return { kind: "to-execute", built };
 }
 
-async function inputRoot({ db, store, inputs }: PreparationRooms, job: ReadyJob): Promise<Digest> {
+async function inputRoot(
+  { db, store, trees, inputs }: PreparationRooms,
+  job: ReadyJob,
+): Promise<Digest> {
   const files = await inputs.read({ url: job.url, sha: job.commit }, job.definition.inputs);
   const needs = Object.entries(job.definition.needs ?? {}).filter(
     ([, need]) => need.outputs?.length !== 0,
@@ -74,8 +79,9 @@ async function inputRoot({ db, store, inputs }: PreparationRooms, job: ReadyJob)
     ).map((result) => [result.job, result]),
   );
   const overlays = await Promise.all(
-    needs.map(([from, need]) => takeOutputs(store, from, need, made.get(from))),
+    needs.map(([from, need]) => takeOutputs(trees, from, need, made.get(from))),
   );
   if (overlays.every(({ entries }) => entries.length === 0)) return files.root;
-  return uploadDirectories(store, buildDirectoryTree(mergeTrees(files.entries, overlays)));
+  const parts = await layOver(store, files.entries, overlays);
+  return uploadDirectories(store, buildDirectoryTree(parts));
 }

@@ -1,9 +1,11 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { outputOf } from "#actions/output-of.ts";
+import { outputOf, wholeDirectoryAt } from "#actions/output-of.ts";
+import { treeDigestOf } from "#actions/output-tree.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
 import { outputSymlinksOf } from "#actions/result-paths.ts";
-import type { BlobStore } from "#cas/blob-store.ts";
 import type { Overlay } from "#cas/merge-trees.ts";
-import type { TreeEntry } from "#cas/tree-entry.ts";
+import { problemOfPath } from "#cas/path-rules.ts";
+import type { TreePart } from "#cas/tree-entry.ts";
 import { Fault } from "#core/fault.ts";
 import {
   type ActionResult,
@@ -19,25 +21,48 @@ import type { NeededOutput } from "./run.store.ts";
  * the other job may have failed: then what there is, is taken.
  */
 export async function takeOutputs(
-  store: BlobStore,
+  trees: OutputTrees,
   from: string,
   need: Need,
   made: NeededOutput | undefined,
 ): Promise<Overlay> {
   const result = made?.result ? fromBinary(ActionResultSchema, made.result) : undefined;
   const paths = need.outputs ?? (result === undefined ? [] : pathsOf(result));
-  const entries: TreeEntry[] = [];
+  const at = need.at ?? "";
+  const entries: TreePart[] = [];
   for (const path of paths) {
-    const found = result === undefined ? undefined : await outputOf(store, result, path);
+    const found = result === undefined ? undefined : await partsOf(trees, result, path, at);
     if (found === undefined && (need.on ?? "success") === "success") {
       throw new Fault(
         "failed_precondition",
         `job "${from}" did not make "${path}", which this job takes of it`,
       );
     }
-    entries.push(...(found ?? []));
+    for (const part of found ?? []) entries.push(part);
   }
-  return { at: need.at ?? "", from: `job "${from}"`, entries };
+  return { at, from: `job "${from}"`, entries };
+}
+
+/** An output directory that is taken whole is one part; all else is read. */
+async function partsOf(
+  trees: OutputTrees,
+  result: ActionResult,
+  path: string,
+  at: string,
+): Promise<readonly TreePart[] | undefined> {
+  const directory = wholeDirectoryAt(result, path);
+  if (directory && isLegal(path)) {
+    const stored = await trees.storeDirectories(treeDigestOf(directory));
+    // What becomes too long by its place is refused with its own name, when it is built.
+    if (stored && isLegal([at, path, stored.longestPath].filter((p) => p !== "").join("/"))) {
+      return [{ kind: "subtree", path, digest: stored.root }];
+    }
+  }
+  return outputOf(trees.store, result, path);
+}
+
+function isLegal(path: string): boolean {
+  return problemOfPath(path) === undefined;
 }
 
 function pathsOf(result: ActionResult): string[] {

@@ -15,7 +15,7 @@ const defaultTimeoutMs = 60 * 60_000;
 
 /** All that the farm serves over gRPC. */
 export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
-  const { blobs, queue, db } = rooms;
+  const { blobs, trees, queue, db } = rooms;
   // Results are made by this farm's workers from the action alone, whoever asked:
   // what an action's digest names is the same for all who may ask for it.
   const scopeOf = (): Scope => ({ project: rooms.project, domain: protectedDomain });
@@ -25,7 +25,7 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
     ...casService(blobs, (err) => logger.error({ err }, "a blob could not be served")),
     ...byteStreamService(blobs),
     ...actionCacheReader(async (_, actionDigest) => {
-      const hit = await lookUpActionResult(db, blobs, { ...scopeOf(), actionDigest });
+      const hit = await lookUpActionResult(db, trees, { ...scopeOf(), actionDigest });
       return hit?.result;
     }),
     ...executionService({
@@ -33,7 +33,7 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
       blobs,
       scopeOf,
       lookUpResult: async (scope, actionDigest) =>
-        (await lookUpActionResult(db, blobs, { ...scope, actionDigest }))?.result,
+        (await lookUpActionResult(db, trees, { ...scope, actionDigest }))?.result,
       defaultTimeoutMs,
     }),
     ...workersService({ queue, blobs }),

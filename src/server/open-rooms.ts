@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { type OutputTrees, outputTrees } from "#actions/output-trees.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
 import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
@@ -27,6 +28,7 @@ export interface Rooms extends Service {
   readonly databaseDescription: string;
   readonly clock: Clock;
   readonly blobs: BlobStore;
+  readonly trees: OutputTrees;
   readonly queue: ExecutionQueue;
   readonly git: Git;
   readonly mirrors: Mirrors;
@@ -69,7 +71,8 @@ export async function openRooms(
       existence,
     );
 
-    const queue = keep(await openExecutionQueue({ db, clock, logger, hooks: queueHooks(blobs) }));
+    const trees = outputTrees(blobs);
+    const queue = keep(await openExecutionQueue({ db, clock, logger, hooks: queueHooks(trees) }));
     const git = keep(await openGit(join(directory.path, "git")));
     const mirrors = openMirrors({
       git,
@@ -82,6 +85,7 @@ export async function openRooms(
       await startGraphRunner({
         db,
         store: blobs,
+        trees,
         inputs,
         project,
         clock,
@@ -96,6 +100,7 @@ export async function openRooms(
       databaseDescription: database.description,
       clock,
       blobs,
+      trees,
       queue,
       git,
       mirrors,

@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { recordActionResult } from "#actions/action-cache.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
 import { missingBlobsOf } from "#actions/result-blobs.ts";
-import type { BlobStore } from "#cas/blob-store.ts";
 import type { QueueHooks } from "#execution/queue-hooks.ts";
 import { onExecutionsFinished, onExecutionsProgress } from "#graphs/queue-events.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
@@ -12,9 +12,9 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
  * All of it in the transaction that moves them. Advancing a graph notifies by
  * itself, so there is nothing left to do after the commit.
  */
-export function queueHooks(blobs: BlobStore): QueueHooks {
+export function queueHooks(trees: OutputTrees): QueueHooks {
   return {
-    missingOutputs: (result) => missingBlobsOf(blobs, fromBinary(ActionResultSchema, result)),
+    missingOutputs: (result) => missingBlobsOf(trees, fromBinary(ActionResultSchema, result)),
 
     async recordResults(tx, finished) {
       for (const { project, domain, actionDigest, result, id, attempt } of finished) {

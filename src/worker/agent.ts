@@ -19,6 +19,7 @@ import { ClaimedWork } from "./claimed-work.ts";
 import type { WorkerConfig } from "./config.ts";
 import type { ActionExecutor } from "./execute-action.ts";
 import type { FarmConnection } from "./farm-connection.ts";
+import { FarmContact } from "./farm-contact.ts";
 import { finishedWithoutProcess } from "./finished-message.ts";
 import { LogStream } from "./logs/stream-log.ts";
 import { registerWorker } from "./register-worker.ts";
@@ -56,6 +57,7 @@ interface Running {
 /** Claims executions, runs as many as there are slots, keeps their leases alive, and reports. */
 export class Agent implements Service {
   readonly #parts: AgentParts;
+  readonly #contact: FarmContact;
   readonly #running = new Map<string, Running>();
   readonly #reporting = new Map<
     string,
@@ -74,6 +76,7 @@ export class Agent implements Service {
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
+    this.#contact = new FarmContact(parts.logger);
   }
 
   start(): void {
@@ -127,7 +130,7 @@ export class Agent implements Service {
   }
 
   async #claimLoop(): Promise<void> {
-    const { farm, identity, config, logger } = this.#parts;
+    const { farm, identity, config } = this.#parts;
     const { signal } = this.#draining;
     let failures = 0;
     while (!(await this.#register()) && !signal.aborted) {
@@ -158,13 +161,14 @@ export class Agent implements Service {
           signal,
         );
         failures = 0;
+        this.#contact.answered();
         for (const work of leases) this.#claimed.add(work, performance.now());
         if (signal.aborted) await this.#handBackOlderThan(Infinity);
         this.#begin();
       } catch (reason) {
         if (signal.aborted) return;
         failures++;
-        logger.warn({ reason: messageOf(reason), failures }, "the farm gives no work");
+        this.#contact.failed(reason, "the farm gives no work");
         await rest(backoffMs(failures, Math.random()), signal);
       }
     }
@@ -234,7 +238,7 @@ export class Agent implements Service {
   }
 
   async #heartbeatLoop(): Promise<void> {
-    const { farm, identity, logger } = this.#parts;
+    const { farm, identity } = this.#parts;
     while (!this.#over.signal.aborted) {
       await rest(this.#heartbeatMs, this.#over.signal);
       if (this.#over.signal.aborted) return;
@@ -245,11 +249,12 @@ export class Agent implements Service {
         const answer = await farm.heartbeat(
           create(HeartbeatRequestSchema, { ...identity, leases, draining }),
         );
+        this.#contact.answered();
         for (const lease of answer.lost) this.#end(lease, "lost");
         for (const lease of answer.cancelled) this.#end(lease, "cancelled");
         if (answer.unknownWorker) await this.#register();
       } catch (reason) {
-        logger.warn({ reason: messageOf(reason) }, "the farm does not hear this worker");
+        this.#contact.failed(reason, "the farm does not hear this worker");
       }
     }
   }
@@ -289,9 +294,10 @@ export class Agent implements Service {
   async #register(): Promise<boolean> {
     try {
       this.#heartbeatMs = await registerWorker(this.#parts);
+      this.#contact.answered();
       return true;
     } catch (reason) {
-      this.#parts.logger.warn({ reason: messageOf(reason) }, "the farm cannot be reached");
+      this.#contact.failed(reason, "the farm cannot be reached");
       return false;
     }
   }

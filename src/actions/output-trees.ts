@@ -1,0 +1,122 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { putMissing } from "#cas/build-directory-tree.ts";
+import { isPlain } from "#cas/directory-message.ts";
+import { takingTurns } from "#cas/take-turns.ts";
+import { flattenOpenTree, type OpenTree, openTree } from "#cas/tree-message.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import { fetchTree } from "./output-tree.ts";
+
+/** What a Tree refers to. It follows from the Tree's bytes alone, so it stays true. */
+export interface TreeContent {
+  /** Those of its files, each once. */
+  readonly files: readonly Digest[];
+  /** Those of its Directories, the root first. */
+  readonly directories: readonly [root: Digest, ...below: Digest[]];
+  /** The path with the most bytes: where it may be put, all may. "" when there is none. */
+  readonly longestPath: string;
+  /** Whether reading it and building it again gives the same Directories. */
+  readonly isPlain: boolean;
+}
+
+/** A Tree whose Directories are in the store one by one, as a worker reads them. */
+export interface StoredDirectories {
+  readonly root: Digest;
+  readonly longestPath: string;
+}
+
+/**
+ * The Trees of output directories, as those need them who do not ask for each file.
+ *
+ * Throws `invalid_argument` for an illegal Tree, `resource_exhausted` for one beyond the limits.
+ */
+export interface OutputTrees {
+  readonly store: BlobStore;
+  /** Undefined when the Tree is not in the store; whether its blobs are is not asked. */
+  contentOf(tree: Digest): Promise<TreeContent | undefined>;
+  /** Undefined when the Tree is not in the store, or says more than we keep. */
+  storeDirectories(tree: Digest): Promise<StoredDirectories | undefined>;
+}
+
+/** Digests remembered in all; about 200 bytes of memory each. */
+const rememberedDigests = 400_000;
+
+/**
+ * Remembers of the Trees met last what they refer to.
+ *
+ * One `node_modules` is taken by every job of a graph, and checked for every hit: it
+ * takes a second to read. What may change is asked each time: whether blobs are there.
+ */
+export function outputTrees(store: BlobStore): OutputTrees {
+  const contents = recentlyUsed<Promise<TreeContent | undefined>>(
+    rememberedDigests,
+    (content) => 1 + (content ? content.files.length + content.directories.length : 0),
+  );
+  const beingStored = new Map<string, Promise<void>>();
+
+  const read = async (digest: Digest): Promise<TreeContent | undefined> => {
+    const tree = await fetchTree(store, digest);
+    return tree && contentOfTree(await openTree(tree));
+  };
+
+  const contentOf = async (digest: Digest): Promise<TreeContent | undefined> => {
+    const key = digestKey(digest);
+    const content = await contents.get(key, () => read(digest));
+    // It may be there the next time.
+    if (content === undefined) contents.forget(key);
+    return content;
+  };
+
+  const putDirectories = async (digest: Digest): Promise<void> => {
+    const tree = await fetchTree(store, digest);
+    if (tree === undefined) {
+      throw new Fault("failed_precondition", `tree ${digestKey(digest)} is not in the store`);
+    }
+    const { root, children } = await openTree(tree);
+    await putMissing(store, [root, ...children.values()]);
+  };
+
+  return {
+    store,
+    contentOf,
+    async storeDirectories(digest) {
+      const content = await contentOf(digest);
+      if (!content?.isPlain) return undefined;
+      const missing = await store.findMissing(content.directories);
+      if (missing.length > 0) {
+        const key = digestKey(digest);
+        const putting =
+          beingStored.get(key) ?? putDirectories(digest).finally(() => beingStored.delete(key));
+        beingStored.set(key, putting);
+        await putting;
+      }
+      return { root: content.directories[0], longestPath: content.longestPath };
+    },
+  };
+}
+
+async function contentOfTree(tree: OpenTree): Promise<TreeContent> {
+  const turn = takingTurns();
+  const files = new Map<string, Digest>();
+  let longestPath = "";
+  let longestBytes = 0;
+  for (const entry of await flattenOpenTree(tree)) {
+    await turn();
+    if (entry.kind === "file") files.set(digestKey(entry.digest), entry.digest);
+    const bytes = Buffer.byteLength(entry.path);
+    if (bytes > longestBytes) [longestPath, longestBytes] = [entry.path, bytes];
+  }
+  const below = [...tree.children.values()];
+  let areAllPlain = isPlain(tree.root.message);
+  for (const { message } of below) {
+    await turn();
+    areAllPlain &&= isPlain(message);
+  }
+  return {
+    files: [...files.values()],
+    directories: [tree.root.digest, ...below.map(({ digest }) => digest)],
+    longestPath,
+    isPlain: areAllPlain,
+  };
+}

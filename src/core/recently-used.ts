@@ -1,0 +1,74 @@
+/** Values that cost something to make, the most recently used of them. */
+export interface RecentlyUsed<Value> {
+  /** The value of a key, made when it is not here. A promise that fails is forgotten. */
+  get(key: string, make: () => Value): Value;
+  set(key: string, value: Value): void;
+  forget(key: string): void;
+}
+
+interface Kept<Value> {
+  readonly value: Value;
+  readonly weight: number;
+}
+
+/**
+ * Keeps values of at most `most` in all; those that were not asked for longest go first.
+ *
+ * Each weighs one, or what `weigh` says. A promise weighs one until it is fulfilled.
+ * What alone weighs more than all may is not kept.
+ */
+export function recentlyUsed<Value>(
+  most: number,
+  weigh: (value: Awaited<Value>) => number = () => 1,
+): RecentlyUsed<Value> {
+  // A Map walks its keys in the order of insertion: the first is the oldest.
+  const kept = new Map<string, Kept<Value>>();
+  let total = 0;
+
+  const forget = (key: string) => {
+    total -= kept.get(key)?.weight ?? 0;
+    kept.delete(key);
+  };
+  const keep = (key: string, value: Value, weight: number) => {
+    forget(key);
+    if (weight > most) return;
+    kept.set(key, { value, weight });
+    total += weight;
+    for (const oldest of kept.keys()) {
+      if (total <= most) return;
+      forget(oldest);
+    }
+  };
+  const set = (key: string, value: Value) => {
+    if (!(value instanceof Promise)) {
+      keep(key, value, weigh(value as Awaited<Value>));
+      return;
+    }
+    keep(key, value, 1);
+    const isKept = () => kept.get(key)?.value === value;
+    value.then(
+      (made: Awaited<Value>) => {
+        if (isKept()) keep(key, value, weigh(made));
+      },
+      () => {
+        if (isKept()) forget(key);
+      },
+    );
+  };
+
+  return {
+    set,
+    forget,
+    get(key, make) {
+      const one = kept.get(key);
+      if (one === undefined) {
+        const value = make();
+        set(key, value);
+        return value;
+      }
+      kept.delete(key);
+      kept.set(key, one);
+      return one.value;
+    },
+  };
+}
