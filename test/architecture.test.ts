@@ -15,7 +15,7 @@ const mayImport: Record<string, readonly string[]> = {
   graphs: ["core", "api", "db", "cas", "git", "actions", "execution", "proto"],
   worker: ["core", "cas", "proto", "grpc"],
   server: ["core", "api", "db", "cas", "git", "actions", "execution", "graphs", "proto", "grpc"],
-  // `up`, `server`, `worker` and `doctor` start the rooms; all else speaks to the API.
+  // `server`, `worker`, `doctor` and `init` start or ask the rooms; all else speaks to the API.
   cli: ["core", "api", "db", "git", "graphs", "server", "worker"],
 };
 

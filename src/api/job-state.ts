@@ -27,7 +27,7 @@ export function isOver(state: JobState): boolean {
   );
 }
 
-/** A graph is over when all its jobs are; it failed when one of them did not succeed. */
+/** A graph is over when all its jobs are; it failed when one of them did. A skipped job alone fails nothing. */
 export const graphStates = ["running", "succeeded", "failed", "cancelled"] as const;
 export const GraphState = z.enum(graphStates);
 export type GraphState = z.infer<typeof GraphState>;

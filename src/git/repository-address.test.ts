@@ -3,13 +3,13 @@ import { parseRepositoryAddress, withoutPassword } from "./repository-address.ts
 
 test.each([
   ["/srv/repo", "/srv/repo"],
-  ["repo", "/work/repo"],
+  ["repo", "/somewhere/repo"],
   ["../repo", "/repo"],
-  [".", "/work"],
-  ["./a:b", "/work/a:b"],
+  [".", "/somewhere"],
+  ["./a:b", "/somewhere/a:b"],
   ["file:///srv/a%20b", "/srv/a b"],
 ])("%j is a local path", (text, path) => {
-  expect(parseRepositoryAddress(text, "/work")).toEqual({ kind: "local", path });
+  expect(parseRepositoryAddress(text, "/somewhere")).toEqual({ kind: "local", path });
 });
 
 test.each([
@@ -21,7 +21,7 @@ test.each([
   "example.org:a/b",
   "git@[::1]:a",
 ])("%j is a URL", (url) => {
-  expect(parseRepositoryAddress(url, "/work")).toEqual({ kind: "remote", url });
+  expect(parseRepositoryAddress(url, "/somewhere")).toEqual({ kind: "remote", url });
 });
 
 test.each([
@@ -42,7 +42,7 @@ test.each([
   "a\nb",
   "a\0b",
 ])("%j is refused", (text) => {
-  expect(() => parseRepositoryAddress(text, "/work")).toThrow("no address of a repository");
+  expect(() => parseRepositoryAddress(text, "/somewhere")).toThrow("no address of a repository");
 });
 
 test("a password is not shown", () => {

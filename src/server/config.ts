@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
@@ -19,8 +18,6 @@ export const ServerConfig = z.object({
   allowOpen: z.stringbool().or(z.boolean()).default(false),
   /** Where the built pages are. */
   webDir: z.string().optional(),
-  /** Jobs whose inputs are put together at the same time. */
-  preparations: z.coerce.number().int().min(1).max(64).default(Math.max(2, availableParallelism())),
 });
 export type ServerConfig = z.infer<typeof ServerConfig>;
 
@@ -36,7 +33,6 @@ export function readServerConfig(
     databaseUrl: env["GRANGE_DATABASE_URL"],
     allowOpen: env["GRANGE_ALLOW_OPEN"],
     webDir: env["GRANGE_WEB"],
-    preparations: env["GRANGE_PREPARATIONS"],
   };
   const set = Object.fromEntries(
     Object.entries({ ...given, ...overrides }).filter(([, value]) => value !== undefined),

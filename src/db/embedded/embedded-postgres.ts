@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chown, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { chown, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { findBinaries } from "./binaries.ts";
+import { keepRunning, type StartedProcess } from "./keep-running.ts";
 import { chooseRunAs, type RunAs } from "./run-as.ts";
 import { serverSettings } from "./server-settings.ts";
 
@@ -27,8 +28,10 @@ export interface EmbeddedOptions {
 }
 
 const user = "grange";
-/** Restarting a broken server in a tight loop would only fill the log. */
-const restartMs = 200;
+/** PostgreSQL's fast shutdown: clients are cut off, data is flushed. */
+const stopSignal = "SIGINT";
+/** An earlier server flushes what it has; one that takes longer than this hangs. */
+const earlierEndsWithinMs = 60_000;
 const readyWithinMs = 60_000;
 
 /**
@@ -48,62 +51,47 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 
   const url = `postgres:///postgres?host=${encodeURIComponent(socketDir)}&user=${user}`;
   const logFile = join(options.dataDir, "postgres.log");
-  let child: { pid: number; ended: Promise<number | null> } | undefined;
-  let stopping = false;
 
-  const launch = async () => {
+  const start = async (): Promise<StartedProcess> => {
     const log = await open(logFile, "a");
-    const settings = serverSettings({ socketDir, unsafeFast: options.unsafeFast ?? false });
-    const command = runAs.wrap([binaries.postgres, "-D", dataDir, ...settings]);
-    const started = spawn(command[0] ?? "", command.slice(1), {
-      stdio: ["ignore", log.fd, log.fd],
-      // Ctrl-C in a terminal reaches the whole group; the server must outlive its clients.
-      detached: true,
-    });
-    const ended = new Promise<number | null>((resolve, reject) => {
-      started.once("exit", (code) => resolve(code));
-      started.once("error", reject);
-    });
-    ended.catch(() => {});
-    await log.close();
-    if (started.pid === undefined) await ended;
-    else child = { pid: started.pid, ended };
-    ended.then(
-      () => {
-        child = undefined;
-        if (stopping) return;
-        options.onRestart?.("PostgreSQL ended by itself");
-        setTimeout(() => {
-          if (!stopping) launch().catch((cause) => options.onRestart?.(messageOf(cause)));
-        }, restartMs);
-      },
-      () => {},
-    );
+    try {
+      const settings = serverSettings({ socketDir, unsafeFast: options.unsafeFast ?? false });
+      const command = runAs.wrap([binaries.postgres, "-D", dataDir, ...settings]);
+      return await spawned(command, log.fd);
+    } finally {
+      await log.close();
+    }
   };
 
   await endEarlierServer(dataDir);
-  await launch();
+  const kept = await keepRunning(start, stopSignal, (why) =>
+    options.onRestart?.(`PostgreSQL: ${why}`),
+  );
+  const stop = async () => {
+    await kept.stop();
+    await rm(socketDir, { recursive: true, force: true });
+  };
   try {
     await untilReady(url, logFile);
   } catch (cause) {
-    stopping = true;
-    if (child !== undefined) process.kill(child.pid, "SIGINT");
+    await stop();
     throw cause;
   }
+  return { url, pid: () => kept.pid(), stop };
+}
 
-  return {
-    url,
-    pid: () => child?.pid,
-    async stop() {
-      stopping = true;
-      if (child !== undefined) {
-        // SIGINT is PostgreSQL's fast shutdown: clients are cut off, data is flushed.
-        process.kill(child.pid, "SIGINT");
-        await child.ended;
-      }
-      await rm(socketDir, { recursive: true, force: true });
-    },
-  };
+/** Resolves when the process is there; a program that cannot be run throws. */
+function spawned(command: readonly string[], log: number): Promise<StartedProcess> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command[0] ?? "", command.slice(1), {
+      stdio: ["ignore", log, log],
+      // Ctrl-C in a terminal reaches the whole group; the server must outlive its clients.
+      detached: true,
+    });
+    const ended = new Promise<void>((end) => child.once("exit", () => end()));
+    child.once("error", reject);
+    child.once("spawn", () => resolve({ pid: child.pid ?? 0, ended }));
+  });
 }
 
 /**
@@ -114,13 +102,20 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
  * starts; and it is waited for, because its `postmaster.pid` blocks the next one.
  */
 async function endEarlierServer(dataDir: string): Promise<void> {
+  const deadline = Date.now() + earlierEndsWithinMs;
   for (;;) {
     const lock = await readFile(join(dataDir, "postmaster.pid"), "utf8").catch(() => "");
     const pid = Number.parseInt(lock, 10);
     const commandLine = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     if (!commandLine.includes(dataDir)) return;
+    if (Date.now() > deadline) {
+      throw new Fault(
+        "unavailable",
+        `an earlier PostgreSQL (process ${pid}) still works in ${dataDir} and does not end; end it, then start again`,
+      );
+    }
     try {
-      process.kill(pid, "SIGINT");
+      process.kill(pid, stopSignal);
     } catch {
       return;
     }
@@ -137,6 +132,7 @@ async function prepareDirectories(parent: string, socketDir: string, runAs: RunA
   try {
     await mkdir(parent, { recursive: true });
     await mkdir(socketDir, { recursive: true, mode: 0o700 });
+    await requireOurs(socketDir, runAs);
     if (runAs.owner !== undefined) {
       await chown(parent, runAs.owner.uid, runAs.owner.gid);
       await chown(socketDir, runAs.owner.uid, runAs.owner.gid);
@@ -148,6 +144,15 @@ async function prepareDirectories(parent: string, socketDir: string, runAs: RunA
         "Make it writable, or name another in GRANGE_DATA",
       { cause },
     );
+  }
+}
+
+/** Its name can be guessed, and the temporary directory is everybody's: another user may have made it. */
+async function requireOurs(socketDir: string, runAs: RunAs): Promise<void> {
+  const found = await lstat(socketDir);
+  const ours = [process.getuid?.(), runAs.owner?.uid].includes(found.uid);
+  if (!found.isDirectory() || !ours || (found.mode & 0o077) !== 0) {
+    throw new Error(`${socketDir} belongs to somebody else; remove it`);
   }
 }
 

@@ -1,0 +1,88 @@
+import { messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+
+/** A process that was started, and the promise of its end. */
+export interface StartedProcess {
+  readonly pid: number;
+  readonly ended: Promise<void>;
+}
+
+export interface KeptRunning extends Service {
+  /** Undefined between an end and the next start. */
+  pid(): number | undefined;
+}
+
+const firstDelayMs = 200;
+const longestDelayMs = 10_000;
+
+/** How long to wait before the next start, after so many that failed at once. */
+export function restartDelayMs(failures: number): number {
+  return Math.min(longestDelayMs, firstDelayMs * 2 ** failures);
+}
+
+/**
+ * Keeps a process running until it is stopped: when it ends by itself, or cannot be
+ * started again, it is started anew, later each time. Throws when the first start fails.
+ *
+ * `stop` sends the signal that ends it in order, and waits.
+ */
+export async function keepRunning(
+  start: () => Promise<StartedProcess>,
+  stopSignal: NodeJS.Signals,
+  onRestart: (why: string) => void,
+): Promise<KeptRunning> {
+  let running: StartedProcess | undefined = await start();
+  let stopping = false;
+  let rise = () => {};
+
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      rise = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  const watching = (async () => {
+    let failures = 0;
+    for (;;) {
+      if (running !== undefined) {
+        await running.ended;
+        running = undefined;
+        if (!stopping) onRestart("it ended by itself");
+      }
+      if (stopping) return;
+      await pause(restartDelayMs(failures));
+      if (stopping) return;
+      try {
+        running = await start();
+        failures = 0;
+        // Told to stop while it was being started: nobody else knows of it yet.
+        if (stopping) signalQuietly(running.pid, stopSignal);
+      } catch (cause) {
+        failures++;
+        onRestart(`it could not be started: ${messageOf(cause)}`);
+      }
+    }
+  })();
+
+  return {
+    pid: () => running?.pid,
+    async stop() {
+      stopping = true;
+      rise();
+      if (running !== undefined) signalQuietly(running.pid, stopSignal);
+      await watching;
+    },
+  };
+}
+
+/** It may have ended in this very moment. */
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone is what was wanted.
+  }
+}

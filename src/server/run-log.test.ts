@@ -1,0 +1,52 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterAll, expect, test } from "vitest";
+import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { memoryBlobStore } from "#cas/memory-blob-store.ts";
+import type { RunOutput } from "#graphs/job-detail.store.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { freshDb } from "../../test/support/fresh-db.ts";
+import { readRunLog } from "./run-log.ts";
+
+const db = await freshDb();
+afterAll(() => db.close());
+const blobs = memoryBlobStore();
+const log = Buffer.from("a log of 19 bytes.\n");
+
+async function finishedRun(): Promise<RunOutput> {
+  await blobs.put(digestOf(log), log);
+  const result = create(ActionResultSchema, { stdoutDigest: toDigestMessage(digestOf(log)) });
+  return {
+    executionId: null,
+    actionDigest: null,
+    attempt: 2,
+    result: toBinary(ActionResultSchema, result),
+    cachedFromGraph: null,
+    cachedFromJob: null,
+  };
+}
+
+test.each([
+  { offset: 0, most: 100, text: "a log of 19 bytes.\n", complete: true },
+  { offset: 2, most: 3, text: "log", complete: false },
+  { offset: 19, most: 100, text: "", complete: true },
+  // Whoever followed a longer log, of an attempt that is over.
+  { offset: 1_000_000, most: 100, text: "", complete: true },
+])("a kept log gives from byte $offset at most $most", async ({ offset, most, text, complete }) => {
+  const piece = await readRunLog({ db, blobs }, await finishedRun(), offset, most);
+
+  expect({ ...piece, bytes: Buffer.from(piece.bytes).toString() }).toEqual({
+    bytes: text,
+    nextOffset: offset + text.length,
+    complete,
+    attempt: 2,
+  });
+});
+
+test("a log whose blob is gone, and that no table holds, is empty and complete", async () => {
+  const run = await finishedRun();
+
+  const piece = await readRunLog({ db, blobs: memoryBlobStore() }, run, 0, 100);
+
+  expect(piece).toMatchObject({ nextOffset: 0, complete: true, attempt: 2 });
+});
