@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { EdgeCondition, RunCause, RunOutcome } from "#api/graph.ts";
-import { JobState } from "#api/job-state.ts";
+import { GraphState, JobState } from "#api/job-state.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import {
@@ -15,6 +15,7 @@ import { countsAfter, graphState, type JobCounts } from "./graph-state.ts";
 
 const LockedGraph = z.object({
   id: z.uuid().brand<"GraphId">(),
+  state: GraphState,
   version: z.number(),
   counts: z.partialRecord(JobState, z.number()),
   cancelAsked: z.boolean(),
@@ -31,7 +32,7 @@ export function lockGraphs(tx: Tx, ids: readonly GraphId[]): Promise<LockedGraph
   return tx.many(
     LockedGraph,
     sql`
-      select id, version, counts, cancel_asked_at is not null as "cancelAsked"
+      select id, state, version, counts, cancel_asked_at is not null as "cancelAsked"
       from graph
       where id = any(${[...new Set(ids)]}::uuid[])
       order by id

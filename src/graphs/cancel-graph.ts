@@ -1,15 +1,18 @@
 import type { Db, Tx } from "#db/db.ts";
+import { lockForCancelling } from "#execution/cancel-executions.store.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import type { AfterCommit } from "#execution/queue-hooks.ts";
 import { advanceStoredGraph, lockGraphs } from "./advance.store.ts";
 import {
   askToCancel,
   dropWishes,
-  executionsToCancel,
+  executionsAskedToEnd,
+  executionsWithoutWaiters,
   finishSharedRuns,
   markCancelled,
 } from "./cancel.store.ts";
 import type { GraphId } from "./graph-id.ts";
+import { graphsOfExecutions } from "./run.store.ts";
 
 /** The queue, as far as cancelling goes. */
 export interface CancellingQueue {
@@ -20,7 +23,8 @@ export interface CancellingQueue {
 /**
  * Ends a graph, or some of its jobs: what waits is cancelled at once, what runs is asked to end.
  *
- * An execution that other runs wait for goes on for them. False when there is no such graph.
+ * An execution that other runs wait for goes on for them. A graph that is over stays as it ended.
+ * False when there is no such graph.
  */
 export async function cancelGraph(
   db: Db,
@@ -31,14 +35,12 @@ export async function cancelGraph(
   const found = await db.transaction(async (tx) => {
     const [graph] = await lockGraphs(tx, [graphId]);
     if (graph === undefined) return false;
+    if (graph.state !== "running") return true;
     if (jobs === undefined) await markCancelled(tx, graphId);
     const waiting = await dropWishes(tx, graphId, jobs);
     const running = await askToCancel(tx, graphId, jobs);
-    const shared = await finishSharedRuns(tx, graphId);
     const cancelAsked = graph.cancelAsked || jobs === undefined;
-    await advanceStoredGraph(tx, { ...graph, cancelAsked }, [
-      ...new Set([...waiting, ...running, ...shared]),
-    ]);
+    await advanceStoredGraph(tx, { ...graph, cancelAsked }, [...new Set([...waiting, ...running])]);
     return true;
   });
   if (found) await passCancellationsOn(db, queue);
@@ -46,14 +48,28 @@ export async function cancelGraph(
 }
 
 /**
- * Tells the queue of all runs whose end was asked for.
+ * Ends all runs whose end was asked for: with their executions, or without those that others wait for.
  *
  * Also to be called now and then: a server may die between storing a wish and passing it on.
  * Executions are locked before graphs, so this cannot be part of the transaction above.
  */
 export async function passCancellationsOn(db: Db, queue: CancellingQueue): Promise<void> {
-  const ids = await executionsToCancel(db);
-  if (ids.length === 0) return;
-  const after = await queue.transaction((tx) => queue.cancel(tx, ids));
+  const asked = await executionsAskedToEnd(db);
+  if (asked.length === 0) return;
+  const after = await queue.transaction(async (tx) => {
+    // Who joins an execution holds its row until the new run is stored. From here on, all waiters are known.
+    await lockForCancelling(tx, asked);
+    const graphs = await lockGraphs(tx, await graphsOfExecutions(tx, asked));
+    const shared = await finishSharedRuns(tx, asked);
+    for (const graph of graphs) {
+      const here = shared.filter(({ graphId }) => graphId === graph.id);
+      await advanceStoredGraph(
+        tx,
+        graph,
+        here.map(({ job }) => job),
+      );
+    }
+    return queue.cancel(tx, await executionsWithoutWaiters(tx, asked));
+  });
   after();
 }

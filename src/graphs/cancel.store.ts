@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "#execution/execution.ts";
-import type { GraphId } from "./graph-id.ts";
+import { GraphId } from "./graph-id.ts";
 
 const Name = z.object({ name: z.string() });
 
@@ -50,38 +50,64 @@ export async function askToCancel(
   return rows.map((row) => row.name);
 }
 
-/** Ends at once the runs that are to end, but share their execution with one that is not. */
-export async function finishSharedRuns(tx: Tx, graphId: GraphId): Promise<string[]> {
+const Execution = z.object({ id: ExecutionId });
+
+/** Executions that serve a run which is to end. */
+export async function executionsAskedToEnd(tx: Tx): Promise<ExecutionId[]> {
   const rows = await tx.many(
-    Name,
+    Execution,
+    sql`
+      select distinct execution_id as id
+      from run
+      where state <> 'finished' and cancel_asked_at is not null
+      order by 1
+    `,
+  );
+  return rows.map((row) => row.id);
+}
+
+const EndedRun = z.object({ graphId: GraphId, job: z.string() });
+
+/**
+ * Ends at once the runs that are to end, but share their execution with one that is not.
+ *
+ * The executions are locked: of two that share one and are to end at once, each
+ * would otherwise leave it to the other.
+ */
+export function finishSharedRuns(
+  tx: Tx,
+  executions: readonly ExecutionId[],
+): Promise<z.infer<typeof EndedRun>[]> {
+  return tx.many(
+    EndedRun,
     sql`
       update run
       set state = 'finished', outcome = 'cancelled', finished_at = now()
-      where graph_id = ${graphId} and state <> 'finished' and cancel_asked_at is not null
+      where execution_id = any(${executions}::uuid[])
+        and state <> 'finished' and cancel_asked_at is not null
         and exists (
           select from run as other
           where other.execution_id = run.execution_id and other.state <> 'finished'
             and other.cancel_asked_at is null
         )
-      returning job as name
+      returning graph_id as "graphId", job
     `,
   );
-  return rows.map((row) => row.name);
 }
 
-/** Executions that serve only runs which are to end. */
-export async function executionsToCancel(tx: Tx): Promise<ExecutionId[]> {
+/** Those of the executions, which are locked, that serve only runs which are to end. */
+export async function executionsWithoutWaiters(
+  tx: Tx,
+  executions: readonly ExecutionId[],
+): Promise<ExecutionId[]> {
   const rows = await tx.many(
-    z.object({ id: ExecutionId }),
+    Execution,
     sql`
-      select distinct run.execution_id as id
+      select execution_id as id
       from run
-      where run.state <> 'finished' and run.cancel_asked_at is not null
-        and not exists (
-          select from run as other
-          where other.execution_id = run.execution_id and other.state <> 'finished'
-            and other.cancel_asked_at is null
-        )
+      where execution_id = any(${executions}::uuid[]) and state <> 'finished'
+      group by execution_id
+      having bool_and(cancel_asked_at is not null)
       order by 1
     `,
   );

@@ -6,6 +6,7 @@ import type { GraphId } from "./graph-id.ts";
 import { retriesAgain } from "./retry-again.ts";
 import {
   type ChangedRun,
+  type EndedRun,
   finishRuns,
   graphsOfExecutions,
   moveRuns,
@@ -59,8 +60,9 @@ export async function onExecutionsProgress(
   return graphs.map((graph) => graph.id);
 }
 
-async function retryFailed(tx: Tx, graphId: GraphId, ended: readonly ChangedRun[]): Promise<void> {
-  const bad = ended.filter((run) => run.outcome !== "succeeded");
+async function retryFailed(tx: Tx, graphId: GraphId, ended: readonly EndedRun[]): Promise<void> {
+  // What a person wants to end does not begin again, however it ended.
+  const bad = ended.filter((run) => run.outcome !== "succeeded" && !run.cancelAsked);
   if (bad.length === 0) return;
   const budgets = new Map(
     (await retryBudgets(tx, graphId, jobsOf(bad))).map((row) => [row.job, row]),

@@ -99,6 +99,7 @@ export async function keepTaken(
 /**
  * Gives a job back after a failure of ours, to be taken again in a while.
  *
+ * That ends the hand-out: who still renews it, for the other jobs of its turn, no longer moves that time.
  * Its page says why it waits; otherwise a farm with a full disk would look idle.
  */
 export async function postponeJob(
@@ -118,6 +119,7 @@ export async function postponeJob(
     )
     update job
     set preparing_until = now() + make_interval(secs => ${seconds}),
+        preparing_epoch = preparing_epoch + 1,
         preparing_failures = preparing_failures + 1,
         reason = ${reason}, version = changed.version
     from changed

@@ -89,8 +89,12 @@ export async function graphsOfExecutions(tx: Tx, ids: readonly ExecutionId[]): P
 const ChangedRun = z.object({ graphId: GraphId, job: z.string(), outcome: RunOutcome.nullable() });
 export type ChangedRun = z.infer<typeof ChangedRun>;
 
+/** A run that is over. One that was to end may have ended otherwise before the wish reached it. */
+const EndedRun = ChangedRun.extend({ cancelAsked: z.boolean() });
+export type EndedRun = z.infer<typeof EndedRun>;
+
 /** Ends the runs that finished executions served. */
-export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Promise<ChangedRun[]> {
+export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Promise<EndedRun[]> {
   const rows = finished.map((execution) => ({
     id: execution.id,
     outcome: execution.outcome,
@@ -107,7 +111,7 @@ export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Prom
       execution.result === undefined ? null : Buffer.from(execution.result).toString("base64"),
   }));
   return tx.many(
-    ChangedRun,
+    EndedRun,
     sql`
       update run
       set state = 'finished', outcome = f.outcome, exit_code = f.exit_code, message = f.message,
@@ -119,7 +123,8 @@ export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Prom
               started_at timestamptz, finished_at timestamptz, user_ms double precision,
               system_ms double precision, peak_memory_bytes bigint, result text)
       where run.execution_id = f.id and run.state <> 'finished'
-      returning run.graph_id as "graphId", run.job, run.outcome
+      returning run.graph_id as "graphId", run.job, run.outcome,
+                run.cancel_asked_at is not null as "cancelAsked"
     `,
   );
 }
