@@ -88,7 +88,11 @@ export function claimDesk(parts: {
     while (isDue && !isStopped) {
       isDue = false;
       const waiters = take();
-      if (waiters.length === 0) break;
+      if (waiters.length === 0) {
+        // Those who serve them may have looked already, and look again at their end.
+        isDue = true;
+        break;
+      }
       try {
         const { haul, hasMore } = await parts.db.transaction((tx) => serve(tx, waiters));
         putBack(waiters, haul);
@@ -118,9 +122,11 @@ export function claimDesk(parts: {
         return { value, served };
       });
       putBack(waiters, done.served?.haul ?? []);
-      // Those who came while this was under way have not looked yet.
+      // Those who came while this was under way have not looked yet, and a wake-up meanwhile
+      // was for work that this may not have seen.
       const tried = new Set(waiters);
-      if (done.served?.hasMore || [...waiting].some((waiter) => !tried.has(waiter))) wake();
+      const isMissed = isDue || [...waiting].some((waiter) => !tried.has(waiter));
+      if (done.served?.hasMore || isMissed) wake();
       return done.value;
     } catch (reason) {
       putBack(waiters, []);

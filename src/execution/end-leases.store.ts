@@ -130,8 +130,13 @@ export async function finishHeld(
   `);
 }
 
-/** How long after an execution's timeout its worker may still be busy with ending it. */
-const endingMs = 60_000;
+/**
+ * How long after an execution's timeout its worker may still be busy with ending it.
+ *
+ * It uploads the outputs in that time: gigabytes over a slow line, beating all along. This only takes from
+ * a worker that is alive what it has forgotten; one that is gone is found by its heartbeats.
+ */
+const endingMs = 30 * 60_000;
 
 /**
  * Leases whose time is over, oldest first.

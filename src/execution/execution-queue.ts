@@ -6,7 +6,6 @@ import type { Db, Tx } from "#db/db.ts";
 import { cancelExecutions } from "./cancel-executions.ts";
 import { claimDesk } from "./claim-desk.ts";
 import { coalescer } from "./coalescer.ts";
-import { leasesOfOthersNamed } from "./end-leases.store.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
 import { type ExecutionWatch, executionWatch } from "./execution-watch.ts";
 import { type Heartbeat, type HeartbeatAnswer, takeHeartbeats } from "./heartbeat.ts";
@@ -22,7 +21,8 @@ import { type QueueTimes, usualTimes } from "./queue-times.ts";
 import { readExecutions } from "./read-executions.store.ts";
 import { type EndingLease, settleLeases, type Verdict } from "./settle-leases.ts";
 import { type Submitted, submitExecutions } from "./submit-executions.store.ts";
-import { knownWorkers, registerWorker, type WorkerDescription } from "./worker.store.ts";
+import { knownWorkers, type WorkerDescription } from "./worker.store.ts";
+import { workerNameDesk } from "./worker-name-desk.ts";
 
 /** The queue as one server sees it. Any number of servers share one database. */
 export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" | "waitForEnd"> {
@@ -34,7 +34,11 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   /** Inside a transaction. Run what it answers after the commit. */
   cancel(tx: Tx, ids: readonly ExecutionId[]): Promise<AfterCommit>;
 
-  /** Makes a worker known. What another process of its name held goes back to the queue. */
+  /**
+   * Makes a worker known. What another process of its name held goes back to the queue.
+   *
+   * Throws `already_exists` for one that was replaced, while the other one is alive.
+   */
   register(worker: WorkerDescription): Promise<void>;
   /** Waits for work; nothing when there was none. Throws `not_found` for a worker nobody knows. */
   claim(
@@ -144,6 +148,8 @@ export async function openExecutionQueue(parts: {
     );
   });
 
+  const nameDesk = workerNameDesk({ db, clock, aliveMs: 2 * times.heartbeatMs });
+
   const release = async (leases: readonly Lease[]) => {
     await Promise.all(leases.map((lease) => ending.add({ lease, end: { kind: "released" } })));
   };
@@ -153,6 +159,7 @@ export async function openExecutionQueue(parts: {
     clock,
     logger,
     everyMs: times.rescueEveryMs,
+    heartbeatMs: times.heartbeatMs,
     graceMs: times.graceMs,
     cancelGraceMs: times.cancelGraceMs,
     settle: (each) => ending.add(each),
@@ -189,10 +196,7 @@ export async function openExecutionQueue(parts: {
     },
 
     async register(worker) {
-      const others = await db.transaction(async (tx) => {
-        await registerWorker(tx, worker, clock.now());
-        return leasesOfOthersNamed(tx, worker);
-      });
+      const others = await nameDesk.register(worker);
       await Promise.all(others.map((lease) => ending.add({ lease, end: { kind: "expired" } })));
     },
 

@@ -26,9 +26,11 @@ export function leaseRescuer(parts: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly everyMs: number;
+  /** How often workers beat. */
+  readonly heartbeatMs: number;
   /**
-   * For so long after the start, and after the database was out of reach, no lease counts as
-   * expired: it was we who could not be reached.
+   * For so long after the start, after the database was out of reach, and after this process or its
+   * machine slept, no lease counts as expired: it was we who could not be reached.
    */
   readonly graceMs: number;
   readonly cancelGraceMs: number;
@@ -36,6 +38,7 @@ export function leaseRescuer(parts: {
 }): LeaseRescuer {
   const later = (ms: number) => parts.clock.now().getTime() + ms;
   let graceUntil = later(parts.graceMs);
+  let tickedAt = later(0);
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let isStopped = false;
@@ -63,6 +66,13 @@ export function leaseRescuer(parts: {
   };
 
   const tick = async () => {
+    const previous = tickedAt;
+    tickedAt = later(0);
+    // A shorter gap costs no lease: it is less than what a lease lasts beyond a heartbeat.
+    if (tickedAt - previous > parts.everyMs + parts.heartbeatMs) {
+      graceUntil = later(parts.graceMs);
+      parts.logger.warn({ ms: tickedAt - previous }, "slept; leases get time for a heartbeat");
+    }
     try {
       await rescueOnce();
     } catch (reason) {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { aRequest, aWorker, executionId, movableClock, never } from "./execution.testing.ts";
 import { openTestQueues } from "./execution-queue.testing.ts";
+import { readLog } from "./log.store.ts";
 import { readAttempts } from "./read-executions.store.ts";
 
 const db = await freshDb();
@@ -86,6 +87,45 @@ describe("a lease", () => {
       expect(leased[0]?.lease).toMatchObject({ attempt: 1, epoch: i });
       await queue.release(leased.map(({ lease }) => lease));
     }
+  });
+
+  test("given back unbegun leaves no log to the next holder of the attempt", async () => {
+    const queue = await open();
+    const worker = aWorker("w");
+    await queue.register(worker);
+    await queue.submit(aRequest());
+    const [first] = await queue.claim(worker, 1, 1_000, never);
+    if (first === undefined) throw new Error("nothing was handed out");
+    // It began, but the server was never told.
+    await queue.appendLog({ lease: first.lease, offset: 0, bytes: Buffer.from("first") });
+    await queue.release([first.lease]);
+    const [second] = await queue.claim(worker, 1, 1_000, never);
+    if (second === undefined) throw new Error("nothing was handed out");
+
+    await queue.appendLog({ lease: second.lease, offset: 0, bytes: Buffer.from("second") });
+
+    const log = await readLog(db, second.lease, 0, 100);
+    expect(second.lease.attempt).toBe(first.lease.attempt);
+    expect(new TextDecoder().decode(log?.bytes)).toBe("second");
+  });
+
+  test("is kept past the timeout while its worker uploads and beats, but not for ever", async () => {
+    const clock = movableClock();
+    const queue = await open({ clock });
+    const worker = aWorker("w");
+    await queue.register(worker);
+    await queue.submit(aRequest({ timeoutMs: 60_000 }));
+    const [held] = await queue.claim(worker, 1, 1_000, never);
+    if (held === undefined) throw new Error("nothing was handed out");
+    await queue.started(held.lease, clock.now());
+    const beat = () => queue.heartbeat({ worker, leases: [held.lease], draining: false });
+
+    clock.pass(60_000 + 29 * 60_000);
+    await beat();
+    expect(await queue.rescue()).toBe(0);
+    clock.pass(60_000);
+    await beat();
+    expect(await queue.rescue()).toBe(1);
   });
 
   test("goes back when its worker starts anew", async () => {

@@ -107,6 +107,26 @@ export async function readLog(
   return { bytes, nextOffset: offset + bytes.length, isOver: execution.isOver };
 }
 
+/**
+ * Drops the logs of attempts that are given back as never begun.
+ *
+ * There is one when the news of the start was lost. The next holder has the same attempt: it would go
+ * on after the bytes of this one. Call it under the locks of the executions.
+ */
+export async function dropAttemptLogs(
+  tx: Tx,
+  attempts: readonly { readonly id: ExecutionId; readonly attempt: number }[],
+): Promise<void> {
+  await tx.run(sql`
+    delete from log_chunk
+    using unnest(
+      ${attempts.map(({ id }) => id)}::uuid[],
+      ${attempts.map(({ attempt }) => attempt)}::integer[]
+    ) as returned (id, attempt)
+    where log_chunk.execution_id = returned.id and log_chunk.attempt = returned.attempt
+  `);
+}
+
 /** Drops the stored logs of executions, once they are blobs. Those under way are left alone. */
 export function dropLogs(tx: Tx, ids: readonly ExecutionId[]): Promise<number> {
   return tx.run(sql`

@@ -12,6 +12,7 @@ import {
 import type { Outcome } from "./execution.ts";
 import type { FinishedExecution, Usage } from "./finished-execution.ts";
 import { type Lease, leaseKey } from "./lease.ts";
+import { dropAttemptLogs } from "./log.store.ts";
 import { notifyExecutions, notifyQueue } from "./notify.store.ts";
 import { publishFinished } from "./publish-finished.ts";
 import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
@@ -84,7 +85,10 @@ export async function settleLeases(
   const again = [...requeued, ...returned];
   if (attempts.length > 0) await recordAttempts(tx, attempts);
   if (requeued.length > 0) await requeueHeld(tx, requeued, true);
-  if (returned.length > 0) await requeueHeld(tx, returned, false);
+  if (returned.length > 0) {
+    await dropAttemptLogs(tx, returned);
+    await requeueHeld(tx, returned, false);
+  }
   if (again.length > 0) await notifyQueue(tx);
   if (finished.length > 0) {
     await finishHeld(tx, finished);

@@ -15,6 +15,21 @@ export interface WorkerDescription extends WorkerProcess {
   readonly facilities: Readonly<Record<string, string>>;
 }
 
+/** Who holds a name, and when it was last heard of. The name stays with it until the transaction ends. */
+export async function lockHolderOf(
+  tx: Tx,
+  name: string,
+): Promise<{ readonly instanceId: string; readonly lastSeenAt: Date } | undefined> {
+  const [holder] = await tx.many(
+    z.object({ instanceId: z.string(), lastSeenAt: z.date() }),
+    sql`
+      select instance_id as "instanceId", last_seen_at as "lastSeenAt"
+      from worker where name = ${name} for no key update
+    `,
+  );
+  return holder;
+}
+
 /** Makes a worker known; one of the same name is replaced. */
 export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Date): Promise<void> {
   await tx.run(sql`

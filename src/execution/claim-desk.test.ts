@@ -1,0 +1,125 @@
+import { afterAll, beforeEach, expect, test } from "vitest";
+import type { Db } from "#db/db.ts";
+import { freshDb } from "../../test/support/fresh-db.ts";
+import { claimDesk } from "./claim-desk.ts";
+import { aRequest, aWorker, movableClock, never, silent } from "./execution.testing.ts";
+import { submitExecutions } from "./submit-executions.store.ts";
+import { registerWorker } from "./worker.store.ts";
+
+const db = await freshDb();
+afterAll(() => db.close());
+beforeEach(() => db.script("truncate execution, worker cascade"));
+
+test("a wake-up that comes between a transaction's look and its commit is not lost", async () => {
+  // Given a claim that waits, and a transaction that has looked for it but not committed yet
+  const paced = pacedDb(db);
+  const desk = aDesk(paced.db);
+  const worker = aWorker("w");
+  await registerWorker(db, worker, new Date());
+  const claim = desk.claim({
+    worker: { ...worker, draining: false },
+    most: 1,
+    waitMs: 5_000,
+    signal: never,
+  });
+  await paced.untilIdle();
+  const commit = paced.holdNext();
+  const transaction = desk.transaction(async () => {});
+  await commit.reached;
+
+  // When another one commits work, and wakes
+  await submitExecutions(db, [aRequest()], new Date());
+  desk.wake();
+  await new Promise((resolve) => setImmediate(resolve));
+  commit.letGo();
+  await transaction;
+
+  // Then the claim gets it
+  expect(await claim).toHaveLength(1);
+  await desk.stop();
+});
+
+test("a desk whose claims found nothing rests", async () => {
+  const paced = pacedDb(db);
+  const desk = aDesk(paced.db);
+  const worker = aWorker("w");
+  const leaving = new AbortController();
+  await registerWorker(db, worker, new Date());
+  const claim = desk.claim({
+    worker: { ...worker, draining: false },
+    most: 1,
+    waitMs: 60_000,
+    signal: leaving.signal,
+  });
+  await paced.untilIdle();
+  const commit = paced.holdNext();
+  const transaction = desk.transaction(async () => {});
+  await commit.reached;
+  desk.wake();
+  await new Promise((resolve) => setImmediate(resolve));
+  commit.letGo();
+  await transaction;
+
+  for (let i = 0; i < 10; i++) await paced.untilIdle();
+
+  // The claim's own look, the transaction, and the look that it owed.
+  expect(paced.begun()).toBe(3);
+  leaving.abort();
+  expect(await claim).toEqual([]);
+  await desk.stop();
+});
+
+function aDesk(on: Db) {
+  return claimDesk({
+    db: on,
+    clock: movableClock(),
+    logger: silent,
+    leaseMs: 15_000,
+    pollMs: 3_600_000,
+    giveBack: () => {},
+  });
+}
+
+/** The database, with transactions that can be held just before their commit. */
+function pacedDb(real: Db) {
+  const open = new Set<Promise<unknown>>();
+  let count = 0;
+  let beforeCommit: (() => Promise<void>) | undefined;
+  const paced: Db = {
+    ...real,
+    transaction(work) {
+      count++;
+      const hold = beforeCommit;
+      beforeCommit = undefined;
+      const whole = real.transaction(async (tx) => {
+        const value = await work(tx);
+        await hold?.();
+        return value;
+      });
+      open.add(whole);
+      const close = () => open.delete(whole);
+      whole.then(close, close);
+      return whole;
+    },
+  };
+  return {
+    db: paced,
+    begun: () => count,
+    async untilIdle() {
+      await new Promise((resolve) => setImmediate(resolve));
+      while (open.size > 0) await Promise.allSettled(open);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    holdNext() {
+      let letGo = () => {};
+      let reach = () => {};
+      const isLetGo = new Promise<void>((resolve) => (letGo = resolve));
+      const reached = new Promise<void>((resolve) => (reach = resolve));
+      beforeCommit = () => {
+        reach();
+        return isLetGo;
+      };
+      return { reached, letGo: () => letGo() };
+    },
+  };
+}
