@@ -16,7 +16,7 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
 import { encodeTree } from "#cas/tree-message.ts";
 import type { Digest } from "#core/digest.ts";
-import { aWorker, never, silent } from "#execution/execution.testing.ts";
+import { aWorker, never, silent } from "#execution/execution.fixture.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { GraphId } from "#graphs/graph-id.ts";
 import { graphSummary } from "#graphs/graph-summary.store.ts";

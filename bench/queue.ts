@@ -7,7 +7,7 @@ import { startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
 import { migrate } from "#db/migrate.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
-import { aRequest, aWorker, never, silent } from "#execution/execution.testing.ts";
+import { aRequest, aWorker, never, silent } from "#execution/execution.fixture.ts";
 import { type ExecutionQueue, openExecutionQueue } from "#execution/execution-queue.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
 

@@ -46,7 +46,8 @@ interface Source {
 
 async function sourcesBelow(folder: URL): Promise<Source[]> {
   const names = (await readdir(folder, { recursive: true })).filter(
-    (name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name),
+    // What tests share lies beside the code, too: `*.fixture.ts`.
+    (name) => /\.tsx?$/.test(name) && !/\.(test|fixture)\.tsx?$/.test(name),
   );
   return Promise.all(
     names.map(async (name) => ({

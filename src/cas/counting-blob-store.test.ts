@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeBlobStore } from "./blob-store.conformance.ts";
+import { describeBlobStore } from "./blob-store.fixture.ts";
 import { counting, noTraffic } from "./counting-blob-store.ts";
 import { digestOf } from "./digest-of.ts";
 import { memoryBlobStore } from "./memory-blob-store.ts";

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { emptyDigest } from "#core/digest.ts";
-import { describeBlobStore } from "./blob-store.conformance.ts";
+import { describeBlobStore } from "./blob-store.fixture.ts";
 import { digestOf } from "./digest-of.ts";
 import { openDiskBlobStore } from "./disk-blob-store.ts";
 import { tempFileIn } from "./temp-file.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "#core/clock.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import { describeBlobStore } from "./blob-store.conformance.ts";
+import { describeBlobStore } from "./blob-store.fixture.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { digestOf } from "./digest-of.ts";
 import { cachingExistence } from "./existence-caching-blob-store.ts";

@@ -1,4 +1,4 @@
-import { describeBlobStore } from "./blob-store.conformance.ts";
+import { describeBlobStore } from "./blob-store.fixture.ts";
 import { memoryBlobStore } from "./memory-blob-store.ts";
 
 describeBlobStore("memory", memoryBlobStore);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Digest } from "#core/digest.ts";
-import { describeBlobStore } from "./blob-store.conformance.ts";
+import { describeBlobStore } from "./blob-store.fixture.ts";
 import type { ByteRange } from "./blob-store.ts";
 import { digestOf } from "./digest-of.ts";
 import { openDiskBlobStore } from "./disk-blob-store.ts";

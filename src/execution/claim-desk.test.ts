@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import type { Db } from "#db/db.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { claimDesk } from "./claim-desk.ts";
-import { aRequest, aWorker, movableClock, never, silent } from "./execution.testing.ts";
+import { aRequest, aWorker, movableClock, never, silent } from "./execution.fixture.ts";
 import { submitExecutions } from "./submit-executions.store.ts";
 import { registerWorker } from "./worker.store.ts";
 

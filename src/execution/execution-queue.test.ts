@@ -7,8 +7,8 @@ import {
   executionId,
   movableClock,
   never,
-} from "./execution.testing.ts";
-import { openTestQueues } from "./execution-queue.testing.ts";
+} from "./execution.fixture.ts";
+import { openTestQueues } from "./execution-queue.fixture.ts";
 import { readExecutions } from "./read-executions.store.ts";
 
 const db = await freshDb();

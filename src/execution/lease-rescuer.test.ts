@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { aRequest, aWorker, movableClock, never, silent } from "./execution.testing.ts";
-import { openTestQueues } from "./execution-queue.testing.ts";
+import { aRequest, aWorker, movableClock, never, silent } from "./execution.fixture.ts";
+import { openTestQueues } from "./execution-queue.fixture.ts";
 import { leaseRescuer } from "./lease-rescuer.ts";
 
 const db = await freshDb();

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { aRequest, aWorker, executionId, movableClock, never } from "./execution.testing.ts";
-import { openTestQueues } from "./execution-queue.testing.ts";
+import { aRequest, aWorker, executionId, movableClock, never } from "./execution.fixture.ts";
+import { openTestQueues } from "./execution-queue.fixture.ts";
 import { readLog } from "./log.store.ts";
 import { readAttempts } from "./read-executions.store.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { executionId } from "./execution.testing.ts";
+import { executionId } from "./execution.fixture.ts";
 import { type Candidate, orderClaims } from "./order-claims.ts";
 
 const queued = (lane: number, place: number, changes: Partial<Candidate> = {}): Candidate => ({

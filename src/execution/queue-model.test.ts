@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { aQueue, aWorker, movableClock } from "./execution.testing.ts";
+import { aQueue, aWorker, movableClock } from "./execution.fixture.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
 import {
   cancelGraceMs,
@@ -12,7 +12,7 @@ import {
   step,
   take,
   type World,
-} from "./queue-model.testing.ts";
+} from "./queue-model.fixture.ts";
 
 const db = await freshDb();
 afterAll(() => db.close());

@@ -156,16 +156,3 @@ export function readAttempts(tx: Tx, id: ExecutionId): Promise<Attempt[]> {
     `,
   );
 }
-
-/** How much waits and runs, for pages and for deciding how many workers to have. */
-export async function queueDepth(tx: Tx): Promise<{ queued: number; leased: number }> {
-  const [depth] = await tx.many(
-    z.object({ queued: z.number(), leased: z.number() }),
-    sql`
-      select
-        (select count(*) from execution where state = 'queued') as queued,
-        (select count(*) from execution where state = 'leased') as leased
-    `,
-  );
-  return depth ?? { queued: 0, leased: 0 };
-}

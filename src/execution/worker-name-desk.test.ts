@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { aWorker, movableClock } from "./execution.testing.ts";
-import { openTestQueues } from "./execution-queue.testing.ts";
+import { aWorker, movableClock } from "./execution.fixture.ts";
+import { openTestQueues } from "./execution-queue.fixture.ts";
 
 const db = await freshDb();
 const queues = openTestQueues(db);

@@ -22,7 +22,7 @@ import type {
 } from "#proto/google/bytestream/bytestream_pb.ts";
 import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
 import { GrpcChannel } from "./channel.ts";
-import { Conformance, conformanceMethods } from "./conformance-service.ts";
+import { Conformance, conformanceMethods } from "./conformance-service.fixture.ts";
 import { DetailedFault } from "./detailed-fault.ts";
 import { pathOf } from "./method.ts";
 import { grpcServer } from "./server.ts";

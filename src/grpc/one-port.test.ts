@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { GrpcChannel } from "./channel.ts";
-import { Conformance, conformanceMethods } from "./conformance-service.ts";
+import { Conformance, conformanceMethods } from "./conformance-service.fixture.ts";
 import { onePort, protocolOf } from "./one-port.ts";
 import { grpcServer } from "./server.ts";
 

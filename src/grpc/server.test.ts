@@ -20,7 +20,7 @@ import { afterEach, expect, test } from "vitest";
 import type { ReadResponse, WriteResponse } from "#proto/google/bytestream/bytestream_pb.ts";
 import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "#proto/google/rpc/status_pb.ts";
-import { Conformance, conformanceMethods, type Seen } from "./conformance-service.ts";
+import { Conformance, conformanceMethods, type Seen } from "./conformance-service.fixture.ts";
 import { pathOf } from "./method.ts";
 import { type GrpcServerOptions, grpcServer } from "./server.ts";
 

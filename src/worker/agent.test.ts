@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -7,7 +7,7 @@ import { fromDigestMessage } from "#cas/digest-message.ts";
 import type { Service } from "#core/service.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import { readWorkerConfig, type WorkerConfig } from "./config.ts";
-import { FakeFarm } from "./fake-farm.ts";
+import { FakeFarm } from "./fake-farm.fixture.ts";
 import { startWorkerOn } from "./start-worker.ts";
 
 let dataDir: string;
@@ -156,6 +156,18 @@ test("a worker that starts again reports what the one before it could not", asyn
 
   expect((await farm.end(id)).outcome).toBe(Outcome.TIMED_OUT);
   await expect.poll(() => readdirSync(join(dataDir, "spool", "w1"))).toEqual([]);
+});
+
+test("reports a result that its disk does not take", async () => {
+  await startWorker();
+  await farm.until(() => farm.registered);
+  const spool = join(dataDir, "spool", "w1");
+  rmSync(spool, { recursive: true });
+  writeFileSync(spool, "a file, in which nothing can be kept");
+
+  const { outcome } = await farm.run({ script: "true" });
+
+  expect(outcome).toBe(Outcome.SUCCEEDED);
 });
 
 test("hands back what it cannot finish when it is told to stop", async () => {

@@ -6,7 +6,6 @@ import type { Service } from "#core/service.ts";
 import {
   ClaimRequestSchema,
   type Finished,
-  HeartbeatRequestSchema,
   type Lease,
   Outcome,
   ReleaseRequestSchema,
@@ -20,9 +19,9 @@ import type { WorkerConfig } from "./config.ts";
 import type { ActionExecutor } from "./execute-action.ts";
 import type { FarmConnection } from "./farm-connection.ts";
 import { FarmContact } from "./farm-contact.ts";
+import { FarmMembership } from "./farm-membership.ts";
 import { finishedWithoutProcess } from "./finished-message.ts";
 import { LogStream } from "./logs/stream-log.ts";
-import { registerWorker } from "./register-worker.ts";
 import type { ResultReporter, WorkerIdentity } from "./report-results.ts";
 import { rest } from "./resting.ts";
 import type { StopReason } from "./run-process.ts";
@@ -58,6 +57,7 @@ interface Running {
 export class Agent implements Service {
   readonly #parts: AgentParts;
   readonly #contact: FarmContact;
+  readonly #membership: FarmMembership;
   readonly #running = new Map<string, Running>();
   readonly #reporting = new Map<
     string,
@@ -71,12 +71,16 @@ export class Agent implements Service {
   readonly #over = new AbortController();
   readonly #loops: Promise<void>[] = [];
   readonly #waitingForChange: (() => void)[] = [];
-  #heartbeatMs = 0;
   #stopping: Promise<void> | undefined;
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
     this.#contact = new FarmContact(parts.logger);
+    this.#membership = new FarmMembership(parts, this.#contact, {
+      leases: () => this.#leases(),
+      isDraining: () => this.#draining.signal.aborted,
+      ended: (lease, reason) => this.#end(lease, reason),
+    });
   }
 
   start(): void {
@@ -133,11 +137,11 @@ export class Agent implements Service {
     const { farm, identity, config } = this.#parts;
     const { signal } = this.#draining;
     let failures = 0;
-    while (!(await this.#register()) && !signal.aborted) {
+    while (!(await this.#membership.register()) && !signal.aborted) {
       await rest(backoffMs(++failures, Math.random()), signal);
     }
     // Not waited for: a last heartbeat may be under way, and ends with the connection.
-    void this.#heartbeatLoop();
+    void this.#membership.heartbeats(this.#over.signal);
     failures = 0;
     while (!signal.aborted) {
       const most = claimSize({
@@ -210,7 +214,7 @@ export class Agent implements Service {
     try {
       if (finished) await this.#report(finished, log);
     } catch (reason) {
-      // The spool could not be written: without a report the lease runs out by itself.
+      // No message can hold it: without a report the lease runs out by itself.
       logger.error({ lease: key, reason: messageOf(reason) }, "a result is lost");
     } finally {
       log?.close();
@@ -237,26 +241,9 @@ export class Agent implements Service {
     );
   }
 
-  async #heartbeatLoop(): Promise<void> {
-    const { farm, identity } = this.#parts;
-    while (!this.#over.signal.aborted) {
-      await rest(this.#heartbeatMs, this.#over.signal);
-      if (this.#over.signal.aborted) return;
-      const begun = [...this.#running.values(), ...this.#reporting.values()];
-      const leases = [...begun.map(({ lease }) => lease), ...this.#claimed.leases()];
-      const draining = this.#draining.signal.aborted;
-      try {
-        const answer = await farm.heartbeat(
-          create(HeartbeatRequestSchema, { ...identity, leases, draining }),
-        );
-        this.#contact.answered();
-        for (const lease of answer.lost) this.#end(lease, "lost");
-        for (const lease of answer.cancelled) this.#end(lease, "cancelled");
-        if (answer.unknownWorker) await this.#register();
-      } catch (reason) {
-        this.#contact.failed(reason, "the farm does not hear this worker");
-      }
-    }
+  #leases(): Lease[] {
+    const begun = [...this.#running.values(), ...this.#reporting.values()];
+    return [...begun.map(({ lease }) => lease), ...this.#claimed.leases()];
   }
 
   #end(lease: Lease, reason: StopReason): void {
@@ -265,7 +252,7 @@ export class Agent implements Service {
     const unbegun = this.#claimed.takeByKey(key);
     if (!unbegun || reason !== "cancelled") return;
     const finished = finishedWithoutProcess(unbegun, undefined, true);
-    // What cannot be spooled is lost: the lease runs out by itself.
+    // Without a report the lease runs out by itself.
     this.#report(finished).catch(() => {});
   }
 
@@ -289,17 +276,6 @@ export class Agent implements Service {
     const request = create(ReleaseRequestSchema, { leases: [...leases] });
     // If it fails, the leases run out by themselves.
     await this.#parts.farm.release(request).catch(() => {});
-  }
-
-  async #register(): Promise<boolean> {
-    try {
-      this.#heartbeatMs = await registerWorker(this.#parts);
-      this.#contact.answered();
-      return true;
-    } catch (reason) {
-      this.#contact.failed(reason, "the farm cannot be reached");
-      return false;
-    }
   }
 
   /** Resolves at the next end of an execution, or when the worker is told to stop. */

@@ -8,7 +8,7 @@ import {
   RegisterRequestSchema,
   Workers,
 } from "#proto/grange/worker/v1/worker_pb.ts";
-import { FakeFarm } from "./fake-farm.ts";
+import { FakeFarm } from "./fake-farm.fixture.ts";
 import { grpcFarmConnection } from "./grpc-farm-connection.ts";
 
 async function connect() {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
@@ -15,7 +15,7 @@ import {
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { FarmConnection } from "./farm-connection.ts";
 import { ResultReporter } from "./report-results.ts";
-import { Spool } from "./spool.ts";
+import { leaseKey, Spool } from "./spool.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "grange-report-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
@@ -80,4 +80,15 @@ test("a result that no message can hold becomes a failure that says what to do",
 
   expect(taken[0]?.outcome).toBe(Outcome.FAILED);
   expect(taken[0]?.message).toMatch(/\d+ bytes; name fewer outputs, or a directory/);
+});
+
+test("a result whose file cannot be removed is answered all the same", async () => {
+  const { reporter } = await reporterTo("nobody");
+  const stuck = result("stuck");
+  // A directory in the file's place: not even root removes it as a file.
+  await mkdir(join(dir, "spool", "nobody", leaseKey(stuck.lease)));
+
+  const answers = await Promise.all([stuck, result("next")].map((one) => reporter.deliver(one)));
+
+  expect(answers).toEqual(["published", "published"]);
 });

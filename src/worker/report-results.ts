@@ -48,9 +48,19 @@ export class ResultReporter {
     this.#logger = logger;
   }
 
-  /** From here on the result survives this process. To be followed by `deliver`. */
-  keep(finished: Finished): Promise<void> {
-    return this.#spool.keep(finished);
+  /**
+   * From here on the result survives this process. To be followed by `deliver`, also
+   * when the disk took nothing: the farm may well be there, and the result is not at fault.
+   */
+  async keep(finished: Finished): Promise<void> {
+    try {
+      await this.#spool.keep(finished);
+    } catch (reason) {
+      this.#logger.warn(
+        { lease: leaseKey(finished.lease), reason: messageOf(reason) },
+        "a result cannot be kept on disk; it is lost if this process ends before it is reported",
+      );
+    }
   }
 
   /** Resolves when the farm has answered, with what it said; or when the reporter stops. */
@@ -69,7 +79,9 @@ export class ResultReporter {
 
   /** Takes up what an earlier process left. */
   async deliverLeft(): Promise<void> {
-    for (const finished of await this.#spool.left()) void this.deliver(finished);
+    const { results, broken } = await this.#spool.left();
+    for (const file of broken) this.#logger.warn({ file }, "a kept result is broken, and removed");
+    for (const finished of results) void this.deliver(finished);
   }
 
   /** Gives up on the farm for now: what it did not answer for stays in the spool. */
@@ -134,7 +146,15 @@ export class ResultReporter {
   }
 
   async #settle({ finished, resolve }: Waiting, verdict: FinishResponse_Verdict | undefined) {
-    await this.#spool.drop(finished.lease);
+    try {
+      await this.#spool.drop(finished.lease);
+    } catch (reason) {
+      // The next process reports it again, and is refused: the farm has answered for this lease.
+      this.#logger.warn(
+        { lease: leaseKey(finished.lease), reason: messageOf(reason) },
+        "a reported result cannot be removed from disk",
+      );
+    }
     const published = verdict === FinishResponse_Verdict.PUBLISHED;
     if (!published) {
       this.#logger.warn(

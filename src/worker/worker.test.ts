@@ -9,7 +9,7 @@ import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import { readWorkerConfig, type WorkerConfig } from "./config.ts";
-import { FakeFarm, type FakeJob } from "./fake-farm.ts";
+import { FakeFarm, type FakeJob } from "./fake-farm.fixture.ts";
 import { probeFacilities } from "./machine.ts";
 import { startWorkerOn } from "./start-worker.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { describeBlobStore } from "#cas/blob-store.conformance.ts";
+import { describeBlobStore } from "#cas/blob-store.fixture.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { encodeDirectory } from "#cas/directory-message.ts";

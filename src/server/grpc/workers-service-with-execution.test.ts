@@ -8,7 +8,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { type Digest, emptyDigest } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
-import { aQueue } from "#execution/execution.testing.ts";
+import { aQueue } from "#execution/execution.fixture.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { grpcServer } from "#grpc/server.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Db } from "#db/db.ts";
-import { aQueue } from "./execution.testing.ts";
+import { aQueue } from "./execution.fixture.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Db } from "#db/db.ts";
-import { actionDigest, aRequest, aWorker, type movableClock, never } from "./execution.testing.ts";
+import { actionDigest, aRequest, aWorker, type movableClock, never } from "./execution.fixture.ts";
 import type { ExecutionId } from "./execution.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
 import type { FinishReport } from "./judge-report.ts";

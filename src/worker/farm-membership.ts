@@ -1,0 +1,69 @@
+import { create } from "@bufbuild/protobuf";
+import { Fault } from "#core/fault.ts";
+import { HeartbeatRequestSchema, type Lease } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { AgentParts } from "./agent.ts";
+import type { FarmContact } from "./farm-contact.ts";
+import { registerWorker } from "./register-worker.ts";
+import { rest } from "./resting.ts";
+
+/** What a heartbeat says of the worker, and who hears what the farm answers. */
+export interface Holder {
+  /** All that the worker holds at this moment. */
+  leases(): Lease[];
+  isDraining(): boolean;
+  ended(lease: Lease, reason: "lost" | "cancelled"): void;
+}
+
+/** Keeps a worker known to the farm, and its leases alive. */
+export class FarmMembership {
+  readonly #parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities">;
+  readonly #contact: FarmContact;
+  readonly #holder: Holder;
+  #heartbeatMs = 0;
+
+  constructor(
+    parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities">,
+    contact: FarmContact,
+    holder: Holder,
+  ) {
+    this.#parts = parts;
+    this.#contact = contact;
+    this.#holder = holder;
+  }
+
+  /** False when the farm cannot be reached, or has another worker of this name. */
+  async register(): Promise<boolean> {
+    try {
+      this.#heartbeatMs = await registerWorker(this.#parts);
+      this.#contact.answered();
+      return true;
+    } catch (reason) {
+      const isRefused = reason instanceof Fault && reason.code === "already_exists";
+      const what = isRefused ? "the farm refuses this worker" : "the farm cannot be reached";
+      this.#contact.failed(reason, what);
+      return false;
+    }
+  }
+
+  /** Sends heartbeats, as often as the farm asked for at registration, until it is over. */
+  async heartbeats(over: AbortSignal): Promise<void> {
+    const { farm, identity } = this.#parts;
+    for (;;) {
+      await rest(this.#heartbeatMs, over);
+      if (over.aborted) return;
+      const leases = this.#holder.leases();
+      const draining = this.#holder.isDraining();
+      try {
+        const answer = await farm.heartbeat(
+          create(HeartbeatRequestSchema, { ...identity, leases, draining }),
+        );
+        this.#contact.answered();
+        for (const lease of answer.lost) this.#holder.ended(lease, "lost");
+        for (const lease of answer.cancelled) this.#holder.ended(lease, "cancelled");
+        if (answer.unknownWorker) await this.register();
+      } catch (reason) {
+        this.#contact.failed(reason, "the farm does not hear this worker");
+      }
+    }
+  }
+}
