@@ -59,11 +59,17 @@ function firstRows(ended: Ended, wholeSeconds: number): Row[] {
   const line = lastLine(ended);
   const how = "git clone; npm start -- --once --json, with an empty npm cache and home";
   return [
-    exactly("fresh clone: exit code", ended.code ?? -1, 0, "", how),
+    exactly("fresh clone: exit code", ended.code ?? -1, 0, "", `${how}${failedJobs(ended)}`),
     forInformation("fresh clone: command to green", wholeSeconds, "s", how),
     forInformation("fresh clone: server ready to green", line.seconds, "s", how),
     forInformation("fresh clone: jobs executed", line.executed, "jobs", how),
   ];
+}
+
+/** `; ✗ unit failed (2 s)`: what a reader wants to know first when it was red. */
+function failedJobs(ended: Ended): string {
+  const failed = ended.stderr.split("\n").filter((line) => line.startsWith("✗"));
+  return failed.length === 0 ? "" : `; ${failed.join(", ")}`;
 }
 
 function secondRows(ended: Ended): Row[] {
