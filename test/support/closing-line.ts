@@ -17,6 +17,9 @@ export default class ClosingLine implements Reporter {
       const note = result.state === "skipped" ? (result.note ?? "no reason given") : "";
       process.stdout.write(`skipped: ${test.fullName} (${note})\n`);
     }
+    for (const test of tests.filter((each) => each.diagnostic()?.flaky === true)) {
+      process.stdout.write(`flaky: ${test.fullName} (passed at its second try)\n`);
+    }
     const failed = count("failed") + brokenModules + errors.length;
     const also = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
     process.stdout.write(`${count("passed")} passed, ${failed} failed${also}\n`);
