@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll } from "vitest";
 import { FakeFarm } from "../../web/dev/fake-farm.ts";
 import { type FakeServer, startFakeServer } from "../../web/dev/fake-server.ts";
+import { launchChromium } from "../support/chromium.ts";
 
 export interface FarmInBrowser {
   readonly farm: FakeFarm;
@@ -32,19 +33,7 @@ export async function farmInBrowser(farm = new FakeFarm()): Promise<FarmInBrowse
   await buildPages(pagesDirectory);
   const running = await startFakeServer(farm, { port: 0, pagesDirectory });
   server = running;
-  const launched = await chromium.launch({
-    executablePath: process.env.GRANGE_TEST_CHROMIUM ?? "/usr/bin/chromium",
-    args: [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
+  const launched = await launchChromium();
   browser = launched;
 
   return {

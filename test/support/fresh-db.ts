@@ -2,9 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, inject } from "vitest";
 import type { Db } from "#db/db.ts";
 import { openPostgres } from "#db/postgres.ts";
-import { databaseUrl } from "./database-url.ts";
-
-const templateDatabase = "grange_template";
+import { databaseUrl, templateDatabase } from "./database-url.ts";
 
 /**
  * An empty, migrated database on a real PostgreSQL, for one test file alone.

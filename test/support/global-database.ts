@@ -5,16 +5,13 @@ import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
 import { migrate } from "#db/migrate.ts";
 import { openPostgres } from "#db/postgres.ts";
-import { databaseUrl } from "./database-url.ts";
+import { databaseUrl, templateDatabase } from "./database-url.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
     databaseServer: string;
   }
 }
-
-/** The database that each test file's own is copied from. */
-export const templateDatabase = "grange_template";
 
 /** One PostgreSQL for the whole run, with a migrated template in it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -1,4 +1,4 @@
-import { chromium } from "playwright-core";
+import { launchChromium } from "../../../test/support/chromium.ts";
 import { startFarm } from "../../../test/support/farm.ts";
 import { sampleRepository } from "../../../test/support/sample-repository.ts";
 import { quantile } from "../quantile.ts";
@@ -52,18 +52,7 @@ export const largeGraph: Measurement = {
 };
 
 async function pageRows(url: string): Promise<Row[]> {
-  const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
+  const browser = await launchChromium();
   try {
     const times: number[] = [];
     for (let i = 0; i < repeats; i++) {
