@@ -4,12 +4,51 @@ import { GraphState, JobState } from "./job-state.ts";
 /** Times travel as ISO 8601 text. */
 const Time = z.iso.datetime();
 
-/** Why a run exists. */
-export const RunCause = z.enum(["first", "auto-retry", "retrigger", "revive"]);
+/**
+ * Why a run exists.
+ *
+ * `auto-retry`: the one before failed, and the job's own budget allows another.
+ * `retrigger`: a person asked for it. `revive`: what made the job unreachable has run anew,
+ * or was waived. `downstream`: a job that it depends on was retriggered, and the person wanted
+ * what hangs on it again, too. `activate`: it was inactive, expired or coalesced, and is wanted
+ * after all. `backfill`, `bisect`: a search over commits asked for it.
+ */
+export const RunCause = z.enum([
+  "first",
+  "auto-retry",
+  "retrigger",
+  "revive",
+  "downstream",
+  "activate",
+  "backfill",
+  "bisect",
+]);
 export type RunCause = z.infer<typeof RunCause>;
 
-/** When an edge is met: the job it depends on ended well, ended badly, or ended. */
-export const EdgeCondition = z.enum(["success", "failure", "end"]);
+/**
+ * What a job does. `command` runs on a worker; `graph` does too, and what it makes is a graph of its own.
+ * The others need no machine: `join` gathers jobs under one name, `breakpoint` waits for a
+ * person, `timer` for a time, `notify` tells somebody, `dummy` ends as it was told to.
+ */
+export const JobKind = z.enum([
+  "command",
+  "join",
+  "breakpoint",
+  "timer",
+  "notify",
+  "graph",
+  "dummy",
+]);
+export type JobKind = z.infer<typeof JobKind>;
+
+/**
+ * When an edge is met: the job it depends on ended well, ended badly, or ended; or with
+ * an outcome by name (`timed_out`), or in a class of failures that its definition names.
+ */
+export const EdgeCondition = z.union([
+  z.enum(["success", "failure", "end"]),
+  z.templateLiteral(["outcome:", z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/)]),
+]);
 export type EdgeCondition = z.infer<typeof EdgeCondition>;
 
 /** How a run ended, as the queue tells it; `cached` means that nothing was executed. */
@@ -24,10 +63,18 @@ export const RunOutcome = z.enum([
 ]);
 export type RunOutcome = z.infer<typeof RunOutcome>;
 
+/** Who serves a run: a worker, the farm itself, a machine outside, or workers that share a chunked job's items. */
+export const RunServer = z.enum(["execution", "farm", "outside", "items"]);
+export type RunServer = z.infer<typeof RunServer>;
+
 export const Run = z.object({
   number: z.number().int(),
   cause: RunCause,
-  state: z.enum(["queued", "running", "finished"]),
+  /** Who asked for it, and in which words: `alice retriggered build`. Null where nobody did. */
+  askedBy: z.string().nullable(),
+  why: z.string().nullable(),
+  servedBy: RunServer,
+  state: z.enum(["queued", "waiting", "running", "finished"]),
   outcome: RunOutcome.nullable(),
   exitCode: z.number().int().nullable(),
   /** For people: why it ended so, when the log does not say. */
@@ -42,7 +89,12 @@ export const Run = z.object({
     .nullable(),
   attempt: z.number().int(),
   worker: z.string().nullable(),
+  /** When it was asked for, and when nothing was in its way any more. */
+  wantedAt: Time.nullable(),
+  readyAt: Time.nullable(),
   queuedAt: Time,
+  /** When it goes on by itself: a timer, a breakpoint's end of patience. */
+  dueAt: Time.nullable(),
   startedAt: Time.nullable(),
   finishedAt: Time.nullable(),
   userMs: z.number().nullable(),
@@ -62,6 +114,7 @@ export type Run = z.infer<typeof Run>;
 /** A job as a graph's page needs it: small, for there may be ten thousand. */
 export const JobSummary = z.object({
   name: z.string(),
+  kind: JobKind,
   state: JobState,
   /** The graph's version at the job's last change. */
   version: z.number().int(),
@@ -69,6 +122,10 @@ export const JobSummary = z.object({
   runs: z.number().int(),
   /** The latest run came from the action cache. */
   cached: z.boolean(),
+  /** It has run, but on what a job before it no longer gives. */
+  stale: z.boolean(),
+  /** Somebody changed its definition for this graph alone. */
+  customised: z.boolean(),
   /** For people: `skipped because lint failed`, `waits for build`. */
   reason: z.string().nullable(),
   readyAt: Time.nullable(),
@@ -83,6 +140,9 @@ export const Edge = z.object({
   /** The job that it waits for. */
   on: z.string(),
   condition: EdgeCondition,
+  status: z.enum(["open", "met", "failed"]),
+  /** Somebody lets the job go on without it. */
+  waived: z.object({ by: z.string(), reason: z.string(), at: Time }).nullable(),
 });
 export type Edge = z.infer<typeof Edge>;
 
@@ -96,6 +156,23 @@ export const GraphSummary = z.object({
   author: z.string(),
   committedAt: Time,
   catalog: z.string(),
+  /** The graph after which its set is named; its own id when it is alone. */
+  set: z.string(),
+  /** Where it comes from, when it is not a first submission. */
+  parent: z
+    .object({
+      id: z.string(),
+      kind: z.enum(["clone", "backfill", "bisect", "subgraph"]),
+      /** Of a subgraph: the job whose output it is. */
+      job: z.string().nullable(),
+    })
+    .nullable(),
+  branch: z.string(),
+  /** Higher is sooner. */
+  priority: z.number().int(),
+  /** Of the one class that nothing overtakes. */
+  top: z.boolean(),
+  submittedBy: z.string(),
   state: GraphState,
   version: z.number().int(),
   jobs: z.number().int(),

@@ -3,31 +3,54 @@ import { z } from "zod";
 /**
  * Where a job stands. Computed from its runs and its edges, never set by hand.
  *
- * `blocked`: an edge is still open. `unreachable`: an edge can no longer be met
- * (the page says "skipped because X failed"); it opens again when X runs anew.
+ * `inactive`: in the graph, but nobody has asked for it yet. `blocked`: an edge is still
+ * open. `unreachable`: an edge can no longer be met (the page says "skipped because X
+ * failed"); it opens again when X runs anew. `waiting`: for a person or for a time.
  * `ready`: its action is being prepared. `queued`, `running`: as the queue sees it.
+ * `expired`: it waited too long, and its definition counts that as skipped.
+ * `coalesced`: the run of another commit's job answers for it.
  */
 export const jobStates = [
+  "inactive",
   "blocked",
   "unreachable",
+  "waiting",
   "ready",
   "queued",
   "running",
   "succeeded",
   "failed",
   "cancelled",
+  "expired",
+  "coalesced",
 ] as const;
 export const JobState = z.enum(jobStates);
 export type JobState = z.infer<typeof JobState>;
 
 /** Whether nothing more will happen to a job by itself. */
 export function isOver(state: JobState): boolean {
-  return (
-    state === "succeeded" || state === "failed" || state === "cancelled" || state === "unreachable"
-  );
+  switch (state) {
+    case "inactive":
+    case "unreachable":
+    case "succeeded":
+    case "failed":
+    case "cancelled":
+    case "expired":
+    case "coalesced":
+      return true;
+    case "blocked":
+    case "waiting":
+    case "ready":
+    case "queued":
+    case "running":
+      return false;
+  }
 }
 
-/** A graph is over when all its jobs are; it failed when one of them did. A skipped job alone fails nothing. */
+/**
+ * A graph is over when all its jobs are; it failed when one of them did. Jobs that were
+ * skipped, never asked for, expired or coalesced alone fail nothing.
+ */
 export const graphStates = ["running", "succeeded", "failed", "cancelled"] as const;
 export const GraphState = z.enum(graphStates);
 export type GraphState = z.infer<typeof GraphState>;

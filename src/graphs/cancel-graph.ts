@@ -2,7 +2,7 @@ import type { Db, Tx } from "#db/db.ts";
 import { lockForCancelling } from "#execution/cancel-executions.store.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import type { AfterCommit } from "#execution/queue-hooks.ts";
-import { advanceStoredGraph, lockGraphs } from "./advance.store.ts";
+import { advanceStoredGraph, lockGraphs } from "./advancing/advance.store.ts";
 import {
   askToCancel,
   dropWishes,

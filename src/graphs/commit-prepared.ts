@@ -3,7 +3,7 @@ import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
-import { advanceStoredGraph, lockGraphs } from "./advance.store.ts";
+import { advanceStoredGraph, lockGraphs } from "./advancing/advance.store.ts";
 import type { Prepared } from "./prepare-job.ts";
 import { type ReadyJob, stillTaken, takenKey } from "./ready-job.store.ts";
 import { insertRuns, type NewRun } from "./run.store.ts";
@@ -86,7 +86,7 @@ function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRe
 
 function runOf({ job, prepared }: PreparedJob, executionId: ExecutionId | undefined): NewRun {
   const { graphId, cause } = job;
-  const about = { graphId, job: job.job, cause };
+  const about = { graphId, job: job.job, cause, inputRuns: job.inputRuns };
   switch (prepared.kind) {
     case "unpreparable":
       return { ...about, kind: "unpreparable", message: prepared.message };

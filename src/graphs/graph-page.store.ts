@@ -4,6 +4,7 @@ import {
   EdgeCondition,
   type Graph,
   type GraphDelta,
+  JobKind,
   type JobSummary,
 } from "#api/graph.ts";
 import { JobState } from "#api/job-state.ts";
@@ -17,11 +18,14 @@ const isoTime = z.date().transform((date) => date.toISOString());
 const JobRow = z
   .object({
     name: z.string(),
+    kind: JobKind,
     state: JobState,
     version: z.number(),
     tags: z.record(z.string(), z.string()),
     runs: z.number(),
     cached: z.boolean(),
+    stale: z.boolean(),
+    customised: z.boolean(),
     reason: z.string().nullable(),
     waitsFor: z.string().nullable(),
     openEdges: z.number(),
@@ -49,7 +53,7 @@ function summariesOfJobs(tx: Tx, graphId: GraphId, which: Sql): Promise<JobSumma
   return tx.many(
     JobRow,
     sql`
-      select job.name, job.state, job.version, job.tags, job.runs, coalesce(run.cached, false) as cached,
+      select job.name, job.kind, job.state, job.version, job.stale, job.patch is not null as customised, job.tags, job.runs, coalesce(run.cached, false) as cached,
              coalesce(job.reason, case when job.state = 'failed' then run.message end) as reason,
              job.open_edges as "openEdges",
              case when job.state = 'blocked' then (
@@ -65,13 +69,32 @@ function summariesOfJobs(tx: Tx, graphId: GraphId, which: Sql): Promise<JobSumma
   );
 }
 
-const EdgeRow = z.object({ job: z.string(), on: z.string(), condition: EdgeCondition });
+const EdgeRow = z
+  .object({
+    job: z.string(),
+    on: z.string(),
+    condition: EdgeCondition,
+    status: z.enum(["open", "met", "failed"]),
+    waivedBy: z.string().nullable(),
+    waivedReason: z.string().nullable(),
+    waivedAt: isoTime.nullable(),
+  })
+  .transform(({ waivedBy: by, waivedReason: reason, waivedAt: at, ...edge }) => ({
+    ...edge,
+    waived: by === null || reason === null || at === null ? null : { by, reason, at },
+  }));
 
 /** Edges of a graph; `which` is a condition on `edge`. */
 export function edgesOf(tx: Tx, graphId: GraphId, which: Sql): Promise<Edge[]> {
   return tx.many(
     EdgeRow,
-    sql`select job, on_job as on, condition from edge where graph_id = ${graphId} and ${which} order by job, on_job`,
+    sql`
+      select job, on_job as on, condition, status, waived_by as "waivedBy",
+             waived_reason as "waivedReason", waived_at as "waivedAt"
+      from edge
+      where graph_id = ${graphId} and ${which}
+      order by job, on_job
+    `,
   );
 }
 

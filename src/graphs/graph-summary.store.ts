@@ -17,6 +17,14 @@ const SummaryRow = z
     author: z.string(),
     committedAt: isoTime,
     catalog: z.string(),
+    set: z.string(),
+    parentId: z.string().nullable(),
+    parentKind: z.enum(["clone", "backfill", "bisect", "subgraph"]).nullable(),
+    parentJob: z.string().nullable(),
+    branch: z.string(),
+    priority: z.number(),
+    top: z.boolean(),
+    submittedBy: z.string(),
     state: GraphState,
     version: z.number(),
     counts: z.partialRecord(JobState, z.number()),
@@ -24,15 +32,21 @@ const SummaryRow = z
     finishedAt: isoTime.nullable(),
   })
   .transform(
-    (row): GraphSummary => ({
+    ({ parentId, parentKind, parentJob, ...row }): GraphSummary => ({
       ...row,
+      parent:
+        parentId === null || parentKind === null
+          ? null
+          : { id: parentId, kind: parentKind, job: parentJob },
       jobs: Object.values(row.counts).reduce((sum, number) => sum + number, 0),
     }),
   );
 
 const columns = sql`
   graph.id, graph.repository, graph.commit, graph.rev, graph.subject, graph.author,
-  graph.committed_at as "committedAt", graph.catalog, graph.state, graph.version, graph.counts,
+  graph.committed_at as "committedAt", graph.catalog, graph.set_id as set, graph.parent_id as "parentId",
+  graph.parent_kind as "parentKind", graph.parent_job as "parentJob", graph.branch, graph.priority,
+  graph.top, graph.submitted_by as "submittedBy", graph.state, graph.version, graph.counts,
   graph.created_at as "createdAt", graph.finished_at as "finishedAt"
 `;
 

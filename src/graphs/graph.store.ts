@@ -3,9 +3,10 @@ import type { JobState } from "#api/job-state.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { wakeRunners } from "./advance.store.ts";
-import type { AdvancingEdge, AdvancingJob } from "./advance-graph.ts";
+import { wakeRunners } from "./advancing/advance.store.ts";
+import type { GraphPart } from "./advancing/graph-part.ts";
 import type { Catalog } from "./catalog.ts";
+import { parseDuration } from "./definitions/duration.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 import type { GraphId } from "./graph-id.ts";
 
@@ -22,10 +23,22 @@ export interface NewGraph {
   readonly domain: TrustDomain;
   readonly skipCache: boolean;
   readonly catalog: Catalog;
+  readonly branch: string;
+  readonly switches: Readonly<Record<string, unknown>>;
+  readonly priority: number;
+  readonly top: boolean;
+  readonly submittedBy: string;
+  /** The graph whose set it joins; its own when absent. */
+  readonly set?: GraphId | undefined;
+  readonly parent?: GraphParent | undefined;
   /** Every job and edge as they stand at the beginning. */
-  readonly jobs: readonly AdvancingJob[];
-  readonly edges: readonly AdvancingEdge[];
+  readonly begun: GraphPart;
 }
+
+/** Where a graph comes from. */
+export type GraphParent =
+  | { readonly kind: "clone" | "backfill" | "bisect"; readonly id: GraphId }
+  | { readonly kind: "subgraph"; readonly id: GraphId; readonly job: string };
 
 /** Keeps definitions under their names. Those that are known already cost one look. */
 export async function keepCatalog(tx: Tx, catalog: Catalog): Promise<void> {
@@ -58,25 +71,30 @@ export async function keepCatalog(tx: Tx, catalog: Catalog): Promise<void> {
 /** Stores a graph with all its jobs and edges; false when one with this id is there already. */
 export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
   const counts: Partial<Record<JobState, number>> = {};
-  for (const { state } of graph.jobs) counts[state] = (counts[state] ?? 0) + 1;
+  for (const { state } of graph.begun.jobs) counts[state] = (counts[state] ?? 0) + 1;
   const inserted = await tx.run(sql`
     insert into graph (id, repository, commit, rev, subject, author, committed_at, catalog,
-                       parameters, domain, skip_cache, counts)
+                       parameters, domain, skip_cache, counts, branch, switches, priority, top,
+                       submitted_by, set_id, parent_id, parent_kind, parent_job)
     values (${graph.id}, ${graph.repository}, ${graph.commit}, ${graph.rev}, ${graph.subject},
             ${graph.author}, ${graph.committedAt}, ${graph.catalog.digest},
             ${JSON.stringify(graph.parameters)}::jsonb, ${graph.domain}, ${graph.skipCache},
-            ${JSON.stringify(counts)}::jsonb)
+            ${JSON.stringify(counts)}::jsonb, ${graph.branch}, ${JSON.stringify(graph.switches)}::jsonb,
+            ${graph.priority}, ${graph.top}, ${graph.submittedBy}, ${graph.set ?? graph.id},
+            ${graph.parent?.id ?? null}, ${graph.parent?.kind ?? null},
+            ${graph.parent?.kind === "subgraph" ? graph.parent.job : null})
     on conflict (id) do nothing
   `);
   if (inserted === 0) return false;
   await insertJobs(tx, graph);
+  const { edges } = graph.begun;
   await tx.run(sql`
     insert into edge (graph_id, job, on_job, condition, status)
     select ${graph.id}, job, on_job, condition, status
-    from unnest(${graph.edges.map((edge) => edge.job)}::text[],
-                ${graph.edges.map((edge) => edge.on)}::text[],
-                ${graph.edges.map((edge) => edge.condition)}::text[],
-                ${graph.edges.map((edge) => edge.status)}::text[])
+    from unnest(${edges.map((edge) => edge.job)}::text[],
+                ${edges.map((edge) => edge.on)}::text[],
+                ${edges.map((edge) => edge.condition)}::text[],
+                ${edges.map((edge) => edge.status)}::text[])
       as e (job, on_job, condition, status)
   `);
   await tx.run(sql`select pg_notify('grange_graph', ${graph.id})`);
@@ -86,31 +104,43 @@ export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
 
 async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
   const entries = new Map(graph.catalog.entries.map((entry) => [entry.name, entry]));
-  const rows = graph.jobs.map((job) => {
+  const rows = graph.begun.jobs.map((job) => {
     const entry = entries.get(job.name);
     return {
       name: job.name,
       definition: entry?.digest,
       kind: job.kind,
       tags: entry?.definition.tags ?? {},
+      depth: job.depth,
+      priority: entry?.definition.priority ?? 0,
+      ttl_ms: entry?.definition.ttl === undefined ? null : parseDuration(entry.definition.ttl),
+      on_expiry: entry?.definition["on-expiry"] ?? "fail",
+      set_aside: job.setAside,
       state: job.state,
       wanted: job.wanted,
       retries: entry?.definition.retries ?? 0,
+      runs: job.runs,
+      yield: job.yield,
       open_edges: job.openEdges,
       failed_edges: job.failedEdges,
       reason: job.reason,
     };
   });
   await tx.run(sql`
-    insert into job (graph_id, name, definition, kind, tags, state, wanted, retries,
+    insert into job (graph_id, name, definition, kind, tags, depth, priority, ttl_ms, on_expiry,
+                     set_aside, state, wanted, wanted_by, wanted_at, expires_at, retries, runs, yield,
                      open_edges, failed_edges, reason, ready_at, finished_at)
-    select ${graph.id}, name, definition, kind, tags, state, wanted, retries,
-           open_edges, failed_edges, reason,
+    select ${graph.id}, name, definition, kind, tags, depth, priority, ttl_ms, on_expiry,
+           set_aside, state, wanted, ${graph.submittedBy},
+           case when wanted is not null then now() end,
+           case when wanted is not null then now() + make_interval(secs => ttl_ms / 1000.0) end,
+           retries, runs, yield, open_edges, failed_edges, reason,
            case when state = 'ready' then now() end,
            case when state = 'succeeded' then now() end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as j (name text, definition text, kind text, tags jsonb, state text, wanted text,
-            retries integer, open_edges integer, failed_edges integer, reason text)
+      as j (name text, definition text, kind text, tags jsonb, depth integer, priority integer,
+            ttl_ms bigint, on_expiry text, set_aside text, state text, wanted text,
+            retries integer, runs integer, yield text, open_edges integer, failed_edges integer, reason text)
   `);
 }
 

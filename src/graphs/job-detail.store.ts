@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { outputSymlinksOf } from "#actions/result-paths.ts";
-import { type JobDetail, type Run, RunCause, RunOutcome } from "#api/graph.ts";
+import { type JobDetail, type Run, RunCause, RunOutcome, RunServer } from "#api/graph.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "#execution/execution.ts";
@@ -56,7 +56,10 @@ const RunRow = z
   .object({
     number: z.number(),
     cause: RunCause,
-    state: z.enum(["queued", "running", "finished"]),
+    askedBy: z.string().nullable(),
+    why: z.string().nullable(),
+    servedBy: RunServer,
+    state: z.enum(["queued", "waiting", "running", "finished"]),
     outcome: RunOutcome.nullable(),
     exitCode: z.number().nullable(),
     message: z.string().nullable(),
@@ -68,7 +71,10 @@ const RunRow = z
     cachedAt: isoTime.nullable(),
     attempt: z.number(),
     worker: z.string().nullable(),
+    wantedAt: isoTime.nullable(),
+    readyAt: isoTime.nullable(),
     queuedAt: isoTime,
+    dueAt: isoTime.nullable(),
     startedAt: isoTime.nullable(),
     finishedAt: isoTime.nullable(),
     userMs: z.number().nullable(),
@@ -92,10 +98,11 @@ export function runsOf(tx: Tx, graphId: GraphId, job: string): Promise<Run[]> {
   return tx.many(
     RunRow,
     sql`
-      select number, cause, state, outcome, exit_code as "exitCode", message,
+      select number, cause, asked_by as "askedBy", why, served_by as "servedBy", state, outcome, exit_code as "exitCode", message,
              coalesce(action_digest, '') as "actionDigest", execution_id as "executionId",
              cached, cached_from_graph as "cachedFromGraph", cached_from_job as "cachedFromJob",
-             cached_at as "cachedAt", attempt, worker, queued_at as "queuedAt",
+             cached_at as "cachedAt", attempt, worker,
+             wanted_at as "wantedAt", ready_at as "readyAt", queued_at as "queuedAt", due_at as "dueAt",
              started_at as "startedAt", finished_at as "finishedAt", user_ms as "userMs",
              system_ms as "systemMs", peak_memory_bytes as "peakMemoryBytes", result
       from run

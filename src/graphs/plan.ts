@@ -18,6 +18,8 @@ export interface PlannedEdge {
 export interface Plan {
   readonly catalog: Catalog;
   readonly edges: readonly PlannedEdge[];
+  /** Jobs that are in the graph, but run only when somebody asks for them. */
+  readonly inactive: ReadonlySet<string>;
 }
 
 /**
@@ -44,6 +46,7 @@ export function plan({ jobs }: Definitions): Plan {
   return {
     catalog: catalogOf(new Map([...wanted].map(([name, job]) => [name, job.definition]))),
     edges,
+    inactive: new Set(),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Tx } from "#db/db.ts";
 import type { FinishedExecution } from "#execution/finished-execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
-import { advanceStoredGraph, lockGraphs } from "./advance.store.ts";
+import { advanceStoredGraph, lockGraphs } from "./advancing/advance.store.ts";
 import type { GraphId } from "./graph-id.ts";
 import { retriesAgain } from "./retry-again.ts";
 import {

@@ -19,6 +19,8 @@ const ReadyJob = z.object({
   commit: CommitSha,
   domain: TrustDomain,
   skipCache: z.boolean(),
+  /** The jobs that it waited for, and the run of each that it uses. */
+  inputRuns: z.record(z.string(), z.number()),
 });
 /** A job whose action is to be prepared, with all that this takes. */
 export type ReadyJob = z.infer<typeof ReadyJob>;
@@ -49,7 +51,12 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
       )
       select taken.graph_id as "graphId", taken.name as job, taken.preparing_epoch as epoch,
              taken.preparing_failures as failures, taken.wanted as cause, definition.body as definition,
-             repository.url, graph.commit, graph.domain, graph.skip_cache as "skipCache"
+             repository.url, graph.commit, graph.domain, graph.skip_cache as "skipCache",
+             coalesce((
+               select jsonb_object_agg(source.name, source.runs)
+               from edge join job as source on source.graph_id = edge.graph_id and source.name = edge.on_job
+               where edge.graph_id = taken.graph_id and edge.job = taken.name and source.runs > 0
+             ), '{}') as "inputRuns"
       from taken
       join definition on definition.digest = taken.definition
       join graph on graph.id = taken.graph_id

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { beginGraph } from "./begin-graph.ts";
+import { beginGraph } from "./advancing/begin-graph.ts";
 import { definitionsFrom } from "./definitions/definitions-from.fixture.ts";
 import { TemplateEvaluator } from "./definitions/template-evaluator.ts";
 import { insertGraph, keepCatalog } from "./graph.store.ts";
@@ -38,8 +38,13 @@ test.each([1_000, 10_000])(
       const repository = await nameRepository(tx, "/somewhere/here");
       await keepCatalog(tx, planned.catalog);
       await insertGraph(tx, {
-        ...begun,
+        begun,
         id,
+        branch: "main",
+        switches: {},
+        priority: 0,
+        top: false,
+        submittedBy: "anyone",
         repository,
         commit: "a".repeat(40),
         rev: "main",

@@ -6,7 +6,7 @@ import type { Db } from "#db/db.ts";
 import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
 import { readFilesBelow } from "#git/read-file.ts";
 import type { Git } from "#git/run-git.ts";
-import { beginGraph } from "./begin-graph.ts";
+import { beginGraph } from "./advancing/begin-graph.ts";
 import type { CommitInputReader } from "./commit-inputs.ts";
 import { definitionLimits } from "./definitions/definition-limits.ts";
 import { DefinitionProblems } from "./definitions/definition-problems.ts";
@@ -66,8 +66,13 @@ export async function submitGraph(
   return db.transaction(async (tx) => {
     await keepCatalog(tx, planned.catalog);
     const isNew = await insertGraph(tx, {
-      ...begun,
+      begun,
       id,
+      branch: commit.branch ?? "",
+      switches: {},
+      priority: 0,
+      top: false,
+      submittedBy: "anyone",
       repository,
       rev,
       subject,

@@ -9,11 +9,14 @@ export function sampleTime(ms: number): string {
 
 export function sampleJob(job: Partial<JobSummary> & { readonly name: string }): JobSummary {
   return {
+    kind: "command",
     state: "blocked",
     version: 1,
     tags: {},
     runs: 0,
     cached: false,
+    stale: false,
+    customised: false,
     reason: null,
     readyAt: null,
     startedAt: null,
@@ -35,7 +38,13 @@ export function sampleEnded(name: string, from: number, to: number): JobSummary 
 }
 
 export function sampleEdges(...pairs: readonly (readonly [job: string, on: string])[]): Edge[] {
-  return pairs.map(([job, on]) => ({ job, on, condition: "success" }));
+  return pairs.map(([job, on]) => ({
+    job,
+    on,
+    condition: "success",
+    status: "open",
+    waived: null,
+  }));
 }
 
 export function sampleGraph(
@@ -52,6 +61,12 @@ export function sampleGraph(
     author: "Ada",
     committedAt: sampleTime(0),
     catalog: "catalog",
+    set: "3f2a0000-0000-4000-8000-000000000000",
+    parent: null,
+    branch: "main",
+    priority: 0,
+    top: false,
+    submittedBy: "anyone",
     state: "running",
     version: 1,
     jobs: jobs.length,

@@ -70,6 +70,8 @@ export function madeUpFarm(now: Date): FakeFarm {
       state: n === 4 ? "lost" : n === 2 ? "busy" : n === 3 ? "draining" : "idle",
       facilities,
       version: "0.1.0",
+      transport: n === 3 ? "ssh" : "pull",
+      host: `barn-${n}`,
       registeredAt: ago(600).toISOString(),
       lastSeenAt: (n === 4 ? ago(14) : now).toISOString(),
       running:

@@ -58,11 +58,14 @@ export function madeUpGraph(
   const jobList = plan.map(
     ([name]): JobSummary => ({
       name,
+      kind: "command",
       state: "blocked",
       version: 1,
       tags: name.includes("/") ? { kind: name.slice(0, name.indexOf("/")) } : {},
       runs: 0,
       cached: false,
+      stale: false,
+      customised: false,
       reason: null,
       readyAt: null,
       startedAt: null,
@@ -70,7 +73,7 @@ export function madeUpGraph(
     }),
   );
   const edges = plan.flatMap(([job, ...on]) =>
-    on.map((each): Edge => ({ job, on: each, condition: "success" })),
+    on.map((each): Edge => ({ job, on: each, condition: "success", status: "open", waived: null })),
   );
   return {
     id,
@@ -81,6 +84,12 @@ export function madeUpGraph(
     author: about.author,
     committedAt: createdAt,
     catalog: commitFor(`${id}-catalog`).repeat(2).slice(0, 64),
+    set: id,
+    parent: null,
+    branch: about.rev,
+    priority: 0,
+    top: false,
+    submittedBy: "anyone",
     state: "running",
     version: 1,
     jobs: jobList.length,

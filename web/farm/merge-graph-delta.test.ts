@@ -5,11 +5,14 @@ import { mergeGraphDelta, mergeGraphSummary } from "./merge-graph-delta.ts";
 
 const job = (name: string, version: number): JobSummary => ({
   name,
+  kind: "command",
   version,
   state: version === 0 ? "blocked" : "running",
   tags: {},
   runs: version,
   cached: false,
+  stale: false,
+  customised: false,
   reason: null,
   readyAt: null,
   startedAt: null,
@@ -25,6 +28,12 @@ const summary = (version: number, id = "g"): GraphSummary => ({
   author: "A. Farmer",
   committedAt: "2026-01-01T00:00:00Z",
   catalog: "c",
+  set: id,
+  parent: null,
+  branch: "main",
+  priority: 0,
+  top: false,
+  submittedBy: "anyone",
   state: "running",
   version,
   jobs: 3,
@@ -36,7 +45,7 @@ const summary = (version: number, id = "g"): GraphSummary => ({
 const empty: Graph = {
   ...summary(0),
   jobList: [job("a", 0), job("b", 0), job("c", 0)],
-  edges: [{ job: "b", on: "a", condition: "success" }],
+  edges: [{ job: "b", on: "a", condition: "success", status: "open", waived: null }],
 };
 
 test("takes the jobs that changed and leaves the others as they are", () => {

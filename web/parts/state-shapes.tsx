@@ -39,6 +39,20 @@ export function StateShapes() {
         <rect x="1.5" y="1.5" width="13" height="13" rx="3" fill="currentColor" />
         <path d="M5 8h6" className="upon" />
       </symbol>
+      <symbol id="state-waiting" viewBox="0 0 16 16">
+        <circle cx="8" cy="8" r="6.2" className="line" />
+        <path d="M6.2 5.4v5.2m3.6-5.2v5.2" className="line" />
+      </symbol>
+      <symbol id="state-expired" viewBox="0 0 16 16">
+        <path d="M4 2h8L8 8zm4 6l4 6H4z" className="line" />
+      </symbol>
+      <symbol id="state-coalesced" viewBox="0 0 16 16">
+        <circle cx="5.5" cy="8" r="4.2" className="line" />
+        <circle cx="10.5" cy="8" r="4.2" className="line" />
+      </symbol>
+      <symbol id="state-inactive" viewBox="0 0 16 16">
+        <circle cx="8" cy="8" r="2" fill="currentColor" opacity="0.5" />
+      </symbol>
       <symbol id="cell-succeeded" viewBox="0 0 10 10">
         <rect width="10" height="10" rx="2" fill="currentColor" opacity="0.75" />
       </symbol>
@@ -62,6 +76,20 @@ export function StateShapes() {
       </symbol>
       <symbol id="cell-unreachable" viewBox="0 0 10 10">
         <path d="M2 8l6-6" className="line" />
+      </symbol>
+      <symbol id="cell-waiting" viewBox="0 0 10 10">
+        <rect x="0.75" y="0.75" width="8.5" height="8.5" rx="2" className="line" />
+        <path d="M4 3v4m2-4v4" className="line" />
+      </symbol>
+      <symbol id="cell-expired" viewBox="0 0 10 10">
+        <path d="M2 2h6L5 5zm3 3l3 3H2z" className="line" />
+      </symbol>
+      <symbol id="cell-coalesced" viewBox="0 0 10 10">
+        <circle cx="3.6" cy="5" r="2.4" className="line" />
+        <circle cx="6.4" cy="5" r="2.4" className="line" />
+      </symbol>
+      <symbol id="cell-inactive" viewBox="0 0 10 10">
+        <circle cx="5" cy="5" r="1" fill="currentColor" opacity="0.5" />
       </symbol>
       <symbol id="cell-cancelled" viewBox="0 0 10 10">
         <rect y="3.5" width="10" height="3" rx="1" fill="currentColor" />

@@ -4,14 +4,18 @@ import type { Paint } from "../terminal/paint.ts";
 
 /** A sign and a word for each state: colour alone tells some people nothing. */
 const marks: Record<JobState, readonly [sign: string, word: string, colour: keyof Paint]> = {
+  inactive: ["·", "inactive", "dim"],
   blocked: ["·", "waits", "dim"],
   unreachable: ["-", "skipped", "dim"],
+  waiting: ["⏸", "held", "yellow"],
   ready: ["·", "preparing", "dim"],
   queued: ["○", "queued", "dim"],
   running: ["▶", "running", "cyan"],
   succeeded: ["✓", "ok", "green"],
   failed: ["✗", "failed", "red"],
   cancelled: ["!", "cancelled", "yellow"],
+  expired: ["-", "expired", "yellow"],
+  coalesced: ["-", "coalesced", "dim"],
 };
 
 export interface Mark {

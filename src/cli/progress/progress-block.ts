@@ -19,12 +19,16 @@ export interface Space {
 const importance: Record<JobState, number> = {
   running: 0,
   failed: 1,
-  cancelled: 2,
-  queued: 3,
-  ready: 4,
-  succeeded: 5,
-  blocked: 6,
-  unreachable: 7,
+  waiting: 2,
+  cancelled: 3,
+  expired: 4,
+  queued: 5,
+  ready: 6,
+  succeeded: 7,
+  blocked: 8,
+  unreachable: 9,
+  coalesced: 10,
+  inactive: 11,
 };
 
 /** The graph as lines that fit the terminal, to be redrawn in place. */

@@ -24,12 +24,16 @@ export function isWorthALine(job: JobSummary): boolean {
     case "blocked":
     case "ready":
     case "queued":
+    case "inactive":
       return false;
     case "running":
     case "succeeded":
     case "failed":
     case "cancelled":
     case "unreachable":
+    case "waiting":
+    case "expired":
+    case "coalesced":
       return true;
   }
 }

@@ -147,6 +147,17 @@ export const JobDefinition = z
       })
       .optional()
       .describe("What counts as success."),
+    ttl: z
+      .string({ error: 'must be a duration such as "2h"' })
+      .refine(isTimeToLive, 'must be a duration from 1s to 30d, such as "15m" or "2h"')
+      .optional()
+      .describe("How long the job may wait for its start. By default as long as it takes."),
+    "on-expiry": z
+      .enum(["fail", "skip-good", "skip-bad"], { error: "must be fail, skip-good or skip-bad" })
+      .optional()
+      .describe(
+        "What it means that the job waited longer than its ttl: it failed (default), or it is skipped and what needs it goes on (skip-good) or is skipped, too (skip-bad).",
+      ),
     priority: z
       .number()
       .int()
@@ -194,6 +205,11 @@ const commandKeys = [
 
 /** The job's keys, for "did you mean". */
 export const jobKeys: readonly string[] = Object.keys(JobDefinition.shape);
+
+function isTimeToLive(written: string): boolean {
+  const ms = parseDuration(written);
+  return ms !== undefined && ms >= 1_000 && ms <= 30 * 24 * 3_600_000;
+}
 
 function isTimeout(written: string): boolean {
   const ms = parseDuration(written);

@@ -6,11 +6,14 @@ import { groupJobs, groupName } from "./group-jobs.ts";
 
 const job = (name: string, more: Partial<JobSummary> = {}): JobSummary => ({
   name,
+  kind: "command",
   state: "blocked",
   version: 1,
   tags: {},
   runs: 0,
   cached: false,
+  stale: false,
+  customised: false,
   reason: null,
   readyAt: null,
   startedAt: null,
@@ -19,7 +22,13 @@ const job = (name: string, more: Partial<JobSummary> = {}): JobSummary => ({
 });
 const ended = (name: string, second: number) =>
   job(name, { state: "succeeded", finishedAt: new Date(second * 1_000).toISOString() });
-const edge = (each: string, on: string): Edge => ({ job: each, on, condition: "success" });
+const edge = (each: string, on: string): Edge => ({
+  job: each,
+  on,
+  condition: "success",
+  status: "open",
+  waived: null,
+});
 const names = (jobs: readonly JobSummary[]) => jobs.map((each) => each.name);
 
 test("the critical path goes back over the dependency that ended last", () => {

@@ -12,7 +12,11 @@ const causes: Readonly<Record<Run["cause"], string>> = {
   first: "first run",
   "auto-retry": "tried again, as the definition asks",
   retrigger: "asked for by a person",
-  revive: "its dependency ran anew",
+  revive: "what made it unreachable has run anew, or was waived",
+  downstream: "a job before it ran anew, and what hangs on it was wanted again, too",
+  activate: "it was set aside, and is wanted after all",
+  backfill: "a backfill over commits asked for it",
+  bisect: "a search for the first bad commit asked for it",
 };
 
 /** One tab a run; a job that ran once needs no tabs. */

@@ -72,6 +72,15 @@ function WorkerCard({ worker }: { worker: Worker }) {
         <dd>
           <Tags tags={worker.platform} />
         </dd>
+        {worker.host === "" ? null : (
+          <>
+            <dt>Host</dt>
+            <dd>
+              {worker.host}
+              {worker.transport === "ssh" ? <span className="faint"> · over ssh</span> : null}
+            </dd>
+          </>
+        )}
         <dt>Sandbox</dt>
         <dd>
           <Tags tags={worker.facilities} />

@@ -1,0 +1,75 @@
+import type { Plan } from "../plan.ts";
+import { advanceGraph } from "./advance-graph.ts";
+import { depthsOf } from "./depths.ts";
+import type { AdvancingEdge, AdvancingJob, GraphPart } from "./graph-part.ts";
+
+/** A plan's jobs and edges as they stand when nothing has run: those that wait for nothing are ready. */
+export async function beginGraph(plan: Plan): Promise<GraphPart> {
+  const waitsFor = new Map<string, number>();
+  for (const { job } of plan.edges) waitsFor.set(job, (waitsFor.get(job) ?? 0) + 1);
+  const depths = depthsOf(
+    plan.catalog.entries.map(({ name }) => name),
+    plan.edges,
+  );
+  const jobs = new Map(
+    plan.catalog.entries.map(({ name, definition }): [string, AdvancingJob] => {
+      const isInactive = plan.inactive.has(name);
+      const job: AdvancingJob = {
+        name,
+        kind: definition.kind ?? "command",
+        depth: depths.get(name) ?? 0,
+        wanted: isInactive ? null : "first",
+        latestRun: undefined,
+        setAside: isInactive ? "inactive" : null,
+        openEdges: waitsFor.get(name) ?? 0,
+        failedEdges: 0,
+        state: "blocked",
+        reason: isInactive ? "not asked for; activate it to run it" : null,
+        runs: 0,
+        yield: "",
+        staleEdges: 0,
+        stale: false,
+      };
+      return [name, job];
+    }),
+  );
+  const edges = plan.edges.map(
+    (edge): AdvancingEdge => ({
+      ...edge,
+      status: "open",
+      waived: false,
+      taken: null,
+      stale: false,
+    }),
+  );
+  const edgesOn = groupedBy(edges, (edge) => edge.on);
+  const edgesInto = groupedBy(edges, (edge) => edge.job);
+  const advance = await advanceGraph([...jobs.values()], {
+    outEdgesOf: async (names) => ({
+      jobs: [],
+      edges: names.flatMap((name) => edgesOn.get(name) ?? []),
+    }),
+    inEdgesOf: async (names) => ({
+      jobs: [],
+      edges: names.flatMap((name) => edgesInto.get(name) ?? []),
+    }),
+  });
+  for (const { was: _was, isRevived: _isRevived, joinedBecause: _because, ...job } of advance.jobs)
+    jobs.set(job.name, job);
+  const advanced = new Map(advance.edges.map((edge) => [`${edge.job}\n${edge.on}`, edge]));
+  return {
+    jobs: [...jobs.values()],
+    edges: edges.map((edge) => advanced.get(`${edge.job}\n${edge.on}`) ?? edge),
+  };
+}
+
+function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,39 @@
+import type { EdgeCondition } from "#api/graph.ts";
+import { isOver, type JobState } from "#api/job-state.ts";
+import type { JobProgress } from "./job-progress.ts";
+
+export type EdgeStatus = "open" | "met" | "failed";
+
+/** The job at an edge's far end, as far as the edge asks about it. */
+export type AwaitedJob = Pick<JobProgress, "latestRun" | "setAside"> & { readonly state: JobState };
+
+/**
+ * Whether what an edge waits for has come about, given the job that it waits for.
+ *
+ * A waived edge waits for nothing. `end` is met by every end, also by that of a job
+ * which could not run: a report about a build must not be lost because the build's first
+ * step failed. `success` takes the word of a definition that calls its expiry good.
+ */
+export function edgeStatus(
+  edge: { readonly condition: EdgeCondition; readonly waived: boolean },
+  on: AwaitedJob,
+): EdgeStatus {
+  if (edge.waived) return "met";
+  if (!isOver(on.state)) return "open";
+  switch (edge.condition) {
+    case "end":
+      return "met";
+    case "success":
+      return on.state === "succeeded" || on.setAside === "expired-good" ? "met" : "failed";
+    case "failure":
+      return on.state === "failed" ? "met" : "failed";
+    default:
+      return endedAs(on, edge.condition.slice("outcome:".length)) ? "met" : "failed";
+  }
+}
+
+/** Whether a job's latest run ended with an outcome, or in a class of failures, of this name. */
+function endedAs({ latestRun, setAside }: AwaitedJob, name: string): boolean {
+  if (setAside !== null || latestRun?.state !== "finished") return false;
+  return latestRun.outcome === name || latestRun.failureClass === name;
+}

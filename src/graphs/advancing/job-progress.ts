@@ -1,0 +1,71 @@
+import type { JobKind, RunCause, RunOutcome } from "#api/graph.ts";
+import type { JobState } from "#api/job-state.ts";
+
+/** What a job's state is computed from, and nothing else is. */
+export interface JobProgress {
+  readonly kind: JobKind;
+  /** Why another run is wanted; null when none is. A job begins by wanting its first, or inactive. */
+  readonly wanted: RunCause | null;
+  readonly latestRun: LatestRun | undefined;
+  readonly setAside: SetAside | null;
+  /** In-edges that are not decided yet. */
+  readonly openEdges: number;
+  /** In-edges that cannot be met as things are. */
+  readonly failedEdges: number;
+}
+
+export type LatestRun =
+  | { readonly state: "queued" | "waiting" | "running" }
+  | {
+      readonly state: "finished";
+      readonly outcome: RunOutcome;
+      /** The class of failures that the job's own rules put it into. */
+      readonly failureClass: string | null;
+    };
+
+/**
+ * Why a job wants no run, though none ended it.
+ *
+ * A job that waited too long counts as its definition says: as failed, as skipped with
+ * those that need it going on (`good`), or as skipped with those that need it (`bad`).
+ */
+export const setAsides = [
+  "inactive",
+  "coalesced",
+  "expired-failed",
+  "expired-good",
+  "expired-bad",
+] as const;
+export type SetAside = (typeof setAsides)[number];
+
+/**
+ * Where a job stands.
+ *
+ * A wanted run counts before the last one: that is what reopens a job, and what
+ * hangs on it. A job that wants nothing and never ran was cancelled while it waited.
+ * A join never stops wanting: it stands open whenever something that it gathers does.
+ */
+export function jobState(job: JobProgress): JobState {
+  if (job.latestRun !== undefined && job.latestRun.state !== "finished") return job.latestRun.state;
+  if (job.wanted !== null) {
+    if (job.failedEdges > 0) return "unreachable";
+    if (job.openEdges > 0) return "blocked";
+    return job.kind === "join" ? "succeeded" : "ready";
+  }
+  if (job.setAside !== null) return stateAside(job.setAside);
+  if (job.latestRun === undefined || job.latestRun.outcome === "cancelled") return "cancelled";
+  return job.latestRun.outcome === "succeeded" ? "succeeded" : "failed";
+}
+
+function stateAside(aside: SetAside): JobState {
+  switch (aside) {
+    case "inactive":
+    case "coalesced":
+      return aside;
+    case "expired-failed":
+      return "failed";
+    case "expired-good":
+    case "expired-bad":
+      return "expired";
+  }
+}

@@ -1,0 +1,29 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { outputSymlinksOf } from "#actions/result-paths.ts";
+import type { RunOutcome } from "#api/graph.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/**
+ * What a finished run gave to others, in one short text: equal texts, nothing new.
+ *
+ * Its outcome and its outputs, but not its log or its times: those differ from run to run,
+ * and nobody builds on them. `result` is an REv2 ActionResult, binary.
+ */
+export function yieldOf(outcome: RunOutcome, result: Uint8Array | undefined): string {
+  if (result === undefined) return outcome;
+  const { outputFiles, outputDirectories, ...rest } = fromBinary(ActionResultSchema, result);
+  const symlinks = outputSymlinksOf({ outputFiles, outputDirectories, ...rest });
+  const made = [
+    ...outputFiles.map(({ path, digest, isExecutable }) => [path, digest?.hash, isExecutable]),
+    ...outputDirectories.map(({ path, treeDigest }) => [path, treeDigest?.hash]),
+    ...symlinks.map(({ path, target }) => [path, target]),
+  ];
+  if (made.length === 0) return outcome;
+  const { hash } = digestOf(new TextEncoder().encode(JSON.stringify(made.toSorted(byPath))));
+  return `${outcome} ${hash.slice(0, 32)}`;
+}
+
+function byPath([a]: readonly unknown[], [b]: readonly unknown[]): number {
+  return String(a) < String(b) ? -1 : 1;
+}

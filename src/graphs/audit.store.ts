@@ -1,0 +1,51 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import type { GraphId } from "./graph-id.ts";
+
+/** What somebody did, for those who ask later who it was and why. */
+export interface AuditEntry {
+  /** A principal's name. */
+  readonly actor: string;
+  /** Of the same words as grants: `retrigger`, `waive`, `customise` … */
+  readonly verb: string;
+  readonly graphId?: GraphId | undefined;
+  readonly job?: string | undefined;
+  readonly detail?: Readonly<Record<string, unknown>> | undefined;
+  /** In their own words. */
+  readonly reason?: string | undefined;
+}
+
+/** Remembers a deed in the transaction that does it: neither is there without the other. */
+export async function recordAudit(tx: Tx, entry: AuditEntry): Promise<void> {
+  await tx.run(sql`
+    insert into audit_entry (actor, verb, graph_id, job, detail, reason)
+    values (${entry.actor}, ${entry.verb}, ${entry.graphId ?? null}, ${entry.job ?? null},
+            ${JSON.stringify(entry.detail ?? {})}::jsonb, ${entry.reason ?? null})
+  `);
+}
+
+const AuditRow = z.object({
+  seq: z.number(),
+  at: z.date().transform((date) => date.toISOString()),
+  actor: z.string(),
+  verb: z.string(),
+  job: z.string().nullable(),
+  detail: z.record(z.string(), z.unknown()),
+  reason: z.string().nullable(),
+});
+export type AuditRow = z.infer<typeof AuditRow>;
+
+/** What was done to a graph, the latest first. */
+export function auditOfGraph(tx: Tx, graphId: GraphId, most = 200): Promise<AuditRow[]> {
+  return tx.many(
+    AuditRow,
+    sql`
+      select seq, at, actor, verb, job, detail, reason
+      from audit_entry
+      where graph_id = ${graphId}
+      order by seq desc
+      limit ${most}
+    `,
+  );
+}
