@@ -195,8 +195,11 @@ describe("a graph", () => {
     await graph.run("x", "failed");
     await graph.begin("y");
 
-    await graph.want(["x"], "retrigger");
-    await graph.end("y", "succeeded");
+    // Both in one step: y's end reaches the join at once, x's new run by way of b.
+    graph.jobs.set("x", { ...graph.job("x"), wanted: "retrigger" });
+    const latestRun = { state: "finished", outcome: "succeeded", failureClass: null } as const;
+    graph.jobs.set("y", { ...graph.job("y"), latestRun });
+    await graph.advance(["y", "x"]);
 
     expect(graph.states()).toMatchObject({ b: "blocked", all: "blocked" });
     expect(graph.job("all").runs).toBe(0);

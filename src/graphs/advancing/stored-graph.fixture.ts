@@ -68,6 +68,18 @@ export class StoredGraph {
 
   /** Begins a run that is wanted: it takes what the jobs before it give now. */
   begin(name: string, state: "queued" | "waiting" | "running" = "running"): Promise<void> {
+    this.#take(name);
+    this.#change(name, { latestRun: { state } });
+    return this.advance([name]);
+  }
+
+  /** A run from its beginning to its end in one step. */
+  runAtOnce(name: string, outcome: RunOutcome, gave: string): Promise<void> {
+    this.#take(name);
+    return this.end(name, outcome, gave);
+  }
+
+  #take(name: string): void {
     const into = [...this.edges.values()].filter((edge) => edge.job === name);
     for (const edge of into) {
       const source = this.job(edge.on);
@@ -75,8 +87,7 @@ export class StoredGraph {
     }
     const staleEdges = into.filter((edge) => this.job(edge.on).stale).length;
     const runs = this.job(name).runs + 1;
-    this.#change(name, { wanted: null, latestRun: { state }, runs, staleEdges });
-    return this.advance([name]);
+    this.#change(name, { wanted: null, setAside: null, runs, staleEdges });
   }
 
   end(
