@@ -17,11 +17,19 @@ export function madeUpJob(graph: Graph, job: JobSummary): JobDetail {
       retries: 1,
       network: false,
     },
+    origin: {
+      template: null,
+      patch: null,
+      changes: [],
+      lineage: { parent: summary.parent, children: [] },
+      audit: [],
+    },
     dependsOn: graph.edges.filter((edge) => edge.job === job.name),
     dependedOnBy: graph.edges.filter((edge) => edge.on === job.name),
     runList: Array.from({ length: count }, (_run, index) =>
       madeUpRun(graph, job, index + 1, index + 1 === count),
     ),
+    waiting: null,
   };
 }
 
@@ -50,6 +58,10 @@ function madeUpRun(graph: Graph, job: JobSummary, number: number, last: boolean)
     queuedAt: job.readyAt ?? graph.createdAt,
     startedAt: job.cached ? null : job.startedAt,
     finishedAt: job.finishedAt,
+    failureClass: finished && outcome === "failed" ? "crash" : null,
+    errorLines:
+      finished && outcome === "failed" ? [{ line: 12, text: "error: it did not work" }] : [],
+    numbers: finished ? { coverage: { value: 81.4, min: 80, max: null } } : {},
     userMs: finished && !job.cached ? 8_420 : null,
     systemMs: finished && !job.cached ? 1_130 : null,
     peakMemoryBytes: finished && !job.cached ? 412_000_000 : null,

@@ -21,6 +21,8 @@ export function Shell() {
           <Link to="/" activeOptions={{ exact: true }}>
             Repositories
           </Link>
+          <Link to="/new">New graph</Link>
+          <Link to="/times">Times</Link>
           <Link to="/workers">Workers</Link>
         </nav>
         <ConnectionSign />

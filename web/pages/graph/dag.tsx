@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "react";
+import { criticalPath } from "#api/critical-path.ts";
 import type { Graph, JobSummary } from "#api/graph.ts";
 import { boxWidth } from "./boxes.ts";
-import { criticalPath } from "./critical-path.ts";
 import { BlockBox, JobBox } from "./dag-boxes.tsx";
 import { edgePath } from "./edge-path.ts";
 import { HoveredJob } from "./hovered-job.tsx";
@@ -17,6 +17,8 @@ interface Props {
   readonly selected: string | undefined;
   readonly onSelect: (job: string) => void;
 }
+
+const endOfTime = Number.MAX_SAFE_INTEGER;
 
 /** A graph's jobs and what waits for what, from left to right. */
 export function Dag(props: Props) {
@@ -45,8 +47,9 @@ function Drawing({
       ),
     [boxes, graph.jobList],
   );
+  // Which jobs lie on it does not depend on the hour: what runs counts as last of all.
   const critical = useMemo(
-    () => new Set(criticalPath(graph.jobList, graph.edges)),
+    () => new Set(criticalPath(graph.jobList, graph.edges, endOfTime).map(({ job }) => job)),
     [graph.jobList, graph.edges],
   );
   const criticalBoxes = useMemo(

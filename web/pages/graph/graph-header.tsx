@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Graph, GraphSummary } from "#api/graph.ts";
-import { ask } from "../../farm/ask.ts";
+import { tell } from "../../farm/ask.ts";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import { Copyable } from "../../parts/copy.tsx";
 import { CountsBar } from "../../parts/counts-bar.tsx";
@@ -12,13 +12,7 @@ import { graphQuery } from "./load.ts";
 export function GraphHeader({ graph }: { graph: Graph }) {
   const client = useQueryClient();
   const cancel = useMutation({
-    mutationFn: () =>
-      ask(GraphSummary, `/graphs/${encodeURIComponent(graph.id)}/cancel`, {
-        method: "POST",
-        // The farm takes no other: a page elsewhere could send it unasked.
-        headers: { "content-type": "application/json" },
-        body: "{}",
-      }),
+    mutationFn: () => tell(GraphSummary, `/graphs/${encodeURIComponent(graph.id)}/cancel`),
     onSettled: () => client.invalidateQueries(graphQuery(graph.id)),
   });
   const cached = graph.jobList.filter((job) => job.cached).length;
@@ -56,6 +50,17 @@ export function GraphHeader({ graph }: { graph: Graph }) {
         <Copyable text={graph.commit} shown={graph.commit.slice(0, 10)} label="commit" />
         {graph.rev === graph.commit ? null : <span>{graph.rev}</span>}
         <span>{graph.author}</span>
+        {graph.priority === 0 && !graph.top ? null : (
+          <span>{graph.top ? "top class" : `priority ${graph.priority}`}</span>
+        )}
+        {graph.parent === null ? null : (
+          <Link to="/graphs/$id" params={{ id: graph.parent.id }}>
+            {graph.parent.kind === "subgraph" ? `made by ${graph.parent.job}` : graph.parent.kind}
+          </Link>
+        )}
+        <Link to="/sets/$id" params={{ id: graph.set }}>
+          set
+        </Link>
         <span>
           <Ago time={graph.createdAt} />
         </span>

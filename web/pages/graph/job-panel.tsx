@@ -1,8 +1,12 @@
 import { Link } from "@tanstack/react-router";
-import { useMemo } from "react";
-import type { Graph, JobSummary } from "#api/graph.ts";
+import { type ReactNode, useMemo } from "react";
+import type { Edge, Graph, JobSummary } from "#api/graph.ts";
 import { StateBadge, StateIcon } from "../../parts/state.tsx";
 import { Elapsed } from "../../parts/times.tsx";
+import { useWhyWaiting } from "../../parts/why-waiting.ts";
+import { ChangeButtons } from "./changes/change-buttons.tsx";
+import { ReleaseButtons } from "./changes/release-buttons.tsx";
+import { WaitedFor } from "./changes/waited-for.tsx";
 
 interface Props {
   readonly graph: Graph;
@@ -12,6 +16,7 @@ interface Props {
 
 /** The selected job: what a glance needs; its page has the rest. */
 export function JobPanel({ graph, job, onSelect }: Props) {
+  const reason = useWhyWaiting(graph.id, job);
   const { before, after } = useMemo(() => {
     const byName = new Map(graph.jobList.map((each) => [each.name, each]));
     const named = (names: readonly string[]) => names.flatMap((name) => byName.get(name) ?? []);
@@ -37,8 +42,14 @@ export function JobPanel({ graph, job, onSelect }: Props) {
       <p className="row">
         <StateBadge state={job.state} />
         {job.cached ? <span className="badge is-cached">cached</span> : null}
+        {job.stale ? (
+          <span className="badge is-stale" title="It ran on what a job before it no longer gives">
+            stale
+          </span>
+        ) : null}
+        {job.customised ? <span className="badge">customised</span> : null}
       </p>
-      {job.reason === null ? null : <p>{job.reason}</p>}
+      {reason === null ? null : <p>{reason}</p>}
       <dl className="facts">
         <dt>Waited</dt>
         <dd>
@@ -61,7 +72,18 @@ export function JobPanel({ graph, job, onSelect }: Props) {
       >
         Log and runs <kbd>↵</kbd>
       </Link>
-      <Neighbours title="Waits for" jobs={before} onSelect={onSelect} />
+      <div className="button-row">
+        {job.kind === "breakpoint" && job.state === "waiting" ? (
+          <ReleaseButtons graphId={graph.id} job={job.name} />
+        ) : null}
+        <ChangeButtons graph={graph} jobs={[job]} target={{ jobs: [job.name] }} named={job.name} />
+      </div>
+      <Neighbours
+        title="Waits for"
+        jobs={before}
+        onSelect={onSelect}
+        beside={(on) => <WaitedFor graphId={graph.id} edge={edgeTo(graph, job.name, on.name)} />}
+      />
       <Neighbours title="Waited for by" jobs={after} onSelect={onSelect} />
     </aside>
   );
@@ -76,16 +98,22 @@ function Tag({ name, value }: { name: string; value: string }) {
   );
 }
 
+function edgeTo(graph: Graph, job: string, on: string): Edge | undefined {
+  return graph.edges.find((edge) => edge.job === job && edge.on === on);
+}
+
 const mostShown = 50;
 
 function Neighbours({
   title,
   jobs,
   onSelect,
+  beside,
 }: {
   title: string;
   jobs: readonly JobSummary[];
   onSelect: (job: string) => void;
+  beside?: (job: JobSummary) => ReactNode;
 }) {
   if (jobs.length === 0) return null;
   return (
@@ -100,6 +128,7 @@ function Neighbours({
               <StateIcon state={job.state} />
               <span className="ellipsis">{job.name}</span>
             </button>
+            {beside?.(job)}
           </li>
         ))}
       </ul>

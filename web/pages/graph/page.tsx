@@ -8,11 +8,13 @@ import { stateWords } from "../../parts/state-words.ts";
 import { filterJobs, sortByAttention } from "./filter-jobs.ts";
 import { GraphHeader } from "./graph-header.tsx";
 import { groupJobs } from "./group-jobs.ts";
+import { readJobFilter } from "./job-filter.ts";
 import { JobMatrix } from "./job-matrix.tsx";
 import { JobPanel } from "./job-panel.tsx";
 import { graphQuery, useLiveGraph } from "./load.ts";
 import type { GraphSearch, View } from "./search.ts";
 import { Toolbar } from "./toolbar.tsx";
+import "./changes/changes.css";
 import "./graph.css";
 
 // Not needed to see anything at all: the first view comes sooner without them.
@@ -33,9 +35,10 @@ export function GraphPage() {
   const view: View = search.view ?? (graph.jobs > mostJobsAsGraph ? "matrix" : "graph");
   const states = useMemo(() => readStates(search.state), [search.state]);
   const text = search.q ?? "";
+  const wanted = useMemo(() => readJobFilter(text), [text]);
   const filtered = useMemo(
-    () => filterJobs(graph.jobList, { states, text }),
-    [graph.jobList, states, text],
+    () => filterJobs(graph.jobList, { states, wanted }),
+    [graph.jobList, states, wanted],
   );
   const ordered = useMemo(() => inViewOrder(view, filtered), [view, filtered]);
   const selected = graph.jobList.find((job) => job.name === search.job);
@@ -85,7 +88,8 @@ export function GraphPage() {
         view={view}
         states={states}
         text={text}
-        shown={filtered.length}
+        wanted={wanted}
+        shown={filtered}
         filterBox={filterBox}
         onChange={change}
         onToggle={toggle}

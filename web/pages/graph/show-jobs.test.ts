@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Edge, JobSummary } from "#api/graph.ts";
-import { criticalPath } from "./critical-path.ts";
+import type { JobSummary } from "#api/graph.ts";
 import { filterJobs, sortByAttention } from "./filter-jobs.ts";
 import { groupJobs, groupName } from "./group-jobs.ts";
+import { readJobFilter } from "./job-filter.ts";
 
 const job = (name: string, more: Partial<JobSummary> = {}): JobSummary => ({
   name,
@@ -20,43 +20,7 @@ const job = (name: string, more: Partial<JobSummary> = {}): JobSummary => ({
   finishedAt: null,
   ...more,
 });
-const ended = (name: string, second: number) =>
-  job(name, { state: "succeeded", finishedAt: new Date(second * 1_000).toISOString() });
-const edge = (each: string, on: string): Edge => ({
-  job: each,
-  on,
-  condition: "success",
-  status: "open",
-  waived: null,
-});
 const names = (jobs: readonly JobSummary[]) => jobs.map((each) => each.name);
-
-test("the critical path goes back over the dependency that ended last", () => {
-  const jobs = [ended("install", 5), ended("lint", 6), ended("types", 20), ended("build", 30)];
-  const edges = [
-    edge("lint", "install"),
-    edge("types", "install"),
-    edge("build", "lint"),
-    edge("build", "types"),
-  ];
-
-  expect(criticalPath(jobs, edges)).toEqual(["build", "types", "install"]);
-});
-
-test("a job that runs is what the graph waits for, the oldest of them first", () => {
-  const running = (name: string, second: number) =>
-    job(name, { state: "running", startedAt: new Date(second * 1_000).toISOString() });
-  const jobs = [ended("install", 90), running("young", 99), running("old", 91)];
-
-  expect(criticalPath(jobs, [edge("young", "install"), edge("old", "install")])).toEqual([
-    "old",
-    "install",
-  ]);
-});
-
-test("a graph in which nothing has run has no critical path", () => {
-  expect(criticalPath([job("a"), job("b")], [edge("b", "a")])).toEqual([]);
-});
 
 test("filters by state, and by words in name, tag and reason", () => {
   const jobs = [
@@ -65,9 +29,26 @@ test("filters by state, and by words in name, tag and reason", () => {
     job("build", { tags: { platform: "linux" } }),
   ];
 
-  expect(names(filterJobs(jobs, { states: new Set(["failed"]), text: "" }))).toEqual(["unit/a"]);
-  expect(names(filterJobs(jobs, { states: new Set(), text: "UNIT because" }))).toEqual(["unit/b"]);
-  expect(names(filterJobs(jobs, { states: new Set(), text: "linux" }))).toEqual(["build"]);
+  expect(
+    names(filterJobs(jobs, { states: new Set(["failed"]), wanted: readJobFilter("") })),
+  ).toEqual(["unit/a"]);
+  expect(
+    names(filterJobs(jobs, { states: new Set(), wanted: readJobFilter("UNIT because") })),
+  ).toEqual(["unit/b"]);
+  expect(names(filterJobs(jobs, { states: new Set(), wanted: readJobFilter("linux") }))).toEqual([
+    "build",
+  ]);
+});
+
+test("the signs of the grammar make the filter a selection; half of one hides nothing and says what is missing", () => {
+  const jobs = [job("unit", { tags: { kind: "test" } }), job("lint", { tags: { kind: "check" } })];
+  const shown = (text: string) =>
+    names(filterJobs(jobs, { states: new Set(), wanted: readJobFilter(text) }));
+
+  expect(shown("kind:test")).toEqual(["unit"]);
+  expect(shown("!kind:test | unit")).toEqual(["unit", "lint"]);
+  expect(shown("kind:test &")).toEqual(["unit", "lint"]);
+  expect(readJobFilter("kind:test &")).toMatchObject({ kind: "problem" });
 });
 
 test("what failed comes first, what succeeded last", () => {

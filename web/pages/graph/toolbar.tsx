@@ -1,9 +1,12 @@
 import type { RefObject } from "react";
-import type { Graph } from "#api/graph.ts";
+import type { Graph, JobSummary } from "#api/graph.ts";
 import type { JobState } from "#api/job-state.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { StateIcon } from "../../parts/state.tsx";
 import { byAttention, stateWords } from "../../parts/state-words.ts";
+import type { ChangeTarget } from "./changes/asked-change.ts";
+import { ChangeButtons } from "./changes/change-buttons.tsx";
+import type { JobFilter } from "./job-filter.ts";
 import { type GraphSearch, type View, views } from "./search.ts";
 
 interface Props {
@@ -11,8 +14,9 @@ interface Props {
   readonly view: View;
   readonly states: ReadonlySet<JobState>;
   readonly text: string;
-  /** How many jobs pass the filter. */
-  readonly shown: number;
+  readonly wanted: JobFilter;
+  /** The jobs that pass the filter. */
+  readonly shown: readonly JobSummary[];
   readonly filterBox: RefObject<HTMLInputElement | null>;
   readonly onChange: (search: GraphSearch) => void;
   readonly onToggle: (state: JobState) => void;
@@ -23,6 +27,7 @@ export function Toolbar({
   view,
   states,
   text,
+  wanted,
   shown,
   filterBox,
   onChange,
@@ -60,17 +65,40 @@ export function Toolbar({
           ))}
       </div>
       <SearchBox
-        label="Filter jobs by name, tag or reason"
-        placeholder="Filter jobs   /"
+        label="Filter jobs by words, or by a selection such as kind:test & !lint"
+        placeholder="Filter: words, or kind:test & !lint   /"
         value={text}
         box={filterBox}
         onChange={(typed) => onChange({ q: typed === "" ? undefined : typed })}
       />
-      {shown === graph.jobs ? null : (
+      {shown.length === graph.jobs ? null : (
         <output className="faint number">
-          {shown} of {graph.jobs}
+          {shown.length} of {graph.jobs}
         </output>
       )}
+      <ChangeButtons
+        graph={graph}
+        jobs={shown}
+        target={targetOf(wanted, states, text, shown)}
+        named={shown.length === 1 ? (shown[0]?.name ?? "") : `${shown.length} jobs`}
+      />
+      {wanted.kind === "problem" ? (
+        <p role="status" className="problem">
+          {wanted.problem}
+        </p>
+      ) : null}
     </div>
   );
+}
+
+/** A selection goes as it was typed, so that it can reach the whole set; all else by the names that are seen. */
+function targetOf(
+  wanted: JobFilter,
+  states: ReadonlySet<JobState>,
+  text: string,
+  shown: readonly JobSummary[],
+): ChangeTarget {
+  return wanted.kind === "selection" && states.size === 0
+    ? { selection: text, wholeSet: false }
+    : { jobs: shown.map((job) => job.name) };
 }

@@ -6,11 +6,13 @@ import { useHotkeys } from "../../parts/hotkeys.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { StateBadge } from "../../parts/state.tsx";
 import { stateWords } from "../../parts/state-words.ts";
+import { useWhyWaiting } from "../../parts/why-waiting.ts";
 import { graphQuery, useLiveGraph } from "../graph/load.ts";
 import { LogView } from "../log/log-view.tsx";
 import { JobAside } from "./job-aside.tsx";
 import { jobQuery, runUrl } from "./load.ts";
 import { RunFacts } from "./run-facts.tsx";
+import { RunFindings } from "./run-findings.tsx";
 import { RunTabs } from "./run-tabs.tsx";
 import type { JobSearch } from "./search.ts";
 import "./job.css";
@@ -21,7 +23,10 @@ export function JobPage() {
   const navigate = useNavigate({ from: "/graphs/$id/jobs/$name" });
   const { data: detail } = useSuspenseQuery(jobQuery(id, name));
   const liveGraph = useLiveJob(detail);
-  const { graph, job, runList } = detail;
+  const { graph, job } = detail;
+  // In the order of their numbers, whichever way they come.
+  const runList = detail.runList.toSorted((a, b) => a.number - b.number);
+  const reason = useWhyWaiting(id, job);
   usePageTitle(`${stateWords[job.state]}: ${job.name}`, graph.repository);
 
   const run = runList.find((each) => each.number === search.run) ?? runList.at(-1);
@@ -47,7 +52,7 @@ export function JobPage() {
         <div className="row">
           <StateBadge state={job.state} />
           <h1>{job.name}</h1>
-          {job.reason === null ? null : <span className="faint">{job.reason}</span>}
+          {reason === null ? null : <span className="faint">{reason}</span>}
         </div>
       </header>
       <div className="job-body">
@@ -64,6 +69,7 @@ export function JobPage() {
                 onChoose={(number) => change({ run: number, line: undefined })}
               />
               <RunFacts run={run} />
+              <RunFindings run={run} onLine={(line) => change({ line })} />
               <LogView
                 key={`${id} ${name} ${run.number}`}
                 url={`${runUrl(id, name, run.number)}/log`}

@@ -26,6 +26,7 @@ export function RunFacts({ run }: { run: Run }) {
           {run.outcome === null ? run.state : outcomes[run.outcome]}
           {run.exitCode === null ? "" : `, exit ${run.exitCode}`}
         </Fact>
+        {run.failureClass === null ? null : <Fact name="Failure">{run.failureClass}</Fact>}
         {run.cachedFrom === null ? null : (
           <Fact name="Cached from">
             <CachedFrom from={run.cachedFrom} />

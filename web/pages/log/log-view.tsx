@@ -49,11 +49,12 @@ export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
     if (follow && isLive) rows.scrollToIndex(count - 1, { align: "end" });
   }, [follow, isLive, count, status.revision, rows]);
 
-  // The address's line is gone to once, when it is there.
-  const gone = useRef(false);
+  // The address's line is gone to once, when it is there; so is another one that a link names.
+  const gone = useRef<number>(undefined);
   useEffect(() => {
-    if (gone.current || line === undefined || count < line) return;
-    gone.current = true;
+    if (line === undefined || gone.current === line || count < line) return;
+    gone.current = line;
+    setFollow(false);
     rows.scrollToIndex(line - 1, { align: "center" });
   }, [line, count, rows]);
 
@@ -143,6 +144,8 @@ export function LogView({ url, fileName, line, find, onLine, onFind }: Props) {
                     if (event.metaKey || event.ctrlKey) return;
                     event.preventDefault();
                     setFollow(false);
+                    // It is in sight already.
+                    gone.current = number;
                     onLine(number);
                   }}
                 >

@@ -1,0 +1,53 @@
+import type { CatalogDiff } from "#api/catalog.ts";
+
+const mostShown = 500;
+
+interface Props {
+  readonly title: string;
+  readonly changes: CatalogDiff["jobs"];
+}
+
+/** What was added, removed and changed, by name; of a change, each part that differs. */
+export function ChangedNames({ title, changes: { added, removed, changed } }: Props) {
+  if (added.length + removed.length + changed.length === 0) return null;
+  const names = [
+    ...removed.map((name) => ({ name, sign: "removed", parts: [] })),
+    ...added.map((name) => ({ name, sign: "added", parts: [] })),
+    ...changed.map(({ name, parts }) => ({ name, sign: "changed", parts })),
+  ];
+  return (
+    <section>
+      <h2>
+        {title}{" "}
+        <span className="faint number">
+          {added.length} added, {removed.length} removed, {changed.length} changed
+        </span>
+      </h2>
+      <ul className="diff-lines">
+        {names.slice(0, mostShown).map(({ name, sign, parts }) => (
+          <li key={`${sign} ${name}`} className={sign}>
+            {name}
+            {parts.length === 0 ? null : (
+              <ul>
+                {parts.map(({ path, before, after }) => (
+                  <li key={path}>
+                    <code>{path}</code> <del>{text(before)}</del> <ins>{text(after)}</ins>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </li>
+        ))}
+      </ul>
+      {names.length > mostShown ? (
+        <p className="faint">and {names.length - mostShown} more</p>
+      ) : null}
+    </section>
+  );
+}
+
+function text(value: unknown): string {
+  if (value === undefined) return "";
+  const json = typeof value === "string" ? value : JSON.stringify(value);
+  return json.length > 300 ? `${json.slice(0, 300)}…` : json;
+}

@@ -1,0 +1,94 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { CatalogDiff } from "#api/catalog.ts";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { TextField } from "../new-graph/text-field.tsx";
+import { ChangedNames } from "./changed-names.tsx";
+import { catalogDiffQuery } from "./load.ts";
+import "./catalog-diff.css";
+
+/** What differs between two sets of definitions, before anything runs. */
+export function CatalogDiffPage() {
+  const search = useSearch({ from: "/catalogs/diff" });
+  const navigate = useNavigate({ from: "/catalogs/diff" });
+  const { data: diff, error, isFetching } = useQuery(catalogDiffQuery(search));
+  usePageTitle("Definitions compared");
+  return (
+    <div className="page">
+      <h1>Definitions compared</h1>
+      <form className="row sides" onSubmit={(event) => event.preventDefault()}>
+        {(["a", "b"] as const).map((side) => (
+          <TextField
+            key={side}
+            label={side === "a" ? "From" : "To"}
+            placeholder="digest, repository@branch or revision"
+            value={search[side] ?? ""}
+            onChange={(text) =>
+              void navigate({ search: (now) => ({ ...now, [side]: text }), replace: true })
+            }
+          />
+        ))}
+      </form>
+      {error === null ? null : (
+        <p role="alert" className="problem">
+          {error.message}
+        </p>
+      )}
+      <div aria-live="polite" aria-busy={isFetching}>
+        {diff === undefined ? null : <Differences diff={diff} />}
+      </div>
+    </div>
+  );
+}
+
+function Differences({ diff }: { readonly diff: CatalogDiff }) {
+  if (diff.same && diff.switchValues.length === 0) {
+    return (
+      <p>
+        The same: <code>{diff.a.digest.slice(0, 12)}</code>. Nothing has changed.
+      </p>
+    );
+  }
+  return (
+    <>
+      <ChangedNames title="Jobs" changes={diff.jobs} />
+      {diff.edges.length === 0 ? null : (
+        <section>
+          <h2>Edges</h2>
+          <ul className="diff-lines">
+            {diff.edges.map(({ job, on, before, after }) => (
+              <li key={`${job} ${on}`} className={sign(before, after)}>
+                {job} waits for {on}{" "}
+                <span className="faint">
+                  {before !== null && after !== null
+                    ? `on ${after}, not on ${before}`
+                    : `on ${after ?? before}`}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <ChangedNames title="Switches" changes={diff.switches} />
+      {diff.switchValues.length === 0 ? null : (
+        <section>
+          <h2>Values of switches on these branches</h2>
+          <ul className="diff-lines">
+            {diff.switchValues.map(({ name, before, after }) => (
+              <li key={name} className="changed">
+                {name}: {String(before ?? "none")} → {String(after ?? "none")}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <ChangedNames title="Parameters" changes={diff.parameters} />
+      <ChangedNames title="Graphs" changes={diff.graphs} />
+    </>
+  );
+}
+
+function sign(before: string | null, after: string | null): string {
+  if (before === null) return "added";
+  return after === null ? "removed" : "changed";
+}

@@ -1,0 +1,36 @@
+import { useState } from "react";
+import type { ChangeTarget } from "./asked-change.ts";
+import { ChangeDialog } from "./change-dialog.tsx";
+
+interface Props {
+  readonly graphId: string;
+  readonly verb: "activate" | "deactivate";
+  readonly target: ChangeTarget;
+  readonly title: string;
+  readonly onClose: () => void;
+}
+
+/** For jobs that were set aside and are wanted after all, and for those that are not wanted yet. */
+export function ActivateDialog({ graphId, verb, target, title, onClose }: Props) {
+  const [downstream, setDownstream] = useState(false);
+  return (
+    <ChangeDialog
+      graphId={graphId}
+      title={title}
+      change={{ verb, target, downstream }}
+      isComplete
+      onClose={onClose}
+    >
+      {verb === "deactivate" ? null : (
+        <label>
+          <input
+            type="checkbox"
+            checked={downstream}
+            onChange={(event) => setDownstream(event.target.checked)}
+          />{" "}
+          and what depends on them
+        </label>
+      )}
+    </ChangeDialog>
+  );
+}

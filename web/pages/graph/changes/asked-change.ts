@@ -1,0 +1,53 @@
+import type { Activate, Deactivate, RerunMode, Retrigger, Waive } from "#api/rerun.ts";
+
+/** Which jobs a change is about: a selection as somebody typed it, or names. */
+export type ChangeTarget =
+  | { readonly selection: string; readonly wholeSet: boolean }
+  | { readonly jobs: readonly string[] };
+
+/** What somebody wants to do to jobs of a graph, before it is known what that means. */
+export type AskedChange =
+  | {
+      readonly verb: "retrigger";
+      readonly target: ChangeTarget;
+      readonly mode: RerunMode | "only-stale";
+      readonly times: number;
+    }
+  | {
+      readonly verb: "activate" | "deactivate";
+      readonly target: ChangeTarget;
+      readonly downstream: boolean;
+    }
+  | {
+      readonly verb: "waive";
+      readonly job: string;
+      readonly on: string;
+      readonly reason: string;
+    };
+
+type Body = Retrigger | Activate | Deactivate | Waive;
+
+/** The same as the API takes it. */
+export function bodyOf(change: AskedChange): Body {
+  switch (change.verb) {
+    case "retrigger":
+      return {
+        ...targetOf(change.target),
+        mode: change.mode === "only-stale" ? "revive" : change.mode,
+        onlyStale: change.mode === "only-stale",
+        times: change.times,
+      };
+    case "activate":
+      return { ...targetOf(change.target), downstream: change.downstream };
+    case "deactivate":
+      return targetOf(change.target);
+    case "waive": {
+      const { job, on, reason } = change;
+      return { job, on, reason };
+    }
+  }
+}
+
+function targetOf(target: ChangeTarget) {
+  return "jobs" in target ? { jobs: [...target.jobs] } : target;
+}

@@ -1,0 +1,59 @@
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import type { AskedChange } from "./asked-change.ts";
+import { PlannedJobs } from "./planned-jobs.tsx";
+import { useChange } from "./use-change.ts";
+
+interface Props {
+  readonly graphId: string;
+  readonly title: string;
+  readonly change: AskedChange;
+  /** Whether enough has been said to ask the farm what it would mean. */
+  readonly isComplete: boolean;
+  /** How the change can be had differently. */
+  readonly children?: ReactNode;
+  readonly onClose: () => void;
+}
+
+/** Shows what will happen before it does, and then does exactly that. */
+export function ChangeDialog({ graphId, title, change, isComplete, children, onClose }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  const { preview, apply } = useChange(graphId, change, isComplete);
+  useEffect(() => dialog.current?.showModal(), []);
+
+  const planned = isComplete ? preview.data : undefined;
+  const doesNothing = planned?.jobs.every((job) => job.does === "is left alone") ?? true;
+  const problem = apply.error ?? (isComplete ? preview.error : null);
+  return (
+    <dialog ref={dialog} className="change-dialog" aria-labelledby={heading} onClose={onClose}>
+      <h2 id={heading}>{title}</h2>
+      {children}
+      <div aria-live="polite" aria-busy={preview.isFetching}>
+        {planned === undefined ? null : <PlannedJobs change={planned} />}
+        {isComplete && planned === undefined && preview.isFetching ? (
+          <p className="faint">Asking the farm what this means…</p>
+        ) : null}
+      </div>
+      {problem === null ? null : (
+        <p role="alert" className="problem">
+          {problem.message}
+        </p>
+      )}
+      <div className="row end">
+        <button type="button" onClick={onClose}>
+          Leave it as it is
+        </button>
+        <button
+          type="button"
+          className="primary"
+          disabled={planned === undefined || doesNothing || preview.isFetching || apply.isPending}
+          onClick={() =>
+            planned !== undefined && apply.mutate(planned.token, { onSuccess: onClose })
+          }
+        >
+          {apply.isPending ? "Doing it…" : "Do exactly this"}
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,91 @@
+import type { PlannedChange, PlannedDeed, PlannedJob } from "#api/rerun.ts";
+import { durationText } from "../../../parts/duration.ts";
+import { StateIcon } from "../../../parts/state.tsx";
+
+const mostShown = 300;
+
+/** In the order in which people want to read them. */
+const deeds: Readonly<Record<PlannedDeed, string>> = {
+  runs: "run",
+  "runs because needed": "run because they are needed",
+  "runs because downstream": "run because they depend on those",
+  "is revived": "run if all goes well: they were skipped",
+  "is skipped": "are skipped if all goes well",
+  "is set inactive": "are set inactive",
+  "is left alone": "are left alone",
+};
+
+/** Exactly what a change does: job by job, and what it costs. */
+export function PlannedJobs({ change }: { readonly change: PlannedChange }) {
+  const groups = Object.entries(deeds).flatMap(([deed, words]) => {
+    const jobs = change.jobs.filter((job) => job.does === deed);
+    return jobs.length === 0 ? [] : [{ deed, words, jobs }];
+  });
+  if (groups.length === 0) return <p>Nothing: no job is meant, or none can be changed.</p>;
+  return (
+    <>
+      <Expected change={change} />
+      <div className="planned-jobs" role="region" aria-label="What will happen">
+        {groups.map(({ deed, words, jobs }) => (
+          <section key={deed}>
+            <h3>
+              <span className="number">{jobs.length}</span> {words}
+            </h3>
+            <ul>
+              {jobs.slice(0, mostShown).map((job) => (
+                <PlannedLine key={`${job.graph} ${job.job}`} job={job} />
+              ))}
+            </ul>
+            {jobs.length > mostShown ? (
+              <p className="faint">and {jobs.length - mostShown} more</p>
+            ) : null}
+          </section>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function PlannedLine({ job }: { readonly job: PlannedJob }) {
+  const about = [
+    job.times > 1 ? `${job.times} times` : "",
+    job.expectedMs === null ? "" : `about ${durationText(job.expectedMs)}`,
+    job.waitsFor.length === 0 ? "" : `after ${shortList(job.waitsFor)}`,
+    job.why ?? "",
+  ].filter(Boolean);
+  return (
+    <li>
+      <StateIcon state={job.state} />
+      <span className="ellipsis">{job.job}</span>
+      <span className="faint ellipsis">{about.join(", ")}</span>
+    </li>
+  );
+}
+
+function Expected({ change: { expected } }: { readonly change: PlannedChange }) {
+  if (expected.runs === 0) return null;
+  const known = expected.unknownJobs < expected.runs;
+  return (
+    <p className="facts-line row">
+      <strong className="number">{expected.runs} runs</strong>
+      {known ? (
+        <>
+          <span>over in about {durationText(expected.endToEndMs)}, with workers at hand</span>
+          <span>{durationText(expected.workerMs)} of workers’ time</span>
+        </>
+      ) : (
+        <span>nobody knows how long: none of them has run before</span>
+      )}
+      {expected.cost === null ? null : <span>cost about {expected.cost.toFixed(2)}</span>}
+      {known && expected.unknownJobs > 0 ? (
+        <span className="faint">without {expected.unknownJobs} that never ran</span>
+      ) : null}
+    </p>
+  );
+}
+
+function shortList(names: readonly string[]): string {
+  const [first, second, ...others] = names;
+  if (others.length > 0) return `${first} and ${names.length - 1} others`;
+  return second === undefined ? (first ?? "") : `${first} and ${second}`;
+}

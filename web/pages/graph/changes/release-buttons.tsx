@@ -1,0 +1,45 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { ReleasedBreakpoint } from "#api/rerun.ts";
+import { tell } from "../../../farm/ask.ts";
+import { graphQuery } from "../load.ts";
+
+/** The two answers that a breakpoint waits for. */
+export function ReleaseButtons({
+  graphId,
+  job,
+}: {
+  readonly graphId: string;
+  readonly job: string;
+}) {
+  const client = useQueryClient();
+  const release = useMutation({
+    mutationFn: (verdict: "go" | "stop") =>
+      tell(ReleasedBreakpoint, `/graphs/${encodeURIComponent(graphId)}/release`, { job, verdict }),
+    onSettled: () => client.invalidateQueries(graphQuery(graphId)),
+  });
+  return (
+    <>
+      <button
+        type="button"
+        className="primary"
+        disabled={release.isPending}
+        onClick={() => release.mutate("go")}
+      >
+        Let it go on
+      </button>
+      <button
+        type="button"
+        className="danger"
+        disabled={release.isPending}
+        onClick={() => release.mutate("stop")}
+      >
+        Stop here
+      </button>
+      {release.error === null ? null : (
+        <p role="alert" className="problem">
+          {release.error.message}
+        </p>
+      )}
+    </>
+  );
+}

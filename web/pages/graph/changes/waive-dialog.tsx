@@ -1,0 +1,35 @@
+import { useDeferredValue, useState } from "react";
+import { ChangeDialog } from "./change-dialog.tsx";
+
+interface Props {
+  readonly graphId: string;
+  readonly job: string;
+  readonly on: string;
+  readonly onClose: () => void;
+}
+
+/** Lets a job go on without another, by name and with a reason. */
+export function WaiveDialog({ graphId, job, on, onClose }: Props) {
+  const [reason, setReason] = useState("");
+  const settled = useDeferredValue(reason.trim());
+  return (
+    <ChangeDialog
+      graphId={graphId}
+      title={`Let ${job} go on without ${on}`}
+      change={{ verb: "waive", job, on, reason: settled }}
+      isComplete={settled !== ""}
+      onClose={onClose}
+    >
+      <label className="stacked">
+        Why? It is kept with your name, and everybody sees it.
+        <input
+          type="text"
+          required
+          maxLength={2_000}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+      </label>
+    </ChangeDialog>
+  );
+}

@@ -1,0 +1,139 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Repository } from "#api/graph.ts";
+import type { GraphPreview } from "#api/preview.ts";
+import { type Hole, type Holes } from "./holes-of.ts";
+import { branchesQuery, type NewGraphSearch } from "./load.ts";
+import { TextField } from "./text-field.tsx";
+
+interface Props {
+  readonly repositories: readonly Repository[];
+  readonly chosen: NewGraphSearch;
+  readonly holes: Holes;
+  /** What the values come to, once branch definitions are looked at. */
+  readonly resolved: GraphPreview | undefined;
+  readonly onChange: (next: NewGraphSearch) => void;
+}
+
+export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: Props) {
+  const name = repositories.find(({ url }) => url === chosen.repository)?.name;
+  const { data: branches } = useQuery(branchesQuery(name));
+  return (
+    <form className="choice" onSubmit={(event) => event.preventDefault()}>
+      <label className="stacked">
+        Repository
+        <select
+          value={chosen.repository}
+          onChange={(event) => onChange({ repository: event.target.value, rev: undefined })}
+        >
+          {repositories.map((repository) => (
+            <option key={repository.name} value={repository.url}>
+              {repository.name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <TextField
+        label="Branch, tag or commit"
+        value={chosen.rev ?? ""}
+        suggestions={(branches ?? []).map(({ branch }) => branch).filter((each) => each !== "*")}
+        onChange={(rev) => onChange({ rev: rev === "" ? undefined : rev })}
+      />
+      {holes.graphs.length === 0 ? null : (
+        <label className="stacked">
+          Graph
+          <select
+            value={chosen.graph ?? ""}
+            onChange={(event) => onChange({ graph: event.target.value || undefined })}
+          >
+            <option value="">all jobs</option>
+            {holes.graphs.map(({ name: graph, description }) => (
+              <option key={graph} value={graph}>
+                {description === "" ? graph : `${graph}: ${description}`}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <TextField
+        label="Only these jobs, and what they need"
+        placeholder="kind:test & !windows"
+        value={chosen.select ?? ""}
+        onChange={(select) => onChange({ select: select === "" ? undefined : select })}
+      />
+      {holes.switches.length === 0 ? null : (
+        <fieldset>
+          <legend>Switches</legend>
+          {holes.switches.map((hole) => (
+            <Switch
+              key={hole.name}
+              hole={hole}
+              value={chosen.switches?.[hole.name] ?? resolved?.switches[hole.name] ?? hole.default}
+              onChange={(value) =>
+                onChange({ switches: { ...chosen.switches, [hole.name]: value } })
+              }
+            />
+          ))}
+        </fieldset>
+      )}
+      {holes.parameters.length === 0 ? null : (
+        <fieldset>
+          <legend>Parameters</legend>
+          {holes.parameters.map((hole) => (
+            <TextField
+              key={hole.name}
+              label={hole.name}
+              title={hole.description}
+              value={written(chosen.parameters?.[hole.name] ?? resolved?.parameters[hole.name])}
+              onChange={(text) =>
+                onChange({ parameters: { ...chosen.parameters, [hole.name]: read(text, hole) } })
+              }
+            />
+          ))}
+        </fieldset>
+      )}
+    </form>
+  );
+}
+
+function Switch(props: {
+  readonly hole: Hole;
+  readonly value: unknown;
+  readonly onChange: (value: boolean | string) => void;
+}) {
+  const { hole, value, onChange } = props;
+  if (typeof hole.default === "string") {
+    return (
+      <TextField
+        label={hole.name}
+        title={hole.description}
+        value={written(value)}
+        onChange={onChange}
+      />
+    );
+  }
+  return (
+    <label title={hole.description}>
+      <input
+        type="checkbox"
+        checked={value === true || value === "on"}
+        onChange={(event) => onChange(event.target.checked)}
+      />{" "}
+      {hole.name} <span className="faint">{hole.description}</span>
+    </label>
+  );
+}
+
+function written(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** People write texts without quotes; whatever else a parameter takes is JSON. */
+function read(text: string, hole: Hole) {
+  if (typeof hole.default === "string" || hole.default === undefined) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

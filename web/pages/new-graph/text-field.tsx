@@ -1,0 +1,43 @@
+import { useId, useState } from "react";
+
+interface Props {
+  readonly label: string;
+  readonly value: string;
+  readonly title?: string;
+  readonly placeholder?: string;
+  readonly suggestions?: readonly string[];
+  /** Told when somebody has finished: each change is a question to the farm. */
+  readonly onChange: (text: string) => void;
+}
+
+export function TextField({ label, value, title, placeholder, suggestions, onChange }: Props) {
+  const [draft, setDraft] = useState<string>();
+  const list = useId();
+  const finish = () => {
+    if (draft !== undefined && draft !== value) onChange(draft);
+    setDraft(undefined);
+  };
+  return (
+    <label className="stacked" title={title}>
+      {label}
+      <input
+        type="text"
+        list={suggestions === undefined ? undefined : list}
+        placeholder={placeholder}
+        value={draft ?? value}
+        onChange={(event) => setDraft(event.target.value)}
+        onBlur={finish}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") finish();
+        }}
+      />
+      {suggestions === undefined ? null : (
+        <datalist id={list}>
+          {suggestions.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
+    </label>
+  );
+}

@@ -1,0 +1,26 @@
+import type { Times } from "#api/times.ts";
+import { durationText } from "../../parts/duration.ts";
+import { percentText } from "./percent-text.ts";
+
+/** The goal that LWR set: so much of the work starts within so long. */
+export function GoalTile({ times: { all, goal } }: { readonly times: Times }) {
+  const share = all.withinGoal;
+  const isMet = share === null ? undefined : share >= goal.share;
+  return (
+    <section className={`card tile ${tileState(isMet)}`}>
+      <h2>Started within {durationText(goal.withinSeconds * 1_000)}</h2>
+      <p className="figure number">{share === null ? "–" : percentText(share)}</p>
+      <p className="faint">
+        goal {percentText(goal.share)}
+        {isMet === undefined ? "; nothing has started in this time" : isMet ? ", met" : ", missed"}
+        {" · "}
+        <span className="number">{all.wait.count.toLocaleString()}</span> runs
+      </p>
+    </section>
+  );
+}
+
+export function tileState(isMet: boolean | null | undefined): string {
+  if (isMet === undefined || isMet === null) return "";
+  return isMet ? "is-succeeded" : "is-failed";
+}

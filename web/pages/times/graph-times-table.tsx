@@ -1,0 +1,48 @@
+import type { GraphTimes } from "#api/times.ts";
+import { DurationCells, DurationHeads } from "./duration-cells.tsx";
+
+interface Props {
+  readonly all: GraphTimes;
+  /** By branch; none when the page tells apart by something that a graph has several of. */
+  readonly groups: readonly GraphTimes[];
+}
+
+export function GraphTimesTable({ all, groups }: Props) {
+  return (
+    <div className="table-box">
+      <table className="figures">
+        <thead>
+          <tr>
+            <th scope="col">branch</th>
+            <th scope="col">graphs</th>
+            <DurationHeads of="end to end" />
+            <DurationHeads of="critical path" />
+            <DurationHeads of="to first failure" />
+          </tr>
+        </thead>
+        <tbody>
+          <Line name="all" times={all} />
+          {groups.map((times) => (
+            <Line
+              key={times.name}
+              name={times.name === "" ? "no branch" : times.name}
+              times={times}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Line({ name, times }: { readonly name: string; readonly times: GraphTimes }) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>{times.endToEnd.count.toLocaleString()}</td>
+      <DurationCells durations={times.endToEnd} />
+      <DurationCells durations={times.criticalPath} />
+      <DurationCells durations={times.firstFailure} />
+    </tr>
+  );
+}

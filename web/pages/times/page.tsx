@@ -1,0 +1,82 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { TimesGrouping } from "#api/times.ts";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { GoalTile } from "./goal-tile.tsx";
+import { GraphTimesTable } from "./graph-times-table.tsx";
+import { GroupTimesTable } from "./group-times-table.tsx";
+import { type TimesSearch, type TimeWindow, timesQuery, windows } from "./load.ts";
+import { MetricTile } from "./metric-tile.tsx";
+import "./times.css";
+
+/** How long work waits and takes: what is measured, against what was promised. */
+export function TimesPage() {
+  const search = useSearch({ from: "/times" });
+  const navigate = useNavigate({ from: "/times" });
+  const { data: times } = useSuspenseQuery(timesQuery(search));
+  usePageTitle("Times");
+  const change = (next: TimesSearch) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+  const windowShown: TimeWindow = search.window ?? "7d";
+  return (
+    <div className="page">
+      <div className="row">
+        <h1>
+          Times{" "}
+          <span className="faint">
+            {[search.repository, search.branch].filter(Boolean).join(" · ")} over{" "}
+            {windows[windowShown]}
+          </span>
+        </h1>
+        <span className="grow" />
+        <Choice
+          label="Window"
+          options={Object.keys(windows) as TimeWindow[]}
+          chosen={windowShown}
+          onChoose={(window) => change({ window })}
+        />
+        <Choice
+          label="Apart by"
+          options={TimesGrouping.options}
+          chosen={times.group}
+          onChoose={(group) => change({ group })}
+        />
+      </div>
+      <div className="tiles">
+        <GoalTile times={times} />
+        {times.record === null ? null : <MetricTile record={times.record} />}
+      </div>
+      <h2>
+        Runs{" "}
+        <span className="faint">
+          waiting counts from when nothing was in a run’s way any more; blocked jobs wait for nobody
+        </span>
+      </h2>
+      <GroupTimesTable group={times.group} all={times.all} groups={times.groups} />
+      <h2>Graphs</h2>
+      <GraphTimesTable all={times.graphs} groups={times.graphGroups} />
+    </div>
+  );
+}
+
+function Choice<T extends string>(props: {
+  readonly label: string;
+  readonly options: readonly T[];
+  readonly chosen: T;
+  readonly onChoose: (option: T) => void;
+}) {
+  return (
+    <div className="segments" role="group" aria-label={props.label}>
+      {props.options.map((option) => (
+        <button
+          key={option}
+          type="button"
+          aria-pressed={option === props.chosen}
+          onClick={() => props.onChoose(option)}
+        >
+          {option}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,5 @@
+/** A share from 0 to 1, for people: never rounded up to the whole. */
+export function percentText(share: number): string {
+  if (share === 1) return "100 %";
+  return `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
+}

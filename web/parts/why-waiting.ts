@@ -1,0 +1,30 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import type { JobSummary } from "#api/graph.ts";
+import { JobWaiting } from "#api/waiting.ts";
+import { ask } from "../farm/ask.ts";
+
+/** Others in the queue move without the graph's stream saying so. */
+const refetchMs = 5_000;
+
+const waitingQuery = (graph: string, job: JobSummary) =>
+  queryOptions({
+    queryKey: ["waiting", graph, job.name, job.version],
+    queryFn: ({ signal }) =>
+      ask(
+        JobWaiting,
+        `/graphs/${encodeURIComponent(graph)}/jobs/${encodeURIComponent(job.name)}/waiting`,
+        { signal },
+      ),
+    enabled: isWaiting(job),
+    refetchInterval: refetchMs,
+  });
+
+function isWaiting({ state }: JobSummary): boolean {
+  return state === "blocked" || state === "waiting" || state === "ready" || state === "queued";
+}
+
+/** Why a job does not run; of one that does not wait, what its graph says of it. */
+export function useWhyWaiting(graph: string, job: JobSummary): string | null {
+  const { data } = useQuery(waitingQuery(graph, job));
+  return (isWaiting(job) ? data?.waiting?.sentence : undefined) ?? job.reason;
+}
