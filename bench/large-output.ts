@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { create, toBinary } from "@bufbuild/protobuf";
+import { everybody } from "#access/principal.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { buildDirectoryTree } from "#cas/build-directory-tree.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
@@ -31,8 +32,9 @@ const mostMs = 120_000;
 
 const dataDir = await mkdtemp(join(tmpdir(), "grange-bench-large-output-"));
 const directory = await openDataDirectory(dataDir);
+const config = { dataDir, webhooks: [], pricePerWorkerMinute: 0 };
 try {
-  let rooms = await openRooms({ dataDir }, directory, silent);
+  let rooms = await openRooms(config, directory, silent);
   try {
     const repository = testRepository(dataDir);
     repository.write({ ".grange/jobs.yml": definitions() });
@@ -58,7 +60,7 @@ try {
     await measure("all hits", rooms, repository.path);
     await measure("all hits, again", rooms, repository.path);
     await rooms.stop();
-    rooms = await openRooms({ dataDir }, directory, silent);
+    rooms = await openRooms(config, directory, silent);
     await measure("all hits, of a new process", rooms, repository.path);
   } finally {
     await rooms.stop();
@@ -98,14 +100,18 @@ async function putOutput(blobs: BlobStore): Promise<Digest> {
 /** Submits the graph, works until it is over, and prints what that took. */
 async function measure(
   name: string,
-  { db, git, mirrors, inputs, evaluator }: Rooms,
+  { db, git, mirrors, inputs, evaluator, shelf }: Rooms,
   repository: string,
   work: () => Promise<void> = () => new Promise((resolve) => setTimeout(resolve, 20)),
 ): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   const begun = performance.now();
-  const { graph } = await submitGraph({ db, git, mirrors, inputs, evaluator }, { repository });
+  const { graph } = await submitGraph(
+    { db, git, mirrors, inputs, evaluator, shelf },
+    { repository },
+    everybody,
+  );
   for (;;) {
     const summary = await graphSummary(db, GraphId.parse(graph.id));
     if (summary?.finishedAt) break;

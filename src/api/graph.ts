@@ -1,5 +1,9 @@
 import { z } from "zod";
+import { Findings } from "./findings.ts";
+import { GraphChoice } from "./graph-choice.ts";
+import { JobOrigin } from "./job-origin.ts";
 import { GraphState, JobState } from "./job-state.ts";
+import { WaitingReason } from "./waiting.ts";
 
 /** Times travel as ISO 8601 text. */
 const Time = z.iso.datetime();
@@ -100,6 +104,7 @@ export const Run = z.object({
   userMs: z.number().nullable(),
   systemMs: z.number().nullable(),
   peakMemoryBytes: z.number().nullable(),
+  ...Findings.shape,
   outputs: z.array(
     z.object({
       path: z.string(),
@@ -195,10 +200,14 @@ export type GraphDelta = z.infer<typeof GraphDelta>;
 export const JobDetail = z.object({
   graph: GraphSummary,
   job: JobSummary,
+  /** As it runs: the template, with what people changed for this graph. */
   definition: z.unknown(),
+  origin: JobOrigin,
   dependsOn: z.array(Edge),
   dependedOnBy: z.array(Edge),
   runList: z.array(Run),
+  /** Why it does not run; null when it does, or is over. */
+  waiting: WaitingReason.nullable(),
 });
 export type JobDetail = z.infer<typeof JobDetail>;
 
@@ -207,17 +216,29 @@ export const SubmitGraph = z.object({
   /** A path on the server's machine, or a URL that its git can fetch. */
   repository: z.string().min(1).max(4_096),
   rev: z.string().min(1).max(512).default("HEAD"),
-  parameters: z.record(z.string(), z.json()).default({}),
-  /** Definitions from elsewhere than the commit: file name → text. */
-  definitions: z.record(z.string(), z.string()).optional(),
+  ...GraphChoice.shape,
   /** Name the graph yourself, and submitting it twice is submitting it once. */
   id: z.uuid().optional(),
   /** Run even what the action cache has. */
   skipCache: z.boolean().default(false),
+  /** Higher is sooner; not given, it is usual. Caps of the branch and of the submitter hold. */
+  priority: z.number().int().min(-1_000).max(1_000).optional(),
+  /** The one class that nothing overtakes; needs a grant that has it. */
+  top: z.boolean().optional(),
+  /** How long any of its jobs may wait for its start, such as `2h`; a job's own definition may say less. */
+  ttl: z.string().max(64).optional(),
+  /** Changes of jobs' definitions for this graph alone: job → JSON merge patch. Needs the grant to customise. */
+  patches: z.record(z.string(), z.record(z.string(), z.json())).optional(),
 });
 export type SubmitGraph = z.input<typeof SubmitGraph>;
 
-export const SubmittedGraph = z.object({ id: z.string(), url: z.string(), graph: GraphSummary });
+export const SubmittedGraph = z.object({
+  id: z.string(),
+  url: z.string(),
+  graph: GraphSummary,
+  /** That less was given than asked for, and why. */
+  notice: z.string().optional(),
+});
 export type SubmittedGraph = z.infer<typeof SubmittedGraph>;
 
 export const Repository = z.object({

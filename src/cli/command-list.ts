@@ -34,6 +34,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "show the latest graphs, or one graph and its jobs",
     load: async () => (await import("./commands/status.ts")).describeStatus,
   },
+  why: {
+    summary: "say why a job does not run yet, and what would help",
+    load: async () => (await import("./commands/why.ts")).describeWhy,
+  },
   logs: {
     summary: "print the log of a job",
     load: async () => (await import("./commands/logs.ts")).describeLogs,
@@ -42,6 +46,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "list the runs of a job",
     load: async () => (await import("./commands/runs.ts")).describeRuns,
   },
+  times: {
+    summary: "show how long jobs waited and ran, and whether the goal is met",
+    load: async () => (await import("./commands/times.ts")).describeTimes,
+  },
   workers: {
     summary: "list the workers of a farm",
     load: async () => (await import("./commands/workers.ts")).describeWorkers,
@@ -49,6 +57,62 @@ export const commandList: Readonly<Record<string, Listed>> = {
   cancel: {
     summary: "cancel a graph, or one job of it",
     load: async () => (await import("./commands/cancel.ts")).describeCancel,
+  },
+  priority: {
+    summary: "change how soon a graph's jobs run",
+    load: async () => (await import("./commands/priority.ts")).describePriority,
+  },
+  token: {
+    summary: "make, list and revoke the tokens by which a farm knows who asks",
+    load: async () => (await import("./commands/token.ts")).describeToken,
+  },
+  grant: {
+    summary: "say who may do what, and where",
+    load: async () => (await import("./commands/grant.ts")).describeGrant,
+  },
+  key: {
+    summary: "make keys for signing, and say whose signatures count",
+    load: async () => (await import("./commands/key.ts")).describeKey,
+  },
+  sign: {
+    summary: "sign a catalog, so that protected branches run it",
+    load: async () => (await import("./commands/sign.ts")).describeSign,
+  },
+  retrigger: {
+    summary: "run jobs of a graph or of a set again; shows first what will run",
+    load: async () => (await import("./commands/retrigger.ts")).describeRetrigger,
+  },
+  "rerun-stale": {
+    summary: "run again what ran on what is no longer given",
+    load: async () => (await import("./commands/retrigger.ts")).describeRerunStale,
+  },
+  activate: {
+    summary: "ask for jobs that are in a graph, but inactive",
+    load: async () => (await import("./commands/activate.ts")).describeActivate,
+  },
+  deactivate: {
+    summary: "set jobs inactive that have not started",
+    load: async () => (await import("./commands/activate.ts")).describeDeactivate,
+  },
+  waive: {
+    summary: "let a job go on without another",
+    load: async () => (await import("./commands/waive.ts")).describeWaive,
+  },
+  release: {
+    summary: "let a breakpoint go, or stop there",
+    load: async () => (await import("./commands/release.ts")).describeRelease,
+  },
+  customise: {
+    summary: "change a job's definition in one graph",
+    load: async () => (await import("./commands/customise.ts")).describeCustomise,
+  },
+  clone: {
+    summary: "make a new graph like another, or like a part of it",
+    load: async () => (await import("./commands/clone.ts")).describeClone,
+  },
+  set: {
+    summary: "list the graphs of a set",
+    load: async () => (await import("./commands/set.ts")).describeSet,
   },
   doctor: {
     summary: "check what this machine offers, and what is in the way",

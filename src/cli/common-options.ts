@@ -2,10 +2,9 @@ import type { Command } from "commander";
 
 /** For commands that speak to a server. */
 export function speaksToServer(command: Command): Command {
-  return answersJson(command).option(
-    "--server <url>",
-    "the farm's address (GRANGE_SERVER; default http://127.0.0.1:8980)",
-  );
+  return answersJson(command)
+    .option("--server <url>", "the farm's address (GRANGE_SERVER; default http://127.0.0.1:8980)")
+    .option("--token-file <file>", "who asks: a file that holds a token (GRANGE_TOKEN)");
 }
 
 export function answersJson(command: Command): Command {

@@ -4,6 +4,11 @@ import { Fault } from "#core/fault.ts";
 /** What the environment says to the command line. Options given with a command go on top. */
 const CliConfig = z.object({
   serverUrl: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:8980"),
+  /** Who asks, to farms that want to know. */
+  token: z.string().optional(),
+  /** For workers that this command starts elsewhere; the farm's address when absent. */
+  workerServerUrl: z.url({ protocol: /^https?$/ }).optional(),
+  workerToken: z.string().optional(),
   dataDir: z.string().optional(),
   databaseUrl: z.string().optional(),
   /** https://no-color.org: any value but the empty one. */
@@ -15,6 +20,9 @@ export type CliConfig = z.infer<typeof CliConfig>;
 export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
   const parsed = CliConfig.safeParse({
     serverUrl: env["GRANGE_SERVER"] || undefined,
+    token: env["GRANGE_TOKEN"] || undefined,
+    workerServerUrl: env["GRANGE_WORKER_SERVER"] || undefined,
+    workerToken: env["GRANGE_WORKER_TOKEN"] || undefined,
     dataDir: env["GRANGE_DATA"] || undefined,
     databaseUrl: env["GRANGE_DATABASE_URL"] || undefined,
     noColor: (env["NO_COLOR"] ?? "") !== "",

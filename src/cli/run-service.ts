@@ -10,13 +10,16 @@ export interface ServiceOptions {
   readonly endWithParent?: boolean;
 }
 
+/** A service that may end by itself, with the reason. */
+type Ending = Service & { readonly over?: Promise<string> };
+
 /**
- * Runs a server or a worker until it is told to stop, and ends the process.
+ * Runs a server or a worker until it is told to stop or is over, and ends the process.
  *
  * `start` answers the service and the line that says it is ready. The exit code is
  * 1 when it could not start: whoever waits for that line is told why in its place.
  */
-export async function runService<Started extends Service>(
+export async function runService<Started extends Ending>(
   options: ServiceOptions,
   start: (logger: ProcessLogger["logger"]) => Promise<Started>,
   ready: (started: Started) => object,
@@ -36,7 +39,8 @@ export async function runService<Started extends Service>(
     return end(exitCodes.failed);
   }
   say({ ready: true, ...ready(started) });
-  logger.info({ why: await wish.told }, "stopping");
+  const why = await Promise.race(started.over ? [wish.told, started.over] : [wish.told]);
+  logger.info({ why }, "stopping");
   try {
     await started.stop();
   } catch (reason) {

@@ -13,6 +13,7 @@ export interface Session {
 export interface CommonOptions {
   readonly json?: boolean;
   readonly server?: string;
+  readonly tokenFile?: string;
 }
 
 /**
@@ -29,9 +30,11 @@ export async function inSession(
   try {
     const { readCliConfig } = await import("./config.ts");
     const { apiClient } = await import("./api/api-client.ts");
+    const { tokenFor } = await import("./token-file.ts");
     const config = readCliConfig();
     terminal = openTerminal(config);
-    const api = apiClient(options.server ?? config.serverUrl);
+    const token = await tokenFor(options.tokenFile, config.token);
+    const api = apiClient(options.server ?? config.serverUrl, token);
     process.exitCode = await work({ config, terminal, api });
   } catch (reason) {
     process.exitCode = await report(reason, options, terminal);

@@ -14,6 +14,8 @@ export interface SubmissionOptions {
   readonly definitions?: string;
   readonly param?: readonly string[];
   readonly cache?: boolean;
+  readonly priority?: number;
+  readonly top?: boolean;
 }
 
 /** A request for a graph, and where the texts of its definitions can be looked up. */
@@ -39,6 +41,8 @@ export async function submissionOf(
       rev: options.rev ?? "HEAD",
       parameters: parametersOf(options.param ?? []),
       skipCache: options.cache === false,
+      ...(options.priority === undefined ? {} : { priority: options.priority }),
+      ...(options.top === undefined ? {} : { top: options.top }),
       ...(options.definitions === undefined
         ? {}
         : { definitions: await readDefinitionsFolder(resolve(directory, options.definitions)) }),

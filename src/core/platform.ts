@@ -9,11 +9,20 @@ import { z } from "zod";
 export const Platform = z.record(z.string().min(1).max(256), z.string().max(1_024));
 export type Platform = z.infer<typeof Platform>;
 
+/**
+ * The property under which an action carries its rules, as canonical JSON (`outcome-rules.ts`).
+ *
+ * They are part of the action, because its result depends on them: with other rules, a
+ * result in the cache would be another one.
+ */
+export const rulesProperty = "rules";
+
 /** Properties that tell the farm how to run an action; no worker needs to offer them. */
 const instructions = new Set([
   "network",
   "cpus",
   "memory",
+  rulesProperty,
   "size-class",
   "min-size-class",
   "max-size-class",

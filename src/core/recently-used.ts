@@ -2,6 +2,8 @@
 export interface RecentlyUsed<Value> {
   /** The value of a key, made when it is not here. A promise that fails is forgotten. */
   get(key: string, make: () => Value): Value;
+  /** The value of a key that is here; it counts as used. */
+  peek(key: string): Value | undefined;
   set(key: string, value: Value): void;
   forget(key: string): void;
 }
@@ -56,19 +58,24 @@ export function recentlyUsed<Value>(
     );
   };
 
+  const use = (key: string) => {
+    const one = kept.get(key);
+    if (one === undefined) return undefined;
+    kept.delete(key);
+    kept.set(key, one);
+    return one;
+  };
+
   return {
     set,
     forget,
+    peek: (key) => use(key)?.value,
     get(key, make) {
-      const one = kept.get(key);
-      if (one === undefined) {
-        const value = make();
-        set(key, value);
-        return value;
-      }
-      kept.delete(key);
-      kept.set(key, one);
-      return one.value;
+      const one = use(key);
+      if (one !== undefined) return one.value;
+      const value = make();
+      set(key, value);
+      return value;
     },
   };
 }

@@ -75,6 +75,7 @@ function aDesk(on: Db) {
     clock: movableClock(),
     logger: silent,
     leaseMs: 15_000,
+    overdueAfterMs: 900_000,
     pollMs: 3_600_000,
     giveBack: () => {},
   });

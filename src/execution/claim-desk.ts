@@ -49,6 +49,7 @@ export function claimDesk(parts: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly leaseMs: number;
+  readonly overdueAfterMs: number;
   /** How long a claim may miss that there is work, should every wake-up be lost. */
   readonly pollMs: number;
   /** Takes back what was leased for somebody who had gone. */
@@ -63,7 +64,8 @@ export function claimDesk(parts: {
 
   const serve = async (tx: Tx, waiters: readonly Waiter[]) => {
     const now = parts.clock.now();
-    return claimRound(tx, waiters, { now, until: new Date(now.getTime() + parts.leaseMs) });
+    const until = new Date(now.getTime() + parts.leaseMs);
+    return claimRound(tx, waiters, { now, until, overdueAfterMs: parts.overdueAfterMs });
   };
 
   const take = (): Waiter[] => {

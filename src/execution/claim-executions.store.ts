@@ -4,7 +4,9 @@ import type { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "./execution.ts";
+import { topLane } from "./fair-lane.ts";
 import type { LeasedExecution, WorkerProcess } from "./lease.ts";
+import { openLanes } from "./open-lanes.store.ts";
 import type { Candidate } from "./order-claims.ts";
 
 const CandidateRow = z.object({
@@ -13,69 +15,57 @@ const CandidateRow = z.object({
   lane: z.number(),
   place: z.number(),
   priority: z.number(),
+  queuedAt: z.date(),
 });
 
 /**
- * What a worker could take: the head of every lane whose executions it serves.
+ * What a worker could take: the first of every lane, among the executions that it serves.
  *
- * The cost is that of the distinct requirements in the queue and of the lanes it serves, however many
- * executions wait in them: both are walked by skipping along the index, one lookup for each.
  * `<@` on flat objects of texts is what `serves` of src/core/platform.ts says.
+ * Within a lane the earliest places are enough, whatever orderClaims goes by.
  */
 export function claimCandidates(
   tx: Tx,
   worker: { readonly platform: Platform; readonly sizeClass: number },
-  most: number,
+  seats: number,
+  spare: number,
 ): Promise<Candidate[]> {
+  const most = seats + spare;
   return tx.many(
     CandidateRow,
     sql`
-      with recursive asked as (
-        (select requirements from execution where state = 'queued' order by requirements limit 1)
-        union all
-        select (
-          select execution.requirements from execution
-          where state = 'queued' and execution.requirements > asked.requirements
-          order by execution.requirements limit 1
-        )
-        from asked
-        where asked.requirements is not null
-      ),
-      served as (
-        select requirements from asked
-        where requirements is not null
-          and requirements::jsonb <@ ${JSON.stringify(worker.platform)}::jsonb
-      ),
-      open_lane as (
-        select served.requirements, head.size_class, head.lane
-        from served cross join lateral (
-          select size_class, lane from execution
-          where state = 'queued' and execution.requirements = served.requirements
-            and size_class <= ${worker.sizeClass}
-          order by size_class, lane limit 1
-        ) as head
-        union all
-        select open_lane.requirements, following.size_class, following.lane
-        from open_lane cross join lateral (
-          select execution.size_class, execution.lane from execution
-          where state = 'queued' and execution.requirements = open_lane.requirements
-            and (execution.size_class, execution.lane) > (open_lane.size_class, open_lane.lane)
-            and execution.size_class <= ${worker.sizeClass}
-          order by execution.size_class, execution.lane limit 1
-        ) as following
-      ),
+      with recursive ${openLanes(sql`requirements::jsonb <@ ${JSON.stringify(worker.platform)}::jsonb`, worker.sizeClass)},
       share as (
         -- With many lanes open, no single one is needed in its full depth.
-        select greatest(4, 4 * ${most}::integer / greatest(1, count(*)))::integer as deep from open_lane
+        select least(${most}::integer,
+          greatest(${Math.min(seats, 4)}::integer, 4 * ${most}::integer / greatest(1, count(*)))) as deep
+        from open_lane
+      ),
+      first as (
+        -- Who is among the first of a lane waits behind a head that is among its first.
+        select *, row_number() over (partition by size_class, lane order by place) as nth
+        from open_lane
+      ),
+      waiting as (
+        select size_class, lane, id, place, priority, queued_at from first, share
+        where nth = 1 and deep = 1 and lane <> ${topLane}
+        union all
+        select first.size_class, first.lane, following.*
+        from share, first cross join lateral (
+          select id, place, priority, queued_at from execution
+          where state = 'queued' and requirements = first.requirements
+            and size_class = first.size_class and lane = first.lane
+          order by place
+          -- Of the top class all are needed: nobody else may come between them.
+          limit case when first.lane = ${topLane} then ${most}::integer else (select deep from share) end
+        ) as following
+        where nth <= deep and deep > 1 or first.lane = ${topLane}
       )
-      select head.id, open_lane.size_class as "sizeClass", open_lane.lane, head.place, head.priority
-      from share, open_lane cross join lateral (
-        select id, place, priority from execution
-        where state = 'queued' and requirements = open_lane.requirements
-          and size_class = open_lane.size_class and lane = open_lane.lane
-        order by place
-        limit least((select deep from share), ${most}::integer)
-      ) as head
+      select id, size_class as "sizeClass", lane, place, priority, queued_at as "queuedAt"
+      from (
+        select *, row_number() over (partition by size_class, lane order by place) as nth from waiting
+      ) as ranked, share
+      where nth <= deep or lane = ${topLane} and nth <= ${most}::integer
     `,
   );
 }

@@ -32,7 +32,7 @@ export interface Round {
 export async function claimRound(
   tx: Tx,
   claims: readonly ClaimingWorker[],
-  lease: { readonly now: Date; readonly until: Date },
+  lease: { readonly now: Date; readonly until: Date; readonly overdueAfterMs: number },
 ): Promise<Round> {
   const haul: LeasedExecution[][] = claims.map(() => []);
   let hasMore = false;
@@ -41,10 +41,10 @@ export async function claimRound(
     const [first] = group;
     if (first === undefined) continue;
     const seats = seatsOf(group);
-    const candidates = await claimCandidates(tx, first.claim.worker, seats.length + spare);
+    const candidates = await claimCandidates(tx, first.claim.worker, seats.length, spare);
     if (candidates.length === 0) continue;
     const busy = await leasedByLane(tx);
-    const ordered = orderClaims(candidates, busy).slice(0, 2 * seats.length + spare);
+    const ordered = orderClaims(candidates, { ...lease, busy }).slice(0, 2 * seats.length + spare);
     const handedOut = await leaseExecutions(
       tx,
       ordered.map(({ id }) => id),

@@ -10,8 +10,9 @@ import { ExecutionId, type ExecutionRequest } from "./execution.ts";
 import { type ExecutionWatch, executionWatch } from "./execution-watch.ts";
 import { type Heartbeat, type HeartbeatAnswer, takeHeartbeats } from "./heartbeat.ts";
 import { type FinishReport, judgeReport } from "./judge-report.ts";
-import { currentLeases, markStarted } from "./lease.store.ts";
+import { currentLeases, extendLeases, markStarted } from "./lease.store.ts";
 import { type Lease, type LeasedExecution, leaseKey, type WorkerProcess } from "./lease.ts";
+import { grantedLeaseMs } from "./lease-length.ts";
 import { leaseRescuer } from "./lease-rescuer.ts";
 import { appendLogChunk, type LogAppended } from "./log.store.ts";
 import { executionChannel, logChannel, notifyExecutions, queueChannel } from "./notify.store.ts";
@@ -37,9 +38,10 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   /**
    * Makes a worker known. What another process of its name held goes back to the queue.
    *
-   * Throws `already_exists` for one that was replaced, while the other one is alive.
+   * Answers how long its leases last without a heartbeat, in ms. Throws `already_exists` for one that
+   * was replaced, while the other one is alive.
    */
-  register(worker: WorkerDescription): Promise<void>;
+  register(worker: WorkerDescription): Promise<number>;
   /** Waits for work; nothing when there was none. Throws `not_found` for a worker nobody knows. */
   claim(
     worker: WorkerProcess,
@@ -87,6 +89,7 @@ export async function openExecutionQueue(parts: {
     clock,
     logger,
     leaseMs: times.leaseMs,
+    overdueAfterMs: times.overdueAfterMs,
     pollMs: times.pollMs,
     giveBack: (leased) => void release(leased.map(({ lease }) => lease)).catch(() => {}),
   });
@@ -137,7 +140,7 @@ export async function openExecutionQueue(parts: {
   const beating = coalescer((beats: readonly Heartbeat[]) =>
     db.transaction((tx) => {
       const now = clock.now();
-      return takeHeartbeats(tx, beats, now, new Date(now.getTime() + times.leaseMs));
+      return takeHeartbeats(tx, beats, now, times.leaseMs);
     }),
   );
 
@@ -147,6 +150,17 @@ export async function openExecutionQueue(parts: {
       known.find((each) => each.name === name && each.instanceId === instanceId),
     );
   });
+
+  /** A worker that has long leases has them before it learns of them: no cut can come between. */
+  const lengthen = async (leased: LeasedExecution[], leaseMs: number) => {
+    if (leased.length === 0 || leaseMs <= times.leaseMs) return leased;
+    const until = new Date(clock.now().getTime() + leaseMs);
+    await extendLeases(
+      db,
+      leased.map(({ lease }) => ({ lease, until })),
+    );
+    return leased;
+  };
 
   const nameDesk = workerNameDesk({ db, clock, aliveMs: 2 * times.heartbeatMs });
 
@@ -195,9 +209,13 @@ export async function openExecutionQueue(parts: {
       };
     },
 
-    async register(worker) {
-      const others = await nameDesk.register(worker);
+    async register(described) {
+      const leaseMs = grantedLeaseMs(described.leaseMs, times);
+      const others = await nameDesk.register(
+        described.leaseMs === null ? described : { ...described, leaseMs },
+      );
       await Promise.all(others.map((lease) => ending.add({ lease, end: { kind: "expired" } })));
+      return leaseMs;
     },
 
     async claim(process, most, waitMs, signal) {
@@ -209,7 +227,8 @@ export async function openExecutionQueue(parts: {
         );
       }
       if (worker.draining || most < 1) return [];
-      return desk.claim({ worker, most, waitMs, signal });
+      const leased = await desk.claim({ worker, most, waitMs, signal });
+      return lengthen(leased, worker.leaseMs ?? times.leaseMs);
     },
 
     heartbeat: (beat) => beating.add(beat),

@@ -50,6 +50,9 @@ export function aWorker(name: string, changes: Partial<WorkerDescription> = {}):
     slots: 1,
     version: "0",
     facilities: {},
+    transport: "pull",
+    host: "",
+    leaseMs: null,
     ...changes,
   };
 }

@@ -36,6 +36,8 @@ export interface ExecutionRequest {
   readonly sizeClass: number;
   /** REv2's: lower is sooner; 0 is usual. */
   readonly priority: number;
+  /** Of the one class that nothing overtakes. Whether somebody may ask for it is the caller's to know. */
+  readonly top?: boolean;
   /** What belongs together, for fairness: a graph, a Bazel invocation. */
   readonly invocation: string;
   readonly timeoutMs: number;

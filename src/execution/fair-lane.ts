@@ -2,6 +2,22 @@
 export const laneCount = 256;
 
 /**
+ * The lane of the top class, which shares turns with nobody.
+ *
+ * Whose it is no longer matters there. Being the lowest, it comes first along the claim's index.
+ */
+export const topLane = -1;
+
+/** The lane in which a request waits. */
+export function laneOf(request: {
+  readonly project: string;
+  readonly invocation: string;
+  readonly top?: boolean;
+}): number {
+  return request.top === true ? topLane : fairLane(request.project, request.invocation);
+}
+
+/**
  * The lane in which an invocation waits.
  *
  * Lanes take turns. Giving each invocation a queue of its own would make a claim

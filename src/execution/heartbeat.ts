@@ -24,17 +24,20 @@ export async function takeHeartbeats(
   tx: Tx,
   beats: readonly Heartbeat[],
   now: Date,
-  until: Date,
+  usualLeaseMs: number,
 ): Promise<HeartbeatAnswer[]> {
   // A crash of the database forgets the last beats; the next ones say the same again.
   await commitWithoutWaiting(tx);
   await preferIndexes(tx);
   const known = await seeWorkers(tx, beats, now);
-  const leases = beats.flatMap(({ worker, leases }) =>
-    known.has(worker.instanceId) ? leases : [],
-  );
+  const leases = beats.flatMap(({ worker, leases }) => {
+    if (!known.has(worker.instanceId)) return [];
+    const leaseMs = known.get(worker.instanceId) ?? usualLeaseMs;
+    const until = new Date(now.getTime() + leaseMs);
+    return leases.map((lease) => ({ lease, until }));
+  });
   const extended = new Map(
-    (leases.length === 0 ? [] : await extendLeases(tx, leases, until)).map((lease) => [
+    (leases.length === 0 ? [] : await extendLeases(tx, leases)).map((lease) => [
       leaseKey(lease),
       lease,
     ]),

@@ -2,18 +2,23 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "./execution.ts";
-import type { Lease } from "./lease.ts";
+import { type Lease, leaseKey } from "./lease.ts";
 
 const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch: z.number() });
 const ExtendedLease = LeaseRow.extend({ cancelRequested: z.boolean() });
 export type ExtendedLease = z.infer<typeof ExtendedLease>;
 
-/** Extends those of the leases that are still held; what is not answered is lost. */
+/**
+ * Extends those of the leases that are still held; what is not answered is lost.
+ *
+ * One whose time is over is still held until somebody ends it: a worker that was away for longer
+ * than its lease, while no rescuer looked, goes on as if nothing had been.
+ */
 export function extendLeases(
   tx: Tx,
-  leases: readonly Lease[],
-  until: Date,
+  extensions: readonly { readonly lease: Lease; readonly until: Date }[],
 ): Promise<ExtendedLease[]> {
+  const leases = extensions.map(({ lease }) => lease);
   return tx.many(
     ExtendedLease,
     sql`
@@ -28,7 +33,10 @@ export function extendLeases(
         for no key update of execution
       )
       update execution
-      set leased_until = greatest(leased_until, ${until})
+      set leased_until = greatest(
+        leased_until,
+        (${extensions.map(({ until }) => until.toISOString())}::text[])[
+          array_position(${leases.map(leaseKey)}::text[], concat_ws('/', id, attempt, epoch))]::timestamptz)
       where id = any(array(select id from held))
       returning id as "executionId", attempt, epoch, cancel_requested_at is not null as "cancelRequested"
     `,

@@ -160,3 +160,79 @@ describe("a lease", () => {
     expect(await queue.rescue()).toBe(1);
   });
 });
+
+describe("a long lease", () => {
+  const askedMs = 20 * 60_000;
+
+  test("is long from the moment it is handed out, before any heartbeat", async () => {
+    const clock = movableClock();
+    const queue = await open({ clock });
+    const far = aWorker("far", { leaseMs: askedMs });
+    expect(await queue.register(far)).toBe(askedMs);
+    await queue.submit(aRequest());
+
+    const [held] = await queue.claim(far, 1, 1_000, never);
+    clock.pass(askedMs - 1);
+
+    expect(await queue.rescue()).toBe(0);
+    clock.pass(1);
+    expect(await queue.rescue()).toBe(1);
+    expect(held).toBeDefined();
+  });
+
+  test("is extended by its own length, and leaves the leases of others short", async () => {
+    const clock = movableClock();
+    const queue = await open({ clock });
+    const [far, near] = [aWorker("far", { leaseMs: askedMs }), aWorker("near")];
+    await queue.register(far);
+    await queue.register(near);
+    await queue.submit(aRequest());
+    await queue.submit(aRequest());
+    const [farHeld] = await queue.claim(far, 1, 1_000, never);
+    const [nearHeld] = await queue.claim(near, 1, 1_000, never);
+    const leasesOf = (held: typeof farHeld) => (held === undefined ? [] : [held.lease]);
+
+    clock.pass(10_000);
+    await Promise.all([
+      queue.heartbeat({ worker: far, leases: leasesOf(farHeld), draining: false }),
+      queue.heartbeat({ worker: near, leases: leasesOf(nearHeld), draining: false }),
+    ]);
+    clock.pass(queue.times.leaseMs);
+
+    expect(await queue.rescue()).toBe(1);
+    clock.pass(askedMs - queue.times.leaseMs - 1);
+    expect(await queue.rescue()).toBe(0);
+    clock.pass(1);
+    expect(await queue.rescue()).toBe(1);
+  });
+
+  test("is no longer than the farm allows", async () => {
+    const queue = await open();
+
+    expect(await queue.register(aWorker("far", { leaseMs: 86_400_000 }))).toBe(
+      queue.times.longestLeaseMs,
+    );
+  });
+});
+
+test("a lease whose time is over is as good as ever while nobody has ended it", async () => {
+  const clock = movableClock();
+  const queue = await open({ clock });
+  const away = aWorker("away");
+  await queue.register(away);
+  await queue.submit(aRequest());
+  const [held] = await queue.claim(away, 1, 1_000, never);
+  const lease = held?.lease ?? { executionId: executionId(), attempt: 0, epoch: 0 };
+
+  clock.pass(10 * queue.times.leaseMs);
+  const beat = await queue.heartbeat({ worker: away, leases: [lease], draining: false });
+  const appended = await queue.appendLog({ lease, offset: 0, bytes: new Uint8Array([1]) });
+  const rescued = await queue.rescue();
+  clock.pass(10 * queue.times.leaseMs);
+  const verdict = await queue.finish({ lease, outcome: "failed", exitCode: 1 });
+
+  expect(beat.lost).toEqual([]);
+  expect(appended).toEqual({ accepted: true, nextOffset: 1 });
+  expect(rescued).toBe(0);
+  expect(verdict).toBe("accepted");
+});

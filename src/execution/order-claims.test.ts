@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { executionId } from "./execution.fixture.ts";
+import { topLane } from "./fair-lane.ts";
 import { type Candidate, orderClaims } from "./order-claims.ts";
+
+const now = new Date(Date.UTC(2030, 0, 1));
+const minute = 60_000;
+const ago = (ms: number) => new Date(now.getTime() - ms);
 
 const queued = (lane: number, place: number, changes: Partial<Candidate> = {}): Candidate => ({
   id: executionId(),
@@ -8,20 +13,23 @@ const queued = (lane: number, place: number, changes: Partial<Candidate> = {}): 
   lane,
   place,
   priority: 0,
+  queuedAt: now,
   ...changes,
 });
+const ordered = (candidates: readonly Candidate[], busy = new Map<number, number>()) =>
+  orderClaims(candidates, { busy, now, overdueAfterMs: 15 * minute });
 const lanes = (candidates: readonly Candidate[]) => candidates.map(({ lane }) => lane).join("");
 
 test("lanes take turns, whoever came first with however much", () => {
   const candidates = [queued(1, 1), queued(1, 2), queued(1, 3), queued(2, 8), queued(2, 9)];
 
-  expect(lanes(orderClaims(candidates, new Map()))).toBe("12121");
+  expect(lanes(ordered(candidates))).toBe("12121");
 });
 
 test("a lane that has much running waits until the others have as much", () => {
   const candidates = [queued(1, 1), queued(1, 2), queued(2, 8), queued(2, 9)];
 
-  expect(lanes(orderClaims(candidates, new Map([[1, 2]])))).toBe("2211");
+  expect(lanes(ordered(candidates, new Map([[1, 2]])))).toBe("2211");
 });
 
 test("a hundred steps of priority double the share", () => {
@@ -30,17 +38,58 @@ test("a hundred steps of priority double the share", () => {
     queued(2, place),
   ]);
 
-  expect(lanes(orderClaims(candidates, new Map())).slice(0, 9)).toBe("121121121");
+  expect(lanes(ordered(candidates)).slice(0, 9)).toBe("121121121");
 });
 
 test("a worker's own size class goes first", () => {
   const candidates = [queued(1, 1), queued(2, 2, { sizeClass: 2 })];
 
-  expect(lanes(orderClaims(candidates, new Map([[2, 50]])))).toBe("21");
+  expect(lanes(ordered(candidates, new Map([[2, 50]])))).toBe("21");
 });
 
 test("within a lane, places decide", () => {
   const candidates = [queued(1, 3), queued(1, 1), queued(1, 2)];
 
-  expect(orderClaims(candidates, new Map()).map(({ place }) => place)).toEqual([1, 2, 3]);
+  expect(ordered(candidates).map(({ place }) => place)).toEqual([1, 2, 3]);
+});
+
+test("the top class goes before all else: size, share, and what is overdue", () => {
+  const candidates = [
+    queued(1, 1, { queuedAt: ago(60 * minute) }),
+    queued(2, 2, { sizeClass: 2, priority: -1_000 }),
+    queued(topLane, 9),
+    queued(topLane, 8, { priority: 500 }),
+  ];
+
+  expect(ordered(candidates, new Map([[topLane, 50]])).map(({ place }) => place)).toEqual([
+    8, 9, 1, 2,
+  ]);
+});
+
+test("what is overdue goes before lanes and sizes, by place", () => {
+  const candidates = [
+    queued(1, 5, { sizeClass: 2 }),
+    queued(2, 4, { queuedAt: ago(16 * minute) }),
+    queued(3, 3, { queuedAt: ago(17 * minute) }),
+    queued(3, 6),
+  ];
+
+  expect(lanes(ordered(candidates, new Map([[3, 50]])))).toBe("3213");
+});
+
+test.each([
+  { what: "a usual one after the bound", priority: 0, afterMs: 15 * minute },
+  {
+    what: "a low one as much later as its priority says",
+    priority: 60,
+    afterMs: 25 * minute,
+  },
+  { what: "a high one no sooner than a usual one", priority: -60, afterMs: 15 * minute },
+])("overdue is $what", ({ priority, afterMs }) => {
+  const other = queued(1, 1, { priority: -5_000 });
+  const first = (waitedMs: number) =>
+    ordered([other, queued(2, 2, { priority, queuedAt: ago(waitedMs) })])[0]?.lane;
+
+  expect(first(afterMs)).toBe(1);
+  expect(first(afterMs + 1)).toBe(2);
 });

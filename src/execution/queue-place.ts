@@ -2,8 +2,8 @@
 const windowMs = 10_000;
 /** One step of priority is worth this many windows of waiting. */
 const windowsPerPriority = 1;
-/** Beyond this a priority says no more: it is a day of waiting. */
-const strongestPriority = 10_000;
+/** Beyond this a priority says no more: it is 28 hours of waiting. */
+export const strongestPriority = 10_000;
 /** Durations are told apart by tenths of a second, up to nineteen days. */
 const durationStepMs = 100;
 const durationSteps = 2 ** 24;
@@ -23,11 +23,16 @@ export function queuePlace(execution: {
   readonly timeoutMs: number;
 }): number {
   const window = Math.floor(execution.queuedAt.getTime() / windowMs);
-  const priority = clamp(execution.priority, -strongestPriority, strongestPriority);
   const expectedMs = execution.expectedDurationMs ?? execution.timeoutMs;
   const steps = clamp(Math.floor(expectedMs / durationStepMs), 0, durationSteps - 1);
   // Stays below 2^53 until the year 2140: windows need 29 bits, durations 24.
-  return (window + priority * windowsPerPriority) * durationSteps + (durationSteps - 1 - steps);
+  const delay = delayOfPriorityMs(execution.priority) / windowMs;
+  return (window + delay) * durationSteps + (durationSteps - 1 - steps);
+}
+
+/** How much later than others something of this priority has its place; negative for what is sooner. */
+export function delayOfPriorityMs(priority: number): number {
+  return clamp(priority, -strongestPriority, strongestPriority) * windowsPerPriority * windowMs;
 }
 
 function clamp(value: number, low: number, high: number): number {

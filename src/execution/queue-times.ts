@@ -2,6 +2,8 @@
 export interface QueueTimes {
   /** How long a lease lasts without a heartbeat. */
   readonly leaseMs: number;
+  /** The longest lease that a worker can ask for. */
+  readonly longestLeaseMs: number;
   /** How often workers are told to beat: several beats may be lost before the lease is. */
   readonly heartbeatMs: number;
   readonly mostAttempts: number;
@@ -11,12 +13,15 @@ export interface QueueTimes {
   readonly cancelGraceMs: number;
   /** How late a waiting claim finds work when every wake-up was lost. */
   readonly pollMs: number;
+  /** Who has waited this long goes before lanes and shares: see `isOverdue`. */
+  readonly overdueAfterMs: number;
   /** How late a follower learns of a change when the notification was lost. */
   readonly sweepEveryMs: number;
 }
 
 export const usualTimes: QueueTimes = {
   leaseMs: 15_000,
+  longestLeaseMs: 60 * 60_000,
   heartbeatMs: 3_000,
   mostAttempts: 5,
   rescueEveryMs: 1_000,
@@ -24,5 +29,7 @@ export const usualTimes: QueueTimes = {
   graceMs: 15_000,
   cancelGraceMs: 20_000,
   pollMs: 1_000,
+  // The wait that people accept: fairness may spend it, and no more.
+  overdueAfterMs: 15 * 60_000,
   sweepEveryMs: 5_000,
 };

@@ -117,7 +117,7 @@ test("a worker is served exactly what src/core/platform.ts says it serves", asyn
         const requests = asked.map((each) => aRequest({ platform: each }));
         await db.transaction((tx) => submitExecutions(tx, requests, new Date()));
 
-        const found = await claimCandidates(db, { platform: offered, sizeClass: 1 }, 100);
+        const found = await claimCandidates(db, { platform: offered, sizeClass: 1 }, 100, 0);
 
         const expected = requests.filter((request) => serves(offered, request.platform));
         expect(found.map(({ id }) => id).toSorted()).toEqual(
@@ -134,7 +134,8 @@ test("one invocation's thousand does not keep another's one waiting", async () =
   const worker = aWorker("w");
   await queue.register(worker);
   const crowd = Array.from({ length: 1_000 }, () => aRequest({ invocation: "crowd" }));
-  await queue.transaction((tx) => submitExecutions(tx, crowd, new Date(0)));
+  const fiveMinutesBefore = new Date(movableClock().now().getTime() - 300_000);
+  await queue.transaction((tx) => submitExecutions(tx, crowd, fiveMinutesBefore));
   const late = aRequest({ invocation: "late" });
   await queue.submit(late);
 

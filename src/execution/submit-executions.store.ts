@@ -5,7 +5,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { checkRequest, requirementsText } from "./check-request.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
-import { fairLane } from "./fair-lane.ts";
+import { laneOf, topLane } from "./fair-lane.ts";
 import { notifyQueue } from "./notify.store.ts";
 import { preferIndexes } from "./prefer-indexes.store.ts";
 import { queuePlace } from "./queue-place.ts";
@@ -68,7 +68,7 @@ function asRows(requests: readonly ExecutionRequest[], now: Date): string {
       requirements: requirementsText(request.platform),
       size_class: request.sizeClass,
       invocation: request.invocation,
-      lane: fairLane(request.project, request.invocation),
+      lane: laneOf(request),
       place: queuePlace({ ...request, queuedAt: now }),
       priority: request.priority,
       timeout_ms: request.timeoutMs,
@@ -113,7 +113,8 @@ const Joined = z.object({
 /**
  * Finds and locks what already serves the requests.
  *
- * Who joins in a greater hurry takes the execution forward with it. A row that finished while
+ * Who joins in a greater hurry takes the execution forward with it, into the top class if that is the
+ * joiner's; for one that is leased this counts should it come back. A row that finished while
  * this waited for its lock no longer fits the condition, and is not answered.
  */
 async function joinKnown(tx: Tx, rows: string): Promise<z.infer<typeof Joined>[]> {
@@ -121,14 +122,14 @@ async function joinKnown(tx: Tx, rows: string): Promise<z.infer<typeof Joined>[]
     Joined,
     sql`
       with request as (
-        select id, project, domain, action_digest, place, priority, do_not_cache
+        select id, project, domain, action_digest, lane, place, priority, do_not_cache
         from json_to_recordset(${rows}::json) as request (
-          id uuid, project text, domain text, action_digest text, place bigint, priority integer,
-          do_not_cache boolean
+          id uuid, project text, domain text, action_digest text, lane smallint, place bigint,
+          priority integer, do_not_cache boolean
         )
       ),
       known as (
-        select request.id as request_id, found.id, request.place, request.priority
+        select request.id as request_id, found.id, request.lane, request.place, request.priority
         from request
         cross join lateral (
           (select id from execution where id = request.id)
@@ -141,7 +142,7 @@ async function joinKnown(tx: Tx, rows: string): Promise<z.infer<typeof Joined>[]
         ) as found
       ),
       held as (
-        select id, state, cancel_requested_at, do_not_cache, place
+        select id, state, cancel_requested_at, do_not_cache, lane, place, priority
         from execution
         where id = any(array(select id from known))
         order by id
@@ -149,12 +150,17 @@ async function joinKnown(tx: Tx, rows: string): Promise<z.infer<typeof Joined>[]
       ),
       hurried as (
         update execution
-        set place = sooner.place, priority = sooner.priority
+        set lane = sooner.lane, place = sooner.place, priority = sooner.priority
         from (
-          select distinct on (known.id) known.id, known.place, known.priority
+          select held.id,
+            case when bool_or(known.lane = ${topLane}) then ${topLane} else held.lane end as lane,
+            least(min(known.place), held.place) as place,
+            case when min(known.place) < held.place
+              then (array_agg(known.priority order by known.place))[1] else held.priority end as priority
           from known join held using (id)
-          where held.state = 'queued' and known.place < held.place
-          order by known.id, known.place
+          where held.state <> 'finished'
+            and (known.place < held.place or known.lane = ${topLane} and held.lane <> ${topLane})
+          group by held.id, held.lane, held.place, held.priority
         ) as sooner
         where execution.id = sooner.id
       )

@@ -13,7 +13,16 @@ export interface WorkerDescription extends WorkerProcess {
   readonly version: string;
   /** Which sandbox and limits the machine offers, for people. */
   readonly facilities: Readonly<Record<string, string>>;
+  readonly transport: Transport;
+  /** The machine's own name; empty when the worker does not say. */
+  readonly host: string;
+  /** How long its leases are to last without a heartbeat; null: as long as everybody's. */
+  readonly leaseMs: number | null;
 }
+
+/** How a worker came to the farm: started by whoever has its machine, or over ssh. */
+export const Transport = z.enum(["pull", "ssh"]);
+export type Transport = z.infer<typeof Transport>;
 
 /** Who holds a name, and when it was last heard of. The name stays with it until the transaction ends. */
 export async function lockHolderOf(
@@ -34,15 +43,17 @@ export async function lockHolderOf(
 export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Date): Promise<void> {
   await tx.run(sql`
     insert into worker (
-      name, instance_id, platform, size_class, slots, facilities, version, registered_at, last_seen_at)
+      name, instance_id, platform, size_class, slots, facilities, version, transport, host, lease_ms,
+      registered_at, last_seen_at)
     values (
       ${worker.name}, ${worker.instanceId}, ${JSON.stringify(worker.platform)}::jsonb,
       ${worker.sizeClass}, ${worker.slots}, ${JSON.stringify(worker.facilities)}::jsonb,
-      ${worker.version}, ${now}, ${now})
+      ${worker.version}, ${worker.transport}, ${worker.host}, ${worker.leaseMs}, ${now}, ${now})
     on conflict (name) do update
     set instance_id = excluded.instance_id, platform = excluded.platform,
         size_class = excluded.size_class, slots = excluded.slots, facilities = excluded.facilities,
-        version = excluded.version, registered_at = excluded.registered_at,
+        version = excluded.version, transport = excluded.transport, host = excluded.host,
+        lease_ms = excluded.lease_ms, registered_at = excluded.registered_at,
         last_seen_at = excluded.last_seen_at, draining = false
   `);
 }
@@ -53,6 +64,7 @@ const RegisteredWorker = z.object({
   platform: Platform,
   sizeClass: z.number(),
   draining: z.boolean(),
+  leaseMs: z.number().nullable(),
 });
 export type RegisteredWorker = z.infer<typeof RegisteredWorker>;
 
@@ -64,7 +76,8 @@ export function knownWorkers(
   return tx.many(
     RegisteredWorker,
     sql`
-      select name, instance_id as "instanceId", platform, size_class as "sizeClass", draining
+      select name, instance_id as "instanceId", platform, size_class as "sizeClass", draining,
+        lease_ms as "leaseMs"
       from worker
       where name = any(${workers.map(({ name }) => name)}::text[])
         and instance_id = any(${workers.map(({ instanceId }) => instanceId)}::text[])
@@ -72,14 +85,17 @@ export function knownWorkers(
   );
 }
 
-/** Notes that processes are alive; answers those that hold their name. */
+/**
+ * Notes that processes are alive; answers those that hold their name, each with how long its leases
+ * last, in ms: null for as long as everybody's.
+ */
 export async function seeWorkers(
   tx: Tx,
   beats: readonly { readonly worker: WorkerProcess; readonly draining: boolean }[],
   now: Date,
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, number | null>> {
   const rows = await tx.many(
-    z.object({ instanceId: z.string() }),
+    z.object({ instanceId: z.string(), leaseMs: z.number().nullable() }),
     sql`
       with beat as (
         select distinct on (name) name, instance_id, draining
@@ -100,10 +116,10 @@ export async function seeWorkers(
       from beat
       where worker.name = any(array(select name from held))
         and worker.name = beat.name and worker.instance_id = beat.instance_id
-      returning worker.instance_id as "instanceId"
+      returning worker.instance_id as "instanceId", worker.lease_ms as "leaseMs"
     `,
   );
-  return new Set(rows.map(({ instanceId }) => instanceId));
+  return new Map(rows.map(({ instanceId, leaseMs }) => [instanceId, leaseMs]));
 }
 
 /** Counts what workers finished. */
@@ -132,6 +148,9 @@ const ListedWorker = z.object({
   slots: z.number(),
   facilities: z.record(z.string(), z.string()),
   version: z.string(),
+  transport: Transport,
+  host: z.string(),
+  leaseMs: z.number().nullable(),
   registeredAt: z.date(),
   lastSeenAt: z.date(),
   draining: z.boolean(),
@@ -146,8 +165,8 @@ export function listWorkers(tx: Tx): Promise<ListedWorker[]> {
   return tx.many(
     ListedWorker,
     sql`
-      select name, platform, size_class as "sizeClass", slots, facilities, version,
-        registered_at as "registeredAt", last_seen_at as "lastSeenAt", draining,
+      select name, platform, size_class as "sizeClass", slots, facilities, version, transport, host,
+        lease_ms as "leaseMs", registered_at as "registeredAt", last_seen_at as "lastSeenAt", draining,
         finished_count as "finishedCount",
         coalesce((
           select json_agg(json_build_object('executionId', id, 'since', started_at) order by started_at)

@@ -4,7 +4,7 @@ import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { compareByCodePoint } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
-import type { Platform } from "#core/platform.ts";
+import { type Platform, rulesProperty } from "#core/platform.ts";
 import {
   ActionSchema,
   CommandSchema,
@@ -14,6 +14,7 @@ import { parseDuration } from "./definitions/duration.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 import { parseMemorySize } from "./definitions/memory-size.ts";
 import { jobScript } from "./job-script.ts";
+import { rulesOfAction } from "./rules-of-action.ts";
 
 /** What a job without a `timeout` gets. */
 const usualTimeoutMs = 3_600_000;
@@ -28,14 +29,17 @@ export interface NamedBlob {
 export interface BuiltAction {
   readonly action: NamedBlob;
   readonly command: NamedBlob;
+  /** For the queue, which need not know the rules: they may be long. */
   readonly platform: Platform;
   readonly timeoutMs: number;
 }
 
 export function buildAction(job: JobDefinition, inputRoot: Digest): BuiltAction {
   const platform = platformOf(job);
+  const rules = rulesOfAction(job);
+  const instructed = rules === undefined ? platform : { ...platform, [rulesProperty]: rules };
   const platformMessage = create(PlatformSchema, {
-    properties: sorted(platform).map(([name, value]) => ({ name, value })),
+    properties: sorted(instructed).map(([name, value]) => ({ name, value })),
   });
   const command = named(
     toBinary(

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { everybody } from "#access/principal.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { type CancellingQueue, cancelGraph } from "./cancel-graph.ts";
@@ -43,7 +44,7 @@ test.each([
   await farm.work((script) => ({ exitCode: script.includes("first") ? exitCode : 0 }));
   const before = await wholeGraph(db, id);
 
-  const found = await cancelGraph(db, farm.queue, id, jobs);
+  const found = await cancelGraph(db, farm.queue, everybody, id, jobs);
 
   expect(found).toBe(true);
   expect((await farm.states(id))[skipped]).toBe("unreachable");
@@ -56,7 +57,7 @@ test("a cancelled job that fails before it learns of that is not tried again", a
   await farm.prepare();
   const [leased] = await farm.claim(10_000);
   if (leased === undefined) throw new Error("nothing was handed out");
-  await cancelGraph(db, farm.queue, id, ["a"]);
+  await cancelGraph(db, farm.queue, everybody, id, ["a"]);
 
   await farm.queue.finish({ lease: leased.lease, outcome: "failed", exitCode: 1 });
 
@@ -79,7 +80,7 @@ test("a run that joins an execution while that is cancelled keeps it", async () 
     },
   };
 
-  await cancelGraph(db, queue, first.id);
+  await cancelGraph(db, queue, everybody, first.id);
   await farm.work();
 
   expect([await farm.states(first.id), await farm.states(second.id)]).toEqual([
@@ -94,7 +95,7 @@ test("an execution that two graphs share ends when both are cancelled at once", 
   await farm.prepare();
   const together = committingTogether(db, 2);
 
-  await Promise.all([first, second].map(({ id }) => cancelGraph(together, farm.queue, id)));
+  await Promise.all([first, second].map(({ id }) => cancelGraph(together, farm.queue, everybody, id)));
 
   expect([await farm.states(first.id), await farm.states(second.id)]).toEqual([
     { a: "cancelled" },

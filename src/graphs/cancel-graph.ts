@@ -1,17 +1,21 @@
+import type { Principal } from "#access/principal.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { lockForCancelling } from "#execution/cancel-executions.store.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import type { AfterCommit } from "#execution/queue-hooks.ts";
 import { advanceStoredGraph, lockGraphs } from "./advancing/advance.store.ts";
+import { recordAudit } from "./audit.store.ts";
 import {
   askToCancel,
   dropWishes,
   executionsAskedToEnd,
   executionsWithoutWaiters,
+  finishRunsWithoutExecution,
   finishSharedRuns,
   markCancelled,
 } from "./cancel.store.ts";
 import type { GraphId } from "./graph-id.ts";
+import { requireGrantOnGraph } from "./require-grant-on-graph.ts";
 import { graphsOfExecutions } from "./run.store.ts";
 
 /** The queue, as far as cancelling goes. */
@@ -29,16 +33,25 @@ export interface CancellingQueue {
 export async function cancelGraph(
   db: Db,
   queue: CancellingQueue,
+  by: Principal,
   graphId: GraphId,
   jobs?: readonly string[],
 ): Promise<boolean> {
   const found = await db.transaction(async (tx) => {
     const [graph] = await lockGraphs(tx, [graphId]);
     if (graph === undefined) return false;
+    await requireGrantOnGraph(tx, by, "cancel", graphId);
     if (graph.state !== "running") return true;
     if (jobs === undefined) await markCancelled(tx, graphId);
+    await recordAudit(tx, {
+      actor: by.name,
+      verb: "cancel",
+      graphId,
+      detail: jobs ? { jobs } : {},
+    });
     const waiting = await dropWishes(tx, graphId, jobs);
     const running = await askToCancel(tx, graphId, jobs);
+    await finishRunsWithoutExecution(tx, graphId);
     const cancelAsked = graph.cancelAsked || jobs === undefined;
     await advanceStoredGraph(tx, { ...graph, cancelAsked }, [...new Set([...waiting, ...running])]);
     return true;

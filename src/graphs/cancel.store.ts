@@ -23,7 +23,7 @@ export async function dropWishes(
   const rows = await tx.many(
     Name,
     sql`
-      update job set wanted = null
+      update job set wanted = null, runs_left = 0
       where graph_id = ${graphId} and wanted is not null and state in ('blocked', 'unreachable', 'ready')
         and (${jobs === undefined} or name = any(${jobs ?? []}::text[]))
       returning name
@@ -52,6 +52,25 @@ export async function askToCancel(
 
 const Execution = z.object({ id: ExecutionId });
 
+/**
+ * Ends at once the runs that no execution serves: there is nobody to pass the wish on to.
+ *
+ * Workers that share a job's items have executions, which end first.
+ */
+export async function finishRunsWithoutExecution(tx: Tx, graphId: GraphId): Promise<void> {
+  await tx.run(sql`
+    with ended as (
+      update run
+      set state = 'finished', outcome = 'cancelled', yield = 'cancelled', finished_at = now(), due_at = null
+      where graph_id = ${graphId} and state <> 'finished' and cancel_asked_at is not null
+        and served_by in ('farm', 'outside')
+      returning graph_id, job
+    )
+    update job set yield = 'cancelled'
+    from ended where job.graph_id = ended.graph_id and job.name = ended.job
+  `);
+}
+
 /** Executions that serve a run which is to end. */
 export async function executionsAskedToEnd(tx: Tx): Promise<ExecutionId[]> {
   const rows = await tx.many(
@@ -59,7 +78,7 @@ export async function executionsAskedToEnd(tx: Tx): Promise<ExecutionId[]> {
     sql`
       select distinct execution_id as id
       from run
-      where state <> 'finished' and cancel_asked_at is not null
+      where state <> 'finished' and cancel_asked_at is not null and execution_id is not null
       order by 1
     `,
   );
@@ -81,16 +100,21 @@ export function finishSharedRuns(
   return tx.many(
     EndedRun,
     sql`
-      update run
-      set state = 'finished', outcome = 'cancelled', finished_at = now()
-      where execution_id = any(${executions}::uuid[])
-        and state <> 'finished' and cancel_asked_at is not null
-        and exists (
-          select from run as other
-          where other.execution_id = run.execution_id and other.state <> 'finished'
-            and other.cancel_asked_at is null
-        )
-      returning graph_id as "graphId", job
+      with ended as (
+        update run
+        set state = 'finished', outcome = 'cancelled', yield = 'cancelled', finished_at = now()
+        where execution_id = any(${executions}::uuid[])
+          and state <> 'finished' and cancel_asked_at is not null
+          and exists (
+            select from run as other
+            where other.execution_id = run.execution_id and other.state <> 'finished'
+              and other.cancel_asked_at is null
+          )
+        returning graph_id, job
+      )
+      update job set yield = 'cancelled'
+      from ended where job.graph_id = ended.graph_id and job.name = ended.job
+      returning job.graph_id as "graphId", job.name as job
     `,
   );
 }

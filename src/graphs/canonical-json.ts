@@ -1,8 +1,39 @@
-/** One text for equal values: keys sorted, no spaces, what is undefined left out. */
+/**
+ * One text for equal values: keys sorted, no spaces, what is undefined left out.
+ *
+ * Written out by hand: a catalog has tens of thousands of definitions, and sorting through
+ * `JSON.stringify` makes a copy of each map of each of them.
+ */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
+  return textOf(value) ?? "null";
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return quoted(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) {
+    let text = "[";
+    for (let i = 0; i < value.length; i++) {
+      if (i > 0) text += ",";
+      text += textOf(value[i]) ?? "null";
+    }
+    return `${text}]`;
+  }
+  if ("toJSON" in value) return JSON.stringify(value);
+  let text = "{";
+  const map = value as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(map).toSorted()) {
+    const part = textOf(map[key]);
+    if (part === undefined) continue;
+    if (text.length > 1) text += ",";
+    text += `${quoted(key)}:${part}`;
+  }
+  return `${text}}`;
+}
+
+/** Texts that JSON writes as they are. Most are, and a call for each would cost more than all else. */
+const unescaped = /^[ !#-[\]-\u{d7ff}\u{e000}-\u{ffff}]*$/u;
+
+function quoted(text: string): string {
+  return unescaped.test(text) ? `"${text}"` : JSON.stringify(text);
 }

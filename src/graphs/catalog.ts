@@ -1,6 +1,5 @@
+import { createHash } from "node:crypto";
 import { z } from "zod";
-import { digestOf } from "#cas/digest-of.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 
@@ -25,11 +24,23 @@ export interface Catalog {
 export function catalogOf(definitions: ReadonlyMap<string, JobDefinition>): Catalog {
   const entries = [...definitions]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, definition]) => ({ name, digest: nameOf(definition), definition }));
+    .map(([name, definition]) => ({ name, digest: digestOfDefinition(definition), definition }));
   return { digest: nameOf(entries.map(({ name, digest }) => [name, digest])), entries };
 }
 
-function nameOf(value: unknown): DefinitionDigest {
-  const digest: Digest = digestOf(new TextEncoder().encode(canonicalJson(value)));
-  return DefinitionDigest.parse(digestKey(digest));
+const remembered = new WeakMap<JobDefinition, DefinitionDigest>();
+
+/** A job without holes is the same object in every plan of its catalog. */
+function digestOfDefinition(definition: JobDefinition): DefinitionDigest {
+  const digest = remembered.get(definition) ?? nameOf(definition);
+  remembered.set(definition, digest);
+  return digest;
+}
+
+/** The digest of a value's canonical text, as `<hash>/<size>`. */
+export function nameOf(value: unknown): DefinitionDigest {
+  const text = canonicalJson(value);
+  const hash = createHash("sha256").update(text).digest("hex");
+  // Right by construction: tens of thousands are made at a time.
+  return `${hash}/${Buffer.byteLength(text)}` as DefinitionDigest;
 }

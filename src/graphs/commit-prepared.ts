@@ -3,10 +3,15 @@ import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
-import { advanceStoredGraph, lockGraphs } from "./advancing/advance.store.ts";
+import { advanceStoredGraphs, lockGraphs } from "./advancing/advance.store.ts";
+import { insertChunkedRun } from "./chunks/chunked-run.store.ts";
+import { nextBatches } from "./chunks/share-items.ts";
+import { wakeErrands } from "./kinds/errand.store.ts";
 import type { Prepared } from "./prepare-job.ts";
+import { happeningsOf } from "./queue-events.ts";
 import { type ReadyJob, stillTaken, takenKey } from "./ready-job.store.ts";
 import { insertRuns, type NewRun } from "./run.store.ts";
+import { sizeClassOf } from "./size-class.ts";
 
 /** A job whose preparation is over, one way or the other. */
 export interface PreparedJob {
@@ -53,17 +58,25 @@ export async function commitPrepared(
 
   const runs = jobs.map((job) => {
     const request = requests.get(job);
-    return runOf(job, request && servedBy.get(request.id));
+    return runOf(job, request && servedBy.get(request.id), now);
   });
   await insertRuns(tx, runs);
-  for (const graph of graphs) {
-    const here = jobs.filter(({ job }) => job.graphId === graph.id);
-    await advanceStoredGraph(
-      tx,
-      graph,
-      here.map(({ job }) => job.job),
-    );
-  }
+  await beginChunks(tx, jobs, now);
+  await advanceStoredGraphs(
+    tx,
+    happeningsOf(
+      graphs,
+      jobs.map(({ job }) => job),
+    ),
+  );
+  if (runs.some(({ kind }) => kind === "to-plan")) await wakeErrands(tx);
+}
+
+async function beginChunks(tx: Tx, jobs: readonly PreparedJob[], now: Date): Promise<void> {
+  const chunked = jobs.flatMap(({ prepared }) => (prepared.kind === "items" ? [prepared.run] : []));
+  if (chunked.length === 0) return;
+  for (const run of chunked) await insertChunkedRun(tx, run);
+  await nextBatches(tx, chunked, now);
 }
 
 function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRequest | undefined {
@@ -75,23 +88,42 @@ function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRe
     domain: job.domain,
     actionDigest: built.action.digest,
     platform: built.platform,
-    sizeClass: Math.max(1, Number.parseInt(built.platform["min-size-class"] ?? "1", 10) || 1),
+    sizeClass: sizeClassOf(built.platform),
     // REv2's lower is sooner; people's higher is.
-    priority: 0 - (job.definition.priority ?? 0),
+    priority: 0 - job.priority,
+    top: job.top,
     invocation: job.graphId,
     timeoutMs: built.timeoutMs,
     doNotCache: false,
   };
 }
 
-function runOf({ job, prepared }: PreparedJob, executionId: ExecutionId | undefined): NewRun {
+function runOf(
+  { job, prepared }: PreparedJob,
+  executionId: ExecutionId | undefined,
+  now: Date,
+): NewRun {
   const { graphId, cause } = job;
   const about = { graphId, job: job.job, cause, inputRuns: job.inputRuns };
   switch (prepared.kind) {
     case "unpreparable":
       return { ...about, kind: "unpreparable", message: prepared.message };
     case "hit":
+      // What the cache knows of a graph job is its definitions; their graph is still to run.
+      if (job.definition.kind === "graph")
+        return { ...about, ...prepared, kind: "to-plan", dueAt: now };
       return { ...about, ...prepared };
+    case "to-plan":
+      return {
+        ...about,
+        kind: "to-plan",
+        actionDigest: null,
+        result: null,
+        madeAt: null,
+        dueAt: now,
+      };
+    case "items":
+      return { ...about, kind: "items" };
     case "to-execute":
       if (executionId === undefined) throw new Fault("internal", `no execution serves ${job.job}`);
       return { ...about, kind: "queued", actionDigest: prepared.built.action.digest, executionId };

@@ -2,8 +2,10 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
 import pino from "pino";
+import { everybody, type Principal } from "#access/principal.ts";
 import { recordActionResult } from "#actions/action-cache.ts";
 import { outputTrees } from "#actions/output-trees.ts";
 import type { SubmitGraph } from "#api/graph.ts";
@@ -22,6 +24,8 @@ import {
   ActionSchema,
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { FindingsSchema } from "#proto/grange/worker/v1/worker_pb.ts";
+import { CatalogShelf } from "./catalogs/catalog-shelf.ts";
 import { CommitInputReader } from "./commit-inputs.ts";
 import { TemplateEvaluator } from "./definitions/template-evaluator.ts";
 import { GraphId } from "./graph-id.ts";
@@ -35,6 +39,8 @@ export interface Answer {
   readonly exitCode?: number;
   readonly outcome?: Exclude<Outcome, "worker_lost">;
   readonly outputs?: Readonly<Record<string, string>>;
+  /** What the rules found in its log, as workers report it. */
+  readonly findings?: MessageInitShape<typeof FindingsSchema>;
 }
 
 /** All of a farm but its workers: a repository, the queue, the store; a worker that a test plays. */
@@ -45,6 +51,7 @@ export async function farmOfGraphs(db: Db) {
   const mirrors = openMirrors({ git, directory: join(root, "mirrors"), workingDirectory: root });
   const inputs = new CommitInputReader({ git, mirrors, db, store });
   const evaluator = new TemplateEvaluator();
+  const shelf = new CatalogShelf();
   const logger = pino({ level: "silent" });
   const project = "main";
   const queue = await openExecutionQueue({
@@ -74,6 +81,9 @@ export async function farmOfGraphs(db: Db) {
     slots: 64,
     version: "0",
     facilities: {},
+    transport: "pull",
+    host: "here",
+    leaseMs: 15_000,
   });
   const repository = testRepository(root);
   const parts = {
@@ -92,17 +102,20 @@ export async function farmOfGraphs(db: Db) {
     while ((await prepareReadyJobs(parts)) > 0);
   };
 
+  const submission = { db, git, mirrors, inputs, evaluator, shelf };
   return {
     db,
     queue,
     store,
     repository,
     parts,
+    submission,
     prepare,
-    async submit(request: Partial<SubmitGraph> = {}) {
+    async submit(request: Partial<SubmitGraph> = {}, by: Principal = everybody) {
       const { graph, isNew } = await submitGraph(
-        { db, git, mirrors, inputs, evaluator },
+        submission,
         { repository: repository.path, ...request },
+        by,
       );
       return { id: GraphId.parse(graph.id), graph, isNew };
     },
@@ -135,6 +148,7 @@ export async function farmOfGraphs(db: Db) {
             exitCode = 0,
             outcome = exitCode === 0 ? "succeeded" : "failed",
             outputs = {},
+            findings = {},
           } = answer(script, action.inputRootDigest?.hash ?? "");
           const outputFiles = await Promise.all(
             Object.entries(outputs).map(async ([path, text]) => {
@@ -146,7 +160,13 @@ export async function farmOfGraphs(db: Db) {
           );
           const result = toBinary(
             ActionResultSchema,
-            create(ActionResultSchema, { exitCode, outputFiles }),
+            create(ActionResultSchema, {
+              exitCode,
+              outputFiles,
+              executionMetadata: {
+                auxiliaryMetadata: [anyPack(FindingsSchema, create(FindingsSchema, findings))],
+              },
+            }),
           );
           await queue.finish({ lease, outcome, exitCode, result });
         }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { everybody } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
@@ -150,7 +151,7 @@ describe("a graph", () => {
     const { id } = await farm.submit();
     await farm.prepare();
 
-    await cancelGraph(db, farm.queue, id);
+    await cancelGraph(db, farm.queue, everybody, id);
 
     expect(await farm.states(id)).toEqual({ a: "cancelled", b: "cancelled" });
     expect((await wholeGraph(db, id))?.state).toBe("cancelled");
@@ -161,7 +162,7 @@ describe("a graph", () => {
     const [first, second] = [await farm.submit(), await farm.submit()];
     await farm.prepare();
 
-    await cancelGraph(db, farm.queue, first.id);
+    await cancelGraph(db, farm.queue, everybody, first.id);
     await farm.work();
 
     expect([await farm.states(first.id), await farm.states(second.id)]).toEqual([
@@ -231,7 +232,7 @@ test("an end that was asked for by a server that died is passed on by another", 
   const { id } = await farm.submit();
   await farm.prepare();
   const deadServer = { ...farm.queue, transaction: () => Promise.reject(new Error("dead")) };
-  await expect(cancelGraph(db, deadServer, id)).rejects.toThrow("dead");
+  await expect(cancelGraph(db, deadServer, everybody, id)).rejects.toThrow("dead");
 
   await passCancellationsOn(db, farm.queue);
 
@@ -275,7 +276,7 @@ test("the runner wakes by itself when a graph is stored", async () => {
   await runner.stop();
 
   expect([leased.length, states]).toEqual([1, { a: "queued" }]);
-  await cancelGraph(db, farm.queue, id);
+  await cancelGraph(db, farm.queue, everybody, id);
 });
 
 test("a run under way names its worker, and a log reader finds its execution", async () => {
@@ -296,7 +297,7 @@ test("a run under way names its worker, and a log reader finds its execution", a
   expect(await jobsServedBy(db, [leased.lease.executionId])).toMatchObject([
     { graphId: id, job: "a" },
   ]);
-  await cancelGraph(db, farm.queue, id);
+  await cancelGraph(db, farm.queue, everybody, id);
 });
 
 test("counts, edges and states that are stored agree with each other", async () => {

@@ -55,6 +55,11 @@ export async function graphSummary(tx: Tx, id: GraphId): Promise<GraphSummary | 
   return row;
 }
 
+/** Graphs that a condition names; it may end with an order. */
+export function graphSummaries(tx: Tx, which: Sql): Promise<GraphSummary[]> {
+  return tx.many(SummaryRow, sql`select ${columns} from graph where ${which}`);
+}
+
 export interface GraphListing {
   /** Of one repository; of all when absent. */
   readonly repository?: string | undefined;

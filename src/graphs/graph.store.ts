@@ -8,6 +8,7 @@ import type { GraphPart } from "./advancing/graph-part.ts";
 import type { Catalog } from "./catalog.ts";
 import { parseDuration } from "./definitions/duration.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
+import { lesserTtlMs } from "./expiry/graph-ttl.ts";
 import type { GraphId } from "./graph-id.ts";
 
 /** A graph as it begins. */
@@ -23,10 +24,16 @@ export interface NewGraph {
   readonly domain: TrustDomain;
   readonly skipCache: boolean;
   readonly catalog: Catalog;
+  /** The digest of the templates that it was made of; null when it was made of none. */
+  readonly templateCatalog?: string | null | undefined;
   readonly branch: string;
   readonly switches: Readonly<Record<string, unknown>>;
   readonly priority: number;
+  /** The highest priority that a job of it may reach; no cap when null or absent. */
+  readonly priorityCap?: number | null;
   readonly top: boolean;
+  /** How long any of its jobs may wait for its start; the jobs' own when absent. */
+  readonly ttlMs?: number | undefined;
   readonly submittedBy: string;
   /** The graph whose set it joins; its own when absent. */
   readonly set?: GraphId | undefined;
@@ -74,15 +81,15 @@ export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
   for (const { state } of graph.begun.jobs) counts[state] = (counts[state] ?? 0) + 1;
   const inserted = await tx.run(sql`
     insert into graph (id, repository, commit, rev, subject, author, committed_at, catalog,
-                       parameters, domain, skip_cache, counts, branch, switches, priority, top,
-                       submitted_by, set_id, parent_id, parent_kind, parent_job)
+                       parameters, domain, skip_cache, counts, branch, switches, priority, priority_cap,
+                       top, submitted_by, set_id, parent_id, parent_kind, parent_job, template_catalog)
     values (${graph.id}, ${graph.repository}, ${graph.commit}, ${graph.rev}, ${graph.subject},
             ${graph.author}, ${graph.committedAt}, ${graph.catalog.digest},
             ${JSON.stringify(graph.parameters)}::jsonb, ${graph.domain}, ${graph.skipCache},
             ${JSON.stringify(counts)}::jsonb, ${graph.branch}, ${JSON.stringify(graph.switches)}::jsonb,
-            ${graph.priority}, ${graph.top}, ${graph.submittedBy}, ${graph.set ?? graph.id},
+            ${graph.priority}, ${graph.priorityCap ?? null}, ${graph.top}, ${graph.submittedBy}, ${graph.set ?? graph.id},
             ${graph.parent?.id ?? null}, ${graph.parent?.kind ?? null},
-            ${graph.parent?.kind === "subgraph" ? graph.parent.job : null})
+            ${graph.parent?.kind === "subgraph" ? graph.parent.job : null}, ${graph.templateCatalog ?? null})
     on conflict (id) do nothing
   `);
   if (inserted === 0) return false;
@@ -113,7 +120,7 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
       tags: entry?.definition.tags ?? {},
       depth: job.depth,
       priority: entry?.definition.priority ?? 0,
-      ttl_ms: entry?.definition.ttl === undefined ? null : parseDuration(entry.definition.ttl),
+      ttl_ms: lesserTtlMs(parseDuration(entry?.definition.ttl ?? ""), graph.ttlMs),
       on_expiry: entry?.definition["on-expiry"] ?? "fail",
       set_aside: job.setAside,
       state: job.state,

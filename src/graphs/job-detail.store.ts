@@ -1,6 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { outputSymlinksOf } from "#actions/result-paths.ts";
+import { ErrorLine, FoundNumber } from "#api/findings.ts";
 import { type JobDetail, type Run, RunCause, RunOutcome, RunServer } from "#api/graph.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
@@ -14,13 +15,14 @@ import { definitionOfJob } from "./graph.store.ts";
 import { GraphId } from "./graph-id.ts";
 import { edgesOf, jobSummary } from "./graph-page.store.ts";
 import { graphSummary } from "./graph-summary.store.ts";
+import { jobOrigin } from "./reruns/job-origin.store.ts";
 
-/** All that a job's page shows; undefined when there is no such graph or job. */
+/** All that a job's page shows but why it waits; undefined when there is no such graph or job. */
 export async function jobDetail(
   tx: Tx,
   graphId: GraphId,
   name: string,
-): Promise<JobDetail | undefined> {
+): Promise<Omit<JobDetail, "waiting"> | undefined> {
   const graph = await graphSummary(tx, graphId);
   const job = graph && (await jobSummary(tx, graphId, name));
   if (graph === undefined || job === undefined) return undefined;
@@ -28,6 +30,7 @@ export async function jobDetail(
     graph,
     job,
     definition: await definitionOfJob(tx, graphId, name),
+    origin: await jobOrigin(tx, graphId, name),
     dependsOn: await edgesOf(tx, graphId, sql`job = ${name}`),
     dependedOnBy: await edgesOf(tx, graphId, sql`on_job = ${name}`),
     runList: await withWorkers(tx, await runsOf(tx, graphId, name)),
@@ -80,6 +83,9 @@ const RunRow = z
     userMs: z.number().nullable(),
     systemMs: z.number().nullable(),
     peakMemoryBytes: z.number().nullable(),
+    failureClass: z.string().nullable(),
+    errorLines: z.array(ErrorLine),
+    numbers: z.record(z.string(), FoundNumber),
     result: z.instanceof(Uint8Array).nullable(),
   })
   .transform(
@@ -104,7 +110,8 @@ export function runsOf(tx: Tx, graphId: GraphId, job: string): Promise<Run[]> {
              cached_at as "cachedAt", attempt, worker,
              wanted_at as "wantedAt", ready_at as "readyAt", queued_at as "queuedAt", due_at as "dueAt",
              started_at as "startedAt", finished_at as "finishedAt", user_ms as "userMs",
-             system_ms as "systemMs", peak_memory_bytes as "peakMemoryBytes", result
+             system_ms as "systemMs", peak_memory_bytes as "peakMemoryBytes",
+             failure_class as "failureClass", error_lines as "errorLines", numbers, result
       from run
       where graph_id = ${graphId} and job = ${job}
       order by number desc

@@ -19,6 +19,11 @@ export function jobScript(job: JobDefinition): string {
   return `${lines.join("\n")}\n`;
 }
 
+/** The lines with which a command is shown in the log, before it runs. */
+export function shownLines(command: string): string[] {
+  return shown(command).split("\n");
+}
+
 function judgeExitCode(accepted: readonly number[]): string[] {
   const others = accepted.filter((code) => code !== 0);
   const branches = others.length === 0 ? [] : [`    ${others.join("|")}) exit 0 ;;`];

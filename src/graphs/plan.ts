@@ -1,8 +1,11 @@
 import type { EdgeCondition } from "#api/graph.ts";
 import { type Catalog, catalogOf } from "./catalog.ts";
+import { inactiveJobs, selectedJobs, wantedJobs } from "./catalogs/choose-jobs.ts";
 import { definitionLimits } from "./definitions/definition-limits.ts";
+import { problemNowhere } from "./definitions/definition-origin.ts";
 import { type DefinitionProblem, DefinitionProblems } from "./definitions/definition-problems.ts";
 import { suggestion } from "./definitions/nearest-name.ts";
+import { conditionOf, problemOfNeededEnd } from "./definitions/need-condition.ts";
 import type { DefinedJob, Definitions } from "./definitions/read-definitions.ts";
 import { findCycle } from "./find-cycle.ts";
 
@@ -26,27 +29,33 @@ export interface Plan {
  * Turns definitions into the jobs and edges of a graph; throws `DefinitionProblems`.
  *
  * A job whose `when` is false takes the jobs that need it along, unless they
- * say that the need is optional.
+ * say that the need is optional. `select` narrows what the graph that was asked for selects.
  */
-export function plan({ jobs }: Definitions): Plan {
+export function plan({ jobs, graph }: Definitions, select?: string): Plan {
   const byName = new Map(jobs.map((job) => [job.name, job]));
   const problems = jobs.flatMap((job) => problemsOfNeeds(job, byName));
   if (problems.length > 0)
     throw new DefinitionProblems(problems.slice(0, definitionLimits.problems));
   throwIfCyclic(byName);
 
-  const wanted = withoutDroppedNeeds(byName);
+  const all = wantedJobs(byName);
+  const wanted = selectedJobs(all, [graph?.select, select]);
+  if (all.size > 0 && wanted.size === 0) throw nothingSelected(select ?? graph?.select ?? "");
+  const inactive = inactiveJobs(wanted, graph?.inactive);
   const edges: PlannedEdge[] = [];
   for (const job of wanted.values()) {
     for (const [on, need] of Object.entries(job.definition.needs ?? {})) {
-      if (wanted.has(on)) edges.push({ job: job.name, on, condition: need.on ?? "success" });
+      if (!wanted.has(on)) continue;
+      // What a job can do without, it does not wait for until somebody asks for it.
+      if (need.optional === true && inactive.has(on) && !inactive.has(job.name)) continue;
+      edges.push({ job: job.name, on, condition: conditionOf(need.on) });
     }
   }
   throwIfEmptyOrHuge(jobs, wanted, edges);
   return {
     catalog: catalogOf(new Map([...wanted].map(([name, job]) => [name, job.definition]))),
     edges,
-    inactive: new Set(),
+    inactive,
   };
 }
 
@@ -59,6 +68,11 @@ function problemsOfNeeds(
     if (other === undefined) {
       const message = `job "${job.name}" needs "${on}", which does not exist${suggestion(on, byName.keys())}`;
       return [job.problemAt(["needs", on], message, "key")];
+    }
+    const wrongEnd = problemOfNeededEnd(need.on, Object.keys(other.definition.failure ?? {}));
+    if (wrongEnd !== undefined) {
+      const message = `job "${job.name}" needs "${on}" to end so: ${wrongEnd}`;
+      return [job.problemAt(["needs", on, "on"], message)];
     }
     const made = other.definition.outputs ?? [];
     return (need.outputs ?? [])
@@ -94,18 +108,9 @@ function shortened(cycle: readonly string[]): readonly string[] {
   return cycle.length <= 12 ? cycle : [...cycle.slice(0, 6), "…", ...cycle.slice(-5)];
 }
 
-/** The jobs that are in the graph: in order of definition, without those that lost what they need. */
-function withoutDroppedNeeds(byName: ReadonlyMap<string, DefinedJob>): Map<string, DefinedJob> {
-  const neededBy = new Map<string, string[]>();
-  for (const job of byName.values()) {
-    for (const [on, need] of Object.entries(job.definition.needs ?? {})) {
-      if (need.optional !== true) neededBy.set(on, [...(neededBy.get(on) ?? []), job.name]);
-    }
-  }
-  const dropped = new Set([...byName.values()].filter((job) => !job.wanted).map((job) => job.name));
-  // A set grows while it is walked: those that are added are visited too.
-  for (const name of dropped) for (const waiting of neededBy.get(name) ?? []) dropped.add(waiting);
-  return new Map([...byName].filter(([name]) => !dropped.has(name)));
+function nothingSelected(select: string): DefinitionProblems {
+  const message = `no job is selected by ${JSON.stringify(select)}; "*" is every job`;
+  return new DefinitionProblems([problemNowhere(message)]);
 }
 
 function throwIfEmptyOrHuge(
@@ -116,6 +121,10 @@ function throwIfEmptyOrHuge(
   const here = { file: ".grange", line: null, column: null };
   if (edges.length > definitionLimits.edges) {
     const message = `the jobs need each other ${edges.length} times, more than 200,000; gather some with "kind: join"`;
+    throw new DefinitionProblems([{ ...here, message }]);
+  }
+  if (wanted.size > definitionLimits.jobs) {
+    const message = `the graph has ${wanted.size} jobs, more than 20,000: select some of them`;
     throw new DefinitionProblems([{ ...here, message }]);
   }
   if (wanted.size > 0) return;

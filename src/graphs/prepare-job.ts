@@ -5,13 +5,18 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
 import { layOver } from "#cas/lay-over.ts";
 import type { Digest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { type BuiltAction, buildAction } from "./build-action.ts";
+import { type PreparedChunks, prepareChunks } from "./chunks/prepare-chunks.ts";
 import type { CommitInputReader } from "./commit-inputs.ts";
+import type { JobDefinition } from "./definitions/job-definition.ts";
+import { graphFileOf } from "./kinds/definitions-of-child.ts";
 import type { ReadyJob } from "./ready-job.store.ts";
 import { latestResults } from "./run.store.ts";
 import { takeOutputs } from "./take-outputs.ts";
+import { takeSource } from "./take-source.ts";
 
 export interface PreparationRooms {
   readonly db: Db;
@@ -29,17 +34,49 @@ export type Prepared =
       readonly actionDigest: Digest;
       readonly result: Uint8Array;
       readonly madeAt: Date;
-    };
+    }
+  /** Its definition says which graph it is; no action is needed to know. */
+  | { readonly kind: "to-plan" }
+  | PreparedChunks;
+
+/**
+ * Finds out how a ready job is served; throws `invalid_argument`, `not_found` or `failed_precondition` when the
+ * job itself is at fault.
+ *
+ * Nothing is decided here: to do it twice, or to die in the middle, harms nobody.
+ */
+export async function prepareJob(rooms: PreparationRooms, job: ReadyJob): Promise<Prepared> {
+  const { definition } = job;
+  const kind = definition.kind ?? "command";
+  switch (kind) {
+    case "command":
+      return definition.chunks === undefined
+        ? prepareAction(rooms, job, definition)
+        : prepareChunks(rooms, job, definition.chunks, await inputRoot(rooms, job));
+    case "graph": {
+      if (definition.commands === undefined) return { kind: "to-plan" };
+      const outputs = [...(definition.outputs ?? []), graphFileOf(definition)];
+      return prepareAction(rooms, job, { ...definition, outputs });
+    }
+    case "join":
+    case "breakpoint":
+    case "timer":
+    case "notify":
+    case "dummy":
+      throw new Fault("internal", `a ${kind} job needs no preparation`);
+  }
+}
 
 /**
  * Turns a ready job into an action, puts what the action needs into the store, and looks whether its result is known.
- *
- * Nothing is decided here: to do it twice, or to die in the middle, harms nobody.
- * Throws `invalid_argument`, `not_found` or `failed_precondition` when the job itself is at fault.
  */
-export async function prepareJob(rooms: PreparationRooms, job: ReadyJob): Promise<Prepared> {
+async function prepareAction(
+  rooms: PreparationRooms,
+  job: ReadyJob,
+  definition: JobDefinition,
+): Promise<Prepared> {
   const { db, store, trees, project } = rooms;
-  const built = buildAction(job.definition, await inputRoot(rooms, job));
+  const built = buildAction(definition, await inputRoot(rooms, job));
   await Promise.all(
     [built.command, built.action].map(({ digest, bytes }) => store.put(digest, bytes)),
   );
@@ -68,7 +105,8 @@ async function inputRoot(
   const needs = Object.entries(job.definition.needs ?? {}).filter(
     ([, need]) => need.outputs?.length !== 0,
   );
-  if (needs.length === 0) return files.root;
+  const { sources = [] } = job.definition;
+  if (needs.length === 0 && sources.length === 0) return files.root;
   const made = new Map(
     (
       await latestResults(
@@ -78,9 +116,14 @@ async function inputRoot(
       )
     ).map((result) => [result.job, result]),
   );
-  const overlays = await Promise.all(
-    needs.map(([from, need]) => takeOutputs(trees, from, need, made.get(from))),
-  );
+  const overlays = await Promise.all([
+    ...sources.map((source) => takeSource(inputs, source)),
+    ...needs.map(([from, need]) => {
+      // What may be missing is taken as of a job whose end does not matter.
+      const asIs = job.goesWithout.includes(from) ? { ...need, on: "end" as const } : need;
+      return takeOutputs(trees, from, asIs, made.get(from));
+    }),
+  ]);
   if (overlays.every(({ entries }) => entries.length === 0)) return files.root;
   const parts = await layOver(store, files.entries, overlays);
   return uploadDirectories(store, buildDirectoryTree(parts));

@@ -1,14 +1,23 @@
 import type { Tx } from "#db/db.ts";
+import type { ExecutionId } from "#execution/execution.ts";
 import type { FinishedExecution } from "#execution/finished-execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
-import { advanceStoredGraph, lockGraphs } from "./advancing/advance.store.ts";
+import {
+  advanceStoredGraphs,
+  type Happening,
+  type LockedGraph,
+  lockGraphs,
+} from "./advancing/advance.store.ts";
+import { endBatchesOf } from "./chunks/share-items.ts";
+import { graphsOfBatches, moveBatches } from "./chunks/work-batch.store.ts";
 import type { GraphId } from "./graph-id.ts";
+import { goOnWithSeries } from "./reruns/series.store.ts";
 import { retriesAgain } from "./retry-again.ts";
 import {
-  type ChangedRun,
   type EndedRun,
   finishRuns,
   graphsOfExecutions,
+  type JobKey,
   moveRuns,
   retryBudgets,
   wantAutoRetries,
@@ -25,19 +34,75 @@ export async function onExecutionsFinished(
 ): Promise<GraphId[]> {
   const graphs = await lockGraphs(
     tx,
-    await graphsOfExecutions(
+    await graphsServedBy(
       tx,
       finished.map(({ id }) => id),
     ),
   );
-  if (graphs.length === 0) return [];
+  const [first] = finished;
+  if (graphs.length === 0 || first === undefined) return [];
   const ended = await finishRuns(tx, finished);
-  for (const graph of graphs) {
-    const here = ended.filter((run) => run.graphId === graph.id);
-    if (!graph.cancelAsked) await retryFailed(tx, graph.id, here);
-    await advanceStoredGraph(tx, graph, jobsOf(here));
-  }
+  const batches = await endBatchesOf(
+    tx,
+    finished.map((execution) => ({
+      executionId: execution.id,
+      outcome: execution.outcome,
+      message: execution.message === "" ? null : execution.message,
+      worker: execution.worker ?? null,
+      startedAt: execution.startedAt ?? null,
+      result: execution.result ?? null,
+      cached: false,
+    })),
+    first.finishedAt,
+  );
+  // A batch's end is not its run's, but pages show it.
+  const goingOn = { outcome: null, failureClass: null, cancelAsked: false };
+  await passOnEndedRuns(tx, graphs, [
+    ...ended,
+    ...batches.map(({ graphId, job }) => ({ graphId, job, ...goingOn })),
+  ]);
   return graphs.map((graph) => graph.id);
+}
+
+/** The graphs with a run or a batch in one of these executions. */
+async function graphsServedBy(tx: Tx, ids: readonly ExecutionId[]): Promise<GraphId[]> {
+  return [...(await graphsOfExecutions(tx, ids)), ...(await graphsOfBatches(tx, ids))];
+}
+
+/**
+ * Lets jobs whose runs have ended try again where they may, and carries what became of them through locked graphs.
+ *
+ * Runs without an outcome have not ended; they have begun, or moved.
+ */
+export async function passOnEndedRuns(
+  tx: Tx,
+  graphs: readonly LockedGraph[],
+  changed: readonly EndedRun[],
+  /** Whether a failed job may use its budget for retries. */
+  { retry } = { retry: true },
+): Promise<void> {
+  const ended = changed.filter(({ outcome }) => outcome !== null);
+  if (ended.length > 0) await wantFurtherRuns(tx, graphs, ended, retry);
+  await advanceStoredGraphs(tx, happeningsOf(graphs, changed));
+}
+
+async function wantFurtherRuns(
+  tx: Tx,
+  graphs: readonly LockedGraph[],
+  ended: readonly EndedRun[],
+  retry: boolean,
+): Promise<void> {
+  const cancelled = new Set(graphs.filter(({ cancelAsked }) => cancelAsked).map(({ id }) => id));
+  const inSeries = await goOnWithSeries(
+    tx,
+    ended.map((run) => ({ ...run, isLast: run.cancelAsked || cancelled.has(run.graphId) })),
+  );
+  if (!retry) return;
+  const ofSeries = new Set(inSeries.map((run) => keyOf(run)));
+  await retryFailed(
+    tx,
+    ended.filter((run) => !cancelled.has(run.graphId) && !ofSeries.has(keyOf(run))),
+  );
 }
 
 /** Shows whether jobs run or wait again, inside the transaction that moves their executions. */
@@ -47,33 +112,45 @@ export async function onExecutionsProgress(
 ): Promise<GraphId[]> {
   const graphs = await lockGraphs(
     tx,
-    await graphsOfExecutions(
+    await graphsServedBy(
       tx,
       progress.map(({ id }) => id),
     ),
   );
   if (graphs.length === 0) return [];
-  const changed = await moveRuns(tx, progress);
-  for (const graph of graphs) {
-    await advanceStoredGraph(tx, graph, jobsOf(changed.filter((run) => run.graphId === graph.id)));
-  }
+  const moved = [...(await moveRuns(tx, progress)), ...(await moveBatches(tx, progress))];
+  await advanceStoredGraphs(tx, happeningsOf(graphs, moved));
   return graphs.map((graph) => graph.id);
 }
 
-async function retryFailed(tx: Tx, graphId: GraphId, ended: readonly EndedRun[]): Promise<void> {
+async function retryFailed(tx: Tx, ended: readonly EndedRun[]): Promise<void> {
   // What a person wants to end does not begin again, however it ended.
   const bad = ended.filter((run) => run.outcome !== "succeeded" && !run.cancelAsked);
   if (bad.length === 0) return;
-  const budgets = new Map(
-    (await retryBudgets(tx, graphId, jobsOf(bad))).map((row) => [row.job, row]),
-  );
-  const again = bad.filter(({ job, outcome }) => {
-    const { used, budget } = budgets.get(job) ?? { used: 0, budget: 0 };
-    return outcome !== null && retriesAgain(outcome, used, budget);
+  const budgets = new Map((await retryBudgets(tx, bad)).map((row) => [keyOf(row), row]));
+  const again = bad.filter((run) => {
+    const { outcome, failureClass } = run;
+    const allowed = budgets.get(keyOf(run));
+    return (
+      outcome !== null &&
+      allowed !== undefined &&
+      retriesAgain({ ...allowed, outcome, failureClass })
+    );
   });
-  await wantAutoRetries(tx, graphId, jobsOf(again));
+  await wantAutoRetries(tx, again);
 }
 
-function jobsOf(runs: readonly ChangedRun[]): string[] {
-  return runs.map((run) => run.job);
+/** Which jobs of which of the graphs these runs are of. */
+export function happeningsOf(graphs: readonly LockedGraph[], runs: readonly JobKey[]): Happening[] {
+  const jobs = new Map<GraphId, string[]>();
+  for (const { graphId, job } of runs) {
+    const here = jobs.get(graphId);
+    if (here === undefined) jobs.set(graphId, [job]);
+    else here.push(job);
+  }
+  return graphs.map((graph) => ({ graph, jobs: jobs.get(graph.id) ?? [] }));
+}
+
+function keyOf({ graphId, job }: JobKey): string {
+  return `${graphId} ${job}`;
 }

@@ -19,14 +19,20 @@ const ReadyJob = z.object({
   commit: CommitSha,
   domain: TrustDomain,
   skipCache: z.boolean(),
+  /** Higher is sooner: the graph's and the job's own together, within the cap. */
+  priority: z.number(),
+  /** Of the one class that nothing overtakes. */
+  top: z.boolean(),
   /** The jobs that it waited for, and the run of each that it uses. */
   inputRuns: z.record(z.string(), z.number()),
+  /** Of these: jobs that may not have made what it takes of them. Somebody waived them, or they were passed over well. */
+  goesWithout: z.array(z.string()),
 });
 /** A job whose action is to be prepared, with all that this takes. */
 export type ReadyJob = z.infer<typeof ReadyJob>;
 
 /**
- * Takes ready jobs for preparation, the longest ready first.
+ * Takes ready jobs that need a machine for preparation, the longest ready first.
  *
  * The right ends by itself: what a server that died had taken, any server takes again.
  */
@@ -36,7 +42,8 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
     sql`
       with ready as (
         select graph_id, name from job
-        where state = 'ready' and (preparing_until is null or preparing_until <= now())
+        where state = 'ready' and kind in ('command', 'graph')
+          and (preparing_until is null or preparing_until <= now())
         order by ready_at, graph_id, name
         limit ${most}
         for update skip locked
@@ -47,16 +54,25 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
             preparing_epoch = preparing_epoch + 1
         from ready
         where job.graph_id = ready.graph_id and job.name = ready.name
-        returning job.graph_id, job.name, job.preparing_epoch, job.preparing_failures, job.wanted, job.definition
+        returning job.graph_id, job.name, job.preparing_epoch, job.preparing_failures, job.wanted, job.definition,
+                  job.priority
       )
       select taken.graph_id as "graphId", taken.name as job, taken.preparing_epoch as epoch,
              taken.preparing_failures as failures, taken.wanted as cause, definition.body as definition,
              repository.url, graph.commit, graph.domain, graph.skip_cache as "skipCache",
+             -- least() passes over the null of no cap.
+             least(graph.priority + taken.priority, graph.priority_cap) as priority, graph.top,
              coalesce((
                select jsonb_object_agg(source.name, source.runs)
                from edge join job as source on source.graph_id = edge.graph_id and source.name = edge.on_job
                where edge.graph_id = taken.graph_id and edge.job = taken.name and source.runs > 0
-             ), '{}') as "inputRuns"
+             ), '{}') as "inputRuns",
+             array(
+               select source.name
+               from edge join job as source on source.graph_id = edge.graph_id and source.name = edge.on_job
+               where edge.graph_id = taken.graph_id and edge.job = taken.name
+                 and (edge.waived_by is not null or source.set_aside = 'expired-good')
+             ) as "goesWithout"
       from taken
       join definition on definition.digest = taken.definition
       join graph on graph.id = taken.graph_id

@@ -2,11 +2,12 @@ import { z } from "zod";
 import { type RunCause, RunOutcome } from "#api/graph.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
+import { type Sql, sql } from "#db/sql.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import type { FinishedExecution } from "#execution/finished-execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
 import { yieldOf } from "./advancing/yield-of.ts";
+import { findingColumns } from "./finding-columns.ts";
 import { GraphId } from "./graph-id.ts";
 
 export interface JobKey {
@@ -35,8 +36,23 @@ export type NewRun = JobKey & {
         readonly state: "waiting" | "running";
         readonly dueAt: Date | null;
       }
-    /** The farm has served it. */
-    | { readonly kind: "settled"; readonly outcome: RunOutcome; readonly message: string | null }
+    /** The farm has served it. `result` is an REv2 ActionResult, binary. */
+    | {
+        readonly kind: "settled";
+        readonly outcome: RunOutcome;
+        readonly message: string | null;
+        readonly exitCode?: number | null;
+        readonly failureClass?: string | null;
+        readonly result?: Uint8Array | null;
+      }
+    /** The definitions of its graph are known already; the farm is to plan it. */
+    | {
+        readonly kind: "to-plan";
+        readonly actionDigest: Digest | null;
+        readonly result: Uint8Array | null;
+        readonly madeAt: Date | null;
+        readonly dueAt: Date;
+      }
     /** Workers share its items; each batch is an execution of its own. */
     | { readonly kind: "items" }
   );
@@ -70,24 +86,28 @@ export async function insertRuns(tx: Tx, runs: readonly NewRun[]): Promise<void>
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         as n (graph_id uuid, job text, cause text, served_by text, state text, outcome text, exit_code integer,
               message text, action_digest text, execution_id uuid, cached boolean, made_at timestamptz,
-              result text, yield text, due_at timestamptz, input_runs jsonb)
+              result text, yield text, due_at timestamptz, input_runs jsonb, failure_class text,
+              error_lines jsonb, numbers jsonb)
     ),
     counted as (
       update job
-      set runs = job.runs + 1, wanted = null, expires_at = null,
+      set runs = job.runs + 1, wanted = null,
+          -- What is queued still waits for its start.
+          expires_at = case when new.state = 'queued' then job.expires_at end,
           yield = coalesce(new.yield, job.yield)
       from new where job.graph_id = new.graph_id and job.name = new.job
       returning job.graph_id, job.name, job.runs, job.wanted_by, job.wanted_why, job.wanted_at, job.ready_at
     )
     insert into run (graph_id, job, number, cause, served_by, state, outcome, exit_code, message, action_digest,
                      execution_id, cached, cached_from_graph, cached_from_job, cached_at, result, yield,
-                     due_at, input_runs, asked_by, why, wanted_at, ready_at, started_at, finished_at)
+                     due_at, input_runs, failure_class, error_lines, numbers, asked_by, why, wanted_at, ready_at, started_at,
+                     finished_at)
     select new.graph_id, new.job, counted.runs, new.cause, new.served_by, new.state, new.outcome, new.exit_code,
            new.message, new.action_digest, new.execution_id, new.cached,
            maker.graph_id, maker.job,
            case when new.cached then coalesce(maker.finished_at, new.made_at) end,
            decode(new.result, 'base64'), new.yield,
-           new.due_at, new.input_runs, counted.wanted_by, counted.wanted_why, counted.wanted_at, counted.ready_at,
+           new.due_at, new.input_runs, new.failure_class, new.error_lines, new.numbers, counted.wanted_by, counted.wanted_why, counted.wanted_at, counted.ready_at,
            case when new.state = 'running' then now() end,
            case when new.state = 'finished' then now() end
     from new
@@ -111,6 +131,8 @@ function asRow(run: NewRun) {
     input_runs: run.inputRuns,
     served_by: "execution",
     cached: false,
+    error_lines: [],
+    numbers: {},
   };
   switch (run.kind) {
     case "queued":
@@ -125,6 +147,7 @@ function asRow(run: NewRun) {
         ...about,
         state: "finished",
         outcome: "succeeded",
+        ...findingColumns("succeeded", run.result),
         exit_code: 0,
         action_digest: digestKey(run.actionDigest),
         cached: true,
@@ -137,14 +160,37 @@ function asRow(run: NewRun) {
     case "errand":
       return { ...about, served_by: "farm", state: run.state, due_at: run.dueAt };
     case "settled":
-      return { ...about, served_by: "farm", ...ended(run.outcome), message: run.message };
+      return {
+        ...about,
+        served_by: "farm",
+        ...ended(run.outcome, run.result ?? undefined),
+        message: run.message,
+        exit_code: run.exitCode,
+        failure_class: run.failureClass,
+        result: base64(run.result),
+      };
+    case "to-plan":
+      return {
+        ...about,
+        served_by: "farm",
+        state: "running",
+        due_at: run.dueAt,
+        action_digest: run.actionDigest && digestKey(run.actionDigest),
+        cached: run.madeAt !== null,
+        made_at: run.madeAt,
+        result: base64(run.result),
+      };
     case "items":
       return { ...about, served_by: "items", state: "running" };
   }
 }
 
-function ended(outcome: RunOutcome) {
-  return { state: "finished", outcome, yield: yieldOf(outcome, undefined) };
+function ended(outcome: RunOutcome, result?: Uint8Array) {
+  return { state: "finished", outcome, yield: yieldOf(outcome, result) };
+}
+
+function base64(bytes: Uint8Array | null | undefined): string | null {
+  return bytes ? Buffer.from(bytes).toString("base64") : null;
 }
 
 const GraphRow = z.object({ graphId: GraphId });
@@ -165,10 +211,13 @@ const ChangedRun = z.object({ graphId: GraphId, job: z.string(), outcome: RunOut
 export type ChangedRun = z.infer<typeof ChangedRun>;
 
 /** A run that is over. One that was to end may have ended otherwise before the wish reached it. */
-const EndedRun = ChangedRun.extend({ cancelAsked: z.boolean() });
+const EndedRun = ChangedRun.extend({
+  failureClass: z.string().nullable(),
+  cancelAsked: z.boolean(),
+});
 export type EndedRun = z.infer<typeof EndedRun>;
 
-/** Ends the runs that finished executions served. */
+/** Ends the runs that finished executions served; but those of graph jobs that succeeded have no outcome yet. */
 export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Promise<EndedRun[]> {
   const rows = finished.map((execution) => ({
     id: execution.id,
@@ -185,28 +234,43 @@ export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Prom
     result:
       execution.result === undefined ? null : Buffer.from(execution.result).toString("base64"),
     yield: yieldOf(execution.outcome, execution.result),
+    ...findingColumns(execution.outcome, execution.result),
   }));
   return tx.many(
     EndedRun,
     sql`
       with ended as (
       update run
-      set state = 'finished', outcome = f.outcome, exit_code = f.exit_code, message = f.message,
-          attempt = f.attempt, worker = f.worker, started_at = f.started_at, finished_at = f.finished_at,
+      set state = case when is_graph then 'running' else 'finished' end,
+          served_by = case when is_graph then 'farm' else run.served_by end,
+          due_at = case when is_graph then now() end,
+          outcome = case when not is_graph then f.outcome end,
+          exit_code = f.exit_code, message = f.message,
+          attempt = f.attempt, worker = f.worker, started_at = f.started_at,
+          finished_at = case when not is_graph then f.finished_at end,
           user_ms = f.user_ms, system_ms = f.system_ms, peak_memory_bytes = f.peak_memory_bytes,
-          result = decode(f.result, 'base64'), yield = f.yield
+          result = decode(f.result, 'base64'), yield = case when not is_graph then f.yield end,
+          failure_class = f.failure_class, error_lines = f.error_lines, numbers = f.numbers
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         as f (id uuid, outcome text, exit_code integer, message text, attempt integer, worker text,
               started_at timestamptz, finished_at timestamptz, user_ms double precision,
-              system_ms double precision, peak_memory_bytes bigint, result text, yield text)
-      where run.execution_id = f.id and run.state <> 'finished'
-      returning run.graph_id, run.job, run.outcome, run.yield, run.cancel_asked_at
+              system_ms double precision, peak_memory_bytes bigint, result text, yield text,
+              failure_class text, error_lines jsonb, numbers jsonb)
+      cross join job as of
+      -- What it has made is a graph: the farm goes on with the run, and ends it with the graph.
+      cross join lateral (select of.kind = 'graph' and f.outcome = 'succeeded' as is_graph) as made
+      where run.execution_id = f.id and run.state <> 'finished' and run.served_by = 'execution'
+        and of.graph_id = run.graph_id and of.name = run.job
+      returning run.graph_id, run.job, run.outcome, run.failure_class, run.yield, run.cancel_asked_at
       ),
       given as (
         update job set yield = ended.yield
-        from ended where job.graph_id = ended.graph_id and job.name = ended.job
+        from ended
+        where job.graph_id = ended.graph_id and job.name = ended.job and ended.outcome is not null
       )
-      select graph_id as "graphId", job, outcome, cancel_asked_at is not null as "cancelAsked" from ended
+      select graph_id as "graphId", job, outcome, failure_class as "failureClass",
+             cancel_asked_at is not null as "cancelAsked"
+      from ended
     `,
   );
 }
@@ -225,43 +289,53 @@ export function moveRuns(tx: Tx, progress: readonly Progress[]): Promise<Changed
       set state = p.state, attempt = p.attempt,
           started_at = case when p.state = 'running' then now() end
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (id uuid, state text, attempt integer)
-      where run.execution_id = p.id and run.state <> 'finished'
+      where run.execution_id = p.id and run.state <> 'finished' and run.served_by = 'execution'
       returning run.graph_id as "graphId", run.job, run.outcome
     `,
   );
 }
 
-const RetryRow = z.object({ job: z.string(), used: z.number(), budget: z.number() });
+const RetryRow = z.object({
+  graphId: GraphId,
+  job: z.string(),
+  used: z.number(),
+  budget: z.number(),
+  /** The classes of failures that the definition names. */
+  classes: z
+    .record(z.string(), z.object({ retry: z.boolean().optional() }))
+    .nullable()
+    .transform((classes) => classes ?? {}),
+});
 export type RetryRow = z.infer<typeof RetryRow>;
 
-/** What is left of the jobs' budgets for automatic retries. */
-export function retryBudgets(
-  tx: Tx,
-  graphId: GraphId,
-  jobs: readonly string[],
-): Promise<RetryRow[]> {
+/** What is left of the jobs' budgets for automatic retries, and which failures may use them. */
+export function retryBudgets(tx: Tx, jobs: readonly JobKey[]): Promise<RetryRow[]> {
   return tx.many(
     RetryRow,
     sql`
-      select name as job, retries_used as used, retries as budget from job
-      where graph_id = ${graphId} and name = any(${jobs}::text[])
+      select job.graph_id as "graphId", job.name as job, job.retries_used as used, job.retries as budget,
+             definition.body -> 'failure' as classes
+      from ${keys(jobs)} as k (graph_id, name)
+      join job on job.graph_id = k.graph_id and job.name = k.name
+      join definition on definition.digest = job.definition
     `,
   );
 }
 
 /** Asks for another run of each job, on its own account. */
-export async function wantAutoRetries(
-  tx: Tx,
-  graphId: GraphId,
-  jobs: readonly string[],
-): Promise<void> {
+export async function wantAutoRetries(tx: Tx, jobs: readonly JobKey[]): Promise<void> {
   if (jobs.length === 0) return;
   await tx.run(sql`
     update job
     set wanted = 'auto-retry', retries_used = retries_used + 1, wanted_at = now(), wanted_by = null,
         wanted_why = null, expires_at = now() + make_interval(secs => ttl_ms / 1000.0)
-    where graph_id = ${graphId} and name = any(${jobs}::text[])
+    from ${keys(jobs)} as k (graph_id, name)
+    where job.graph_id = k.graph_id and job.name = k.name
   `);
+}
+
+function keys(jobs: readonly JobKey[]): Sql {
+  return sql`unnest(${jobs.map(({ graphId }) => graphId)}::uuid[], ${jobs.map(({ job }) => job)}::text[])`;
 }
 
 const NeededOutput = z.object({

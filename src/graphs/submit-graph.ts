@@ -1,22 +1,31 @@
 import { randomUUID } from "node:crypto";
-import type { GraphSummary, SubmitGraph } from "#api/graph.ts";
+import type { Principal } from "#access/principal.ts";
+import { requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
+import type { GraphSummary, RunCause, SubmitGraph } from "#api/graph.ts";
 import { Fault } from "#core/fault.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
-import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
-import { readFilesBelow } from "#git/read-file.ts";
+import type { Mirrors } from "#git/fetch-commit.ts";
 import type { Git } from "#git/run-git.ts";
 import { beginGraph } from "./advancing/begin-graph.ts";
+import type { GraphPart } from "./advancing/graph-part.ts";
+import { admitCatalog, templatesToSign } from "./catalogs/admit-catalog.ts";
+import { branchDefinition } from "./catalogs/branch-definition.store.ts";
+import type { CatalogShelf } from "./catalogs/catalog-shelf.ts";
+import { pointBranchAt } from "./catalogs/catalog-source.store.ts";
+import { graphDefinitions, wishesOf, withPlaces } from "./catalogs/graph-definitions.ts";
 import type { CommitInputReader } from "./commit-inputs.ts";
-import { definitionLimits } from "./definitions/definition-limits.ts";
-import { DefinitionProblems } from "./definitions/definition-problems.ts";
-import { readDefinitions } from "./definitions/read-definitions.ts";
+import { fillTemplates } from "./definitions/fill-templates.ts";
 import type { TemplateEvaluator } from "./definitions/template-evaluator.ts";
-import { insertGraph, keepCatalog } from "./graph.store.ts";
+import { graphTtlMs } from "./expiry/graph-ttl.ts";
+import { type GraphParent, insertGraph, keepCatalog } from "./graph.store.ts";
 import { GraphId } from "./graph-id.ts";
 import { graphSummary } from "./graph-summary.store.ts";
 import { plan } from "./plan.ts";
 import { nameRepository } from "./repository.store.ts";
+import { setDefinitions } from "./reruns/customise.store.ts";
+import { patchesAtSubmission } from "./reruns/patches-at-submission.ts";
+import { resolveSources } from "./resolve-sources.ts";
 
 export interface SubmissionRooms {
   readonly db: Db;
@@ -24,22 +33,39 @@ export interface SubmissionRooms {
   readonly mirrors: Mirrors;
   readonly inputs: CommitInputReader;
   readonly evaluator: TemplateEvaluator;
+  readonly shelf: CatalogShelf;
 }
 
-/** Where a repository keeps its definitions. */
-export const definitionsDirectory = ".grange";
+export interface SubmissionAnswer {
+  readonly graph: GraphSummary;
+  readonly isNew: boolean;
+  /** That less was given than asked for, and why. */
+  readonly notice?: string | undefined;
+}
+
+/** Of a graph that something else is the reason for: its set, where it comes from, why its jobs run first. */
+export interface GraphOrigin {
+  readonly set?: GraphId;
+  readonly parent?: GraphParent;
+  readonly cause?: RunCause;
+}
 
 /**
  * Plans the graph of a commit, and stores it; it then runs by itself.
  *
  * A request that names an id which is there already is answered with that graph.
- * Throws `DefinitionProblems`, and what fetching the commit throws.
+ * Throws `DefinitionProblems`, what fetching the commit throws, and `permission_denied` for what
+ * the principal or the branch does not allow.
  */
 export async function submitGraph(
   rooms: SubmissionRooms,
   request: SubmitGraph,
-): Promise<{ readonly graph: GraphSummary; readonly isNew: boolean }> {
+  by: Principal,
+  origin: GraphOrigin = {},
+): Promise<SubmissionAnswer> {
   const { db } = rooms;
+  // Who may submit nowhere does not make the farm fetch anything.
+  requireGrantSomewhere(by, "submit");
   const id = GraphId.parse(request.id ?? randomUUID());
   const known = request.id === undefined ? undefined : await graphSummary(db, id);
   if (known !== undefined) return { graph: known, isNew: false };
@@ -48,31 +74,54 @@ export async function submitGraph(
   const commit = await rooms.mirrors.fetchCommit(request.repository, rev);
   rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
   const repository = await db.transaction((tx) => nameRepository(tx, commit.repository));
-  const files =
-    request.definitions === undefined
-      ? await definitionsOfCommit(rooms.git, commit)
-      : new Map(Object.entries(request.definitions).filter(([file]) => isDefinitionFile(file)));
+  const branch = request.branch ?? commit.branch ?? "";
+  const where = { repository, branch };
+  requireGrant(by, "submit", where);
+  // Whoever says what is read on the server's machine defines more than a graph.
+  if (request.definitionsFrom?.kind === "directory") requireGrant(by, "define", where);
+  const said = await branchDefinition(db, repository, branch);
+  const from = await graphDefinitions(rooms, { ...where, said, commit }, request);
   const { sha, subject, committedAt } = commit;
   const author = commit.author.name;
-  const definitions = await readDefinitions(
-    files,
-    request.parameters ?? {},
-    { repository, commit: { sha, subject, author, committedAt }, rev, branch: commit.branch ?? "" },
-    rooms.evaluator,
-  );
-  const planned = plan(definitions);
-  const begun = await beginGraph(planned);
+  const context = { repository, commit: { sha, subject, author, committedAt }, rev, branch };
+  const { definitions, planned } = await withPlaces(from, async (templates) => {
+    const filled = await fillTemplates(
+      templates,
+      wishesOf(request, said),
+      context,
+      rooms.evaluator,
+    );
+    return {
+      definitions: filled,
+      planned: plan(await resolveSources(rooms, filled), request.select),
+    };
+  });
+  const patches = patchesAtSubmission(planned.catalog, request.patches);
+  const begun = causedBy(origin.cause ?? "first", await beginGraph(planned));
 
-  return db.transaction(async (tx) => {
+  // For itself: what is refused below, because nobody has signed it, must be there to be signed.
+  await db.transaction(async (tx) => {
+    await from.keep(tx);
     await keepCatalog(tx, planned.catalog);
+  });
+  return db.transaction(async (tx) => {
+    const top = request.top ?? false;
+    const { priority, cap, notice } = await admitCatalog(
+      tx,
+      planned.catalog,
+      { requestedPriority: request.priority, top, principal: by, where },
+      patches.length > 0,
+      templatesToSign(from.catalog),
+    );
     const isNew = await insertGraph(tx, {
       begun,
       id,
-      branch: commit.branch ?? "",
-      switches: {},
-      priority: 0,
-      top: false,
-      submittedBy: "anyone",
+      branch,
+      switches: definitions.switches,
+      priority,
+      priorityCap: cap,
+      top,
+      submittedBy: by.name,
       repository,
       rev,
       subject,
@@ -80,34 +129,27 @@ export async function submitGraph(
       committedAt,
       commit: sha,
       catalog: planned.catalog,
+      templateCatalog: from.catalog.digest,
       parameters: definitions.parameters,
       domain: protectedDomain,
       skipCache: request.skipCache ?? false,
+      ttlMs: graphTtlMs(request.ttl),
+      set: origin.set,
+      parent: origin.parent,
     });
+    if (isNew) await setDefinitions(tx, id, patches);
+    // A search goes through the past; what it reads there is not what the branch says now.
+    if (from.isOfCommit && branch !== "" && origin.cause === undefined) {
+      const { digest } = from.catalog;
+      await pointBranchAt(tx, { ...where, catalog: digest, commit: sha, setBy: by.name });
+    }
     const graph = await graphSummary(tx, id);
     if (graph === undefined) throw new Fault("internal", `graph ${id} was not stored`);
-    return { graph, isNew };
+    return { graph, isNew, notice };
   });
 }
 
-/** `.grange/*.yml` and `.grange/*.yaml`; directories within are somebody else's. */
-async function definitionsOfCommit(git: Git, commit: FetchedCommit): Promise<Map<string, string>> {
-  const found = await readFilesBelow(git, commit.mirror, commit.sha, definitionsDirectory, {
-    maxFiles: definitionLimits.files,
-    maxFileBytes: definitionLimits.fileBytes,
-    maxTotalBytes: definitionLimits.allBytes,
-  });
-  const decoder = new TextDecoder();
-  const files = new Map(
-    found
-      .filter(({ path }) => path.split("/").length === 2 && isDefinitionFile(path))
-      .map(({ path, bytes }) => [path, decoder.decode(bytes)]),
-  );
-  if (files.size > 0) return files;
-  const message = `commit ${commit.sha.slice(0, 10)} has no definitions: add ${definitionsDirectory}/farm.yml ("grange init" writes a first one), or give definitions along`;
-  throw new DefinitionProblems([{ file: definitionsDirectory, line: null, column: null, message }]);
-}
-
-function isDefinitionFile(path: string): boolean {
-  return /\.ya?ml$/.test(path);
+/** The same beginning; the runs that it wants say why they are. */
+function causedBy(cause: RunCause, { jobs, edges }: GraphPart): GraphPart {
+  return { edges, jobs: jobs.map((job) => (job.wanted === null ? job : { ...job, wanted: cause })) };
 }

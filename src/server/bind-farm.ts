@@ -1,3 +1,4 @@
+import { callerRegistry } from "#access/caller-registry.ts";
 import { Fault } from "#core/fault.ts";
 import { cancelGraph } from "#graphs/cancel-graph.ts";
 import { definitionsSchema } from "#graphs/definitions/definitions-schema.ts";
@@ -7,6 +8,11 @@ import { graphChangesSince, jobSummary, wholeGraph } from "#graphs/graph-page.st
 import { graphSummary, listGraphs, listRepositories } from "#graphs/graph-summary.store.ts";
 import { jobDetail, runOutput } from "#graphs/job-detail.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
+import { bindAccess } from "./bind-access.ts";
+import { bindCatalogs } from "./bind-catalogs.ts";
+import { bindReruns } from "./bind-reruns.ts";
+import { bindTimes } from "./bind-times.ts";
+import { bindWaiting } from "./bind-waiting.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { Farm } from "./http/farm.ts";
 import { workersForPage } from "./list-workers.ts";
@@ -26,8 +32,14 @@ export interface Feeds {
 /** What the HTTP API offers, made of the rooms. `url` is the farm's own address. */
 export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
   const { db, queue, blobs, clock } = rooms;
+  const waiting = bindWaiting(rooms);
 
   return {
+    ...bindAccess({ db, queue, clock, callers: callerRegistry(db, clock) }),
+    ...waiting,
+    ...bindCatalogs(rooms),
+    ...bindReruns(rooms),
+    ...bindTimes(rooms),
     version,
     startedAt: clock.now(),
     database: rooms.databaseDescription,
@@ -39,9 +51,10 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
         before: before === undefined ? undefined : graphIdFrom(before),
       }),
 
-    async submitGraph(request) {
-      const { graph, isNew } = await submitGraph(rooms, request);
-      return { id: graph.id, url: `${url}/graphs/${graph.id}`, graph, isNew };
+    async submitGraph(request, by) {
+      const submitted = await submitGraph(rooms, request, by);
+      const { id } = submitted.graph;
+      return { id, url: `${url}/graphs/${id}`, ...submitted };
     },
 
     async findGraph(prefix) {
@@ -59,18 +72,22 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     graphSummary: (id) => graphSummary(db, graphIdFrom(id)),
     graphDelta: (id, since) => graphChangesSince(db, graphIdFrom(id), since),
 
-    async cancelGraph(id) {
+    async cancelGraph(id, by) {
       const graphId = graphIdFrom(id);
-      await cancelGraph(db, queue, graphId);
+      await cancelGraph(db, queue, by, graphId);
       return graphSummary(db, graphId);
     },
 
-    job: (id, name) => jobDetail(db, graphIdFrom(id), name),
+    async job(id, name) {
+      const detail = await jobDetail(db, graphIdFrom(id), name);
+      if (detail === undefined) return undefined;
+      return { ...detail, waiting: (await waiting.jobWaiting(id, name)) ?? null };
+    },
 
-    async cancelJob(id, name) {
+    async cancelJob(id, name, by) {
       const graphId = graphIdFrom(id);
       if ((await jobSummary(db, graphId, name)) === undefined) return undefined;
-      await cancelGraph(db, queue, graphId, [name]);
+      await cancelGraph(db, queue, by, graphId, [name]);
       return jobSummary(db, graphId, name);
     },
 

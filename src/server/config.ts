@@ -16,6 +16,15 @@ export const ServerConfig = z.object({
   databaseUrl: z.url().optional(),
   /** Lets the server listen where others can reach it, though nobody has to sign in. */
   allowOpen: z.stringbool().or(z.boolean()).default(false),
+  /** Where notify jobs may send what they tell: prefixes of URLs, with commas between. Nowhere by default. */
+  webhooks: z
+    .string()
+    .default("")
+    .transform((list) => list.split(",").map((url) => url.trim()))
+    .transform((urls) => urls.filter((url) => url !== ""))
+    .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url)))),
+  /** What a worker costs, in whatever currency you count: shown before something is run again. */
+  pricePerWorkerMinute: z.coerce.number().min(0).default(0),
   /** Where the built pages are. */
   webDir: z.string().optional(),
 });
@@ -32,6 +41,8 @@ export function readServerConfig(
     port: env["GRANGE_PORT"],
     databaseUrl: env["GRANGE_DATABASE_URL"],
     allowOpen: env["GRANGE_ALLOW_OPEN"],
+    webhooks: env["GRANGE_WEBHOOKS"],
+    pricePerWorkerMinute: env["GRANGE_PRICE_PER_WORKER_MINUTE"],
     webDir: env["GRANGE_WEB"],
   };
   const set = Object.fromEntries(

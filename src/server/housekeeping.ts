@@ -6,6 +6,9 @@ import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import { deleteOldExecutions } from "#execution/retention.store.ts";
 import { forgetWorkers } from "#execution/worker.store.ts";
 import { passCancellationsOn } from "#graphs/cancel-graph.ts";
+import { expireJobs } from "#graphs/expiry/expire-jobs.ts";
+import { rollUpGraphs } from "#graphs/times/graph-times.store.ts";
+import { rollUpRuns } from "#graphs/times/run-history.store.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** Runs keep what people ask for; executions are what the queue needed. */
@@ -33,6 +36,21 @@ export function startHousekeeping(rooms: {
       name: "pass cancellations on",
       everyMs: 5_000,
       run: () => passCancellationsOn(db, queue),
+    },
+    {
+      name: "end the waiting of jobs that waited too long",
+      everyMs: 1_000,
+      async run() {
+        while ((await expireJobs(db, queue, clock.now())) > 0);
+      },
+    },
+    {
+      name: "count what runs and graphs took",
+      everyMs: 3_000,
+      async run() {
+        while (await rollUpRuns(db, clock.now()));
+        while (await rollUpGraphs(db, clock.now()));
+      },
     },
     {
       name: "forget workers that are long gone",

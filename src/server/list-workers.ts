@@ -10,9 +10,9 @@ export async function workersForPage(db: Db, now: Date, leaseMs: number): Promis
   const jobs = new Map(
     (ids.length === 0 ? [] : await jobsServedBy(db, ids)).map((job) => [job.executionId, job]),
   );
-  return workers.map(({ draining, ...worker }) => ({
+  return workers.map(({ draining, leaseMs: ownLeaseMs, ...worker }) => ({
     ...worker,
-    state: stateOf({ ...worker, draining }, now, leaseMs),
+    state: stateOf({ ...worker, draining }, now, ownLeaseMs ?? leaseMs),
     registeredAt: worker.registeredAt.toISOString(),
     lastSeenAt: worker.lastSeenAt.toISOString(),
     running: worker.running.map(({ executionId, since }) => ({
@@ -25,7 +25,11 @@ export async function workersForPage(db: Db, now: Date, leaseMs: number): Promis
 }
 
 /** A worker that was silent for as long as a lease lasts has lost what it held. */
-function stateOf(worker: ListedWorker, now: Date, leaseMs: number): Worker["state"] {
+function stateOf(
+  worker: Pick<ListedWorker, "lastSeenAt" | "draining" | "running">,
+  now: Date,
+  leaseMs: number,
+): Worker["state"] {
   if (now.getTime() - worker.lastSeenAt.getTime() > leaseMs) return "lost";
   if (worker.draining) return "draining";
   return worker.running.length > 0 ? "busy" : "idle";

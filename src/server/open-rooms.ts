@@ -13,9 +13,13 @@ import { databaseClock } from "#execution/database-clock.ts";
 import { type ExecutionQueue, openExecutionQueue } from "#execution/execution-queue.ts";
 import { type Mirrors, openMirrors } from "#git/fetch-commit.ts";
 import { type Git, openGit } from "#git/run-git.ts";
+import { CatalogShelf } from "#graphs/catalogs/catalog-shelf.ts";
 import { CommitInputReader } from "#graphs/commit-inputs.ts";
 import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
 import { startGraphRunner } from "#graphs/graph-runner.ts";
+import { serveErrands } from "#graphs/kinds/serve-errands.ts";
+import { Webhooks } from "#graphs/kinds/webhooks.ts";
+import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { openDatabase } from "./open-database.ts";
@@ -34,7 +38,10 @@ export interface Rooms extends Service {
   readonly mirrors: Mirrors;
   readonly inputs: CommitInputReader;
   readonly evaluator: TemplateEvaluator;
+  readonly shelf: CatalogShelf;
   readonly project: string;
+  /** Per minute that a worker is busy; 0 where nobody counts. */
+  readonly pricePerWorkerMinute: number;
 }
 
 /** Until projects are told apart, all that a farm does belongs to one. */
@@ -45,7 +52,7 @@ const existence = { ttlMs: 60_000, limit: 200_000 };
 
 /** Builds and stacks everything, bottom up. What was opened is closed again when something further up fails. */
 export async function openRooms(
-  config: { readonly dataDir: string; readonly databaseUrl?: string | undefined },
+  config: Pick<ServerConfig, "databaseUrl" | "dataDir" | "pricePerWorkerMinute" | "webhooks">,
   directory: DataDirectory,
   logger: Logger,
 ): Promise<Rooms> {
@@ -93,6 +100,23 @@ export async function openRooms(
         transaction: (work) => queue.transaction(work),
       }),
     );
+    const webhooks = new Webhooks(config.webhooks);
+    keep(
+      await serveErrands({
+        db,
+        store: blobs,
+        trees,
+        inputs,
+        mirrors,
+        evaluator,
+        project,
+        webhooks,
+        queue,
+        clock,
+        logger,
+        transaction: (work) => queue.transaction(work),
+      }),
+    );
     keep(startHousekeeping({ db, queue, clock, logger }));
 
     return {
@@ -106,7 +130,9 @@ export async function openRooms(
       mirrors,
       inputs,
       evaluator,
+      shelf: new CatalogShelf(),
       project,
+      pricePerWorkerMinute: config.pricePerWorkerMinute,
       stop,
     };
   } catch (cause) {

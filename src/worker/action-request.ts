@@ -4,6 +4,7 @@ import { fromDigestMessage } from "#cas/digest-message.ts";
 import { problemOfPath, refuse } from "#cas/path-rules.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { OutcomeRules } from "#core/outcome-rules.ts";
 import type { Platform } from "#core/platform.ts";
 import {
   ActionSchema,
@@ -11,6 +12,7 @@ import {
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { Work } from "#proto/grange/worker/v1/worker_pb.ts";
+import { rulesOfAction } from "./judge/rules-of-action.ts";
 import type { Limits } from "./limits/limits.ts";
 
 /** What is to be run, checked once: from here on nobody looks at the messages' details again. */
@@ -20,6 +22,7 @@ export interface ActionRequest {
   readonly timeoutMs: number;
   readonly network: boolean;
   readonly limits: Limits;
+  readonly rules: OutcomeRules | undefined;
 }
 
 /** Against fork bombs. A build of ours with 64 jobs in parallel has some 400. */
@@ -55,6 +58,7 @@ export function parseWork(work: Work): ActionRequest {
     timeoutMs: work.timeout ? durationMs(work.timeout) : 0,
     network: platform.network === "on",
     limits: limitsOf(platform),
+    rules: rulesOfAction(platform),
   };
 }
 

@@ -1,18 +1,17 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { fromDigestMessage } from "#cas/digest-message.ts";
-import type { Service } from "#core/service.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import { readWorkerConfig, type WorkerConfig } from "./config.ts";
 import { FakeFarm } from "./fake-farm.fixture.ts";
-import { startWorkerOn } from "./start-worker.ts";
+import { startWorkerOn, type Worker } from "./start-worker.ts";
 
 let dataDir: string;
 let farm: FakeFarm;
-const workers: Service[] = [];
+const workers: Worker[] = [];
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), "grange-agent-"));
@@ -24,7 +23,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-async function startWorker(more: Partial<WorkerConfig> = {}): Promise<Service> {
+async function startWorker(more: Partial<WorkerConfig> = {}): Promise<Worker> {
   const config = readWorkerConfig({
     server: "http://127.0.0.1:1",
     name: "w1",
@@ -168,6 +167,27 @@ test("reports a result that its disk does not take", async () => {
   const { outcome } = await farm.run({ script: "true" });
 
   expect(outcome).toBe(Outcome.SUCCEEDED);
+});
+
+test("takes one execution when it is to take one, and is over when it is delivered", async () => {
+  const worker = await startWorker({ once: true, slots: 4 });
+  const first = await farm.submit({ script: "echo the one" });
+  await farm.submit({ script: "echo another" });
+
+  await worker.over;
+  await worker.stop();
+
+  expect([...farm.finished.keys()]).toEqual([first]);
+  expect([...farm.released]).toEqual([]);
+});
+
+test("says how long a lease it wants, and how it was started", async () => {
+  await startWorker({ leaseMs: 1_200_000, transport: "ssh" });
+
+  const request = await farm.until(() => farm.registered);
+
+  expect(request).toMatchObject({ transport: "ssh", host: hostname() });
+  expect(request.lease?.seconds).toBe(1_200n);
 });
 
 test("hands back what it cannot finish when it is told to stop", async () => {

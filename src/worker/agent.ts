@@ -13,6 +13,7 @@ import {
   type Work,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { backoffMs, machineRestMs } from "./backoff.ts";
+import { Changes } from "./changes.ts";
 import { claimSize } from "./claim-size.ts";
 import { ClaimedWork } from "./claimed-work.ts";
 import type { WorkerConfig } from "./config.ts";
@@ -22,6 +23,7 @@ import { FarmContact } from "./farm-contact.ts";
 import { FarmMembership } from "./farm-membership.ts";
 import { finishedWithoutProcess } from "./finished-message.ts";
 import { LogStream } from "./logs/stream-log.ts";
+import type { Patience } from "./patience.ts";
 import type { ResultReporter, WorkerIdentity } from "./report-results.ts";
 import { rest } from "./resting.ts";
 import type { StopReason } from "./run-process.ts";
@@ -34,6 +36,7 @@ export interface AgentParts {
   readonly executor: ActionExecutor;
   readonly reporter: ResultReporter;
   readonly facilities: Readonly<Record<string, string>>;
+  readonly patience: Patience;
   readonly logger: Logger;
 }
 
@@ -70,15 +73,23 @@ export class Agent implements Service {
   readonly #draining = new AbortController();
   readonly #over = new AbortController();
   readonly #loops: Promise<void>[] = [];
-  readonly #waitingForChange: (() => void)[] = [];
+  /** Ends of executions and reports, and the wish to stop. */
+  readonly #changes = new Changes();
   #stopping: Promise<void> | undefined;
+  /** Whether a worker for one execution has it. */
+  #hasTheOne = false;
+  #tellOver: (why: string) => void = () => {};
+  /** Resolves when a worker for one execution has delivered it; never for any other. */
+  readonly over = new Promise<string>((resolve) => {
+    this.#tellOver = resolve;
+  });
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
     this.#contact = new FarmContact(parts.logger);
     this.#membership = new FarmMembership(parts, this.#contact, {
       leases: () => this.#leases(),
-      isDraining: () => this.#draining.signal.aborted,
+      isDraining: () => this.#draining.signal.aborted || this.#hasTheOne,
       ended: (lease, reason) => this.#end(lease, reason),
     });
   }
@@ -100,7 +111,7 @@ export class Agent implements Service {
   async #drain(): Promise<void> {
     const { config, executor } = this.#parts;
     this.#draining.abort();
-    this.#changed();
+    this.#changes.tell();
     await this.#handBackOlderThan(Infinity);
     const deadline = new AbortController();
     const patience = rest(config.drainMs, deadline.signal).then(async () => {
@@ -108,9 +119,10 @@ export class Agent implements Service {
       this.#stopAll("lost");
       await this.#handBack(unfinished);
     });
-    while (this.#running.size > 0) await this.#change();
+    while (this.#running.size > 0) await this.#changes.next();
     deadline.abort();
     await patience;
+    this.#parts.patience.end();
     await this.#lastWords();
     this.#over.abort();
     await Promise.all(this.#loops);
@@ -124,12 +136,13 @@ export class Agent implements Service {
       for (const { log } of this.#reporting.values()) log?.stop();
       this.#parts.reporter.stop();
     });
-    while (this.#reporting.size > 0) await this.#change();
+    while (this.#reporting.size > 0) await this.#changes.next();
     enough.abort();
     await patience;
   }
 
   #stopAll(reason: StopReason): void {
+    this.#parts.patience.end();
     for (const { stop } of this.#running.values()) stop.abort(reason);
   }
 
@@ -143,7 +156,7 @@ export class Agent implements Service {
     // Not waited for: a last heartbeat may be under way, and ends with the connection.
     void this.#membership.heartbeats(this.#over.signal);
     failures = 0;
-    while (!signal.aborted) {
+    while (!signal.aborted && !this.#hasTheOne) {
       const most = claimSize({
         slots: config.slots,
         running: this.#running.size,
@@ -151,7 +164,7 @@ export class Agent implements Service {
         recentMs: this.#recentMs,
       });
       if (most === 0) {
-        await this.#change();
+        await this.#changes.next();
         continue;
       }
       // A machine that just failed gets time to recover; others may take the work meanwhile.
@@ -167,6 +180,7 @@ export class Agent implements Service {
         failures = 0;
         this.#contact.answered();
         for (const work of leases) this.#claimed.add(work, performance.now());
+        this.#hasTheOne = config.once && leases.length > 0;
         if (signal.aborted) await this.#handBackOlderThan(Infinity);
         this.#begin();
       } catch (reason) {
@@ -176,6 +190,9 @@ export class Agent implements Service {
         await rest(backoffMs(failures, Math.random()), signal);
       }
     }
+    if (!this.#hasTheOne) return;
+    while (this.#running.size > 0 || this.#reporting.size > 0) await this.#changes.next();
+    this.#tellOver("its one execution is delivered");
   }
 
   /** Begins what was claimed, as far as there are slots. */
@@ -210,7 +227,7 @@ export class Agent implements Service {
     this.#reporting.set(key, { lease, log });
     this.#running.delete(key);
     this.#begin();
-    this.#changed();
+    this.#changes.tell();
     try {
       if (finished) await this.#report(finished, log);
     } catch (reason) {
@@ -219,26 +236,29 @@ export class Agent implements Service {
     } finally {
       log?.close();
       this.#reporting.delete(key);
-      this.#changed();
+      this.#changes.tell();
     }
   }
 
   async #report(finished: Finished, log?: LogStream): Promise<void> {
-    const { reporter } = this.#parts;
+    const { reporter, patience } = this.#parts;
     await reporter.keep(finished);
-    await log?.end();
+    await log?.end(patience.ms);
     await reporter.deliver(finished);
   }
 
   #sayStarted(key: string, lease: Lease): void {
     const request = create(StartedRequestSchema, { lease, at: timestampNow() });
-    this.#parts.farm.started(request).then(
-      ({ accepted }) => {
-        if (!accepted) this.#running.get(key)?.stop.abort("lost");
-      },
-      // Only the page's clock is the poorer for it; a lost lease shows at the next heartbeat.
-      () => {},
-    );
+    const { farm, patience } = this.#parts;
+    patience
+      .persistently(() => farm.started(request))
+      .then(
+        ({ accepted }) => {
+          if (!accepted) this.#running.get(key)?.stop.abort("lost");
+        },
+        // Only the page's clock is the poorer for it; a lost lease shows at the next heartbeat.
+        () => {},
+      );
   }
 
   #leases(): Lease[] {
@@ -276,14 +296,5 @@ export class Agent implements Service {
     const request = create(ReleaseRequestSchema, { leases: [...leases] });
     // If it fails, the leases run out by themselves.
     await this.#parts.farm.release(request).catch(() => {});
-  }
-
-  /** Resolves at the next end of an execution, or when the worker is told to stop. */
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waitingForChange.push(resolve));
-  }
-
-  #changed(): void {
-    for (const resolve of this.#waitingForChange.splice(0)) resolve();
   }
 }

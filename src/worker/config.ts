@@ -9,6 +9,8 @@ const gibibyte = 1024 ** 3;
 export const WorkerConfig = z.object({
   /** Where the farm listens, such as http://127.0.0.1:8980. */
   server: z.url(),
+  /** A file that holds the farm's address instead: for a way to the farm that changes while the worker runs. */
+  serverFile: z.string().optional(),
   token: z.string().optional(),
   /** Unique in the farm. */
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name is letters, digits, . _ -"),
@@ -41,6 +43,15 @@ export const WorkerConfig = z.object({
   killGraceMs: z.number().int().nonnegative().default(2_000),
   /** How long a stopping worker lets its jobs finish before it hands them back. */
   drainMs: z.number().int().nonnegative().default(3_000),
+  /**
+   * How long the farm is to leave its work to it without a heartbeat; the farm's own usual
+   * time when absent. For a worker behind a bad network.
+   */
+  leaseMs: z.number().int().positive().optional(),
+  /** Takes one execution, delivers it, and ends. */
+  once: z.boolean().default(false),
+  /** How it was started. */
+  transport: z.enum(["pull", "ssh"]).default("pull"),
 });
 export type WorkerConfig = z.infer<typeof WorkerConfig>;
 
@@ -60,6 +71,7 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_STORE_BYTES: Int.optional(),
   GRANGE_WORKER_LOG_LIMIT_BYTES: Int.optional(),
   GRANGE_WORKER_DRAIN_MS: Int.optional(),
+  GRANGE_WORKER_LEASE_MS: Int.optional(),
   PATH: z.string().optional(),
   HOME: z.string().optional(),
 });
@@ -84,9 +96,11 @@ export function readWorkerConfig(
     storeBytes: e.GRANGE_WORKER_STORE_BYTES,
     logLimitBytes: e.GRANGE_WORKER_LOG_LIMIT_BYTES,
     drainMs: e.GRANGE_WORKER_DRAIN_MS,
+    leaseMs: e.GRANGE_WORKER_LEASE_MS,
     path: e.PATH,
     homeDir: e.HOME,
     ...told,
+    ...(told.once === true ? { slots: 1 } : {}),
     platform: { ...ownPlatform(), ...parsePlatform(e.GRANGE_WORKER_PLATFORM), ...told.platform },
   });
   if (!parsed.success)

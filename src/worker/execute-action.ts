@@ -18,6 +18,7 @@ import {
 import { type ActionRequest, environmentOf, parseWork } from "./action-request.ts";
 import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
 import type { InputRoot } from "./input-root/input-root.ts";
+import { LogJudge } from "./judge/log-judge.ts";
 import { judgeOutcome } from "./judge-outcome.ts";
 import { groupPrefix } from "./leftovers.ts";
 import type { CapturedLog } from "./logs/captured-log.ts";
@@ -124,6 +125,7 @@ export class ActionExecutor {
       home,
       network: request.network,
     });
+    const judge = request.rules === undefined ? undefined : new LogJudge(request.rules);
     const end = await runProcess(
       {
         argv: [...this.#machine.shell.enter, ...commandLine],
@@ -136,14 +138,20 @@ export class ActionExecutor {
         killGraceMs: this.#settings.killGraceMs,
         stop: watch.stop,
         started: watch.started,
+        hear: judge === undefined ? undefined : (bytes) => judge.hear(bytes),
       },
       this.#pipes,
     );
     clearing.steps.push(() => end.stderr.close());
-    return end.stopped === "lost" ? undefined : this.#report(root, end, job);
+    return end.stopped === "lost" ? undefined : this.#report(root, end, job, judge);
   }
 
-  async #report(root: InputRoot, end: ProcessEnd, job: Job): Promise<Finished> {
+  async #report(
+    root: InputRoot,
+    end: ProcessEnd,
+    job: Job,
+    judge: LogJudge | undefined,
+  ): Promise<Finished> {
     const { work, request, farm, metadata, clearing } = job;
     metadata.executionStartTimestamp = timestampFromDate(end.startedAt);
     metadata.executionCompletedTimestamp = timestampFromDate(end.endedAt);
@@ -155,9 +163,10 @@ export class ActionExecutor {
 
     const { collected, refused } = await collect(root, end, request);
     await uploading(async () => {
-      await publishLogs(end, farm, result);
+      const { patience } = this.#machine;
+      await publishLogs(end, farm, patience, result);
       const format = request.command.outputDirectoryFormat;
-      await publishOutputs(root.seen, collected, format, farm, result);
+      await publishOutputs(root.seen, collected, format, farm, patience, result);
     });
     clearing.steps.push(async () => {
       const { local } = this.#machine;
@@ -168,7 +177,10 @@ export class ActionExecutor {
 
     const { timeoutMs, limits } = request;
     const allowed = { timeoutMs, memoryBytes: limits.memoryBytes };
-    const verdict = judgeOutcome(end, allowed, collected.missing);
+    const ended = judgeOutcome(end, allowed, collected.missing);
+    const judged = await judge?.conclude({ ...ended, exitCode: end.exitCode });
+    if (judged !== undefined) metadata.auxiliaryMetadata = [judged.findings];
+    const verdict = judged ?? ended;
     const failedByOutputs = refused !== "" && verdict.outcome === Outcome.SUCCEEDED;
     return create(FinishedSchema, {
       ...(work.lease ? { lease: work.lease } : {}),

@@ -16,13 +16,13 @@ export interface Holder {
 
 /** Keeps a worker known to the farm, and its leases alive. */
 export class FarmMembership {
-  readonly #parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities">;
+  readonly #parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities" | "patience">;
   readonly #contact: FarmContact;
   readonly #holder: Holder;
   #heartbeatMs = 0;
 
   constructor(
-    parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities">,
+    parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities" | "patience">,
     contact: FarmContact,
     holder: Holder,
   ) {
@@ -34,7 +34,9 @@ export class FarmMembership {
   /** False when the farm cannot be reached, or has another worker of this name. */
   async register(): Promise<boolean> {
     try {
-      this.#heartbeatMs = await registerWorker(this.#parts);
+      const { heartbeatMs, leaseMs } = await registerWorker(this.#parts);
+      this.#heartbeatMs = heartbeatMs;
+      this.#parts.patience.outlast(leaseMs);
       this.#contact.answered();
       return true;
     } catch (reason) {

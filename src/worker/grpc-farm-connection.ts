@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
@@ -12,10 +13,19 @@ const callTimeoutMs = 15_000;
 const claimTimeoutMs = 35_000;
 
 /** The farm over gRPC, on one connection that is made again when it is lost. */
-export function grpcFarmConnection(config: Pick<WorkerConfig, "server" | "token">): FarmConnection {
-  const { server: url, token } = config;
+export function grpcFarmConnection(
+  config: Pick<WorkerConfig, "server" | "serverFile" | "token">,
+): FarmConnection {
+  const { server, serverFile, token } = config;
   const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const channel = new GrpcChannel({ url, metadata: () => metadata, maxBackoffMs: 2_000 });
+  const channel = new GrpcChannel({
+    // Asked for each new connection.
+    get url() {
+      return serverFile === undefined ? server : (addressIn(serverFile) ?? server);
+    },
+    metadata: () => metadata,
+    maxBackoffMs: 2_000,
+  });
   const call = { timeoutMs: callTimeoutMs };
   const stores = new Map<string, BlobStore>();
   const { method } = Workers;
@@ -37,4 +47,14 @@ export function grpcFarmConnection(config: Pick<WorkerConfig, "server" | "token"
     },
     close: () => channel.stop(),
   };
+}
+
+/** Undefined when the file is not there, or holds no address. */
+function addressIn(file: string): string | undefined {
+  try {
+    const text = readFileSync(file, "utf8").trim();
+    return URL.canParse(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -23,7 +23,7 @@ import { assertBytesMatch, matchingBytes } from "#cas/matching-bytes.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import type { Digest } from "#core/digest.ts";
 import { InputsMissing } from "./inputs-missing.ts";
-import { persistently } from "./persistently.ts";
+import { Patience } from "./patience.ts";
 
 /**
  * As a checkout has them: a job may write its inputs. It writes to its own copy, for
@@ -55,15 +55,17 @@ export interface WantedFile {
 export class LocalStore {
   readonly #blobs: string;
   readonly #temp: string;
+  readonly #patience: Patience;
   readonly #fetching = new Map<string, Promise<void>>();
 
-  private constructor(directory: string) {
+  private constructor(directory: string, patience: Patience) {
     this.#blobs = join(directory, "blobs");
     this.#temp = join(directory, "temp");
+    this.#patience = patience;
   }
 
-  static async open(directory: string): Promise<LocalStore> {
-    const store = new LocalStore(directory);
+  static async open(directory: string, patience = new Patience()): Promise<LocalStore> {
+    const store = new LocalStore(directory, patience);
     await mkdir(store.#temp, { recursive: true });
     const shards = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
     await mapAtMost(16, shards, (shard) => mkdir(join(store.#blobs, shard), { recursive: true }));
@@ -104,7 +106,7 @@ export class LocalStore {
     const kept = await readFile(path).catch(() => undefined);
     if (kept && kept.byteLength === digest.sizeBytes && digestOf(kept).hash === digest.hash)
       return kept;
-    await persistently(() => this.#download({ digest, executable: false }, farm));
+    await this.#patience.persistently(() => this.#download({ digest, executable: false }, farm));
     return readFile(path);
   }
 
@@ -134,7 +136,8 @@ export class LocalStore {
   async #ensure(file: WantedFile, farm: BlobStore): Promise<void> {
     if (await this.#has(file)) return;
     const twin = { digest: file.digest, executable: !file.executable };
-    if (!(await this.#has(twin))) return persistently(() => this.#download(file, farm));
+    if (!(await this.#has(twin)))
+      return this.#patience.persistently(() => this.#download(file, farm));
     const temp = tempFileIn(this.#temp);
     await copyFile(this.path(twin), temp, constants.COPYFILE_FICLONE);
     await this.#seal(temp, file);

@@ -10,6 +10,7 @@ import { chooseLimiter } from "./limits/choose-limiter.ts";
 import type { Limiter } from "./limits/limits.ts";
 import { LocalStore } from "./local-store.ts";
 import { ownOwner } from "./owner.ts";
+import { Patience } from "./patience.ts";
 import { removeTree } from "./remove-tree.ts";
 import { chooseSandbox } from "./sandbox/choose-sandbox.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
@@ -23,6 +24,8 @@ export interface Machine {
   readonly inputRoots: InputRoots;
   readonly local: LocalStore;
   readonly layers: LayerCache;
+  /** For moving blobs. */
+  readonly patience: Patience;
   /** This process's directory for what jobs need while they run. */
   readonly runDir: string;
   /** Which means were found and why no better ones, for people. */
@@ -36,11 +39,14 @@ export type MachineSettings = Pick<
 >;
 
 /** Tries what the kernel grants, best first, by doing it; nothing is concluded from versions. */
-export async function openMachine(settings: MachineSettings): Promise<Machine> {
+export async function openMachine(
+  settings: MachineSettings,
+  patience = new Patience(),
+): Promise<Machine> {
   const { dataDir } = settings;
   await mkdir(join(dataDir, "run", ownOwner()), { recursive: true });
   const runDir = await mkdtemp(join(dataDir, "run", ownOwner(), "w-"));
-  const local = await LocalStore.open(dataDir);
+  const local = await LocalStore.open(dataDir, patience);
   const layers = await LayerCache.open(dataDir, local);
   const { shell, why: whyShell } = await chooseShell(settings.path);
   try {
@@ -53,6 +59,7 @@ export async function openMachine(settings: MachineSettings): Promise<Machine> {
       shell,
       local,
       layers,
+      patience,
       runDir,
       sandbox: sandbox.sandbox,
       limiter: limits.limiter,

@@ -1,19 +1,37 @@
+import { hostname } from "node:os";
 import { create } from "@bufbuild/protobuf";
-import { durationMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { RegisterRequestSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent.ts";
 
 /** For a farm that does not say how often it wants to hear from us. */
 const usualHeartbeatMs = 5_000;
 
-/** Makes the worker known to the farm. Answers how often the farm wants to hear from it, in ms. */
+/**
+ * Makes the worker known to the farm. Answers how often the farm wants to hear from it, and how long
+ * it leaves work to it when it does not; both in ms.
+ */
 export async function registerWorker(
   parts: Pick<AgentParts, "farm" | "identity" | "config" | "facilities">,
-): Promise<number> {
+): Promise<{ readonly heartbeatMs: number; readonly leaseMs: number }> {
   const { farm, identity, config, facilities } = parts;
-  const { platform, sizeClass, slots, version } = config;
+  const { platform, sizeClass, slots, version, transport, leaseMs } = config;
   const { workerName: name, instanceId } = identity;
-  const request = { name, instanceId, platform, sizeClass, slots, version, facilities };
-  const answer = await farm.register(create(RegisterRequestSchema, request));
-  return answer.heartbeatInterval ? durationMs(answer.heartbeatInterval) : usualHeartbeatMs;
+  const request = create(RegisterRequestSchema, {
+    name,
+    instanceId,
+    platform,
+    sizeClass,
+    slots,
+    version,
+    facilities,
+    transport,
+    host: hostname(),
+    ...(leaseMs === undefined ? {} : { lease: durationFromMs(leaseMs) }),
+  });
+  const { heartbeatInterval, leaseDuration } = await farm.register(request);
+  return {
+    heartbeatMs: heartbeatInterval ? durationMs(heartbeatInterval) : usualHeartbeatMs,
+    leaseMs: leaseDuration ? durationMs(leaseDuration) : 0,
+  };
 }

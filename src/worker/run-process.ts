@@ -5,7 +5,7 @@ import { Fault } from "#core/fault.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
 import type { ProcessGroup, TreeUsage } from "./limits/limits.ts";
 import { isInOwnPidNamespace } from "./limits/process-tree.ts";
-import { CapturedLog, closeQuietly } from "./logs/captured-log.ts";
+import { CapturedLog, closeQuietly, type LogListener } from "./logs/captured-log.ts";
 import type { FifoPool } from "./logs/fifo-pool.ts";
 import { rest } from "./resting.ts";
 
@@ -27,6 +27,8 @@ export interface ProcessRequest {
   readonly stop: AbortSignal;
   /** Called once the process runs. */
   readonly started: (stdout: CapturedLog) => void;
+  /** Hears what the process prints to stdout. */
+  readonly hear?: LogListener | undefined;
 }
 
 export interface ProcessEnd {
@@ -55,7 +57,7 @@ export async function runProcess(request: ProcessRequest, pipes: FifoPool): Prom
   });
   closeQuietly(out.writeEnd);
   closeQuietly(err.writeEnd);
-  const stdout = new CapturedLog(join(scratch, "stdout"), out.readEnd, logLimitBytes);
+  const stdout = new CapturedLog(join(scratch, "stdout"), out.readEnd, logLimitBytes, request.hear);
   const stderr = new CapturedLog(join(scratch, "stderr"), err.readEnd, logLimitBytes);
   const exited = new Promise<number>((resolve, reject) => {
     child.once("error", (cause) =>

@@ -9,6 +9,7 @@ import type { FarmConnection } from "./farm-connection.ts";
 import { grpcFarmConnection } from "./grpc-farm-connection.ts";
 import { sweepLeftovers } from "./leftovers.ts";
 import { openMachine } from "./machine.ts";
+import { Patience } from "./patience.ts";
 import { ResultReporter } from "./report-results.ts";
 import { rest } from "./resting.ts";
 import { Spool } from "./spool.ts";
@@ -16,11 +17,16 @@ import { trimStore } from "./trim-store.ts";
 
 const trimEveryMs = 10 * 60_000;
 
+export interface Worker extends Service {
+  /** Resolves when a worker for one execution has delivered it; never for any other. */
+  readonly over: Promise<string>;
+}
+
 /**
  * Starts a worker in this process. It is ready when this resolves, whether or not
  * the farm can be reached yet.
  */
-export function startWorker(config: WorkerConfig, logger: Logger): Promise<Service> {
+export function startWorker(config: WorkerConfig, logger: Logger): Promise<Worker> {
   return startWorkerOn(grpcFarmConnection(config), config, logger);
 }
 
@@ -28,9 +34,10 @@ export async function startWorkerOn(
   farm: FarmConnection,
   config: WorkerConfig,
   logger: Logger,
-): Promise<Service> {
+): Promise<Worker> {
   await sweepLeftovers(config.dataDir);
-  const machine = await openMachine(config);
+  const patience = new Patience();
+  const machine = await openMachine(config, patience);
   const { facilities } = machine;
   logger.info(
     { facilities, slots: config.slots, sizeClass: config.sizeClass },
@@ -41,7 +48,16 @@ export async function startWorkerOn(
   const executor = new ActionExecutor(machine, config);
   const spool = await Spool.open(config.dataDir, config.name);
   const reporter = new ResultReporter(farm, identity, spool, logger);
-  const agent = new Agent({ config, farm, identity, executor, reporter, facilities, logger });
+  const agent = new Agent({
+    config,
+    farm,
+    identity,
+    executor,
+    reporter,
+    facilities,
+    patience,
+    logger,
+  });
   const stopped = new AbortController();
 
   await reporter.deliverLeft();
@@ -68,6 +84,7 @@ export async function startWorkerOn(
 
   let stopping: Promise<void> | undefined;
   return {
+    over: agent.over,
     stop() {
       // The second call hurries the agent; both wait for the one end.
       if (stopping) void agent.stop();

@@ -36,6 +36,8 @@ export interface WorkerOptions {
   /** Directories that jobs do not see. */
   readonly hide?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** A program and its arguments that runs the worker's command line after them. */
+  readonly within?: readonly string[];
 }
 
 export interface FarmOptions {
@@ -67,24 +69,29 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
       await readyUrl(server);
     },
     startWorker(worker = {}) {
-      const { name = `worker-${workers.length + 1}`, sizeClass = 1, hide = [], env = {} } = worker;
-      const started = startProgram(
+      const {
+        name = `worker-${workers.length + 1}`,
+        sizeClass = 1,
+        hide = [],
+        env = {},
+        within = [],
+      } = worker;
+      const [program = "", ...args] = [
+        ...within,
         process.execPath,
-        [
-          grange,
-          "worker",
-          "--server",
-          worker.server ?? url,
-          "--name",
-          name,
-          "--size-class",
-          String(sizeClass),
-          "--data",
-          join(dataDir, "workers"),
-          ...hide.flatMap((dir) => ["--hide", dir]),
-        ],
-        { env },
-      );
+        grange,
+        "worker",
+        "--server",
+        worker.server ?? url,
+        "--name",
+        name,
+        "--size-class",
+        String(sizeClass),
+        "--data",
+        join(dataDir, "workers"),
+        ...hide.flatMap((dir) => ["--hide", dir]),
+      ];
+      const started = startProgram(program, args, { env });
       workers.push(started);
       return started;
     },

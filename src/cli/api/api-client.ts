@@ -45,6 +45,14 @@ export interface ApiClient {
   /** A run's log as it grows, until it is complete. */
   followLog(address: RunAddress, signal: AbortSignal): AsyncIterable<LogPart>;
   workers(): Promise<Worker[]>;
+  /** For the calls of a feature, which lie in files of their own beside this one. */
+  get<Shape extends z.ZodType>(shape: Shape, path: string): Promise<z.output<Shape>>;
+  post<Shape extends z.ZodType>(
+    shape: Shape,
+    path: string,
+    body: unknown,
+  ): Promise<z.output<Shape>>;
+  put<Shape extends z.ZodType>(shape: Shape, path: string, body: unknown): Promise<z.output<Shape>>;
 }
 
 export interface LogPiece {
@@ -53,13 +61,16 @@ export interface LogPiece {
   readonly isComplete: boolean;
 }
 
-export function apiClient(serverUrl: string): ApiClient {
+/** A token says who asks; without one the farm takes the caller for anyone. */
+export function apiClient(serverUrl: string, token?: string): ApiClient {
   const base = `${serverUrl.replace(/\/+$/, "")}/api/v1`;
 
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     let response: Response;
     try {
-      response = await fetch(base + path, init);
+      response = await fetch(base + path, { ...init, headers });
     } catch (cause) {
       if (init.signal?.aborted === true) throw cause;
       throw new ServerUnreachable(serverUrl, cause);
@@ -117,6 +128,9 @@ export function apiClient(serverUrl: string): ApiClient {
     followLog: (address, signal) =>
       followLog((headers) => send(`${runPath(address)}/log/events`, { headers, signal }), signal),
     workers: () => ask(z.array(Worker), "/workers"),
+    get: ask,
+    post: (shape, path, body) => ask(shape, path, post(body)),
+    put: (shape, path, body) => ask(shape, path, { ...post(body), method: "PUT" }),
   };
 }
 

@@ -1,13 +1,17 @@
+import type { JobDetail } from "#api/graph.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
 import { followedLog, printLog, storedLog } from "../print-log.ts";
-import { type CommonOptions, inSession, type Session } from "../session.ts";
+import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 
 interface LogsOptions extends CommonOptions {
   readonly follow?: boolean;
   readonly run?: string;
+  readonly errors?: boolean;
 }
 
 export const describeLogs: Describe = (command) => {
@@ -16,15 +20,31 @@ export const describeLogs: Describe = (command) => {
     .argument("<job>", "the job's name")
     .option("-f, --follow", "go on printing until the run is over")
     .option("--run <n>", "which run (default: the latest)")
+    .option("--errors", "only the lines that the job's definition counts as errors")
     .action((graph: string, job: string, options: LogsOptions) =>
       inSession(options, (session) => printRun(session, graph, job, options)),
     );
   withExamples(command, [
     ["what the latest run of lint printed", "logs latest lint"],
     ["watch tests while it runs", "logs latest tests -f"],
+    ["which lines were errors, with their numbers", "logs latest tests --errors"],
     ["the first run, as bytes", "logs 3f2a tests --run 1 > tests.log"],
   ]);
 };
+
+function printErrors(
+  session: Session,
+  { job, runList }: JobDetail,
+  number: number,
+  options: LogsOptions,
+) {
+  const errors = runList.find((run) => run.number === number)?.errorLines ?? [];
+  return answer(session, options, errors, () =>
+    errors.length === 0
+      ? [`${job.name}, run ${number}: no line counts as an error.`]
+      : tableLines(errors.map(({ line, text }) => [String(line), printableLine(text)])),
+  );
+}
 
 async function printRun(session: Session, graph: string, job: string, options: LogsOptions) {
   const detail = await session.api.job(graph, job);
@@ -34,6 +54,7 @@ async function printRun(session: Session, graph: string, job: string, options: L
     session.terminal.notes.line(`${job} has no run yet: it is ${detail.job.state}.`);
     return exitCodes.failed;
   }
+  if (options.errors === true) return printErrors(session, detail, run, options);
   const address = { graph: detail.graph.id, job, run };
   const { api, terminal } = session;
   const parts =

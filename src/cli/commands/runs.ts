@@ -42,6 +42,7 @@ function runRow(run: Run): string[] {
     ms === undefined ? "" : durationText(ms),
     run.peakMemoryBytes === null ? "" : `${Math.ceil(run.peakMemoryBytes / 2 ** 20)} MiB`,
     [
+      ...(run.failureClass === null ? [] : [run.failureClass]),
       ...(run.exitCode === null || run.exitCode === 0 ? [] : [`exit code ${run.exitCode}`]),
       ...(run.attempt > 1 ? [`attempt ${run.attempt}`] : []),
       ...(run.message === null ? [] : [printableLine(run.message)]),

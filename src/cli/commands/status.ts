@@ -2,6 +2,7 @@ import type { GraphSummary } from "#api/graph.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { closingLines } from "../progress/closing-lines.ts";
+import { failureLines } from "../progress/failure-lines.ts";
 import { viewOf } from "../progress/graph-view.ts";
 import { progressBlock } from "../progress/progress-block.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
@@ -60,6 +61,7 @@ function graphRow(graph: GraphSummary, { terminal }: Session): string[] {
 
 async function showGraph(session: Session, id: string, options: StatusOptions) {
   const graph = await session.api.graph(id);
+  const why = options.json === true ? [] : await failureLines(session.api, graph);
   return answer(session, options, graph, () => {
     const { paint, columns } = session.terminal.answer;
     const now = new Date();
@@ -70,6 +72,7 @@ async function showGraph(session: Session, id: string, options: StatusOptions) {
       `${paint.bold(graph.commit.slice(0, 10))} ${printableLine(graph.subject)}`,
       `${graph.repository}, graph ${graph.id}`,
       ...progressBlock(view, now, space).slice(0, -1),
+      ...why,
       ...closingLines(view, end - Date.parse(graph.createdAt), paint),
     ];
   });

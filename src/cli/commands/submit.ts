@@ -4,6 +4,7 @@ import { exitCodes } from "../exit-code.ts";
 import { totalsOf } from "../progress/totals.ts";
 import { watchGraph } from "../progress/watch-graph.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
+import { signedNumber } from "../signed-number.ts";
 import type { SubmissionOptions } from "../submission.ts";
 
 interface SubmitOptions extends CommonOptions, SubmissionOptions {
@@ -17,12 +18,19 @@ export const describeSubmit: Describe = (command) => {
     .option("--definitions <dir>", "definitions from a directory instead of the commit's .grange/")
     .option("--param <name=value>", "a parameter of the definitions; may be repeated", repeated)
     .option("--no-cache", "run even what the action cache has")
+    .option(
+      "--priority <n>",
+      "higher is sooner; caps of the branch and your own hold",
+      signedNumber,
+    )
+    .option("--top", "the class that nothing overtakes; needs a grant that has it")
     .option("--wait", "show progress, and end with 0 or 1 as the graph ends")
     .action((options: SubmitOptions) =>
       inSession(options, async (session) => {
         const { submissionOf, submit } = await import("../submission.ts");
         const submission = await submissionOf(options, process.cwd());
         const submitted = await submit(session.api, submission);
+        if (submitted.notice !== undefined) session.terminal.notes.line(`${submitted.notice}.`);
         if (options.wait !== true) {
           return answer(session, options, submitted, () => [
             `Graph ${submitted.id.slice(0, 8)} with ${submitted.graph.jobs} jobs: ${submitted.url}`,

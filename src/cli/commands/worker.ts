@@ -1,63 +1,45 @@
-import { resolve } from "node:path";
 import type { Describe } from "../command-list.ts";
-import { repeated, speaksToServer, withExamples } from "../common-options.ts";
-import { runService } from "../run-service.ts";
-import { wholeNumber } from "../whole-number.ts";
+import { repeated, withExamples } from "../common-options.ts";
+import type { SshOptions } from "../ssh/ssh-options.ts";
+import { type WorkOptions, withWorkOptions, workHere } from "../work-here.ts";
 
-interface WorkerOptions {
-  readonly server?: string;
-  readonly name?: string;
-  readonly data?: string;
-  readonly slots?: number;
-  readonly sizeClass?: number;
-  readonly hide?: readonly string[];
-  readonly logLevel: string;
-  readonly endWithParent?: boolean;
-}
-
-/** A child of `grange up` must be gone two seconds after Ctrl-C; others may finish what they do. */
-const hurry = { drainMs: 500, killGraceMs: 1_000 };
+type WorkerOptions = WorkOptions & Omit<SshOptions, "ssh"> & { readonly ssh?: readonly string[] };
 
 export const describeWorker: Describe = (command, program) => {
-  speaksToServer(command)
-    .option("--name <name>", "unique in the farm (GRANGE_WORKER_NAME; default: the host's name)")
-    .option("--data <dir>", "where it keeps its store and scratch space (GRANGE_WORKER_DATA)")
-    .option("--slots <n>", "how many jobs at a time (GRANGE_WORKER_SLOTS)", wholeNumber)
+  withWorkOptions(command)
     .option(
-      "--size-class <n>",
-      "its size relative to others (GRANGE_WORKER_SIZE_CLASS)",
-      wholeNumber,
+      "--ssh <host>",
+      "start it on another machine, [user@]host[:port]; may be repeated",
+      repeated,
     )
-    .option("--hide <dir>", "a directory that jobs do not see; may be repeated", repeated)
-    .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info")
-    .addOption(command.createOption("--end-with-parent").hideHelp())
-    .action((options: WorkerOptions) => work(options, program.version));
+    .option("--stop", "with --ssh: end the worker there")
+    .option("--status", "with --ssh: show the worker there")
+    .option("--tunnel", "with --ssh: let it reach the farm through ssh, while this command runs")
+    .option("--ssh-key <file>", "the private key that lets this user in")
+    .option("--ssh-option <name=value>", "an option of ssh_config; may be repeated", repeated)
+    .option(
+      "--remote-directory <dir>",
+      "where it lives on the other machine, below the home of its user",
+      ".cache/grange/worker-over-ssh",
+    )
+    .option("--remote-node <path>", "Node on the other machine", "node")
+    .action(async (options: WorkerOptions) => {
+      const { ssh } = options;
+      if (ssh === undefined) return workHere(options, program.version);
+      const { inSession } = await import("../session.ts");
+      return inSession(options, async (session) => {
+        const { runSshWorkers } = await import("../ssh/run-ssh-workers.ts");
+        return runSshWorkers({ ...options, ssh }, session, program.entry);
+      });
+    });
   withExamples(command, [
     ["one more worker for the farm on this machine", "worker --name spare"],
     ["four jobs at a time for a farm elsewhere", "worker --server http://farm:8980 --slots 4"],
+    [
+      "a worker on a machine that has nothing but Node, for a farm that it can reach",
+      "worker --ssh build@attic --server http://farm:8980",
+    ],
+    ["the same for a farm that it cannot reach, and its end", "worker --ssh build@attic --tunnel"],
+    ["", "worker --ssh build@attic --stop"],
   ]);
 };
-
-async function work(options: WorkerOptions, version: string): Promise<never> {
-  const { readWorkerConfig } = await import("#worker/config.ts");
-  const { startWorker } = await import("#worker/start-worker.ts");
-  return runService(
-    { name: "worker", ...options },
-    async (logger) => {
-      const config = readWorkerConfig({
-        version,
-        ...(options.server === undefined ? {} : { server: options.server }),
-        ...(options.name === undefined ? {} : { name: options.name }),
-        ...(options.data === undefined ? {} : { dataDir: resolve(options.data) }),
-        ...(options.slots === undefined ? {} : { slots: options.slots }),
-        ...(options.sizeClass === undefined ? {} : { sizeClass: options.sizeClass }),
-        ...(options.hide === undefined
-          ? {}
-          : { hiddenPaths: options.hide.map((dir) => resolve(dir)) }),
-        ...(options.endWithParent === true ? hurry : {}),
-      });
-      return startWorker(config, logger);
-    },
-    () => ({}),
-  );
-}

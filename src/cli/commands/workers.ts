@@ -11,10 +11,11 @@ export const describeWorkers: Describe = (command) => {
         workers.length === 0
           ? ["There is no worker. Start one: grange worker --server URL"]
           : tableLines([
-              ["worker", "state", "size", "slots", "runs", "done", "version"],
+              ["worker", "state", "host", "size", "slots", "runs", "done", "version"],
               ...workers.map((worker) => [
                 worker.name,
                 worker.state,
+                worker.transport === "ssh" ? `${worker.host} (ssh)` : worker.host || "-",
                 String(worker.sizeClass),
                 String(worker.slots),
                 worker.running.map((each) => each.job ?? each.executionId).join(", ") || "-",

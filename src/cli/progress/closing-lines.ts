@@ -1,7 +1,7 @@
+import { criticalPath } from "#api/critical-path.ts";
 import type { GraphState } from "#api/job-state.ts";
 import { durationText } from "../terminal/duration-text.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { criticalPath } from "./critical-path.ts";
 import type { GraphView } from "./graph-view.ts";
 import { totalsOf, totalsText } from "./totals.ts";
 
@@ -15,7 +15,9 @@ const words: Record<GraphState, readonly [text: string, colour: keyof Paint]> = 
 /** What is said when a graph is over: how it ended, and what took so long. */
 export function closingLines(view: GraphView, ms: number, paint: Paint): string[] {
   const [text, colour] = words[view.graph.state];
-  const steps = criticalPath(view.jobs, view.edges).filter((step) => step.ms >= 1);
+  const steps = criticalPath(view.jobs.values(), view.edges, Date.now()).filter(
+    (step) => step.ms >= 1,
+  );
   const path = steps.map(({ job, ms: stepMs }) => `${job} ${paint.dim(durationText(stepMs))}`);
   const failed = [...view.jobs.values()].filter((job) => job.state === "failed");
   return [

@@ -20,7 +20,9 @@ function startTimeOf(pid: number): string | undefined {
   if (process.platform === "linux") {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      // A zombie has ended; only its parent has not asked yet.
+      return fields[0] === "Z" ? undefined : fields[19];
     } catch {
       return undefined;
     }

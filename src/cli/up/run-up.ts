@@ -46,7 +46,7 @@ export async function runUp(
 
 async function runFarm(
   options: UpOptions,
-  { terminal }: Session,
+  { terminal, config }: Session,
   program: Program,
   submission: Submission,
   data: HeldDataDirectory,
@@ -82,7 +82,7 @@ async function runFarm(
     const outlet = options.json === true ? notes : answer;
     outlet.line(`The farm: ${outlet.paint.bold(farm.url)}`);
 
-    const api = apiClient(farm.url);
+    const api = apiClient(farm.url, config.token);
     const submitted = await submit(api, submission);
     const view = await watchGraph({ api, terminal }, submitted.id, signals.asked);
     const isOver = view.graph.state !== "running";

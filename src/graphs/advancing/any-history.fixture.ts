@@ -69,8 +69,23 @@ export async function begin({ jobs, edges }: History): Promise<StoredGraph> {
   return graph;
 }
 
+/** A graph to which things can happen, wherever it is kept. */
+export type LivingGraph = Pick<
+  StoredGraph,
+  | "jobs"
+  | "edges"
+  | "job"
+  | "want"
+  | "begin"
+  | "end"
+  | "runAtOnce"
+  | "setAside"
+  | "cancel"
+  | "waive"
+>;
+
 export async function happen(
-  graph: StoredGraph,
+  graph: LivingGraph,
   [target, kind, outcome, other]: Event,
 ): Promise<void> {
   const among = [...graph.jobs.keys()].filter((name) => canHappen(graph, name, kind));
@@ -109,7 +124,7 @@ export async function happen(
   }
 }
 
-function canHappen(graph: StoredGraph, name: string, kind: Event[1]): boolean {
+function canHappen(graph: LivingGraph, name: string, kind: Event[1]): boolean {
   const job = graph.job(name);
   switch (kind) {
     case "go":
@@ -129,21 +144,21 @@ function canHappen(graph: StoredGraph, name: string, kind: Event[1]): boolean {
   }
 }
 
-function notWaived(graph: StoredGraph, name: string) {
+function notWaived(graph: LivingGraph, name: string) {
   return [...graph.edges.values()].filter((edge) => edge.job === name && !edge.waived);
 }
 
-function isUnderWay(graph: StoredGraph, name: string): boolean {
+function isUnderWay(graph: LivingGraph, name: string): boolean {
   const { latestRun } = graph.job(name);
   return latestRun !== undefined && latestRun.state !== "finished";
 }
 
-function canRunAnew(graph: StoredGraph, name: string): boolean {
+function canRunAnew(graph: LivingGraph, name: string): boolean {
   const job = graph.job(name);
   return job.kind !== "join" && isOver(job.state) && job.wanted === null;
 }
 
-function withWhatHangsOn(graph: StoredGraph, name: string): string[] {
+function withWhatHangsOn(graph: LivingGraph, name: string): string[] {
   const found = new Set([name]);
   // A set grows while it is walked: what was added is followed, too.
   for (const on of found)

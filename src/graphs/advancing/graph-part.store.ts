@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { EdgeCondition, JobKind, RunCause, RunOutcome } from "#api/graph.ts";
 import { JobState } from "#api/job-state.ts";
@@ -5,11 +6,12 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import type { GraphId } from "../graph-id.ts";
 import type { GraphReader } from "./advance-graph.ts";
-import type { AdvancingJob, GraphPart } from "./graph-part.ts";
+import type { AdvancingEdge, AdvancingJob, GraphPart } from "./graph-part.ts";
 import { setAsides } from "./job-progress.ts";
 
 const JobRow = z
   .object({
+    graphId: z.uuid().brand<"GraphId">(),
     name: z.string(),
     kind: JobKind,
     depth: z.number(),
@@ -27,65 +29,139 @@ const JobRow = z
     outcome: RunOutcome.nullable(),
     failureClass: z.string().nullable(),
   })
-  .transform(({ runState, outcome, failureClass, ...job }): AdvancingJob => {
-    if (runState === null) return { ...job, latestRun: undefined };
-    if (runState !== "finished") return { ...job, latestRun: { state: runState } };
-    const ended = { state: runState, outcome: RunOutcome.parse(outcome), failureClass };
-    return { ...job, latestRun: ended };
-  });
+  .transform(({ graphId, ...row }) => ({ graphId, job: jobOf(row) }));
 
-/** Jobs of a graph, as far as advancing goes. */
-export function jobsNamed(
-  tx: Tx,
-  graphId: GraphId,
-  names: readonly string[],
-): Promise<AdvancingJob[]> {
-  return tx.many(
-    JobRow,
-    sql`
-      select job.name, job.kind, job.depth, job.wanted, job.set_aside as "setAside", job.state, job.reason,
-             job.open_edges as "openEdges", job.failed_edges as "failedEdges", job.runs, job.yield,
-             job.stale_edges as "staleEdges", job.stale,
-             run.state as "runState", run.outcome, run.failure_class as "failureClass"
-      from job
-      left join run on run.graph_id = job.graph_id and run.job = job.name and run.number = job.runs
-      where job.graph_id = ${graphId} and job.name = any(${names}::text[])
-    `,
-  );
+function jobOf({
+  runState,
+  outcome,
+  failureClass,
+  ...job
+}: Omit<AdvancingJob, "latestRun"> & {
+  readonly runState: "queued" | "waiting" | "running" | "finished" | null;
+  readonly outcome: RunOutcome | null;
+  readonly failureClass: string | null;
+}): AdvancingJob {
+  if (runState === null) return { ...job, latestRun: undefined };
+  if (runState !== "finished") return { ...job, latestRun: { state: runState } };
+  const ended = { state: runState, outcome: RunOutcome.parse(outcome), failureClass };
+  return { ...job, latestRun: ended };
 }
 
-const EdgeRow = z.object({
-  job: z.string(),
-  on: z.string(),
-  condition: EdgeCondition,
-  status: z.enum(["open", "met", "failed"]),
-  waived: z.boolean(),
-  taken: z.string().nullable(),
-  stale: z.boolean(),
-});
+interface JobName {
+  readonly graphId: GraphId;
+  readonly name: string;
+}
 
-/** Reads a stored graph's parts; the graph is locked. */
-export function graphReader(tx: Tx, graphId: GraphId): GraphReader {
-  const edges = (which: Sql) =>
-    tx.many(
-      EdgeRow,
-      sql`
-        select job, on_job as on, condition, status, waived_by is not null as waived, taken, stale
-        from edge
-        where graph_id = ${graphId} and ${which}
-      `,
-    );
-  const withJobs = async (
-    found: readonly z.infer<typeof EdgeRow>[],
-    endOf: (edge: z.infer<typeof EdgeRow>) => string,
-  ): Promise<GraphPart> => ({
-    edges: found,
-    jobs: found.length === 0 ? [] : await jobsNamed(tx, graphId, [...new Set(found.map(endOf))]),
-  });
+/** Jobs by their graphs, as far as advancing goes. */
+export async function jobsNamed(
+  tx: Tx,
+  names: readonly JobName[],
+): Promise<Map<GraphId, AdvancingJob[]>> {
+  const rows = await tx.many(
+    JobRow,
+    sql`
+      select job.graph_id as "graphId", job.name, job.kind, job.depth, job.wanted, job.set_aside as "setAside",
+             job.state, job.reason, job.open_edges as "openEdges", job.failed_edges as "failedEdges",
+             job.runs, job.yield, job.stale_edges as "staleEdges", job.stale,
+             run.state as "runState", run.outcome, run.failure_class as "failureClass"
+      from ${pairs(names)} as n (graph_id, name)
+      join job on job.graph_id = n.graph_id and job.name = n.name
+      left join run on run.graph_id = job.graph_id and run.job = job.name and run.number = job.runs
+    `,
+  );
+  return byGraph(rows, ({ job }) => job);
+}
+
+const EdgeRow = z
+  .object({
+    graphId: z.uuid().brand<"GraphId">(),
+    job: z.string(),
+    on: z.string(),
+    condition: EdgeCondition,
+    status: z.enum(["open", "met", "failed"]),
+    waived: z.boolean(),
+    taken: z.string().nullable(),
+    stale: z.boolean(),
+  })
+  .transform(({ graphId, ...edge }) => ({ graphId, edge }));
+
+/**
+ * Reads parts of several locked graphs.
+ *
+ * What is asked for while a statement is under way goes together with the next: graphs that
+ * are advanced at once go through their levels side by side, with one statement a level.
+ */
+export function forestReader(tx: Tx): { of(graphId: GraphId): GraphReader } {
+  const edgesInto = together((names) => edgesOf(tx, names, sql`edge.job`));
+  const edgesOutOf = together((names) => edgesOf(tx, names, sql`edge.on_job`));
+  const jobs = together((names) => jobsNamed(tx, names));
   return {
-    outEdgesOf: async (names) =>
-      withJobs(await edges(sql`on_job = any(${names}::text[])`), (edge) => edge.job),
-    inEdgesOf: async (names) =>
-      withJobs(await edges(sql`job = any(${names}::text[])`), (edge) => edge.on),
+    of(graphId) {
+      const withJobs = async (
+        edges: readonly AdvancingEdge[],
+        endOf: (edge: AdvancingEdge) => string,
+      ): Promise<GraphPart> => ({
+        edges,
+        jobs: edges.length === 0 ? [] : await jobs(graphId, [...new Set(edges.map(endOf))]),
+      });
+      return {
+        outEdgesOf: async (names) => withJobs(await edgesOutOf(graphId, names), (edge) => edge.job),
+        inEdgesOf: async (names) => withJobs(await edgesInto(graphId, names), (edge) => edge.on),
+      };
+    },
   };
+}
+
+async function edgesOf(
+  tx: Tx,
+  names: readonly JobName[],
+  end: Sql,
+): Promise<Map<GraphId, AdvancingEdge[]>> {
+  const rows = await tx.many(
+    EdgeRow,
+    sql`
+      select edge.graph_id as "graphId", edge.job, edge.on_job as on, edge.condition, edge.status,
+             edge.waived_by is not null as waived, edge.taken, edge.stale
+      from ${pairs(names)} as n (graph_id, name)
+      join edge on edge.graph_id = n.graph_id and ${end} = n.name
+    `,
+  );
+  return byGraph(rows, ({ edge }) => edge);
+}
+
+/** Gathers what several graphs ask for into one reading. */
+function together<Row>(
+  read: (names: readonly JobName[]) => Promise<Map<GraphId, Row[]>>,
+): (graphId: GraphId, names: readonly string[]) => Promise<Row[]> {
+  let asked: JobName[] = [];
+  let reading: Promise<Map<GraphId, Row[]>> | undefined;
+  return async (graphId, names) => {
+    for (const name of names) asked.push({ graphId, name });
+    reading ??= (async () => {
+      // Everything that is woken by the same answer asks before this goes on.
+      await setImmediate();
+      const all = asked;
+      asked = [];
+      reading = undefined;
+      return read(all);
+    })();
+    return (await reading).get(graphId) ?? [];
+  };
+}
+
+function pairs(names: readonly JobName[]): Sql {
+  return sql`unnest(${names.map(({ graphId }) => graphId)}::uuid[], ${names.map(({ name }) => name)}::text[])`;
+}
+
+function byGraph<Row extends { readonly graphId: GraphId }, Part>(
+  rows: readonly Row[],
+  partOf: (row: Row) => Part,
+): Map<GraphId, Part[]> {
+  const parts = new Map<GraphId, Part[]>();
+  for (const row of rows) {
+    const here = parts.get(row.graphId);
+    if (here === undefined) parts.set(row.graphId, [partOf(row)]);
+    else here.push(partOf(row));
+  }
+  return parts;
 }

@@ -2,7 +2,7 @@ import type { JobKind, RunCause, RunOutcome } from "#api/graph.ts";
 import { advanceGraph } from "./advance-graph.ts";
 import { depthsOf } from "./depths.ts";
 import { edgeStatus } from "./edge-status.ts";
-import type { AdvancingEdge, AdvancingJob } from "./graph-part.ts";
+import type { AdvancingEdge, AdvancingJob, GraphPart } from "./graph-part.ts";
 import { jobState, type SetAside } from "./job-progress.ts";
 import { isEdgeStale } from "./staleness.ts";
 
@@ -44,6 +44,14 @@ export class StoredGraph {
     for (const edge of shape.edges) {
       this.#put({ ...edge, status: "open", waived: false, taken: null, stale: false });
     }
+  }
+
+  /** A graph as it is kept elsewhere. */
+  static of({ jobs, edges }: GraphPart): StoredGraph {
+    const graph = new StoredGraph({ jobs: [], edges: [] });
+    for (const job of jobs) graph.jobs.set(job.name, job);
+    for (const edge of edges) graph.#put(edge);
+    return graph;
   }
 
   job(name: string): AdvancingJob {

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { SwitchValue } from "#api/graph-choice.ts";
 import { JobDefinition } from "./job-definition.ts";
+import { NamedGraph } from "./named-graph.ts";
 
 /** The types that a parameter's value can have. */
 export const parameterTypes = ["string", "number", "boolean", "list", "map"] as const;
@@ -18,9 +20,23 @@ export const Parameter = z.strictObject({
 });
 export type Parameter = z.output<typeof Parameter>;
 
-const parameterName = z
+/** What a branch, a named graph or a submission can turn on and off, or set to a text. */
+export const Switch = z.strictObject({
+  default: SwitchValue.optional().describe(
+    "Its value where nobody sets one; a text makes it a switch of texts. Default: false.",
+  ),
+  description: z.string().max(4_096).optional().describe("For people: what it changes."),
+});
+export type Switch = z.output<typeof Switch>;
+
+/** As expressions can say it behind a dot. */
+const nameOf = (what: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, `a ${what}'s name has letters, digits and _ only`);
+const graphName = z
   .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, "a parameter's name has letters, digits and _ only");
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a graph's name has letters, digits and . _ - only");
 
 /** The top of a file, with holes still in its jobs. */
 export const DefinitionFile = z.strictObject({
@@ -29,11 +45,25 @@ export const DefinitionFile = z.strictObject({
     .describe("The version of the language: 1."),
   parameters: z
     .record(
-      parameterName,
+      nameOf("parameter"),
       Parameter.nullable().transform((given): Parameter => given ?? {}),
     )
     .optional()
     .describe("Holes that are filled when a graph is made: parameters.NAME in expressions."),
+  switches: z
+    .record(
+      nameOf("switch"),
+      Switch.nullable().transform((given): Switch => given ?? {}),
+    )
+    .optional()
+    .describe("What branches and submissions can turn on or off: switches.NAME in expressions."),
+  graphs: z
+    .record(
+      graphName,
+      NamedGraph.nullable().transform((given): NamedGraph => given ?? {}),
+    )
+    .optional()
+    .describe("Graphs that can be asked for by name. Without a name, all jobs are meant."),
   jobs: z.record(z.string(), z.unknown()).optional().describe("The jobs, by name."),
 });
 export type DefinitionFile = z.output<typeof DefinitionFile>;

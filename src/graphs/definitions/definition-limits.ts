@@ -6,12 +6,14 @@
  */
 export const definitionLimits = {
   fileBytes: 1024 * 1024,
-  allBytes: 10 * 1024 * 1024,
-  files: 1_000,
+  allBytes: 40 * 1024 * 1024,
+  files: 2_000,
   /** Maps and lists within each other. The template language recurses, and so does the parser. */
   depth: 64,
   /** What aliases may multiply a file by; the usual alias bomb needs thousands. */
   aliases: 100,
+  /** Of a catalog. A graph is made of some of them. */
+  definitions: 50_000,
   jobs: 20_000,
   edges: 200_000,
   /** All rendered jobs, as JSON. */

@@ -1,4 +1,5 @@
 import { Fault } from "#core/fault.ts";
+import { definitionLimits } from "./definition-limits.ts";
 
 /** Something wrong in the user's own files. Lines and columns count from 1; null where there is none. */
 export interface DefinitionProblem {
@@ -30,4 +31,10 @@ function summaryOf(problems: readonly DefinitionProblem[]): string {
   if (first === undefined) return "the definitions cannot be used";
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
   return `${problemLine(first)}${more}`;
+}
+
+/** Throws all that was found so far, where something was. */
+export function throwIfAny(problems: readonly DefinitionProblem[]): void {
+  if (problems.length === 0) return;
+  throw new DefinitionProblems(problems.slice(0, definitionLimits.problems));
 }

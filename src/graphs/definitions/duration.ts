@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 const unitMs: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
@@ -14,4 +16,12 @@ export function parseDuration(text: string): number | undefined {
     sum += Number(amount) * (unitMs[unit ?? ""] ?? Number.NaN);
   }
   return Math.round(sum);
+}
+
+/** A text that is a duration from `leastMs` to `mostMs`; `range` says the same in words. */
+export function durationWithin(leastMs: number, mostMs: number, range: string) {
+  return z.string({ error: 'must be a duration such as "10m"' }).refine((written) => {
+    const ms = parseDuration(written);
+    return ms !== undefined && ms >= leastMs && ms <= mostMs;
+  }, `must be a duration from ${range}, such as "90s", "10m" or "1h 30m"`);
 }

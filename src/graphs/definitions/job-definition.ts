@@ -1,8 +1,14 @@
 import { z } from "zod";
+import { JobKind } from "#api/graph.ts";
 import { parseDuration } from "./duration.ts";
 import { JobName } from "./job-name.ts";
+import { kindShape, problemsOfKind } from "./kind-keys.ts";
 import { parseMemorySize } from "./memory-size.ts";
+import { NeededEnd } from "./need-condition.ts";
+import { oneOrMany } from "./one-or-many.ts";
+import { Errors, Failure, problemsOfOutcomeKeys, Success } from "./outcome-keys.ts";
 import { InputGlob, RelativePath } from "./relative-path.ts";
+import { Sources } from "./sources-key.ts";
 
 const text = z.string().max(64 * 1024, "a text has at most 65,536 characters");
 
@@ -10,13 +16,6 @@ const text = z.string().max(64 * 1024, "a text has at most 65,536 characters");
 const scalar = z
   .union([text, z.number(), z.boolean()], { error: "must be a text, a number, true or false" })
   .transform(String);
-
-const oneOrMany = <Item extends z.ZodType<string>>(item: Item, what: string) =>
-  z
-    .union([item.transform((one) => [one]), z.array(item).max(10_000)], {
-      error: (issue) => messageOfBranch(issue) ?? `must be ${what}, or a list of them`,
-    })
-    .transform((items): string[] => [...items]);
 
 /** What of another job is taken, where it is put, and how that job must have ended. */
 const Need = z.strictObject({
@@ -26,10 +25,9 @@ const Need = z.strictObject({
   at: RelativePath.optional().describe(
     "Directory under which they are put. By default each stands where that job made it.",
   ),
-  on: z
-    .enum(["success", "failure", "end"], { error: "must be success, failure or end" })
-    .optional()
-    .describe("How that job must have ended: success (default), failure, or end for either."),
+  on: NeededEnd.optional().describe(
+    "How that job must have ended: success (default), failure, end for either, an outcome such as timed_out, or one of its classes of failures.",
+  ),
   optional: z
     .boolean()
     .optional()
@@ -61,10 +59,10 @@ export const JobDefinition = z
   .strictObject({
     description: text.optional().describe("For people: what the job is for."),
     kind: z
-      .enum(["command", "join"], { error: "must be command or join" })
+      .enum(JobKind.options, { error: `must be one of ${JobKind.options.join(", ")}` })
       .optional()
       .describe(
-        "command (default) runs commands; join runs nothing and gathers other jobs under one name.",
+        "command (default) runs commands; join runs nothing and gathers other jobs under one name; breakpoint waits for a person, timer for a time; notify tells somebody; graph makes a graph of its own; dummy pretends.",
       ),
     when: z
       .union([z.boolean(), text], { error: "must be an expression, true or false" })
@@ -86,6 +84,7 @@ export const JobDefinition = z
       .describe(
         "Patterns of the files that the job reads; !pattern leaves out. By default all files of the commit. What is not read does not make the job run again.",
       ),
+    sources: Sources.optional(),
     needs: Needs.optional().describe("Jobs that come first, and what is taken of their outputs."),
     platform: z
       .record(z.string().min(1).max(256), scalar)
@@ -138,15 +137,9 @@ export const JobDefinition = z
       .max(10, "must be from 0 to 10")
       .optional()
       .describe("How often a failed job is run again by itself. Default: 0."),
-    success: z
-      .strictObject({
-        "exit-codes": z
-          .array(z.number().int().min(0).max(255))
-          .min(1, "name at least one exit code")
-          .describe("Exit codes that count as success. Default: [0]."),
-      })
-      .optional()
-      .describe("What counts as success."),
+    success: Success.optional(),
+    failure: Failure.optional(),
+    errors: Errors.optional(),
     ttl: z
       .string({ error: 'must be a duration such as "2h"' })
       .refine(isTimeToLive, 'must be a duration from 1s to 30d, such as "15m" or "2h"')
@@ -165,43 +158,22 @@ export const JobDefinition = z
       .max(1_000)
       .optional()
       .describe("Jobs of higher priority are started first. Default: 0."),
+    protect: z
+      .boolean()
+      .optional()
+      .describe("Nobody customises this job in a graph, whatever they may: for what is shipped."),
     "working-directory": RelativePath.optional().describe(
       "Directory that the commands start in; inputs and outputs are named from the top all the same.",
     ),
+    ...kindShape,
   })
   .superRefine((job, context) => {
-    if (job.kind === "join") {
-      for (const key of commandKeys) {
-        if (job[key] !== undefined) {
-          context.addIssue({
-            code: "custom",
-            path: [key],
-            message: "a join job runs nothing: remove this, or the kind",
-          });
-        }
-      }
-    } else if (job.commands === undefined || job.commands.length === 0) {
-      context.addIssue({
-        code: "custom",
-        path: [],
-        message: 'a job needs "commands" (or "kind: join", when it only gathers other jobs)',
-      });
-    }
+    for (const { path, message } of problemsOfOutcomeKeys(job))
+      context.addIssue({ code: "custom", path: [...path], message });
+    for (const { path, message } of problemsOfKind(job))
+      context.addIssue({ code: "custom", path: [...path], message });
   });
 export type JobDefinition = Omit<z.output<typeof JobDefinition>, "when">;
-
-const commandKeys = [
-  "commands",
-  "inputs",
-  "outputs",
-  "environment",
-  "limits",
-  "timeout",
-  "success",
-  "retries",
-  "platform",
-  "network",
-] as const;
 
 /** The job's keys, for "did you mean". */
 export const jobKeys: readonly string[] = Object.keys(JobDefinition.shape);
@@ -214,14 +186,4 @@ function isTimeToLive(written: string): boolean {
 function isTimeout(written: string): boolean {
   const ms = parseDuration(written);
   return ms !== undefined && ms >= 1_000 && ms <= 24 * 3_600_000;
-}
-
-/** Of a union that nothing fits, the message of the alternative that came nearest: the one of the same type. */
-function messageOfBranch(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code !== "invalid_union" || !("errors" in issue)) return undefined;
-  const branches = issue.errors as z.core.$ZodIssue[][];
-  const near = branches.find((found) =>
-    found.every((one) => one.code !== "invalid_type" || one.path.length > 0),
-  );
-  return near?.[0]?.message;
 }

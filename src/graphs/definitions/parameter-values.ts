@@ -1,32 +1,26 @@
 import type { Parameter, parameterTypes } from "./definition-file.ts";
 import { suggestion } from "./nearest-name.ts";
 
-/** A parameter as a file declares it. */
-export interface DeclaredParameter {
-  readonly file: string;
-  readonly declaration: Parameter;
-}
-
 /** What is wrong with a parameter: in its declaration (a file's fault) or in what was given for it (the asker's). */
 export interface ParameterProblem {
   readonly name: string;
-  readonly declaredIn: string | undefined;
+  readonly isDeclarationWrong: boolean;
   readonly message: string;
 }
 
 /** Every declared parameter with its value: the given one, or else its default. */
 export function parameterValues(
-  declared: ReadonlyMap<string, DeclaredParameter>,
+  declared: ReadonlyMap<string, { readonly declaration: Parameter }>,
   given: Readonly<Record<string, unknown>>,
 ): { readonly values: Record<string, unknown>; readonly problems: ParameterProblem[] } {
   const values: Record<string, unknown> = {};
   const problems: ParameterProblem[] = [];
-  for (const [name, { file, declaration }] of declared) {
+  for (const [name, { declaration }] of declared) {
     const type = declaration.type ?? "string";
     if (declaration.default !== undefined && typeOf(declaration.default) !== type) {
       problems.push({
         name,
-        declaredIn: file,
+        isDeclarationWrong: true,
         message: `the default of parameter "${name}" must be of type ${type}`,
       });
     }
@@ -34,13 +28,13 @@ export function parameterValues(
     if (value === undefined) {
       problems.push({
         name,
-        declaredIn: file,
+        isDeclarationWrong: true,
         message: `parameter "${name}" has no default: give it a value`,
       });
     } else if (typeOf(value) !== type && Object.hasOwn(given, name)) {
       problems.push({
         name,
-        declaredIn: undefined,
+        isDeclarationWrong: false,
         message: `parameter "${name}" must be of type ${type}`,
       });
     }
@@ -49,7 +43,7 @@ export function parameterValues(
   for (const name of Object.keys(given)) {
     if (declared.has(name)) continue;
     const message = `the definitions have no parameter "${name}"${suggestion(name, declared.keys())}`;
-    problems.push({ name, declaredIn: undefined, message });
+    problems.push({ name, isDeclarationWrong: false, message });
   }
   return { values, problems };
 }

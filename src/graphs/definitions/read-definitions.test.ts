@@ -155,7 +155,7 @@ describe("what is told of a mistake", () => {
     {
       what: "a shell variable written as a hole",
       yaml: "version: 1\njobs:\n  a:\n    commands: 'echo ${HOME}'",
-      says: '.grange/jobs.yml:4:15: template: there is no value "HOME" here (there are parameters, repository, commit, branch, rev); for a variable of the shell write $HOME or $${...} with two dollar signs',
+      says: '.grange/jobs.yml:4:15: template: there is no value "HOME" here (there are parameters, switches, repository, commit, branch, rev); for a variable of the shell write $HOME or $${...} with two dollar signs',
     },
     {
       what: "jobs beside a construct",

@@ -12,11 +12,14 @@ import { messageOf } from "#core/fault.ts";
 import { definitionLimits } from "./definition-limits.ts";
 import type { DefinitionProblem } from "./definition-problems.ts";
 import { type Place, placeOf } from "./place-in-source.ts";
+import { readPlainYaml } from "./read-plain-yaml.ts";
 
 /** A file of definitions as it was written: its value, and where each part of it stands. */
 export interface SourceFile {
   readonly file: string;
   readonly value: unknown;
+  /** In characters. */
+  readonly length: number;
   /** Where the part at `path` stands, or else the nearest part around it. */
   place(path: readonly PropertyKey[], of?: "key" | "value"): Place;
 }
@@ -33,6 +36,22 @@ export function readSourceFile(file: string, text: string): SourceFile | Definit
       },
     ];
   }
+  const plain = readPlainYaml(text);
+  if (plain === undefined) return readWholly(file, text);
+  let whole: SourceFile | DefinitionProblem[] | undefined;
+  return {
+    file,
+    value: plain.value,
+    length: text.length,
+    // Places are asked for when something is wrong, and most of the time nothing is.
+    place(path, of) {
+      whole ??= readWholly(file, text);
+      return Array.isArray(whole) ? { line: 1, column: 1 } : whole.place(path, of);
+    },
+  };
+}
+
+function readWholly(file: string, text: string): SourceFile | DefinitionProblem[] {
   const lines = new LineCounter();
   const at = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
@@ -63,6 +82,7 @@ export function readSourceFile(file: string, text: string): SourceFile | Definit
     return {
       file,
       value: document.toJS({ maxAliasCount: definitionLimits.aliases }),
+      length: text.length,
       place: (path, of = "value") => at(placeOf(document, path, of)),
     };
   } catch (reason) {

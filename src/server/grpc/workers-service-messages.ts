@@ -1,13 +1,14 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import { z } from "zod";
+import { boundFindings } from "#actions/findings.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { Fault } from "#core/fault.ts";
 import { Platform } from "#core/platform.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import type { FinishReport } from "#execution/judge-report.ts";
 import type { Lease } from "#execution/lease.ts";
-import type { WorkerDescription } from "#execution/worker.store.ts";
+import { Transport, type WorkerDescription } from "#execution/worker.store.ts";
 import {
   type ActionResult,
   ActionResultSchema,
@@ -41,10 +42,18 @@ const Description = z.object({
   slots: z.number().int().min(1).max(4_096),
   version: z.string().max(128),
   facilities: Facilities,
+  // What an older worker does not say: whoever has its machine started it.
+  transport: z
+    .literal("")
+    .transform((): Transport => "pull")
+    .or(Transport),
+  host: z.string().max(253),
+  leaseMs: z.number().positive().nullable(),
 });
 
 export function workerFrom(request: RegisterRequest): WorkerDescription {
-  return parsed(Description, request);
+  const leaseMs = request.lease === undefined ? null : durationMs(request.lease);
+  return parsed(Description, { ...request, leaseMs });
 }
 
 /** Parses what a worker sent; what does not fit is its mistake, said in one sentence. */
@@ -95,6 +104,7 @@ function resultBytes(result: ActionResult, worker: string): Uint8Array {
   const metadata = result.executionMetadata ?? create(ExecutedActionMetadataSchema);
   metadata.worker = worker;
   result.executionMetadata = metadata;
+  boundFindings(result);
   return toBinary(ActionResultSchema, result);
 }
 

@@ -41,10 +41,10 @@ export function workersService(parts: {
   const { queue } = parts;
   return methodsOf(Workers, {
     async register(request) {
-      await queue.register(workerFrom(request));
+      const leaseMs = await queue.register(workerFrom(request));
       return {
         heartbeatInterval: durationFromMs(queue.times.heartbeatMs),
-        leaseDuration: durationFromMs(queue.times.leaseMs),
+        leaseDuration: durationFromMs(leaseMs),
       };
     },
 

@@ -1,3 +1,4 @@
+import type { Principal } from "#access/principal.ts";
 import type {
   Graph,
   GraphDelta,
@@ -11,6 +12,11 @@ import type {
 import type { Worker } from "#api/worker.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
+import type { AccessFarm } from "./access-farm.ts";
+import type { CatalogFarm } from "./catalog-farm.ts";
+import type { RerunFarm } from "./rerun-farm.ts";
+import type { TimesFarm } from "./times-farm.ts";
+import type { WaitingFarm } from "./waiting-farm.ts";
 
 /** Where a list goes on, and how much of it to send. */
 export interface Page {
@@ -41,23 +47,26 @@ export interface RunName {
  * Reads answer undefined when there is no such thing. Bound to the rooms in
  * `assemble.ts`; the routes know nothing behind it.
  */
-export interface Farm {
+export interface Farm extends AccessFarm, CatalogFarm, WaitingFarm, TimesFarm, RerunFarm {
   readonly version: string;
   readonly startedAt: Date;
   /** For people: `PostgreSQL 18.4, embedded`. */
   readonly database: string;
   repositories(): Promise<Repository[]>;
   graphs(repository: string | undefined, page: Page): Promise<GraphSummary[]>;
-  submitGraph(request: SubmitGraph): Promise<SubmittedGraph & { readonly isNew: boolean }>;
+  submitGraph(
+    request: SubmitGraph,
+    by: Principal,
+  ): Promise<SubmittedGraph & { readonly isNew: boolean }>;
   /** Takes an id or a unique beginning of one, or `latest`. */
   findGraph(prefix: string): Promise<string | undefined>;
   graph(id: string): Promise<Graph | undefined>;
   graphSummary(id: string): Promise<GraphSummary | undefined>;
   /** All that changed after `since`; undefined when there is no such graph. */
   graphDelta(id: string, since: number): Promise<GraphDelta | undefined>;
-  cancelGraph(id: string): Promise<GraphSummary | undefined>;
+  cancelGraph(id: string, by: Principal): Promise<GraphSummary | undefined>;
   job(graphId: string, name: string): Promise<JobDetail | undefined>;
-  cancelJob(graphId: string, name: string): Promise<JobSummary | undefined>;
+  cancelJob(graphId: string, name: string, by: Principal): Promise<JobSummary | undefined>;
   log(run: RunName, offset: number, most: number): Promise<LogPiece | undefined>;
   output(
     run: RunName,

@@ -6,6 +6,7 @@ import { eventStream, resumeFrom } from "./event-stream.ts";
 import type { Farm, Page } from "./farm.ts";
 import { found } from "./found.ts";
 import { jsonBody } from "./json-body.ts";
+import { principalOf } from "./principal.ts";
 
 const mostInAList = 200;
 
@@ -29,7 +30,8 @@ export function graphRoutes(farm: Farm): Hono {
   });
 
   routes.post("/graphs", async (c) => {
-    const { isNew, ...submitted } = await farm.submitGraph(await jsonBody(c, SubmitGraph));
+    const request = await jsonBody(c, SubmitGraph);
+    const { isNew, ...submitted } = await farm.submitGraph(request, principalOf(c));
     return c.json(submitted, isNew ? 201 : 200);
   });
 
@@ -54,7 +56,7 @@ export function graphRoutes(farm: Farm): Hono {
 
   routes.post("/graphs/:id/cancel", async (c) => {
     const id = await graphId(farm, c.req.param("id"));
-    return c.json(found(await farm.cancelGraph(id), `graph ${id}`));
+    return c.json(found(await farm.cancelGraph(id, principalOf(c)), `graph ${id}`));
   });
 
   // Each change of any graph, as its summary: what a list of graphs needs.
@@ -73,6 +75,6 @@ export function graphRoutes(farm: Farm): Hono {
 }
 
 /** Resolves what the client wrote: an id, a unique beginning of one, or `latest`. */
-export async function graphId(farm: Farm, written: string): Promise<string> {
+export async function graphId(farm: Pick<Farm, "findGraph">, written: string): Promise<string> {
   return found(await farm.findGraph(written), `graph "${written}"`);
 }

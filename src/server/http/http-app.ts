@@ -1,13 +1,20 @@
 import { Hono } from "hono";
 import type { Logger } from "pino";
 import { Fault } from "#core/fault.ts";
+import { accessRoutes } from "./access-routes.ts";
+import { catalogRoutes } from "./catalog-routes.ts";
 import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 import { graphRoutes } from "./graph-routes.ts";
 import { isOurHost } from "./host-guard.ts";
 import { jobRoutes } from "./job-routes.ts";
 import { requireJson } from "./json-body.ts";
+import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
+import { authenticate } from "./principal.ts";
+import { rerunRoutes } from "./rerun-routes.ts";
+import { timesRoutes } from "./times-routes.ts";
+import { waitingRoutes } from "./waiting-routes.ts";
 import { workerRoutes } from "./worker-routes.ts";
 
 export interface HttpAppOptions {
@@ -37,6 +44,7 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   });
 
   const api = new Hono();
+  api.use(authenticate((authorization) => farm.identify(authorization)));
   api.post("*", async (c, next) => {
     requireJson(c);
     await next();
@@ -52,11 +60,17 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   api.route("/", graphRoutes(farm));
   api.route("/", jobRoutes(farm));
   api.route("/", workerRoutes(farm));
+  api.route("/", waitingRoutes(farm));
+  api.route("/", timesRoutes(farm));
+  api.route("/", accessRoutes(farm));
+  api.route("/", catalogRoutes(farm));
+  api.route("/", rerunRoutes(farm));
   api.all("*", (c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);
   });
 
   app.route("/api/v1", api);
+  app.route("/", metricsRoutes(farm));
   app.route("/", pageRoutes(webDir));
 
   app.notFound((c) => {
@@ -64,6 +78,7 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   });
   app.onError((error, c) => {
     const { status, body } = faultToHttp(error);
+    if (status === 401) c.header("www-authenticate", "Bearer");
     if (status >= 500) logger.error({ err: error, path: c.req.path }, "a request failed");
     return c.json(body, status as 500);
   });

@@ -7,6 +7,7 @@ import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
 import { logEvents, mostLogBytesPerEvent } from "./log-events.ts";
 import { logPositionOf } from "./log-position.ts";
+import { principalOf } from "./principal.ts";
 
 /** One answer's share of a log; the client asks on from `X-Next-Offset`. */
 const mostLogBytes = 4 * 1024 * 1024;
@@ -24,7 +25,8 @@ export function jobRoutes(farm: Farm): Hono {
   routes.post("/graphs/:id/jobs/:name/cancel", async (c) => {
     const id = await graphId(farm, c.req.param("id"));
     const name = c.req.param("name");
-    return c.json(found(await farm.cancelJob(id, name), `job "${name}" in graph ${id}`));
+    const cancelled = await farm.cancelJob(id, name, principalOf(c));
+    return c.json(found(cancelled, `job "${name}" in graph ${id}`));
   });
 
   routes.get("/graphs/:id/jobs/:name/runs/:run/log", async (c) => {

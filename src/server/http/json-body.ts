@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 
 /** Definitions sent along are the largest thing that anybody posts. */
-const mostBytes = 16 * 1024 * 1024;
+const mostBytes = 48 * 1024 * 1024;
 
 /**
  * Refuses what does not call itself JSON, also where nobody reads the body.

@@ -6,6 +6,9 @@ import { rest } from "../resting.ts";
 /** How long a pipe may stay open after its processes were killed: somebody else holds it. */
 const orphanMs = 1_000;
 
+/** Is given all that is printed, also what is too much to be kept; the process waits for it. */
+export type LogListener = (bytes: Uint8Array) => Promise<void>;
+
 /**
  * What a process prints, on disk before anywhere else.
  *
@@ -17,15 +20,20 @@ export class CapturedLog {
   readonly #limitBytes: number;
   readonly #socket: Socket;
   readonly #ended: Promise<void>;
+  readonly #hear: LogListener | undefined;
   #file: FileHandle | undefined;
   #grown: () => void = () => {};
   #ending: Promise<void> | undefined;
   #sizeBytes = 0;
   #droppedBytes = 0;
+  /** What the listener took of the time, and since when it has been at it. */
+  #heardMs = 0;
+  #hearingSince: number | undefined;
 
   /** Takes over the read end of a pipe. */
-  constructor(path: string, readEnd: number, limitBytes: number) {
+  constructor(path: string, readEnd: number, limitBytes: number, hear?: LogListener) {
     this.path = path;
+    this.#hear = hear;
     this.#limitBytes = limitBytes;
     this.#socket = new Socket({ fd: readEnd, readable: true, writable: false });
     this.#ended = this.#keep();
@@ -54,7 +62,7 @@ export class CapturedLog {
 
   async #end(): Promise<void> {
     const orphaned = new AbortController();
-    const patience = rest(orphanMs, orphaned.signal).then(() => this.#socket.destroy());
+    const patience = this.#waitForOrphans(orphaned.signal).then(() => this.#socket.destroy());
     await this.#ended.finally(() => orphaned.abort());
     await patience;
     if (this.#droppedBytes > 0) {
@@ -66,6 +74,30 @@ export class CapturedLog {
       );
     }
     this.#grown();
+  }
+
+  /** The listener's time does not count: what lies in the pipe meanwhile is not to be lost. */
+  async #waitForOrphans(ended: AbortSignal): Promise<void> {
+    const begun = performance.now();
+    const heardBefore = this.#timeHeardMs();
+    for (let leftMs = orphanMs; leftMs > 0 && !ended.aborted; ) {
+      await rest(leftMs, ended);
+      const heardMs = this.#timeHeardMs() - heardBefore;
+      leftMs = Math.ceil(orphanMs + heardMs - (performance.now() - begun));
+    }
+  }
+
+  #timeHeardMs(): number {
+    const now = performance.now();
+    return this.#heardMs + (now - (this.#hearingSince ?? now));
+  }
+
+  async #pass(chunk: Buffer): Promise<void> {
+    if (this.#hear === undefined) return;
+    this.#hearingSince = performance.now();
+    await this.#hear(chunk);
+    this.#heardMs = this.#timeHeardMs();
+    this.#hearingSince = undefined;
   }
 
   /** Bytes from an offset on, at most so many; also after the file has lost its name. */
@@ -89,6 +121,7 @@ export class CapturedLog {
         const room = this.#limitBytes - this.#sizeBytes;
         this.#droppedBytes += Math.max(0, chunk.byteLength - room);
         if (room > 0) await this.#append(chunk.subarray(0, room));
+        await this.#pass(chunk);
       }
     } catch (reason) {
       if (!isAbort(reason)) throw reason;

@@ -4,6 +4,7 @@ import { toDigestMessage } from "#cas/digest-message.ts";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { digestOfFile } from "../outputs/digest-of-file.ts";
 import { type Upload, uploadMissing } from "../outputs/upload-outputs.ts";
+import type { Patience } from "../patience.ts";
 import type { CapturedLog } from "./captured-log.ts";
 
 /** Logs up to this size are in the result itself too, which spares readers a call. */
@@ -13,6 +14,7 @@ const rawUpToBytes = 16 * 1024;
 export async function publishLogs(
   logs: { readonly stdout: CapturedLog; readonly stderr: CapturedLog },
   farm: BlobStore,
+  patience: Patience,
   result: ActionResult,
 ): Promise<void> {
   const uploads: Upload[] = [];
@@ -30,5 +32,5 @@ export async function publishLogs(
       if (raw) result.stderrRaw = raw;
     }
   }
-  await uploadMissing(farm, uploads);
+  await uploadMissing(farm, uploads, patience);
 }

@@ -10,11 +10,6 @@ const gatherMs = 50;
 const enoughToSend = 64 * 1024;
 const mostInOneCall = 512 * 1024;
 
-/**
- * How long the last lines may wait for the network, while the result waits with
- * them: the farm takes no log after it. Whoever needs more reads the log's blob.
- */
-const lastChanceMs = 30_000;
 const lastRetryMs = 250;
 
 /**
@@ -38,14 +33,19 @@ export class LogStream {
     this.#sending = this.#send(lease, farm);
   }
 
-  /** After the log's end: resolves when all is sent, or not in time. */
-  async end(): Promise<void> {
+  /**
+   * After the log's end: resolves when all is sent, or not in time.
+   *
+   * The result waits with the last lines, since the farm takes no log after it. Whoever
+   * needs more than comes in time reads the log's blob.
+   */
+  async end(patienceMs: number): Promise<void> {
     this.#ended = true;
     this.#wake();
     this.#hurry.abort();
     this.#hurry = new AbortController();
     const inTime = new AbortController();
-    const patience = rest(lastChanceMs, inTime.signal).then(() => this.stop());
+    const patience = rest(patienceMs, inTime.signal).then(() => this.stop());
     await this.#sending.finally(() => inTime.abort());
     await patience;
   }

@@ -16,7 +16,7 @@ import {
   OutputFileSchema,
   OutputSymlinkSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { persistently } from "../persistently.ts";
+import type { Patience } from "../patience.ts";
 import type { CollectedOutputs } from "./collect-outputs.ts";
 
 /** Blobs up to this size are read whole before they are sent. */
@@ -29,16 +29,20 @@ export type Upload = { readonly digest: Digest } & (
 );
 
 /** Uploads what the farm does not have, each once. */
-export async function uploadMissing(farm: BlobStore, uploads: readonly Upload[]): Promise<void> {
+export async function uploadMissing(
+  farm: BlobStore,
+  uploads: readonly Upload[],
+  patience: Patience,
+): Promise<void> {
   const byKey = new Map(uploads.map((upload) => [digestKey(upload.digest), upload]));
   byKey.delete(digestKey(digestOf(new Uint8Array())));
   if (byKey.size === 0) return;
   const digests = [...byKey.values()].map(({ digest }) => digest);
-  const missing = await persistently(() => farm.findMissing(digests));
+  const missing = await patience.persistently(() => farm.findMissing(digests));
   await mapAtMost(8, missing, async (digest) => {
     const upload = byKey.get(digestKey(digest));
     if (upload === undefined) return;
-    await persistently(async () => {
+    await patience.persistently(async () => {
       if ("bytes" in upload) return farm.put(digest, upload.bytes);
       if (digest.sizeBytes <= wholeUpToBytes) return farm.put(digest, await readFile(upload.path));
       return farm.write(digest, createReadStream(upload.path, { highWaterMark: 256 * 1024 }));
@@ -52,6 +56,7 @@ export async function publishOutputs(
   { outputs, files }: CollectedOutputs,
   format: Command_OutputDirectoryFormat,
   farm: BlobStore,
+  patience: Patience,
   result: ActionResult,
 ): Promise<void> {
   const uploads: Upload[] = files.map(({ at, digest }) => ({ digest, path: join(root, at) }));
@@ -82,7 +87,9 @@ export async function publishOutputs(
           isTopologicallySorted: true,
         });
         if (format !== Command_OutputDirectoryFormat.TREE_ONLY) {
-          const rootDigest = await persistently(() => uploadDirectories(farm, output.tree));
+          const rootDigest = await patience.persistently(() =>
+            uploadDirectories(farm, output.tree),
+          );
           directory.rootDirectoryDigest = toDigestMessage(rootDigest);
         }
         result.outputDirectories.push(directory);
@@ -90,5 +97,5 @@ export async function publishOutputs(
       }
     }
   }
-  await uploadMissing(farm, uploads);
+  await uploadMissing(farm, uploads, patience);
 }

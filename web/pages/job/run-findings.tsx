@@ -61,7 +61,7 @@ export function RunFindings({ run, onLine }: Props) {
 }
 
 function limitsText({ min, max }: Run["numbers"][string]): string {
-  if (min !== null && max !== null) return `of ${min} to ${max}`;
-  if (min !== null) return `of at least ${min}`;
-  return max === null ? "" : `of at most ${max}`;
+  if (min !== null && max !== null) return `(from ${min} to ${max})`;
+  if (min !== null) return `(at least ${min})`;
+  return max === null ? "" : `(at most ${max})`;
 }

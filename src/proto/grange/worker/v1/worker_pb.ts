@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file grange/worker/v1/worker.proto.
  */
 export const file_grange_worker_v1_worker: GenFile = /*@__PURE__*/
-  fileDesc("Ch1ncmFuZ2Uvd29ya2VyL3YxL3dvcmtlci5wcm90bxIQZ3JhbmdlLndvcmtlci52MSI9CgVMZWFzZRIUCgxleGVjdXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoBRINCgVlcG9jaBgDIAEoAyLWAgoPUmVnaXN0ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSQQoIcGxhdGZvcm0YAyADKAsyLy5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5QbGF0Zm9ybUVudHJ5EhIKCnNpemVfY2xhc3MYBCABKAUSDQoFc2xvdHMYBSABKAUSDwoHdmVyc2lvbhgGIAEoCRJFCgpmYWNpbGl0aWVzGAcgAygLMjEuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QuRmFjaWxpdGllc0VudHJ5Gi8KDVBsYXRmb3JtRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoxCg9GYWNpbGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ8ChBSZWdpc3RlclJlc3BvbnNlEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIxCg5sZWFzZV9kdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJvCgxDbGFpbVJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBRInCgR3YWl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjcKDUNsYWltUmVzcG9uc2USJgoGbGVhc2VzGAEgAygLMhYuZ3JhbmdlLndvcmtlci52MS5Xb3JrIswBCgRXb3JrEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRI+Cg1hY3Rpb25fZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDgoGYWN0aW9uGAMgASgMEg8KB2NvbW1hbmQYBCABKAwSKgoHdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdwcm9qZWN0GAYgASgJIncKEEhlYXJ0YmVhdFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSJwoGbGVhc2VzGAMgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIQCghkcmFpbmluZxgEIAEoCCJ+ChFIZWFydGJlYXRSZXNwb25zZRIlCgRsb3N0GAEgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIqCgljYW5jZWxsZWQYAiADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEhYKDnVua25vd25fd29ya2VyGAMgASgIImAKDlN0YXJ0ZWRSZXF1ZXN0EiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiIwoPU3RhcnRlZFJlc3BvbnNlEhAKCGFjY2VwdGVkGAEgASgIIjkKDlJlbGVhc2VSZXF1ZXN0EicKBmxlYXNlcxgBIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2UiEQoPUmVsZWFzZVJlc3BvbnNlIpUBCgVVc2FnZRIsCgl1c2VyX3RpbWUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoLc3lzdGVtX3RpbWUYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGQoRcGVha19tZW1vcnlfYnl0ZXMYAyABKAMSEwoLbWVhc3VyZWRfYnkYBCABKAkilwIKCEZpbmlzaGVkEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIqCgdvdXRjb21lGAIgASgOMhkuZ3JhbmdlLndvcmtlci52MS5PdXRjb21lEj0KBnJlc3VsdBgDIAEoCzItLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQWN0aW9uUmVzdWx0EiYKBXVzYWdlGAQgASgLMhcuZ3JhbmdlLndvcmtlci52MS5Vc2FnZRIPCgdtZXNzYWdlGAUgASgJEj8KDm1pc3NpbmdfaW5wdXRzGAYgAygLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QiZwoNRmluaXNoUmVxdWVzdBITCgt3b3JrZXJfbmFtZRgBIAEoCRITCgtpbnN0YW5jZV9pZBgCIAEoCRIsCghmaW5pc2hlZBgDIAMoCzIaLmdyYW5nZS53b3JrZXIudjEuRmluaXNoZWQijAEKDkZpbmlzaFJlc3BvbnNlEjoKCHZlcmRpY3RzGAEgAygOMiguZ3JhbmdlLndvcmtlci52MS5GaW5pc2hSZXNwb25zZS5WZXJkaWN0Ij4KB1ZlcmRpY3QSFwoTVkVSRElDVF9VTlNQRUNJRklFRBAAEg0KCVBVQkxJU0hFRBABEgsKB1JFRlVTRUQQAiJYChBBcHBlbmRMb2dSZXF1ZXN0EiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIOCgZvZmZzZXQYAiABKAMSDAoEZGF0YRgDIAEoDCI6ChFBcHBlbmRMb2dSZXNwb25zZRITCgtuZXh0X29mZnNldBgBIAEoAxIQCghhY2NlcHRlZBgCIAEoCCqIAQoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASDQoJU1VDQ0VFREVEEAESCgoGRkFJTEVEEAISDQoJVElNRURfT1VUEAMSEQoNT1VUX09GX01FTU9SWRAEEg0KCUNBTkNFTExFRBAFEhgKFElORlJBU1RSVUNUVVJFX0VSUk9SEAYyvwQKB1dvcmtlcnMSUQoIUmVnaXN0ZXISIS5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdBoiLmdyYW5nZS53b3JrZXIudjEuUmVnaXN0ZXJSZXNwb25zZRJICgVDbGFpbRIeLmdyYW5nZS53b3JrZXIudjEuQ2xhaW1SZXF1ZXN0Gh8uZ3JhbmdlLndvcmtlci52MS5DbGFpbVJlc3BvbnNlElQKCUhlYXJ0YmVhdBIiLmdyYW5nZS53b3JrZXIudjEuSGVhcnRiZWF0UmVxdWVzdBojLmdyYW5nZS53b3JrZXIudjEuSGVhcnRiZWF0UmVzcG9uc2USTgoHU3RhcnRlZBIgLmdyYW5nZS53b3JrZXIudjEuU3RhcnRlZFJlcXVlc3QaIS5ncmFuZ2Uud29ya2VyLnYxLlN0YXJ0ZWRSZXNwb25zZRJOCgdSZWxlYXNlEiAuZ3JhbmdlLndvcmtlci52MS5SZWxlYXNlUmVxdWVzdBohLmdyYW5nZS53b3JrZXIudjEuUmVsZWFzZVJlc3BvbnNlEksKBkZpbmlzaBIfLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVxdWVzdBogLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVzcG9uc2USVAoJQXBwZW5kTG9nEiIuZ3JhbmdlLndvcmtlci52MS5BcHBlbmRMb2dSZXF1ZXN0GiMuZ3JhbmdlLndvcmtlci52MS5BcHBlbmRMb2dSZXNwb25zZWIGcHJvdG8z", [file_build_bazel_remote_execution_v2_remote_execution, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Ch1ncmFuZ2Uvd29ya2VyL3YxL3dvcmtlci5wcm90bxIQZ3JhbmdlLndvcmtlci52MSI9CgVMZWFzZRIUCgxleGVjdXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoBRINCgVlcG9jaBgDIAEoAyKhAwoPUmVnaXN0ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSQQoIcGxhdGZvcm0YAyADKAsyLy5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5QbGF0Zm9ybUVudHJ5EhIKCnNpemVfY2xhc3MYBCABKAUSDQoFc2xvdHMYBSABKAUSDwoHdmVyc2lvbhgGIAEoCRJFCgpmYWNpbGl0aWVzGAcgAygLMjEuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QuRmFjaWxpdGllc0VudHJ5EigKBWxlYXNlGB4gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXRyYW5zcG9ydBgfIAEoCRIMCgRob3N0GCAgASgJGi8KDVBsYXRmb3JtRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoxCg9GYWNpbGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ8ChBSZWdpc3RlclJlc3BvbnNlEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIxCg5sZWFzZV9kdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJvCgxDbGFpbVJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBRInCgR3YWl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjcKDUNsYWltUmVzcG9uc2USJgoGbGVhc2VzGAEgAygLMhYuZ3JhbmdlLndvcmtlci52MS5Xb3JrIswBCgRXb3JrEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRI+Cg1hY3Rpb25fZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDgoGYWN0aW9uGAMgASgMEg8KB2NvbW1hbmQYBCABKAwSKgoHdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdwcm9qZWN0GAYgASgJIncKEEhlYXJ0YmVhdFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSJwoGbGVhc2VzGAMgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIQCghkcmFpbmluZxgEIAEoCCJ+ChFIZWFydGJlYXRSZXNwb25zZRIlCgRsb3N0GAEgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIqCgljYW5jZWxsZWQYAiADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEhYKDnVua25vd25fd29ya2VyGAMgASgIImAKDlN0YXJ0ZWRSZXF1ZXN0EiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiIwoPU3RhcnRlZFJlc3BvbnNlEhAKCGFjY2VwdGVkGAEgASgIIjkKDlJlbGVhc2VSZXF1ZXN0EicKBmxlYXNlcxgBIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2UiEQoPUmVsZWFzZVJlc3BvbnNlIoMBCghGaW5kaW5ncxIVCg1mYWlsdXJlX2NsYXNzGAEgASgJEjAKC2Vycm9yX2xpbmVzGAIgAygLMhsuZ3JhbmdlLndvcmtlci52MS5FcnJvckxpbmUSLgoHbnVtYmVycxgDIAMoCzIdLmdyYW5nZS53b3JrZXIudjEuRm91bmROdW1iZXIiJwoJRXJyb3JMaW5lEgwKBGxpbmUYASABKAMSDAoEdGV4dBgCIAEoCSJeCgtGb3VuZE51bWJlchIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgBEhAKA21pbhgDIAEoAUgAiAEBEhAKA21heBgEIAEoAUgBiAEBQgYKBF9taW5CBgoEX21heCKVAQoFVXNhZ2USLAoJdXNlcl90aW1lGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KC3N5c3RlbV90aW1lGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhkKEXBlYWtfbWVtb3J5X2J5dGVzGAMgASgDEhMKC21lYXN1cmVkX2J5GAQgASgJIpcCCghGaW5pc2hlZBImCgVsZWFzZRgBIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USKgoHb3V0Y29tZRgCIAEoDjIZLmdyYW5nZS53b3JrZXIudjEuT3V0Y29tZRI9CgZyZXN1bHQYAyABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdBImCgV1c2FnZRgEIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuVXNhZ2USDwoHbWVzc2FnZRgFIAEoCRI/Cg5taXNzaW5nX2lucHV0cxgGIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0ImcKDUZpbmlzaFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSLAoIZmluaXNoZWQYAyADKAsyGi5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaGVkIowBCg5GaW5pc2hSZXNwb25zZRI6Cgh2ZXJkaWN0cxgBIAMoDjIoLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVzcG9uc2UuVmVyZGljdCI+CgdWZXJkaWN0EhcKE1ZFUkRJQ1RfVU5TUEVDSUZJRUQQABINCglQVUJMSVNIRUQQARILCgdSRUZVU0VEEAIiWAoQQXBwZW5kTG9nUmVxdWVzdBImCgVsZWFzZRgBIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USDgoGb2Zmc2V0GAIgASgDEgwKBGRhdGEYAyABKAwiOgoRQXBwZW5kTG9nUmVzcG9uc2USEwoLbmV4dF9vZmZzZXQYASABKAMSEAoIYWNjZXB0ZWQYAiABKAgqiAEKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEg0KCVNVQ0NFRURFRBABEgoKBkZBSUxFRBACEg0KCVRJTUVEX09VVBADEhEKDU9VVF9PRl9NRU1PUlkQBBINCglDQU5DRUxMRUQQBRIYChRJTkZSQVNUUlVDVFVSRV9FUlJPUhAGMr8ECgdXb3JrZXJzElEKCFJlZ2lzdGVyEiEuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QaIi5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVzcG9uc2USSAoFQ2xhaW0SHi5ncmFuZ2Uud29ya2VyLnYxLkNsYWltUmVxdWVzdBofLmdyYW5nZS53b3JrZXIudjEuQ2xhaW1SZXNwb25zZRJUCglIZWFydGJlYXQSIi5ncmFuZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlcXVlc3QaIy5ncmFuZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlc3BvbnNlEk4KB1N0YXJ0ZWQSIC5ncmFuZ2Uud29ya2VyLnYxLlN0YXJ0ZWRSZXF1ZXN0GiEuZ3JhbmdlLndvcmtlci52MS5TdGFydGVkUmVzcG9uc2USTgoHUmVsZWFzZRIgLmdyYW5nZS53b3JrZXIudjEuUmVsZWFzZVJlcXVlc3QaIS5ncmFuZ2Uud29ya2VyLnYxLlJlbGVhc2VSZXNwb25zZRJLCgZGaW5pc2gSHy5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaFJlcXVlc3QaIC5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaFJlc3BvbnNlElQKCUFwcGVuZExvZxIiLmdyYW5nZS53b3JrZXIudjEuQXBwZW5kTG9nUmVxdWVzdBojLmdyYW5nZS53b3JrZXIudjEuQXBwZW5kTG9nUmVzcG9uc2ViBnByb3RvMw", [file_build_bazel_remote_execution_v2_remote_execution, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * A worker's right to an execution, until a time. The epoch goes up at every
@@ -93,6 +93,28 @@ export type RegisterRequest = Message<"grange.worker.v1.RegisterRequest"> & {
    * @generated from field: map<string, string> facilities = 7;
    */
   facilities: { [key: string]: string };
+
+  /**
+   * How long its leases are to last without a heartbeat: for a worker behind a bad
+   * network. The server answers what it grants.
+   *
+   * @generated from field: google.protobuf.Duration lease = 30;
+   */
+  lease?: Duration | undefined;
+
+  /**
+   * How it was started: "pull" by whoever has the machine, "ssh" from elsewhere.
+   *
+   * @generated from field: string transport = 31;
+   */
+  transport: string;
+
+  /**
+   * The machine's own name, for people.
+   *
+   * @generated from field: string host = 32;
+   */
+  host: string;
 };
 
 /**
@@ -356,6 +378,97 @@ export const ReleaseResponseSchema: GenMessage<ReleaseResponse> = /*@__PURE__*/
   messageDesc(file_grange_worker_v1_worker, 11);
 
 /**
+ * What the rules of an action found in its log. It travels inside of the result, as
+ * `ActionResult.execution_metadata.auxiliary_metadata`: who takes the result from the
+ * cache learns the same. Only the server decides how much of it is kept.
+ *
+ * @generated from message grange.worker.v1.Findings
+ */
+export type Findings = Message<"grange.worker.v1.Findings"> & {
+  /**
+   * The class of failures that the run is in; empty when it is in none.
+   *
+   * @generated from field: string failure_class = 1;
+   */
+  failureClass: string;
+
+  /**
+   * @generated from field: repeated grange.worker.v1.ErrorLine error_lines = 2;
+   */
+  errorLines: ErrorLine[];
+
+  /**
+   * @generated from field: repeated grange.worker.v1.FoundNumber numbers = 3;
+   */
+  numbers: FoundNumber[];
+};
+
+/**
+ * Describes the message grange.worker.v1.Findings.
+ * Use `create(FindingsSchema)` to create a new message.
+ */
+export const FindingsSchema: GenMessage<Findings> = /*@__PURE__*/
+  messageDesc(file_grange_worker_v1_worker, 12);
+
+/**
+ * @generated from message grange.worker.v1.ErrorLine
+ */
+export type ErrorLine = Message<"grange.worker.v1.ErrorLine"> & {
+  /**
+   * From 1, as the log's page counts.
+   *
+   * @generated from field: int64 line = 1;
+   */
+  line: bigint;
+
+  /**
+   * @generated from field: string text = 2;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message grange.worker.v1.ErrorLine.
+ * Use `create(ErrorLineSchema)` to create a new message.
+ */
+export const ErrorLineSchema: GenMessage<ErrorLine> = /*@__PURE__*/
+  messageDesc(file_grange_worker_v1_worker, 13);
+
+/**
+ * @generated from message grange.worker.v1.FoundNumber
+ */
+export type FoundNumber = Message<"grange.worker.v1.FoundNumber"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: double value = 2;
+   */
+  value: number;
+
+  /**
+   * What the rules allowed.
+   *
+   * @generated from field: optional double min = 3;
+   */
+  min?: number | undefined;
+
+  /**
+   * @generated from field: optional double max = 4;
+   */
+  max?: number | undefined;
+};
+
+/**
+ * Describes the message grange.worker.v1.FoundNumber.
+ * Use `create(FoundNumberSchema)` to create a new message.
+ */
+export const FoundNumberSchema: GenMessage<FoundNumber> = /*@__PURE__*/
+  messageDesc(file_grange_worker_v1_worker, 14);
+
+/**
  * What the whole process tree used.
  *
  * @generated from message grange.worker.v1.Usage
@@ -389,7 +502,7 @@ export type Usage = Message<"grange.worker.v1.Usage"> & {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 12);
+  messageDesc(file_grange_worker_v1_worker, 15);
 
 /**
  * @generated from message grange.worker.v1.Finished
@@ -435,7 +548,7 @@ export type Finished = Message<"grange.worker.v1.Finished"> & {
  * Use `create(FinishedSchema)` to create a new message.
  */
 export const FinishedSchema: GenMessage<Finished> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 13);
+  messageDesc(file_grange_worker_v1_worker, 16);
 
 /**
  * @generated from message grange.worker.v1.FinishRequest
@@ -462,7 +575,7 @@ export type FinishRequest = Message<"grange.worker.v1.FinishRequest"> & {
  * Use `create(FinishRequestSchema)` to create a new message.
  */
 export const FinishRequestSchema: GenMessage<FinishRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 14);
+  messageDesc(file_grange_worker_v1_worker, 17);
 
 /**
  * @generated from message grange.worker.v1.FinishResponse
@@ -481,7 +594,7 @@ export type FinishResponse = Message<"grange.worker.v1.FinishResponse"> & {
  * Use `create(FinishResponseSchema)` to create a new message.
  */
 export const FinishResponseSchema: GenMessage<FinishResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 15);
+  messageDesc(file_grange_worker_v1_worker, 18);
 
 /**
  * @generated from enum grange.worker.v1.FinishResponse.Verdict
@@ -514,7 +627,7 @@ export type FinishResponse_Verdict = (typeof FinishResponse_Verdict)[keyof typeo
  * Describes the enum grange.worker.v1.FinishResponse.Verdict.
  */
 export const FinishResponse_VerdictSchema: GenEnum<FinishResponse_Verdict> = /*@__PURE__*/
-  enumDesc(file_grange_worker_v1_worker, 15, 0);
+  enumDesc(file_grange_worker_v1_worker, 18, 0);
 
 /**
  * @generated from message grange.worker.v1.AppendLogRequest
@@ -541,7 +654,7 @@ export type AppendLogRequest = Message<"grange.worker.v1.AppendLogRequest"> & {
  * Use `create(AppendLogRequestSchema)` to create a new message.
  */
 export const AppendLogRequestSchema: GenMessage<AppendLogRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 16);
+  messageDesc(file_grange_worker_v1_worker, 19);
 
 /**
  * @generated from message grange.worker.v1.AppendLogResponse
@@ -565,7 +678,7 @@ export type AppendLogResponse = Message<"grange.worker.v1.AppendLogResponse"> & 
  * Use `create(AppendLogResponseSchema)` to create a new message.
  */
 export const AppendLogResponseSchema: GenMessage<AppendLogResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 17);
+  messageDesc(file_grange_worker_v1_worker, 20);
 
 /**
  * @generated from enum grange.worker.v1.Outcome

@@ -1,0 +1,33 @@
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { anyone } from "./principal.ts";
+import { fingerprintOf, newToken } from "./secret-token.ts";
+import { insertToken } from "./token.store.ts";
+
+export interface CreatedToken {
+  readonly id: string;
+  /** The token itself, told this once: what is stored does not give it back. */
+  readonly token: string;
+  readonly principal: string;
+  readonly expiresAt: Date | undefined;
+}
+
+export async function createToken(
+  tx: Tx,
+  wanted: {
+    readonly principal: string;
+    readonly createdBy: string;
+    readonly expiresInMs: number | undefined;
+  },
+  now: Date,
+): Promise<CreatedToken> {
+  const { principal, createdBy, expiresInMs } = wanted;
+  if (principal === anyone) {
+    throw new Fault("invalid_argument", `"${anyone}" is who sends no token; choose another name`);
+  }
+  const token = newToken();
+  const fingerprint = fingerprintOf(token);
+  const expiresAt = expiresInMs === undefined ? undefined : new Date(now.getTime() + expiresInMs);
+  await insertToken(tx, { principal, fingerprint, createdBy, expiresAt }, now);
+  return { id: fingerprint.id, token, principal, expiresAt };
+}

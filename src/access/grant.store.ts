@@ -1,0 +1,97 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { Grant } from "./principal.ts";
+
+export async function keepPrincipal(tx: Tx, name: string): Promise<void> {
+  await tx.run(sql`insert into principal (name) values (${name}) on conflict do nothing`);
+}
+
+/** The rights of one principal; none of a name that nobody has given any. */
+export function grantsOf(tx: Tx, principal: string): Promise<Grant[]> {
+  return tx.many(
+    Grant,
+    sql`
+      select verb, repository, branch, priority_cap as "priorityCap", top
+      from grant_rule where principal = ${principal} order by id
+    `,
+  );
+}
+
+const GrantRule = Grant.extend({
+  principal: z.string(),
+  createdAt: z.date(),
+  createdBy: z.string(),
+});
+export type GrantRule = z.infer<typeof GrantRule>;
+
+export function listGrants(tx: Tx): Promise<GrantRule[]> {
+  return tx.many(
+    GrantRule,
+    sql`
+      select principal, verb, repository, branch, priority_cap as "priorityCap", top,
+        created_at as "createdAt", created_by as "createdBy"
+      from grant_rule order by principal, id
+    `,
+  );
+}
+
+/** Gives a right. Giving it twice is giving it once; false when it was there. */
+export async function insertGrant(
+  tx: Tx,
+  principal: string,
+  grant: Grant,
+  createdBy: string,
+): Promise<boolean> {
+  await keepPrincipal(tx, principal);
+  const inserted = await tx.run(sql`
+    insert into grant_rule (principal, verb, repository, branch, priority_cap, top, created_by)
+    values (${principal}, ${grant.verb}, ${grant.repository}, ${grant.branch},
+      ${grant.priorityCap}, ${grant.top}, ${createdBy})
+    on conflict do nothing
+  `);
+  return inserted > 0;
+}
+
+/** Which rules of a principal are meant; a pattern that is not named means every one. */
+export interface NamedGrants {
+  readonly principal: string;
+  readonly verb: Grant["verb"];
+  readonly repository: string | undefined;
+  readonly branch: string | undefined;
+}
+
+/** Takes rights away; answers how many rules went. The patterns are compared as they are written. */
+export function deleteGrants(tx: Tx, named: NamedGrants): Promise<number> {
+  return tx.run(sql`
+    delete from grant_rule
+    where principal = ${named.principal} and verb = ${named.verb}
+      and (${named.repository ?? null}::text is null or repository = ${named.repository ?? null})
+      and (${named.branch ?? null}::text is null or branch = ${named.branch ?? null})
+  `);
+}
+
+/** Makes those who take rights or tokens away follow one another, until the transaction ends. */
+export async function lockRights(tx: Tx): Promise<void> {
+  await tx.run(sql`lock table grant_rule in share row exclusive mode`);
+}
+
+/**
+ * The rights of all who can use them now: who needs no token, and who has one that is good.
+ *
+ * A token that will run out counts until it has.
+ */
+export async function usableGrants(tx: Tx, nobody: string, now: Date): Promise<GrantRule[]> {
+  return tx.many(
+    GrantRule,
+    sql`
+      select principal, verb, repository, branch, priority_cap as "priorityCap", top,
+        created_at as "createdAt", created_by as "createdBy"
+      from grant_rule
+      where principal = ${nobody} or exists (
+        select from token
+        where token.principal = grant_rule.principal and revoked_at is null
+          and (expires_at is null or expires_at > ${now}))
+    `,
+  );
+}

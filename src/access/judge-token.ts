@@ -1,0 +1,32 @@
+import { Fault } from "#core/fault.ts";
+import { isSameHash, type TokenFingerprint } from "./secret-token.ts";
+import type { StoredToken } from "./token.store.ts";
+
+/** A token that is good now; throws `unauthenticated` for every other. */
+export function judgeToken(
+  { id, hash }: TokenFingerprint,
+  stored: StoredToken | undefined,
+  now: Date,
+): StoredToken {
+  if (stored === undefined || !isSameHash(stored.hash, hash)) {
+    throw new Fault(
+      "unauthenticated",
+      "this farm does not know that token: it may be another farm's. `grange token create NAME` makes one",
+    );
+  }
+  const { principal, expiresAt, revokedAt } = stored;
+  // Who holds the token may know whose it is.
+  const its = `token ${id} of ${principal}`;
+  const another = `\`grange token create ${principal}\` makes another`;
+  if (revokedAt !== null) {
+    throw new Fault("unauthenticated", `${its} was revoked at ${timeOf(revokedAt)}; ${another}`);
+  }
+  if (expiresAt !== null && expiresAt <= now) {
+    throw new Fault("unauthenticated", `${its} ran out at ${timeOf(expiresAt)}; ${another}`);
+  }
+  return stored;
+}
+
+function timeOf(at: Date): string {
+  return at.toISOString().replace(/\.\d+Z$/, "Z");
+}

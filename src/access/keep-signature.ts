@@ -1,0 +1,30 @@
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { insertSignature, type NewSignature } from "./signature.store.ts";
+import { isSignedBy, type Signer } from "./signed-subject.ts";
+import { findKey } from "./signing-key.store.ts";
+
+/** Keeps a signature of a trusted key that fits its subject; all others are refused with the reason. */
+export async function keepSignature(tx: Tx, offered: NewSignature, now: Date): Promise<Signer> {
+  const key = await findKey(tx, offered.keyId);
+  if (key === undefined) {
+    throw new Fault(
+      "failed_precondition",
+      `this farm does not trust key ${offered.keyId}; somebody who administers it says so with \`grange key trust NAME PUBLIC\``,
+    );
+  }
+  if (key.revokedAt !== null) {
+    throw new Fault(
+      "failed_precondition",
+      `key ${key.id} (${key.name}) was revoked by ${key.revokedBy}; sign with another`,
+    );
+  }
+  if (!isSignedBy(key.publicKey, offered.subject, offered.signature)) {
+    throw new Fault(
+      "invalid_argument",
+      `the signature is not key ${key.id}'s of ${offered.subject.kind} ${offered.subject.digest}`,
+    );
+  }
+  await insertSignature(tx, offered, now);
+  return { keyId: key.id, name: key.name, signedAt: now };
+}

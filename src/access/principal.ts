@@ -1,0 +1,68 @@
+import { z } from "zod";
+import { Verb } from "#core/verb.ts";
+import { matchesPattern } from "./matches-pattern.ts";
+
+/** The range of priorities of graphs; higher is sooner. The same as a job's own in its definition. */
+export const lowestPriority = -1_000;
+export const highestPriority = 1_000;
+
+/** Of a person, a worker, a program: what its tokens and grants are filed under. */
+export const PrincipalName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/,
+    "a principal's name has 1 to 64 letters, digits and . _ @ + -, and begins with a letter or a digit",
+  );
+
+/** A pattern of repositories or branches: `*` stands for any characters, or for none. */
+export const GrantPattern = z.string().max(256, "a pattern has at most 256 characters");
+
+/** One right: what, where, and how much of it. */
+export const Grant = z.object({
+  verb: z.union([Verb, z.literal("*")]),
+  repository: GrantPattern,
+  branch: GrantPattern,
+  /** The highest priority that it allows; null for no cap. */
+  priorityCap: z.number().int().min(lowestPriority).max(highestPriority).nullable(),
+  /** Whether it allows the one class that nothing overtakes. */
+  top: z.boolean(),
+});
+export type Grant = Readonly<z.infer<typeof Grant>>;
+
+/** Who asks, and what they may. */
+export interface Principal {
+  readonly name: string;
+  readonly grants: readonly Grant[];
+}
+
+/** What is acted on: a branch of a repository. A commit of no branch has the empty one. */
+export interface Where {
+  readonly repository: string;
+  readonly branch: string;
+}
+
+/** For what belongs to no repository. Only grants for all repositories and branches reach it. */
+export const wholeFarm: Where = { repository: "", branch: "" };
+
+/** The name under which everybody without a token goes. */
+export const anyone = "anyone";
+
+/** Whoever calls a farm that has no rules of access. */
+export const everybody: Principal = {
+  name: anyone,
+  grants: [{ verb: "*", repository: "*", branch: "*", priorityCap: null, top: true }],
+};
+
+/** The grants of a principal that hold for a verb at a place. */
+export function grantsFor(
+  { grants }: Principal,
+  verbs: readonly Verb[],
+  { repository, branch }: Where,
+): Grant[] {
+  return grants.filter(
+    (grant) =>
+      (grant.verb === "*" || verbs.includes(grant.verb)) &&
+      matchesPattern(grant.repository, repository) &&
+      matchesPattern(grant.branch, branch),
+  );
+}

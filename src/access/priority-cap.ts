@@ -1,0 +1,22 @@
+import type { Verb } from "#core/verb.ts";
+import { grantsFor, lowestPriority, type Principal, type Where } from "./principal.ts";
+
+export interface PriorityCap {
+  /** The highest priority that the principal may ask for; null for no cap. */
+  readonly cap: number | null;
+  /** Whether the principal may use the class that nothing overtakes. */
+  readonly top: boolean;
+}
+
+/** The verbs that give a graph its priority. A cap on cancelling says nothing about them. */
+const prioritising: readonly Verb[] = ["submit", "clone", "prioritise"];
+
+/** The most generous of all grants that hold there; without any, the lowest priority. */
+export function priorityCapOf(principal: Principal, where: Where): PriorityCap {
+  const grants = grantsFor(principal, prioritising, where);
+  const caps = grants.flatMap(({ priorityCap }) => priorityCap ?? []);
+  return {
+    cap: caps.length < grants.length ? null : Math.max(lowestPriority, ...caps),
+    top: grants.some(({ top }) => top),
+  };
+}

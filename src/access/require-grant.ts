@@ -1,0 +1,46 @@
+import { Fault } from "#core/fault.ts";
+import type { Verb } from "#core/verb.ts";
+import { anyone, grantsFor, type Principal, type Where, wholeFarm } from "./principal.ts";
+
+/** Rights only add up: what one grant allows, no other takes away. */
+export function mayDo(principal: Principal, verb: Verb, where: Where): boolean {
+  return grantsFor(principal, [verb], where).length > 0;
+}
+
+/** Throws `permission_denied` for who may not, and says which grant is missing. */
+export function requireGrant(principal: Principal, verb: Verb, where: Where): void {
+  if (mayDo(principal, verb, where)) return;
+  const { name } = principal;
+  const who = name === anyone ? "who sends no token" : name;
+  const token = name === anyone ? "send one (GRANGE_TOKEN), or " : "";
+  throw new Fault(
+    "permission_denied",
+    `${who} may not ${verb} ${placeOf(where)}: ${token}ask somebody who administers the farm for \`${grantCommand(name, verb, where)}\``,
+  );
+}
+
+/** Like `requireGrant`, for what is yet to be found: throws only for who may do it nowhere at all. */
+export function requireGrantSomewhere(principal: Principal, verb: Verb): void {
+  if (principal.grants.some((grant) => grant.verb === verb || grant.verb === "*")) return;
+  requireGrant(principal, verb, wholeFarm);
+}
+
+function placeOf({ repository, branch }: Where): string {
+  if (repository === "") return "on this farm";
+  if (branch === "") return `where no branch is named in ${repository}`;
+  return `on ${branch} of ${repository}`;
+}
+
+/** The command that gives exactly what is missing. */
+export function grantCommand(name: string, verb: Verb, { repository, branch }: Where): string {
+  const narrowed = [
+    ...(repository === "" ? [] : [`--repository ${quoted(repository)}`]),
+    ...(branch === "" ? [] : [`--branch ${quoted(branch)}`]),
+  ];
+  return ["grange grant add", name, verb, ...narrowed].join(" ");
+}
+
+/** Names of branches come from commits of others: what is copied into a shell stays one word. */
+function quoted(word: string): string {
+  return /^[A-Za-z0-9._/@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

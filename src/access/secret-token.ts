@@ -1,0 +1,32 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+
+const prefix = "grange_";
+const idLength = 12;
+
+/** What is kept of a token. The token itself is known to its holder alone. */
+export interface TokenFingerprint {
+  /** The beginning of the hash in hex, by which people and tables name it. */
+  readonly id: string;
+  /** SHA-256, 32 bytes. */
+  readonly hash: Buffer;
+}
+
+/** A new token: the prefix, by which scanners for leaked secrets know it, and 32 random bytes as base64url. */
+export function newToken(): string {
+  return prefix + randomBytes(32).toString("base64url");
+}
+
+/** A text that is none is told apart before anything is computed of it, however long it is. */
+export function isTokenShaped(text: string): boolean {
+  return text.length === prefix.length + 43 && /^grange_[A-Za-z0-9_-]{43}$/.test(text);
+}
+
+export function fingerprintOf(token: string): TokenFingerprint {
+  const hash = createHash("sha256").update(token).digest();
+  return { id: hash.toString("hex").slice(0, idLength), hash };
+}
+
+/** Takes as long for a hash that is nearly right as for one that is not. Both have 32 bytes. */
+export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
+  return timingSafeEqual(one, other);
+}

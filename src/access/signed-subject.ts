@@ -1,0 +1,47 @@
+import { verify } from "node:crypto";
+import { type SignedKind, signedText } from "#core/signed-text.ts";
+import type { Tx } from "#db/db.ts";
+import { keyFromBytes } from "./public-key.ts";
+import { signaturesInUse } from "./signature.store.ts";
+
+/** What a signature is about. */
+export interface SignedSubject {
+  readonly kind: SignedKind;
+  /** The signed digest, `<hash>/<size>`. */
+  readonly digest: string;
+}
+
+/** A key that is trusted now, and has signed. */
+export interface Signer {
+  readonly keyId: string;
+  /** The name under which the key is trusted. */
+  readonly name: string;
+  readonly signedAt: Date;
+}
+
+/** The bytes that a key signs for a subject. */
+export function signedSubject(kind: SignedKind, digest: string): Uint8Array {
+  return new TextEncoder().encode(signedText(kind, digest));
+}
+
+/** Whether the signature of the subject was made with the private half of the key (Ed25519, 32 bytes). */
+export function isSignedBy(
+  publicKey: Uint8Array,
+  subject: SignedSubject,
+  signature: Uint8Array,
+): boolean {
+  const bytes = signedSubject(subject.kind, subject.digest);
+  return verify(null, bytes, keyFromBytes(publicKey), signature);
+}
+
+/**
+ * Who has signed a subject, by keys that are trusted and not revoked.
+ *
+ * Each signature is verified anew: a row that somebody wrote into the table proves nothing.
+ */
+export async function verifySignatures(tx: Tx, subject: SignedSubject): Promise<Signer[]> {
+  const stored = await signaturesInUse(tx, subject.kind, subject.digest);
+  return stored
+    .filter(({ publicKey, signature }) => isSignedBy(publicKey, subject, signature))
+    .map(({ keyId, name, signedAt }) => ({ keyId, name, signedAt }));
+}

@@ -1,0 +1,33 @@
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { deleteGrants, lockRights, type NamedGrants } from "./grant.store.ts";
+import { requireAnAdministrator } from "./rights-guard.ts";
+import { type ListedToken, markTokenRevoked } from "./token.store.ts";
+
+/** Removes rules; throws `not_found` when there is none, and refuses the last right to administer. */
+export async function removeGrants(tx: Tx, named: NamedGrants, now: Date): Promise<number> {
+  await lockRights(tx);
+  const removed = await deleteGrants(tx, named);
+  if (removed === 0) {
+    throw new Fault(
+      "not_found",
+      `${named.principal} has no such grant; \`grange grant list\` shows what there is`,
+    );
+  }
+  await requireAnAdministrator(tx, now);
+  return removed;
+}
+
+/** Ends a token for good; refuses the last one of the last who can administer. */
+export async function revokeToken(tx: Tx, id: string, by: string, now: Date): Promise<ListedToken> {
+  await lockRights(tx);
+  const revoked = await markTokenRevoked(tx, id, by, now);
+  if (revoked === undefined) {
+    throw new Fault(
+      "not_found",
+      `there is no token "${id}"; \`grange token list\` shows what there is`,
+    );
+  }
+  await requireAnAdministrator(tx, now);
+  return revoked;
+}

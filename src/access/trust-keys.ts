@@ -1,0 +1,62 @@
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { bytesOfPublicKey, publicKeyId } from "./public-key.ts";
+import {
+  findKey,
+  insertKey,
+  lockKeyNamed,
+  markKeyRevoked,
+  type SigningKey,
+} from "./signing-key.store.ts";
+
+/** Whose word it is, and when it was given. */
+export interface Said {
+  readonly by: string;
+  readonly now: Date;
+}
+
+/**
+ * Lets a key's signatures count from now on. Trusting it twice under one name is trusting it once.
+ *
+ * A key that was revoked stays so: whoever made that necessary may hold it still.
+ */
+export async function trustKey(
+  tx: Tx,
+  name: string,
+  publicKey: string,
+  { by, now }: Said,
+): Promise<SigningKey> {
+  const bytes = bytesOfPublicKey(publicKey);
+  const id = publicKeyId(bytes);
+  const isNew = await insertKey(tx, { id, name, publicKey: bytes }, by, now);
+  const key = await findKey(tx, id);
+  if (key === undefined) {
+    throw new Fault(
+      "already_exists",
+      `"${name}" is the name of another key that is trusted; revoke that first (\`grange key revoke ${name}\`), or choose another name`,
+    );
+  }
+  if (key.revokedAt !== null) {
+    throw new Fault(
+      "failed_precondition",
+      `this key was revoked by ${key.revokedBy}, and stays so; make another with \`grange key create\``,
+    );
+  }
+  if (!isNew && key.name !== name) {
+    throw new Fault("already_exists", `this key is trusted already, under the name "${key.name}"`);
+  }
+  return key;
+}
+
+/** Ends the trust in a key, and with it in all that it has signed. */
+export async function revokeKey(tx: Tx, name: string, { by, now }: Said): Promise<SigningKey> {
+  const key = await lockKeyNamed(tx, name);
+  if (key === undefined) {
+    throw new Fault(
+      "not_found",
+      `no trusted key is called "${name}"; \`grange key list\` shows what there is`,
+    );
+  }
+  await markKeyRevoked(tx, key.id, by, now);
+  return { ...key, revokedAt: now, revokedBy: by };
+}

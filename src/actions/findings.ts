@@ -1,0 +1,95 @@
+import { create } from "@bufbuild/protobuf";
+import { anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
+import { FailureClassName, mostNumbers, NumberName } from "#core/outcome-rules.ts";
+import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import {
+  type Findings as FindingsMessage,
+  FindingsSchema,
+} from "#proto/grange/worker/v1/worker_pb.ts";
+
+/** What the rules of an action found in its log. */
+export interface Findings {
+  /** The class of failures that the run is in, when it is in one. */
+  readonly failureClass: string | undefined;
+  /** `line` counts from 1. */
+  readonly errorLines: readonly { readonly line: number; readonly text: string }[];
+  /** By name, with what the rules allowed. */
+  readonly numbers: Readonly<Record<string, FoundNumber>>;
+}
+
+export interface FoundNumber {
+  readonly value: number;
+  readonly min: number | null;
+  readonly max: number | null;
+}
+
+const mostErrorLines = 50;
+const longestErrorLine = 500;
+
+/**
+ * What the rules found, as far as it is legal: the rest of what a worker claims is left out.
+ *
+ * A worker may be broken, or another's; what it sends comes to pages and into the database.
+ */
+export function findingsOf(result: ActionResult): Findings {
+  const message = unpacked(result);
+  return {
+    failureClass: FailureClassName.safeParse(message?.failureClass).data,
+    errorLines: (message?.errorLines ?? [])
+      .filter(({ line }) => line >= 1n && line <= BigInt(Number.MAX_SAFE_INTEGER))
+      .slice(0, mostErrorLines)
+      .map(({ line, text }) => ({ line: Number(line), text: plainText(text) })),
+    numbers: Object.fromEntries(
+      (message?.numbers ?? [])
+        .filter(({ name, value }) => NumberName.safeParse(name).success && Number.isFinite(value))
+        .slice(0, mostNumbers)
+        .map(({ name, value, min, max }) => [
+          name,
+          { value, min: finite(min) ?? null, max: finite(max) ?? null },
+        ]),
+    ),
+  };
+}
+
+/** Leaves nothing beside a result but legal findings: what is kept, anybody may be shown. */
+export function boundFindings(result: ActionResult): void {
+  const { executionMetadata } = result;
+  if (executionMetadata === undefined || executionMetadata.auxiliaryMetadata.length === 0) return;
+  const { failureClass = "", errorLines, numbers } = findingsOf(result);
+  const message = create(FindingsSchema, {
+    failureClass,
+    errorLines: errorLines.map(({ line, text }) => ({ line: BigInt(line), text })),
+    numbers: Object.entries(numbers).map(([name, { value, min, max }]) => ({
+      name,
+      value,
+      ...(min === null ? {} : { min }),
+      ...(max === null ? {} : { max }),
+    })),
+  });
+  executionMetadata.auxiliaryMetadata = [anyPack(FindingsSchema, message)];
+}
+
+function unpacked(result: ActionResult): FindingsMessage | undefined {
+  for (const any of result.executionMetadata?.auxiliaryMetadata ?? []) {
+    try {
+      const message = anyUnpack(any, FindingsSchema);
+      if (message !== undefined) return message;
+    } catch {
+      // Bytes that are no message: there is nothing in them.
+    }
+  }
+  return undefined;
+}
+
+/** JSON in PostgreSQL knows neither NUL nor half a surrogate pair, and pages no control characters. */
+function plainText(text: string): string {
+  return text
+    .replace(/\t/g, "    ")
+    .replace(/[\p{Cc}\p{Surrogate}]/gu, "\uFFFD")
+    .slice(0, longestErrorLine)
+    .replace(/[\uD800-\uDBFF]$/, "");
+}
+
+function finite(value: number | undefined): number | undefined {
+  return value !== undefined && Number.isFinite(value) ? value : undefined;
+}

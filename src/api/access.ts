@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { PublicKeyText } from "#core/public-key-text.ts";
+import { Verb } from "#core/verb.ts";
+
+const Time = z.iso.datetime();
+const aYearMs = 366 * 24 * 3_600_000;
+
+/** A token as everybody who administers may see it: never the token itself. */
+export const Token = z.object({
+  id: z.string(),
+  principal: z.string(),
+  createdAt: Time,
+  createdBy: z.string(),
+  /** Null: until it is revoked. */
+  expiresAt: Time.nullable(),
+  revokedAt: Time.nullable(),
+  revokedBy: z.string().nullable(),
+});
+export type Token = z.infer<typeof Token>;
+
+export const CreateToken = z.strictObject({
+  principal: z.string(),
+  /** From a second to ten years; not given, it is good until it is revoked. */
+  expiresInMs: z
+    .number()
+    .int()
+    .min(1_000)
+    .max(10 * aYearMs)
+    .optional(),
+});
+export type CreateToken = z.infer<typeof CreateToken>;
+
+export const CreatedToken = z.object({
+  id: z.string(),
+  principal: z.string(),
+  expiresAt: Time.nullable(),
+  /** Told this once. */
+  token: z.string(),
+});
+export type CreatedToken = z.infer<typeof CreatedToken>;
+
+const GrantedVerb = z.union([Verb, z.literal("*")], {
+  error: `must be * or one of ${Verb.options.join(", ")}`,
+});
+
+/** One right. `*` in a pattern stands for any characters. */
+export const GrantRule = z.object({
+  principal: z.string(),
+  verb: GrantedVerb,
+  repository: z.string(),
+  branch: z.string(),
+  /** Null: no cap. */
+  priorityCap: z.number().int().nullable(),
+  /** May use the class that nothing overtakes. */
+  top: z.boolean(),
+  createdAt: Time,
+  createdBy: z.string(),
+});
+export type GrantRule = z.infer<typeof GrantRule>;
+
+export const AddGrant = z.strictObject({
+  principal: z.string(),
+  verb: GrantedVerb,
+  repository: z.string().default("*"),
+  branch: z.string().default("*"),
+  priorityCap: z.number().int().nullable().default(null),
+  top: z.boolean().default(false),
+});
+export type AddGrant = z.output<typeof AddGrant>;
+
+/** Without a pattern, the principal's rules of that verb for all patterns are meant. */
+export const RemoveGrants = z.strictObject({
+  principal: z.string(),
+  verb: GrantedVerb,
+  repository: z.string().optional(),
+  branch: z.string().optional(),
+});
+export type RemoveGrants = z.infer<typeof RemoveGrants>;
+
+export const RemovedGrants = z.object({ removed: z.number().int() });
+
+/** Who the farm takes the caller for, and what that one may do. */
+export const Caller = z.object({
+  name: z.string(),
+  grants: z.array(GrantRule.omit({ principal: true, createdAt: true, createdBy: true })),
+});
+export type Caller = z.infer<typeof Caller>;
+
+export const SigningKey = z.object({
+  id: z.string(),
+  name: z.string(),
+  publicKey: z.string(),
+  trustedAt: Time,
+  trustedBy: z.string(),
+  revokedAt: Time.nullable(),
+  revokedBy: z.string().nullable(),
+});
+export type SigningKey = z.infer<typeof SigningKey>;
+
+export const TrustKey = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/, "a key's name has letters, digits and . _ @ + -"),
+  publicKey: PublicKeyText,
+});
+export type TrustKey = z.infer<typeof TrustKey>;
+
+export const Signer = z.object({ keyId: z.string(), name: z.string(), signedAt: Time });
+export type Signer = z.infer<typeof Signer>;
+
+export const CatalogSignatures = z.object({
+  catalog: z.string(),
+  /** What is signed: of the catalog without priorities, deadlines and wishes for workers. */
+  signedDigest: z.string(),
+  /** Keys that are trusted now, each signature verified just now. */
+  signers: z.array(Signer),
+});
+export type CatalogSignatures = z.infer<typeof CatalogSignatures>;
+
+export const SignCatalog = z.strictObject({
+  catalog: z.string().max(256),
+  publicKey: PublicKeyText,
+  /** Ed25519, 64 bytes in base64. */
+  signature: z.base64().length(88, "a signature is 64 bytes in base64"),
+});
+export type SignCatalog = z.infer<typeof SignCatalog>;

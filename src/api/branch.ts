@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { DefinitionsSource, SwitchValues } from "./graph-choice.ts";
+
+const Time = z.iso.datetime();
+
+/** What is said of one branch, or of all as `*`. What is left out is inherited. */
+export const BranchBody = z.strictObject({
+  switches: SwitchValues.optional(),
+  parameters: z.record(z.string(), z.json()).optional(),
+  /** The highest priority of its graphs; null for no cap. */
+  priorityCap: z.number().int().min(-1_000).max(1_000).nullable().optional(),
+  /** Only signed and uncustomised definitions run there. */
+  protected: z.boolean().optional(),
+  /** Whether jobs may be customised there. Unless said: where it is not protected. */
+  customisable: z.boolean().optional(),
+  source: DefinitionsSource.optional(),
+});
+export type BranchBody = z.infer<typeof BranchBody>;
+
+/** What holds on a branch, once it has inherited. */
+export const ResolvedBranch = z.object({
+  protected: z.boolean(),
+  customisable: z.boolean(),
+  priorityCap: z.number().nullable(),
+  switches: SwitchValues,
+  parameters: z.record(z.string(), z.json()),
+  source: DefinitionsSource,
+});
+export type ResolvedBranch = z.infer<typeof ResolvedBranch>;
+
+/** A change of a branch's definition; without a body, it was taken back. */
+export const BranchChange = z.object({
+  number: z.number().int(),
+  body: BranchBody.nullable(),
+  setBy: z.string(),
+  why: z.string().nullable(),
+  setAt: Time,
+});
+export type BranchChange = z.infer<typeof BranchChange>;
+
+/** Which catalog a branch uses, since when. */
+export const BranchCatalog = z.object({
+  branch: z.string(),
+  catalog: z.string(),
+  /** The commit that brought it; null when it was pushed. */
+  commit: z.string().nullable(),
+  setBy: z.string(),
+  since: Time,
+});
+export type BranchCatalog = z.infer<typeof BranchCatalog>;
+
+export const Branch = z.object({
+  repository: z.string(),
+  /** `*` stands for all branches. */
+  branch: z.string(),
+  /** What is said of this one itself. */
+  own: BranchBody.nullable(),
+  resolved: ResolvedBranch,
+  /** The newest first. */
+  history: z.array(BranchChange),
+  catalog: BranchCatalog.nullable(),
+});
+export type Branch = z.infer<typeof Branch>;
+
+export const SetBranch = z.object({
+  /** Null takes back what was said. */
+  body: BranchBody.nullable(),
+  why: z.string().max(4_096).optional(),
+  /** The number of the change that this one builds upon: refused when there is a later one. */
+  after: z.number().int().optional(),
+  dryRun: z.boolean().default(false),
+});
+export type SetBranch = z.input<typeof SetBranch>;

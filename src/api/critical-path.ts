@@ -1,0 +1,90 @@
+import type { JobState } from "./job-state.ts";
+
+/** A job as far as the path goes; a `JobSummary` is one. Times are ISO 8601 text. */
+export interface TimedJob {
+  readonly name: string;
+  readonly state: JobState;
+  readonly readyAt: string | null;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+}
+
+export interface PathStep {
+  readonly job: string;
+  /** From when nothing held it back any more until it ended, ms. Of a job that runs, until `now`. */
+  readonly ms: number;
+  /** How much of it was running. */
+  readonly runMs: number;
+}
+
+/**
+ * The chain of jobs that a graph's end had to wait for, or is waiting for, first to last.
+ *
+ * Walks back from the job that ended last (one that runs has not ended: it counts as last of
+ * all): what held a job back is the dependency that ended last. Shortening any other job
+ * would not have ended the graph sooner. The steps add up to the graph's length, but for what
+ * the farm itself needed before the first job.
+ */
+export function criticalPath(
+  jobs: Iterable<TimedJob>,
+  edges: Iterable<{ readonly job: string; readonly on: string }>,
+  now: number,
+): PathStep[] {
+  const spans = new Map<string, Span>();
+  for (const job of jobs) {
+    const span = spanOf(job, now);
+    if (span !== undefined) spans.set(job.name, span);
+  }
+  const heldBackBy = new Map<string, string[]>();
+  for (const { job, on } of edges) {
+    const before = heldBackBy.get(job);
+    if (before === undefined) heldBackBy.set(job, [on]);
+    else before.push(on);
+  }
+  const steps: PathStep[] = [];
+  let last = latestOf(spans.keys(), spans);
+  while (last !== undefined) {
+    const before = latestOf(heldBackBy.get(last.name) ?? [], spans);
+    const ms = Math.max(0, last.end - (before?.end ?? last.begin));
+    steps.push({ job: last.name, ms, runMs: last.runMs });
+    // A graph has no cycles; a wrong answer from elsewhere must not hold us here for ever.
+    if (steps.length > spans.size) return [];
+    last = before;
+  }
+  return steps.toReversed();
+}
+
+interface Span {
+  readonly name: string;
+  readonly begin: number;
+  readonly end: number;
+  readonly runMs: number;
+  readonly isRunning: boolean;
+}
+
+function spanOf({ name, state, ...job }: TimedJob, now: number): Span | undefined {
+  const started = job.startedAt === null ? undefined : Date.parse(job.startedAt);
+  const isRunning = state === "running" && started !== undefined;
+  const ran =
+    state === "succeeded" || state === "failed" || (state === "cancelled" && started !== undefined);
+  if (!isRunning && (!ran || job.finishedAt === null)) return undefined;
+  const end = isRunning || job.finishedAt === null ? now : Date.parse(job.finishedAt);
+  const begin = job.readyAt === null ? (started ?? end) : Date.parse(job.readyAt);
+  return { name, begin, end, runMs: Math.max(0, end - (started ?? end)), isRunning };
+}
+
+function latestOf(names: Iterable<string>, spans: ReadonlyMap<string, Span>): Span | undefined {
+  let latest: Span | undefined;
+  for (const name of names) {
+    const span = spans.get(name);
+    if (span !== undefined && (latest === undefined || isLater(span, latest))) latest = span;
+  }
+  return latest;
+}
+
+/** Among those that run, the one that began first has kept us longest. */
+function isLater(one: Span, other: Span): boolean {
+  if (one.isRunning && other.isRunning) return one.begin < other.begin;
+  if (one.isRunning !== other.isRunning) return one.isRunning;
+  return one.end > other.end;
+}

@@ -1,0 +1,45 @@
+import { z } from "zod";
+
+/** On, off, or a text such as a channel's name. */
+export const SwitchValue = z.union([z.boolean(), z.string().max(4_096)]);
+export type SwitchValue = z.infer<typeof SwitchValue>;
+
+/** Switches and what they are set to. The texts `on` and `off` set one that is on or off. */
+export const SwitchValues = z.record(z.string().min(1).max(64), SwitchValue);
+export type SwitchValues = z.infer<typeof SwitchValues>;
+
+/** Where the definitions of graphs come from. */
+export const DefinitionsSource = z.discriminatedUnion("kind", [
+  /** The commit itself: its `.grange/`. */
+  z.strictObject({ kind: z.literal("commit") }),
+  /** Another repository's `.grange/`, at a revision. */
+  z.strictObject({
+    kind: z.literal("repository"),
+    repository: z.string().min(1).max(4_096),
+    rev: z.string().min(1).max(512).default("HEAD"),
+  }),
+  /** `*.yml` of a directory on the server's machine. */
+  z.strictObject({ kind: z.literal("directory"), path: z.string().min(1).max(4_096) }),
+  /** What was pushed for the branch through the API. */
+  z.strictObject({ kind: z.literal("pushed") }),
+]);
+export type DefinitionsSource = z.infer<typeof DefinitionsSource>;
+
+/** Which graph is meant: of which definitions, with which values, and how much of it. */
+export const GraphChoice = z.object({
+  /** A catalog by its digest, instead of the definitions that the commit or branch has. */
+  catalog: z.string().max(128).optional(),
+  /** Definitions from elsewhere than the branch's own source. */
+  definitionsFrom: DefinitionsSource.optional(),
+  /** A graph that the definitions name; without one, all jobs. */
+  graph: z.string().min(1).max(128).optional(),
+  parameters: z.record(z.string(), z.json()).default({}),
+  switches: SwitchValues.default({}),
+  /** Only these jobs, and what they need: a selection. */
+  select: z.string().optional(),
+  /** For which branch; by default the one that the revision names. */
+  branch: z.string().max(512).optional(),
+  /** Definitions that are sent along: file name → text. */
+  definitions: z.record(z.string(), z.string()).optional(),
+});
+export type GraphChoice = z.input<typeof GraphChoice>;

@@ -1,0 +1,25 @@
+import { z } from "zod";
+
+/** Asks for another priority of a graph; what is not named stays. Higher is sooner. */
+export const SetGraphPriority = z
+  .strictObject({
+    priority: z.number().int().min(-1_000).max(1_000).optional(),
+    /** The one class that nothing overtakes. */
+    top: z.boolean().optional(),
+    reason: z.string().max(2_000).optional(),
+  })
+  .refine(({ priority, top }) => priority !== undefined || top !== undefined, {
+    error: "name a priority, top, or both",
+  });
+export type SetGraphPriority = z.infer<typeof SetGraphPriority>;
+
+export const GraphPriority = z.object({
+  id: z.string(),
+  priority: z.number().int(),
+  top: z.boolean(),
+  /** That less was given than asked for, and why. */
+  notice: z.string().nullable(),
+  /** How many jobs in the queue got another place. */
+  moved: z.number().int(),
+});
+export type GraphPriority = z.infer<typeof GraphPriority>;

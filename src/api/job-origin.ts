@@ -1,0 +1,50 @@
+import { z } from "zod";
+
+/** One place in which two definitions differ. What is not there is undefined. */
+export const DefinitionChange = z.object({
+  /** `environment.LANG`, `commands` */
+  path: z.string(),
+  was: z.json().optional(),
+  is: z.json().optional(),
+});
+export type DefinitionChange = z.infer<typeof DefinitionChange>;
+
+/** What somebody did, the latest first. */
+export const AuditRecord = z.object({
+  seq: z.number().int(),
+  at: z.iso.datetime(),
+  actor: z.string(),
+  verb: z.string(),
+  job: z.string().nullable(),
+  detail: z.record(z.string(), z.unknown()),
+  reason: z.string().nullable(),
+});
+export type AuditRecord = z.infer<typeof AuditRecord>;
+
+/** Where a graph comes from, and what came of it. */
+export const Lineage = z.object({
+  parent: z.object({ id: z.string(), kind: z.string(), job: z.string().nullable() }).nullable(),
+  /** Clones, backfills, bisections, and graphs that jobs made; the oldest first. */
+  children: z.array(
+    z.object({
+      id: z.string(),
+      kind: z.string(),
+      job: z.string().nullable(),
+      state: z.string(),
+      createdAt: z.iso.datetime(),
+    }),
+  ),
+});
+export type Lineage = z.infer<typeof Lineage>;
+
+/** What a job's page shows besides its runs: is it customised, and where does it come from. */
+export const JobOrigin = z.object({
+  /** The definition before somebody changed it for this graph; null when nobody did. */
+  template: z.unknown().nullable(),
+  patch: z.record(z.string(), z.json()).nullable(),
+  changes: z.array(DefinitionChange),
+  lineage: Lineage,
+  /** What people did to this job. */
+  audit: z.array(AuditRecord),
+});
+export type JobOrigin = z.infer<typeof JobOrigin>;

@@ -1,0 +1,224 @@
+import { z } from "zod";
+import { GraphSummary, RunCause } from "./graph.ts";
+import { DefinitionChange } from "./job-origin.ts";
+import { JobState } from "./job-state.ts";
+
+/** For people who ask later why it was done. */
+const Reason = z.string().min(1).max(2_000);
+
+/** What every change of graphs may be asked with: to say only what it would do, or to do just that. */
+const Asking = {
+  /** Answer what would happen, and change nothing. */
+  dryRun: z.boolean().default(false),
+  /** Of an answer to a dry run: refuse when something else would happen now. */
+  token: z.string().max(8_192).optional(),
+  reason: Reason.optional(),
+};
+
+/** Which jobs are meant: by name, or by a selection such as `platform:win32 & pgo & talos`. */
+const Target = {
+  /** All graphs of the set, not the one that is named alone. */
+  wholeSet: z.boolean().default(false),
+  selection: z.string().optional(),
+  jobs: z.array(z.string()).max(10_000).optional(),
+};
+
+/**
+ * How far a retrigger goes.
+ *
+ * `alone`: just these jobs; what was skipped because of them is set inactive. `revive`: what was
+ * skipped because of them runs, too. `downstream`: all that depends on them runs anew, in order.
+ */
+export const RerunMode = z.enum(["alone", "revive", "downstream"]);
+export type RerunMode = z.infer<typeof RerunMode>;
+
+/** `POST /graphs/ID/retrigger` */
+export const Retrigger = z.strictObject({
+  ...Target,
+  ...Asking,
+  mode: RerunMode.default("revive"),
+  /** Not these jobs, but what is stale among them and what depends on them. */
+  onlyStale: z.boolean().default(false),
+  /** So many runs one after the other, whatever comes of them. */
+  times: z.number().int().min(1).max(100).default(1),
+});
+export type Retrigger = z.input<typeof Retrigger>;
+
+/** `POST /graphs/ID/activate`: inactive, expired, coalesced jobs, with what they need. */
+export const Activate = z.strictObject({
+  ...Target,
+  ...Asking,
+  /** What depends on them as well. */
+  downstream: z.boolean().default(false),
+});
+export type Activate = z.input<typeof Activate>;
+
+/** `POST /graphs/ID/deactivate`: jobs that have not started. */
+export const Deactivate = z.strictObject({ ...Target, ...Asking });
+export type Deactivate = z.input<typeof Deactivate>;
+
+/** `POST /graphs/ID/waive`: the job goes on without the other. */
+export const Waive = z.strictObject({
+  ...Asking,
+  job: z.string(),
+  on: z.string(),
+  reason: Reason,
+  /** Takes a waiver back, while the job has not started. */
+  undo: z.boolean().default(false),
+});
+export type Waive = z.input<typeof Waive>;
+
+/** `POST /graphs/ID/release`: ends a breakpoint's waiting. */
+export const Release = z.strictObject({
+  job: z.string(),
+  verdict: z.enum(["go", "stop"]),
+  reason: Reason.optional(),
+  dryRun: z.boolean().default(false),
+});
+export type Release = z.input<typeof Release>;
+
+/** `POST /graphs/ID/customise`: a JSON merge patch (RFC 7396) over the job's definition; null takes it back. */
+export const Customise = z.strictObject({
+  job: z.string(),
+  patch: z.record(z.string(), z.json()).nullable(),
+  /** Runs the job anew with it; needed when it has started. */
+  retrigger: z.boolean().default(false),
+  reason: Reason.optional(),
+  dryRun: z.boolean().default(false),
+});
+export type Customise = z.input<typeof Customise>;
+
+/**
+ * `POST /graphs/ID/clone`
+ *
+ * `as-it-ran`: with the definitions that it had, changes by people included. `uncustomised`: without
+ * those changes. `today`: as the definitions say now. Runs and results are never cloned.
+ */
+export const CloneMode = z.enum(["as-it-ran", "uncustomised", "today"]);
+export type CloneMode = z.infer<typeof CloneMode>;
+
+export const Clone = z.strictObject({
+  mode: CloneMode.default("as-it-ran"),
+  /** Of which jobs, with what they need; all by default. */
+  selection: z.string().optional(),
+  jobs: z.array(z.string()).max(10_000).optional(),
+  /** Leave the set of the original. */
+  ownSet: z.boolean().default(false),
+  reason: Reason.optional(),
+  dryRun: z.boolean().default(false),
+  /** Name the clone yourself, and asking twice makes one. */
+  id: z.uuid().optional(),
+});
+export type Clone = z.input<typeof Clone>;
+
+/** What a change means for one job. Jobs that are not listed go on as they would have. */
+export const PlannedDeed = z.enum([
+  /** It was asked for. */
+  "runs",
+  /** A job that it depends on runs anew, and what depends on that was asked for. */
+  "runs because downstream",
+  /** A job that was asked for needs it. */
+  "runs because needed",
+  /** It was skipped, and what was in its way is gone when all goes well. */
+  "is revived",
+  /** It would have run, and does not when all goes well: it was there for a failure. */
+  "is skipped",
+  "is set inactive",
+  /** It was asked for, but cannot be had; `why` says the reason. */
+  "is left alone",
+]);
+export type PlannedDeed = z.infer<typeof PlannedDeed>;
+
+export const PlannedJob = z.object({
+  graph: z.string(),
+  job: z.string(),
+  /** As it stands before. */
+  state: JobState,
+  does: PlannedDeed,
+  /** Of the run; null where none comes of it. */
+  cause: RunCause.nullable(),
+  why: z.string().nullable(),
+  /** Which others of this list end first. */
+  waitsFor: z.array(z.string()),
+  /** Runs one after the other. */
+  times: z.number().int(),
+  /** Of one run, after those before; null when it has never run. */
+  expectedMs: z.number().nullable(),
+});
+export type PlannedJob = z.infer<typeof PlannedJob>;
+
+/** What a change does, or would do. */
+export const PlannedChange = z.object({
+  /** False for a dry run. */
+  applied: z.boolean(),
+  /** Names exactly this list: to be sent along when it is to be done, and nothing else. */
+  token: z.string(),
+  jobs: z.array(PlannedJob),
+  totals: z.partialRecord(PlannedDeed, z.number().int()),
+  expected: z.object({
+    /** Runs to come, further ones of the same job included. */
+    runs: z.number().int(),
+    /** Of the longest chain among the listed jobs, when no worker is waited for. */
+    endToEndMs: z.number(),
+    /** Of all their runs. */
+    workerMs: z.number(),
+    /** In the currency of the farm's price; null when it has none. */
+    cost: z.number().nullable(),
+    /** Jobs whose duration nobody knows; the sums are without them. */
+    unknownJobs: z.number().int(),
+    /** The longest chain, first to last. */
+    criticalPath: z.array(z.object({ graph: z.string(), job: z.string() })),
+  }),
+});
+export type PlannedChange = z.infer<typeof PlannedChange>;
+
+export const CustomisedJob = z.object({
+  applied: z.boolean(),
+  graph: z.string(),
+  job: z.string(),
+  /** All that differs from the template now; null when nothing does. */
+  patch: z.record(z.string(), z.json()).nullable(),
+  changes: z.array(DefinitionChange),
+  definition: z.unknown(),
+  /** What a retrigger that was asked for does. */
+  rerun: PlannedChange.nullable(),
+});
+export type CustomisedJob = z.infer<typeof CustomisedJob>;
+
+/** A job of a clone-to-be, in its three forms; null where it would not exist. */
+export const ClonedJobForms = z.object({
+  job: z.string(),
+  asItRan: z.string().nullable(),
+  uncustomised: z.string().nullable(),
+  today: z.string().nullable(),
+  /** From uncustomised to as it ran: what people changed. */
+  customisations: z.array(DefinitionChange),
+  /** From uncustomised to today: what the definitions' own changes did. */
+  changesSince: z.array(DefinitionChange),
+});
+export type ClonedJobForms = z.infer<typeof ClonedJobForms>;
+
+export const ClonedGraph = z.object({
+  applied: z.boolean(),
+  /** Null for a dry run. */
+  graph: GraphSummary.nullable(),
+  jobs: z.array(z.string()),
+  /** Jobs that differ between the three forms. */
+  differences: z.array(ClonedJobForms),
+  /** Why there is no present form, when there is none. */
+  todayProblem: z.string().nullable(),
+});
+export type ClonedGraph = z.infer<typeof ClonedGraph>;
+
+export const ReleasedBreakpoint = z.object({
+  applied: z.boolean(),
+  graph: z.string(),
+  job: z.string(),
+  verdict: z.enum(["go", "stop"]),
+  state: JobState,
+});
+export type ReleasedBreakpoint = z.infer<typeof ReleasedBreakpoint>;
+
+/** `GET /sets/ID`: graphs that belong together, the oldest first. */
+export const GraphSet = z.object({ id: z.string(), graphs: z.array(GraphSummary) });
+export type GraphSet = z.infer<typeof GraphSet>;

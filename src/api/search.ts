@@ -1,0 +1,120 @@
+import { z } from "zod";
+
+const Time = z.iso.datetime();
+
+const asked = {
+  /** Its name on the farm, or what `SubmitGraph.repository` takes. */
+  repository: z.string().min(1).max(4_096),
+  /** Which jobs, such as `kind:test & linux`; not by state. */
+  selection: z.string().min(1).max(16_384),
+  /** Says what it would come to, and begins nothing. */
+  dryRun: z.boolean().default(false),
+  reason: z.string().max(1_000).optional(),
+};
+const Revision = z.string().min(1).max(512);
+
+/**
+ * Asks for jobs on a range of commits, along first parents: `from` is not in it, `to` is.
+ *
+ * `backfill` runs them on every commit, or on every `step`-th back from `to`. `bisect` looks for
+ * the first bad commit after one that is known to be good: `parallel` probes at once, and
+ * `sameResults` equal results before it believes one.
+ */
+export const StartSearch = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("backfill"),
+    ...asked,
+    from: Revision,
+    to: Revision,
+    step: z.number().int().min(1).max(1_000_000).default(1),
+  }),
+  z.object({
+    kind: z.literal("bisect"),
+    ...asked,
+    good: Revision,
+    bad: Revision,
+    parallel: z.number().int().min(1).max(50).default(1),
+    sameResults: z.number().int().min(1).max(20).default(1),
+  }),
+]);
+export type StartSearch = z.input<typeof StartSearch>;
+
+/** What a search would come to. Durations are of the newest commit's jobs, by what they took lately. */
+export const SearchForecast = z.object({
+  /** In the range. */
+  commits: z.number().int(),
+  /** Of these, whose result is known already. */
+  known: z.number().int(),
+  /** Of a bisection: how often it has to wait for results, at the most, when every commit can be tested. */
+  rounds: z.number().int().nullable(),
+  /** Commits that will be run, at the most. */
+  probes: z.number().int(),
+  jobsPerCommit: z.number().int(),
+  jobs: z.number().int(),
+  /** Of one commit from beginning to end, without waiting; jobs that never ran count as nothing. */
+  commitMs: z.number(),
+  workerMs: z.number(),
+  /** In whatever the farm's owner counts; null for a farm that counts nothing. */
+  cost: z.number().nullable(),
+  /** Jobs of a commit that never ran, so that nobody knows how long they take. */
+  unknownJobs: z.number().int(),
+});
+export type SearchForecast = z.infer<typeof SearchForecast>;
+
+/**
+ * How a commit of a search stands. `unknown`: nobody has asked yet. `asked`: its jobs are under
+ * way. `good`, `bad`: their results. `skipped`: it cannot be told, for a reason that is said.
+ */
+export const CommitStanding = z.enum(["unknown", "asked", "good", "bad", "skipped"]);
+export type CommitStanding = z.infer<typeof CommitStanding>;
+
+export const SearchCommit = z.object({
+  /** From 1, the oldest. */
+  position: z.number().int(),
+  commit: z.string(),
+  standing: CommitStanding,
+  graphId: z.string().nullable(),
+  /** For people: why it was skipped. */
+  why: z.string().nullable(),
+});
+export type SearchCommit = z.infer<typeof SearchCommit>;
+
+export const Search = z.object({
+  id: z.string(),
+  kind: z.enum(["backfill", "bisect"]),
+  repository: z.string(),
+  branch: z.string(),
+  selection: z.string(),
+  /** Commits: the one before the range (of a bisection, the good one), and its last (the bad one). */
+  after: z.string(),
+  last: z.string(),
+  step: z.number().int(),
+  parallel: z.number().int(),
+  sameResults: z.number().int(),
+  state: z.enum(["running", "finished", "cancelled"]),
+  startedBy: z.string(),
+  reason: z.string().nullable(),
+  /** The set of the graphs that it made; null before the first. */
+  set: z.string().nullable(),
+  commits: z.number().int(),
+  counts: z.partialRecord(CommitStanding, z.number().int()),
+  /** What a bisection found: the first bad commit, when `remaining` is this one alone. */
+  remaining: z.array(SearchCommit),
+  /** For people: what was found, or what is in the way. */
+  message: z.string().nullable(),
+  createdAt: Time,
+  finishedAt: Time.nullable(),
+});
+export type Search = z.infer<typeof Search>;
+
+/** A search with some of its commits, the newest first. */
+export const SearchDetail = Search.extend({
+  commitList: z.array(SearchCommit),
+  /** Where to go on, as `before`; null at the end. */
+  next: z.number().int().nullable(),
+});
+export type SearchDetail = z.infer<typeof SearchDetail>;
+
+/** `search` is null for a dry run. */
+export const StartedSearch = z.object({ forecast: SearchForecast, search: Search.nullable() });
+export type StartedSearch = z.infer<typeof StartedSearch>;

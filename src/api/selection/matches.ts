@@ -1,0 +1,53 @@
+import type { Selection, WordPattern } from "./selection.ts";
+import { matchesPattern } from "./word-pattern.ts";
+
+/** What a selection can ask of a job. */
+export interface SelectableJob {
+  readonly name: string;
+  readonly tags: Readonly<Record<string, string>>;
+  /** What the farm does for it: `command`, `join` … */
+  readonly kind: string;
+  /** Empty for a job of definitions, which has no state yet. */
+  readonly state: string;
+}
+
+/** Whether a job is one of those that a selection means. */
+export function matches(selection: Selection, job: SelectableJob): boolean {
+  switch (selection.op) {
+    case "and":
+      return selection.parts.every((part) => matches(part, job));
+    case "or":
+      return selection.parts.some((part) => matches(part, job));
+    case "not":
+      return !matches(selection.part, job);
+    case "word":
+      return matchesWord(selection.pattern, job);
+    case "key": {
+      const value = valueOf(selection.key, job);
+      return value !== undefined && matchesPattern(selection.pattern, value);
+    }
+  }
+}
+
+function matchesWord(pattern: WordPattern, { name, tags }: SelectableJob): boolean {
+  if (matchesPattern(pattern, name)) return true;
+  return Object.entries(tags).some(
+    ([key, value]) =>
+      matchesPattern(pattern, value) || (value === "true" && matchesPattern(pattern, key)),
+  );
+}
+
+/** People tag jobs with kinds of their own (`kind: b2g`), which say more than the farm's. */
+function valueOf(key: string, { name, tags, kind, state }: SelectableJob): string | undefined {
+  const tag = Object.hasOwn(tags, key) ? tags[key] : undefined;
+  switch (key) {
+    case "name":
+      return name;
+    case "state":
+      return state;
+    case "kind":
+      return tag ?? kind;
+    default:
+      return tag;
+  }
+}

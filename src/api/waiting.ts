@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { JobState } from "./job-state.ts";
+
+const Time = z.iso.datetime();
+const Count = z.number().int().nonnegative();
+
+const JobStanding = z.object({ name: z.string(), state: JobState });
+
+const told = {
+  /** For people, whole. */
+  sentence: z.string(),
+  /** What would make it wait less; null where there is nothing to do but wait. */
+  advice: z.string().nullable(),
+};
+
+/** Why a job does not run, one kind for each thing that can be in its way. The first that holds is told. */
+export const WaitingReason = z.discriminatedUnion("kind", [
+  z.object({
+    ...told,
+    kind: z.literal("dependency"),
+    /** The one that moves first: it waits for no other job. */
+    root: JobStanding.nullable(),
+    /** Some of the jobs that it waits for itself, and how many there are. */
+    jobs: z.array(JobStanding),
+    count: Count,
+  }),
+  z.object({
+    ...told,
+    kind: z.literal("person"),
+    breakpoint: z.string(),
+    /** Names, or patterns of them; empty where anybody with the grant may. */
+    mayRelease: z.array(z.string()),
+    /** What to look at before it is released. */
+    message: z.string().nullable(),
+    /** When it goes on without a person. */
+    until: Time.nullable(),
+  }),
+  z.object({ ...told, kind: z.literal("time"), until: Time.nullable() }),
+  /** Its result is to be reported by a machine that the farm does not know. */
+  z.object({ ...told, kind: z.literal("outside") }),
+  z.object({
+    ...told,
+    kind: z.literal("preparing"),
+    /** Some trouble of the farm's; it is tried again. */
+    trouble: z.string().nullable(),
+    until: Time.nullable(),
+    /** Jobs whose turn to be prepared comes sooner. */
+    ahead: Count,
+  }),
+  z.object({
+    ...told,
+    kind: z.literal("capacity-none"),
+    /** What it asks for and no worker has, and which values workers have; null when nobody is there at all. */
+    missing: z
+      .object({ property: z.string(), asked: z.string(), offered: z.array(z.string()) })
+      .nullable(),
+    /** Workers that could run it, but are not heard of, or take nothing new. */
+    silent: Count,
+    draining: Count,
+    lastSeenAt: Time.nullable(),
+  }),
+  z.object({
+    ...told,
+    kind: z.literal("capacity-size"),
+    /** The smallest size class that may run it, and the greatest that is there. */
+    asked: Count,
+    greatest: Count,
+    workers: Count,
+  }),
+  z.object({
+    ...told,
+    kind: z.literal("capacity-busy"),
+    /** How many could run it; all are busy. */
+    workers: Count,
+    freeAt: Time.nullable(),
+  }),
+  z.object({
+    ...told,
+    kind: z.literal("limit"),
+    limit: z.string(),
+    /** How many at once. */
+    most: Count,
+  }),
+  z.object({
+    ...told,
+    kind: z.literal("priority"),
+    /** About how many go first. `isMore`: at least so many. */
+    ahead: z.object({ top: Count, sameGraph: Count, others: Count, isMore: z.boolean() }),
+    workers: Count,
+    /** The part of these workers that the job's graph may expect now. */
+    share: z.number(),
+  }),
+  z.object({ ...told, kind: z.literal("starting"), worker: z.string().nullable() }),
+]);
+export type WaitingReason = z.infer<typeof WaitingReason>;
+
+/** Null: it waits for nothing, since it runs or is over. */
+export const JobWaiting = z.object({ waiting: WaitingReason.nullable() });
+export type JobWaiting = z.infer<typeof JobWaiting>;

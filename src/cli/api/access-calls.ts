@@ -1,0 +1,37 @@
+import { z } from "zod";
+import {
+  type AddGrant,
+  CatalogSignatures,
+  CreatedToken,
+  type CreateToken,
+  GrantRule,
+  RemovedGrants,
+  type RemoveGrants,
+  type SignCatalog,
+  SigningKey,
+  Token,
+  type TrustKey,
+} from "#api/access.ts";
+import { GraphPriority, type SetGraphPriority } from "#api/graph-priority.ts";
+import type { ApiClient } from "./api-client.ts";
+
+type Caller = Pick<ApiClient, "get" | "post">;
+
+export function accessCalls({ get, post }: Caller) {
+  return {
+    tokens: () => get(z.array(Token), "/tokens"),
+    createToken: (request: CreateToken) => post(CreatedToken, "/tokens", request),
+    revokeToken: (id: string) => post(Token, `/tokens/${encodeURIComponent(id)}/revoke`, {}),
+    grants: () => get(z.array(GrantRule), "/grants"),
+    addGrant: (grant: AddGrant) => post(z.array(GrantRule), "/grants", grant),
+    removeGrants: (named: RemoveGrants) => post(RemovedGrants, "/grants/remove", named),
+    keys: () => get(z.array(SigningKey), "/keys"),
+    trustKey: (request: TrustKey) => post(SigningKey, "/keys", request),
+    revokeKey: (name: string) => post(SigningKey, `/keys/${encodeURIComponent(name)}/revoke`, {}),
+    catalogSignatures: (catalog: string) =>
+      get(CatalogSignatures, `/signatures?catalog=${encodeURIComponent(catalog)}`),
+    signCatalog: (request: SignCatalog) => post(CatalogSignatures, "/signatures", request),
+    setGraphPriority: (graph: string, request: SetGraphPriority) =>
+      post(GraphPriority, `/graphs/${encodeURIComponent(graph)}/priority`, request),
+  };
+}

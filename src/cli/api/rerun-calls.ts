@@ -1,0 +1,36 @@
+import {
+  type Activate,
+  type Clone,
+  ClonedGraph,
+  type Customise,
+  CustomisedJob,
+  type Deactivate,
+  GraphSet,
+  PlannedChange,
+  type Release,
+  ReleasedBreakpoint,
+  type Retrigger,
+  type Waive,
+} from "#api/rerun.ts";
+import type { ApiClient } from "./api-client.ts";
+
+/** What people do to jobs of graphs; a graph may be written as a unique beginning of its id, or `latest`. */
+export function rerunCalls(api: ApiClient) {
+  const path = (graph: string, verb: string) => `/graphs/${encodeURIComponent(graph)}/${verb}`;
+  return {
+    retrigger: (graph: string, request: Retrigger) =>
+      api.post(PlannedChange, path(graph, "retrigger"), request),
+    activate: (graph: string, request: Activate) =>
+      api.post(PlannedChange, path(graph, "activate"), request),
+    deactivate: (graph: string, request: Deactivate) =>
+      api.post(PlannedChange, path(graph, "deactivate"), request),
+    waive: (graph: string, request: Waive) =>
+      api.post(PlannedChange, path(graph, "waive"), request),
+    release: (graph: string, request: Release) =>
+      api.post(ReleasedBreakpoint, path(graph, "release"), request),
+    customise: (graph: string, request: Customise) =>
+      api.post(CustomisedJob, path(graph, "customise"), request),
+    clone: (graph: string, request: Clone) => api.post(ClonedGraph, path(graph, "clone"), request),
+    graphSet: (graph: string) => api.get(GraphSet, `/sets/${encodeURIComponent(graph)}`),
+  };
+}

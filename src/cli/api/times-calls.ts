@@ -1,0 +1,16 @@
+import { Times } from "#api/times.ts";
+import type { ApiClient } from "./api-client.ts";
+
+export interface TimesQuery {
+  readonly repository?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly group?: string | undefined;
+  readonly window?: string | undefined;
+}
+
+export function times(api: ApiClient, query: TimesQuery): Promise<Times> {
+  const asked = Object.entries(query).flatMap(([key, value]): [string, string][] =>
+    typeof value === "string" ? [[key, value]] : [],
+  );
+  return api.get(Times, `/times?${new URLSearchParams(asked).toString()}`);
+}

@@ -1,0 +1,35 @@
+import type { PlannedChange } from "#api/rerun.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { plannedChangeLines } from "./planned-change-lines.ts";
+import { answer, type CommonOptions, type Session } from "./session.ts";
+import { askYesNo } from "./terminal/ask-yes-no.ts";
+
+export interface ChangeOptions extends CommonOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+/**
+ * Shows what a change would do, asks where a person can answer, and then does exactly that.
+ *
+ * The token of what was shown goes along: when something else would happen by then, the farm refuses.
+ */
+export async function carryOutChange(
+  session: Session,
+  options: ChangeOptions,
+  ask: (how: { readonly dryRun: boolean; readonly token?: string }) => Promise<PlannedChange>,
+): Promise<ExitCode> {
+  const { notes } = session.terminal;
+  const shown = await ask({ dryRun: true });
+  const lines = plannedChangeLines(shown, notes.paint);
+  if (options.dryRun === true) return answer(session, options, shown, () => lines);
+  for (const line of lines) notes.line(line);
+  if (options.yes !== true && process.stdin.isTTY === true && notes.isTerminal) {
+    if (!(await askYesNo("Do this?"))) {
+      notes.line("Nothing was done.");
+      return exitCodes.failed;
+    }
+  }
+  const done = await ask({ dryRun: false, token: shown.token });
+  return answer(session, options, done, () => ["Done."]);
+}

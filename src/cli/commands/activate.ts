@@ -1,0 +1,51 @@
+import type { ChangeOptions } from "../carry-out-change.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { changesJobs, choosesJobs, graphOfChoice, type JobChoiceOptions } from "../job-choice.ts";
+import { inSession } from "../session.ts";
+
+interface ActivateOptions extends ChangeOptions, JobChoiceOptions {
+  readonly downstream?: boolean;
+  readonly reason?: string;
+}
+
+export const describeActivate: Describe = (command) => {
+  changesJobs(choosesJobs(speaksToServer(command)))
+    .option("--downstream", "also what is inactive among all that depends on them")
+    .action((selection: string, options: ActivateOptions) =>
+      inSession(options, async (session) => {
+        const { rerunCalls } = await import("../api/rerun-calls.ts");
+        const { carryOutChange } = await import("../carry-out-change.ts");
+        const { graph, request } = requestOf(selection, options);
+        const downstream = options.downstream === true;
+        return carryOutChange(session, options, (how) =>
+          rerunCalls(session.api).activate(graph, { ...request, downstream, ...how }),
+        );
+      }),
+    );
+  withExamples(command, [
+    ["a job that is in the graph, but was not asked for", "activate talos"],
+    ["with all that depends on it", "activate 'suite:l10n' --downstream --graph 3f2a"],
+  ]);
+};
+
+export const describeDeactivate: Describe = (command) => {
+  changesJobs(choosesJobs(speaksToServer(command))).action(
+    (selection: string, options: ActivateOptions) =>
+      inSession(options, async (session) => {
+        const { rerunCalls } = await import("../api/rerun-calls.ts");
+        const { carryOutChange } = await import("../carry-out-change.ts");
+        const { graph, request } = requestOf(selection, options);
+        return carryOutChange(session, options, (how) =>
+          rerunCalls(session.api).deactivate(graph, { ...request, ...how }),
+        );
+      }),
+  );
+  withExamples(command, [["what has not started yet is not needed", "deactivate talos"]]);
+};
+
+function requestOf(selection: string, options: ActivateOptions) {
+  const { graph, wholeSet } = graphOfChoice(options);
+  const { reason } = options;
+  return { graph, request: { selection, wholeSet, ...(reason === undefined ? {} : { reason }) } };
+}

@@ -1,0 +1,85 @@
+import type { Command } from "commander";
+import { accessCalls } from "../api/access-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { answersJson, speaksToServer, withExamples } from "../common-options.ts";
+import { createKeyFile, readPublicKey } from "../keys/key-file.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { tableLines } from "../terminal/table.ts";
+
+interface CreateOptions extends CommonOptions {
+  readonly out?: string;
+}
+
+export const describeKey: Describe = (command) => {
+  describeCreate(command);
+  describeTrust(command);
+  describeList(command);
+  describeRevoke(command);
+  withExamples(command, [
+    ["a new key; it stays on this machine", "key create release-2026"],
+    ["let its signatures count", "key trust release-2026 ed25519:PUBLIC"],
+    ["end that, and with it all it signed", "key revoke release-2026"],
+  ]);
+};
+
+function describeCreate(command: Command): void {
+  answersJson(command.command("create <name>"))
+    .description("make a key for signing, and print its public half")
+    .option("--out <file>", "where the private half goes (default: NAME.key)")
+    .action((name: string, options: CreateOptions) =>
+      inSession(options, async (session) => {
+        const file = options.out ?? `${name}.key`;
+        const publicKey = await createKeyFile(file);
+        session.terminal.notes.line(
+          `${file} holds the private half: keep it, and give it to nobody. The public half:`,
+        );
+        return answer(session, options, { name, file, publicKey }, () => [publicKey]);
+      }),
+    );
+}
+
+function describeTrust(command: Command): void {
+  speaksToServer(command.command("trust <name> <public-or-file>"))
+    .description("let the signatures of a key count from now on")
+    .action((name: string, textOrFile: string, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const publicKey = await readPublicKey(textOrFile);
+        const key = await accessCalls(session.api).trustKey({ name, publicKey });
+        return answer(session, options, key, () => [`Key ${key.id} is trusted as ${key.name}.`]);
+      }),
+    );
+}
+
+function describeList(command: Command): void {
+  speaksToServer(command.command("list"))
+    .description("list the keys whose signatures count, and those that were revoked")
+    .action((options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const keys = await accessCalls(session.api).keys();
+        return answer(session, options, keys, () =>
+          tableLines([
+            ["name", "id", "public", "trusted"],
+            ...keys.map((key) => [
+              key.name,
+              key.id,
+              key.publicKey,
+              key.revokedAt === null
+                ? `${key.trustedAt} by ${key.trustedBy}`
+                : `revoked ${key.revokedAt} by ${key.revokedBy}`,
+            ]),
+          ]),
+        );
+      }),
+    );
+}
+
+function describeRevoke(command: Command): void {
+  speaksToServer(command.command("revoke <name>"))
+    .description("end the trust in a key, and in all that it signed")
+    .action((name: string, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const key = await accessCalls(session.api).revokeKey(name);
+        return answer(session, options, key, () => [`Key ${key.id} (${key.name}) is revoked.`]);
+      }),
+    );
+}

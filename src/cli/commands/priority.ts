@@ -1,0 +1,38 @@
+import { accessCalls } from "../api/access-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { signedNumber } from "../signed-number.ts";
+
+interface PriorityOptions extends CommonOptions {
+  readonly top?: boolean;
+  readonly reason?: string;
+}
+
+export const describePriority: Describe = (command) => {
+  speaksToServer(command)
+    .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
+    .argument("[priority]", "from -1000 to 1000; higher is sooner", signedNumber)
+    .option("--top", "put it into the class that nothing overtakes")
+    .option("--no-top", "take it out of that class")
+    .option("--reason <text>", "why, for those who ask later")
+    .action((graph: string, priority: number | undefined, options: PriorityOptions) =>
+      inSession(options, async (session) => {
+        const { top, reason } = options;
+        const changed = await accessCalls(session.api).setGraphPriority(graph, {
+          ...(priority === undefined ? {} : { priority }),
+          ...(top === undefined ? {} : { top }),
+          ...(reason === undefined ? {} : { reason }),
+        });
+        if (changed.notice !== null) session.terminal.notes.line(`${changed.notice}.`);
+        return answer(session, options, changed, () => [
+          `Graph ${changed.id.slice(0, 8)} has priority ${changed.priority}${changed.top ? ", in the top class" : ""}; ${changed.moved} of its jobs moved in the queue.`,
+        ]);
+      }),
+    );
+  withExamples(command, [
+    ["sooner than others", "priority 3f2a 50 --reason 'blocks the release'"],
+    ["before everything, with a grant for it", "priority 3f2a --top"],
+    ["later than others", "priority latest -- -20"],
+  ]);
+};

@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import type { RerunMode } from "#api/rerun.ts";
+import type { ChangeOptions } from "../carry-out-change.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { changesJobs, choosesJobs, graphOfChoice, type JobChoiceOptions } from "../job-choice.ts";
+import { inSession } from "../session.ts";
+import { wholeNumber } from "../whole-number.ts";
+
+interface RetriggerOptions extends ChangeOptions, JobChoiceOptions {
+  readonly alone?: boolean;
+  readonly downstream?: boolean;
+  readonly times?: number;
+  readonly reason?: string;
+}
+
+export const describeRetrigger: Describe = (command) => {
+  retriggers(command)
+    .option("--alone", "what was skipped because of them stays out, as inactive")
+    .option("--downstream", "all that depends on them runs anew as well, in order")
+    .option("--times <n>", "so many runs one after the other, whatever comes of them", wholeNumber)
+    .action((selection: string, options: RetriggerOptions) => run(selection, options, false));
+  withExamples(command, [
+    [
+      "what failed in the newest graph, and what was skipped because of it",
+      "retrigger state:failed",
+    ],
+    ["only say what would run", "retrigger 'platform:win32 & pgo' --set 3f2a --dry-run"],
+    ["twenty runs of one test, to see how often it fails", "retrigger flaky --times 20"],
+  ]);
+};
+
+export const describeRerunStale: Describe = (command) => {
+  retriggers(command).action((selection: string, options: RetriggerOptions) =>
+    run(selection, options, true),
+  );
+  withExamples(command, [
+    ["all that ran on what is no longer given", "rerun-stale '*'"],
+    ["what hangs on the build, but not the build", "rerun-stale build --graph 3f2a"],
+  ]);
+};
+
+function retriggers(command: Command): Command {
+  return changesJobs(choosesJobs(speaksToServer(command)));
+}
+
+function run(selection: string, options: RetriggerOptions, onlyStale: boolean): Promise<void> {
+  return inSession(options, async (session) => {
+    const { rerunCalls } = await import("../api/rerun-calls.ts");
+    const { carryOutChange } = await import("../carry-out-change.ts");
+    const { graph, wholeSet } = graphOfChoice(options);
+    const request = {
+      selection,
+      wholeSet,
+      onlyStale,
+      mode: modeOf(options),
+      ...(options.times === undefined ? {} : { times: options.times }),
+      ...(options.reason === undefined ? {} : { reason: options.reason }),
+    };
+    return carryOutChange(session, options, (how) =>
+      rerunCalls(session.api).retrigger(graph, { ...request, ...how }),
+    );
+  });
+}
+
+function modeOf({ alone, downstream }: RetriggerOptions): RerunMode {
+  if (downstream === true) return "downstream";
+  return alone === true ? "alone" : "revive";
+}

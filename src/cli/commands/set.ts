@@ -1,0 +1,29 @@
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { shortened, tableLines } from "../terminal/table.ts";
+
+export const describeSet: Describe = (command) => {
+  speaksToServer(command)
+    .argument("<graph>", "any graph of the set: its id, a unique beginning of it, or `latest`")
+    .action((graph: string, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const { rerunCalls } = await import("../api/rerun-calls.ts");
+        const set = await rerunCalls(session.api).graphSet(graph);
+        return answer(session, options, set, () =>
+          tableLines(
+            set.graphs.map((one) => [
+              one.id.slice(0, 8),
+              one.state,
+              `${one.counts.succeeded ?? 0}/${one.jobs}`,
+              one.parent === null ? "" : `${one.parent.kind} of ${one.parent.id.slice(0, 8)}`,
+              one.commit.slice(0, 10),
+              shortened(printableLine(one.subject), 60),
+            ]),
+          ),
+        );
+      }),
+    );
+  withExamples(command, [["all graphs that belong to the newest one", "set latest"]]);
+};

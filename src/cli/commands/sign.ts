@@ -1,0 +1,34 @@
+import { signedText } from "#core/signed-text.ts";
+import { accessCalls } from "../api/access-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { publicHalf, readKeyFile, signatureOf } from "../keys/key-file.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+
+interface SignOptions extends CommonOptions {
+  readonly key: string;
+}
+
+export const describeSign: Describe = (command) => {
+  speaksToServer(command)
+    .argument("<catalog>", "the digest of a catalog, or a unique beginning of it")
+    .requiredOption("--key <file>", "the private key, as `grange key create` wrote it")
+    .action((written: string, options: SignOptions) =>
+      inSession(options, async (session) => {
+        const calls = accessCalls(session.api);
+        const key = await readKeyFile(options.key);
+        const { catalog, signedDigest } = await calls.catalogSignatures(written);
+        const signed = await calls.signCatalog({
+          catalog,
+          publicKey: publicHalf(key),
+          signature: signatureOf(signedText("catalog", signedDigest), key),
+        });
+        return answer(session, options, signed, () => [
+          `Catalog ${catalog} is signed by ${signed.signers.map(({ name }) => name).join(", ")}.`,
+        ]);
+      }),
+    );
+  withExamples(command, [
+    ["what a refusal names, or its beginning", "sign 9f86d081884c --key release-2026.key"],
+  ]);
+};

@@ -1,0 +1,97 @@
+import type { Durations, GroupTimes, MetricValue, Times } from "#api/times.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
+import { durationText } from "../terminal/duration-text.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+
+interface TimesOptions extends CommonOptions {
+  readonly repository?: string;
+  readonly branch?: string;
+  readonly by: string;
+  readonly window: string;
+}
+
+export const describeTimes: Describe = (command) => {
+  speaksToServer(command)
+    .option("--repository <name>", "only graphs of this repository")
+    .option("--branch <name>", "only graphs of this branch")
+    .option("--by <what>", "branch, pool or kind", "branch")
+    .option("--window <duration>", "how far back to look", "7d")
+    .action((options: TimesOptions) =>
+      inSession(options, async (session) => {
+        const { times } = await import("../api/times-calls.ts");
+        const { repository, branch, by: group, window } = options;
+        const found = await times(session.api, { repository, branch, group, window });
+        return answer(session, options, found, () => linesOf(found, session));
+      }),
+    );
+  withExamples(command, [
+    ["how long jobs waited in the last week, by branch", "times"],
+    ["which workers are too few: by what the jobs ask of one", "times --by pool --window 1d"],
+    ["percentiles of one branch, for a script", "times --branch main --json"],
+  ]);
+};
+
+function linesOf(found: Times, { terminal }: Session): string[] {
+  if (found.all.run.count === 0)
+    return ["No job was executed in this time; try a longer --window."];
+  const { paint } = terminal.answer;
+  const { graphs, goal, record } = found;
+  const goalHead = `in ${durationText(goal.withinSeconds * 1_000)}`;
+  return [
+    ...tableLines([
+      [found.group, "runs", "wait 50 %", "95 %", "longest", goalHead, "run 50 %", "95 %"],
+      ...found.groups.map((group) => row(group.name === "" ? "(none)" : group.name, group)),
+      row(paint.bold("all"), found.all),
+    ]),
+    "",
+    `Graphs: ${graphs.endToEnd.count}. From beginning to end ${halfAndMost(graphs.endToEnd)}, ` +
+      `of it on the critical path ${halfAndMost(graphs.criticalPath)}.`,
+    ...(graphs.firstFailure.count === 0
+      ? []
+      : [`First bad news after ${halfAndMost(graphs.firstFailure)}.`]),
+    ...(record === null ? [] : [recordLine(record, paint)]),
+  ];
+}
+
+function row(name: string, { wait, run, withinGoal }: GroupTimes): string[] {
+  return [
+    printableLine(name),
+    String(run.count),
+    text(wait.p50Ms),
+    text(wait.p95Ms),
+    text(wait.maxMs),
+    withinGoal === null ? "" : percent(withinGoal),
+    text(run.p50Ms),
+    text(run.p95Ms),
+  ];
+}
+
+function recordLine(
+  { metric, value, goalMet }: MetricValue,
+  paint: Session["terminal"]["answer"]["paint"],
+): string {
+  const { figure } = metric;
+  const said =
+    value === null ? "nothing yet" : figure.kind === "share" ? percent(value) : durationText(value);
+  const colour = goalMet === null ? "bold" : goalMet ? "green" : "red";
+  const goal =
+    figure.kind === "share" && figure.goal !== null
+      ? ` within ${durationText(figure.withinSeconds * 1_000)}, goal ${percent(figure.goal)}`
+      : "";
+  return `Metric of record, ${metric.name}: ${paint[colour](said)}${goal}.`;
+}
+
+function halfAndMost({ p50Ms, p95Ms }: Durations): string {
+  return `${text(p50Ms)} (95 %: ${text(p95Ms)})`;
+}
+
+function text(ms: number | null): string {
+  return ms === null ? "–" : durationText(ms);
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}

@@ -1,0 +1,18 @@
+import type { DefinitionChange } from "#api/job-origin.ts";
+import type { Paint } from "./terminal/paint.ts";
+import { printableLine } from "./terminal/printable-text.ts";
+
+/** Two definitions' differences, as `- path: was` and `+ path: is`. */
+export function definitionChangeLines(
+  changes: readonly DefinitionChange[],
+  paint: Paint,
+): string[] {
+  return changes.flatMap(({ path, was, is }) => [
+    ...(was === undefined ? [] : [paint.red(`- ${path}: ${shown(was)}`)]),
+    ...(is === undefined ? [] : [paint.green(`+ ${path}: ${shown(is)}`)]),
+  ]);
+}
+
+function shown(value: unknown): string {
+  return printableLine(JSON.stringify(value));
+}

@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import { UsageError } from "./usage-error.ts";
+
+/** Which graph's jobs a selection is about. */
+export interface JobChoiceOptions {
+  readonly graph?: string;
+  readonly set?: string;
+}
+
+export function choosesJobs(command: Command): Command {
+  return command
+    .argument("<selection>", "which jobs: a name, a tag's value, 'kind:b2g', 'state:failed & pgo'")
+    .option("--graph <graph>", "of this graph (default: latest)")
+    .option("--set <graph>", "of all graphs in the set of this one");
+}
+
+export function changesJobs(command: Command): Command {
+  return command
+    .option("--reason <text>", "why, for those who ask later")
+    .option("--dry-run", "only say what would happen")
+    .option("--yes", "do not ask");
+}
+
+export function graphOfChoice({ graph, set }: JobChoiceOptions): {
+  readonly graph: string;
+  readonly wholeSet: boolean;
+} {
+  if (graph !== undefined && set !== undefined) {
+    throw new UsageError("--graph and --set exclude each other: one graph, or all of its set");
+  }
+  return { graph: set ?? graph ?? "latest", wholeSet: set !== undefined };
+}

@@ -1,0 +1,83 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from "node:crypto";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { messageOf } from "#core/fault.ts";
+import { PublicKeyText } from "#core/public-key-text.ts";
+import { UsageError } from "../usage-error.ts";
+
+/**
+ * Writes a new private key (Ed25519, PKCS #8 as PEM), which only its owner can read; answers the public half.
+ *
+ * A file that is there is never overwritten: it may hold the only copy of a key.
+ */
+export async function createKeyFile(file: string): Promise<string> {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const pem = privateKey.export({ format: "pem", type: "pkcs8" });
+  try {
+    await writeFile(file, pem, { flag: "wx", mode: 0o600 });
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code === "EEXIST" ? "is there already" : undefined;
+    throw new UsageError(
+      why === undefined
+        ? `cannot write the key: ${messageOf(cause)}`
+        : `${file} ${why}, and a key is never overwritten; choose another file with --out`,
+    );
+  }
+  return publicHalf(privateKey);
+}
+
+/** A private key that signs. Refused when others than its owner can read the file, as ssh does. */
+export async function readKeyFile(file: string): Promise<KeyObject> {
+  const pem = await textOf(file);
+  const { mode } = await stat(file);
+  if ((mode & 0o077) !== 0) {
+    throw new UsageError(`others can read ${file}; say \`chmod 600 ${file}\` first`);
+  }
+  const key = keyIn(file, () => createPrivateKey(pem));
+  if (key.asymmetricKeyType === "ed25519") return key;
+  throw new UsageError(`${file} holds a key of ${key.asymmetricKeyType}; signing needs Ed25519`);
+}
+
+/** The public half, from its text, a file that holds the text, or a file that holds the key itself. */
+export async function readPublicKey(textOrFile: string): Promise<string> {
+  const direct = PublicKeyText.safeParse(textOrFile);
+  if (direct.success) return direct.data;
+  const content = await textOf(textOrFile);
+  const within = PublicKeyText.safeParse(content);
+  return within.success
+    ? within.data
+    : publicHalf(keyIn(textOrFile, () => createPublicKey(content)));
+}
+
+export function publicHalf(key: KeyObject): string {
+  const half = key.type === "public" ? key : createPublicKey(key);
+  return PublicKeyText.parse(`ed25519:${half.export({ format: "jwk" }).x}`);
+}
+
+/** In base64, as the API takes it. */
+export function signatureOf(text: string, key: KeyObject): string {
+  return sign(null, Buffer.from(text), key).toString("base64");
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    throw new UsageError(`cannot read the key: ${messageOf(cause)}`);
+  }
+}
+
+function keyIn(file: string, read: () => KeyObject): KeyObject {
+  try {
+    return read();
+  } catch (cause) {
+    throw new UsageError(
+      `${file} holds no key that \`grange key create\` made: ${messageOf(cause)}`,
+    );
+  }
+}

@@ -1,0 +1,70 @@
+import { readFile } from "node:fs/promises";
+import { parse } from "yaml";
+import { z } from "zod";
+import { messageOf } from "#core/fault.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface PatchOptions {
+  readonly set?: readonly string[];
+  readonly patch?: string;
+  readonly remove?: boolean;
+}
+
+type Patch = Record<string, z.core.util.JSONType>;
+
+const PatchFile = z.record(z.string(), z.json());
+
+/** The patch that the options mean; null takes back what was changed. */
+export async function patchOfOptions({ set, patch, remove }: PatchOptions): Promise<Patch | null> {
+  const given = [set !== undefined, patch !== undefined, remove === true].filter(Boolean).length;
+  if (given !== 1) {
+    throw new UsageError("say what to change: --set PATH=VALUE, --patch FILE, or --remove");
+  }
+  if (remove === true) return null;
+  if (patch !== undefined) return patchOfFile(patch);
+  return patchOfSettings(set ?? []);
+}
+
+async function patchOfFile(file: string): Promise<Patch> {
+  try {
+    return PatchFile.parse(parse(await readFile(file, "utf8")));
+  } catch (cause) {
+    throw new UsageError(
+      `${file} is no patch: ${messageOf(cause)}; write a map in JSON or YAML, such as {"environment": {"LANG": "C"}}`,
+    );
+  }
+}
+
+/**
+ * `environment.LANG=C` and `timeout=2h` as one merge patch.
+ *
+ * A value is read as JSON where it is JSON, and else is a text; `null` removes. A dot that belongs to
+ * a name is written `\\.`.
+ */
+export function patchOfSettings(settings: readonly string[]): Patch {
+  const patch: Patch = {};
+  for (const setting of settings) {
+    const [, path, value] = /^([^=]+)=([\s\S]*)$/.exec(setting) ?? [];
+    if (path === undefined || value === undefined) {
+      throw new UsageError(`"${setting}" sets nothing: write PATH=VALUE, such as timeout=2h`);
+    }
+    const keys = path.split(/(?<!\\)\./).map((key) => key.replaceAll("\\.", "."));
+    let at = patch;
+    for (const key of keys.slice(0, -1)) {
+      const inner = Object.hasOwn(at, key) ? at[key] : undefined;
+      const map = typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : {};
+      at[key] = map;
+      at = map;
+    }
+    at[keys.at(-1) ?? path] = jsonOrText(value);
+  }
+  return patch;
+}
+
+function jsonOrText(value: string): z.core.util.JSONType {
+  try {
+    return z.json().parse(JSON.parse(value));
+  } catch {
+    return value;
+  }
+}

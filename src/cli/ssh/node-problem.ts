@@ -1,0 +1,23 @@
+import { printableLine } from "../terminal/printable-text.ts";
+
+/** What the worker's file is built for. */
+const least = { major: 20, minor: 3 };
+
+/** What is wrong with the Node of a machine, and what to do; undefined when nothing is. */
+export function nodeProblem(host: string, version: string, node: string): string | undefined {
+  const wanted = `Node ${least.major}.${least.minor} or later`;
+  const way = "name it with --remote-node PATH";
+  if (version.trim() === "") {
+    return (
+      `${host} has no ${node} on the PATH that ssh gives: install ${wanted} there, ` +
+      `or, if it is elsewhere (a version manager puts it where only terminals look), ${way}`
+    );
+  }
+  const match = /^v(\d+)\.(\d+)\./.exec(version.trim());
+  if (match === null)
+    return `${node} on ${host} is not Node: it says ${printableLine(version).slice(0, 100)}; ${way}`;
+  const [major, minor] = [Number(match[1]), Number(match[2])];
+  const isOld = major < least.major || (major === least.major && minor < least.minor);
+  if (!isOld) return undefined;
+  return `${host} has Node ${version.trim().slice(1)}, which is too old: install ${wanted} there, or ${way}`;
+}

@@ -1,0 +1,83 @@
+import { type ExitCode, exitCodes } from "../exit-code.ts";
+import type { Session } from "../session.ts";
+import { stopWish } from "../until-told-to-stop.ts";
+import { accessOf, placeOf, type SshOptions, wantedWorkers } from "./ssh-options.ts";
+import {
+  type Done,
+  failed,
+  type HeldTunnel,
+  type SshWorker,
+  startSshWorker,
+  statusOfSshWorker,
+  stopSshWorker,
+} from "./ssh-worker.ts";
+import { keepTunnel } from "./tunnel.ts";
+import { readWorkerBundle } from "./worker-bundle.ts";
+
+interface Opened {
+  readonly worker: SshWorker;
+  readonly held: HeldTunnel;
+}
+
+/** Starts, ends or shows workers on other machines, all at the same time. */
+export async function runSshWorkers(
+  options: SshOptions,
+  { config, terminal }: Session,
+  entry: string,
+): Promise<ExitCode> {
+  const defaults = {
+    server: config.workerServerUrl ?? config.serverUrl,
+    token: config.workerToken,
+  };
+  const wanted = wantedWorkers(options, defaults);
+  const shared = {
+    access: accessOf(options),
+    place: placeOf(options),
+    bundle: await readWorkerBundle(entry),
+  };
+  const opened: Opened[] = [];
+  let exitCode: ExitCode = exitCodes.ok;
+  const results = await Promise.all(
+    wanted.map(async (each) => {
+      const worker = { ...each, ...shared };
+      try {
+        return await runOne(worker, options, (held) => opened.push({ worker, held }));
+      } catch (reason) {
+        exitCode = exitCodes.failed;
+        const result = failed(worker, reason);
+        terminal.notes.line(`${terminal.notes.paint.red("error:")} ${result.lines.join("\n")}`);
+        return { ...result, lines: [] };
+      }
+    }),
+  );
+  if (options.json === true) {
+    const list = results.map(({ host, name, data }) => ({ host, name, ...data }));
+    terminal.answer.line(JSON.stringify(list, undefined, 2));
+  } else for (const line of results.flatMap(({ lines }) => lines)) terminal.answer.line(line);
+  if (opened.length > 0) await keepTunnels(opened, (line) => terminal.notes.line(line));
+  return exitCode;
+}
+
+async function runOne(
+  worker: SshWorker,
+  options: SshOptions,
+  keep: (held: HeldTunnel) => void,
+): Promise<Done> {
+  if (options.stop === true) return stopSshWorker(worker);
+  if (options.status === true) return statusOfSshWorker(worker);
+  const { held, ...done } = await startSshWorker(worker);
+  if (held !== undefined) keep(held);
+  return done;
+}
+
+/** Until Ctrl-C. The workers run on; what they hold is theirs as long as their leases last. */
+async function keepTunnels(opened: readonly Opened[], say: (line: string) => void): Promise<void> {
+  say("The tunnel is open until Ctrl-C. A worker runs on without it, and waits for its return.");
+  const stop = new AbortController();
+  void stopWish(false).told.then(() => stop.abort());
+  await Promise.all(
+    opened.map(({ worker: { host, access, settings }, held: { tunnel, moved } }) =>
+      keepTunnel(tunnel, { host, access, server: settings.server }, moved, stop.signal, say),
+    ),
+  );
+}

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { Fault, messageOf } from "#core/fault.ts";
+import { explainSshFailure, sshItself } from "./explain-ssh-failure.ts";
+import { remoteScript, type SshAccess, sshArguments } from "./ssh-arguments.ts";
+import type { SshHost } from "./ssh-host.ts";
+
+export interface RemoteEnd {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Longer than the worker's file takes over a slow line. */
+const longestMs = 10 * 60_000;
+
+/**
+ * Runs a script of POSIX sh on another machine.
+ *
+ * Throws with a sentence for people when ssh did not get there. How the script itself
+ * ended is for the caller to judge.
+ */
+export function runOverSsh(
+  host: SshHost,
+  access: SshAccess,
+  script: string,
+  args: readonly string[],
+  input: Uint8Array | string = "",
+): Promise<RemoteEnd> {
+  const child = spawn("ssh", sshArguments(host, access, remoteScript(script, args)), {
+    stdio: "pipe",
+    timeout: longestMs,
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  // Who ends without reading leaves a broken pipe; its exit code says why.
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+  return new Promise((resolve, reject) => {
+    child.once("error", (cause) => reject(cannotStart(cause)));
+    child.once("close", (code) => {
+      if (code === null || code === sshItself)
+        reject(new Fault("unavailable", explainSshFailure(host, stderr)));
+      else resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+export function cannotStart(cause: Error): Fault {
+  const isMissing = "code" in cause && cause.code === "ENOENT";
+  const why = isMissing
+    ? "there is no ssh on this machine; install OpenSSH's client"
+    : `ssh cannot be started: ${messageOf(cause)}`;
+  return new Fault("failed_precondition", why, { cause });
+}

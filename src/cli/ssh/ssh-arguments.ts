@@ -1,0 +1,65 @@
+import { UsageError } from "../usage-error.ts";
+import type { SshHost } from "./ssh-host.ts";
+
+/** How a user wants ssh called. */
+export interface SshAccess {
+  /** A file with the private key. */
+  readonly key: string | undefined;
+  /** `Name=value`, as in ssh_config. They go before ours, and ssh keeps the first. */
+  readonly options: readonly string[];
+}
+
+/**
+ * No question is asked, for nobody may be there to answer it; nothing of this
+ * machine (agent, display, ports) is offered to the other; and a line that is dead
+ * is noticed within half a minute.
+ */
+const always = [
+  "BatchMode=yes",
+  "ConnectTimeout=15",
+  "ServerAliveInterval=10",
+  "ServerAliveCountMax=3",
+  "ForwardAgent=no",
+  "ForwardX11=no",
+  "ControlPath=none",
+];
+
+/** The arguments of ssh that run a command, or, without one, hold what `more` opens. */
+export function sshArguments(
+  { user, host, port }: SshHost,
+  { key, options }: SshAccess,
+  command: string | undefined,
+  more: readonly string[] = [],
+): string[] {
+  return [
+    "-T",
+    ...(key === undefined ? [] : ["-i", key, "-o", "IdentitiesOnly=yes"]),
+    ...[...options.map(checkedOption), ...always].flatMap((option) => ["-o", option]),
+    ...more,
+    ...(user === undefined ? [] : ["-l", user]),
+    ...(port === undefined ? [] : ["-p", String(port)]),
+    "--",
+    host,
+    ...(command === undefined ? [] : [command]),
+  ];
+}
+
+function checkedOption(option: string): string {
+  if (/^[A-Za-z][A-Za-z0-9]*=/.test(option)) return option;
+  throw new UsageError(
+    `--ssh-option takes Name=value, as in ssh_config, and not ${JSON.stringify(option)}`,
+  );
+}
+
+/**
+ * A command line for the shell of the other machine, whichever it is: `sh` gets the
+ * script and its arguments as single words, and nothing in them is read by any shell.
+ */
+export function remoteScript(script: string, args: readonly string[]): string {
+  return ["sh", "-c", script, "grange", ...args].map(quoted).join(" ");
+}
+
+/** Always in quotes: also `~`, `!` and `{` mean something to some shell. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,86 @@
+import { Fault } from "#core/fault.ts";
+import { UsageError } from "../usage-error.ts";
+import type { WorkOptions } from "../work-here.ts";
+import type { Place } from "./other-machine.ts";
+import type { SshAccess } from "./ssh-arguments.ts";
+import { parseSshHost, type SshHost, workerNameFor } from "./ssh-host.ts";
+import { WorkerSettings } from "./worker-settings.ts";
+
+export interface SshOptions extends WorkOptions {
+  readonly ssh: readonly string[];
+  readonly sshOption?: readonly string[];
+  readonly sshKey?: string;
+  readonly remoteDirectory: string;
+  readonly remoteNode: string;
+  readonly tunnel?: boolean;
+  readonly stop?: boolean;
+  readonly status?: boolean;
+  readonly json?: boolean;
+}
+
+/** A worker that is reached over ssh is out of reach now and then. */
+const usualLeaseMs = 20 * 60_000;
+
+export interface Wanted {
+  readonly host: SshHost;
+  readonly settings: WorkerSettings;
+}
+
+export function accessOf({ sshKey, sshOption = [] }: SshOptions): SshAccess {
+  return { key: sshKey, options: sshOption };
+}
+
+export function placeOf({ remoteDirectory, remoteNode }: SshOptions): Place {
+  for (const word of [remoteDirectory, remoteNode]) {
+    if (/\p{Cc}/u.test(word) || word === "" || word.startsWith("-"))
+      throw new UsageError(`${JSON.stringify(word)} is no path on another machine`);
+  }
+  return { directory: remoteDirectory, node: remoteNode };
+}
+
+/** What each of the machines is asked for. Throws a UsageError for what cannot be meant. */
+export function wantedWorkers(
+  options: SshOptions,
+  defaults: { readonly server: string; readonly token: string | undefined },
+): Wanted[] {
+  const { name, stop, status, tunnel, data } = options;
+  if (stop === true && status === true)
+    throw new UsageError("--stop and --status are two commands");
+  if (data !== undefined)
+    throw new UsageError(
+      "--data is for a worker on this machine; elsewhere it is --remote-directory",
+    );
+  if (name !== undefined && options.ssh.length > 1)
+    throw new UsageError("--name names one worker, and there are several hosts");
+  if (tunnel === true && (stop === true || status === true))
+    throw new UsageError("--tunnel is for starting a worker");
+  const wanted = options.ssh.map((text) => {
+    const host = parseSshHost(text);
+    return { host, settings: settingsOf(options, name ?? workerNameFor(host), defaults) };
+  });
+  const names = new Set(wanted.map(({ settings }) => settings.name));
+  if (names.size < wanted.length) throw new UsageError("a host is named twice");
+  return wanted;
+}
+
+function settingsOf(
+  options: SshOptions,
+  name: string,
+  { server, token }: { readonly server: string; readonly token: string | undefined },
+): WorkerSettings {
+  const parsed = WorkerSettings.safeParse({
+    server: options.server ?? server,
+    name,
+    tunnel: options.tunnel === true,
+    slots: options.slots,
+    sizeClass: options.sizeClass,
+    leaseMs: options.lease ?? usualLeaseMs,
+    once: options.once === true,
+    hiddenPaths: options.hide ?? [],
+    logLevel: options.logLevel,
+    token,
+  });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Fault("invalid_argument", `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+}

@@ -1,0 +1,143 @@
+import { messageOf } from "#core/fault.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { UsageError } from "../usage-error.ts";
+import { OtherMachine, type Place } from "./other-machine.ts";
+import type { SshAccess } from "./ssh-arguments.ts";
+import { isLoopback, type SshHost } from "./ssh-host.ts";
+import { openTunnel, type Tunnel } from "./tunnel.ts";
+import type { WorkerBundle } from "./worker-bundle.ts";
+import { Pointed, Started, Status, Stopped, type WorkerSettings } from "./worker-settings.ts";
+
+/** A worker on another machine: which one, how it is reached, what it is called. */
+export interface SshWorker {
+  readonly host: SshHost;
+  readonly access: SshAccess;
+  readonly place: Place;
+  readonly bundle: WorkerBundle;
+  readonly settings: WorkerSettings;
+}
+
+/** What was done, for people and for programs. */
+export interface Done {
+  readonly host: string;
+  readonly name: string;
+  readonly lines: readonly string[];
+  readonly data: object;
+}
+
+/** A tunnel that is open, and how the worker is told of the next one. */
+export interface HeldTunnel {
+  readonly tunnel: Tunnel;
+  readonly moved: (server: string) => Promise<void>;
+}
+
+/** Starts the worker, unless it runs there already. With a tunnel, that is the caller's to keep. */
+export async function startSshWorker(
+  worker: SshWorker,
+): Promise<Done & { readonly held: HeldTunnel | undefined }> {
+  const { host, access, settings } = worker;
+  const { name, server } = settings;
+  if (settings.tunnel) refuseTls(server);
+  else refuseOwnLoopback(host, server);
+  const machine = await reach(worker);
+  const { directory } = machine;
+  const tunnel = settings.tunnel ? await openTunnel({ host, access, server }) : undefined;
+  try {
+    const told = { ...settings, server: tunnel?.server ?? server };
+    const started = await machine.call(Started, ["start", directory], told);
+    const moved = async (to: string) => {
+      await machine.call(Pointed, ["point", directory, name, to]);
+    };
+    const held = tunnel && { tunnel, moved };
+    return { ...saidOfStart(worker, machine, started, told.server), held };
+  } catch (reason) {
+    tunnel?.close();
+    throw reason;
+  }
+}
+
+export async function stopSshWorker(worker: SshWorker): Promise<Done> {
+  const { host, settings } = worker;
+  const machine = await reach(worker);
+  const stopped = await machine.call(Stopped, ["stop", machine.directory, settings.name]);
+  const line = {
+    stopped: `ended the worker ${settings.name}`,
+    killed: `ended the worker ${settings.name} by force`,
+    absent: `no worker ${settings.name} runs there`,
+  }[stopped.kind];
+  return done(worker, [`${host.text}: ${line}`], stopped);
+}
+
+export async function statusOfSshWorker(worker: SshWorker): Promise<Done> {
+  const { host, settings } = worker;
+  const machine = await reach(worker);
+  const status = await machine.call(Status, ["status", machine.directory, settings.name]);
+  const head = status.running
+    ? `the worker ${settings.name} runs for ${status.server} (process ${status.pid}, since ${status.since})`
+    : `no worker ${settings.name} runs there`;
+  const log = status.lastLines.map((line) => `  ${printableLine(line)}`);
+  return done(
+    worker,
+    [
+      `${host.text}: ${printableLine(head)}`,
+      ...(log.length === 0 ? [] : [`  ${printableLine(status.log)}:`, ...log]),
+    ],
+    status,
+  );
+}
+
+function reach({ host, access, place, bundle }: SshWorker): Promise<OtherMachine> {
+  return OtherMachine.reach(host, access, place, bundle);
+}
+
+/** The other machine would take the address for its own. */
+function refuseOwnLoopback(host: SshHost, server: string): void {
+  const { hostname } = new URL(server);
+  if (!isLoopback(hostname) || isLoopback(host.host)) return;
+  throw new UsageError(
+    `${host.text} cannot reach the farm at ${server}, which is this machine's own address. ` +
+      "Name an address that it can reach with --server URL, or let it come through ssh with --tunnel",
+  );
+}
+
+function refuseTls(server: string): void {
+  if (new URL(server).protocol === "http:") return;
+  throw new UsageError(
+    `--tunnel is for farms without TLS, and not for ${server}: its certificate is for another name`,
+  );
+}
+
+function saidOfStart(
+  worker: SshWorker,
+  machine: OtherMachine,
+  { kind, pid, unreachable }: Started,
+  server: string,
+): Done {
+  const { host, settings } = worker;
+  const verb = kind === "started" ? "started the worker" : "found the worker running:";
+  const once = settings.once ? ", for one job" : "";
+  return done(
+    worker,
+    [
+      `${host.text}: ${verb} ${settings.name} (process ${pid}${once})`,
+      ...(unreachable === null
+        ? []
+        : [
+            `  it does not reach the farm at ${server} from there: ${printableLine(unreachable)}`,
+            "  It tries on. Name another address with --server, or let it come through ssh with --tunnel.",
+          ]),
+    ],
+    { kind, pid, copied: machine.copied, unreachable },
+  );
+}
+
+function done({ host, settings }: SshWorker, lines: readonly string[], data: object): Done {
+  return { host: host.text, name: settings.name, lines, data };
+}
+
+/** One that failed does not keep the others from being told. */
+export function failed({ host, settings }: SshWorker, reason: unknown): Done {
+  const error = messageOf(reason);
+  const line = error.includes(host.text) ? error : `${host.text}: ${error}`;
+  return { host: host.text, name: settings.name, lines: [line], data: { error } };
+}

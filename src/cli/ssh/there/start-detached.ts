@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, renameSync, statSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import { identityOf } from "../../up/process-identity.ts";
+import type { Started, WorkerSettings } from "../worker-settings.ts";
+import { holdingLock } from "./holding-lock.ts";
+import { whyUnreachable } from "./why-unreachable.ts";
+import { WorkerFolder, type WorkerRecord } from "./worker-folder.ts";
+
+/** Beyond it the log goes on in a new file; one old one is kept. */
+const mostLogBytes = 16 * 1024 * 1024;
+
+const ReadyLine = z.union([
+  z.object({ ready: z.literal(true) }),
+  z.object({ ready: z.literal(false), error: z.object({ message: z.string() }) }),
+]);
+
+/**
+ * Starts a worker in a session of its own, so that it outlives whoever asked for it.
+ *
+ * Resolves when the worker is ready. One that runs already with the same settings is
+ * left alone; with others it is not replaced, for that would end what it runs.
+ */
+export async function startDetached(
+  directory: string,
+  file: string,
+  settings: WorkerSettings,
+): Promise<Started> {
+  const folder = new WorkerFolder(directory, settings.name);
+  await folder.make();
+  return holdingLock(folder.lockFile, settings.name, async () => {
+    const running = await folder.running();
+    if (running !== undefined) {
+      refuseOther(running, file, settings, await folder.settings());
+      await folder.keepServer(settings.server);
+      const unreachable = await whyUnreachable(settings.server);
+      return { kind: "already", pid: running.pid, unreachable };
+    }
+    await folder.keepSettings(settings);
+    const child = spawnDetached(folder, directory, [
+      file,
+      "--settings",
+      folder.settingsFile,
+      "--log-level",
+      settings.logLevel,
+    ]);
+    try {
+      await recordAndWait(child, folder, file);
+    } catch (reason) {
+      child.kill("SIGKILL");
+      throw reason;
+    }
+    const unreachable = await whyUnreachable(settings.server);
+    return { kind: "started", pid: child.pid ?? 0, unreachable };
+  });
+}
+
+function refuseOther(
+  running: WorkerRecord,
+  file: string,
+  settings: WorkerSettings,
+  itsSettings: WorkerSettings | undefined,
+): void {
+  const other =
+    running.file !== file
+      ? "of another version of Grange"
+      : isDeepStrictEqual(comparable(itsSettings), comparable(settings))
+        ? undefined
+        : itsSettings !== undefined && !settings.tunnel && itsSettings.server !== settings.server
+          ? `for ${itsSettings.server}`
+          : "with other settings";
+  if (other === undefined) return;
+  throw new Fault(
+    "failed_precondition",
+    `a worker ${settings.name} ${other} runs there already (process ${running.pid}, since ${running.since}). ` +
+      "End it with --stop first, or give this one another --name",
+  );
+}
+
+/** Each tunnel has another port; the farm behind it is the same. */
+function comparable(settings: WorkerSettings | undefined): object | undefined {
+  return settings?.tunnel === true ? { ...settings, server: "" } : settings;
+}
+
+function spawnDetached(
+  folder: WorkerFolder,
+  directory: string,
+  args: readonly string[],
+): ChildProcess {
+  if ((statSync(folder.logFile, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes)
+    renameSync(folder.logFile, `${folder.logFile}.1`);
+  const log = openSync(folder.logFile, "a", 0o600);
+  try {
+    return spawn(process.execPath, args, {
+      cwd: directory,
+      // A session of its own: the end of ssh's is none of its business.
+      detached: true,
+      stdio: ["ignore", "pipe", log],
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** The worker says one line on stdout, whether it is ready; everything else is in its log. */
+async function recordAndWait(
+  child: ChildProcess,
+  folder: WorkerFolder,
+  file: string,
+): Promise<void> {
+  const said = firstLine(child);
+  const identity = child.pid === undefined ? undefined : identityOf(child.pid);
+  if (identity !== undefined)
+    await folder.keepRecord({ ...identity, file, since: new Date().toISOString() });
+  const line = ReadyLine.safeParse(JSON.parse(await said));
+  child.stdout?.destroy();
+  child.unref();
+  if (line.success && line.data.ready) return;
+  const why = line.success && !line.data.ready ? line.data.error.message : "it said nothing of use";
+  throw new Fault("failed_precondition", `the worker could not start there: ${why}`);
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const gone = (why: string) =>
+      reject(new Fault("failed_precondition", `the worker could not start there: ${why}`));
+    child.once("error", (cause) => gone(cause.message));
+    child.once("exit", (code) => gone(`it ended with ${code ?? "a signal"}; look at its log`));
+    if (child.stdout) createInterface({ input: child.stdout }).once("line", resolve);
+  });
+}

@@ -1,0 +1,39 @@
+import { isRunning, type ProcessIdentity } from "../../up/process-identity.ts";
+import type { Stopped } from "../worker-settings.ts";
+import { WorkerFolder } from "./worker-folder.ts";
+
+/** A worker lets its jobs finish for some seconds, and hands the rest back to the farm. */
+const patienceMs = 15_000;
+const hurryMs = 10_000;
+
+/** Ends a worker and everything that it runs. */
+export async function stopDetached(directory: string, name: string): Promise<Stopped> {
+  const running = await new WorkerFolder(directory, name).running();
+  if (running === undefined) return { kind: "absent" };
+  // The second time it does not wait for its jobs.
+  for (const waitMs of [patienceMs, hurryMs]) {
+    tell(running, "SIGTERM");
+    if (await endsWithin(running, waitMs)) return { kind: "stopped" };
+  }
+  tell(running, "SIGKILL");
+  await endsWithin(running, hurryMs);
+  return { kind: "killed" };
+}
+
+function tell({ pid }: ProcessIdentity, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** The system tells only parents of an end, so it is asked. */
+async function endsWithin(running: ProcessIdentity, ms: number): Promise<boolean> {
+  const deadline = performance.now() + ms;
+  while (isRunning(running)) {
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return true;
+}

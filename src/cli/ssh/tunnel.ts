@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Fault, messageOf } from "#core/fault.ts";
+import { retryDelayMs } from "../api/retry-delay.ts";
+import { explainSshFailure } from "./explain-ssh-failure.ts";
+import { cannotStart } from "./run-ssh.ts";
+import { type SshAccess, sshArguments } from "./ssh-arguments.ts";
+import type { SshHost } from "./ssh-host.ts";
+
+/** A way from a port of the other machine's loopback to the farm. */
+export interface Tunnel {
+  /** The farm, as the other machine reaches it. */
+  readonly server: string;
+  /** Resolves with the reason when the way is lost. */
+  readonly lost: Promise<string>;
+  close(): void;
+}
+
+export interface TunnelWay {
+  readonly host: SshHost;
+  readonly access: SshAccess;
+  /** The farm, as this machine reaches it. */
+  readonly server: string;
+}
+
+/**
+ * Opens a way on any port that is free there. Throws with a sentence when ssh cannot.
+ *
+ * The port differs each time. After a network was cut in silence the other sshd holds the old
+ * one until it notices, which takes a quarter of an hour.
+ */
+export function openTunnel({ host, access, server }: TunnelWay): Promise<Tunnel> {
+  const { hostname, port } = new URL(server);
+  const forward = `127.0.0.1:0:${hostname}:${port === "" ? 80 : port}`;
+  const args = sshArguments(host, access, undefined, [
+    "-N",
+    "-o",
+    "ExitOnForwardFailure=yes",
+    "-R",
+    forward,
+  ]);
+  const child = spawn("ssh", args, { stdio: ["ignore", "ignore", "pipe"] });
+  let stderr = "";
+  return new Promise((resolve, reject) => {
+    const lost = new Promise<string>((tell) => {
+      child.once("error", (cause) => reject(cannotStart(cause)));
+      child.once("close", () => {
+        const why = explainTunnelFailure(host, stderr);
+        reject(new Fault("unavailable", why));
+        tell(why);
+      });
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      // What is said for ever would be kept for ever.
+      stderr = `${stderr}${text}`.slice(-16_384);
+      const open = /^Allocated port (\d+) for remote forward/m.exec(stderr)?.[1];
+      if (open === undefined) return;
+      resolve({ server: `http://127.0.0.1:${open}`, lost, close: () => child.kill("SIGTERM") });
+    });
+  });
+}
+
+function explainTunnelFailure(host: SshHost, stderr: string): string {
+  if (!/remote port forwarding failed/i.test(stderr))
+    return explainSshFailure(host, stderr.replaceAll(/^Allocated port .*$\n?/gm, ""));
+  return (
+    `${host.text} gives no port for the tunnel: its sshd forbids it (AllowTcpForwarding). ` +
+    "Let the worker reach the farm itself instead, with --server URL"
+  );
+}
+
+/**
+ * Keeps a way open until told to stop; says when it is lost and when it is back. `moved` tells the
+ * worker where the way begins now.
+ */
+export async function keepTunnel(
+  first: Tunnel,
+  way: TunnelWay,
+  moved: (server: string) => Promise<void>,
+  stop: AbortSignal,
+  say: (line: string) => void,
+): Promise<void> {
+  const { text } = way.host;
+  const stopped = new Promise<undefined>((resolve) => {
+    stop.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+  let tunnel: Tunnel | undefined = first;
+  let failures = 0;
+  while (!stop.aborted) {
+    try {
+      if (tunnel === undefined) {
+        tunnel = await openTunnel(way);
+        await moved(tunnel.server);
+        say(`${text}: the tunnel is open again`);
+      }
+      failures = 0;
+      const why = await Promise.race([tunnel.lost, stopped]);
+      if (why === undefined) break;
+      say(`${text}: ${why}. The worker goes on, and the tunnel is opened again`);
+    } catch (reason) {
+      if (failures === 0) say(`${text}: ${messageOf(reason)}. It is tried again`);
+    }
+    tunnel?.close();
+    tunnel = undefined;
+    const pauseMs = retryDelayMs(++failures, Math.random());
+    await sleep(pauseMs, undefined, { signal: stop }).catch(() => {});
+  }
+  tunnel?.close();
+}

@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Fault } from "#core/fault.ts";
+
+/** The worker in one file, and the digest that it is kept under on other machines. */
+export interface WorkerBundle {
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+}
+
+/** It lies beside the built program; one that runs from its sources finds what was built last. */
+export async function readWorkerBundle(entry: string): Promise<WorkerBundle> {
+  for (const folder of [".", "../../dist"]) {
+    const path = join(dirname(entry), folder, "grange-worker.mjs");
+    const bytes = await readFile(path).catch(() => undefined);
+    if (bytes === undefined) continue;
+    return { bytes, sha256: createHash("sha256").update(bytes).digest("hex") };
+  }
+  throw new Fault(
+    "failed_precondition",
+    "the worker's file grange-worker.mjs is not there; make it with: npm run build",
+  );
+}

@@ -1,0 +1,44 @@
+import { z } from "zod";
+
+/** What a worker on another machine is told. It travels on stdin and lies in a file that only its user reads. */
+export const WorkerSettings = z.object({
+  server: z.url({ protocol: /^https?$/ }),
+  // A folder is called so, too.
+  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name is letters, digits, . _ -"),
+  /** Whether it comes to the farm through a tunnel: then `server` changes while it runs. */
+  tunnel: z.boolean(),
+  slots: z.number().int().min(1).optional(),
+  sizeClass: z.number().int().min(1).optional(),
+  leaseMs: z.number().int().positive(),
+  once: z.boolean(),
+  hiddenPaths: z.array(z.string()),
+  logLevel: z.string(),
+  token: z.string().optional(),
+});
+export type WorkerSettings = z.infer<typeof WorkerSettings>;
+
+/** What the other machine answers to `start`. */
+export const Started = z.object({
+  kind: z.enum(["started", "already"]),
+  pid: z.number(),
+  /** Why the farm cannot be reached from there; null when it can. */
+  unreachable: z.string().nullable(),
+});
+export type Started = z.infer<typeof Started>;
+
+export const Pointed = z.object({ kind: z.enum(["pointed", "absent"]) });
+
+export const Stopped = z.object({ kind: z.enum(["stopped", "killed", "absent"]) });
+export type Stopped = z.infer<typeof Stopped>;
+
+export const Status = z.object({
+  running: z.boolean(),
+  pid: z.number().nullable(),
+  since: z.string().nullable(),
+  server: z.string().nullable(),
+  log: z.string(),
+  lastLines: z.array(z.string()),
+});
+export type Status = z.infer<typeof Status>;
+
+export const RemoteFailure = z.object({ error: z.string() });

@@ -1,0 +1,26 @@
+import { readFile } from "node:fs/promises";
+import { messageOf } from "#core/fault.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** The token of a file when one is named, else that of the environment; undefined without either. */
+export async function tokenFor(
+  file: string | undefined,
+  fromEnvironment: string | undefined,
+): Promise<string | undefined> {
+  const [token, source] =
+    file === undefined ? [fromEnvironment, "GRANGE_TOKEN"] : [await textOf(file), file];
+  if (token === undefined) return undefined;
+  // Anything else fetch would refuse with a sentence about headers, and the token in it.
+  if (/^grange_[A-Za-z0-9_-]{43}$/.test(token.trim())) return token.trim();
+  throw new UsageError(
+    `${source} holds no token: one begins with grange_ and has 50 characters, as \`grange token create\` prints it`,
+  );
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    throw new UsageError(`cannot read the token: ${messageOf(cause)}`);
+  }
+}

@@ -1,0 +1,98 @@
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { repeated, speaksToServer } from "./common-options.ts";
+import { durationMs } from "./duration-ms.ts";
+import { runService } from "./run-service.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+export interface WorkOptions {
+  readonly server?: string;
+  readonly name?: string;
+  readonly data?: string;
+  readonly slots?: number;
+  readonly sizeClass?: number;
+  readonly hide?: readonly string[];
+  readonly lease?: number;
+  readonly once?: boolean;
+  readonly logLevel: string;
+  readonly endWithParent?: boolean;
+  readonly settings?: string;
+}
+
+/** A child of `grange up` must be gone two seconds after Ctrl-C; others may finish what they do. */
+const hurry = { drainMs: 500, killGraceMs: 1_000 };
+
+/** What a worker can be told, wherever it runs. */
+export function withWorkOptions(command: Command): Command {
+  return speaksToServer(command)
+    .option("--name <name>", "unique in the farm (GRANGE_WORKER_NAME; default: the host's name)")
+    .option("--data <dir>", "where it keeps its store and scratch space (GRANGE_WORKER_DATA)")
+    .option("--slots <n>", "how many jobs at a time (GRANGE_WORKER_SLOTS)", wholeNumber)
+    .option(
+      "--size-class <n>",
+      "its size relative to others (GRANGE_WORKER_SIZE_CLASS)",
+      wholeNumber,
+    )
+    .option("--hide <dir>", "a directory that jobs do not see; may be repeated", repeated)
+    .option(
+      "--lease <time>",
+      "how long its jobs outlive a lost network, such as 20m; at most an hour",
+      durationMs,
+    )
+    .option("--once", "take one job, deliver its result, and end")
+    .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info")
+    .addOption(command.createOption("--settings <file>").hideHelp())
+    .addOption(command.createOption("--end-with-parent").hideHelp());
+}
+
+/** Runs a worker in this process, until it is told to stop. */
+export async function workHere(options: WorkOptions, version: string): Promise<never> {
+  const { readWorkerConfig } = await import("#worker/config.ts");
+  const { startWorker } = await import("#worker/start-worker.ts");
+  return runService(
+    { name: "worker", ...options },
+    async (logger) => {
+      const config = readWorkerConfig({
+        version,
+        ...(options.server === undefined ? {} : { server: options.server }),
+        ...(options.name === undefined ? {} : { name: options.name }),
+        ...(options.data === undefined ? {} : { dataDir: resolve(options.data) }),
+        ...(options.slots === undefined ? {} : { slots: options.slots }),
+        ...(options.sizeClass === undefined ? {} : { sizeClass: options.sizeClass }),
+        ...(options.hide === undefined
+          ? {}
+          : { hiddenPaths: options.hide.map((dir) => resolve(dir)) }),
+        ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
+        ...(options.once === true ? { once: true } : {}),
+        ...(options.endWithParent === true ? hurry : {}),
+        ...(await settingsFrom(options.settings)),
+      });
+      return startWorker(config, logger);
+    },
+    () => ({}),
+  );
+}
+
+/** What whoever started it over ssh wrote down: a token has no place on a command line. */
+async function settingsFrom(file: string | undefined): Promise<object> {
+  if (file === undefined) return {};
+  const { WorkerSettings } = await import("./ssh/worker-settings.ts");
+  const { WorkerFolder } = await import("./ssh/there/worker-folder.ts");
+  const {
+    logLevel: _,
+    tunnel,
+    ...settings
+  } = WorkerSettings.parse(JSON.parse(await readFile(file, "utf8")));
+  const directory = resolve(file, "../../..");
+  const { dataDir, serverFile } = new WorkerFolder(directory, settings.name);
+  // A job runs as the same user, and the token is none of its business.
+  const hiddenPaths = [...settings.hiddenPaths, join(directory, "workers")];
+  return {
+    ...settings,
+    dataDir,
+    hiddenPaths,
+    transport: "ssh",
+    ...(tunnel ? { serverFile } : {}),
+  };
+}

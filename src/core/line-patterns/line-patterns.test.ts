@@ -1,0 +1,151 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { firstGroup } from "./first-group.ts";
+import { LineMatcher } from "./line-matcher.ts";
+import { compilePattern } from "./pattern-program.ts";
+
+function matches(pattern: string, line: string): boolean {
+  return new LineMatcher([compilePattern(pattern)]).in(line).has(0);
+}
+
+describe("a pattern", () => {
+  test.each([
+    { pattern: "^ALL TESTS PASSED$", line: "ALL TESTS PASSED" },
+    { pattern: "^coverage: ([0-9.]+)%", line: "coverage: 71.2% of lines" },
+    { pattern: "(?i)segmentation FAULT", line: "Segmentation fault (core dumped)" },
+    { pattern: "\\berror\\b", line: "an error: no" },
+    { pattern: "a{2,3}$", line: "baaa" },
+    { pattern: "[^a-z\\s]+", line: "abc D" },
+    { pattern: "x|y|", line: "" },
+    { pattern: "(?:ab)*?c", line: "ababc" },
+    { pattern: "\\u20ac\\x41", line: "€A" },
+    { pattern: "(?<name>é)", line: "café" },
+    { pattern: "🙂+", line: "a 🙂" },
+    { pattern: "a{,2}", line: "a{,2}" },
+  ])("$pattern is found in “$line”", ({ pattern, line }) => {
+    expect(matches(pattern, line)).toBe(true);
+  });
+
+  test.each([
+    { pattern: "^PASSED", line: "ALL PASSED" },
+    { pattern: "\\berror\\b", line: "errors" },
+    { pattern: "a{3}", line: "aab" },
+    { pattern: "[^a-z]", line: "abc" },
+    { pattern: "\\Berror", line: "error" },
+  ])("$pattern is not found in “$line”", ({ pattern, line }) => {
+    expect(matches(pattern, line)).toBe(false);
+  });
+
+  test.each([
+    { pattern: "(a)\\1", why: "refers back" },
+    { pattern: "(?=a)b", why: "looking ahead" },
+    { pattern: "(?<!a)b", why: "looking ahead or behind" },
+    { pattern: "((a{1,100}){1,100}){1,100}", why: "too large" },
+    { pattern: "((((){1000}){1000}){1000})", why: "too large" },
+    { pattern: "a{5000}", why: "more than 1000 times" },
+    { pattern: "a**", why: "repetition is repeated" },
+    { pattern: "(a", why: "not closed" },
+    { pattern: "a)", why: "closes nothing" },
+    { pattern: "[a", why: "not closed" },
+    { pattern: "[z-a]", why: "wrong way round" },
+    { pattern: "+a", why: "nothing before it" },
+    { pattern: "\\q", why: "not known" },
+    { pattern: "", why: "empty" },
+    { pattern: "(".repeat(80), why: "too deeply" },
+    { pattern: "a".repeat(501), why: "more than 500" },
+  ])("$pattern is refused, and it is said why", ({ pattern, why }) => {
+    expect(() => compilePattern(pattern)).toThrow(why);
+  });
+});
+
+/** Patterns and lines over few letters, so that they have much to do with each other. */
+const atom = fc.oneof(
+  fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", " ", "^", "$", "\\b", "\\B"),
+);
+const { pattern } = fc.letrec<{ pattern: string; piece: string }>((tie) => ({
+  pattern: fc.oneof(
+    { maxDepth: 3 },
+    tie("piece"),
+    fc.tuple(tie("piece"), tie("pattern")).map(([a, b]) => a + b),
+    fc.tuple(tie("pattern"), tie("pattern")).map(([a, b]) => `(?:${a}|${b})`),
+  ),
+  piece: fc.oneof(
+    { maxDepth: 3 },
+    atom,
+    fc
+      .tuple(tie("pattern"), fc.constantFrom("*", "+", "?", "*?", "+?", "{0,2}", "{2}"))
+      .map(([a, times]) => `(${a})${times}`),
+    tie("pattern").map((a) => `(${a})`),
+  ),
+}));
+const line = fc.string({ unit: fc.constantFrom("a", "b", " ", "é"), maxLength: 12 });
+
+test("many patterns at once find what JavaScript's own engine finds one by one", () => {
+  fc.assert(
+    fc.property(
+      fc.array(pattern, { minLength: 1, maxLength: 5 }),
+      fc.array(line, { minLength: 1, maxLength: 4 }),
+      (patterns, lines) => {
+        const matcher = new LineMatcher(patterns.map(compilePattern));
+        for (const each of lines) {
+          const expected = patterns.flatMap((one, at) => (new RegExp(one).test(each) ? [at] : []));
+          expect([...matcher.in(each)].toSorted((a, b) => a - b)).toEqual(expected);
+        }
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+test.each([
+  { pattern: "took ([0-9.]+) s", line: "it took 3.5 s, then took 9 s", group: "3.5" },
+  { pattern: "(a+?)(b*)", line: "caabb", group: "a" },
+  { pattern: "(\\d+)$", line: "12 34", group: "34" },
+  { pattern: "\\d+", line: "n=42;", group: "42" },
+  { pattern: "(?:(x)|y)", line: "y", group: undefined },
+  { pattern: "(a|ab)(c|bcd)", line: "abcd", group: "a" },
+])(
+  "the first group of $pattern in “$line” is $group",
+  ({ pattern: written, line: text, group }) => {
+    expect(firstGroup(compilePattern(written), text)).toBe(group);
+    const expected = new RegExp(written).exec(text);
+    expect(expected?.[written.includes("(") ? 1 : 0]).toBe(group);
+  },
+);
+
+describe("a hostile pattern", () => {
+  // Each of these takes a backtracking engine minutes to years on its line.
+  test.each([
+    { pattern: "(a+)+$", line: `${"a".repeat(4_000)}!` },
+    { pattern: "(a|aa)*b", line: "a".repeat(4_096) },
+    { pattern: "(.*)*x(.*)*y", line: "x".repeat(4_096) },
+    { pattern: "a*a*a*a*a*a*a*a*b", line: "a".repeat(4_096) },
+    { pattern: "(x?){100}", line: "x".repeat(4_096) },
+  ])(
+    "$pattern costs no more than its size times the line's",
+    ({ pattern: written, line: text }) => {
+      const program = compilePattern(written);
+      const matcher = new LineMatcher([program]);
+
+      matcher.in(text);
+      firstGroup(program, text);
+
+      expect(matcher.effort).toBeLessThanOrEqual(program.steps.length * (text.length + 1));
+    },
+  );
+
+  test("that needs exponentially many states forgets them in time", () => {
+    // A deterministic machine for this has 2^200 states.
+    const matcher = new LineMatcher([compilePattern("[ab]*a[ab]{200}$")]);
+    let state = 1;
+    const random = Array.from({ length: 4_096 }, () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state >>> 31 === 0 ? "a" : "b";
+    });
+
+    matcher.in(random.join(""));
+
+    expect(matcher.effort).toBeGreaterThan(100_000);
+    expect(matcher.effort).toBeLessThan(4_097 * 500);
+  });
+});

@@ -1,0 +1,112 @@
+import { z } from "zod";
+import { Fault, messageOf } from "./fault.ts";
+import { compilePattern, type Program } from "./line-patterns/pattern-program.ts";
+
+/** A pattern over one line of a log; its syntax is that of `line-patterns/pattern-syntax.ts`. */
+export const LinePattern = z.string().superRefine((pattern, context) => {
+  try {
+    compilePattern(pattern);
+  } catch (reason) {
+    context.addIssue({ code: "custom", message: messageOf(reason) });
+  }
+});
+
+export const mostPatterns = 50;
+export const mostNumbers = 50;
+export const mostClasses = 32;
+const mostShown = 10_000;
+
+/** How a run can end that may put it into a class of failures, apart from its exit code. */
+export const classedOutcomes = ["timed_out", "out_of_memory"] as const;
+
+const Patterns = z.array(LinePattern).max(mostPatterns);
+export const NumberName = z
+  .string()
+  .regex(
+    /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/,
+    "a number's name has letters, digits, . _ and - only, and begins with a letter",
+  );
+
+/** The name of a class of failures. */
+export const FailureClassName = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9_-]{0,63}$/,
+    "a class of failures has lower-case letters, digits, _ and - only, and begins with a letter",
+  );
+
+const NumberRule = z.strictObject({
+  pattern: LinePattern,
+  min: z.number().optional(),
+  max: z.number().optional(),
+  optional: z.boolean().optional(),
+});
+export type NumberRule = z.infer<typeof NumberRule>;
+
+const FailureRule = z.strictObject({
+  patterns: Patterns.optional(),
+  exitCodes: z.array(z.number().int()).max(256).optional(),
+  outcomes: z.array(z.enum(classedOutcomes)).optional(),
+  /** Seen in the log, it fails the run whatever its exit code. */
+  fails: z.boolean().optional(),
+});
+export type FailureRule = z.infer<typeof FailureRule>;
+
+/** What decides, beside the exit code, how a run has ended, and what of its log is kept in mind. */
+export const OutcomeRules = z.strictObject({
+  success: Patterns.optional(),
+  numbers: z.record(NumberName, NumberRule).optional(),
+  failures: z.record(FailureClassName, FailureRule).optional(),
+  errors: Patterns.optional(),
+  /** Lines with which the script itself shows its commands, and that would fit: they prove nothing. */
+  shown: z.array(z.string()).max(mostShown).optional(),
+});
+export type OutcomeRules = z.infer<typeof OutcomeRules>;
+
+/** What it means that a line fits a pattern. */
+export type PatternRole =
+  | { readonly kind: "success"; readonly pattern: string }
+  | { readonly kind: "number"; readonly name: string }
+  | { readonly kind: "failure"; readonly name: string }
+  | { readonly kind: "error" };
+
+export interface RulePattern {
+  readonly role: PatternRole;
+  readonly program: Program;
+}
+
+/**
+ * All patterns together: in the worst case, which takes a line made for it, a character of a log
+ * costs as many steps.
+ */
+const mostStepsTogether = 2_000;
+
+/** Throws `invalid_argument` for a pattern that cannot be used, or when all together are too much. */
+export function compileRules(rules: OutcomeRules): RulePattern[] {
+  const written = [
+    ...(rules.success ?? []).map(
+      (pattern) => [pattern, { kind: "success", pattern }] as const satisfies [string, PatternRole],
+    ),
+    ...Object.entries(rules.numbers ?? {}).map(
+      ([name, { pattern }]) =>
+        [pattern, { kind: "number", name }] as const satisfies [string, PatternRole],
+    ),
+    ...Object.entries(rules.failures ?? {}).flatMap(([name, { patterns = [] }]) =>
+      patterns.map(
+        (pattern) => [pattern, { kind: "failure", name }] as const satisfies [string, PatternRole],
+      ),
+    ),
+    ...(rules.errors ?? []).map(
+      (pattern) => [pattern, { kind: "error" }] as const satisfies [string, PatternRole],
+    ),
+  ];
+  const compiled = written.map(([pattern, role]) => ({ role, program: compilePattern(pattern) }));
+  const steps = compiled.reduce((sum, { program }) => sum + program.steps.length, 0);
+  if (steps > mostStepsTogether) {
+    throw new Fault(
+      "invalid_argument",
+      `the patterns of the rules are too large together (${steps} steps, of at most ${mostStepsTogether}); use fewer, or repeat less in them`,
+    );
+  }
+  return compiled;
+}

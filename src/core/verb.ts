@@ -1,0 +1,19 @@
+import { z } from "zod";
+
+/** What somebody may be allowed to do; one right each. Reading needs none. */
+export const Verb = z.enum([
+  "submit",
+  "cancel",
+  "retrigger",
+  "waive",
+  "activate",
+  "release",
+  "customise",
+  "prioritise",
+  "clone",
+  "report",
+  "define",
+  "sign",
+  "administer",
+]);
+export type Verb = z.infer<typeof Verb>;

@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { type Platform, requirementsOf } from "#core/platform.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+const Idle = z.object({ slots: z.number() });
+
+/** How many slots have nothing to do, of workers that serve a platform and were heard of since `seen`. */
+export async function idleSlots(
+  tx: Tx,
+  asked: { readonly platform: Platform; readonly sizeClass: number },
+  seen: Date,
+): Promise<number> {
+  const [row] = await tx.many(
+    Idle,
+    sql`
+      select coalesce(sum(greatest(0, known.slots - held.count)), 0) as slots
+      from worker as known
+      cross join lateral (
+        select count(*) from execution where state = 'leased' and execution.worker = known.name
+      ) as held
+      where not known.draining and known.last_seen_at > ${seen} and known.size_class >= ${asked.sizeClass}
+        and known.platform @> ${JSON.stringify(requirementsOf(asked.platform))}::jsonb
+    `,
+  );
+  return row?.slots ?? 0;
+}

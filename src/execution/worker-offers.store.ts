@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { Platform } from "#core/platform.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+const WorkerOffer = z.object({
+  platform: Platform,
+  sizeClass: z.number(),
+  /** `silent`: not heard of since a lease's length; `draining`: takes nothing new. */
+  condition: z.enum(["alive", "draining", "silent"]),
+  workers: z.number(),
+  /** How many of them hold as much as they have slots. */
+  busy: z.number(),
+  lastSeenAt: z.date(),
+});
+/** Workers that are alike to the queue. */
+export type WorkerOffer = z.infer<typeof WorkerOffer>;
+
+/** What workers offer, those together that offer the same. */
+export function workerOffers(tx: Tx, aliveSince: Date): Promise<WorkerOffer[]> {
+  return tx.many(
+    WorkerOffer,
+    sql`
+      with held as (
+        select worker, count(*) as executions from execution where state = 'leased' group by worker
+      )
+      select platform, size_class as "sizeClass", condition, count(*) as workers,
+        count(*) filter (where coalesce(executions, 0) >= slots) as busy,
+        max(last_seen_at) as "lastSeenAt"
+      from worker
+      left join held on held.worker = worker.name
+      cross join lateral (
+        select case when last_seen_at < ${aliveSince} then 'silent'
+          when draining then 'draining' else 'alive' end as condition
+      ) as judged
+      group by platform, size_class, condition
+      order by size_class, platform::text
+    `,
+  );
+}
+
+/**
+ * When the first of the workers that serve the requirements is expected to have a slot free.
+ *
+ * Undefined where nobody knows how long what they run takes. May be past: it takes longer than expected.
+ */
+export async function soonestFree(
+  tx: Tx,
+  requirements: string,
+  sizeClass: number,
+  aliveSince: Date,
+): Promise<Date | undefined> {
+  const [row] = await tx.many(
+    z.object({ at: z.date().nullable() }),
+    sql`
+      select min(coalesce(started_at, leased_at) + expected_duration_ms * interval '1 millisecond') as at
+      from execution join worker on worker.name = execution.worker
+      where state = 'leased' and worker.size_class >= ${sizeClass} and not draining
+        and last_seen_at >= ${aliveSince} and ${requirements}::jsonb <@ platform
+    `,
+  );
+  return row?.at ?? undefined;
+}

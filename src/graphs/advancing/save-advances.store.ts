@@ -1,0 +1,163 @@
+import type { GraphState } from "#api/job-state.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import type { LockedGraph } from "./advance.store.ts";
+import type { Advance } from "./advance-graph.ts";
+import { countsAfter, graphState } from "./graph-state.ts";
+
+/** What has become of a graph, to be stored under its new version. */
+export interface GraphAdvance {
+  readonly graph: LockedGraph;
+  readonly version: number;
+  /** The jobs that began it; they are told as changed even when their state is the same. */
+  readonly happened: readonly string[];
+  readonly advance: Advance;
+}
+
+/** Stores what has become of locked graphs, with as many statements for all as for one. */
+export async function saveAdvances(tx: Tx, advances: readonly GraphAdvance[]): Promise<void> {
+  await saveJobs(tx, advances);
+  await saveJoins(tx, advances);
+  await saveEdges(tx, advances);
+  await saveGraphs(tx, advances);
+}
+
+async function saveJobs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void> {
+  const touched = advances.flatMap(({ graph, version, happened, advance }) => {
+    const changed = new Set(advance.jobs.map((job) => job.name));
+    return happened
+      .filter((name) => !changed.has(name))
+      .map((name) => ({ graph: graph.id, name, version }));
+  });
+  if (touched.length > 0) {
+    await tx.run(sql`
+      update job set version = t.version
+      from unnest(${touched.map(({ graph }) => graph)}::uuid[], ${touched.map(({ name }) => name)}::text[],
+                  ${touched.map(({ version }) => version)}::bigint[]) as t (graph_id, name, version)
+      where job.graph_id = t.graph_id and job.name = t.name
+    `);
+  }
+  const rows = advances.flatMap(({ graph, version, advance }) =>
+    advance.jobs.map((job) => ({
+      graph_id: graph.id,
+      name: job.name,
+      version,
+      state: job.state,
+      turned: job.state !== job.was,
+      revived: job.isRevived,
+      wanted: job.wanted,
+      reason: job.reason,
+      open_edges: job.openEdges,
+      failed_edges: job.failedEdges,
+      runs: job.runs,
+      yield: job.yield,
+      stale_edges: job.staleEdges,
+      stale: job.stale,
+    })),
+  );
+  if (rows.length === 0) return;
+  // A job that opens again begins its times anew; they tell of the latest run. One that
+  // is revived has its whole time to live again.
+  await tx.run(sql`
+    update job
+    set state = c.state, version = c.version, reason = c.reason, wanted = c.wanted,
+        open_edges = c.open_edges, failed_edges = c.failed_edges,
+        runs = c.runs, yield = c.yield, stale_edges = c.stale_edges, stale = c.stale,
+        wanted_at = case when c.revived then now() else job.wanted_at end,
+        wanted_why = case when c.revived then 'what made it unreachable is gone' else job.wanted_why end,
+        expires_at = case
+          when c.revived then now() + make_interval(secs => job.ttl_ms / 1000.0)
+          when c.turned and c.state in ('running', 'succeeded') then null
+          else job.expires_at end,
+        ready_at = case
+          when not c.turned then job.ready_at
+          when c.state = 'ready' then now()
+          when c.state in ('inactive', 'blocked', 'unreachable') then null
+          else job.ready_at end,
+        started_at = case
+          when not c.turned then job.started_at
+          when c.state = 'running' then now()
+          when c.state in ('inactive', 'blocked', 'unreachable', 'ready', 'waiting', 'queued') then null
+          else job.started_at end,
+        finished_at = case
+          when not c.turned then job.finished_at
+          when c.state in ('succeeded', 'failed', 'cancelled', 'expired', 'coalesced') then now()
+          else null end,
+        preparing_until = case when c.turned then null else job.preparing_until end,
+        preparing_failures = case when c.turned then 0 else job.preparing_failures end
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as c (graph_id uuid, name text, version bigint, state text, turned boolean, revived boolean,
+            wanted text, reason text, open_edges integer, failed_edges integer, runs integer,
+            yield text, stale_edges integer, stale boolean)
+    where job.graph_id = c.graph_id and job.name = c.name
+  `);
+}
+
+/** A join's run is over when it begins; it is history all the same. */
+async function saveJoins(tx: Tx, advances: readonly GraphAdvance[]): Promise<void> {
+  const rows = advances.flatMap(({ graph, advance }) =>
+    advance.jobs.flatMap(({ name, runs, yield: gave, joinedBecause }) =>
+      joinedBecause === null
+        ? []
+        : [{ graph_id: graph.id, name, number: runs, cause: joinedBecause, yield: gave }],
+    ),
+  );
+  if (rows.length === 0) return;
+  await tx.run(sql`
+    insert into run (graph_id, job, number, cause, served_by, state, outcome, yield,
+                     asked_by, why, wanted_at, ready_at, started_at, finished_at)
+    select job.graph_id, job.name, j.number, j.cause, 'farm', 'finished', 'succeeded', j.yield,
+           job.wanted_by, job.wanted_why, job.wanted_at, now(), now(), now()
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as j (graph_id uuid, name text, number integer, cause text, yield text)
+    join job on job.graph_id = j.graph_id and job.name = j.name
+  `);
+}
+
+async function saveEdges(tx: Tx, advances: readonly GraphAdvance[]): Promise<void> {
+  const edges = advances.flatMap(({ graph, advance }) =>
+    advance.edges.map((edge) => ({ ...edge, graph: graph.id })),
+  );
+  if (edges.length === 0) return;
+  await tx.run(sql`
+    update edge
+    set status = c.status, taken = c.taken, stale = c.stale
+    from unnest(${edges.map((edge) => edge.graph)}::uuid[],
+                ${edges.map((edge) => edge.job)}::text[],
+                ${edges.map((edge) => edge.on)}::text[],
+                ${edges.map((edge) => edge.status)}::text[],
+                ${edges.map((edge) => edge.taken)}::text[],
+                ${edges.map((edge) => edge.stale)}::boolean[])
+      as c (graph_id, job, on_job, status, taken, stale)
+    where edge.graph_id = c.graph_id and edge.job = c.job and edge.on_job = c.on_job
+  `);
+}
+
+/** Stores where the graphs stand. Of one that another graph's job made, its end is marked for that job. */
+async function saveGraphs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void> {
+  const rows = advances.map(({ graph, version, advance }) => {
+    const counts = countsAfter(graph.counts, advance.jobs);
+    const state: GraphState = graphState(counts, graph.cancelAsked);
+    return { id: graph.id, version, counts, state };
+  });
+  await tx.run(sql`
+    with saved as (
+      update graph
+      set version = s.version, counts = s.counts, state = s.state,
+          finished_at = case when s.state = 'running' then null else coalesce(graph.finished_at, now()) end
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as s (id uuid, version bigint, counts jsonb, state text)
+      where graph.id = s.id
+      returning graph.id, graph.version, graph.state, graph.parent_kind
+    ),
+    ended as (
+      update child_graph set over_version = saved.version
+      from saved
+      where saved.parent_kind = 'subgraph' and saved.state <> 'running' and child_graph.child = saved.id
+      returning pg_notify('grange_errand', '')
+    )
+    select pg_notify('grange_graph', id::text) from saved
+    union all
+    select null from ended
+  `);
+}

@@ -1,0 +1,143 @@
+import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { keepSignature } from "#access/keep-signature.ts";
+import { everybody } from "#access/principal.ts";
+import { publicKeyId, textOfPublicKey } from "#access/public-key.ts";
+import { signedSubject } from "#access/signed-subject.ts";
+import { revokeKey, trustKey } from "#access/trust-keys.ts";
+import { sql } from "#db/sql.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
+import { nameRepository } from "../repository.store.ts";
+import { setBranchDefinition } from "./branch-definition.store.ts";
+import { findSignedCatalogs } from "./signed-catalog.store.ts";
+
+const db = await freshDb();
+let farm: Awaited<ReturnType<typeof farmOfGraphs>>;
+beforeAll(async () => {
+  farm = await farmOfGraphs(db);
+  const repository = await db.transaction((tx) => nameRepository(tx, farm.repository.path));
+  await db.transaction((tx) =>
+    setBranchDefinition(tx, {
+      repository,
+      branch: "main",
+      body: { protected: true },
+      setBy: "root",
+      why: undefined,
+      after: undefined,
+    }),
+  );
+});
+afterAll(async () => {
+  await farm.stop();
+  await db.close();
+});
+
+const now = new Date();
+
+function commitJob(command: string, more = ""): void {
+  farm.repository.write({
+    ".grange/farm.yml": `version: 1\njobs:\n  a: {commands: "${command}", inputs: []${more}}\n`,
+  });
+  farm.repository.commit("Change");
+}
+
+async function templatesOf(graphId: string): Promise<string | null | undefined> {
+  const rows = await db.many(
+    z.object({ digest: z.string().nullable() }),
+    sql`select template_catalog as digest from graph where id = ${graphId}`,
+  );
+  return rows[0]?.digest;
+}
+
+/** The catalog that a refusal names; throws when nothing was refused. */
+async function refusedCatalog(): Promise<string> {
+  const refusal = await farm.submit().then(
+    () => "",
+    (reason: Error) => reason.message,
+  );
+  return /`grange sign (\S+) --key FILE`/.exec(refusal)?.[1] ?? "";
+}
+
+/** Makes a key, has it trusted, and signs the catalog with it. */
+async function signWith(keyName: string, catalog: string): Promise<void> {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const bytes = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
+  const [found] = await findSignedCatalogs(db, catalog.slice(0, 12));
+  const subject = { kind: "catalog", digest: found?.signedDigest ?? "" } as const;
+  const signature = sign(null, signedSubject("catalog", subject.digest), privateKey);
+  await db.transaction(async (tx) => {
+    await trustKey(tx, keyName, textOfPublicKey(bytes), { by: "root", now });
+    const keyId = publicKeyId(bytes);
+    await keepSignature(tx, { subject, keyId, signature, signedBy: "alice" }, now);
+  });
+}
+
+test("a protected branch refuses what nobody signed, names it, and runs it once it is signed", async () => {
+  commitJob(`true # ${randomUUID()}`);
+
+  const catalog = await refusedCatalog();
+  await signWith("one", catalog);
+  const { graph } = await farm.submit();
+
+  expect(graph.state).toBe("running");
+  expect(await templatesOf(graph.id)).toBe(catalog);
+});
+
+test("templates are signed once for all commits, whatever is filled into their holes", async () => {
+  commitJob(`true ${randomUUID()} # \${commit.sha}`);
+  await signWith("holes", await refusedCatalog());
+
+  farm.repository.write({ README: "another commit" });
+  farm.repository.commit("Change");
+
+  expect((await farm.submit()).isNew).toBe(true);
+});
+
+test("another priority or deadline needs no new signature, another command does", async () => {
+  const command = `true # ${randomUUID()}`;
+  commitJob(command);
+  await signWith("two", await refusedCatalog());
+
+  commitJob(command, ", priority: 9");
+  expect((await farm.submit()).isNew).toBe(true);
+  commitJob(`${command} evil`);
+
+  expect(await refusedCatalog()).not.toBe("");
+});
+
+test("definitions that are sent along are held against the same rule", async () => {
+  const own = { ".grange/farm.yml": "version: 1\njobs:\n  a: {commands: evil, inputs: []}\n" };
+
+  await expect(farm.submit({ definitions: own })).rejects.toThrow(
+    "is protected and runs signed definitions only",
+  );
+});
+
+test("what a revoked key signed runs no more, and everybody's rights do not help", async () => {
+  commitJob(`true # ${randomUUID()}`);
+  await signWith("three", await refusedCatalog());
+  expect((await farm.submit({}, everybody)).isNew).toBe(true);
+
+  await db.transaction((tx) => revokeKey(tx, "three", { by: "root", now }));
+
+  expect(await refusedCatalog()).not.toBe("");
+});
+
+test("a priority above the cap is refused there, and not stored", async () => {
+  commitJob(`true # ${randomUUID()}`);
+  await signWith("four", await refusedCatalog());
+  const capped = {
+    name: "bob",
+    grants: everybody.grants.map((grant) => ({ ...grant, priorityCap: 3, top: false })),
+  };
+
+  await expect(farm.submit({ priority: 4 }, capped)).rejects.toThrow("above the cap of bob, 3");
+  await expect(farm.submit({ top: true }, capped)).rejects.toThrow("may not use the top class");
+  expect((await farm.submit({ priority: 3 }, capped)).graph).toMatchObject({
+    priority: 3,
+    top: false,
+    submittedBy: "bob",
+  });
+});

@@ -1,0 +1,75 @@
+import { type Signer, verifySignatures } from "#access/signed-subject.ts";
+import { Fault } from "#core/fault.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import type { Tx } from "#db/db.ts";
+import type { WantedPriority } from "./admit-priority.ts";
+import { branchDefinition } from "./branch-definition.store.ts";
+import { admit } from "./may-run-on-branch.ts";
+import { type EntryToSign, signedDigestOf } from "./signed-digest.ts";
+import { entryKey, type TemplateCatalog } from "./template-catalog.ts";
+
+/**
+ * Signed digests by the digest of the catalog, which names the same definitions for ever.
+ *
+ * Of 40,000 definitions it takes half a second, and most commits change none.
+ */
+const signedDigests = recentlyUsed<string>(256);
+
+/** Definitions by name, and the name of all of them. */
+export interface CatalogToSign {
+  readonly digest: string;
+  readonly entries: readonly EntryToSign[];
+}
+
+/** Templates as they are signed. */
+export function templatesToSign({ digest, entries }: TemplateCatalog): CatalogToSign {
+  return {
+    digest,
+    entries: entries.map((entry) => ({
+      name: entryKey(entry),
+      definition: entry.body,
+      isJob: entry.kind === "job",
+    })),
+  };
+}
+
+/** How soon a graph may run that was let in. */
+export interface Admitted {
+  readonly priority: number;
+  /** The highest that a job of it may reach; null for no cap. */
+  readonly cap: number | null;
+  readonly notice?: string;
+}
+
+/**
+ * Lets the graph of a catalog onto its branch, or throws `permission_denied` with the refusal.
+ *
+ * Signed is the catalog itself, or the templates that it was made of: a signature of these leaves to the
+ * submitter what they leave open. The rules and the signatures are read in the transaction that stores
+ * the graph: a key that was revoked before counts no more.
+ */
+export async function admitCatalog(
+  tx: Tx,
+  catalog: CatalogToSign,
+  wanted: Omit<WantedPriority, "branch">,
+  customised = false,
+  templates?: CatalogToSign,
+): Promise<Admitted> {
+  const { repository, branch } = wanted.where;
+  const rules = await branchDefinition(tx, repository, branch);
+  const signers = rules.protected ? await signersOf(tx, [templates ?? catalog, catalog]) : [];
+  const { digest } = templates ?? catalog;
+  const admission = admit({ ...wanted, branch: rules, signers, customised, catalog: digest });
+  if (!admission.ok) throw new Fault("permission_denied", admission.refusal);
+  return admission;
+}
+
+/** Who has signed the first of the catalogs that anybody has. */
+async function signersOf(tx: Tx, catalogs: readonly CatalogToSign[]): Promise<Signer[]> {
+  for (const { digest, entries } of catalogs) {
+    const signed = signedDigests.get(digest, () => signedDigestOf(entries));
+    const signers = await verifySignatures(tx, { kind: "catalog", digest: signed });
+    if (signers.length > 0) return signers;
+  }
+  return [];
+}

@@ -1,0 +1,107 @@
+import { z } from "zod";
+import { BranchBody, type BranchChange, type ResolvedBranch } from "#api/branch.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { allBranches, resolveBranch } from "./branch-definition.ts";
+
+const Body = z.object({ branch: z.string(), body: BranchBody.nullable() });
+
+/**
+ * What holds on a branch of a repository, by what is said of it and of all branches.
+ *
+ * The empty branch is that of commits which no branch was named for: only what is said of all holds.
+ */
+export async function branchDefinition(
+  tx: Tx,
+  repository: string,
+  branch: string,
+): Promise<ResolvedBranch> {
+  const { generic, own } = await saidOfBranch(tx, repository, branch);
+  return resolveBranch(generic, own);
+}
+
+/** What is said of a branch itself, and of all; undefined where nothing is. */
+export async function saidOfBranch(
+  tx: Tx,
+  repository: string,
+  branch: string,
+): Promise<{ readonly generic: BranchBody | undefined; readonly own: BranchBody | undefined }> {
+  const rows = await tx.many(
+    Body,
+    sql`
+      select distinct on (branch) branch, body
+      from branch_definition
+      where repository = ${repository} and branch in (${allBranches}, ${branch})
+      order by branch, number desc
+    `,
+  );
+  const of = (name: string) => rows.find((row) => row.branch === name)?.body ?? undefined;
+  return { generic: of(allBranches), own: branch === allBranches ? undefined : of(branch) };
+}
+
+/** The branches of a repository of which something is said, `*` among them. */
+export async function definedBranches(tx: Tx, repository: string): Promise<string[]> {
+  const rows = await tx.many(
+    Body,
+    sql`
+      select distinct on (branch) branch, body
+      from branch_definition
+      where repository = ${repository}
+      order by branch, number desc
+    `,
+  );
+  return rows.filter(({ body }) => body !== null).map(({ branch }) => branch);
+}
+
+const Change = z.object({
+  number: z.number(),
+  body: BranchBody.nullable(),
+  setBy: z.string(),
+  why: z.string().nullable(),
+  setAt: z.date().transform((date) => date.toISOString()),
+});
+
+/** Every change of what is said of a branch, the newest first. */
+export function branchHistory(tx: Tx, repository: string, branch: string): Promise<BranchChange[]> {
+  return tx.many(
+    Change,
+    sql`
+      select number, body, set_by as "setBy", why, set_at as "setAt"
+      from branch_definition
+      where repository = ${repository} and branch = ${branch}
+      order by number desc
+      limit 200
+    `,
+  );
+}
+
+export interface NewBranchDefinition {
+  readonly repository: string;
+  readonly branch: string;
+  /** Null takes back what was said. */
+  readonly body: BranchBody | null;
+  readonly setBy: string;
+  readonly why: string | undefined;
+  /** The change that this one builds upon; not looked at when undefined. */
+  readonly after: number | undefined;
+}
+
+/** Says something of a branch from now on. Throws `aborted` when somebody else was faster. */
+export async function setBranchDefinition(tx: Tx, change: NewBranchDefinition): Promise<void> {
+  const { repository, branch } = change;
+  // Two at once would both be "after" the same one.
+  await tx.run(sql`select name from repository where name = ${repository} for update`);
+  const [newest] = await branchHistory(tx, repository, branch);
+  if (change.after !== undefined && newest !== undefined && newest.number !== change.after) {
+    throw new Fault(
+      "aborted",
+      `${newest.setBy} has changed ${branch} of ${repository} meanwhile; look at it again, and repeat what is still wanted`,
+    );
+  }
+  await tx.run(sql`
+    insert into branch_definition (repository, branch, body, set_by, why)
+    values (${repository}, ${branch}, ${change.body === null ? null : JSON.stringify(change.body)}::jsonb,
+            ${change.setBy}, ${change.why ?? null})
+  `);
+}

@@ -1,0 +1,119 @@
+import { z } from "zod";
+import type { BranchCatalog } from "#api/branch.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { DefinitionDigest } from "../catalog.ts";
+
+const Found = z.object({ catalog: DefinitionDigest });
+
+/** Which catalog a directory of definitions is, by Git's id of it; undefined when it was not read yet. */
+export async function catalogOfTree(
+  tx: Tx,
+  repository: string,
+  tree: string,
+): Promise<DefinitionDigest | undefined> {
+  const [row] = await tx.many(
+    Found,
+    sql`select catalog from catalog_source where repository = ${repository} and tree = ${tree}`,
+  );
+  return row?.catalog;
+}
+
+/** Remembers which catalog a directory is. Both never change. */
+export async function rememberTree(
+  tx: Tx,
+  source: { readonly repository: string; readonly tree: string; readonly catalog: string },
+): Promise<void> {
+  await tx.run(sql`
+    insert into catalog_source (repository, tree, catalog)
+    values (${source.repository}, ${source.tree}, ${source.catalog})
+    on conflict do nothing
+  `);
+}
+
+const BranchCatalogRow = z.object({
+  branch: z.string(),
+  catalog: z.string(),
+  commit: z.string().nullable(),
+  setBy: z.string(),
+  since: z.date().transform((date) => date.toISOString()),
+});
+
+/** Which catalog a branch uses now, since when; undefined when it has none yet. */
+export async function branchCatalog(
+  tx: Tx,
+  repository: string,
+  branch: string,
+): Promise<BranchCatalog | undefined> {
+  const [row] = await tx.many(
+    BranchCatalogRow,
+    sql`
+      select branch, catalog, commit, set_by as "setBy", since
+      from branch_catalog
+      where repository = ${repository} and branch = ${branch}
+      order by number desc
+      limit 1
+    `,
+  );
+  return row;
+}
+
+/** The catalogs that the branches of a repository use now. */
+export function branchCatalogs(tx: Tx, repository: string): Promise<BranchCatalog[]> {
+  return tx.many(
+    BranchCatalogRow,
+    sql`
+      select distinct on (branch) branch, catalog, commit, set_by as "setBy", since
+      from branch_catalog
+      where repository = ${repository}
+      order by branch, number desc
+    `,
+  );
+}
+
+/** What a catalog pushed for a branch was: the newest that came with no commit. */
+export async function pushedCatalog(
+  tx: Tx,
+  repository: string,
+  branch: string,
+): Promise<DefinitionDigest | undefined> {
+  const [row] = await tx.many(
+    Found,
+    sql`
+      select catalog
+      from branch_catalog
+      where repository = ${repository} and branch = ${branch} and commit is null
+      order by number desc
+      limit 1
+    `,
+  );
+  return row?.catalog;
+}
+
+export interface BranchPointer {
+  readonly repository: string;
+  readonly branch: string;
+  readonly catalog: string;
+  /** Null when it was pushed. */
+  readonly commit: string | null;
+  readonly setBy: string;
+}
+
+/** Lets a branch use a catalog from now on. Written only when it used another one. */
+export async function pointBranchAt(tx: Tx, pointer: BranchPointer): Promise<void> {
+  const { repository, branch, catalog, commit, setBy } = pointer;
+  await tx.run(sql`
+    insert into branch_catalog (repository, branch, catalog, commit, set_by)
+    select ${repository}, ${branch}, ${catalog}, ${commit}::text, ${setBy}
+    where not exists (
+      select from (
+        select catalog, commit is null as pushed
+        from branch_catalog
+        where repository = ${repository} and branch = ${branch}
+        order by number desc
+        limit 1
+      ) as newest
+      where newest.catalog = ${catalog} and newest.pushed = (${commit}::text is null)
+    )
+  `);
+}

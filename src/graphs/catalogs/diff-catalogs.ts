@@ -1,0 +1,107 @@
+import type { CatalogDiff } from "#api/catalog.ts";
+import type { SwitchValues } from "#api/graph-choice.ts";
+import { Fault } from "#core/fault.ts";
+import { usualValueOf } from "../definitions/switch-values.ts";
+import { nameRepository } from "../repository.store.ts";
+import { branchDefinition } from "./branch-definition.store.ts";
+import { resolveBranch } from "./branch-definition.ts";
+import { catalogDiff } from "./catalog-diff.ts";
+import { branchCatalog } from "./catalog-source.store.ts";
+import { type CatalogRooms, findCatalog, graphDefinitions } from "./graph-definitions.ts";
+import { addressOfRepository, requireRepository } from "./known-repository.store.ts";
+import { findTemplateCatalogs } from "./template-catalog.store.ts";
+import { type TemplateCatalog, templatesOf } from "./template-catalog.ts";
+
+interface Side {
+  readonly written: string;
+  readonly repository: string | null;
+  readonly branch: string | null;
+  readonly catalog: TemplateCatalog;
+}
+
+/**
+ * What differs between two catalogs, each written as a digest (or its beginning), a branch, or a revision.
+ *
+ * A branch is the catalog that it uses now. Branches and revisions are of `repository`, or of
+ * another one as `REPOSITORY@BRANCH`.
+ */
+export async function diffCatalogs(
+  rooms: CatalogRooms,
+  a: string,
+  b: string,
+  repository: string | undefined,
+): Promise<CatalogDiff> {
+  const before = await sideOf(rooms, a, repository);
+  const after = await sideOf(rooms, b, repository);
+  return {
+    a: shown(before),
+    b: shown(after),
+    ...catalogDiff(before.catalog, after.catalog),
+    switchValues: await changedValues(rooms, before, after),
+  };
+}
+
+function shown({ written, repository, branch, catalog }: Side): CatalogDiff["a"] {
+  return { written, repository, branch, digest: catalog.digest };
+}
+
+async function sideOf(
+  rooms: CatalogRooms,
+  written: string,
+  usualRepository: string | undefined,
+): Promise<Side> {
+  const { db, shelf } = rooms;
+  if ((await findTemplateCatalogs(db, written)).length > 0) {
+    const catalog = await shelf.get(db, await findCatalog(db, written));
+    return { written, repository: null, branch: null, catalog };
+  }
+  const at = written.lastIndexOf("@");
+  const named = at > 0 ? written.slice(0, at) : usualRepository;
+  const rev = at > 0 ? written.slice(at + 1) : written;
+  if (named === undefined) {
+    throw new Fault(
+      "not_found",
+      `there is no catalog ${written}; for a branch or a revision, name the repository: REPOSITORY@${written}`,
+    );
+  }
+  const repository = await requireRepository(db, named);
+  const current = await branchCatalog(db, repository, rev);
+  if (current !== undefined) {
+    return { written, repository, branch: rev, catalog: await shelf.get(db, current.catalog) };
+  }
+  const commit = await rooms.mirrors.fetchCommit(await addressOfRepository(db, repository), rev);
+  const name = await db.transaction((tx) => nameRepository(tx, commit.repository));
+  const said = resolveBranch(undefined, undefined);
+  const place = { repository: name, branch: commit.branch ?? "", said, commit };
+  const from = await graphDefinitions(rooms, place, {});
+  await db.transaction((tx) => from.keep(tx));
+  return { written, repository, branch: commit.branch ?? null, catalog: from.catalog };
+}
+
+/** Between two branches: the switches that have another value there, by what is said of them. */
+async function changedValues(
+  rooms: CatalogRooms,
+  before: Side,
+  after: Side,
+): Promise<CatalogDiff["switchValues"]> {
+  const [was, is] = [await valuesOn(rooms, before), await valuesOn(rooms, after)];
+  if (was === undefined || is === undefined) return [];
+  return [...new Set([...Object.keys(was), ...Object.keys(is)])].toSorted().flatMap((name) => {
+    const change = { name, before: was[name] ?? null, after: is[name] ?? null };
+    return change.before === change.after ? [] : [change];
+  });
+}
+
+async function valuesOn(
+  { db }: CatalogRooms,
+  { repository, branch, catalog }: Side,
+): Promise<SwitchValues | undefined> {
+  if (repository === null || branch === null) return undefined;
+  const { switches } = await branchDefinition(db, repository, branch);
+  return Object.fromEntries(
+    [...templatesOf(catalog).switches].map(([name, { declaration }]) => [
+      name,
+      switches[name] ?? usualValueOf(declaration),
+    ]),
+  );
+}

@@ -1,0 +1,210 @@
+import type { ResolvedBranch } from "#api/branch.ts";
+import type { GraphChoice } from "#api/graph-choice.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
+import type { Git } from "#git/run-git.ts";
+import type { Wishes } from "../definitions/choose-values.ts";
+import { DefinitionProblems } from "../definitions/definition-problems.ts";
+import { readTemplates } from "../definitions/read-templates.ts";
+import type { TemplateEvaluator } from "../definitions/template-evaluator.ts";
+import type { Templates } from "../definitions/templates.ts";
+import { nameRepository } from "../repository.store.ts";
+import { allBranches } from "./branch-definition.ts";
+import type { CatalogShelf } from "./catalog-shelf.ts";
+import {
+  branchCatalog,
+  catalogOfTree,
+  pushedCatalog,
+  rememberTree,
+} from "./catalog-source.store.ts";
+import {
+  definitionsTree,
+  isDefinitionFile,
+  noDefinitions,
+  readDefinitionFiles,
+} from "./read-definition-files.ts";
+import { readDefinitionsDirectory } from "./read-definitions-directory.ts";
+import { findTemplateCatalogs, keepTemplates } from "./template-catalog.store.ts";
+import { type TemplateCatalog, templateCatalogOf, templatesOf } from "./template-catalog.ts";
+
+export interface CatalogRooms {
+  readonly db: Db;
+  readonly git: Git;
+  readonly mirrors: Mirrors;
+  readonly evaluator: TemplateEvaluator;
+  readonly shelf: CatalogShelf;
+}
+
+/** Definitions that a graph can be made of. */
+export interface GraphDefinitions {
+  readonly catalog: TemplateCatalog;
+  readonly templates: Templates;
+  /** The same as they stand in files, for whoever has to mend them; undefined where that is them. */
+  readonly reread: (() => Promise<Templates>) | undefined;
+  /** Whether they are those of the commit that the graph is of. */
+  readonly isOfCommit: boolean;
+  /** Stores what a graph that is made of them refers to. */
+  keep(tx: Tx): Promise<void>;
+}
+
+/** For what a graph is to be made. */
+export interface GraphPlace {
+  /** The name of the repository. */
+  readonly repository: string;
+  readonly branch: string;
+  readonly said: ResolvedBranch;
+  /** Undefined where none is looked at. */
+  readonly commit: FetchedCommit | undefined;
+}
+
+/** The definitions that were chosen, or else those that the branch has. Throws `DefinitionProblems`. */
+export async function graphDefinitions(
+  rooms: CatalogRooms,
+  place: GraphPlace,
+  choice: GraphChoice,
+): Promise<GraphDefinitions> {
+  if (choice.catalog !== undefined) return storedCatalog(rooms, choice.catalog);
+  if (choice.definitions !== undefined) {
+    return ofFiles(
+      rooms,
+      new Map(Object.entries(choice.definitions).filter(([file]) => isDefinitionFile(file))),
+    );
+  }
+  const { repository, branch, commit } = place;
+  const source = choice.definitionsFrom ?? place.said.source;
+  switch (source.kind) {
+    case "commit": {
+      if (commit !== undefined) return ofCommit(rooms, repository, commit, true);
+      const current =
+        (await branchCatalog(rooms.db, repository, branch)) ??
+        (await branchCatalog(rooms.db, repository, allBranches));
+      if (current !== undefined) return storedCatalog(rooms, current.catalog);
+      throw new Fault(
+        "failed_precondition",
+        `no graph of ${nameOfBranch(place)} was made yet, so nothing is known of its definitions: name a commit, or push them with "grange catalog push"`,
+      );
+    }
+    case "repository": {
+      const other = await rooms.mirrors.fetchCommit(source.repository, source.rev ?? "HEAD");
+      const name = await rooms.db.transaction((tx) => nameRepository(tx, other.repository));
+      return ofCommit(rooms, name, other, false);
+    }
+    case "directory":
+      return ofFiles(rooms, await readDefinitionsDirectory(source.path));
+    case "pushed": {
+      const pushed =
+        (await pushedCatalog(rooms.db, repository, branch)) ??
+        (await pushedCatalog(rooms.db, repository, allBranches));
+      if (pushed !== undefined) return storedCatalog(rooms, pushed);
+      throw new Fault(
+        "failed_precondition",
+        `${nameOfBranch(place)} uses definitions that are pushed, and none were: "grange catalog push --branch ${branch || allBranches}"`,
+      );
+    }
+  }
+}
+
+/** What is wanted of definitions, and what the branch says anyway. */
+export function wishesOf(choice: GraphChoice, { parameters, switches }: ResolvedBranch): Wishes {
+  return {
+    parameters: choice.parameters ?? {},
+    switches: choice.switches ?? {},
+    graph: choice.graph,
+    branch: { parameters, switches },
+  };
+}
+
+/**
+ * Works with definitions; what is wrong with them is told of with its place in the files.
+ *
+ * A catalog that was stored has no places. So where there are files, they are read again: slow, and only
+ * ever for somebody who has to wait for their next try anyway.
+ */
+export async function withPlaces<Result>(
+  { templates, reread }: GraphDefinitions,
+  work: (templates: Templates) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work(templates);
+  } catch (reason) {
+    if (!(reason instanceof DefinitionProblems) || reread === undefined) throw reason;
+    return work(await reread());
+  }
+}
+
+async function storedCatalog(rooms: CatalogRooms, written: string): Promise<GraphDefinitions> {
+  const catalog = await rooms.shelf.get(rooms.db, await findCatalog(rooms.db, written));
+  return {
+    catalog,
+    templates: templatesOf(catalog),
+    reread: undefined,
+    isOfCommit: false,
+    keep: async () => {},
+  };
+}
+
+/** The digest of the catalog of templates that a digest or its beginning means. */
+export async function findCatalog(tx: Tx, written: string): Promise<string> {
+  const [found, other] = await findTemplateCatalogs(tx, written);
+  if (found === undefined)
+    throw new Fault("not_found", `there is no catalog ${written}; see "grange catalog list"`);
+  if (other !== undefined) {
+    throw new Fault("invalid_argument", `"${written}" begins several catalogs; write more of it`);
+  }
+  return found;
+}
+
+async function ofFiles(
+  rooms: CatalogRooms,
+  files: ReadonlyMap<string, string>,
+): Promise<GraphDefinitions> {
+  const templates = await readTemplates(files);
+  const catalog = templateCatalogOf(templates);
+  return {
+    catalog,
+    templates,
+    reread: undefined,
+    isOfCommit: false,
+    async keep(tx) {
+      await keepTemplates(tx, catalog);
+      rooms.shelf.put(catalog);
+    },
+  };
+}
+
+/** Of a directory that was read before, Git's id of it and one row say which catalog it is. */
+async function ofCommit(
+  rooms: CatalogRooms,
+  repository: string,
+  commit: FetchedCommit,
+  isOfCommit: boolean,
+): Promise<GraphDefinitions> {
+  const { db, git, shelf } = rooms;
+  const tree = await definitionsTree(git, commit);
+  if (tree === undefined) throw noDefinitions(commit.sha);
+  const read = () => readDefinitionFiles(git, commit, shelf);
+  const known = await catalogOfTree(db, repository, tree);
+  if (known !== undefined) {
+    const catalog = await shelf.get(db, known);
+    const templates = templatesOf(catalog);
+    return { catalog, templates, reread: read, isOfCommit, keep: async () => {} };
+  }
+  const templates = await read();
+  const catalog = templateCatalogOf(templates);
+  return {
+    catalog,
+    templates,
+    reread: undefined,
+    isOfCommit,
+    async keep(tx) {
+      await keepTemplates(tx, catalog);
+      await rememberTree(tx, { repository, tree, catalog: catalog.digest });
+      shelf.put(catalog);
+    },
+  };
+}
+
+function nameOfBranch({ repository, branch }: GraphPlace): string {
+  return branch === "" ? repository : `${branch} of ${repository}`;
+}

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { parseRepositoryAddress, withoutPassword } from "#git/repository-address.ts";
+import { suggestion } from "../definitions/nearest-name.ts";
+import { nameRepository } from "../repository.store.ts";
+
+const Name = z.object({ name: z.string() });
+
+/** The name of a repository that the farm knows, by its name or its address; undefined for others. */
+export async function knownRepository(tx: Tx, written: string): Promise<string | undefined> {
+  const address = withoutPassword(written);
+  const found = await tx.many(
+    Name,
+    sql`
+      select name from repository
+      where name = ${written} or url in (${address}, ${`${address}/.git`})
+      order by name = ${written} desc
+      limit 1
+    `,
+  );
+  return found[0]?.name;
+}
+
+/** The same; throws `not_found` for others. */
+export async function requireRepository(tx: Tx, written: string): Promise<string> {
+  const known = await knownRepository(tx, written);
+  if (known !== undefined) return known;
+  const all = await tx.many(Name, sql`select name from repository order by name limit 2000`);
+  const hint = suggestion(
+    written,
+    all.map(({ name }) => name),
+  );
+  throw new Fault(
+    "not_found",
+    `the farm knows no repository ${written}${hint || "; give its path or URL, and it will"}`,
+  );
+}
+
+/** The same; what is written as an address is known from now on. */
+export async function repositoryFor(tx: Tx, written: string): Promise<string> {
+  const known = await knownRepository(tx, written);
+  if (known !== undefined) return known;
+  if (!/[/:]/.test(written)) return requireRepository(tx, written);
+  const address = parseRepositoryAddress(written, "/");
+  return nameRepository(tx, address.kind === "local" ? address.path : withoutPassword(address.url));
+}
+
+/** Where a known repository can be fetched from. */
+export async function addressOfRepository(tx: Tx, name: string): Promise<string> {
+  const [row] = await tx.many(
+    z.object({ url: z.string() }),
+    sql`select url from repository where name = ${name}`,
+  );
+  if (row === undefined) throw new Fault("not_found", `the farm knows no repository ${name}`);
+  return row.url;
+}

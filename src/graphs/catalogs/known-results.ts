@@ -1,0 +1,64 @@
+import { lookUpActionResult } from "#actions/action-cache.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import type { CommitSha } from "#core/commit-sha.ts";
+import { Fault } from "#core/fault.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
+import type { Db } from "#db/db.ts";
+import { buildAction } from "../build-action.ts";
+import type { CatalogEntry } from "../catalog.ts";
+import type { CommitInputReader } from "../commit-inputs.ts";
+
+export interface ResultRooms {
+  readonly db: Db;
+  readonly trees: OutputTrees;
+  readonly inputs: CommitInputReader;
+  readonly project: string;
+}
+
+/** Jobs looked up for one preview. Each is a question to the store of blobs, and not only to a table. */
+const mostJobs = 300;
+
+const askedAtOnce = 8;
+
+/**
+ * Which jobs have a result in the action cache, as far as that can be known before anything runs.
+ *
+ * That is where a job reads nothing but the commit: what other jobs make, or other repositories hold,
+ * is not known yet. Jobs about which nothing can be said are not in the answer.
+ */
+export async function knownResults(
+  { db, trees, inputs, project }: ResultRooms,
+  commit: { readonly url: string; readonly sha: CommitSha },
+  jobs: readonly CatalogEntry[],
+): Promise<Map<string, boolean>> {
+  const knowable = jobs.filter(({ definition }) => readsTheCommitAlone(definition));
+  if (knowable.length > mostJobs) return new Map();
+  const answers = await mapAtMost(askedAtOnce, knowable, async ({ name, definition }) => {
+    try {
+      const { root } = await inputs.read(commit, definition.inputs);
+      const actionDigest = buildAction(definition, root).action.digest;
+      const key = { project, domain: protectedDomain, actionDigest };
+      return [[name, (await lookUpActionResult(db, trees, key)) !== undefined] as const];
+    } catch (reason) {
+      // A job that names a file which is not there: it will fail, and that is for its run to say.
+      if (reason instanceof Fault && reason.code === "invalid_argument") return [];
+      throw reason;
+    }
+  });
+  return new Map(answers.flat());
+}
+
+function readsTheCommitAlone({
+  kind,
+  needs,
+  sources,
+  ...rest
+}: CatalogEntry["definition"]): boolean {
+  return (
+    (kind ?? "command") === "command" &&
+    (sources ?? []).length === 0 &&
+    rest.chunks === undefined &&
+    Object.values(needs ?? {}).every((need) => need.outputs?.length === 0)
+  );
+}

@@ -1,0 +1,60 @@
+import { grantCommand, mayDo } from "#access/require-grant.ts";
+import type { Signer } from "#access/signed-subject.ts";
+import {
+  admitPriority,
+  branchName,
+  type PriorityAdmission,
+  type WantedPriority,
+} from "./admit-priority.ts";
+
+/** What somebody wants to run. */
+export interface WantedOnBranch extends WantedPriority {
+  /** Whose signature of the catalog counts. */
+  readonly signers: readonly Signer[];
+  /** Whether a job has a patch. */
+  readonly customised: boolean;
+  /** Its digest, for the sentence that says what to sign. */
+  readonly catalog?: string;
+}
+
+/**
+ * What may run on a branch, and with which priority: the one place that decides it.
+ *
+ * A protected branch runs signed definitions, exactly as they were signed.
+ */
+export function admit(wanted: WantedOnBranch): PriorityAdmission {
+  const refusal = refusedDefinitions(wanted) ?? refusedPatch(wanted);
+  return refusal === undefined ? admitPriority(wanted) : { ok: false, refusal };
+}
+
+function refusedDefinitions({
+  branch,
+  signers,
+  where,
+  catalog = "CATALOG",
+}: WantedOnBranch): string | undefined {
+  if (!branch.protected || signers.length > 0) return undefined;
+  return (
+    `${branchName(where)} is protected and runs signed definitions only, and no trusted key has signed these: ` +
+    `\`grange sign ${catalog} --key FILE\``
+  );
+}
+
+/** Why a job cannot be customised there; undefined when it can, or is not. */
+export function refusedPatch({
+  branch,
+  customised,
+  principal,
+  where,
+}: Pick<WantedOnBranch, "branch" | "customised" | "principal" | "where">): string | undefined {
+  if (!customised) return undefined;
+  const place = branchName(where);
+  if (branch.protected) {
+    return `${place} is protected and runs definitions as they were signed: customise on another branch, or clone without the changes`;
+  }
+  if (!branch.customisable) {
+    return `jobs are not customised on ${place}, says its branch definition: use another branch, or clone without the changes`;
+  }
+  if (mayDo(principal, "customise", where)) return undefined;
+  return `${principal.name} may not customise on ${place}: ask for \`${grantCommand(principal.name, "customise", where)}\``;
+}

@@ -1,0 +1,137 @@
+import type { GraphPreview, PreviewGraph } from "#api/preview.ts";
+import { Fault } from "#core/fault.ts";
+import type { FetchedCommit } from "#git/fetch-commit.ts";
+import type { DefinitionContext } from "../definitions/definition-context.ts";
+import { nameRepository } from "../repository.store.ts";
+import { expectedDurations } from "../times/expected-durations.store.ts";
+import { branchDefinition } from "./branch-definition.store.ts";
+import { resolveBranch } from "./branch-definition.ts";
+import { type CatalogRooms, graphDefinitions, wishesOf } from "./graph-definitions.ts";
+import { requireRepository } from "./known-repository.store.ts";
+import { knownResults, type ResultRooms } from "./known-results.ts";
+import { longestWayMs } from "./longest-way.ts";
+import { planTemplates } from "./plan-templates.ts";
+
+export type PreviewRooms = CatalogRooms & ResultRooms;
+
+/**
+ * What a graph would be, without running or storing any of it.
+ *
+ * Of a commit, or of the definitions that a branch has now, or of a catalog; then templates see
+ * a commit without a name. Throws what submitting it would throw.
+ */
+export async function previewGraph(
+  rooms: PreviewRooms,
+  request: PreviewGraph,
+): Promise<GraphPreview> {
+  const { db } = rooms;
+  const commit = await commitOf(rooms, request);
+  const repository = await repositoryOf(rooms, request, commit);
+  const branch = request.branch ?? commit?.branch ?? "";
+  const said =
+    repository === undefined
+      ? resolveBranch(undefined, undefined)
+      : await branchDefinition(db, repository, branch);
+  const place = { repository: repository ?? "", branch, said, commit };
+  const from = await graphDefinitions(rooms, place, request);
+  const context = contextOf(repository ?? "", branch, request.rev, commit);
+  const { definitions, planned } = await planTemplates(
+    rooms,
+    from,
+    wishesOf(request, said),
+    context,
+    request.select,
+  );
+
+  const { entries, digest } = planned.catalog;
+  const expected =
+    repository === undefined
+      ? new Map<string, number>()
+      : await expectedDurations(
+          db,
+          repository,
+          entries.map(({ name }) => name),
+        );
+  const results =
+    commit === undefined
+      ? new Map<string, boolean>()
+      : await knownResults(rooms, { url: commit.repository, sha: commit.sha }, entries);
+  const waiting = new Set(planned.edges.map(({ job }) => job));
+  const jobs = entries.map(({ name, digest: definition, definition: { kind, tags } }) => ({
+    name,
+    kind: kind ?? "command",
+    state: planned.inactive.has(name)
+      ? ("inactive" as const)
+      : waiting.has(name)
+        ? ("blocked" as const)
+        : ("ready" as const),
+    tags: tags ?? {},
+    definition,
+    expectedMs: expected.get(name) ?? null,
+    hasResult: results.get(name) ?? null,
+  }));
+  // What has a result takes no time, and what nobody asked for takes none either.
+  const durations = new Map(
+    jobs.map(({ name, state, expectedMs, hasResult }) => [
+      name,
+      state === "inactive" || hasResult === true ? 0 : (expectedMs ?? 0),
+    ]),
+  );
+  return {
+    repository: repository ?? null,
+    branch,
+    commit: commit?.sha ?? null,
+    catalog: from.catalog.digest,
+    rendered: digest,
+    parameters: definitions.parameters,
+    switches: definitions.switches,
+    jobs,
+    edges: [...planned.edges],
+    expectedMs: [...durations.values()].reduce((sum, ms) => sum + ms, 0),
+    criticalPathMs: longestWayMs(durations, planned.edges),
+  };
+}
+
+async function commitOf(
+  rooms: PreviewRooms,
+  { repository, rev }: PreviewGraph,
+): Promise<FetchedCommit | undefined> {
+  if (rev === undefined) return undefined;
+  if (repository === undefined)
+    throw new Fault("invalid_argument", "name the repository that the revision is of");
+  const commit = await rooms.mirrors.fetchCommit(repository, rev);
+  rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
+  return commit;
+}
+
+async function repositoryOf(
+  { db }: PreviewRooms,
+  { repository, catalog, definitions }: PreviewGraph,
+  commit: FetchedCommit | undefined,
+): Promise<string | undefined> {
+  if (commit !== undefined) return db.transaction((tx) => nameRepository(tx, commit.repository));
+  if (repository !== undefined) return requireRepository(db, repository);
+  if (catalog === undefined && definitions === undefined)
+    throw new Fault("invalid_argument", "name a repository, or a catalog");
+  return undefined;
+}
+
+/** Without a commit, templates see one that says nothing. */
+function contextOf(
+  repository: string,
+  branch: string,
+  rev: string | undefined,
+  commit: FetchedCommit | undefined,
+): DefinitionContext {
+  return {
+    repository,
+    branch,
+    rev: rev ?? branch,
+    commit: {
+      sha: commit?.sha ?? "0".repeat(40),
+      subject: commit?.subject ?? "",
+      author: commit?.author.name ?? "",
+      committedAt: commit?.committedAt ?? new Date(0),
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Principal } from "#access/principal.ts";
+import { requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
+import type { PushCatalog, PushedCatalog } from "#api/catalog.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { recordAudit } from "../audit.store.ts";
+import { type DefinitionProblem, throwIfAny } from "../definitions/definition-problems.ts";
+import { shapeOf } from "../definitions/job-shape.ts";
+import { readTemplates } from "../definitions/read-templates.ts";
+import type { Templates } from "../definitions/templates.ts";
+import { branchDefinition } from "./branch-definition.store.ts";
+import { pointBranchAt } from "./catalog-source.store.ts";
+import type { CatalogRooms } from "./graph-definitions.ts";
+import { repositoryFor } from "./known-repository.store.ts";
+import { isDefinitionFile } from "./read-definition-files.ts";
+import { isKept, keepTemplates } from "./template-catalog.store.ts";
+import { templateCatalogOf } from "./template-catalog.ts";
+
+/**
+ * Keeps definitions that come from nowhere but here, and lets a branch use them.
+ *
+ * Pushed twice without a change, they are one catalog. Throws `DefinitionProblems` for what can be
+ * seen to be wrong before any hole is filled.
+ */
+export async function pushCatalog(
+  { db, shelf }: CatalogRooms,
+  request: PushCatalog,
+  by: Principal,
+): Promise<PushedCatalog> {
+  requireGrantSomewhere(by, "define");
+  const { branch } = request;
+  if (branch !== undefined && request.repository === undefined)
+    throw new Fault("invalid_argument", "name the repository that the branch is of");
+  const files = new Map(Object.entries(request.files).filter(([file]) => isDefinitionFile(file)));
+  if (files.size === 0) throw new Fault("invalid_argument", "there is no *.yml in what was pushed");
+  const templates = await readTemplates(files);
+  throwIfAny(problemsSeen(templates));
+  const catalog = templateCatalogOf(templates);
+  const { digest } = catalog;
+  const answer = async (tx: Tx, notice: string | null): Promise<PushedCatalog> => ({
+    digest,
+    isNew: !(await isKept(tx, digest)),
+    entries: catalog.entries.length,
+    notice,
+  });
+  if (request.dryRun === true) return answer(db, null);
+
+  const pushed = await db.transaction(async (tx) => {
+    if (branch === undefined || request.repository === undefined) {
+      const before = await answer(tx, null);
+      await keepTemplates(tx, catalog);
+      return before;
+    }
+    const repository = await repositoryFor(tx, request.repository);
+    requireGrant(by, "define", { repository, branch });
+    const { source } = await branchDefinition(tx, repository, branch);
+    const before = await answer(
+      tx,
+      source.kind === "pushed"
+        ? null
+        : `graphs of ${branch} are still made of other definitions; let it use these: grange branch set ${branch} --source pushed`,
+    );
+    await keepTemplates(tx, catalog);
+    await pointBranchAt(tx, { repository, branch, catalog: digest, commit: null, setBy: by.name });
+    const detail = { repository, branch, catalog: digest };
+    await recordAudit(tx, { actor: by.name, verb: "define", detail });
+    return before;
+  });
+  shelf.put(catalog);
+  return pushed;
+}
+
+/** What is wrong with jobs that have no holes: no graph can be made of those, whatever is filled in. */
+function problemsSeen(templates: Templates): DefinitionProblem[] {
+  return templates.jobs.flatMap((template) => {
+    const shape = shapeOf(template);
+    if (shape.kind !== "plain" || !("findings" in shape.parsed)) return [];
+    return shape.parsed.findings.map((finding) =>
+      template.origin.problem({ ...finding, path: ["jobs", template.name, ...finding.path] }),
+    );
+  });
+}

@@ -1,0 +1,111 @@
+import { setImmediate } from "node:timers/promises";
+import type { CommitSha } from "#core/commit-sha.ts";
+import { Fault } from "#core/fault.ts";
+import { listCommitTree } from "#git/commit-tree.ts";
+import { readObjects } from "#git/read-objects.ts";
+import type { Git } from "#git/run-git.ts";
+import { definitionLimits } from "../definitions/definition-limits.ts";
+import { problemNowhere } from "../definitions/definition-origin.ts";
+import {
+  type DefinitionProblem,
+  DefinitionProblems,
+  throwIfAny,
+} from "../definitions/definition-problems.ts";
+import { templatesIn } from "../definitions/read-templates.ts";
+import { readSourceFile, type SourceFile } from "../definitions/source-file.ts";
+import type { Templates } from "../definitions/templates.ts";
+import type { CatalogShelf } from "./catalog-shelf.ts";
+
+/** Where a repository keeps its definitions. */
+export const definitionsDirectory = ".grange";
+
+/** A commit that lies in a mirror. */
+export interface MirroredCommit {
+  readonly mirror: string;
+  readonly sha: CommitSha;
+}
+
+/** Git's id of the directory of definitions; undefined when the commit has none. */
+export async function definitionsTree(
+  git: Git,
+  { mirror, sha }: MirroredCommit,
+): Promise<string | undefined> {
+  const name = `${sha}:${definitionsDirectory}`;
+  const { exitCode, stdout } = await git.run(["rev-parse", "--verify", "--quiet", name], {
+    directory: mirror,
+  });
+  return exitCode === 0 ? stdout.toString("latin1").trim() : undefined;
+}
+
+/**
+ * Reads `.grange/*.yml` and `.grange/*.yaml` of a commit; directories within are somebody else's.
+ *
+ * Files that were read before, in whatever commit, are not read again. Throws `DefinitionProblems`.
+ */
+export async function readDefinitionFiles(
+  git: Git,
+  commit: MirroredCommit,
+  shelf: CatalogShelf,
+): Promise<Templates> {
+  const { entries } = await listCommitTree(git, commit.mirror, commit.sha, definitionsDirectory);
+  const files = entries
+    .filter(({ kind, path }) => kind === "file" && path.split("/").length === 2)
+    .filter(({ path }) => isDefinitionFile(path))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  if (files.length === 0) throw noDefinitions(commit.sha);
+  if (files.length > definitionLimits.files) throw tooMuch();
+
+  const sources = new Map<string, SourceFile>();
+  // By path too: a problem names the file, and two may have one content.
+  const keyOf = (file: { readonly gitId: string; readonly path: string }) =>
+    `${file.gitId} ${file.path}`;
+  const unread = files.filter((file) => {
+    const known = shelf.files.peek(keyOf(file));
+    if (known !== undefined) sources.set(file.path, known);
+    return known === undefined;
+  });
+  const problems: DefinitionProblem[] = [];
+  const decoder = new TextDecoder();
+  let total = [...sources.values()].reduce((sum, source) => sum + source.length, 0);
+  let next = 0;
+  for await (const object of readObjects(
+    git,
+    commit.mirror,
+    unread.map(({ gitId }) => gitId),
+  )) {
+    const file = unread[next++];
+    if (file === undefined) break;
+    total += object.sizeBytes;
+    if (total > definitionLimits.allBytes) throw tooMuch();
+    if (object.sizeBytes > definitionLimits.fileBytes) {
+      problems.push(problemNowhere("is larger than 1 MiB; split it into several files", file.path));
+      continue;
+    }
+    // The farm answers others in between.
+    await setImmediate();
+    const source = readSourceFile(file.path, decoder.decode(await object.take()));
+    if (Array.isArray(source)) problems.push(...source);
+    else {
+      shelf.files.set(keyOf(file), source);
+      sources.set(file.path, source);
+    }
+  }
+  throwIfAny(problems);
+  return templatesIn(files.flatMap(({ path }) => sources.get(path) ?? []));
+}
+
+export function isDefinitionFile(path: string): boolean {
+  return /\.ya?ml$/.test(path);
+}
+
+export function noDefinitions(sha: string): DefinitionProblems {
+  const message = `commit ${sha.slice(0, 10)} has no definitions: add ${definitionsDirectory}/farm.yml ("grange init" writes a first one), or give definitions along`;
+  return new DefinitionProblems([problemNowhere(message)]);
+}
+
+function tooMuch(): Fault {
+  return new Fault(
+    "resource_exhausted",
+    `the definitions are more than 40 MiB or ${definitionLimits.files} files together`,
+  );
+}

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { signedDigestOf } from "./signed-digest.ts";
+
+/** A catalog, and what a signature of it is about. */
+export interface SignedCatalog {
+  readonly catalog: string;
+  readonly signedDigest: string;
+}
+
+/** Finds catalogs by a digest or its beginning; two at the most. */
+export async function findSignedCatalogs(tx: Tx, written: string): Promise<SignedCatalog[]> {
+  if (!/^[0-9a-f]{4,64}(\/[0-9]*)?$/.test(written)) return [];
+  const found = await tx.many(
+    z.object({ digest: z.string() }),
+    // `~` is above every character of a digest: the range holds all that begin so.
+    sql`
+      select digest from catalog
+      where digest collate "C" >= ${written} and digest collate "C" < ${`${written}~`} limit 2
+    `,
+  );
+  return Promise.all(
+    found.map(async ({ digest }) => ({
+      catalog: digest,
+      signedDigest: signedDigestOf(await entriesOf(tx, digest)),
+    })),
+  );
+}
+
+/** The definitions of a catalog, by name. */
+export function entriesOf(tx: Tx, catalog: string) {
+  return tx.many(
+    z.object({ name: z.string(), definition: z.unknown(), isJob: z.boolean() }),
+    sql`
+      select name, body as definition, holds <> 'templates' or starts_with(name, 'job/') as "isJob"
+      from catalog_entry
+      join definition on definition.digest = catalog_entry.definition
+      join catalog on catalog.digest = catalog_entry.catalog
+      where catalog = ${catalog}
+    `,
+  );
+}

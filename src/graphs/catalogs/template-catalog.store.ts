@@ -1,0 +1,124 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { DefinitionDigest } from "../catalog.ts";
+import { entryKey, kindAndName, type TemplateCatalog } from "./template-catalog.ts";
+
+const Digest = z.object({ digest: z.string() });
+
+/** Keeps templates under their names; false when this catalog was kept before. */
+export async function keepTemplates(tx: Tx, catalog: TemplateCatalog): Promise<boolean> {
+  if (await isKept(tx, catalog.digest)) return false;
+  const bodies = new Map(catalog.entries.map(({ digest, body }) => [digest, body]));
+  const digests = [...bodies.keys()].toSorted();
+  const known = new Set(
+    (
+      await tx.many(
+        Digest,
+        sql`select digest from definition where digest = any(${digests}::text[])`,
+      )
+    ).map(({ digest }) => digest),
+  );
+  const missing = digests
+    .filter((digest) => !known.has(digest))
+    .map((digest) => ({ digest, body: bodies.get(digest) }));
+  if (missing.length > 0) {
+    await tx.run(sql`
+      insert into definition (digest, body)
+      select digest, body
+      from jsonb_to_recordset(${JSON.stringify(missing)}::jsonb) as d (digest text, body jsonb)
+      on conflict do nothing
+    `);
+  }
+  const inserted = await tx.run(sql`
+    insert into catalog (digest, holds) values (${catalog.digest}, 'templates') on conflict do nothing
+  `);
+  await tx.run(sql`
+    insert into catalog_entry (catalog, name, definition)
+    select ${catalog.digest}, name, definition
+    from unnest(${catalog.entries.map(entryKey)}::text[],
+                ${catalog.entries.map((entry) => entry.digest)}::text[]) as e (name, definition)
+    on conflict do nothing
+  `);
+  return inserted > 0;
+}
+
+export async function isKept(tx: Tx, digest: string): Promise<boolean> {
+  const found = await tx.many(
+    Digest,
+    sql`select digest from catalog where digest = ${digest} and holds = 'templates'`,
+  );
+  return found.length > 0;
+}
+
+const EntryRow = z.object({
+  key: z.string(),
+  digest: DefinitionDigest,
+  body: z.unknown(),
+});
+
+/** A catalog of templates as it was kept; undefined when there is none of this name. */
+export async function readTemplateCatalog(
+  tx: Tx,
+  digest: string,
+): Promise<TemplateCatalog | undefined> {
+  if (!(await isKept(tx, digest))) return undefined;
+  const rows = await tx.many(
+    EntryRow,
+    sql`
+      select entry.name as key, entry.definition as digest, definition.body
+      from catalog_entry as entry join definition on definition.digest = entry.definition
+      where entry.catalog = ${digest}
+      order by entry.name collate "C"
+    `,
+  );
+  const entries = rows.map(({ key, ...entry }) => ({ ...kindAndName(key), ...entry }));
+  return { digest: DefinitionDigest.parse(digest), entries };
+}
+
+/** Catalogs of templates by a digest or its beginning; two at the most. */
+export async function findTemplateCatalogs(tx: Tx, written: string): Promise<string[]> {
+  if (!/^[0-9a-f]{4,64}(\/[0-9]*)?$/.test(written)) return [];
+  const found = await tx.many(
+    Digest,
+    sql`
+      select digest from catalog
+      where holds = 'templates' and starts_with(digest, ${written})
+      limit 2
+    `,
+  );
+  return found.map(({ digest }) => digest);
+}
+
+const SummaryRow = z.object({
+  digest: z.string(),
+  createdAt: z.date().transform((date) => date.toISOString()),
+  counts: z.record(z.string(), z.number()),
+});
+
+/** The newest catalogs of templates, or one. */
+export function catalogSummaries(
+  tx: Tx,
+  { digest, limit = 50 }: { readonly digest?: string; readonly limit?: number },
+) {
+  return tx.many(
+    SummaryRow,
+    sql`
+      select catalog.digest, catalog.created_at as "createdAt", counted.counts
+      from (
+        select digest, created_at from catalog
+        where holds = 'templates' and (${digest ?? null}::text is null or digest = ${digest ?? null})
+        order by created_at desc
+        limit ${limit}
+      ) as catalog
+      cross join lateral (
+        select coalesce(jsonb_object_agg(kind, count), '{}') as counts
+        from (
+          select split_part(name, '/', 1) as kind, count(*) as count
+          from catalog_entry where catalog = catalog.digest group by 1
+        ) as by_kind
+      ) as counted
+      order by catalog.created_at desc
+    `,
+  );
+}

@@ -1,0 +1,98 @@
+import { catalogEntryKinds } from "#api/catalog.ts";
+import { type DefinitionDigest, nameOf } from "../catalog.ts";
+import type { Parameter, Switch } from "../definitions/definition-file.ts";
+import { originInCatalog } from "../definitions/definition-origin.ts";
+import type { NamedGraph } from "../definitions/named-graph.ts";
+import type { Declared, Templates } from "../definitions/templates.ts";
+
+export type EntryKind = (typeof catalogEntryKinds)[number];
+
+/** One part of definitions, its holes unfilled. */
+export interface TemplateEntry {
+  readonly kind: EntryKind;
+  /** Of an expression that becomes jobs: the beginning of its digest, for it has no name. */
+  readonly name: string;
+  readonly digest: DefinitionDigest;
+  readonly body: unknown;
+}
+
+/** Definitions with their holes, named by one digest: nothing changed, no new digest. */
+export interface TemplateCatalog {
+  readonly digest: DefinitionDigest;
+  /** Sorted by kind and name. */
+  readonly entries: readonly TemplateEntry[];
+}
+
+/**
+ * Names each part of definitions, and all of them together.
+ *
+ * In which file something stands, in which order, and beside which comments, is no part of it.
+ */
+export function templateCatalogOf(templates: Templates): TemplateCatalog {
+  const declared = <Declaration>(
+    kind: EntryKind,
+    section: ReadonlyMap<string, Declared<Declaration>>,
+  ) => [...section].map(([name, { declaration }]) => entryOf(kind, name, declaration));
+  const entries = [
+    ...templates.jobs.map(({ name, job }) => entryOf("job", name, job)),
+    ...templates.expressions.map(({ jobs }) => entryOf("jobs", undefined, jobs)),
+    ...declared("parameter", templates.parameters),
+    ...declared("switch", templates.switches),
+    ...declared("graph", templates.graphs),
+  ];
+  const sorted = new Map(entries.map((entry) => [entryKey(entry), entry]));
+  const keys = [...sorted.keys()].toSorted();
+  return {
+    digest: nameOf(keys.map((key) => [key, sorted.get(key)?.digest])),
+    entries: keys.flatMap((key) => sorted.get(key) ?? []),
+  };
+}
+
+/** How an entry is called among all of its catalog: `job/lint`, `switch/pgo`. */
+export function entryKey({ kind, name }: Pick<TemplateEntry, "kind" | "name">): string {
+  return `${kind}/${name}`;
+}
+
+/** What `entryKey` made, taken apart. */
+export function kindAndName(key: string): { readonly kind: EntryKind; readonly name: string } {
+  const slash = key.indexOf("/");
+  const kind = catalogEntryKinds.find((each) => each === key.slice(0, slash)) ?? "job";
+  return { kind, name: key.slice(slash + 1) };
+}
+
+const remembered = new WeakMap<TemplateCatalog, Templates>();
+
+/** The definitions of a catalog, ready to be filled: no file was read, so problems name the entry. */
+export function templatesOf(catalog: TemplateCatalog): Templates {
+  const known = remembered.get(catalog);
+  if (known !== undefined) return known;
+  const origin = originInCatalog(catalog.digest);
+  const of = (kind: EntryKind) => catalog.entries.filter((entry) => entry.kind === kind);
+  // Each was checked before the catalog was stored, and its name is its content.
+  const declared = <Declaration>(kind: EntryKind): Map<string, Declared<Declaration>> =>
+    new Map(of(kind).map(({ name, body }) => [name, { declaration: body as Declaration, origin }]));
+  const templates: Templates = {
+    parameters: declared<Parameter>("parameter"),
+    switches: declared<Switch>("switch"),
+    graphs: declared<NamedGraph>("graph"),
+    jobs: of("job").map(({ name, body }) => ({ name, job: body, origin })),
+    expressions: of("jobs").map(({ body }) => ({ jobs: body, origin })),
+  };
+  remembered.set(catalog, templates);
+  return templates;
+}
+
+const digests = new WeakMap<object, DefinitionDigest>();
+
+function entryOf(kind: EntryKind, name: string | undefined, body: unknown): TemplateEntry {
+  const digest = digestOfBody(body);
+  return { kind, name: name ?? digest.slice(0, 16), digest, body };
+}
+
+/** What stands in a file that did not change is the same object as before. */
+function digestOfBody(body: unknown): DefinitionDigest {
+  if (typeof body !== "object" || body === null) return nameOf(body);
+  const digest = digests.get(body) ?? nameOf(body);
+  digests.set(body, digest);
+  return digest;
+}

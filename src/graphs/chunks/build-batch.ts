@@ -1,0 +1,74 @@
+import { create } from "@bufbuild/protobuf";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { decodeDirectory, encodeDirectory } from "#cas/directory-message.ts";
+import { compareByCodePoint } from "#cas/tree-entry.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import { FileNodeSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { type BuiltAction, buildAction } from "../build-action.ts";
+import type { JobDefinition } from "../definitions/job-definition.ts";
+
+const itemsFile = ".grange-items.json";
+/** An environment has some 100 KiB, and the commands want some of it. */
+const mostInEnvironment = 32 * 1024;
+
+/**
+ * A batch as an action: the job's commands, with the batch's items at hand. The same items with the same
+ * inputs are the same action, whatever batch they come in.
+ *
+ * The items are a JSON list in the file that `$GRANGE_ITEMS_FILE` names, and lines in `$GRANGE_ITEMS` where
+ * they are few. Puts all that the action needs into the store.
+ */
+export async function buildBatch(
+  store: BlobStore,
+  definition: JobDefinition,
+  inputRoot: Digest,
+  items: readonly string[],
+): Promise<BuiltAction> {
+  const sorted = items.toSorted(compareByCodePoint);
+  const root = await withItems(store, inputRoot, sorted);
+  const built = buildAction(forBatch(definition, sorted), root);
+  await Promise.all(
+    [built.command, built.action].map(({ digest, bytes }) => store.put(digest, bytes)),
+  );
+  return built;
+}
+
+function forBatch(definition: JobDefinition, items: readonly string[]): JobDefinition {
+  const { chunks, "working-directory": directory } = definition;
+  const lines = items.join("\n");
+  const up = directory === undefined ? "" : "../".repeat(directory.split("/").length);
+  const results = chunks?.results === undefined ? [] : [chunks.results];
+  return {
+    ...definition,
+    environment: {
+      ...definition.environment,
+      GRANGE_ITEMS_FILE: `${up}${itemsFile}`,
+      ...(Buffer.byteLength(lines) <= mostInEnvironment ? { GRANGE_ITEMS: lines } : {}),
+    },
+    outputs: [...(definition.outputs ?? []), ...results],
+  };
+}
+
+/** The root of the same files and the list of items. */
+async function withItems(
+  store: BlobStore,
+  inputRoot: Digest,
+  items: readonly string[],
+): Promise<Digest> {
+  const bytes = await store.get(inputRoot);
+  if (bytes === undefined)
+    throw new Fault("unavailable", `the input root ${digestKey(inputRoot)} is not in the store`);
+  const root = decodeDirectory(bytes);
+  const list = new TextEncoder().encode(`${JSON.stringify(items)}\n`);
+  const digest = digestOf(list);
+  await store.put(digest, list);
+  const node = create(FileNodeSchema, { name: itemsFile, digest: toDigestMessage(digest) });
+  const others = root.files.filter(({ name }) => name !== itemsFile);
+  const files = [...others, node].toSorted((a, b) => compareByCodePoint(a.name, b.name));
+  const encoded = encodeDirectory({ ...root, files });
+  await store.put(encoded.digest, encoded.bytes);
+  return encoded.digest;
+}

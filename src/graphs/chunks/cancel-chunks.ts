@@ -1,0 +1,33 @@
+import type { Db } from "#db/db.ts";
+import { lockForCancelling } from "#execution/cancel-executions.store.ts";
+import { lockGraphs } from "../advancing/advance.store.ts";
+import type { CancellingQueue } from "../cancel-graph.ts";
+import { finishErrands } from "../kinds/errand.store.ts";
+import { succeeded } from "../kinds/errand-end.ts";
+import { passOnEndedRuns } from "../queue-events.ts";
+import {
+  cancelBatches,
+  chunkedRunsToCancel,
+  executionsServingNobody,
+  markRunOver,
+} from "./gather.store.ts";
+
+/** Ends chunked runs whose end was asked for, and the executions that nobody else waits for. Answers how many. */
+export async function cancelChunkedRuns(db: Db, queue: CancellingQueue): Promise<number> {
+  const runs = await chunkedRunsToCancel(db);
+  for (const { graphId, job, run, executions } of runs) {
+    const after = await queue.transaction(async (tx) => {
+      // Executions before graphs, as everywhere. Who joins one of them is known from here on.
+      await lockForCancelling(tx, executions);
+      const graphs = await lockGraphs(tx, [graphId]);
+      const key = { graphId, job, run };
+      await cancelBatches(tx, key);
+      await markRunOver(tx, key);
+      const ended = await finishErrands(tx, [{ ...succeeded, outcome: "cancelled", ...key }]);
+      await passOnEndedRuns(tx, graphs, ended, { retry: false });
+      return queue.cancel(tx, await executionsServingNobody(tx, executions));
+    });
+    after();
+  }
+  return runs.length;
+}

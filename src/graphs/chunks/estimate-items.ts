@@ -1,0 +1,35 @@
+/** Nobody knows yet how long the first ones take; they are small enough to learn it soon. */
+const unknownMs = 1_000;
+
+/**
+ * How long each item will take, by how long it took lately. One that is new counts as the median of the known.
+ *
+ * `history` has milliseconds.
+ */
+export function estimateItems(
+  items: readonly string[],
+  history: ReadonlyMap<string, number>,
+): { readonly item: string; readonly estimateMs: number }[] {
+  const known = items.flatMap((item) => history.get(item) ?? []).toSorted((a, b) => a - b);
+  const usual = known[Math.floor(known.length / 2)] ?? unknownMs;
+  return items.map((item) => ({ item, estimateMs: history.get(item) ?? usual }));
+}
+
+/**
+ * What each item of a batch took, in milliseconds: as the job says, or else its share of the batch's time.
+ *
+ * What the job says is a stranger's: names that are not in the batch and times that are none are passed over.
+ */
+export function durationsOf(
+  items: readonly { readonly item: string; readonly estimateMs: number }[],
+  batchMs: number,
+  said: Readonly<Record<string, unknown>>,
+): { readonly item: string; readonly ms: number }[] {
+  const estimated = items.reduce((sum, { estimateMs }) => sum + estimateMs, 0);
+  return items.map(({ item, estimateMs }) => {
+    const told = Object.hasOwn(said, item) ? said[item] : undefined;
+    if (typeof told === "number" && told >= 0 && told <= batchMs) return { item, ms: told };
+    const share = estimated > 0 ? estimateMs / estimated : 1 / items.length;
+    return { item, ms: batchMs * share };
+  });
+}

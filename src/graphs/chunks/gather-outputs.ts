@@ -1,0 +1,73 @@
+import type { Logger } from "pino";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { lockGraphs } from "../advancing/advance.store.ts";
+import { finishErrands } from "../kinds/errand.store.ts";
+import { type ErrandEnd, succeeded } from "../kinds/errand-end.ts";
+import { passOnEndedRuns } from "../queue-events.ts";
+import {
+  failedItems,
+  markRunOver,
+  type RunToGather,
+  resultsOfBatches,
+  takeRunsToGather,
+} from "./gather.store.ts";
+import { mergeResults } from "./merge-results.ts";
+
+export interface GatheringRooms {
+  readonly db: Db;
+  readonly store: BlobStore;
+  readonly logger: Logger;
+}
+
+const mostPerTurn = 8;
+/** A server that dies leaves its turn to others after this long. */
+const turnMs = 60_000;
+
+/** Ends runs whose items are all over, with what their batches made together. Answers how many it looked at. */
+export async function gatherOutputs(rooms: GatheringRooms, now: Date): Promise<number> {
+  const until = new Date(now.getTime() + turnMs);
+  const taken = await takeRunsToGather(rooms.db, now, until, mostPerTurn);
+  for (const run of taken) {
+    try {
+      await endRun(rooms, run, await endOf(rooms, run));
+    } catch (reason) {
+      const { graphId: graph, job } = run;
+      rooms.logger.warn({ graph, job, reason: messageOf(reason) }, "outputs could not be gathered; trying again");
+    }
+  }
+  return taken.length;
+}
+
+async function endOf({ db, store }: GatheringRooms, run: RunToGather): Promise<ErrandEnd> {
+  const { failed, names, outcome, message } = await failedItems(db, run);
+  try {
+    const outputs = run.definition.outputs ?? [];
+    const result = await mergeResults(store, await resultsOfBatches(db, run), outputs);
+    if (failed === 0) return { ...succeeded, exitCode: 0, result };
+    const more = failed > names.length ? ` and ${failed - names.length} more` : "";
+    const why = message === null ? "" : ` (${message})`;
+    return {
+      ...succeeded,
+      outcome: outcome === null || outcome === "succeeded" ? "failed" : outcome,
+      message: `${failed === 1 ? "an item" : `${failed} items`} failed: ${names.join(", ")}${more}${why}`,
+      result,
+    };
+  } catch (reason) {
+    if (!(reason instanceof Fault) || reason.code !== "invalid_argument") throw reason;
+    const conflict = `the batches' outputs do not fit together: ${reason.message}`;
+    return { ...succeeded, outcome: "failed", message: conflict };
+  }
+}
+
+async function endRun({ db }: GatheringRooms, run: RunToGather, end: ErrandEnd): Promise<void> {
+  const { graphId, job } = run;
+  await db.transaction(async (tx) => {
+    const graphs = await lockGraphs(tx, [graphId]);
+    const ended = await finishErrands(tx, [{ ...end, graphId, job, run: run.run }]);
+    await markRunOver(tx, run);
+    // Its retries were used for its items.
+    await passOnEndedRuns(tx, graphs, ended, { retry: false });
+  });
+}

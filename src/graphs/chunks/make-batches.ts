@@ -1,0 +1,79 @@
+/** An item that nobody works on. */
+export interface WaitingItem {
+  readonly item: string;
+  readonly estimateMs: number;
+  /** Of an item that is tried again: the group that it is in, whose items go together. */
+  readonly again: number | null;
+}
+
+/** How many batches there are, and may be. */
+export interface Room {
+  /** Planned, queued or running. */
+  readonly underWay: number;
+  /** Those of them that run. */
+  readonly running: number;
+  /** Slots of workers that serve the job and have nothing to do. */
+  readonly idle: number;
+  readonly min: number;
+  readonly max: number;
+  readonly budgetMs: number;
+}
+
+/** How many batches there are to be at once: as many as find a worker, but at least `min`. */
+export function batchesAtOnce({ running, idle, min, max }: Room): number {
+  return Math.min(max, Math.max(min, running + idle));
+}
+
+/**
+ * The batches to be begun now, as lists of items; each waiting item is in one of them at most.
+ *
+ * What is tried again goes first, and with exactly the items that its group has. Of the others the
+ * largest go first. A batch takes half of what each worker's share of the rest would be, so that
+ * batches shrink towards the end and no worker is left with a long one; but never more than the budget.
+ */
+export function makeBatches(waiting: readonly WaitingItem[], room: Room): string[][] {
+  const atOnce = batchesAtOnce(room);
+  const free = atOnce - room.underWay;
+  if (free <= 0) return [];
+  const again = groupsOf(waiting).slice(0, free);
+  return [...again, ...freshBatches(waiting, free - again.length, atOnce, room.budgetMs)];
+}
+
+function groupsOf(waiting: readonly WaitingItem[]): string[][] {
+  const groups = new Map<number, string[]>();
+  for (const { item, again } of waiting) {
+    if (again === null) continue;
+    const group = groups.get(again) ?? [];
+    groups.set(again, group);
+    group.push(item);
+  }
+  return [...groups].toSorted(([a], [b]) => a - b).map(([, items]) => items);
+}
+
+function freshBatches(
+  waiting: readonly WaitingItem[],
+  most: number,
+  atOnce: number,
+  budgetMs: number,
+): string[][] {
+  let rest = waiting
+    .filter(({ again }) => again === null)
+    .toSorted((a, b) => b.estimateMs - a.estimateMs || (a.item < b.item ? -1 : 1));
+  const batches: string[][] = [];
+  while (batches.length < most && rest.length > 0) {
+    const restMs = rest.reduce((sum, { estimateMs }) => sum + estimateMs, 0);
+    const sizeMs = Math.min(budgetMs, restMs / (2 * atOnce));
+    const batch: string[] = [];
+    const left: WaitingItem[] = [];
+    let ms = 0;
+    for (const one of rest) {
+      if (batch.length === 0 || ms + one.estimateMs <= sizeMs) {
+        batch.push(one.item);
+        ms += one.estimateMs;
+      } else left.push(one);
+    }
+    batches.push(batch);
+    rest = left;
+  }
+  return batches;
+}

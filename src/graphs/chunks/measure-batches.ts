@@ -1,0 +1,42 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { outputOf } from "#actions/output-of.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { Db } from "#db/db.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { durationsOf } from "./estimate-items.ts";
+import { type BatchToMeasure, keepDurations, takeBatchesToMeasure } from "./gather.store.ts";
+
+const mostPerTurn = 32;
+const mostBytes = 16 * 1024 * 1024;
+
+/** Keeps what the items of ended batches took, for the next estimates. Answers how many batches there were. */
+export async function measureBatches({
+  db,
+  store,
+}: {
+  readonly db: Db;
+  readonly store: BlobStore;
+}): Promise<number> {
+  const taken = await takeBatchesToMeasure(db, mostPerTurn);
+  for (const batch of taken) {
+    const durations = durationsOf(batch.items, batch.ms, await saidBy(store, batch));
+    await db.transaction((tx) => keepDurations(tx, batch, durations));
+  }
+  return taken.length;
+}
+
+/** What the job says of its items' times. It may say nonsense, or nothing. */
+async function saidBy(
+  store: BlobStore,
+  { result, resultsPath }: BatchToMeasure,
+): Promise<Record<string, unknown>> {
+  if (result === null || resultsPath === null) return {};
+  try {
+    const [entry] = (await outputOf(store, fromBinary(ActionResultSchema, result), resultsPath)) ?? [];
+    if (entry?.kind !== "file" || entry.digest.sizeBytes > mostBytes) return {};
+    const said: unknown = JSON.parse(new TextDecoder().decode(await store.get(entry.digest)));
+    return typeof said === "object" && said !== null ? { ...said } : {};
+  } catch {
+    return {};
+  }
+}

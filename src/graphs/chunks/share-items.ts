@@ -1,0 +1,80 @@
+import type { Tx } from "#db/db.ts";
+import type { ExecutionId } from "#execution/execution.ts";
+import { idleSlots } from "#execution/idle-slots.store.ts";
+import type { GraphId } from "../graph-id.ts";
+import { wakeErrands } from "../kinds/errand.store.ts";
+import { afterFailure } from "./after-batch.ts";
+import { chunkedRunsOf, insertBatches, markItemsOver, waitingItems } from "./chunked-run.store.ts";
+import { makeBatches } from "./make-batches.ts";
+import {
+  type BatchEnd,
+  countFailure,
+  type EndedBatch,
+  finishBatchesOf,
+  markItemsDone,
+  regroupItems,
+} from "./work-batch.store.ts";
+
+interface ChunkedJob {
+  readonly graphId: GraphId;
+  readonly job: string;
+}
+
+/** A worker that was not heard of for so long counts for nothing. */
+const silentMs = 60_000;
+
+/**
+ * `next`: cuts further batches from the items of chunked jobs, as many as find a worker. The graphs are locked.
+ *
+ * They are planned here, and made into actions afterwards: no transaction waits for the store.
+ */
+export async function nextBatches(tx: Tx, jobs: readonly ChunkedJob[], now: Date): Promise<void> {
+  let isAny = false;
+  for (const run of await chunkedRunsOf(tx, jobs)) {
+    const waiting = await waitingItems(tx, run);
+    if (waiting.length === 0) {
+      isAny = (await markItemsOver(tx, run)) || isAny;
+      continue;
+    }
+    const idle = await idleSlots(tx, run, new Date(now.getTime() - silentMs));
+    const batches = makeBatches(waiting, { ...run, idle });
+    await insertBatches(tx, run, batches);
+    isAny = isAny || batches.length > 0;
+  }
+  if (isAny) await wakeErrands(tx);
+}
+
+/** `done`: takes the ends of batches in, lets items of those that failed wait anew, and cuts the next. */
+export async function batchesDone(
+  tx: Tx,
+  ended: readonly EndedBatch[],
+  now: Date,
+): Promise<void> {
+  const good = ended.filter(({ outcome }) => outcome === "succeeded");
+  const bad = ended.filter(({ outcome }) => outcome !== "succeeded");
+  if (good.length > 0) await markItemsDone(tx, good);
+  if (bad.length > 0) {
+    const retries = new Map(
+      (await chunkedRunsOf(tx, bad)).map((run) => [`${run.graphId} ${run.job}`, run.retries]),
+    );
+    for (const batch of bad) {
+      // What somebody has cancelled is not begun again.
+      const isCancelled = batch.outcome === "cancelled";
+      const budget = isCancelled ? 0 : (retries.get(`${batch.graphId} ${batch.job}`) ?? 0);
+      const { again, failed } = afterFailure(await countFailure(tx, batch), budget);
+      await regroupItems(tx, batch, again, failed);
+    }
+  }
+  await nextBatches(tx, ended, now);
+}
+
+/** Ends the batches that executions served, in the transaction that ends those. Answers whose they were. */
+export async function endBatchesOf(
+  tx: Tx,
+  ends: readonly (BatchEnd & { readonly executionId: ExecutionId })[],
+  now: Date,
+): Promise<readonly EndedBatch[]> {
+  const ended = await finishBatchesOf(tx, ends);
+  if (ended.length > 0) await batchesDone(tx, ended, now);
+  return ended;
+}

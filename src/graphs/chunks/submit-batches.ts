@@ -1,0 +1,132 @@
+import { randomUUID } from "node:crypto";
+import { toBinary } from "@bufbuild/protobuf";
+import type { Logger } from "pino";
+import { lookUpActionResult } from "#actions/action-cache.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
+import { submitExecutions } from "#execution/submit-executions.store.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
+import type { BuiltAction } from "../build-action.ts";
+import { sizeClassOf } from "../size-class.ts";
+import { buildBatch } from "./build-batch.ts";
+import { batchesDone } from "./share-items.ts";
+import {
+  type BatchEnd,
+  finishPlannedBatch,
+  type PlannedBatch,
+  queueBatch,
+  takePlannedBatches,
+} from "./work-batch.store.ts";
+
+export interface BatchRooms {
+  readonly db: Db;
+  readonly store: BlobStore;
+  readonly trees: OutputTrees;
+  readonly project: string;
+  readonly logger: Logger;
+  /** The queue's own transaction: what is submitted in it is handed out right after the commit. */
+  readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+}
+
+const mostPerTurn = 16;
+const atOnce = 4;
+/** A server that dies loses its batches to others after this long. */
+const turnMs = 15_000;
+
+/** Makes planned batches into actions and hands them to the queue. Answers how many. */
+export async function submitBatches(rooms: BatchRooms, now: Date): Promise<number> {
+  const until = new Date(now.getTime() + turnMs);
+  const taken = await takePlannedBatches(rooms.db, now, until, mostPerTurn);
+  await mapAtMost(atOnce, taken, (batch) => submitOne(rooms, batch, now));
+  return taken.length;
+}
+
+async function submitOne(rooms: BatchRooms, batch: PlannedBatch, now: Date): Promise<void> {
+  try {
+    const built = await buildBatch(rooms.store, batch.definition, batch.inputRoot, batch.items);
+    const known = await knownResult(rooms, batch, built);
+    if (known === undefined) await queueOne(rooms, batch, built, now);
+    else await endPlanned(rooms, batch, known, now);
+  } catch (reason) {
+    const { graphId: graph, job, number } = batch;
+    rooms.logger.warn(
+      { graph, job, batch: number, reason: messageOf(reason) },
+      "a batch could not be begun; trying again",
+    );
+    const isOfTheJob = reason instanceof Fault && reason.code === "invalid_argument";
+    if (isOfTheJob) await endPlanned(rooms, batch, failedEnd(messageOf(reason)), now);
+  }
+}
+
+async function knownResult(
+  { db, trees, project }: BatchRooms,
+  batch: PlannedBatch,
+  { action }: BuiltAction,
+): Promise<BatchEnd | undefined> {
+  if (batch.skipCache) return undefined;
+  const { domain } = batch;
+  const hit = await lookUpActionResult(db, trees, { project, domain, actionDigest: action.digest });
+  if (hit === undefined) return undefined;
+  const result = toBinary(ActionResultSchema, hit.result);
+  const nobody = { message: null, worker: null, startedAt: null };
+  return { ...nobody, outcome: "succeeded", result, cached: true };
+}
+
+function failedEnd(message: string): BatchEnd {
+  const nothing = { worker: null, startedAt: null, result: null, cached: false };
+  return { ...nothing, outcome: "failed", message };
+}
+
+async function queueOne(
+  rooms: BatchRooms,
+  batch: PlannedBatch,
+  built: BuiltAction,
+  now: Date,
+): Promise<void> {
+  const request: ExecutionRequest = {
+    id: ExecutionId.parse(randomUUID()),
+    project: rooms.project,
+    domain: batch.domain,
+    actionDigest: built.action.digest,
+    platform: built.platform,
+    sizeClass: sizeClassOf(built.platform),
+    // REv2's lower is sooner; people's higher is.
+    priority: 0 - batch.priority,
+    top: batch.top,
+    invocation: batch.graphId,
+    timeoutMs: built.timeoutMs,
+    doNotCache: false,
+  };
+  await rooms.transaction(async (tx) => {
+    // Executions are locked before graphs, as everywhere.
+    const [submitted] = await submitExecutions(tx, [request], now);
+    const [graph] = await lockGraphs(tx, [batch.graphId]);
+    if (submitted === undefined || graph === undefined)
+      throw new Fault("internal", "a batch was not submitted");
+    const { executionId } = submitted;
+    if (!(await queueBatch(tx, batch, built.action.digest, executionId)))
+      throw new Fault("aborted", "the batch was taken away while it was prepared");
+    await advanceStoredGraph(tx, graph, [batch.job]);
+  });
+}
+
+async function endPlanned(
+  rooms: BatchRooms,
+  batch: PlannedBatch,
+  end: BatchEnd,
+  now: Date,
+): Promise<void> {
+  await rooms.db.transaction(async (tx) => {
+    const [graph] = await lockGraphs(tx, [batch.graphId]);
+    if (graph === undefined) return;
+    const ended = await finishPlannedBatch(tx, batch, end);
+    if (ended.length === 0) return;
+    await batchesDone(tx, ended, now);
+    await advanceStoredGraph(tx, graph, [batch.job]);
+  });
+}

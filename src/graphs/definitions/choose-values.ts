@@ -1,0 +1,133 @@
+import type { SwitchValues } from "#api/graph-choice.ts";
+import { problemNowhere } from "./definition-origin.ts";
+import type { DefinitionProblem } from "./definition-problems.ts";
+import type { NamedGraph } from "./named-graph.ts";
+import { suggestion } from "./nearest-name.ts";
+import { parameterValues } from "./parameter-values.ts";
+import { readSwitchValues, usualValueOf } from "./switch-values.ts";
+import type { Declared, Templates } from "./templates.ts";
+
+/** What somebody wants of definitions, and what their branch says anyway. */
+export interface Wishes {
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly switches: SwitchValues;
+  /** A graph that the definitions name. */
+  readonly graph?: string | undefined;
+  /** Said of the branch, for definitions of any age: what these do not declare is passed over. */
+  readonly branch?:
+    | {
+        readonly parameters: Readonly<Record<string, unknown>>;
+        readonly switches: SwitchValues;
+      }
+    | undefined;
+}
+
+export interface ChosenValues {
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly switches: SwitchValues;
+  readonly graph: NamedGraph | undefined;
+}
+
+/**
+ * Every parameter and switch with its value: as declared, then as the branch says, then as the
+ * named graph says, then as it was given.
+ */
+export function chooseValues(
+  templates: Templates,
+  wishes: Wishes,
+  problems: DefinitionProblem[],
+): ChosenValues {
+  const graph = graphOf(templates, wishes.graph, problems);
+  return {
+    graph: graph?.declaration,
+    parameters: chooseParameters(templates, wishes, graph, problems),
+    switches: chooseSwitches(templates, wishes, graph, problems),
+  };
+}
+
+function graphOf(
+  { graphs }: Templates,
+  name: string | undefined,
+  problems: DefinitionProblem[],
+): Declared<NamedGraph> | undefined {
+  if (name === undefined) return undefined;
+  const graph = graphs.get(name);
+  if (graph === undefined) {
+    const known = [...graphs.keys()];
+    const hint =
+      suggestion(name, known) ||
+      (known.length === 0 ? '; they name none under "graphs"' : `; there are ${known.join(", ")}`);
+    problems.push(problemNowhere(`the definitions have no graph "${name}"${hint}`));
+  }
+  return graph;
+}
+
+function chooseParameters(
+  templates: Templates,
+  wishes: Wishes,
+  graph: Declared<NamedGraph> | undefined,
+  problems: DefinitionProblem[],
+): Record<string, unknown> {
+  const inherited = declaredOnly(wishes.branch?.parameters ?? {}, templates.parameters);
+  const ofGraph = graph?.declaration.parameters ?? {};
+  const given = { ...inherited, ...ofGraph, ...wishes.parameters };
+  const { values, problems: wrong } = parameterValues(templates.parameters, given);
+  for (const { name, isDeclarationWrong, message } of wrong) {
+    const path = ["parameters", name];
+    const origin = isDeclarationWrong
+      ? templates.parameters.get(name)?.origin
+      : isOfGraph(name, ofGraph, wishes.parameters)
+        ? graph?.origin
+        : undefined;
+    problems.push(
+      origin?.problem({
+        path: isDeclarationWrong ? path : ["graphs", wishes.graph ?? "", ...path],
+        of: "key",
+        message,
+      }) ?? problemNowhere(message),
+    );
+  }
+  return values;
+}
+
+function chooseSwitches(
+  templates: Templates,
+  wishes: Wishes,
+  graph: Declared<NamedGraph> | undefined,
+  problems: DefinitionProblem[],
+): SwitchValues {
+  const declared = new Map(
+    [...templates.switches].map(([name, { declaration }]) => [name, declaration]),
+  );
+  const usual = Object.fromEntries(
+    [...declared].map(([name, declaration]) => [name, usualValueOf(declaration)]),
+  );
+  const ofBranch = readSwitchValues(
+    declared,
+    declaredOnly(wishes.branch?.switches ?? {}, declared),
+  );
+  problems.push(
+    ...ofBranch.problems.map(({ message }) =>
+      problemNowhere(`the branch definition is wrong: ${message}; see "grange branch show"`),
+    ),
+  );
+  const ofGraph = readSwitchValues(declared, graph?.declaration.switches ?? {});
+  for (const { name, message } of ofGraph.problems) {
+    const path = ["graphs", wishes.graph ?? "", "switches", name];
+    if (graph !== undefined) problems.push(graph.origin.problem({ path, of: "key", message }));
+  }
+  const given = readSwitchValues(declared, wishes.switches);
+  problems.push(...given.problems.map(({ message }) => problemNowhere(message)));
+  return { ...usual, ...ofBranch.values, ...ofGraph.values, ...given.values };
+}
+
+function isOfGraph(name: string, ofGraph: object, given: object): boolean {
+  return Object.hasOwn(ofGraph, name) && !Object.hasOwn(given, name);
+}
+
+function declaredOnly<Value>(
+  values: Readonly<Record<string, Value>>,
+  declared: ReadonlyMap<string, unknown>,
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => declared.has(name)));
+}

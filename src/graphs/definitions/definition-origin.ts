@@ -1,0 +1,40 @@
+import type { DefinitionProblem } from "./definition-problems.ts";
+import type { Finding } from "./issue-sentence.ts";
+import type { SourceFile } from "./source-file.ts";
+
+/** Where definitions were written, for whoever has to mend them. */
+export interface DefinitionOrigin {
+  readonly file: string;
+  /** A problem with the part at a path, at its place. */
+  problem(finding: Finding): DefinitionProblem;
+  /** The place of the part at a path, in a sentence. */
+  where(path: readonly PropertyKey[]): string;
+}
+
+export function originInFile(source: SourceFile): DefinitionOrigin {
+  return {
+    file: source.file,
+    problem: ({ path, of, message }) => ({
+      file: source.file,
+      ...source.place(path, of),
+      message,
+    }),
+    where: (path) => `${source.file}:${source.place(path, "key").line}`,
+  };
+}
+
+/** Of definitions that were stored: there are no lines any more, but there is the name of the entry. */
+export function originInCatalog(digest: string): DefinitionOrigin {
+  const file = `catalog ${digest.slice(0, 10)}`;
+  const where = (path: readonly PropertyKey[]) => `${file}, ${path.map(String).join(".")}`;
+  return {
+    file,
+    where,
+    problem: ({ path, message }) => ({ file: where(path), line: null, column: null, message }),
+  };
+}
+
+/** What no file is to blame for: what was asked for, or all definitions together. */
+export function problemNowhere(message: string, file = ".grange"): DefinitionProblem {
+  return { file, line: null, column: null, message };
+}

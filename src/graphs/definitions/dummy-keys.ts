@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { RunOutcome } from "#api/graph.ts";
+import { durationWithin } from "./duration.ts";
+
+/** How a job without a machine pretends to run, to test how graphs are processed. */
+export const Dummy = z.strictObject({
+  outcome: RunOutcome.optional().describe("How every run ends. Default: succeeded."),
+  outcomes: z
+    .array(RunOutcome)
+    .min(1, "name at least one outcome")
+    .max(100)
+    .optional()
+    .describe("How its runs end, one after the other; the last is repeated."),
+  after: durationWithin(0, 30 * 24 * 3_600_000, "0s to 30d")
+    .optional()
+    .describe("How long a run takes. Default: no time."),
+  "exit-code": z
+    .number()
+    .int()
+    .min(0)
+    .max(255)
+    .optional()
+    .describe("The exit code of runs that do not succeed."),
+  "failure-class": z
+    .string()
+    .regex(/^[a-z][a-z0-9_-]{0,63}$/, "a class has small letters, digits, _ and -")
+    .optional()
+    .describe("The class of failures that runs which do not succeed are put into."),
+  changes: z
+    .boolean()
+    .optional()
+    .describe("Whether each run makes different outputs. Default: false."),
+});
+export type Dummy = z.output<typeof Dummy>;

@@ -1,0 +1,72 @@
+import type { JobDefinition } from "./job-definition.ts";
+import type { JobShape, TextPlace } from "./job-shape.ts";
+import { type ParsedJob, parseJob } from "./parse-job.ts";
+import { fillSimpleText } from "./simple-holes.ts";
+
+/** More than the longest text that a job may have: such a job is checked as a whole. */
+const longText = 64 * 1024;
+
+/**
+ * Fills the texts of a job, and says what it then is; undefined when that takes the evaluator.
+ *
+ * `wanted` is what became of its `when`.
+ */
+export function fillJob(
+  name: string,
+  job: unknown,
+  shape: Extract<JobShape, { kind: "texts" }>,
+  context: Readonly<Record<string, unknown>>,
+  wanted: boolean,
+): { readonly parsed: ParsedJob; readonly length: number } | undefined {
+  const texts: string[] = [];
+  let length = 0;
+  for (const { text } of shape.texts) {
+    const filled = fillSimpleText(text, context);
+    if (filled === undefined) return undefined;
+    texts.push(filled);
+    length += filled.length;
+  }
+  if (shape.frame !== undefined && texts.every((text) => text.length < longText)) {
+    const definition = withTexts(shape.frame.definition, shape.texts, texts);
+    return { parsed: { definition, wanted }, length };
+  }
+  const filled = structuredClone(job);
+  shape.texts.forEach(({ path }, i) => {
+    put(filled, path, texts[i] ?? "");
+  });
+  const parsed = parseJob(name, shape.when === undefined ? filled : withWhen(filled, wanted));
+  return { parsed, length };
+}
+
+/** A checked job with other texts in the same places. One command stands in a list by now. */
+function withTexts(
+  frame: JobDefinition,
+  places: readonly TextPlace[],
+  texts: readonly string[],
+): JobDefinition {
+  const filled: Record<string, unknown> = { ...frame };
+  const copied = new Set<string>();
+  places.forEach(({ path: [key, inner] }, i) => {
+    const top = String(key);
+    const whole = filled[top];
+    if (typeof whole !== "object" || whole === null) {
+      filled[top] = texts[i];
+      return;
+    }
+    if (!copied.has(top)) filled[top] = Array.isArray(whole) ? [...whole] : { ...whole };
+    copied.add(top);
+    (filled[top] as Record<string | number, unknown>)[inner ?? 0] = texts[i];
+  });
+  return filled as JobDefinition;
+}
+
+function put(job: unknown, path: readonly (string | number)[], text: string): void {
+  const last = path.at(-1);
+  let part = job as Record<string | number, unknown>;
+  for (const key of path.slice(0, -1)) part = part[key] as Record<string | number, unknown>;
+  if (last !== undefined) part[last] = text;
+}
+
+function withWhen(job: unknown, wanted: boolean): unknown {
+  return typeof job === "object" ? { ...job, when: wanted } : job;
+}

@@ -1,0 +1,89 @@
+import type { SwitchValues } from "#api/graph-choice.ts";
+import { type ChosenValues, chooseValues, type Wishes } from "./choose-values.ts";
+import type { DefinitionContext } from "./definition-context.ts";
+import { definitionLimits } from "./definition-limits.ts";
+import { type DefinitionOrigin, problemNowhere } from "./definition-origin.ts";
+import { type DefinitionProblem, DefinitionProblems, throwIfAny } from "./definition-problems.ts";
+import { type ExpressionContext, type FilledJob, fillJobs } from "./fill-jobs.ts";
+import type { JobDefinition } from "./job-definition.ts";
+import type { NamedGraph } from "./named-graph.ts";
+import { definedTwice } from "./read-templates.ts";
+import type { TemplateEvaluator } from "./template-evaluator.ts";
+import type { Templates } from "./templates.ts";
+
+/** A job with its holes filled, and where it was written. */
+export interface DefinedJob {
+  readonly name: string;
+  readonly definition: JobDefinition;
+  /** False where its `when` is: it is known, but not in this graph. */
+  readonly wanted: boolean;
+  /** A problem with the part at `path` of this job, at its place. */
+  problemAt(path: readonly PropertyKey[], message: string, of?: "key" | "value"): DefinitionProblem;
+}
+
+/** Definitions with every hole filled. */
+export interface Definitions {
+  readonly jobs: readonly DefinedJob[];
+  /** Every declared parameter and switch with the value it has here. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly switches: SwitchValues;
+  /** The graph that was asked for by name. */
+  readonly graph: NamedGraph | undefined;
+}
+
+/** Fills the holes of definitions, and checks what becomes of them; throws `DefinitionProblems`. */
+export async function fillTemplates(
+  templates: Templates,
+  wishes: Wishes,
+  context: DefinitionContext,
+  evaluator: TemplateEvaluator,
+): Promise<Definitions> {
+  const problems: DefinitionProblem[] = [];
+  const chosen = chooseValues(templates, wishes, problems);
+  throwIfAny(problems);
+
+  const jobs = await fillJobs(templates, contextFor(context, chosen), evaluator, problems);
+  if (jobs.length > definitionLimits.definitions) throw tooManyJobs();
+  const defined = readJobs(jobs, problems);
+  throwIfAny(problems);
+  return { jobs: defined, ...chosen };
+}
+
+/** What expressions see. */
+function contextFor(
+  { commit, ...rest }: DefinitionContext,
+  { parameters, switches }: ChosenValues,
+): ExpressionContext {
+  return {
+    ...rest,
+    parameters,
+    switches,
+    commit: { sha: commit.sha, subject: commit.subject, author: commit.author },
+    // Without it, a template would see the wall clock, and no two plans of a commit were the same.
+    now: commit.committedAt.toISOString(),
+  };
+}
+
+function readJobs(jobs: readonly FilledJob[], problems: DefinitionProblem[]): DefinedJob[] {
+  const defined = new Map<string, DefinedJob>();
+  const origins = new Map<string, DefinitionOrigin>();
+  for (const { name, origin, parsed } of jobs) {
+    const problemAt: DefinedJob["problemAt"] = (path, message, of = "value") =>
+      origin.problem({ path: ["jobs", name, ...path], of, message });
+    const first = origins.get(name);
+    if (first === undefined) origins.set(name, origin);
+    else problems.push(definedTwice(name, first, origin));
+    if ("findings" in parsed) {
+      for (const { path, of, message } of parsed.findings)
+        problems.push(problemAt(path, message, of));
+    } else if (first === undefined) {
+      defined.set(name, { name, ...parsed, problemAt });
+    }
+  }
+  return [...defined.values()];
+}
+
+function tooManyJobs(): DefinitionProblems {
+  const message = "the definitions become more than 50,000 jobs, the most that there can be";
+  return new DefinitionProblems([problemNowhere(message)]);
+}

@@ -1,0 +1,80 @@
+import { type ParsedJob, parseJob } from "./parse-job.ts";
+import { readSimpleText, type SimpleText } from "./simple-holes.ts";
+import type { JobTemplate } from "./templates.ts";
+
+/** How much of a job is still to be filled in. */
+export type JobShape =
+  /** Nothing. */
+  | { readonly kind: "plain"; readonly parsed: ParsedJob }
+  /** Names in texts, and whether the job is wanted at all. */
+  | {
+      readonly kind: "texts";
+      readonly texts: readonly TextPlace[];
+      /** An expression. */
+      readonly when: string | undefined;
+      /** What it is once its texts are filled, when those can be any: then it need not be checked again. */
+      readonly frame: Extract<ParsedJob, { definition: unknown }> | undefined;
+    }
+  /** Constructs and expressions. */
+  | { readonly kind: "construct" };
+
+/** A text with holes, and where in the job it stands. */
+export interface TextPlace {
+  readonly path: readonly (string | number)[];
+  readonly text: SimpleText;
+}
+
+const shapes = new WeakMap<object, { readonly name: string; readonly shape: JobShape }>();
+
+/** What a job as it was written is like. A catalog is planned many times; it is looked at once. */
+export function shapeOf({ name, job }: JobTemplate): JobShape {
+  if (typeof job !== "object" || job === null) return look(name, job);
+  const known = shapes.get(job);
+  if (known?.name === name) return known.shape;
+  const shape = look(name, job);
+  shapes.set(job, { name, shape });
+  return shape;
+}
+
+function look(name: string, job: unknown): JobShape {
+  const texts: TextPlace[] = [];
+  if (name.includes("$") || !collect(job, [], texts)) return { kind: "construct" };
+  const when = whenOf(job);
+  if (texts.length === 0 && when === undefined)
+    return { kind: "plain", parsed: parseJob(name, job) };
+  const parsed = texts.every(({ path }) => isFree(path)) ? parseJob(name, job) : undefined;
+  const frame = parsed !== undefined && "definition" in parsed ? parsed : undefined;
+  return { kind: "texts", texts, when, frame };
+}
+
+/** Finds all texts that have holes; false when something in the job is more than that. */
+function collect(value: unknown, path: readonly (string | number)[], texts: TextPlace[]): boolean {
+  if (typeof value === "string") {
+    if (!value.includes("${")) return true;
+    const text = readSimpleText(value);
+    if (text === undefined) return false;
+    texts.push({ path, text });
+    return true;
+  }
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) return value.every((item, i) => collect(item, [...path, i], texts));
+  return Object.entries(value).every(
+    ([key, part]) =>
+      !key.includes("$") &&
+      // Evaluated by itself: it is an expression as a whole.
+      ((path.length === 0 && key === "when" && typeof part === "string" && !part.includes("$")) ||
+        collect(part, [...path, key], texts)),
+  );
+}
+
+function whenOf(job: unknown): string | undefined {
+  if (typeof job !== "object" || job === null || !("when" in job)) return undefined;
+  return typeof job.when === "string" ? job.when : undefined;
+}
+
+/** Whether the text at a place can be any, as long as it is not too long. */
+function isFree([key, ...inner]: readonly (string | number)[]): boolean {
+  if (key === "description") return true;
+  if (key === "commands") return inner.length <= 1;
+  return (key === "environment" || key === "tags" || key === "platform") && inner.length === 1;
+}

@@ -1,0 +1,157 @@
+import { z } from "zod";
+import type { JobKind } from "#api/graph.ts";
+import { Chunks } from "./chunk-keys.ts";
+import { Dummy } from "./dummy-keys.ts";
+import { durationWithin } from "./duration.ts";
+import { oneOrMany } from "./one-or-many.ts";
+import { RelativePath } from "./relative-path.ts";
+
+const dayMs = 24 * 3_600_000;
+
+/** What only some kinds of job have, beside what a command needs. */
+export const kindShape = {
+  release: oneOrMany(z.string().min(1).max(256), "a name")
+    .optional()
+    .describe(
+      "Of a breakpoint: who may release it; * stands for any letters. Default: anybody with the grant.",
+    ),
+  patience: durationWithin(1_000, 30 * dayMs, "1s to 30d")
+    .optional()
+    .describe(
+      "Of a breakpoint: how long it waits for somebody, before it ends as on-expiry says. Default: as long as it takes.",
+    ),
+  message: z
+    .string()
+    .max(16 * 1024, "a message has at most 16,384 characters")
+    .optional()
+    .describe("Of a breakpoint: what to look at before it is released. Of notify: what is told."),
+  at: z
+    .string({ error: 'must be a time of day such as "19:00"' })
+    .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as "19:00"')
+    .optional()
+    .describe('Of a timer: the next such time of day ends it. Example: "19:00"'),
+  timezone: z
+    .string()
+    .refine(isTimeZone, "must be the name of a time zone such as Europe/Berlin")
+    .optional()
+    .describe("Of a timer: where it is that time of day. Default: UTC."),
+  after: durationWithin(0, 30 * dayMs, "0s to 30d")
+    .optional()
+    .describe("Of a timer: how long after it became ready it ends."),
+  to: oneOrMany(z.url({ protocol: /^https?$/, error: "must be an http(s) URL" }), "a URL")
+    .refine((urls) => urls.length <= 20, "name at most 20 URLs")
+    .optional()
+    .describe(
+      "Of notify: the URLs that are told. The server allows some, by its own configuration.",
+    ),
+  output: RelativePath.optional().describe(
+    "Of a graph job: the file of definitions that its commands write. Default: .grange-graph.yml",
+  ),
+  definitions: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("Of a graph job without commands: the definitions of its graph."),
+  catalog: z
+    .string()
+    .regex(/^[0-9a-f]{64}\/\d+$/, "must be the digest of a catalog")
+    .optional()
+    .describe("Of a graph job without commands: a catalog whose jobs are its graph."),
+  dummy: Dummy.optional().describe("Of a dummy job: how it pretends to run."),
+  chunks: Chunks.optional().describe(
+    "Items that workers share: each takes a batch of them, then asks for more.",
+  ),
+} as const;
+
+const machine: readonly JobKind[] = ["command", "graph"];
+
+/** Who may have a key that not all may have. */
+const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
+  commands: machine,
+  inputs: machine,
+  environment: machine,
+  limits: machine,
+  timeout: machine,
+  platform: machine,
+  network: machine,
+  success: machine,
+  failure: machine,
+  errors: machine,
+  sources: machine,
+  "working-directory": machine,
+  outputs: [...machine, "dummy"],
+  retries: [...machine, "dummy"],
+  chunks: ["command"],
+  release: ["breakpoint"],
+  patience: ["breakpoint"],
+  message: ["breakpoint", "notify"],
+  at: ["timer"],
+  timezone: ["timer"],
+  after: ["timer"],
+  to: ["notify"],
+  output: ["graph"],
+  definitions: ["graph"],
+  catalog: ["graph"],
+  dummy: ["dummy"],
+};
+
+/** The parts of a job that its kind says something about. */
+export type JobOfAKind = z.output<z.ZodObject<typeof kindShape>> & {
+  readonly kind?: JobKind | undefined;
+  readonly commands?: readonly string[] | undefined;
+};
+
+export interface KindProblem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** What a job has though its kind has no use for it, and what its kind lacks. */
+export function problemsOfKind(job: JobOfAKind): KindProblem[] {
+  const kind = job.kind ?? "command";
+  const needless = Object.entries(job).flatMap(([key, value]): KindProblem[] => {
+    const kinds = kindsWith[key];
+    if (value === undefined || kinds === undefined || kinds.includes(kind)) return [];
+    return [{ path: [key], message: needlessKey(kind, key, kinds) }];
+  });
+  const lacking = missingOf(kind, job);
+  return lacking === undefined ? needless : [...needless, { path: [], message: lacking }];
+}
+
+function needlessKey(kind: JobKind, key: string, kinds: readonly JobKind[]): string {
+  if (kind === "join") return "a join job runs nothing: remove this, or the kind";
+  return `a ${kind} job has no "${key}" (${kinds.join(" and ")} jobs have): remove this, or change the kind`;
+}
+
+function missingOf(kind: JobKind, job: JobOfAKind): string | undefined {
+  const commands = (job.commands ?? []).length > 0;
+  switch (kind) {
+    case "command":
+      return commands
+        ? undefined
+        : 'a job needs "commands" (or "kind: join", when it only gathers other jobs)';
+    case "graph":
+      return [commands, job.definitions !== undefined, job.catalog !== undefined].filter(Boolean)
+        .length === 1
+        ? undefined
+        : 'a graph job needs one of "commands" (which write definitions), "definitions" and "catalog"';
+    case "timer":
+      return (job.at === undefined) !== (job.after === undefined)
+        ? undefined
+        : 'a timer needs one of "at" (a time of day) and "after" (a duration)';
+    case "notify":
+      return (job.to ?? []).length > 0 ? undefined : 'a notify job needs "to": the URLs to tell';
+    case "join":
+    case "breakpoint":
+    case "dummy":
+      return undefined;
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

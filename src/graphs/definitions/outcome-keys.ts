@@ -1,0 +1,162 @@
+import { z } from "zod";
+import { RunOutcome } from "#api/graph.ts";
+import { messageOf } from "#core/fault.ts";
+import { compilePattern } from "#core/line-patterns/pattern-program.ts";
+import {
+  classedOutcomes,
+  compileRules,
+  FailureClassName,
+  LinePattern,
+  mostClasses,
+  mostNumbers,
+  mostPatterns,
+  NumberName,
+  OutcomeRules,
+} from "#core/outcome-rules.ts";
+import { oneOrMany } from "./one-or-many.ts";
+import { rulesOf } from "./outcome-rules-of-job.ts";
+
+const Patterns = oneOrMany(LinePattern, "a pattern").refine(
+  (patterns) => patterns.length <= mostPatterns,
+  `at most ${mostPatterns} patterns`,
+);
+
+const ExitCodes = z.array(z.number().int().min(0).max(255)).min(1, "name at least one exit code");
+
+/** A number that the log tells. */
+const NumberRule = z.strictObject({
+  pattern: LinePattern.refine(hasGroup, "needs a group ( ) around the number").describe(
+    "Its first group holds the number. The last line that fits counts.",
+  ),
+  min: z.number().optional().describe("With less, the job has failed."),
+  max: z.number().optional().describe("With more, the job has failed."),
+  optional: z.boolean().optional().describe("A log that does not tell it is good, too."),
+});
+
+/** What counts as success, beside what the exit code says. */
+export const Success = z
+  .strictObject({
+    "exit-codes": ExitCodes.optional().describe("Exit codes that count as success. Default: [0]."),
+    patterns: Patterns.optional().describe("Each must fit a line of the log."),
+    numbers: z
+      .record(NumberName, NumberRule)
+      .refine(
+        (numbers) => Object.keys(numbers).length <= mostNumbers,
+        `at most ${mostNumbers} numbers`,
+      )
+      .optional()
+      .describe("Numbers that the log tells, and between what they must be."),
+  })
+  .describe("What counts as success.");
+
+const ownNames: ReadonlySet<string> = new Set(["success", "failure", "end", ...RunOutcome.options]);
+
+const FailureClass = z.strictObject({
+  patterns: Patterns.optional().describe("A failure whose log has such a line is in this class."),
+  "exit-codes": ExitCodes.optional().describe("So is one with such an exit code."),
+  outcomes: z
+    .array(z.enum(classedOutcomes, { error: `must be ${classedOutcomes.join(" or ")}` }))
+    .optional()
+    .describe("So is one that ended so."),
+  fails: z
+    .boolean()
+    .optional()
+    .describe("Such a line alone fails the job, whatever its exit code. Default: false."),
+  retry: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether a failure of this class is retried, within `retries`. Once a class says true, no failure outside of such classes is.",
+    ),
+});
+
+/** Names for failures, and what they are known by. */
+export const Failure = z
+  .record(
+    FailureClassName.refine(
+      (name) => !ownNames.has(name),
+      "success, failure, end and the outcomes of runs cannot be names of classes",
+    ),
+    FailureClass,
+  )
+  .refine((classes) => Object.keys(classes).length <= mostClasses, `at most ${mostClasses} classes`)
+  .describe("Classes of failures: what they are known by, and whether they are retried.");
+
+export const Errors = Patterns.describe(
+  "Lines of the log that are errors: shown with the run, the first 50 of them.",
+);
+
+/** The part of a job that decides how its runs have ended. */
+export interface OutcomeKeys {
+  readonly success?: z.output<typeof Success> | undefined;
+  readonly failure?: z.output<typeof Failure> | undefined;
+  readonly errors?: z.output<typeof Errors> | undefined;
+  readonly retries?: number | undefined;
+}
+
+export interface KeyProblem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+/** What each key by itself does not show: rules that contradict each other, or can do nothing. */
+export function problemsOfOutcomeKeys(job: OutcomeKeys): KeyProblem[] {
+  if (job.success === undefined && job.failure === undefined && job.errors === undefined) return [];
+  const good = job.success?.["exit-codes"] ?? [0];
+  const ofNumbers = Object.entries(job.success?.numbers ?? {}).flatMap(([name, { min, max }]) =>
+    min !== undefined && max !== undefined && min > max
+      ? [
+          {
+            path: ["success", "numbers", name],
+            message: `no number is at least ${min} and at most ${max}`,
+          },
+        ]
+      : [],
+  );
+  const ofClasses = Object.entries(job.failure ?? {}).flatMap(([name, known]): KeyProblem[] => {
+    const path = ["failure", name];
+    const { patterns = [], "exit-codes": codes = [], outcomes = [] } = known;
+    const both = codes.find((code) => good.includes(code));
+    return [
+      ...(patterns.length + codes.length + outcomes.length === 0
+        ? [{ path, message: "a class is known by patterns, exit-codes or outcomes: name some" }]
+        : []),
+      ...(both === undefined
+        ? []
+        : [{ path: [...path, "exit-codes"], message: `exit code ${both} counts as success` }]),
+      ...(known.fails === true && patterns.length === 0
+        ? [{ path: [...path, "fails"], message: "only patterns can fail a job that exited well" }]
+        : []),
+      ...(known.retry === true && (job.retries ?? 0) === 0
+        ? [
+            {
+              path: [...path, "retry"],
+              message: 'nothing is retried without "retries": say how often',
+            },
+          ]
+        : []),
+    ];
+  });
+  return [...ofNumbers, ...ofClasses, ...problemsTogether(job)];
+}
+
+function problemsTogether(job: OutcomeKeys): KeyProblem[] {
+  const rules = rulesOf(job);
+  // A pattern that cannot be used by itself is said already, at its place.
+  if (!OutcomeRules.safeParse(rules).success) return [];
+  try {
+    compileRules(rules);
+    return [];
+  } catch (reason) {
+    return [{ path: [], message: messageOf(reason) }];
+  }
+}
+
+function hasGroup(pattern: string): boolean {
+  try {
+    return compilePattern(pattern).groups > 0;
+  } catch {
+    // What else is wrong with it is said already.
+    return true;
+  }
+}

@@ -1,0 +1,152 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseDocument } from "yaml";
+import { readPlainYaml } from "./read-plain-yaml.ts";
+
+const usual = `# yaml-language-server: $schema=../docs/schema/definitions.schema.json
+version: 1
+parameters:
+  node: { type: list, default: [20, 24], description: Versions to test with }
+jobs:
+  lint: { commands: npm run lint }
+
+  test/unit:   # the quick ones
+    commands:
+    - npm run build
+    - 'it''s one'
+    - "a\\tb \\"quoted\\""
+    inputs: [src, test, "*.json", '!**/*.md']
+    needs: {build: {outputs: dist, at: site}, lint: {on: end}}
+    timeout: 10m
+    retries: 1
+    network: true
+    environment: {CI: 1, VERSION: 1.2.3, FLAG: -x}
+    script: |
+      first
+        deeper
+
+      # not a comment
+    last: |-
+      one
+    nothing:
+    tags:
+      - kind: test
+        suite: unit
+      - plain
+      -
+  each-\${version}:
+    when: branch == 'main'
+`;
+
+const manual = readFileSync(join(import.meta.dirname, "../../../docs/definitions.md"), "utf8");
+const examples = [...manual.matchAll(/```yaml\n(.*?)```/gs)].map(([, example = ""]) => example);
+
+/** What the package makes of it; undefined when it finds fault. */
+function wholly(text: string): { readonly value: unknown } | undefined {
+  const document = parseDocument(text, { version: "1.2", prettyErrors: false, logLevel: "silent" });
+  if (document.errors.length > 0) return undefined;
+  try {
+    return { value: document.toJS() };
+  } catch {
+    // An alias without its anchor.
+    return undefined;
+  }
+}
+
+test.each([usual, ...examples.slice(0, 3)])(
+  "what people write is read, and as the package reads it: %#",
+  (text) => {
+    expect(readPlainYaml(text)).toEqual(wholly(text));
+  },
+);
+
+test.each([
+  "a: &x 1\nb: *x\n",
+  "a: >\n  folded\n  text\n",
+  "a: one\n  two\n",
+  "a: 1\na: 2\n",
+  "a: !!str 1\n",
+  "? a\n: b\n",
+  "a:\tb\n",
+  "- a\n",
+  "a: [b\n",
+  "a: 1",
+  "a: 0x10\n",
+  "__proto__: 1\n",
+  "---\na: 1\n---\nb: 1\n",
+])("the rest is left to the package: %j", (text) => {
+  expect(readPlainYaml(text)).toBeUndefined();
+});
+
+const pieces = [
+  "\n",
+  " ",
+  "  ",
+  ":",
+  ": ",
+  "- ",
+  "#",
+  " #",
+  ",",
+  "[",
+  "]",
+  "{",
+  "}",
+  '"',
+  "'",
+  "|",
+  "|\n",
+  "a",
+  "b: c",
+  "1",
+  "-",
+  "~",
+  "\\",
+  "&a ",
+  "*a",
+  "!",
+  "%",
+  "@",
+  "?",
+  "null",
+  "true",
+  ".5",
+  "\n    ",
+  "\n      ",
+];
+
+test("whatever a text becomes by chance, it is read as the package reads it, or left to the package", () => {
+  const change = fc.record({
+    at: fc.nat(usual.length),
+    remove: fc.nat(3),
+    insert: fc.constantFrom("", ...pieces),
+  });
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+      const text = changes.reduce(
+        (before, { at, remove, insert }) =>
+          before.slice(0, at) + insert + before.slice(at + remove),
+        usual,
+      );
+      const plainly = readPlainYaml(text);
+
+      expect(plainly ?? wholly(text)).toEqual(wholly(text));
+    }),
+    { numRuns: 1_500 },
+  );
+});
+
+test("short texts of nothing but signs are read as the package reads them, or left to it", () => {
+  const signs = fc.array(fc.constantFrom(...pieces, "k: ", "k:\n", "k:\n  "), { maxLength: 12 });
+  fc.assert(
+    fc.property(signs, (parts) => {
+      const text = `k: ${parts.join("")}\n`;
+      const plainly = readPlainYaml(text);
+
+      expect(plainly ?? wholly(text)).toEqual(wholly(text));
+    }),
+    { numRuns: 5_000 },
+  );
+});

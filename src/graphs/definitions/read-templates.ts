@@ -1,0 +1,152 @@
+import { setImmediate } from "node:timers/promises";
+import { DefinitionFile } from "./definition-file.ts";
+import { definitionLimits } from "./definition-limits.ts";
+import { type DefinitionOrigin, originInFile, problemNowhere } from "./definition-origin.ts";
+import { type DefinitionProblem, DefinitionProblems, throwIfAny } from "./definition-problems.ts";
+import { findingsOf } from "./issue-sentence.ts";
+import { readSourceFile, type SourceFile } from "./source-file.ts";
+import type { Declared, JobsTemplate, JobTemplate, Templates } from "./templates.ts";
+
+/**
+ * Reads files of definitions, all together, and fills nothing in.
+ *
+ * Throws `DefinitionProblems` with all that is wrong at the first stage at which something is:
+ * syntax, then the top of each file.
+ */
+export async function readTemplates(files: ReadonlyMap<string, string>): Promise<Templates> {
+  const problems: DefinitionProblem[] = [];
+  const sources = await readSources(files, problems);
+  throwIfAny(problems);
+  return templatesIn(sources);
+}
+
+/** The same of files that were read before. */
+export function templatesIn(sources: readonly SourceFile[]): Templates {
+  const problems: DefinitionProblem[] = [];
+  const tops = sources.map((source) => ({
+    origin: originInFile(source),
+    top: readTop(source, problems),
+  }));
+  throwIfAny(problems);
+
+  const declared = <Declaration>(
+    section: "parameters" | "switches" | "graphs",
+    what: string,
+    of: (top: DefinitionFile) => Readonly<Record<string, Declaration>> | undefined,
+  ) => declaredIn(section, what, tops, of, problems);
+  const templates: Templates = {
+    parameters: declared("parameters", "parameter", (top) => top.parameters),
+    switches: declared("switches", "switch", (top) => top.switches),
+    graphs: declared("graphs", "graph", (top) => top.graphs),
+    ...splitJobs(tops, problems),
+  };
+  throwIfAny(problems);
+  return templates;
+}
+
+interface Top {
+  readonly origin: DefinitionOrigin;
+  readonly top: DefinitionFile | undefined;
+}
+
+async function readSources(
+  files: ReadonlyMap<string, string>,
+  problems: DefinitionProblem[],
+): Promise<SourceFile[]> {
+  const bytes = [...files.values()].reduce((sum, text) => sum + text.length, 0);
+  if (bytes > definitionLimits.allBytes || files.size > definitionLimits.files) {
+    const message = "the definitions are more than 40 MiB or 2,000 files together";
+    throw new DefinitionProblems([problemNowhere(message)]);
+  }
+  const sources: SourceFile[] = [];
+  for (const [file, text] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    // A file of the largest size can take most of a second; the farm answers others in between.
+    await setImmediate();
+    const source = readSourceFile(file, text);
+    if (Array.isArray(source)) problems.push(...source);
+    else sources.push(source);
+  }
+  return sources;
+}
+
+function readTop(source: SourceFile, problems: DefinitionProblem[]): DefinitionFile | undefined {
+  const parsed = DefinitionFile.safeParse(source.value ?? {});
+  if (parsed.success) return parsed.data;
+  const origin = originInFile(source);
+  for (const issue of parsed.error.issues) {
+    problems.push(...findingsOf(issue, keysAt).map((finding) => origin.problem(finding)));
+  }
+  return undefined;
+}
+
+function keysAt(path: readonly PropertyKey[]): readonly string[] {
+  switch (path[0]) {
+    case undefined:
+      return Object.keys(DefinitionFile.shape);
+    case "switches":
+      return ["default", "description"];
+    case "graphs":
+      return ["description", "select", "inactive", "parameters", "switches"];
+    default:
+      return ["type", "default", "description"];
+  }
+}
+
+function declaredIn<Declaration>(
+  section: string,
+  what: string,
+  tops: readonly Top[],
+  of: (top: DefinitionFile) => Readonly<Record<string, Declaration>> | undefined,
+  problems: DefinitionProblem[],
+): Map<string, Declared<Declaration>> {
+  const declared = new Map<string, Declared<Declaration>>();
+  for (const { origin, top } of tops) {
+    for (const [name, declaration] of Object.entries((top && of(top)) ?? {})) {
+      const first = declared.get(name);
+      const path = [section, name];
+      if (first === undefined) declared.set(name, { declaration, origin });
+      else {
+        const message = `${what} "${name}" is declared already, in ${first.origin.where(path)}; keep one`;
+        problems.push(origin.problem({ path, of: "key", message }));
+      }
+    }
+  }
+  return declared;
+}
+
+/** Jobs that stand plainly under their names are told apart; what JSON-e makes of the rest, it has to say. */
+function splitJobs(
+  tops: readonly Top[],
+  problems: DefinitionProblem[],
+): { readonly jobs: JobTemplate[]; readonly expressions: JobsTemplate[] } {
+  const jobs = new Map<string, JobTemplate>();
+  const expressions: JobsTemplate[] = [];
+  for (const { origin, top } of tops) {
+    const written = top?.jobs ?? {};
+    const names = Object.keys(written);
+    if (names.some((name) => name.startsWith("$"))) {
+      expressions.push({ jobs: written, origin });
+      continue;
+    }
+    for (const name of names) {
+      const first = jobs.get(name);
+      if (first === undefined) jobs.set(name, { name, job: written[name], origin });
+      else problems.push(definedTwice(name, first.origin, origin));
+    }
+  }
+  if (jobs.size > definitionLimits.definitions) {
+    const message = "the definitions have more than 50,000 jobs, the most that a catalog can have";
+    throw new DefinitionProblems([problemNowhere(message)]);
+  }
+  return { jobs: [...jobs.values()], expressions };
+}
+
+export function definedTwice(
+  name: string,
+  first: DefinitionOrigin,
+  second: DefinitionOrigin,
+): DefinitionProblem {
+  const path = ["jobs", name];
+  const message = `job "${name}" is defined already, in ${first.where(path)}; rename one of them`;
+  return second.problem({ path, of: "key", message });
+}

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { CommitSha } from "#core/commit-sha.ts";
+import { oneOrMany } from "./one-or-many.ts";
+import { InputGlob, RelativePath } from "./relative-path.ts";
+
+const mostSources = 20;
+
+/** Another repository, parts of which the job reads. */
+const Source = z.strictObject({
+  repository: z
+    .string()
+    .min(1, "must be a path or a URL")
+    .max(4_096)
+    .refine(
+      (address) => !/^[a-z][a-z0-9+.-]*:\/\/[^/@]*:[^/@]*@/i.test(address),
+      "must not hold a password: everybody reads definitions. Give it to the farm's Git instead",
+    )
+    .describe("A URL that the farm's Git can fetch, or a path on its machine."),
+  rev: z
+    .string()
+    .min(1)
+    .max(512)
+    .optional()
+    .describe(
+      "A branch, a tag or a commit; which commit that is, is looked up when the graph is made. Default: HEAD.",
+    ),
+  commit: CommitSha.optional().describe(
+    "The commit itself, in place of rev. The farm fills it in.",
+  ),
+  at: RelativePath.describe("Directory that its files are put into."),
+  inputs: oneOrMany(InputGlob, "a pattern of paths")
+    .optional()
+    .describe("Patterns of the files that the job reads of it, as in inputs. By default all."),
+});
+export type Source = z.output<typeof Source>;
+
+export const Sources = z
+  .array(Source)
+  .max(mostSources, `a job has at most ${mostSources} sources`)
+  .describe("Other repositories that the job reads, each put into a directory of its own.");

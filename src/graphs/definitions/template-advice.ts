@@ -1,0 +1,29 @@
+import { suggestion } from "./nearest-name.ts";
+
+/** What expressions can name, for advice to those who named something else. */
+export interface NamesInExpressions {
+  readonly parameters: readonly string[];
+  readonly switches: readonly string[];
+}
+
+/** json-e's words are for its authors; the mistakes that everybody makes get an answer. */
+export function templateAdvice(message: string, names: NamesInExpressions): string {
+  const unknown = /unknown context value (\S+)/.exec(message)?.[1];
+  if (unknown !== undefined) {
+    return `template: there is no value "${unknown}" here (there are parameters, switches, repository, commit, branch, rev); for a variable of the shell write $${unknown} or $\${...} with two dollar signs`;
+  }
+  const beside = /(\$[a-z]+)\S* has undefined properties: (\S+)/i.exec(message);
+  if (beside !== null) {
+    const [, construct, key] = beside;
+    const way =
+      construct === "$merge" ? "into a map of its list" : "away, and join the two with $merge";
+    return `template: "${key}" cannot stand beside ${construct}; move it ${way}`;
+  }
+  const absent = /object has no property "?([A-Za-z0-9_]+)"?/.exec(message)?.[1];
+  if (absent !== undefined) {
+    const hint = suggestion(absent, [...names.switches, ...names.parameters]);
+    const way = hint === "" ? '; declare it under "switches" or "parameters"' : hint;
+    return `template: nothing declares "${absent}"${way}`;
+  }
+  return `template: ${message}`;
+}

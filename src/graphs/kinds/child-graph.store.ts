@@ -1,0 +1,256 @@
+import { z } from "zod";
+import { GraphState } from "#api/job-state.ts";
+import { CommitSha } from "#core/commit-sha.ts";
+import { TrustDomain } from "#core/trust-domain.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { type CatalogEntry, DefinitionDigest } from "../catalog.ts";
+import type { JobDefinition } from "../definitions/job-definition.ts";
+import { GraphId } from "../graph-id.ts";
+
+const Definition = z.custom<JobDefinition>((body) => typeof body === "object");
+
+const RunToPlan = z.object({
+  graphId: GraphId,
+  job: z.string(),
+  run: z.number(),
+  definition: Definition,
+  /** What its commands made: an REv2 ActionResult, binary. Null when it has no commands. */
+  result: z.instanceof(Uint8Array).nullable(),
+  set: GraphId,
+  repository: z.string(),
+  url: z.string(),
+  commit: CommitSha,
+  rev: z.string(),
+  subject: z.string(),
+  author: z.string(),
+  committedAt: z.date(),
+  parameters: z.record(z.string(), z.unknown()),
+  domain: TrustDomain,
+  skipCache: z.boolean(),
+  branch: z.string(),
+  priority: z.number(),
+  priorityCap: z.number().nullable(),
+  top: z.boolean(),
+  submittedBy: z.string(),
+});
+/** A run whose graph is to be planned, with all that the graph takes over from its parent. */
+export type RunToPlan = z.infer<typeof RunToPlan>;
+
+/** Takes runs whose graphs are to be planned; nobody else does until `until`. */
+export function takeRunsToPlan(
+  tx: Tx,
+  now: Date,
+  until: Date,
+  most: number,
+): Promise<RunToPlan[]> {
+  return tx.many(
+    RunToPlan,
+    sql`
+      with due as (
+        select run.graph_id, run.job, run.number
+        from run join job on job.graph_id = run.graph_id and job.name = run.job
+        where run.state <> 'finished' and run.served_by = 'farm' and run.due_at <= ${now}
+          and job.kind = 'graph'
+        order by run.due_at
+        limit ${most}
+        for update of run skip locked
+      ),
+      taken as (
+        update run set due_at = ${until}
+        from due
+        where run.graph_id = due.graph_id and run.job = due.job and run.number = due.number
+        returning run.graph_id, run.job, run.number, run.result
+      )
+      select taken.graph_id as "graphId", taken.job, taken.number as run, taken.result,
+             definition.body as definition, graph.set_id as set, graph.repository, repository.url,
+             graph.commit, graph.rev, graph.subject, graph.author, graph.committed_at as "committedAt",
+             graph.parameters, graph.domain, graph.skip_cache as "skipCache", graph.branch, graph.priority,
+             graph.priority_cap as "priorityCap", graph.top, graph.submitted_by as "submittedBy"
+      from taken
+      join job on job.graph_id = taken.graph_id and job.name = taken.job
+      join definition on definition.digest = job.definition
+      join graph on graph.id = taken.graph_id
+      join repository on repository.name = graph.repository
+    `,
+  );
+}
+
+const SetSize = z.object({ depth: z.number(), jobs: z.number() });
+
+/**
+ * How deep a graph lies below one that no job made, and how many jobs its set has.
+ *
+ * Until the transaction ends, nobody else adds a child to the set.
+ */
+export async function sizeOfSet(
+  tx: Tx,
+  graphId: GraphId,
+  set: GraphId,
+): Promise<{ readonly depth: number; readonly jobs: number }> {
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${set}::text, 0))`);
+  const [row] = await tx.many(
+    SetSize,
+    sql`
+      with recursive above as (
+        select id, parent_id, parent_kind, 0 as depth from graph where id = ${graphId}
+        union all
+        select graph.id, graph.parent_id, graph.parent_kind, above.depth + 1
+        from above join graph on graph.id = above.parent_id
+        where above.parent_kind = 'subgraph' and above.depth < 100
+      )
+      select (select max(depth) from above) as depth,
+             (select coalesce(sum(number::int), 0) from graph, jsonb_each_text(counts) as c (state, number)
+              where set_id = ${set}) as jobs
+    `,
+  );
+  return row ?? { depth: 0, jobs: 0 };
+}
+
+const One = z.object({ one: z.literal(1) });
+
+/** Whether a run still waits for its graph to be planned. The parent is locked. */
+export async function stillToPlan(tx: Tx, { graphId, job, run }: RunKey): Promise<boolean> {
+  const rows = await tx.many(
+    One,
+    sql`
+      select 1 as one from run
+      where graph_id = ${graphId} and job = ${job} and number = ${run}
+        and state = 'running' and served_by = 'farm' and due_at is not null
+    `,
+  );
+  return rows.length > 0;
+}
+
+export interface RunKey {
+  readonly graphId: GraphId;
+  readonly job: string;
+  readonly run: number;
+}
+
+/** Notes which graph a run made; the run then waits for it. */
+export async function keepChild(
+  tx: Tx,
+  { graphId, job, run }: RunKey,
+  child: GraphId,
+): Promise<void> {
+  await tx.run(sql`
+    insert into child_graph (child, graph_id, job, run) values (${child}, ${graphId}, ${job}, ${run})
+  `);
+  await tx.run(sql`
+    update run set due_at = null where graph_id = ${graphId} and job = ${job} and number = ${run}
+  `);
+}
+
+/** Lets a run be planned later, after a failure of ours. */
+export async function planLater(tx: Tx, { graphId, job, run }: RunKey, at: Date): Promise<void> {
+  await tx.run(sql`
+    update run set due_at = ${at}
+    where graph_id = ${graphId} and job = ${job} and number = ${run}
+      and state = 'running' and served_by = 'farm' and due_at is not null
+  `);
+}
+
+const EndedChild = z.object({
+  child: GraphId,
+  graphId: GraphId,
+  job: z.string(),
+  run: z.number(),
+  overVersion: z.number(),
+});
+export type EndedChild = z.infer<typeof EndedChild>;
+
+/** Runs whose graphs have ended, and which have not learned it. */
+export function endedChildren(tx: Tx, most: number): Promise<EndedChild[]> {
+  return tx.many(
+    EndedChild,
+    sql`
+      select child, graph_id as "graphId", job, run, over_version as "overVersion"
+      from child_graph
+      where over_version is not null and not settled
+      order by graph_id
+      limit ${most}
+    `,
+  );
+}
+
+const ChildState = z.object({
+  child: GraphId,
+  state: GraphState,
+  /** Jobs that failed, the first few by name. */
+  failed: z.array(z.string()),
+  failures: z.number(),
+});
+export type ChildState = z.infer<typeof ChildState>;
+
+export function statesOfChildren(tx: Tx, ids: readonly GraphId[]): Promise<ChildState[]> {
+  return tx.many(
+    ChildState,
+    sql`
+      select graph.id as child, graph.state,
+             coalesce((graph.counts ->> 'failed')::int, 0) as failures,
+             array(select name from job where graph_id = graph.id and state = 'failed'
+                   order by name limit 5) as failed
+      from graph where id = any(${ids}::uuid[])
+    `,
+  );
+}
+
+/** Notes that runs have learned of the ends of their graphs. */
+export async function markSettled(tx: Tx, children: readonly GraphId[]): Promise<void> {
+  await tx.run(
+    sql`update child_graph set settled = true where child = any(${children}::uuid[])`,
+  );
+}
+
+/** Takes back the mark of a graph that goes on again; not one that was set meanwhile. */
+export async function unmarkEnd(
+  tx: Tx,
+  { child, overVersion }: Pick<EndedChild, "child" | "overVersion">,
+): Promise<void> {
+  await tx.run(sql`
+    update child_graph set over_version = null
+    where child = ${child} and over_version = ${overVersion}
+  `);
+}
+
+const Orphan = z.object({ child: GraphId });
+
+/** Graphs that go on though the run that made them is over: it was cancelled. */
+export async function orphanedChildren(tx: Tx): Promise<GraphId[]> {
+  const rows = await tx.many(
+    Orphan,
+    sql`
+      select child
+      from child_graph
+      join run on run.graph_id = child_graph.graph_id and run.job = child_graph.job
+        and run.number = child_graph.run
+      join graph on graph.id = child_graph.child
+      where child_graph.over_version is null and not child_graph.settled
+        and run.state = 'finished' and graph.state = 'running' and graph.cancel_asked_at is null
+      limit 100
+    `,
+  );
+  return rows.map((row) => row.child);
+}
+
+const StoredEntry = z.object({
+  name: z.string(),
+  digest: DefinitionDigest,
+  definition: Definition,
+});
+
+/** The jobs of a stored catalog; none when nobody knows it, or when it holds templates. */
+export function jobsOfCatalog(tx: Tx, digest: string): Promise<CatalogEntry[]> {
+  return tx.many(
+    StoredEntry,
+    sql`
+      select catalog_entry.name, definition.digest, definition.body as definition
+      from catalog
+      join catalog_entry on catalog_entry.catalog = catalog.digest
+      join definition on definition.digest = catalog_entry.definition
+      where catalog.digest = ${digest} and catalog.holds = 'jobs'
+      order by catalog_entry.name
+    `,
+  );
+}

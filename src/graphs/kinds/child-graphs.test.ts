@@ -1,0 +1,170 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { everybody } from "#access/principal.ts";
+import { sql } from "#db/sql.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { cancelGraph } from "../cancel-graph.ts";
+import { GraphId } from "../graph-id.ts";
+import { wholeGraph } from "../graph-page.store.ts";
+import { farmOfKinds } from "./farm-of-kinds.fixture.ts";
+
+const db = await freshDb();
+let farm: Awaited<ReturnType<typeof farmOfKinds>>;
+beforeAll(async () => {
+  farm = await farmOfKinds(db);
+});
+afterAll(async () => {
+  await farm.stop();
+  await db.close();
+});
+
+/** The graphs that jobs of a graph made, the first made first. */
+async function childrenOf(id: GraphId): Promise<GraphId[]> {
+  const rows = await db.many(
+    z.object({ id: GraphId }),
+    sql`select id from graph where parent_id = ${id} order by number`,
+  );
+  return rows.map((row) => row.id);
+}
+
+const inline = (jobs: string) => `  g: {kind: graph, definitions: {version: 1, jobs: ${jobs}}}`;
+const writes = (text: string) => ({ outputs: { ".grange-graph.yml": text } });
+
+describe("a graph job", () => {
+  test("whose commands write definitions runs what these say, and ends as it ends", async () => {
+    const id = await farm.submitJobs(
+      `  g: {kind: graph, commands: "generate # ${randomUUID()}"}\n  after: {kind: dummy, needs: [g]}`,
+    );
+
+    const scripts = await farm.workAll((script) =>
+      script.includes("generate")
+        ? writes(`version: 1\njobs: {inner: {commands: "made # ${randomUUID()}"}}`)
+        : {},
+    );
+
+    expect(scripts).toHaveLength(2);
+    expect(await farm.states(id)).toEqual({ g: "succeeded", after: "succeeded" });
+    const [child] = await childrenOf(id);
+    const graph = child && (await wholeGraph(db, child));
+    expect(graph).toMatchObject({
+      state: "succeeded",
+      set: id,
+      parent: { id, kind: "subgraph", job: "g" },
+    });
+  });
+
+  test("goes on for as long as its graph does", async () => {
+    const id = await farm.submitJobs(inline("{slow: {kind: dummy, dummy: {after: 1h}}}"));
+    expect(await farm.states(id)).toEqual({ g: "running" });
+
+    await farm.untilNextDue();
+
+    expect(await farm.states(id)).toEqual({ g: "succeeded" });
+  });
+
+  test("fails when its graph does, and names it and what failed", async () => {
+    const id = await farm.submitJobs(inline("{bad: {kind: dummy, dummy: {outcome: failed}}}"));
+
+    expect(await farm.states(id)).toEqual({ g: "failed" });
+    const [child] = await childrenOf(id);
+    expect((await farm.runs(id, "g"))[0]?.message).toBe(`its graph ${child} failed: bad`);
+  });
+
+  test("that is retried makes a new graph", async () => {
+    const id = await farm.submitJobs(
+      "  g: {kind: graph, retries: 1, definitions: {version: 1, jobs: {bad: {kind: dummy, dummy: {outcome: failed}}}}}",
+    );
+
+    expect(await farm.states(id)).toEqual({ g: "failed" });
+    expect(await childrenOf(id)).toHaveLength(2);
+  });
+
+  test("that is cancelled takes its graph along", async () => {
+    const id = await farm.submitJobs(inline("{waits: {kind: breakpoint}}"));
+
+    await cancelGraph(db, farm.queue, everybody, id);
+    await farm.settle();
+
+    const [child] = await childrenOf(id);
+    expect(child && (await wholeGraph(db, child))?.state).toBe("cancelled");
+    expect(await farm.states(id)).toEqual({ g: "cancelled" });
+  });
+
+  test("whose graph was cancelled by itself is cancelled", async () => {
+    const id = await farm.submitJobs(inline("{waits: {kind: breakpoint}}"));
+    const [child] = await childrenOf(id);
+    if (child === undefined) throw new RangeError("no child");
+
+    await cancelGraph(db, farm.queue, everybody, child);
+    await farm.settle();
+
+    expect(await farm.states(id)).toEqual({ g: "cancelled" });
+  });
+
+  test("whose result the action cache knows makes its graph all the same", async () => {
+    const commands = `generate # ${randomUUID()}`;
+    const jobs = `  g: {kind: graph, inputs: [], commands: "${commands}"}`;
+    const made = writes("version: 1\njobs: {inner: {kind: dummy}}");
+    await farm.submitJobs(jobs);
+    await farm.workAll(() => made);
+
+    const id = await farm.submitJobs(jobs);
+
+    expect(await farm.workAll(() => made)).toEqual([]);
+    expect(await farm.states(id)).toEqual({ g: "succeeded" });
+    expect((await farm.runs(id, "g"))[0]?.cachedFrom).not.toBeNull();
+  });
+});
+
+describe("what a stranger's commands write", () => {
+  test.each([
+    { what: "nothing", outputs: {}, says: "did not write .grange-graph.yml" },
+    { what: "no YAML", outputs: { ".grange-graph.yml": "jobs: [" }, says: ".grange-graph.yml" },
+    {
+      what: "more than a file may have",
+      outputs: { ".grange-graph.yml": `version: 1\n# ${"x".repeat(1024 * 1024)}` },
+      says: "more than 1 MiB",
+    },
+    {
+      what: "an alias bomb",
+      outputs: {
+        ".grange-graph.yml": `version: 1\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [${"*a,".repeat(200)}]\njobs: {}`,
+      },
+      says: ".grange-graph.yml",
+    },
+    {
+      what: "jobs that wait for each other",
+      outputs: {
+        ".grange-graph.yml":
+          "version: 1\njobs: {a: {kind: dummy, needs: [b]}, b: {kind: dummy, needs: [a]}}",
+      },
+      says: "wait for each other",
+    },
+  ])("$what: fails the job, and says what is wrong", async ({ outputs, says }) => {
+    const id = await farm.submitJobs(
+      `  g: {kind: graph, commands: "generate # ${randomUUID()}"}`,
+    );
+
+    await farm.workAll(() => ({ outputs }));
+
+    expect(await farm.states(id)).toEqual({ g: "failed" });
+    expect((await farm.runs(id, "g"))[0]?.message).toContain(says);
+  });
+
+  test("a graph that makes itself without end is ended four deep", async () => {
+    const itself = `version: 1\njobs: {g: {kind: graph, inputs: [], commands: "again # ${randomUUID()}"}}`;
+    const id = await farm.submitJobs(
+      `  g: {kind: graph, commands: "generate # ${randomUUID()}"}`,
+    );
+
+    await farm.workAll(() => writes(itself));
+
+    expect(await farm.states(id)).toEqual({ g: "failed" });
+    const rows = await db.many(
+      z.object({ graphs: z.number() }),
+      sql`select count(*) as graphs from graph where set_id = ${id}`,
+    );
+    expect(rows[0]?.graphs).toBe(5);
+  });
+});

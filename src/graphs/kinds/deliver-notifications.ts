@@ -1,0 +1,43 @@
+import { mapAtMost } from "#cas/map-at-most.ts";
+import type { Db } from "#db/db.ts";
+import {
+  dropNotificationsOfEndedRuns,
+  keepTold,
+  type Notification,
+  takeNotifications,
+  type Told,
+} from "./notification.store.ts";
+import { sendToWebhook } from "./send-to-webhook.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+const atOnce = 8;
+const mostPerTurn = 32;
+/** Well above what one turn of tries can take. */
+const turnMs = 120_000;
+
+/** Tells what is to be told at `now`. Answers how much that was. */
+export async function deliverNotifications(
+  { db, webhooks }: { readonly db: Db; readonly webhooks: Webhooks },
+  now: Date,
+): Promise<number> {
+  await dropNotificationsOfEndedRuns(db);
+  const taken = await takeNotifications(db, now, new Date(now.getTime() + turnMs), mostPerTurn);
+  if (taken.length === 0) return 0;
+  const told = await mapAtMost(atOnce, taken, async (notification) => ({
+    notification,
+    told: afterTry(notification, await sendToWebhook(webhooks, notification), now),
+  }));
+  await db.transaction((tx) => keepTold(tx, told, now));
+  return taken.length;
+}
+
+/** What follows from a try: delivered, tried again later and later, or given up when a day is over. */
+export function afterTry(
+  { attempts, giveUpAt }: Pick<Notification, "attempts" | "giveUpAt">,
+  problem: string | undefined,
+  now: Date,
+): Told {
+  if (problem === undefined) return { kind: "delivered" };
+  const at = new Date(now.getTime() + Math.min(3_600_000, 1_000 * 2 ** (attempts - 1)));
+  return at > giveUpAt ? { kind: "failed", problem } : { kind: "again", at, problem };
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import type { Db } from "#db/db.ts";
+import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
+import { prepareReadyJobs } from "../graph-runner.ts";
+import type { GraphId } from "../graph-id.ts";
+import { jobDetail } from "../job-detail.store.ts";
+import { nextDue } from "./errand.store.ts";
+import { childGraphChores, chunkChores, errandChores } from "./serve-errands.ts";
+import { Webhooks } from "./webhooks.ts";
+
+/** A farm without workers whose time only passes when a test says so. */
+export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
+  const farm = await farmOfGraphs(db);
+  let now = new Date();
+  const rooms = { ...farm.parts, ...farm.submission, webhooks, queue: farm.queue };
+  const chores = [...errandChores(rooms), ...childGraphChores(rooms), ...chunkChores(rooms)];
+  /** Does all that can be done without time going by. */
+  const settle = async () => {
+    for (let did = 1; did > 0; ) {
+      did = await prepareReadyJobs(farm.parts);
+      for (const { run } of chores) did += await run(now);
+      if (did > 0) continue;
+      // The queue goes by the real time, and so does what its executions leave to be done.
+      const due = await nextDue(db);
+      if (due !== undefined && due > now && due <= new Date()) {
+        now = new Date();
+        did = 1;
+      }
+    }
+  };
+  return {
+    ...farm,
+    rooms,
+    now: () => now,
+    settle,
+    /** Commits jobs, in YAML's words and indented by two, and submits their graph. */
+    async submitJobs(jobs: string) {
+      farm.repository.write({ ".grange/jobs.yml": `version: 1\njobs:\n${jobs}\n# ${randomUUID()}` });
+      farm.repository.commit("Change");
+      const { id } = await farm.submit();
+      await settle();
+      return id;
+    },
+    /** As `work`, with all that the farm does in between. Answers the scripts that were run. */
+    async workAll(answer?: Parameters<typeof farm.work>[0]) {
+      const scripts: string[] = [];
+      for (;;) {
+        await settle();
+        const ran = await farm.work(answer);
+        if (ran.length === 0) return scripts;
+        scripts.push(...ran);
+      }
+    },
+    /** Lets time pass until something is due, and does it. Answers how long that was, in ms. */
+    async untilNextDue() {
+      const due = await nextDue(db);
+      const ms = due === undefined ? Number.POSITIVE_INFINITY : due.getTime() - now.getTime();
+      if (due !== undefined && due > now) now = due;
+      await settle();
+      return ms;
+    },
+    async runs(id: GraphId, job: string) {
+      return (await jobDetail(db, id, job))?.runList ?? [];
+    },
+  };
+}

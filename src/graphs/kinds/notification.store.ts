@@ -1,0 +1,217 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { GraphId } from "../graph-id.ts";
+import type { ReadyErrand } from "./errand.store.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+/** How long a notification is tried before it has failed. */
+const patienceHours = 24;
+/** Names of awaited jobs that a notification lists; it is to stay below 64 KiB. */
+const mostNeeds = 200;
+
+/** Keeps what notify jobs that begin have to tell, with what became of the jobs before them. */
+export async function keepNotifications(
+  tx: Tx,
+  begun: readonly ReadyErrand[],
+  webhooks: Webhooks,
+  now: Date,
+): Promise<void> {
+  const rows = begun
+    .filter(({ kind }) => kind === "notify")
+    .flatMap(({ graphId, job, runs, definition }) =>
+      (definition.to ?? []).map((url) => ({
+        graph_id: graphId,
+        job,
+        run: runs + 1,
+        url,
+        message: definition.message ?? "",
+        allowed: webhooks.allows(url),
+      })),
+    );
+  if (rows.length === 0) return;
+  await tx.run(sql`
+    insert into notification (id, graph_id, job, run, url, state, next_at, give_up_at, problem, body)
+    select id, n.graph_id, n.job, n.run, n.url,
+           case when n.allowed then 'pending' else 'kept' end,
+           case when n.allowed then ${now}::timestamptz end,
+           ${now}::timestamptz + make_interval(hours => ${patienceHours}),
+           case when not n.allowed then 'the configuration of the server (GRANGE_WEBHOOKS) does not allow this URL' end,
+           jsonb_build_object(
+             'id', id, 'graph', n.graph_id, 'job', n.job, 'run', n.run, 'message', n.message,
+             'repository', graph.repository, 'commit', graph.commit, 'branch', graph.branch,
+             'needs', coalesce((
+               select jsonb_object_agg(name, jsonb_build_object('state', state, 'outcome', outcome))
+               from (
+                 select source.name, source.state, run.outcome
+                 from edge
+                 join job as source on source.graph_id = edge.graph_id and source.name = edge.on_job
+                 left join run on run.graph_id = source.graph_id and run.job = source.name and run.number = source.runs
+                 where edge.graph_id = n.graph_id and edge.job = n.job
+                 order by source.name
+                 limit ${mostNeeds}
+               ) as needed
+             ), '{}'))
+    from (
+      select gen_random_uuid() as id, r.*
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as r (graph_id uuid, job text, run integer, url text, message text, allowed boolean)
+    ) as n
+    join graph on graph.id = n.graph_id
+  `);
+  await markToldRuns(
+    tx,
+    rows.map((row) => ({ graphId: row.graph_id, job: row.job, run: row.run })),
+    now,
+  );
+  await tx.run(sql`select pg_notify('grange_errand', '')`);
+}
+
+interface RunKey {
+  readonly graphId: GraphId;
+  readonly job: string;
+  readonly run: number;
+}
+
+/** Of runs that have nothing left to tell, notes that they can end. */
+async function markToldRuns(tx: Tx, runs: readonly RunKey[], now: Date): Promise<void> {
+  await tx.run(sql`
+    update run set due_at = ${now}
+    from unnest(${runs.map(({ graphId }) => graphId)}::uuid[], ${runs.map(({ job }) => job)}::text[],
+                ${runs.map(({ run }) => run)}::integer[]) as r (graph_id, job, number)
+    where run.graph_id = r.graph_id and run.job = r.job and run.number = r.number
+      and run.state = 'running' and run.due_at is null
+      and not exists (
+        select from notification
+        where notification.graph_id = run.graph_id and notification.job = run.job
+          and notification.run = run.number and notification.state = 'pending')
+  `);
+}
+
+const Notification = z.object({
+  id: z.uuid(),
+  graphId: GraphId,
+  job: z.string(),
+  run: z.number(),
+  url: z.string(),
+  body: z.record(z.string(), z.unknown()),
+  /** This try included. */
+  attempts: z.number(),
+  giveUpAt: z.date(),
+});
+/** Something to be told, once more or for the first time. */
+export type Notification = z.infer<typeof Notification>;
+
+/**
+ * Takes notifications whose time has come.
+ *
+ * Until `until` nobody else takes them; when this server dies, another tells them then. So
+ * a place may hear one twice, and knows it by its id.
+ */
+export function takeNotifications(
+  tx: Tx,
+  now: Date,
+  until: Date,
+  most: number,
+): Promise<Notification[]> {
+  return tx.many(
+    Notification,
+    sql`
+      with due as (
+        select id from notification
+        where state = 'pending' and next_at <= ${now}
+        order by next_at
+        limit ${most}
+        for update skip locked
+      )
+      update notification set next_at = ${until}, attempts = attempts + 1
+      from due where notification.id = due.id
+      returning notification.id, graph_id as "graphId", job, run, url, body, attempts, give_up_at as "giveUpAt"
+    `,
+  );
+}
+
+/** What became of a try. */
+export type Told =
+  | { readonly kind: "delivered" }
+  | { readonly kind: "again"; readonly at: Date; readonly problem: string }
+  | { readonly kind: "failed"; readonly problem: string };
+
+/** Stores what became of tries. */
+export async function keepTold(
+  tx: Tx,
+  told: readonly { readonly notification: Notification; readonly told: Told }[],
+  now: Date,
+): Promise<void> {
+  const rows = told.map(({ notification, told: one }) => ({
+    id: notification.id,
+    state: one.kind === "again" ? "pending" : one.kind,
+    next_at: one.kind === "again" ? one.at : null,
+    problem: one.kind === "delivered" ? null : one.problem,
+  }));
+  await tx.run(sql`
+    update notification
+    set state = t.state, next_at = t.next_at, problem = t.problem,
+        delivered_at = case when t.state = 'delivered' then ${now}::timestamptz end
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as t (id uuid, state text, next_at timestamptz, problem text)
+    where notification.id = t.id and notification.state = 'pending'
+  `);
+  await markToldRuns(
+    tx,
+    told.map(({ notification }) => notification),
+    now,
+  );
+}
+
+const Next = z.object({ at: z.date().nullable() });
+
+/** When the next notification is to be tried. */
+export async function nextNotification(tx: Tx): Promise<Date | undefined> {
+  const [row] = await tx.many(
+    Next,
+    sql`select min(next_at) as at from notification where state = 'pending'`,
+  );
+  return row?.at ?? undefined;
+}
+
+/** Gives up what a run that was cancelled had still to tell. */
+export function dropNotificationsOfEndedRuns(tx: Tx): Promise<number> {
+  return tx.run(sql`
+    update notification set state = 'failed', next_at = null, problem = 'its run was cancelled'
+    from run
+    where notification.state = 'pending' and run.graph_id = notification.graph_id
+      and run.job = notification.job and run.number = notification.run and run.state = 'finished'
+  `);
+}
+
+const ShownNotification = z.object({
+  id: z.string(),
+  run: z.number(),
+  url: z.string(),
+  state: z.enum(["pending", "delivered", "kept", "failed"]),
+  attempts: z.number(),
+  problem: z.string().nullable(),
+  deliveredAt: z
+    .date()
+    .transform((date) => date.toISOString())
+    .nullable(),
+});
+
+/** What a notify job has told, and what it could not, the latest run first. */
+export function notificationsOf(
+  tx: Tx,
+  graphId: GraphId,
+  job: string,
+): Promise<z.infer<typeof ShownNotification>[]> {
+  return tx.many(
+    ShownNotification,
+    sql`
+      select id, run, url, state, attempts, problem, delivered_at as "deliveredAt"
+      from notification
+      where graph_id = ${graphId} and job = ${job}
+      order by run desc, url
+      limit 200
+    `,
+  );
+}

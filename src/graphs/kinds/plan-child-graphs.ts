@@ -1,0 +1,132 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import { everybody } from "#access/principal.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import { lockGraphs } from "../advancing/advance.store.ts";
+import { beginGraph } from "../advancing/begin-graph.ts";
+import { admitCatalog } from "../catalogs/admit-catalog.ts";
+import { insertGraph, keepCatalog } from "../graph.store.ts";
+import { GraphId } from "../graph-id.ts";
+import { plan } from "../plan.ts";
+import { passOnEndedRuns } from "../queue-events.ts";
+import { resolveSources } from "../resolve-sources.ts";
+import {
+  keepChild,
+  planLater,
+  type RunToPlan,
+  sizeOfSet,
+  stillToPlan,
+  takeRunsToPlan,
+} from "./child-graph.store.ts";
+import { type ChildDefinitionRooms, definitionsOfChild } from "./definitions-of-child.ts";
+import { finishErrands } from "./errand.store.ts";
+import { succeeded } from "./errand-end.ts";
+
+export type ChildGraphRooms = ChildDefinitionRooms &
+  Parameters<typeof resolveSources>[0] & { readonly logger: Logger };
+
+/** Graphs within graphs: enough for what people write, too few for what never ends. */
+const deepest = 4;
+const mostJobsOfSet = 50_000;
+const mostPerTurn = 4;
+/** A server that dies leaves its turn to others after this long. */
+const turnMs = 60_000;
+const pauseMs = 5_000;
+
+/** Plans and stores the graphs of runs that have said what is in them. Answers how many it looked at. */
+export async function planChildGraphs(rooms: ChildGraphRooms, now: Date): Promise<number> {
+  const until = new Date(now.getTime() + turnMs);
+  const taken = await takeRunsToPlan(rooms.db, now, until, mostPerTurn);
+  for (const run of taken) await planOne(rooms, run, now);
+  return taken.length;
+}
+
+async function planOne(rooms: ChildGraphRooms, run: RunToPlan, now: Date): Promise<void> {
+  try {
+    await storeChild(rooms, run);
+  } catch (reason) {
+    if (isOfTheJob(reason)) return fail(rooms, run, messageOf(reason));
+    const { graphId: graph, job } = run;
+    rooms.logger.warn({ graph, job, reason: messageOf(reason) }, "a job's graph could not be planned; trying again");
+    await planLater(rooms.db, run, new Date(now.getTime() + pauseMs));
+  }
+}
+
+async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void> {
+  const definitions = await definitionsOfChild(rooms, run);
+  const planned = plan(await resolveSources(rooms, definitions));
+  const begun = await beginGraph(planned);
+  const child = GraphId.parse(randomUUID());
+  await rooms.db.transaction((tx) => keepCatalog(tx, planned.catalog));
+  await rooms.db.transaction(async (tx) => {
+    const size = await sizeOfSet(tx, run.graphId, run.set);
+    refuseWhatNeverEnds(size, begun.jobs.length);
+    await lockGraphs(tx, [run.graphId]);
+    if (!(await stillToPlan(tx, run))) return;
+    await admit(tx, run, planned.catalog);
+    await insertGraph(tx, {
+      ...run,
+      id: child,
+      parent: { kind: "subgraph", id: run.graphId, job: run.job },
+      switches: {},
+      catalog: planned.catalog,
+      parameters: definitions.parameters,
+      begun,
+    });
+    await keepChild(tx, run, child);
+  });
+}
+
+/** Definitions that are within the parent's are signed with it; what commands have written must be signed itself. */
+async function admit(
+  tx: Parameters<typeof admitCatalog>[0],
+  run: RunToPlan,
+  catalog: Parameters<typeof admitCatalog>[1],
+): Promise<void> {
+  if (run.definition.definitions !== undefined || run.definition.catalog !== undefined) return;
+  const { repository, branch } = run;
+  // Priority and class are the parent's, and were admitted with it.
+  await admitCatalog(tx, catalog, {
+    requestedPriority: undefined,
+    top: false,
+    principal: everybody,
+    where: { repository, branch },
+  });
+}
+
+function refuseWhatNeverEnds(
+  { depth, jobs }: { readonly depth: number; readonly jobs: number },
+  more: number,
+): void {
+  if (depth >= deepest) {
+    throw new Fault("failed_precondition", `graphs that make graphs are ${deepest} deep at most`);
+  }
+  if (jobs + more > mostJobsOfSet) {
+    throw new Fault(
+      "failed_precondition",
+      `its graph has ${more} jobs; with ${jobs} others in the set, that is more than ${mostJobsOfSet}`,
+    );
+  }
+}
+
+function isOfTheJob(reason: unknown): boolean {
+  if (!(reason instanceof Fault)) return false;
+  return [
+    "invalid_argument",
+    "not_found",
+    "failed_precondition",
+    "out_of_range",
+    "permission_denied",
+    "resource_exhausted",
+  ].includes(reason.code);
+}
+
+async function fail({ db }: ChildGraphRooms, run: RunToPlan, message: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    const graphs = await lockGraphs(tx, [run.graphId]);
+    const { graphId, job } = run;
+    const end = { ...succeeded, outcome: "failed" as const, message: message.slice(0, 4_000) };
+    const ended = await finishErrands(tx, [{ ...end, graphId, job, run: run.run }]);
+    await passOnEndedRuns(tx, graphs, ended);
+  });
+}

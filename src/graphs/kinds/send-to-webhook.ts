@@ -1,0 +1,76 @@
+import { lookup as lookUp } from "node:dns";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { messageOf } from "#core/fault.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+const timeoutMs = 10_000;
+const mostBytes = 64 * 1024;
+
+/** Undefined when the place has said 2xx; otherwise why that cannot be said, for people. */
+export async function sendToWebhook(
+  webhooks: Webhooks,
+  { id, url, body }: { readonly id: string; readonly url: string; readonly body: unknown },
+): Promise<string | undefined> {
+  // The configuration may have changed since it was kept.
+  if (!webhooks.allows(url)) return "the configuration of the server does not allow this URL";
+  const bytes = Buffer.from(JSON.stringify(body));
+  if (bytes.length > mostBytes) return `it has ${bytes.length} bytes, more than ${mostBytes}`;
+  try {
+    const status = await post(webhooks, new URL(url), id, bytes);
+    return status >= 200 && status < 300 ? undefined : `it answered ${status}`;
+  } catch (reason) {
+    return messageOf(reason);
+  }
+}
+
+/** Answers the status. A redirect is an answer like any other: it is not followed, for it may lead anywhere. */
+function post(webhooks: Webhooks, url: URL, id: string, bytes: Buffer): Promise<number> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0 && !webhooks.allowsAddress(host))
+    return Promise.reject(new Error(`${host} is a private address`));
+  const send = url.protocol === "https:" ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const heard = (response: IncomingMessage) => {
+      // Whatever it says beyond its status is not read.
+      response.destroy();
+      resolve(response.statusCode ?? 0);
+    };
+    const sending = send(
+      url,
+      {
+        method: "POST",
+        agent: false,
+        lookup: allowedLookup(webhooks),
+        signal: AbortSignal.timeout(timeoutMs),
+        headers: {
+          "content-type": "application/json",
+          "content-length": bytes.length,
+          "user-agent": "grange",
+          "grange-notification": id,
+        },
+      },
+      heard,
+    );
+    sending.on("error", (reason) =>
+      reject(reason.name === "AbortError" ? new Error("it did not answer within 10 s") : reason),
+    );
+    sending.end(bytes);
+  });
+}
+
+/** Resolves names as usual, but to no private address: the one that is checked is the one that is used. */
+function allowedLookup(webhooks: Webhooks): LookupFunction {
+  return (hostname, options, answer) => {
+    lookUp(hostname, { ...options, all: true }, (failure, found) => {
+      if (failure !== null) return answer(failure, "");
+      const allowed = found.filter(({ address }) => webhooks.allowsAddress(address));
+      const [first] = allowed;
+      if (first === undefined)
+        return answer(new Error(`${hostname} has only private addresses`), "");
+      if (options.all === true) return answer(null, allowed);
+      return answer(null, first.address, first.family);
+    });
+  };
+}

@@ -1,0 +1,79 @@
+import { everybody } from "#access/principal.ts";
+import type { Db } from "#db/db.ts";
+import { lockGraphs } from "../advancing/advance.store.ts";
+import { type CancellingQueue, cancelGraph } from "../cancel-graph.ts";
+import { passOnEndedRuns } from "../queue-events.ts";
+import {
+  type ChildState,
+  type EndedChild,
+  endedChildren,
+  markSettled,
+  orphanedChildren,
+  statesOfChildren,
+  unmarkEnd,
+} from "./child-graph.store.ts";
+import { finishErrands } from "./errand.store.ts";
+import { type ErrandEnd, succeeded } from "./errand-end.ts";
+
+const mostPerTurn = 100;
+
+/** Ends runs whose graphs are over, as those ended. Answers how many. */
+export async function settleChildGraphs(db: Db): Promise<number> {
+  return db.transaction(async (tx) => {
+    const over = await endedChildren(tx, mostPerTurn);
+    if (over.length === 0) return 0;
+    // The graphs that wait, not those that have ended: no two of a family are ever locked by one that is not their elder's.
+    const graphs = await lockGraphs(
+      tx,
+      over.map(({ graphId }) => graphId),
+    );
+    const states = await statesOfChildren(
+      tx,
+      over.map(({ child }) => child),
+    );
+    const byChild = new Map(states.map((state) => [state.child, state]));
+    const settled: (EndedChild & { readonly end: ErrandEnd })[] = [];
+    for (const each of over) {
+      const end = endOf(byChild.get(each.child));
+      // Somebody has retriggered one of its jobs before we came.
+      if (end === undefined) await unmarkEnd(tx, each);
+      else settled.push({ ...each, end });
+    }
+    const ended = await finishErrands(
+      tx,
+      settled.map(({ graphId, job, run, end }) => ({ graphId, job, run, ...end })),
+    );
+    await markSettled(
+      tx,
+      settled.map(({ child }) => child),
+    );
+    await passOnEndedRuns(tx, graphs, ended);
+    return over.length;
+  });
+}
+
+/** How a run ends whose graph has ended so; undefined when it has not. */
+export function endOf(child: ChildState | undefined): ErrandEnd | undefined {
+  if (child === undefined) return undefined;
+  switch (child.state) {
+    case "running":
+      return undefined;
+    case "succeeded":
+      return { ...succeeded, exitCode: 0 };
+    case "cancelled":
+      return { ...succeeded, outcome: "cancelled", message: `its graph ${child.child} was cancelled` };
+    case "failed": {
+      const more = child.failures - child.failed.length;
+      const names = [...child.failed, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+      const why = names === "" ? "" : `: ${names}`;
+      return { ...succeeded, outcome: "failed", message: `its graph ${child.child} failed${why}` };
+    }
+  }
+}
+
+/** Cancels graphs whose run was cancelled. Answers how many. */
+export async function cancelOrphans(db: Db, queue: CancellingQueue): Promise<number> {
+  const orphans = await orphanedChildren(db);
+  for (const child of orphans) await cancelGraph(db, queue, everybody, child);
+  return orphans.length;
+}

@@ -1,0 +1,53 @@
+import type { GraphPreview } from "#api/preview.ts";
+import type { SearchForecast } from "#api/search.ts";
+import type { Tx } from "#db/db.ts";
+import { expectedRounds, turnWithin } from "./next-probes.ts";
+import { knownStandings } from "./range-commit.store.ts";
+import type { NewSearch } from "./search.store.ts";
+
+export interface KnownBefore {
+  /** Commits whose result is there already. */
+  readonly known: number;
+  /** Of the newest commit, the selected jobs and what they need. */
+  readonly preview: GraphPreview;
+  /** Per worker and minute; 0 for a farm that counts none. */
+  readonly price: number;
+}
+
+/**
+ * What a search that is stored in this transaction will come to, at the most.
+ *
+ * The newest commit stands for all: its jobs, and what they took lately.
+ */
+export async function forecastSearch(
+  tx: Tx,
+  search: NewSearch,
+  { known, preview, price }: KnownBefore,
+): Promise<SearchForecast> {
+  const { kind, commits, parallel, sameResults } = search;
+  const jobs = preview.jobs.filter(({ state }) => state !== "inactive");
+  const left = await leftToBisect(tx, search);
+  const rounds = kind === "bisect" ? expectedRounds(left, parallel) : null;
+  const probes =
+    rounds === null ? commits - known : Math.min(rounds * parallel, Math.max(0, left - 1));
+  const runs = probes * sameResults;
+  const workerMs = jobs.reduce((sum, { expectedMs }) => sum + (expectedMs ?? 0), 0) * runs;
+  return {
+    commits,
+    known,
+    rounds,
+    probes,
+    jobsPerCommit: jobs.length,
+    jobs: jobs.length * runs,
+    commitMs: preview.criticalPathMs,
+    workerMs,
+    cost: price === 0 ? null : (workerMs / 60_000) * price,
+    unknownJobs: jobs.filter(({ expectedMs }) => expectedMs === null).length,
+  };
+}
+
+/** Among how many commits the first bad one is, as far as results are known. */
+async function leftToBisect(tx: Tx, { id, commits }: NewSearch): Promise<number> {
+  const { low, high } = turnWithin({ last: commits, known: await knownStandings(tx, id) });
+  return high - low;
+}

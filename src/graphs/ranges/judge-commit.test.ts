@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { judgeCommit, type SearchedJob } from "./judge-commit.ts";
+
+const job = (more: Partial<SearchedJob> = {}): SearchedJob => ({
+  name: "test",
+  state: "succeeded",
+  reason: null,
+  outcomes: ["succeeded"],
+  ...more,
+});
+const failed = job({ state: "failed", outcomes: ["failed"] });
+
+test.each([
+  { what: "all passed", jobs: [job(), job()], expected: "good" },
+  { what: "one failed", jobs: [job(), failed], expected: "bad" },
+  { what: "one timed out", jobs: [job({ outcomes: ["timed_out"] })], expected: "bad" },
+  {
+    what: "one runs",
+    jobs: [job(), job({ state: "running", outcomes: [] })],
+    expected: "under way",
+  },
+  { what: "one runs again", jobs: [job({ state: "ready" })], expected: "under way" },
+  { what: "one failed already", jobs: [failed, job({ state: "running" })], expected: "bad" },
+  {
+    what: "it passed at last",
+    jobs: [job({ outcomes: ["succeeded", "failed"] })],
+    expected: "good",
+  },
+  { what: "there are none", jobs: [], expected: "absent" },
+])("of a commit of which $what: $expected", ({ jobs, expected }) => {
+  expect(judgeCommit(jobs, 1).kind).toBe(expected);
+});
+
+test("what ended for a reason of the farm's is no result", () => {
+  const lost = job({ state: "failed", outcomes: ["infrastructure_error"] });
+  const skipped = job({
+    state: "unreachable",
+    outcomes: [],
+    reason: "skipped because build failed",
+  });
+
+  expect(judgeCommit([lost], 1)).toEqual({
+    kind: "untestable",
+    why: "test ended as infrastructure_error",
+  });
+  expect(judgeCommit([job(), skipped], 1)).toEqual({
+    kind: "untestable",
+    why: "skipped because build failed",
+  });
+});
+
+test("what nobody asked for is named, to be asked for", () => {
+  const asleep = job({ name: "slow", state: "inactive", outcomes: [] });
+
+  expect(judgeCommit([job(), asleep], 1)).toEqual({ kind: "asleep", jobs: ["slow"] });
+});
+
+test("of a flaky job so many equal results are wanted, and the newest count", () => {
+  const runs = (...outcomes: SearchedJob["outcomes"]) => judgeCommit([job({ outcomes })], 3);
+
+  expect(runs("succeeded")).toEqual({ kind: "unsure", jobs: new Map([["test", 2]]) });
+  expect(runs("failed", "succeeded")).toEqual({ kind: "unsure", jobs: new Map([["test", 2]]) });
+  expect(runs("succeeded", "failed", "succeeded", "succeeded").kind).toBe("good");
+  expect(runs("failed", "failed", "worker_lost", "failed", "succeeded").kind).toBe("bad");
+});

@@ -1,0 +1,85 @@
+import type { RunOutcome } from "#api/graph.ts";
+import { isOver, type JobState } from "#api/job-state.ts";
+
+/** A job of a commit, as far as a search asks about it. */
+export interface SearchedJob {
+  readonly name: string;
+  readonly state: JobState;
+  /** Why it stands so, for people. */
+  readonly reason: string | null;
+  /** How its finished runs ended, the newest first. */
+  readonly outcomes: readonly RunOutcome[];
+}
+
+/** What the jobs of a commit say about it. */
+export type Verdict =
+  | { readonly kind: "good" | "bad" }
+  /** Their runs are not over. */
+  | { readonly kind: "under way" }
+  /** Nobody has asked for these yet. */
+  | { readonly kind: "asleep"; readonly jobs: readonly string[] }
+  /** These have to run more often before their results are believed. */
+  | { readonly kind: "unsure"; readonly jobs: ReadonlyMap<string, number> }
+  | { readonly kind: "untestable"; readonly why: string }
+  /** The graph has none of the jobs. */
+  | { readonly kind: "absent" };
+
+/**
+ * Judges a commit by the jobs that a search is about; `sameResults` equal ones are believed.
+ *
+ * The newest runs count. A run that ended for a reason of the farm's is no result: it says
+ * nothing about the commit. One bad job makes the commit bad, whatever the others do.
+ */
+export function judgeCommit(jobs: readonly SearchedJob[], sameResults: number): Verdict {
+  if (jobs.length === 0) return { kind: "absent" };
+  const judged = jobs.map((job) => ({ job, verdict: judgeJob(job, sameResults) }));
+  if (judged.some(({ verdict }) => verdict.kind === "bad")) return { kind: "bad" };
+  const asleep = judged.filter(({ verdict }) => verdict.kind === "asleep");
+  if (asleep.length > 0) return { kind: "asleep", jobs: asleep.map(({ job }) => job.name) };
+  if (judged.some(({ verdict }) => verdict.kind === "under way")) return { kind: "under way" };
+  const unsure = judged.flatMap(({ job, verdict }): [string, number][] =>
+    verdict.kind === "unsure" ? [[job.name, verdict.missing]] : [],
+  );
+  for (const { verdict } of judged) if (verdict.kind === "untestable") return verdict;
+  return unsure.length > 0 ? { kind: "unsure", jobs: new Map(unsure) } : { kind: "good" };
+}
+
+type JobVerdict =
+  | { readonly kind: "good" | "bad" | "under way" | "asleep" }
+  | { readonly kind: "unsure"; readonly missing: number }
+  | { readonly kind: "untestable"; readonly why: string };
+
+function judgeJob({ name, state, reason, outcomes }: SearchedJob, sameResults: number): JobVerdict {
+  if (!isOver(state)) return { kind: "under way" };
+  let good = 0;
+  let bad = 0;
+  for (const outcome of outcomes) {
+    const result = resultOf(outcome);
+    if (result === "good") good += 1;
+    if (result === "bad") bad += 1;
+    if (good === sameResults || bad === sameResults) break;
+  }
+  if (good === sameResults) return { kind: "good" };
+  if (bad === sameResults) return { kind: "bad" };
+  if (state === "inactive" || state === "coalesced") return { kind: "asleep" };
+  const missing = sameResults - Math.max(good, bad);
+  const latest = outcomes[0];
+  // Of several that are wanted, one that the farm lost is simply run once more.
+  if (latest !== undefined && resultOf(latest) !== undefined) return { kind: "unsure", missing };
+  return { kind: "untestable", why: reason ?? `${name} ended as ${latest ?? state}` };
+}
+
+function resultOf(outcome: RunOutcome): "good" | "bad" | undefined {
+  switch (outcome) {
+    case "succeeded":
+      return "good";
+    case "failed":
+    case "timed_out":
+    case "out_of_memory":
+      return "bad";
+    case "cancelled":
+    case "worker_lost":
+    case "infrastructure_error":
+      return undefined;
+  }
+}

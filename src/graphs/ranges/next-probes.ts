@@ -1,0 +1,106 @@
+import type { CommitStanding } from "#api/search.ts";
+
+/**
+ * What is known of commits after a good one, by position from 1; the last is bad.
+ *
+ * What is not in the map is unknown.
+ */
+export interface KnownRange {
+  readonly last: number;
+  readonly known: ReadonlyMap<number, Exclude<CommitStanding, "unknown">>;
+}
+
+export type BisectStep =
+  | { readonly kind: "probe"; readonly positions: readonly number[] }
+  /** What is under way must end first. */
+  | { readonly kind: "wait" }
+  | { readonly kind: "found"; readonly position: number }
+  /** None of those in between can be tested: the first bad one is among them, from and to included. */
+  | { readonly kind: "undecidable"; readonly from: number; readonly to: number };
+
+/**
+ * The next step of a bisection: which commits to test at once, or what was found.
+ *
+ * Stands between a commit that is good and a later one that is bad, with nothing known to be bad
+ * before it: somewhere between the two it turned bad, also when it turned more than once. The
+ * probes divide what is left into equal parts, so that as few rounds as possible are needed.
+ */
+export function nextProbes({ last, known }: KnownRange, parallel: number): BisectStep {
+  const { low, high } = turnWithin({ last, known });
+  if (high - low === 1) return { kind: "found", position: high };
+  const untested: number[] = [];
+  for (let at = low + 1; at < high; at++) {
+    const standing = known.get(at);
+    if (standing === "asked") return { kind: "wait" };
+    if (standing === undefined) untested.push(at);
+  }
+  if (untested.length === 0) return { kind: "undecidable", from: low + 1, to: high };
+  if (untested.length <= parallel) return { kind: "probe", positions: untested };
+
+  const free = new Set(untested);
+  const between = { low, high };
+  const positions: number[] = [];
+  for (let i = 1; i <= parallel; i++) {
+    const wish = within(between, i / (parallel + 1));
+    const position = free.has(wish) ? wish : elsewhere(between, free);
+    free.delete(position);
+    positions.push(position);
+  }
+  return { kind: "probe", positions: positions.toSorted((a, b) => a - b) };
+}
+
+/** Between which two neighbours of what is known a good commit is followed by a bad one; the first such turn. */
+export function turnWithin({ last, known }: KnownRange): Between {
+  let high = last;
+  for (const [position, standing] of known) if (standing === "bad") high = Math.min(high, position);
+  let low = 0;
+  for (const [position, standing] of known) {
+    if (standing === "good" && position < high) low = Math.max(low, position);
+  }
+  return { low, high };
+}
+
+interface Between {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The position at a fraction of the way; never one of the ends. */
+function within({ low, high }: Between, fraction: number): number {
+  return Math.min(low + Math.ceil(fraction * (high - low)), high - 1);
+}
+
+/**
+ * The commit to test where the one that should be cannot be tested, or is taken.
+ *
+ * Tries the middle, the quarters, the eighths …, each once: a stretch of commits that do not build is
+ * left behind in few rounds, however long it is, where one neighbour after the other would take its whole length.
+ */
+function elsewhere(between: Between, free: ReadonlySet<number>): number {
+  const size = between.high - between.low;
+  for (let n = 1; n <= size; n++) {
+    const position = within(between, bitsReversed(n));
+    if (free.has(position)) return position;
+  }
+  const [any] = free;
+  if (any === undefined) throw new RangeError("nothing is left to be tested");
+  return any;
+}
+
+/** 1/2, 1/4, 3/4, 1/8, 5/8, 3/8 …: the digits of `n`, in base two, behind the point and backwards. */
+function bitsReversed(n: number): number {
+  let fraction = 0;
+  let weight = 0.5;
+  for (let rest = n; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) fraction += weight;
+    weight /= 2;
+  }
+  return fraction;
+}
+
+/** How many rounds a bisection of so many commits needs at the most, when each can be tested. */
+export function expectedRounds(commits: number, parallel: number): number {
+  let rounds = 0;
+  for (let reach = 1; reach < commits; reach *= parallel + 1) rounds++;
+  return rounds;
+}

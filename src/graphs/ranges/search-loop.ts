@@ -1,0 +1,53 @@
+import type { Logger } from "pino";
+import { messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import type { RangeRooms } from "./ask-commit.ts";
+import { stepSearches } from "./step-search.ts";
+
+/** Graphs end by the hundred; a look at the searches after each would be nothing but work. */
+const restMs = 300;
+/** Notifications wake the loop; this is the net below them. */
+const pollMs = 3_000;
+
+/** Carries searches on whenever graphs have changed, as long as it runs. Any number of servers may. */
+export async function startSearchLoop(
+  rooms: RangeRooms & { readonly logger: Logger },
+): Promise<Service> {
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let dueAt = Number.POSITIVE_INFINITY;
+  let working: Promise<void> | undefined;
+
+  /** In a while, or sooner when that was said before. */
+  const later = (ms: number) => {
+    const at = Date.now() + ms;
+    if (isStopped || working !== undefined || at >= dueAt) return;
+    clearTimeout(timer);
+    dueAt = at;
+    timer = setTimeout(() => {
+      dueAt = Number.POSITIVE_INFINITY;
+      working = work();
+    }, ms);
+    timer.unref();
+  };
+  const work = async () => {
+    try {
+      await stepSearches(rooms);
+    } catch (reason) {
+      rooms.logger.warn({ reason: messageOf(reason) }, "a search could not go on; trying again");
+    }
+    working = undefined;
+    later(pollMs);
+  };
+
+  const listening = await rooms.db.listen("grange_graph", () => later(restMs));
+  later(0);
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await listening.stop();
+      await working;
+    },
+  };
+}

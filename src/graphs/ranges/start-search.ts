@@ -1,0 +1,151 @@
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import type { Principal } from "#access/principal.ts";
+import { requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
+import type { SearchForecast, StartSearch } from "#api/search.ts";
+import { parseSelection } from "#api/selection/parse-selection.ts";
+import { asksAbout } from "#api/selection/selection.ts";
+import { CommitSha } from "#core/commit-sha.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { type CommitRange, commitsOfRange, countRange } from "#git/first-parent-range.ts";
+import { recordAudit } from "../audit.store.ts";
+import { addressOfRepository, knownRepository } from "../catalogs/known-repository.store.ts";
+import { previewGraph } from "../catalogs/preview-graph.ts";
+import { nameRepository } from "../repository.store.ts";
+import { judgeGraphs, type RangeRooms } from "./ask-commit.ts";
+import { forecastSearch } from "./forecast-search.ts";
+import { graphsOfRange, type StandingOfCommit, saveStandings } from "./range-commit.store.ts";
+import { insertRangeCommits, insertSearch, type NewSearch, SearchId } from "./search.store.ts";
+
+/** Stored at a time; a range may have a million commits. */
+const commitsAtOnce = 5_000;
+
+/** Graphs that are looked through at a time for results that are there already. */
+const graphsAtOnce = 500;
+
+/** A dry run does all that a search begins with, and takes it back: what it says is what would be. */
+class OnlyForecast extends Error {
+  readonly forecast: SearchForecast;
+  constructor(forecast: SearchForecast) {
+    super("a dry run stores nothing");
+    this.forecast = forecast;
+  }
+}
+
+/**
+ * Begins a search, or says what it would come to. It then goes on by itself, whatever happens to this server.
+ *
+ * Throws `invalid_argument` for a range that is none, `failed_precondition` when what is known
+ * contradicts it, and `permission_denied`.
+ */
+export async function startSearch(
+  rooms: RangeRooms,
+  asked: z.output<typeof StartSearch>,
+  by: Principal,
+): Promise<{ readonly id: SearchId | undefined; readonly forecast: SearchForecast }> {
+  requireGrantSomewhere(by, "submit");
+  if (asksAbout(parseSelection(asked.selection), "state")) {
+    const message = "a search selects jobs by name, tag or kind: each commit has its own states";
+    throw new Fault("invalid_argument", message);
+  }
+  const { range, url, branch } = await rangeOf(rooms, asked);
+  const all = await countRange(rooms.git, range);
+  const step = asked.kind === "backfill" ? asked.step : 1;
+  const commits = Math.ceil(all / step);
+  if (commits === 0) throw new Fault("invalid_argument", "there is no commit between the two");
+  const id = SearchId.parse(randomUUID());
+  const repository = await rooms.db.transaction((tx) => nameRepository(tx, url));
+  requireGrant(by, "submit", { repository, branch });
+  const select = asked.selection;
+  const preview = await previewGraph(rooms, { repository: url, rev: range.last, branch, select });
+  const price = rooms.pricePerWorkerMinute;
+  try {
+    return await rooms.db.transaction(async (tx) => {
+      const search: NewSearch = {
+        ...{ id, kind: asked.kind, repository, branch, selection: asked.selection },
+        ...{ after: range.after, last: range.last, commits, step },
+        parallel: asked.kind === "bisect" ? asked.parallel : 1,
+        sameResults: asked.kind === "bisect" ? asked.sameResults : 1,
+        startedBy: by.name,
+        reason: asked.reason,
+      };
+      await insertSearch(tx, search);
+      await storeRange(tx, rooms, search, range);
+      const known = await takeKnownResults(tx, search);
+      const forecast = await forecastSearch(tx, search, { known, preview, price });
+      if (asked.dryRun) throw new OnlyForecast(forecast);
+      const { after, last, selection } = search;
+      const detail = { search: id, kind: asked.kind, repository, after, last, selection, commits };
+      await recordAudit(tx, { actor: by.name, verb: "submit", detail, reason: asked.reason });
+      return { id, forecast };
+    });
+  } catch (reason) {
+    if (reason instanceof OnlyForecast) return { id: undefined, forecast: reason.forecast };
+    throw reason;
+  }
+}
+
+async function rangeOf(
+  { db, mirrors }: RangeRooms,
+  asked: z.output<typeof StartSearch>,
+): Promise<{ readonly range: CommitRange; readonly url: string; readonly branch: string }> {
+  const [from, to] = asked.kind === "backfill" ? [asked.from, asked.to] : [asked.good, asked.bad];
+  const name = await knownRepository(db, asked.repository);
+  const source = name === undefined ? asked.repository : await addressOfRepository(db, name);
+  const last = await mirrors.fetchCommit(source, to);
+  const after = await mirrors.fetchCommit(source, from);
+  return {
+    range: { mirror: last.mirror, after: after.sha, last: last.sha },
+    url: last.repository,
+    branch: last.branch ?? "",
+  };
+}
+
+/** Stores the commits, or every so many-th back from the last: the position of the last is their number. */
+async function storeRange(
+  tx: Tx,
+  { git }: RangeRooms,
+  { id, commits, step }: NewSearch,
+  range: CommitRange,
+): Promise<void> {
+  let batch: CommitSha[] = [];
+  let newest = commits;
+  let seen = 0;
+  const flush = async () => {
+    await insertRangeCommits(tx, id, newest, batch);
+    newest -= batch.length;
+    batch = [];
+  };
+  for await (const commit of commitsOfRange(git, range)) {
+    if (seen++ % step === 0) batch.push(commit);
+    if (batch.length === commitsAtOnce) await flush();
+  }
+  await flush();
+}
+
+/** Takes in what graphs of these commits say already. Answers how many commits are known. */
+async function takeKnownResults(tx: Tx, search: NewSearch): Promise<number> {
+  const graphs = await graphsOfRange(tx, search.id);
+  const known = new Map<number, StandingOfCommit>();
+  for (let at = 0; at < graphs.length; at += graphsAtOnce) {
+    const some = graphs.slice(at, at + graphsAtOnce);
+    const judged = await judgeGraphs(
+      tx,
+      search,
+      some.map(({ graphId }) => graphId),
+    );
+    for (const [i, { position, graphId }] of some.entries()) {
+      const kind = judged[i]?.verdict.kind;
+      // The newest graph of a commit comes first.
+      if ((kind === "good" || kind === "bad") && !known.has(position))
+        known.set(position, { position, standing: kind, graphId, why: null });
+    }
+  }
+  if (search.kind === "bisect" && known.get(search.commits)?.standing === "good") {
+    const message = `${search.last.slice(0, 10)} is known to be good: see graph ${known.get(search.commits)?.graphId}`;
+    throw new Fault("failed_precondition", message);
+  }
+  await saveStandings(tx, search.id, [...known.values()]);
+  return known.size;
+}

@@ -1,0 +1,163 @@
+import { grantsOf } from "#access/grant.store.ts";
+import type { Principal } from "#access/principal.ts";
+import { Fault } from "#core/fault.ts";
+import {
+  askCommit,
+  graphIdOf,
+  type JudgedGraph,
+  judgeGraphs,
+  type RangeRooms,
+} from "./ask-commit.ts";
+import { nextProbes, turnWithin } from "./next-probes.ts";
+import {
+  askedCommits,
+  commitsAt,
+  knownStandings,
+  type OpenCommit,
+  type StandingOfCommit,
+  saveStandings,
+  unknownCommits,
+} from "./range-commit.store.ts";
+import {
+  endSearch,
+  holdSearch,
+  keepHolding,
+  narrowSearch,
+  releaseSearch,
+  type SearchId,
+  type SearchToStep,
+} from "./search.store.ts";
+import { wantSearchedJobs } from "./want-searched-jobs.ts";
+
+/** A server that dies leaves its step to others after this long; one that works renews. */
+const holdSeconds = 60;
+
+/** So many graphs of one backfill are under way at a time: whoever waits behind it must not wait for years of history. */
+export const mostUnderWay = 50;
+
+/** Takes the next step of searches that are not in other hands; of one alone when it is named. Answers how many. */
+export async function stepSearches(rooms: RangeRooms, id?: SearchId): Promise<number> {
+  const held = await holdSearch(rooms.db, holdSeconds, id);
+  for (const search of held) {
+    try {
+      await stepSearch(rooms, search);
+    } catch (reason) {
+      if (!(reason instanceof Fault) || reason.code !== "permission_denied") throw reason;
+      // Rights may have been taken away since it began.
+      await endSearch(rooms.db, search.id, "cancelled", reason.message);
+    } finally {
+      await releaseSearch(rooms.db, search.id);
+    }
+  }
+  return held.length;
+}
+
+async function stepSearch(rooms: RangeRooms, search: SearchToStep): Promise<void> {
+  // With the rights that they have today.
+  const by: Principal = {
+    name: search.startedBy,
+    grants: await grantsOf(rooms.db, search.startedBy),
+  };
+  await takeResults(rooms, search, by);
+  switch (search.kind) {
+    case "backfill":
+      return goOnFilling(rooms, search, by);
+    case "bisect":
+      return goOnBisecting(rooms, search, by);
+  }
+}
+
+/** Takes in what became of the commits that were asked. */
+async function takeResults(rooms: RangeRooms, search: SearchToStep, by: Principal): Promise<void> {
+  const asked = await askedCommits(rooms.db, search.id);
+  const judged = await judgeGraphs(
+    rooms.db,
+    search,
+    asked.map(({ graphId }) => graphId),
+  );
+  const standings: StandingOfCommit[] = [];
+  for (const [i, { position, graphId }] of asked.entries()) {
+    const one = judged[i];
+    const standing = one && (await standingAfter(rooms, search, one, by));
+    if (standing !== undefined) standings.push({ position, graphId, ...standing });
+  }
+  await saveStandings(rooms.db, search.id, standings);
+}
+
+/** What a commit that was asked has become; undefined while its jobs are under way. */
+async function standingAfter(
+  rooms: RangeRooms,
+  search: SearchToStep,
+  judged: JudgedGraph,
+  by: Principal,
+): Promise<Pick<StandingOfCommit, "standing" | "why"> | undefined> {
+  const { verdict } = judged;
+  switch (verdict.kind) {
+    case "good":
+    case "bad":
+      return { standing: verdict.kind, why: null };
+    case "under way":
+      return undefined;
+    case "asleep":
+    case "unsure":
+      if (await wantSearchedJobs(rooms, search, judged, by)) return undefined;
+      return { standing: "skipped", why: "its jobs cannot run" };
+    case "untestable":
+      return { standing: "skipped", why: verdict.why };
+    case "absent":
+      return { standing: "skipped", why: `it has no job that "${search.selection}" means` };
+  }
+}
+
+async function goOnFilling(rooms: RangeRooms, search: SearchToStep, by: Principal): Promise<void> {
+  const underWay = (await askedCommits(rooms.db, search.id)).length;
+  const next = await unknownCommits(rooms.db, search.id, Math.max(0, mostUnderWay - underWay));
+  if (underWay + next.length === 0) {
+    await endSearch(rooms.db, search.id, "finished", "every commit of the range has its answer");
+  } else {
+    await askAll(rooms, search, next, by);
+  }
+}
+
+async function goOnBisecting(
+  rooms: RangeRooms,
+  search: SearchToStep,
+  by: Principal,
+): Promise<void> {
+  const range = { last: search.commits, known: await knownStandings(rooms.db, search.id) };
+  const step = nextProbes(range, search.parallel);
+  const { low, high } = turnWithin(range);
+  await narrowSearch(rooms.db, search.id, { from: low + 1, to: high });
+  switch (step.kind) {
+    case "wait":
+      return;
+    case "probe":
+      return askAll(rooms, search, await commitsAt(rooms.db, search.id, step.positions), by);
+    case "found": {
+      const [first] = await commitsAt(rooms.db, search.id, [step.position]);
+      const message = `${first?.commit.slice(0, 10) ?? "?"} is the first bad commit`;
+      await endSearch(rooms.db, search.id, "finished", message);
+      return;
+    }
+    case "undecidable": {
+      const left = step.to - step.from + 1;
+      const message = `the first bad commit is one of ${left}: those between them cannot be tested`;
+      await endSearch(rooms.db, search.id, "finished", message);
+    }
+  }
+}
+
+async function askAll(
+  rooms: RangeRooms,
+  search: SearchToStep,
+  commits: readonly OpenCommit[],
+  by: Principal,
+): Promise<void> {
+  let { set } = search;
+  for (const commit of commits) {
+    if (!(await keepHolding(rooms.db, search.id, holdSeconds))) return;
+    const standing = await askCommit(rooms, { ...search, set }, commit, by);
+    if (standing.graphId === graphIdOf(search, commit.position)) set ??= standing.graphId;
+    await saveStandings(rooms.db, search.id, [standing]);
+  }
+}

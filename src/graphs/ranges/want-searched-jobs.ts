@@ -1,0 +1,74 @@
+import type { Principal } from "#access/principal.ts";
+import type { RunCause } from "#api/graph.ts";
+import { changeGraphs } from "../reruns/change-graphs.ts";
+import type { GraphSnapshot } from "../reruns/graph-snapshot.ts";
+import { planActivation } from "../reruns/plan-activation.ts";
+import { planRerun } from "../reruns/plan-rerun.ts";
+import type { PlannedGraph } from "../reruns/planned-graph.ts";
+import type { JudgedGraph, RangeRooms } from "./ask-commit.ts";
+import type { SearchToStep } from "./search.store.ts";
+
+/**
+ * Asks for what a graph's jobs lack before they say something about their commit. False when none of them can run.
+ *
+ * What nobody asked for is activated, with what it needs; what has to run more often is retriggered,
+ * and only itself. What was lost or skipped gets one more try.
+ */
+export async function wantSearchedJobs(
+  rooms: RangeRooms,
+  search: SearchToStep,
+  { graphId, jobs, verdict }: JudgedGraph,
+  by: Principal,
+): Promise<boolean> {
+  const all = new Set(jobs.map(({ name }) => name));
+  const isAsleep = verdict.kind === "asleep";
+  const change = await changeGraphs(rooms, {
+    graphId,
+    wholeSet: false,
+    verb: isAsleep ? "activate" : "retrigger",
+    by,
+    dryRun: false,
+    detail: { search: search.id, selection: search.selection },
+    plan: (graphs) =>
+      graphs.map((graph) =>
+        causedBy(search.kind, plannedFor(graph, verdict, all, search.sameResults)),
+      ),
+    whyOf: () => `${search.kind} of ${search.selection} by ${by.name}`,
+  });
+  return change !== undefined && change.jobs.some(({ cause }) => cause !== null);
+}
+
+function plannedFor(
+  graph: GraphSnapshot,
+  verdict: JudgedGraph["verdict"],
+  all: ReadonlySet<string>,
+  sameResults: number,
+): PlannedGraph {
+  switch (verdict.kind) {
+    case "asleep":
+      return planActivation(graph, new Set(verdict.jobs), false);
+    case "unsure": {
+      const times = Math.max(...verdict.jobs.values());
+      const selected = new Set(verdict.jobs.keys());
+      return planRerun(graph, selected, { mode: "alone", onlyStale: false, times });
+    }
+    case "untestable":
+      return planRerun(graph, all, { mode: "alone", onlyStale: false, times: sameResults });
+    case "good":
+    case "bad":
+    case "under way":
+    case "absent":
+      return planRerun(graph, new Set(), { mode: "alone", onlyStale: false, times: 1 });
+  }
+}
+
+/** The same plan, its runs told apart from those that a person asked for; but what has to run again is never taken from the cache. */
+function causedBy(cause: RunCause, planned: PlannedGraph): PlannedGraph {
+  const wants = new Map(
+    [...planned.intent.wants].map(([job, was]): [string, RunCause] => [
+      job,
+      was === "retrigger" ? was : cause,
+    ]),
+  );
+  return { ...planned, intent: { ...planned.intent, wants } };
+}

@@ -1,0 +1,54 @@
+import type { z } from "zod";
+import type { Principal } from "#access/principal.ts";
+import type { Activate, Deactivate, PlannedChange } from "#api/rerun.ts";
+import type { GraphId } from "../graph-id.ts";
+import { type ChangeRooms, changeGraphs } from "./change-graphs.ts";
+import { chooseJobs } from "./choose-jobs.ts";
+import { planActivation, planDeactivation } from "./plan-activation.ts";
+
+/** Asks for jobs that nobody had asked for, with what they need; or says what that would do. */
+export function activate(
+  rooms: ChangeRooms,
+  graphId: GraphId,
+  asked: z.output<typeof Activate>,
+  by: Principal,
+): Promise<PlannedChange | undefined> {
+  const { downstream, selection, reason } = asked;
+  return changeGraphs(rooms, {
+    ...asked,
+    graphId,
+    verb: "activate",
+    by,
+    detail: { downstream, selection },
+    plan: (graphs) =>
+      [...chooseJobs(graphs, asked)].map(([graph, selected]) =>
+        planActivation(graph, selected, downstream),
+      ),
+    whyOf: ({ does }) => {
+      const words =
+        does === "runs because needed"
+          ? `needed by what ${by.name} activated`
+          : `activated by ${by.name}`;
+      return reason === undefined ? words : `${words}: ${reason}`;
+    },
+  });
+}
+
+/** Sets jobs inactive that have not started; or says what that would do. */
+export function deactivate(
+  rooms: ChangeRooms,
+  graphId: GraphId,
+  asked: z.output<typeof Deactivate>,
+  by: Principal,
+): Promise<PlannedChange | undefined> {
+  return changeGraphs(rooms, {
+    ...asked,
+    graphId,
+    verb: "activate",
+    by,
+    detail: { deactivate: true, selection: asked.selection },
+    plan: (graphs) =>
+      [...chooseJobs(graphs, asked)].map(([graph, selected]) => planDeactivation(graph, selected)),
+    whyOf: () => "",
+  });
+}

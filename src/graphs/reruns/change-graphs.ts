@@ -1,0 +1,105 @@
+import type { Principal } from "#access/principal.ts";
+import { requireGrant } from "#access/require-grant.ts";
+import type { PlannedChange } from "#api/rerun.ts";
+import type { Verb } from "#core/verb.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { advanceStoredGraph, type LockedGraph, lockGraphs } from "../advancing/advance.store.ts";
+import { recordAudit } from "../audit.store.ts";
+import type { GraphId } from "../graph-id.ts";
+import { changeToken, refuseOtherThanShown } from "./change-token.ts";
+import { describeChange } from "./describe-change.ts";
+import { graphsInScope, snapshotsOf } from "./graph-snapshot.store.ts";
+import type { GraphSnapshot } from "./graph-snapshot.ts";
+import type { PlannedGraph } from "./planned-graph.ts";
+import { forgetCancellation, setJobsAside, type Wish, wantRuns } from "./wishes.store.ts";
+
+export interface ChangeRooms {
+  readonly db: Db;
+  /** Per minute that a worker is busy, in whatever the farm's owner counts; 0 for nothing. */
+  readonly pricePerWorkerMinute: number;
+}
+
+/** A change of what jobs of some graphs want. */
+export interface GraphChange {
+  readonly graphId: GraphId;
+  readonly wholeSet: boolean;
+  readonly verb: Verb;
+  readonly by: Principal;
+  readonly dryRun: boolean;
+  readonly token?: string | undefined;
+  readonly reason?: string | undefined;
+  /** For the audit: what was asked, as it was asked. */
+  readonly detail: Readonly<Record<string, unknown>>;
+  /** Pure: the same graphs give the same plans. */
+  plan(graphs: readonly GraphSnapshot[]): readonly PlannedGraph[];
+  /** In words, why a listed job runs. */
+  whyOf(job: PlannedGraph["jobs"][number]): string;
+  /** Stores what the plan assumed besides wishes, such as a waiver; names the jobs concerned. */
+  before?(tx: Tx, graph: LockedGraph): Promise<readonly string[]>;
+}
+
+/** Says what a change would do, or does it. Undefined when there is no such graph. */
+export function changeGraphs(
+  rooms: ChangeRooms,
+  change: GraphChange,
+): Promise<PlannedChange | undefined> {
+  return rooms.db.transaction((tx) => changeGraphsIn(tx, rooms.pricePerWorkerMinute, change));
+}
+
+/**
+ * The same inside of a transaction.
+ *
+ * What is done is planned anew under the graphs' locks, so that it is what the answer says; and
+ * with a token, what was shown.
+ */
+export async function changeGraphsIn(
+  tx: Tx,
+  pricePerWorkerMinute: number,
+  change: GraphChange,
+): Promise<PlannedChange | undefined> {
+  const ids = await graphsInScope(tx, change.graphId, change.wholeSet);
+  if (ids.length === 0) return undefined;
+  const locked = change.dryRun ? [] : await lockGraphs(tx, ids);
+  const graphs = await snapshotsOf(tx, ids);
+  for (const graph of graphs) requireGrant(change.by, change.verb, graph);
+  const plans = change.plan(graphs);
+  const described = await describeChange(tx, plans, pricePerWorkerMinute);
+  const answer = { token: changeToken(plans), ...described };
+  if (change.dryRun) return { applied: false, ...answer };
+  if (change.token !== undefined) refuseOtherThanShown(change.token, plans);
+  for (const graph of locked) {
+    const plan = plans.find((one) => one.graph.id === graph.id);
+    if (plan !== undefined) await applyPlan(tx, graph, plan, change);
+  }
+  return { applied: true, ...answer };
+}
+
+async function applyPlan(
+  tx: Tx,
+  graph: LockedGraph,
+  { intent, jobs }: PlannedGraph,
+  change: GraphChange,
+): Promise<void> {
+  const wishes = jobs.flatMap((job): Wish[] => {
+    const cause = intent.wants.get(job.job);
+    const { times } = job;
+    return cause === undefined ? [] : [{ job: job.job, cause, times, why: change.whyOf(job) }];
+  });
+  const concerned = (await change.before?.(tx, graph)) ?? [];
+  const happened = new Set([...concerned, ...intent.wants.keys(), ...intent.setsAside.keys()]);
+  if (happened.size === 0) return;
+  const { by, verb, reason, detail } = change;
+  await wantRuns(tx, graph.id, wishes, by.name);
+  await setJobsAside(tx, graph.id, intent.setsAside, `set inactive by ${by.name}`);
+  await recordAudit(tx, {
+    actor: by.name,
+    verb,
+    graphId: graph.id,
+    detail: { ...detail, jobs: [...happened] },
+    reason,
+  });
+  // Only who wants more of the graph takes back that it was to end.
+  const cancelAsked = graph.cancelAsked && wishes.length === 0;
+  if (!cancelAsked) await forgetCancellation(tx, graph.id);
+  await advanceStoredGraph(tx, { ...graph, cancelAsked }, [...happened]);
+}

@@ -1,0 +1,44 @@
+import type { PlannedJob } from "#api/rerun.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { Fault } from "#core/fault.ts";
+import { canonicalJson } from "../canonical-json.ts";
+import type { PlannedGraph } from "./planned-graph.ts";
+
+/**
+ * Names exactly what was shown: `<digest>.<version>.<version>…`
+ *
+ * The digest is over the list; the versions, those of the graphs in order of their ids, tell
+ * afterwards what has changed since, for the sentence that refuses.
+ */
+export function changeToken(plans: readonly PlannedGraph[]): string {
+  const shown = plans.flatMap(({ jobs }) => jobs.map(asShown));
+  const { hash } = digestOf(new TextEncoder().encode(canonicalJson(shown)));
+  return [hash.slice(0, 32), ...plans.map(({ graph }) => graph.version)].join(".");
+}
+
+function asShown({ graph, job, does, cause, times }: Omit<PlannedJob, "expectedMs">) {
+  return [graph, job, does, cause, times];
+}
+
+/** Throws `aborted` when what would be done now is not what was shown under a token. */
+export function refuseOtherThanShown(token: string, plans: readonly PlannedGraph[]): void {
+  const [digest, ...versions] = token.split(".");
+  if (digest === changeToken(plans).split(".")[0]) return;
+  if (versions.length !== plans.length) {
+    throw new Fault(
+      "aborted",
+      "other graphs are meant now than were shown; look at the list again",
+    );
+  }
+  const moved = plans.flatMap(({ graph }, i) => {
+    const shownAt = Number(versions[i]);
+    return graph.jobs.filter(({ version }) => version > shownAt);
+  });
+  const named = moved.slice(0, 5).map(({ name, state }) => `${name} is ${state}`);
+  const others = moved.length > 5 ? ` and ${moved.length - 5} other jobs have changed` : "";
+  const since = moved.length === 0 ? "" : `; since then ${named.join(", ")}${others}`;
+  throw new Fault(
+    "aborted",
+    `what would happen is no longer what was shown${since}; nothing was done; look at the list again`,
+  );
+}

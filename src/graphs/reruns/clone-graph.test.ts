@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { GraphId } from "../graph-id.ts";
+import { farmOfReruns } from "./farm-of-reruns.fixture.ts";
+import { graphSet } from "./graph-set.store.ts";
+
+const db = await freshDb();
+let farm: Awaited<ReturnType<typeof farmOfReruns>>;
+beforeAll(async () => {
+  farm = await farmOfReruns(db);
+});
+afterAll(async () => {
+  await farm.stop();
+  await db.close();
+});
+
+const jobs = [
+  "  a: {commands: 'run-a # MARK', ttl: 1h}",
+  "  b: {commands: 'run-b # MARK', needs: [a], tags: {suite: unit}}",
+  "  c: {commands: 'run-c # MARK'}",
+].join("\n");
+
+async function cloneOf(...asked: Parameters<typeof farm.clone>) {
+  const cloned = await farm.clone(...asked);
+  return { ...cloned, id: GraphId.parse(cloned?.graph?.id) };
+}
+
+describe("a clone", () => {
+  test("has the definitions and edges, in the same set, and nothing that ran", async () => {
+    const original = await farm.graphOf(jobs);
+    await farm.work();
+
+    const { id, graph } = await cloneOf(original);
+
+    expect(graph).toMatchObject({
+      set: original,
+      parent: { id: original, kind: "clone" },
+      submittedBy: "anyone",
+      state: "running",
+    });
+    const [was, is] = [await farm.graph(original), await farm.graph(id)];
+    expect(is.jobList.map(({ name, runs, state }) => [name, runs, state])).toEqual([
+      ["a", 0, "ready"],
+      ["b", 0, "blocked"],
+      ["c", 0, "ready"],
+    ]);
+    expect(is.edges.map(({ job, on, condition }) => [job, on, condition])).toEqual(
+      was.edges.map(({ job, on, condition }) => [job, on, condition]),
+    );
+    expect(is.catalog).toBe(was.catalog);
+    expect((await farm.job(id, "a")).runList).toEqual([]);
+    expect((await graphSet(db, id))?.graphs.map((one) => one.id)).toEqual([original, id]);
+    expect((await farm.job(original, "a")).origin.lineage.children).toMatchObject([
+      { id, kind: "clone" },
+    ]);
+  });
+
+  test("runs by itself, and takes from the cache what ran before", async () => {
+    const original = await farm.graphOf(jobs);
+    await farm.work();
+
+    const { id } = await cloneOf(original, { ownSet: true });
+    const scripts = await farm.work();
+
+    expect(scripts).toEqual([]);
+    expect(await farm.graph(id)).toMatchObject({ state: "succeeded", set: id });
+  });
+
+  test("of a portion has what is selected and what that needs", async () => {
+    const original = await farm.graphOf(jobs);
+
+    const { id, jobs: names } = await cloneOf(original, { selection: "suite:unit" });
+
+    expect(names).toEqual(["a", "b"]);
+    expect(Object.keys(await farm.states(id))).toEqual(["a", "b"]);
+  });
+
+  test("is possible when the original has expired", async () => {
+    const original = await farm.graphOf(jobs);
+    await db.script(`
+      update job set state = 'failed', set_aside = 'expired-failed', wanted = null
+      where graph_id = '${original}' and name = 'a'
+    `);
+
+    const { id } = await cloneOf(original);
+    await farm.work();
+
+    expect((await farm.graph(id)).state).toBe("succeeded");
+  });
+
+  test("with an id of one's own is made once", async () => {
+    const original = await farm.graphOf(jobs);
+    const id = randomUUID();
+
+    const [first, second] = [await cloneOf(original, { id }), await cloneOf(original, { id })];
+
+    expect([first.id, second.id]).toEqual([id, id]);
+    expect((await farm.job(first.id, "a")).origin.audit).toHaveLength(1);
+  });
+});
+
+describe("of a customised graph", () => {
+  const customised = async () => {
+    const original = await farm.graphOf(jobs);
+    await farm.customise(original, { job: "a", patch: { timeout: "2h" } });
+    return original;
+  };
+
+  test("as it ran: with what people changed, marked as such", async () => {
+    const { id } = await cloneOf(await customised());
+
+    const { job, definition, origin } = await farm.job(id, "a");
+    expect(job.customised).toBe(true);
+    expect(definition).toMatchObject({ timeout: "2h", ttl: "1h" });
+    expect(origin.patch).toEqual({ timeout: "2h" });
+  });
+
+  test("uncustomised: without", async () => {
+    const { id } = await cloneOf(await customised(), { mode: "uncustomised" });
+
+    const { job, definition } = await farm.job(id, "a");
+    expect(job.customised).toBe(false);
+    expect(definition).not.toHaveProperty("timeout");
+  });
+
+  test("today: as the branch's definitions are now, for the same commit", async () => {
+    const original = await customised();
+    const { commit } = await farm.graph(original);
+    await farm.graphOf(`${jobs.replace("ttl: 1h", "ttl: 3h")}\n  d: {commands: new}`);
+
+    const { id, graph } = await cloneOf(original, { mode: "today" });
+
+    expect(graph).toMatchObject({ commit, set: original });
+    expect(Object.keys(await farm.states(id))).toEqual(["a", "b", "c", "d"]);
+    expect((await farm.job(id, "a")).definition).toMatchObject({ ttl: "3h" });
+    expect((await farm.job(id, "a")).job.customised).toBe(false);
+  });
+
+  test("a dry run compares the three, and makes nothing", async () => {
+    const original = await customised();
+    const mark = (await farm.job(original, "a")).definition as { commands: string[] };
+    await farm.graphOf(
+      `  a: {commands: ${JSON.stringify(mark.commands[0])}, ttl: 3h}\n  d: {commands: new}`,
+    );
+
+    const shown = await farm.clone(original, { dryRun: true });
+
+    expect(shown).toMatchObject({ applied: false, graph: null, todayProblem: null });
+    expect(shown?.differences).toMatchObject([
+      {
+        job: "a",
+        customisations: [{ path: "timeout", is: "2h" }],
+        changesSince: [{ path: "ttl", was: "1h", is: "3h" }],
+      },
+      { job: "b", today: null },
+      { job: "c", today: null },
+    ]);
+    expect((await farm.job(original, "a")).origin.lineage.children).toEqual([]);
+  });
+});

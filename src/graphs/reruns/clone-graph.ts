@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import type { Principal } from "#access/principal.ts";
+import { priorityCapOf } from "#access/priority-cap.ts";
+import { requireGrant } from "#access/require-grant.ts";
+import type { GraphSummary } from "#api/graph.ts";
+import type { Clone, ClonedGraph } from "#api/rerun.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { beginGraph } from "../advancing/begin-graph.ts";
+import { recordAudit } from "../audit.store.ts";
+import { admitCatalog } from "../catalogs/admit-catalog.ts";
+import { entriesOf } from "../catalogs/signed-catalog.store.ts";
+import { insertGraph, keepCatalog } from "../graph.store.ts";
+import { GraphId } from "../graph-id.ts";
+import { graphSummary } from "../graph-summary.store.ts";
+import type { Plan } from "../plan.ts";
+import { type OriginalGraph, originalGraph } from "./clone.store.ts";
+import { patchesFor, planAgain, portionOf } from "./cloned-plan.ts";
+import { compareClones } from "./compare-clones.ts";
+import { type NewDefinition, setDefinitions } from "./customise.store.ts";
+import type { PresentPlan } from "./plan-today.ts";
+
+export interface CloneRooms {
+  readonly db: Db;
+  /** What the graph of this commit would be if it were submitted now; throws a `Fault` when it cannot be. */
+  planToday(original: OriginalGraph): Promise<PresentPlan>;
+}
+
+/**
+ * Makes a new graph like another one, whole or a portion of it; or says what it would be.
+ *
+ * It takes definitions over, never runs: what ran before may answer for it from the action cache,
+ * where the same would run. Undefined when there is no such graph.
+ */
+export async function cloneGraph(
+  rooms: CloneRooms,
+  graphId: GraphId,
+  asked: z.output<typeof Clone>,
+  by: Principal,
+): Promise<ClonedGraph | undefined> {
+  const original = await rooms.db.transaction((tx) => originalGraph(tx, graphId));
+  if (original === undefined) return undefined;
+  requireGrant(by, "clone", original);
+  const today = await planTodayIfAsked(rooms, original, asked);
+  if (asked.mode === "today" && today instanceof Fault) throw today;
+  const present = today instanceof Fault ? undefined : today;
+  const definitions = asked.mode === "today" ? present : undefined;
+  const whole = definitions?.plan ?? planAgain(original);
+  const portion = portionOf(whole, asked);
+  const names = new Set(portion.catalog.entries.map(({ name }) => name));
+  const answer = {
+    jobs: [...names],
+    differences: compareClones(original, present?.plan).filter(({ job }) => names.has(job)),
+    todayProblem: today instanceof Fault ? today.message : null,
+  };
+  if (asked.dryRun) return { applied: false, graph: null, ...answer };
+  const patches = patchesFor(asked.mode, original.jobs).filter(({ job }) => names.has(job));
+  const graph = await storeClone(rooms.db, original, {
+    whole,
+    portion,
+    patches,
+    definitions,
+    asked,
+    by,
+  });
+  return { applied: true, graph, ...answer };
+}
+
+/** The present plan, or why there is none; undefined where nobody needs to know. */
+async function planTodayIfAsked(
+  rooms: CloneRooms,
+  original: OriginalGraph,
+  { mode, dryRun }: z.output<typeof Clone>,
+): Promise<PresentPlan | Fault | undefined> {
+  if (mode !== "today" && !dryRun) return undefined;
+  try {
+    return await rooms.planToday(original);
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code !== "internal") return reason;
+    throw reason;
+  }
+}
+
+interface NewClone {
+  readonly whole: Plan;
+  readonly portion: Plan;
+  readonly patches: readonly NewDefinition[];
+  /** Where they are not the original's. */
+  readonly definitions: PresentPlan | undefined;
+  readonly asked: z.output<typeof Clone>;
+  readonly by: Principal;
+}
+
+async function storeClone(
+  db: Db,
+  original: OriginalGraph,
+  { whole, portion, patches, definitions, asked, by }: NewClone,
+): Promise<GraphSummary> {
+  const begun = await beginGraph(portion);
+  const id = GraphId.parse(asked.id ?? randomUUID());
+  if (definitions !== undefined) {
+    await db.transaction(async (tx) => {
+      await definitions.keep(tx);
+      await keepCatalog(tx, whole.catalog);
+    });
+  }
+  return db.transaction(async (tx) => {
+    // The top class is nobody's by inheritance.
+    const top = original.top && priorityCapOf(by, original).top;
+    const { priority, cap } = await admitClone(tx, { ...original, top }, { whole, patches, by });
+    const { mode, reason, ownSet } = asked;
+    const { jobs: _jobs, edges: _edges, url: _url, set, ...about } = original;
+    const isNew = await insertGraph(tx, {
+      ...about,
+      id,
+      begun,
+      // A portion is of the whole catalog: that is what was signed, and what today's is compared with.
+      catalog: { ...whole.catalog, entries: portion.catalog.entries },
+      templateCatalog: definitions?.templateCatalog ?? original.templateCatalog,
+      priority,
+      priorityCap: cap,
+      top,
+      submittedBy: by.name,
+      set: ownSet ? undefined : set,
+      parent: { kind: "clone", id: original.id },
+    });
+    if (isNew) {
+      await setDefinitions(tx, id, patches);
+      const detail = { of: original.id, mode };
+      await recordAudit(tx, { actor: by.name, verb: "clone", graphId: id, detail, reason });
+    }
+    const graph = await graphSummary(tx, id);
+    if (graph === undefined) throw new Fault("internal", `clone ${id} was not stored`);
+    return graph;
+  });
+}
+
+async function admitClone(
+  tx: Tx,
+  original: OriginalGraph,
+  { whole, patches, by }: Pick<NewClone, "whole" | "patches" | "by">,
+) {
+  const { digest } = whole.catalog;
+  const catalog = { digest, entries: await entriesOf(tx, digest) };
+  return admitCatalog(
+    tx,
+    catalog,
+    {
+      requestedPriority: original.priority,
+      top: original.top,
+      principal: by,
+      where: original,
+    },
+    patches.length > 0,
+  );
+}

@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { EdgeCondition } from "#api/graph.ts";
+import { SwitchValues } from "#api/graph-choice.ts";
+import { TrustDomain } from "#core/trust-domain.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { DefinitionDigest } from "../catalog.ts";
+import type { JobDefinition } from "../definitions/job-definition.ts";
+import { GraphId } from "../graph-id.ts";
+
+const Definition = z.custom<JobDefinition>((body) => typeof body === "object");
+
+const OriginalJob = z.object({
+  name: z.string(),
+  tags: z.record(z.string(), z.string()),
+  isInactive: z.boolean(),
+  template: Definition,
+  templateDigest: DefinitionDigest,
+  definition: Definition,
+  digest: DefinitionDigest,
+  patch: z.record(z.string(), z.json()).nullable(),
+});
+export type OriginalJob = z.infer<typeof OriginalJob>;
+
+const OriginalRow = z.object({
+  id: GraphId,
+  set: GraphId,
+  repository: z.string(),
+  /** Where the repository is fetched from. */
+  url: z.string(),
+  rev: z.string(),
+  commit: z.string(),
+  subject: z.string(),
+  author: z.string(),
+  committedAt: z.date(),
+  catalog: DefinitionDigest,
+  parameters: z.record(z.string(), z.json()),
+  switches: SwitchValues,
+  templateCatalog: z.string().nullable(),
+  domain: TrustDomain,
+  skipCache: z.boolean(),
+  branch: z.string(),
+  priority: z.number(),
+  top: z.boolean(),
+});
+
+const OriginalEdge = z.object({ job: z.string(), on: z.string(), condition: EdgeCondition });
+
+/**
+ * All of a graph that a clone may have: definitions, edges, parameters, never what ran.
+ *
+ * Definitions are kept under their digests for good, so a graph of any age can be cloned.
+ */
+export interface OriginalGraph extends z.infer<typeof OriginalRow> {
+  readonly jobs: readonly OriginalJob[];
+  readonly edges: readonly z.infer<typeof OriginalEdge>[];
+}
+
+export async function originalGraph(tx: Tx, id: GraphId): Promise<OriginalGraph | undefined> {
+  const [graph] = await tx.many(
+    OriginalRow,
+    sql`
+      select graph.id, graph.set_id as set, graph.repository, repository.url, graph.rev, graph.commit,
+             graph.subject, graph.author, graph.committed_at as "committedAt", graph.catalog,
+             graph.parameters, graph.switches, graph.domain, graph.skip_cache as "skipCache",
+             graph.branch, graph.priority, graph.top,
+             graph.template_catalog as "templateCatalog"
+      from graph join repository on repository.name = graph.repository
+      where graph.id = ${id}
+    `,
+  );
+  if (graph === undefined) return undefined;
+  const jobs = await tx.many(
+    OriginalJob,
+    sql`
+      select job.name, job.tags, coalesce(job.set_aside = 'inactive', false) as "isInactive", job.patch,
+             template.body as template, template.digest as "templateDigest",
+             definition.body as definition, definition.digest
+      from job
+      join definition on definition.digest = job.definition
+      join definition as template on template.digest = coalesce(job.template_definition, job.definition)
+      where job.graph_id = ${id}
+      order by job.name
+    `,
+  );
+  const edges = await tx.many(
+    OriginalEdge,
+    sql`select job, on_job as on, condition from edge where graph_id = ${id} order by job, on_job`,
+  );
+  return { ...graph, jobs, edges };
+}

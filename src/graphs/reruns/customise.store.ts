@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { JobState } from "#api/job-state.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import type { CatalogEntry } from "../catalog.ts";
+import { parseDuration } from "../definitions/duration.ts";
+import type { JobDefinition } from "../definitions/job-definition.ts";
+import type { GraphId } from "../graph-id.ts";
+import type { JsonObject } from "./json-merge-patch.ts";
+
+const Definition = z.custom<JobDefinition>((body) => typeof body === "object");
+
+const CustomisableRow = z.object({
+  state: JobState,
+  runs: z.number(),
+  isWanted: z.boolean(),
+  /** As the definitions said, before anybody changed it. */
+  template: Definition,
+  templateDigest: z.string(),
+  definition: Definition,
+  patch: z.record(z.string(), z.json()).nullable(),
+  repository: z.string(),
+  branch: z.string(),
+});
+export type CustomisableJob = z.infer<typeof CustomisableRow>;
+
+export async function customisableJob(
+  tx: Tx,
+  graphId: GraphId,
+  name: string,
+): Promise<CustomisableJob | undefined> {
+  const [row] = await tx.many(
+    CustomisableRow,
+    sql`
+      select job.state, job.runs, job.wanted is not null as "isWanted",
+             template.body as template, template.digest as "templateDigest",
+             definition.body as definition, job.patch, graph.repository, graph.branch
+      from job
+      join graph on graph.id = job.graph_id
+      join definition on definition.digest = job.definition
+      join definition as template on template.digest = coalesce(job.template_definition, job.definition)
+      where job.graph_id = ${graphId} and job.name = ${name}
+    `,
+  );
+  return row;
+}
+
+export interface NewDefinition {
+  readonly job: string;
+  readonly templateDigest: string;
+  /** Null takes back what was changed; `entry` is the template then. */
+  readonly patch: JsonObject | null;
+  readonly entry: Pick<CatalogEntry, "digest" | "definition">;
+  /** Whether it says another ttl than before. */
+  readonly hasOtherTtl: boolean;
+}
+
+/**
+ * Gives jobs other definitions. The graph is locked, or new; advance the jobs afterwards.
+ *
+ * Who prepares one of them at this moment holds the old definition, and finds that it was taken away.
+ */
+export async function setDefinitions(
+  tx: Tx,
+  graphId: GraphId,
+  changes: readonly NewDefinition[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const rows = changes.map(({ job, templateDigest, patch, entry, hasOtherTtl }) => ({
+    job,
+    patch,
+    template: patch === null ? null : templateDigest,
+    digest: entry.digest,
+    body: entry.definition,
+    tags: entry.definition.tags ?? {},
+    priority: entry.definition.priority ?? 0,
+    retries: entry.definition.retries ?? 0,
+    on_expiry: entry.definition["on-expiry"] ?? "fail",
+    other_ttl: hasOtherTtl,
+    ttl_ms: parseDuration(entry.definition.ttl ?? "") ?? null,
+  }));
+  await tx.run(sql`
+    insert into definition (digest, body)
+    select distinct on (digest) digest, body
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as d (digest text, body jsonb)
+    order by digest
+    on conflict do nothing
+  `);
+  await tx.run(sql`
+    update job
+    set definition = d.digest, template_definition = d.template,
+        patch = case when d.template is null then null else d.patch end,
+        tags = d.tags, priority = d.priority, retries = d.retries, on_expiry = d.on_expiry,
+        ttl_ms = case when d.other_ttl then d.ttl_ms else job.ttl_ms end,
+        expires_at = case when d.other_ttl and job.expires_at is not null
+          then job.wanted_at + make_interval(secs => d.ttl_ms / 1000.0) else job.expires_at end,
+        preparing_epoch = job.preparing_epoch + 1, preparing_until = null
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as d (job text, patch jsonb, template text, digest text, tags jsonb, priority integer,
+            retries integer, on_expiry text, other_ttl boolean, ttl_ms bigint)
+    where job.graph_id = ${graphId} and job.name = d.job
+  `);
+}

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { everybody, type Principal } from "#access/principal.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { setBranchDefinition } from "../catalogs/branch-definition.store.ts";
+import { failing, farmOfReruns } from "./farm-of-reruns.fixture.ts";
+
+const db = await freshDb();
+let farm: Awaited<ReturnType<typeof farmOfReruns>>;
+beforeAll(async () => {
+  farm = await farmOfReruns(db);
+});
+afterAll(async () => {
+  await farm.stop();
+  await db.close();
+});
+
+const jobs = [
+  "  a: {commands: 'run-a # MARK', environment: {LANG: C, TZ: UTC}, tags: {suite: unit}}",
+  "  b: {commands: 'run-b # MARK', needs: [a]}",
+].join("\n");
+
+describe("a job that has not started", () => {
+  test("is customised: marked, with the difference, and it runs so", async () => {
+    const id = await farm.graphOf(jobs);
+    const patch = { commands: ["other-a"], environment: { LANG: "en", TZ: null } };
+
+    const done = await farm.customise(id, { job: "a", patch, reason: "to see why" });
+    const scripts = await farm.work();
+
+    expect(scripts[0]).toContain("other-a");
+    expect(done?.changes).toEqual([
+      { path: "commands", was: [expect.stringContaining("run-a")], is: ["other-a"] },
+      { path: "environment.LANG", was: "C", is: "en" },
+      { path: "environment.TZ", was: "UTC" },
+    ]);
+    const { job, origin } = await farm.job(id, "a");
+    expect(job.customised).toBe(true);
+    expect(origin).toMatchObject({ patch, changes: done?.changes });
+    expect(origin.audit).toMatchObject([{ verb: "customise", reason: "to see why" }]);
+    expect((await farm.job(id, "b")).job.customised).toBe(false);
+  });
+
+  test("is as its definition says again when the patch is taken back", async () => {
+    const id = await farm.graphOf(jobs);
+    const before = (await farm.job(id, "a")).definition;
+
+    await farm.customise(id, { job: "a", patch: { tags: { suite: "other" } } });
+    expect((await farm.job(id, "a")).job.tags).toEqual({ suite: "other" });
+    await farm.customise(id, { job: "a", patch: null });
+
+    const { job, definition, origin } = await farm.job(id, "a");
+    expect(job).toMatchObject({ customised: false, tags: { suite: "unit" } });
+    expect(definition).toEqual(before);
+    expect(origin).toMatchObject({ patch: null, template: null, changes: [] });
+  });
+
+  test("is not touched by a dry run, nor by a patch that changes nothing", async () => {
+    const id = await farm.graphOf(jobs);
+
+    const shown = await farm.customise(id, {
+      job: "a",
+      patch: { timeout: "2h" },
+      dryRun: true,
+    });
+    await farm.customise(id, { job: "a", patch: { environment: { LANG: "C" } } });
+
+    expect(shown?.changes).toEqual([{ path: "timeout", is: "2h" }]);
+    expect((await farm.job(id, "a")).job.customised).toBe(false);
+  });
+});
+
+test("a job that has run is customised together with a retrigger", async () => {
+  const id = await farm.graphOf(jobs);
+  await farm.work(failing("run-a"));
+  const asked = { job: "a", patch: { commands: ["mended"] } };
+
+  await expect(farm.customise(id, asked)).rejects.toThrow("together with a retrigger");
+  const done = await farm.customise(id, { ...asked, retrigger: true });
+  await farm.work(failing("run-a"));
+
+  expect(done?.rerun?.jobs.map(({ job, does }) => [job, does])).toEqual([
+    ["a", "runs"],
+    ["b", "is revived"],
+  ]);
+  expect(await farm.states(id)).toEqual({ a: "succeeded", b: "succeeded" });
+});
+
+test("a job that is being prepared runs as it was customised", async () => {
+  const id = await farm.graphOf(jobs);
+  await farm.customise(id, { job: "a", patch: { commands: ["first-thought"] } });
+
+  await farm.customise(id, { job: "a", patch: { commands: ["second-thought"] } });
+  const scripts = await farm.work();
+
+  expect(scripts[0]).toContain("second-thought");
+});
+
+test.each([
+  { patch: { kind: "join" }, says: "the kind of a job cannot be changed" },
+  { patch: { needs: [] }, says: "the edges of a graph are fixed" },
+  { patch: { timout: "2h" }, says: 'did you mean "timeout"?' },
+  { patch: { timeout: 3 }, says: 'must be a duration such as "10m"' },
+  { patch: { commands: null }, says: 'a job needs "commands"' },
+])("the patch $patch is refused: $says", async ({ patch, says }) => {
+  const id = await farm.graphOf(jobs);
+
+  await expect(farm.customise(id, { job: "a", patch })).rejects.toThrow(says);
+});
+
+describe("is refused", () => {
+  const asked = { job: "a", patch: { timeout: "2h" } };
+
+  test("a patch of a job that its definition protects", async () => {
+    const id = await farm.graphOf("  a: {commands: 'run-a # MARK', protect: true}");
+
+    await expect(farm.customise(id, asked)).rejects.toThrow("a is protected by its definition");
+  });
+
+  test("a patch by somebody without the grant", async () => {
+    const id = await farm.graphOf(jobs);
+    const bob: Principal = {
+      name: "bob",
+      grants: everybody.grants.map((grant) => ({ ...grant, verb: "retrigger" })),
+    };
+
+    await expect(farm.customise(id, asked, bob)).rejects.toMatchObject({
+      code: "permission_denied",
+    });
+  });
+
+  test.each([
+    { body: { protected: true }, says: "is protected and runs definitions as they were signed" },
+    { body: { customisable: false }, says: "jobs are not customised on main" },
+  ])(
+    "a patch on a branch that says $body, also at submission and by cloning",
+    async ({ body, says }) => {
+      const id = await farm.graphOf(jobs);
+      await farm.customise(id, asked);
+      const { repository, branch } = await farm.graph(id);
+      await db.transaction((tx) =>
+        setBranchDefinition(tx, {
+          repository,
+          branch,
+          body,
+          setBy: "root",
+          why: undefined,
+          after: undefined,
+        }),
+      );
+      try {
+        await expect(farm.customise(id, asked)).rejects.toThrow(says);
+        await expect(farm.clone(id)).rejects.toMatchObject({ code: "permission_denied" });
+        await expect(farm.submit({ patches: { a: asked.patch } })).rejects.toMatchObject({
+          code: "permission_denied",
+        });
+      } finally {
+        await db.transaction((tx) =>
+          setBranchDefinition(tx, {
+            repository,
+            branch,
+            body: null,
+            setBy: "root",
+            why: undefined,
+            after: undefined,
+          }),
+        );
+      }
+    },
+  );
+});
+
+test("jobs are customised while a graph is submitted; all that is wrong is said at once", async () => {
+  await farm.graphOf(jobs);
+
+  const { id } = await farm.submit({ patches: { a: { retries: 3, tags: { suite: "mine" } } } });
+
+  const { job, definition } = await farm.job(id, "a");
+  expect(job).toMatchObject({ customised: true, tags: { suite: "mine" } });
+  expect(definition).toMatchObject({ retries: 3 });
+  await expect(farm.submit({ patches: { other: {}, a: { timout: "2h" } } })).rejects.toMatchObject({
+    problems: [
+      { message: 'the graph has no job "other"' },
+      { message: expect.stringContaining("timout") },
+    ],
+  });
+});

@@ -1,0 +1,132 @@
+import type { z } from "zod";
+import type { Principal } from "#access/principal.ts";
+import { requireGrant } from "#access/require-grant.ts";
+import type { Customise, CustomisedJob, PlannedChange } from "#api/rerun.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
+import { recordAudit } from "../audit.store.ts";
+import { DefinitionDigest } from "../catalog.ts";
+import { branchDefinition } from "../catalogs/branch-definition.store.ts";
+import { refusedPatch } from "../catalogs/may-run-on-branch.ts";
+import type { GraphId } from "../graph-id.ts";
+import { type ChangeRooms, changeGraphsIn } from "./change-graphs.ts";
+import {
+  type CustomisableJob,
+  customisableJob,
+  type NewDefinition,
+  setDefinitions,
+} from "./customise.store.ts";
+import { definitionChanges } from "./definition-changes.ts";
+import { jsonOf, patchedDefinition } from "./patched-definition.ts";
+import { planRerun } from "./plan-rerun.ts";
+
+/**
+ * Changes a job's definition for its graph alone, or takes that back; or says what would be changed.
+ *
+ * The patch is the mark and the difference: a job is customised exactly when it has one. Undefined when
+ * there is no such graph or job.
+ */
+export function customise(
+  rooms: ChangeRooms,
+  graphId: GraphId,
+  asked: z.output<typeof Customise>,
+  by: Principal,
+): Promise<CustomisedJob | undefined> {
+  return rooms.db.transaction(async (tx) => {
+    const [graph] = await lockGraphs(tx, [graphId]);
+    const job = await customisableJob(tx, graphId, asked.job);
+    if (graph === undefined || job === undefined) return undefined;
+    await assertAllowed(tx, asked, job, by);
+    const change = newDefinition(asked, job);
+    const { definition } = change.entry;
+    if (!asked.dryRun) {
+      await setDefinitions(tx, graphId, [change]);
+      const { patch, reason } = asked;
+      const detail = { patch };
+      const entry = { actor: by.name, graphId, job: asked.job, detail, reason };
+      await recordAudit(tx, { verb: "customise", ...entry });
+      await advanceStoredGraph(tx, graph, [asked.job]);
+    }
+    return {
+      applied: !asked.dryRun,
+      graph: graphId,
+      job: asked.job,
+      patch: change.patch,
+      changes: definitionChanges(jsonOf(job.template), jsonOf(definition)),
+      definition,
+      rerun: asked.retrigger ? await rerun(tx, rooms, graphId, asked, by) : null,
+    };
+  });
+}
+
+async function assertAllowed(
+  tx: Tx,
+  { job: name, patch, retrigger }: z.output<typeof Customise>,
+  job: CustomisableJob,
+  by: Principal,
+): Promise<void> {
+  requireGrant(by, "customise", job);
+  // What was allowed once may be taken back where it no longer is.
+  const branch = await branchDefinition(tx, job.repository, job.branch);
+  const refusal =
+    patch === null
+      ? undefined
+      : refusedPatch({ branch, customised: true, principal: by, where: job });
+  if (refusal !== undefined) throw new Fault("permission_denied", refusal);
+  const { state, runs, isWanted } = job;
+  if (state === "queued" || state === "waiting" || state === "running") {
+    throw new Fault(
+      "failed_precondition",
+      `${name} is ${state}: cancel it, and customise it together with a retrigger`,
+    );
+  }
+  if (runs > 0 && !isWanted && !retrigger) {
+    throw new Fault(
+      "failed_precondition",
+      `${name} has run already: customise it together with a retrigger`,
+    );
+  }
+}
+
+function newDefinition(
+  { job: name, patch }: z.output<typeof Customise>,
+  { template, templateDigest, definition }: CustomisableJob,
+): NewDefinition {
+  const entry =
+    patch === null || Object.keys(patch).length === 0
+      ? { digest: DefinitionDigest.parse(templateDigest), definition: template }
+      : patchedDefinition(name, template, patch);
+  return {
+    job: name,
+    templateDigest,
+    // A patch that changes nothing is none.
+    patch: entry.digest === templateDigest ? null : patch,
+    entry,
+    hasOtherTtl: entry.definition.ttl !== definition.ttl,
+  };
+}
+
+async function rerun(
+  tx: Tx,
+  { pricePerWorkerMinute }: ChangeRooms,
+  graphId: GraphId,
+  { job, dryRun, reason }: z.output<typeof Customise>,
+  by: Principal,
+): Promise<PlannedChange | null> {
+  const change = await changeGraphsIn(tx, pricePerWorkerMinute, {
+    graphId,
+    wholeSet: false,
+    verb: "retrigger",
+    by,
+    dryRun,
+    reason,
+    detail: { customised: true },
+    plan: (graphs) =>
+      graphs.map((graph) =>
+        planRerun(graph, new Set([job]), { mode: "revive", onlyStale: false, times: 1 }),
+      ),
+    whyOf: () => `customised by ${by.name}`,
+  });
+  return change ?? null;
+}

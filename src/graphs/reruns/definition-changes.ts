@@ -1,0 +1,41 @@
+import type { z } from "zod";
+import type { DefinitionChange } from "#api/job-origin.ts";
+import { canonicalJson } from "../canonical-json.ts";
+
+export type Json = z.core.util.JSONType;
+
+/**
+ * Where two definitions differ, by path: `commands`, `environment.LANG`.
+ *
+ * Lists are compared whole, as a merge patch replaces them whole.
+ */
+export function definitionChanges(was: Json, is: Json): DefinitionChange[] {
+  return [...changesAt([], was, is)];
+}
+
+function* changesAt(
+  path: readonly string[],
+  was: Json | undefined,
+  is: Json | undefined,
+): Generator<DefinitionChange> {
+  if (isRecord(was) && isRecord(is)) {
+    const keys = new Set([...Object.keys(was), ...Object.keys(is)]);
+    for (const key of [...keys].toSorted()) {
+      yield* changesAt([...path, key], own(was, key), own(is, key));
+    }
+  } else if (canonicalJson(was) !== canonicalJson(is)) {
+    yield {
+      path: path.join("."),
+      ...(was === undefined ? {} : { was }),
+      ...(is === undefined ? {} : { is }),
+    };
+  }
+}
+
+function isRecord(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function own(record: { [key: string]: Json }, key: string): Json | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}

@@ -1,0 +1,107 @@
+import type { RunCause } from "#api/graph.ts";
+import { edgeStatus } from "../advancing/edge-status.ts";
+import type { SetAside } from "../advancing/job-progress.ts";
+import {
+  edgesBy,
+  type GraphSnapshot,
+  hasJoined,
+  isUnderWay,
+  type SnapshotEdge,
+  type SnapshotJob,
+} from "./graph-snapshot.ts";
+
+/** What is to be changed in a graph. */
+export interface Intent {
+  /** Jobs that are wanted anew, and why. */
+  readonly wants: ReadonlyMap<string, RunCause>;
+  readonly setsAside: ReadonlyMap<string, SetAside>;
+  /** Edges that are waived, or no longer; by `edgeKey`. */
+  readonly waivers: ReadonlyMap<string, boolean>;
+}
+
+export const noIntent: Intent = { wants: new Map(), setsAside: new Map(), waivers: new Map() };
+
+export function edgeKey({ job, on }: Pick<SnapshotEdge, "job" | "on">): string {
+  return `${job}\n${on}`;
+}
+
+/** What becomes of a job when all that runs from now on ends well. */
+export type Fate =
+  /** It runs from now on, or runs already. */
+  | { readonly kind: "runs" }
+  /** Nothing happens to it: it stays as it ended, or was set aside. */
+  | { readonly kind: "stays"; readonly job: EndedJob }
+  /** It wants to run and cannot, because another job is in its way: it is skipped. */
+  | { readonly kind: "cannot"; readonly job: EndedJob; readonly because: string }
+  /** It was to be wanted anew, but could not run. It stays as it is. */
+  | { readonly kind: "refused"; readonly job: EndedJob; readonly because: string };
+
+type EndedJob = Pick<SnapshotJob, "state" | "latestRun" | "setAside">;
+
+/**
+ * Foretells a graph after an intent, on the assumption that every run succeeds.
+ *
+ * The same rules as advancing, which decides one event at a time; here all of them are
+ * followed to the end.
+ */
+export function foresee(graph: GraphSnapshot, intent: Intent): Map<string, Fate> {
+  const fates = new Map<string, Fate>();
+  const into = edgesBy("job", graph.edges);
+  for (const job of graph.jobs) {
+    fates.set(job.name, fateOf(job, into.get(job.name) ?? [], intent, fates));
+  }
+  return fates;
+}
+
+function fateOf(
+  job: SnapshotJob,
+  into: readonly SnapshotEdge[],
+  { wants, setsAside, waivers }: Intent,
+  fates: ReadonlyMap<string, Fate>,
+): Fate {
+  if (isUnderWay(job)) return { kind: "runs" };
+  const aside = setsAside.get(job.name);
+  if (aside !== undefined) return staysAside(job, aside);
+  const edges = into.map((edge) => ({
+    ...edge,
+    waived: waivers.get(edgeKey(edge)) ?? edge.waived,
+  }));
+  const isAsked = wants.has(job.name);
+  const wantsAlready = hasJoined(job)
+    ? edges.some((edge) => !edge.waived && isMoving(fates.get(edge.on)))
+    : job.wanted !== null;
+  if (!isAsked && !wantsAlready) return { kind: "stays", job };
+  const inTheWay = edges.find((edge) => !isMet(edge, fates.get(edge.on)))?.on;
+  if (inTheWay === undefined) return { kind: "runs" };
+  if (!wantsAlready) return { kind: "refused", job, because: inTheWay };
+  return { kind: "cannot", job: { ...job, state: "unreachable" }, because: inTheWay };
+}
+
+function isMet(edge: Pick<SnapshotEdge, "condition" | "waived">, fate: Fate | undefined): boolean {
+  switch (fate?.kind) {
+    case "runs":
+      return edgeStatus(edge, succeeded) === "met";
+    case "cannot":
+    case "refused":
+    case "stays":
+      return edgeStatus(edge, fate.job) === "met";
+    case undefined:
+      return edge.waived;
+  }
+}
+
+const succeeded = {
+  state: "succeeded",
+  setAside: null,
+  latestRun: { state: "finished", outcome: "succeeded", failureClass: null },
+} as const;
+
+/** Whether something will happen to a job, so that those that wait for it look again. */
+function isMoving(fate: Fate | undefined): boolean {
+  return fate?.kind === "runs" || fate?.kind === "cannot";
+}
+
+function staysAside(job: SnapshotJob, setAside: SetAside): Fate {
+  const state = setAside === "inactive" ? "inactive" : "expired";
+  return { kind: "stays", job: { ...job, setAside, state } };
+}

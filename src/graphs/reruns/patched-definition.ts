@@ -1,0 +1,64 @@
+import { Fault } from "#core/fault.ts";
+import { canonicalJson } from "../canonical-json.ts";
+import type { CatalogEntry } from "../catalog.ts";
+import { catalogOf } from "../catalog.ts";
+import { DefinitionProblems } from "../definitions/definition-problems.ts";
+import type { JobDefinition } from "../definitions/job-definition.ts";
+import { parseJob } from "../definitions/parse-job.ts";
+import type { Json } from "./definition-changes.ts";
+import { type JsonObject, mergePatch } from "./json-merge-patch.ts";
+
+/** What makes a job that job in its graph: its edges are stored, and others count on its kind. */
+const fixedKeys: Readonly<Record<string, string>> = {
+  kind: "the kind of a job cannot be changed in a graph",
+  needs: "the edges of a graph are fixed: waive one, or submit other definitions",
+  when: "the job is in the graph already: deactivate it instead",
+  protect: "whether a job is protected is for its definition to say",
+};
+
+/**
+ * A job's definition with what somebody changed, under its own name.
+ *
+ * Checked like any other definition: throws `DefinitionProblems`. Throws `permission_denied` for a
+ * job that is protected, whoever asks.
+ */
+export function patchedDefinition(
+  name: string,
+  template: JobDefinition,
+  patch: JsonObject,
+): CatalogEntry {
+  if (template.protect === true) {
+    throw new Fault(
+      "permission_denied",
+      `${name} is protected by its definition, and runs as that says: change the definition`,
+    );
+  }
+  const problems = Object.keys(patch).flatMap((key) => fixedKeys[key] ?? []);
+  if (problems.length > 0) throw problemsOfPatch(name, problems);
+  const parsed = parseJob(name, mergePatch(jsonOf(template), patch));
+  if ("findings" in parsed) {
+    throw problemsOfPatch(
+      name,
+      parsed.findings.map(({ message }) => message),
+    );
+  }
+  const { definition } = parsed;
+  if (definition.sources?.some(({ commit }) => commit === undefined) === true) {
+    throw problemsOfPatch(name, [
+      "sources: name a commit; a branch or a tag is looked up only at submission",
+    ]);
+  }
+  const [entry] = catalogOf(new Map([[name, definition]])).entries;
+  if (entry === undefined) throw new Fault("internal", `${name} got no digest`);
+  return entry;
+}
+
+/** A definition as it is stored. */
+export function jsonOf(definition: object): Json {
+  return JSON.parse(canonicalJson(definition)) as Json;
+}
+
+function problemsOfPatch(name: string, messages: readonly string[]): DefinitionProblems {
+  const place = { file: `patch of ${name}`, line: null, column: null };
+  return new DefinitionProblems(messages.map((message) => ({ ...place, message })));
+}

@@ -1,0 +1,92 @@
+import type { RunCause } from "#api/graph.ts";
+import { noIntent } from "./foresee.ts";
+import {
+  canRunAnew,
+  edgesBy,
+  type GraphSnapshot,
+  type SnapshotJob,
+  withDescendants,
+} from "./graph-snapshot.ts";
+import { type PlannedGraph, planGraph, type Role } from "./planned-graph.ts";
+
+/**
+ * What activating jobs comes to: they run, and so does what is inactive among all that they need.
+ *
+ * With `downstream` also what is inactive among all that depends on them.
+ */
+export function planActivation(
+  graph: GraphSnapshot,
+  selected: ReadonlySet<string>,
+  downstream: boolean,
+): PlannedGraph {
+  const byName = new Map(graph.jobs.map((job) => [job.name, job]));
+  const roles = new Map<string, Role>();
+  for (const job of graph.jobs) {
+    if (selected.has(job.name) && isDormant(job)) roles.set(job.name, "runs");
+  }
+  if (downstream) {
+    for (const name of withDescendants(graph, selected)) {
+      const job = byName.get(name);
+      if (job?.setAside === "inactive" && !roles.has(name))
+        roles.set(name, "runs because downstream");
+    }
+  }
+  for (const name of neededBy(graph, byName, [...roles.keys()])) {
+    if (!roles.has(name)) roles.set(name, "runs because needed");
+  }
+  const wants = new Map([...roles.keys()].map((name): [string, RunCause] => [name, "activate"]));
+  return planGraph(graph, { intent: { ...noIntent, wants }, roles, asked: selected, times: 1 });
+}
+
+/** What never got to run, though it could: nobody asked, or it was cancelled or passed over while it waited. */
+function isDormant(job: SnapshotJob): boolean {
+  return canRunAnew(job) && (job.setAside !== null || job.runs === 0);
+}
+
+/** Jobs without a run that stand in the way of others, up to the last; through those that were skipped. */
+function neededBy(
+  graph: GraphSnapshot,
+  byName: ReadonlyMap<string, SnapshotJob>,
+  names: readonly string[],
+): Set<string> {
+  const into = edgesBy("job", graph.edges);
+  const walked = new Set(names);
+  const needed = new Set<string>();
+  for (const name of walked) {
+    for (const { on, condition, waived } of into.get(name) ?? []) {
+      const job = byName.get(on);
+      // An edge that waits for any end takes a job that is not active for ended.
+      if (job === undefined || waived || condition === "end") continue;
+      const isAside = job.setAside === "inactive" || job.setAside === "coalesced";
+      if (isAside) needed.add(on);
+      if (isAside || job.state === "unreachable") walked.add(on);
+    }
+  }
+  return needed;
+}
+
+/** What setting jobs inactive comes to. Only what has not started can be. */
+export function planDeactivation(
+  graph: GraphSnapshot,
+  selected: ReadonlySet<string>,
+): PlannedGraph {
+  const setsAside = new Map(
+    graph.jobs
+      .filter((job) => selected.has(job.name) && isWaitingForItsFirstRun(job))
+      .map(({ name }) => [name, "inactive" as const]),
+  );
+  return planGraph(graph, {
+    intent: { ...noIntent, setsAside },
+    roles: new Map(),
+    asked: selected,
+    times: 1,
+  });
+}
+
+function isWaitingForItsFirstRun({ runs, wanted, state }: SnapshotJob): boolean {
+  return (
+    runs === 0 &&
+    wanted !== null &&
+    (state === "blocked" || state === "unreachable" || state === "ready")
+  );
+}

@@ -1,0 +1,204 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { EdgeCondition } from "#api/graph.ts";
+import type { RerunMode } from "#api/rerun.ts";
+import { anyHistory, begin, happen } from "../advancing/any-history.fixture.ts";
+import { StoredGraph } from "../advancing/stored-graph.fixture.ts";
+import { planRerun, type RerunWish } from "./plan-rerun.ts";
+import type { PlannedGraph } from "./planned-graph.ts";
+import { snapshotOfStored } from "./snapshot-of-stored.fixture.ts";
+
+type Need = readonly [job: string, on: string, condition?: EdgeCondition];
+
+async function graphOf(
+  names: readonly string[],
+  needs: readonly Need[],
+  joins: readonly string[] = [],
+): Promise<StoredGraph> {
+  const graph = new StoredGraph({
+    jobs: names.map((name) => ({ name, kind: joins.includes(name) ? "join" : "command" })),
+    edges: needs.map(([job, on, condition = "success"]) => ({ job, on, condition })),
+  });
+  await graph.advance(names);
+  return graph;
+}
+
+const revive: RerunWish = { mode: "revive", onlyStale: false, times: 1 };
+
+function plan(graph: StoredGraph, selected: readonly string[], wish: Partial<RerunWish> = {}) {
+  return planRerun(snapshotOfStored(graph), new Set(selected), { ...revive, ...wish });
+}
+
+function deeds({ jobs }: PlannedGraph): Record<string, string> {
+  return Object.fromEntries(jobs.map(({ job, does }) => [job, does]));
+}
+
+describe("retriggering a failed job", () => {
+  /** `a` failed: `b` and, beyond it, `c` were skipped; `report` ran at its end. */
+  const failed = async () => {
+    const graph = await graphOf(
+      ["a", "b", "c", "report"],
+      [
+        ["b", "a"],
+        ["c", "b"],
+        ["report", "a", "end"],
+      ],
+    );
+    await graph.run("a", "failed");
+    await graph.run("report", "succeeded");
+    return graph;
+  };
+
+  test.each<{ mode: RerunMode; listed: Record<string, string> }>([
+    { mode: "revive", listed: { a: "runs", b: "is revived", c: "is revived" } },
+    { mode: "alone", listed: { a: "runs", b: "is set inactive", c: "is set inactive" } },
+    {
+      mode: "downstream",
+      listed: { a: "runs", b: "is revived", c: "is revived", report: "runs because downstream" },
+    },
+  ])("$mode lists $listed", async ({ mode, listed }) => {
+    expect(deeds(plan(await failed(), ["a"], { mode }))).toEqual(listed);
+  });
+
+  test("says what each waits for, and why it runs", async () => {
+    const { jobs } = plan(await failed(), ["a"]);
+
+    expect(jobs.map(({ job, waitsFor, cause, why }) => ({ job, waitsFor, cause, why }))).toEqual([
+      { job: "a", waitsFor: [], cause: "retrigger", why: null },
+      { job: "b", waitsFor: ["a"], cause: "revive", why: "skipped because a failed" },
+      { job: "c", waitsFor: ["b"], cause: "revive", why: "skipped because a failed" },
+    ]);
+  });
+
+  test("a skipped job that was asked for alone is left alone, and says what is in its way", async () => {
+    const { jobs, intent } = plan(await failed(), ["b"]);
+
+    expect(jobs).toMatchObject([{ job: "b", does: "is left alone", cause: null }]);
+    expect(jobs[0]?.why).toContain("it needs a");
+    expect(intent.wants.size).toBe(0);
+  });
+});
+
+test("what waited for the failure is not wanted any more", async () => {
+  const graph = await graphOf(
+    ["a", "slow", "comfort"],
+    [
+      ["comfort", "a", "failure"],
+      ["comfort", "slow", "end"],
+    ],
+  );
+  await graph.run("a", "failed");
+
+  expect(deeds(plan(graph, ["a"]))).toEqual({ a: "runs", comfort: "is skipped" });
+});
+
+test("a and b that run anew together: b waits for a, also through a join", async () => {
+  const graph = await graphOf(
+    ["a", "all", "b"],
+    [
+      ["all", "a"],
+      ["b", "all"],
+    ],
+    ["all"],
+  );
+  await graph.run("a", "succeeded");
+  await graph.run("b", "succeeded");
+
+  const { jobs } = plan(graph, ["a", "b"]);
+
+  expect(jobs.map(({ job, waitsFor }) => [job, waitsFor])).toEqual([
+    ["a", []],
+    ["b", ["a"]],
+  ]);
+});
+
+test("only what is stale runs anew, and not what made it so", async () => {
+  const graph = await graphOf(
+    ["a", "b", "c", "d"],
+    [
+      ["b", "a"],
+      ["c", "b"],
+    ],
+  );
+  for (const name of ["a", "b", "c", "d"]) await graph.run(name, "succeeded");
+  await graph.want(["a"], "retrigger");
+  await graph.run("a", "succeeded", "succeeded otherwise");
+
+  expect(deeds(plan(graph, ["a", "d"], { onlyStale: true }))).toEqual({
+    b: "runs because downstream",
+    c: "runs because downstream",
+  });
+});
+
+test("what is under way is left alone", async () => {
+  const graph = await graphOf(["a", "b"], [["b", "a"]]);
+  await graph.begin("a");
+
+  const { jobs } = plan(graph, ["a", "b"]);
+
+  expect(jobs.map(({ job, does, why }) => [job, does, why])).toEqual([
+    ["a", "is left alone", "it is running already"],
+    ["b", "is left alone", "it is going to run anyway"],
+  ]);
+});
+
+test("what never ran is activated, for which the cache may answer", async () => {
+  const graph = await graphOf(["a"], []);
+  await graph.setAside("a", "inactive");
+
+  expect(plan(graph, ["a"]).jobs).toMatchObject([{ does: "runs", cause: "activate" }]);
+});
+
+test("whatever happened before: what is listed runs when all goes well, and nothing else does", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyHistory,
+      fc.constantFrom<RerunMode>("alone", "revive", "downstream"),
+      fc.boolean(),
+      fc.array(fc.nat(11), { minLength: 1, maxLength: 4 }),
+      async (history, mode, onlyStale, targets) => {
+        const [with_, without] = [await begin(history), await begin(history)];
+        for (const event of history.events) {
+          await happen(with_, event);
+          await happen(without, event);
+        }
+        const names = [...with_.jobs.keys()];
+        const selected = targets.map((target) => names[target % names.length] ?? "j0");
+        const planned = plan(with_, selected, { mode, onlyStale });
+
+        await apply(with_, planned);
+        const ran = await runAll(with_);
+        const wouldHave = await runAll(without);
+
+        const listed = planned.jobs.filter(({ cause }) => cause !== null).map(({ job }) => job);
+        const skipped = planned.jobs.filter(({ does }) => does === "is skipped");
+        const expected = new Set([...wouldHave, ...listed]);
+        for (const { job } of skipped) expected.delete(job);
+        const machines = (found: Iterable<string>) =>
+          [...found].filter((name) => with_.job(name).kind !== "join").toSorted();
+        expect(machines(ran)).toEqual(machines(expected));
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
+
+async function apply(graph: StoredGraph, { intent }: PlannedGraph): Promise<void> {
+  for (const [name, aside] of intent.setsAside) await graph.setAside(name, aside);
+  for (const [name, cause] of intent.wants) await graph.want([name], cause);
+}
+
+/** Runs whatever can run, well, until nothing can. Answers what ran. */
+async function runAll(graph: StoredGraph): Promise<Set<string>> {
+  const ran = new Set<string>();
+  for (;;) {
+    const next = [...graph.jobs.values()].find(
+      ({ state }) =>
+        state === "ready" || state === "queued" || state === "waiting" || state === "running",
+    );
+    if (next === undefined) return ran;
+    ran.add(next.name);
+    if (next.state === "ready") await graph.begin(next.name);
+    await graph.end(next.name, "succeeded");
+  }
+}

@@ -1,0 +1,105 @@
+import type { RunCause } from "#api/graph.ts";
+import type { RerunMode } from "#api/rerun.ts";
+import type { SetAside } from "../advancing/job-progress.ts";
+import { foresee, noIntent } from "./foresee.ts";
+import {
+  canRunAnew,
+  type GraphSnapshot,
+  type SnapshotJob,
+  withDescendants,
+} from "./graph-snapshot.ts";
+import { type PlannedGraph, planGraph, type Role } from "./planned-graph.ts";
+
+export interface RerunWish {
+  readonly mode: RerunMode;
+  /** What is stale among the selected and what hangs on them, instead of the selected. */
+  readonly onlyStale: boolean;
+  readonly times: number;
+}
+
+/**
+ * What retriggering jobs of a graph comes to.
+ *
+ * A run is added to the same job. What was skipped because of it reopens by itself, which is
+ * listed, or (`alone`) set aside; what had run already runs again only when `downstream` is
+ * wanted. Jobs that are not over are left alone, so that two who ask at once get one run.
+ */
+export function planRerun(
+  graph: GraphSnapshot,
+  selected: ReadonlySet<string>,
+  { mode, onlyStale, times }: RerunWish,
+): PlannedGraph {
+  const wants = new Map<string, RunCause>();
+  const roles = new Map<string, Role>();
+  if (!onlyStale) {
+    for (const job of graph.jobs.filter(({ name }) => selected.has(name)).filter(canRunAnew)) {
+      wants.set(job.name, causeFor(job));
+      roles.set(job.name, "runs");
+    }
+  }
+  if (mode === "downstream" || onlyStale) {
+    for (const { name } of downstreamOf(graph, selected, wants, onlyStale)) {
+      wants.set(name, "downstream");
+      roles.set(name, "runs because downstream");
+    }
+  }
+  const intent = { ...noIntent, wants };
+  const setsAside =
+    mode === "alone" && !onlyStale ? revivedButNotAsked(graph, wants, selected) : new Map();
+  return planGraph(graph, {
+    intent: { ...intent, setsAside },
+    roles,
+    asked: onlyStale ? new Set() : selected,
+    times,
+  });
+}
+
+/** What never ran is begun, and may take its result from the cache; what ran is run again. */
+function causeFor({ runs, setAside }: SnapshotJob): RunCause {
+  return runs === 0 || setAside !== null ? "activate" : "retrigger";
+}
+
+function downstreamOf(
+  graph: GraphSnapshot,
+  selected: ReadonlySet<string>,
+  wants: ReadonlyMap<string, RunCause>,
+  onlyStale: boolean,
+): SnapshotJob[] {
+  const fates = foresee(graph, { ...noIntent, wants });
+  const begun = [...selected].filter((name) => fates.get(name)?.kind !== "refused");
+  const reached = withDescendants(graph, begun);
+  return graph.jobs.filter(
+    (job) =>
+      reached.has(job.name) &&
+      !wants.has(job.name) &&
+      (onlyStale ? job.stale : hasEnded(job)) &&
+      canRunAnew(job),
+  );
+}
+
+/** What nobody asked for yet stays so, however far a retrigger goes. */
+function hasEnded({ state }: SnapshotJob): boolean {
+  return (
+    state === "succeeded" || state === "failed" || state === "cancelled" || state === "expired"
+  );
+}
+
+function revivedButNotAsked(
+  graph: GraphSnapshot,
+  wants: ReadonlyMap<string, RunCause>,
+  selected: ReadonlySet<string>,
+): Map<string, SetAside> {
+  const before = foresee(graph, noIntent);
+  const after = foresee(graph, { ...noIntent, wants });
+  return new Map(
+    graph.jobs
+      .filter(
+        ({ name, state }) =>
+          state === "unreachable" &&
+          !selected.has(name) &&
+          before.get(name)?.kind === "cannot" &&
+          after.get(name)?.kind === "runs",
+      )
+      .map(({ name }) => [name, "inactive"]),
+  );
+}

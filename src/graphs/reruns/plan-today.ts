@@ -1,0 +1,70 @@
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { branchDefinition } from "../catalogs/branch-definition.store.ts";
+import { graphDefinitions, withPlaces } from "../catalogs/graph-definitions.ts";
+import { fillTemplates } from "../definitions/fill-templates.ts";
+import { type Plan, plan } from "../plan.ts";
+import { resolveSources } from "../resolve-sources.ts";
+import type { SubmissionRooms } from "../submit-graph.ts";
+import type { OriginalGraph } from "./clone.store.ts";
+
+/** What the graph of an old commit would be now. */
+export interface PresentPlan {
+  readonly plan: Plan;
+  readonly templateCatalog: string;
+  /** Stores the definitions that the plan was made of. */
+  keep(tx: Tx): Promise<void>;
+}
+
+/**
+ * Plans graphs anew from the definitions that their branches have now.
+ *
+ * Parameters and switches stay as they were given, where today's definitions still declare them;
+ * what nobody had asked for is still not asked for. Throws a `Fault` where there are no such definitions.
+ */
+export function planToday(
+  rooms: SubmissionRooms,
+): (original: OriginalGraph) => Promise<PresentPlan> {
+  return async (original) => {
+    const { repository, branch, rev, subject, committedAt, author } = original;
+    const said = await branchDefinition(rooms.db, repository, branch);
+    const from = await presentDefinitions(rooms, original, said);
+    const context = {
+      repository,
+      commit: { sha: original.commit, subject, author, committedAt },
+      rev,
+      branch,
+    };
+    const inherited = {
+      parameters: { ...said.parameters, ...original.parameters },
+      switches: { ...said.switches, ...original.switches },
+    };
+    const wishes = { parameters: {}, switches: {}, branch: inherited };
+    const planned = await withPlaces(from, async (templates) => {
+      const filled = await fillTemplates(templates, wishes, context, rooms.evaluator);
+      return plan(await resolveSources(rooms, filled));
+    });
+    const stillInactive = original.jobs.filter(({ isInactive }) => isInactive);
+    return {
+      plan: { ...planned, inactive: new Set(stillInactive.map(({ name }) => name)) },
+      templateCatalog: from.catalog.digest,
+      keep: (tx) => from.keep(tx),
+    };
+  };
+}
+
+/** The definitions that the branch has now; those of the commit, where nothing newer is known. */
+async function presentDefinitions(
+  rooms: SubmissionRooms,
+  { repository, branch, url, commit: sha }: OriginalGraph,
+  said: Awaited<ReturnType<typeof branchDefinition>>,
+) {
+  const place = { repository, branch, said };
+  try {
+    return await graphDefinitions(rooms, { ...place, commit: undefined }, {});
+  } catch (reason) {
+    if (!(reason instanceof Fault) || reason.code !== "failed_precondition") throw reason;
+    const commit = await rooms.mirrors.fetchCommit(url, sha);
+    return graphDefinitions(rooms, { ...place, commit }, {});
+  }
+}

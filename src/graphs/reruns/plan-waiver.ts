@@ -1,0 +1,51 @@
+import { Fault } from "#core/fault.ts";
+import { suggestion } from "../definitions/nearest-name.ts";
+import { edgeKey, noIntent } from "./foresee.ts";
+import type { GraphSnapshot, SnapshotEdge, SnapshotJob } from "./graph-snapshot.ts";
+import { type PlannedGraph, planGraph } from "./planned-graph.ts";
+
+export interface Waiver {
+  readonly job: string;
+  readonly on: string;
+  /** Takes the waiver back. */
+  readonly undo: boolean;
+}
+
+/** What waiving an edge comes to; throws a `Fault` that says why it cannot be waived. */
+export function planWaiver(graph: GraphSnapshot, { job, on, undo }: Waiver): PlannedGraph {
+  const waiting = graph.jobs.find(({ name }) => name === job);
+  if (waiting === undefined) {
+    const names = graph.jobs.map(({ name }) => name);
+    throw new Fault("not_found", `there is no job "${job}"${suggestion(job, names)}`);
+  }
+  const into = graph.edges.filter((edge) => edge.job === job);
+  const edge = into.find((one) => one.on === on);
+  if (edge === undefined) {
+    const others = into.map((one) => one.on);
+    const says = others.length === 0 ? "it waits for nothing" : `it waits for ${others.join(", ")}`;
+    throw new Fault("not_found", `"${job}" does not wait for "${on}": ${says}`);
+  }
+  assertPossible(waiting, edge, undo);
+  return planGraph(graph, {
+    intent: { ...noIntent, waivers: new Map([[edgeKey(edge), !undo]]) },
+    roles: new Map(),
+    asked: new Set(),
+    times: 1,
+  });
+}
+
+function assertPossible({ name, state }: SnapshotJob, edge: SnapshotEdge, undo: boolean): void {
+  const refuse = (why: string) => {
+    throw new Fault("failed_precondition", `${name} and ${edge.on}: ${why}`);
+  };
+  if (undo) {
+    if (!edge.waived) refuse("this edge is not waived");
+    // A ready job is in the hands of whoever prepares it: it starts.
+    if (state !== "blocked" && state !== "unreachable") {
+      refuse(`${name} is ${state}; a waiver is taken back only while the job waits`);
+    }
+  } else {
+    if (edge.waived) refuse("this edge is waived already");
+    if (edge.status === "met") refuse(`there is nothing to waive, what ${name} waits for has come`);
+  }
+}

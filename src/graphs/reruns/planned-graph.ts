@@ -1,0 +1,107 @@
+import type { PlannedDeed, PlannedJob } from "#api/rerun.ts";
+import { type Fate, foresee, type Intent, noIntent } from "./foresee.ts";
+import { edgesBy, type GraphSnapshot, type SnapshotJob } from "./graph-snapshot.ts";
+import { whyLeftAlone } from "./why-left-alone.ts";
+
+/** Why a job is wanted anew. */
+export type Role = Extract<PlannedDeed, "runs" | "runs because downstream" | "runs because needed">;
+
+export interface PlannedGraph {
+  readonly graph: GraphSnapshot;
+  /** What is to be stored; without what would be in vain. */
+  readonly intent: Intent;
+  /** In the order in which jobs can run. */
+  readonly jobs: readonly Omit<PlannedJob, "expectedMs">[];
+}
+
+export interface Draft {
+  readonly intent: Intent;
+  /** Of each job that is wanted anew. */
+  readonly roles: ReadonlyMap<string, Role>;
+  /** Whatever was asked for gets an answer. */
+  readonly asked: ReadonlySet<string>;
+  readonly times: number;
+}
+
+/**
+ * The list that is shown before anything is done.
+ *
+ * It holds what runs, or no longer runs, because of the intent, given that all goes well; what
+ * goes on as it would have anyway is not in it. Joins need no machine and go along unsaid.
+ */
+export function planGraph(graph: GraphSnapshot, draft: Draft): PlannedGraph {
+  const before = foresee(graph, noIntent);
+  const after = foresee(graph, draft.intent);
+  const deeds = new Map<string, Deed>();
+  for (const job of graph.jobs) {
+    const deed = deedFor(job, before.get(job.name), after.get(job.name), draft);
+    if (deed !== undefined) deeds.set(job.name, deed);
+  }
+  const waits = waitsAmong(graph, after, deeds);
+  const wants = [...draft.intent.wants].filter(([name]) => after.get(name)?.kind === "runs");
+  return {
+    graph,
+    intent: { ...draft.intent, wants: new Map(wants) },
+    jobs: graph.jobs.flatMap((job) => {
+      const deed = deeds.get(job.name);
+      if (deed === undefined) return [];
+      return [
+        {
+          graph: graph.id,
+          job: job.name,
+          state: job.state,
+          ...deed,
+          waitsFor: deed.cause === null ? [] : (waits.get(job.name) ?? []),
+          times: deed.does === "runs" ? draft.times : 1,
+        },
+      ];
+    }),
+  };
+}
+
+type Deed = Pick<PlannedJob, "does" | "cause" | "why">;
+
+function deedFor(
+  job: SnapshotJob,
+  before: Fate | undefined,
+  after: Fate | undefined,
+  { intent, roles, asked }: Draft,
+): Deed | undefined {
+  const wanted = intent.wants.get(job.name);
+  if (intent.setsAside.has(job.name)) {
+    return { does: "is set inactive", cause: null, why: job.reason };
+  }
+  if (wanted !== undefined && after?.kind === "runs") {
+    return { does: roles.get(job.name) ?? "runs", cause: wanted, why: null };
+  }
+  if (job.kind !== "join" || asked.has(job.name)) {
+    if (before?.kind === "cannot" && after?.kind === "runs") {
+      const cause = job.state === "unreachable" ? "revive" : job.wanted;
+      return { does: "is revived", cause, why: job.reason };
+    }
+    if (before?.kind === "runs" && after?.kind === "cannot") {
+      return { does: "is skipped", cause: null, why: `it needs ${after.because} to end otherwise` };
+    }
+  }
+  if (!asked.has(job.name)) return undefined;
+  return { does: "is left alone", cause: null, why: whyLeftAlone(job, after) };
+}
+
+/** For each job, which listed jobs run before it: joins between them are passed through. */
+function waitsAmong(
+  graph: GraphSnapshot,
+  after: ReadonlyMap<string, Fate>,
+  deeds: ReadonlyMap<string, Deed>,
+): Map<string, string[]> {
+  const into = edgesBy("job", graph.edges);
+  const waits = new Map<string, string[]>();
+  for (const { name } of graph.jobs) {
+    const sources = (into.get(name) ?? []).filter(({ waived }) => !waived).map(({ on }) => on);
+    const found = sources.flatMap((on) => {
+      if (deeds.get(on)?.cause != null) return [on];
+      return after.get(on)?.kind === "runs" && !deeds.has(on) ? (waits.get(on) ?? []) : [];
+    });
+    waits.set(name, [...new Set(found)].toSorted());
+  }
+  return waits;
+}

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { everybody } from "#access/principal.ts";
+import type { Db } from "#db/db.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { cancelGraph } from "../cancel-graph.ts";
+import type { GraphId } from "../graph-id.ts";
+import { runsOf } from "../job-detail.store.ts";
+import { failing, farmOfReruns } from "./farm-of-reruns.fixture.ts";
+
+const db = await freshDb();
+let farm: Awaited<ReturnType<typeof farmOfReruns>>;
+beforeAll(async () => {
+  farm = await farmOfReruns(db);
+});
+afterAll(async () => {
+  await farm.stop();
+  await db.close();
+});
+
+const chain = [
+  "  a: {commands: 'run-a # MARK'}",
+  "  b: {commands: 'run-b # MARK', needs: [a]}",
+  "  green: {commands: 'run-green # MARK', needs: {a: {on: end}}}",
+].join("\n");
+
+async function staleJobs(id: GraphId): Promise<string[]> {
+  return (await farm.graph(id)).jobList.filter(({ stale }) => stale).map(({ name }) => name);
+}
+
+describe("a job failed, one was skipped because of it, one ran at its end", () => {
+  test("retriggered and passed: the skipped one runs, the one that ran is only stale", async () => {
+    const id = await farm.graphOf(chain);
+    await farm.work(failing("run-a"));
+    expect(await farm.states(id)).toEqual({ a: "failed", b: "unreachable", green: "succeeded" });
+
+    await farm.again(id, { jobs: ["a"] });
+    expect(await farm.states(id)).toMatchObject({ a: "ready", b: "blocked", green: "succeeded" });
+    await farm.work();
+
+    expect(await farm.states(id)).toEqual({ a: "succeeded", b: "succeeded", green: "succeeded" });
+    expect(await farm.causes(id, "b")).toEqual(["revive"]);
+    expect(await staleJobs(id)).toEqual(["green"]);
+    expect((await farm.graph(id)).state).toBe("succeeded");
+  });
+
+  test("alone: what was skipped is set inactive, and runs when that is activated", async () => {
+    const id = await farm.graphOf(chain);
+    await farm.work(failing("run-a"));
+
+    await farm.again(id, { jobs: ["a"], mode: "alone" });
+    await farm.work();
+
+    expect(await farm.states(id)).toEqual({ a: "succeeded", b: "inactive", green: "succeeded" });
+    await farm.again(id, { jobs: ["b"] });
+    await farm.work();
+    expect(await farm.causes(id, "b")).toEqual(["activate"]);
+  });
+
+  test("downstream: what ran already runs again, after it", async () => {
+    const id = await farm.graphOf(chain);
+    await farm.work(failing("run-a"));
+
+    await farm.again(id, { jobs: ["a"], mode: "downstream" });
+    expect(await farm.states(id)).toMatchObject({ a: "ready", green: "blocked" });
+    await farm.work();
+
+    expect(await farm.causes(id, "green")).toEqual(["first", "downstream"]);
+    expect(await staleJobs(id)).toEqual([]);
+  });
+
+  test("what is stale is run again without what made it so", async () => {
+    const id = await farm.graphOf(chain);
+    await farm.work(failing("run-a"));
+    await farm.again(id, { jobs: ["a"] });
+    await farm.work();
+
+    await farm.again(id, { selection: "*", onlyStale: true });
+    await farm.work();
+
+    expect(await farm.causes(id, "a")).toEqual(["first", "retrigger"]);
+    expect(await farm.causes(id, "green")).toEqual(["first", "downstream"]);
+    expect(await staleJobs(id)).toEqual([]);
+  });
+});
+
+test("two that are retriggered together: the one that depends waits for the new run of the other", async () => {
+  const id = await farm.graphOf(chain);
+  await farm.work();
+
+  await farm.again(id, { jobs: ["a", "b"] });
+  expect(await farm.states(id)).toMatchObject({ a: "ready", b: "blocked" });
+  const scripts = await farm.work();
+
+  expect(scripts.map((script) => /run-\w+/.exec(script)?.[0])).toEqual(["run-a", "run-b"]);
+  expect((await runsOf(db, id, "b"))[0]).toMatchObject({ number: 2, askedBy: "anyone" });
+});
+
+test("seven retriggers leave the budget for automatic retries as it was", async () => {
+  const id = await farm.graphOf("  a: {commands: 'run-a # MARK', retries: 1}");
+  await farm.work();
+
+  for (let i = 0; i < 7; i += 1) {
+    await farm.again(id, { jobs: ["a"] });
+    await farm.work();
+  }
+  await farm.again(id, { jobs: ["a"] });
+  await farm.work(failing("run-a"));
+
+  const seven = Array.from({ length: 7 }, () => "retrigger");
+  expect(await farm.causes(id, "a")).toEqual(["first", ...seven, "retrigger", "auto-retry"]);
+  await farm.again(id, { jobs: ["a"] });
+  await farm.work(failing("run-a"));
+  expect((await farm.causes(id, "a")).slice(-2)).toEqual(["auto-retry", "retrigger"]);
+});
+
+test("five runs one after the other, whatever comes of them, and none tried again by itself", async () => {
+  const id = await farm.graphOf(
+    "  a: {commands: 'run-a # MARK', retries: 3}\n  b: {commands: 'run-b # MARK', needs: [a]}",
+  );
+  await farm.work();
+
+  const planned = await farm.again(id, { jobs: ["a"], times: 5 });
+  let count = 0;
+  const scripts = await farm.work((script) => {
+    if (script.includes("run-a")) count += 1;
+    return { exitCode: count % 2 };
+  });
+
+  expect(planned?.expected.runs).toBe(5);
+  expect(scripts).toHaveLength(5);
+  const runs = (await runsOf(db, id, "a")).toReversed().slice(1);
+  expect(runs.map(({ cause, outcome }) => [cause, outcome])).toEqual(
+    ["failed", "succeeded", "failed", "succeeded", "failed"].map((end) => ["retrigger", end]),
+  );
+  expect(runs.map(({ why }) => why)).toEqual([
+    "retriggered by anyone; run 1 of 5, one after the other",
+    ...[2, 3, 4, 5].map((n) => `run ${n} of 5, one after the other, for anyone`),
+  ]);
+});
+
+test("a series ends when it is cancelled", async () => {
+  const id = await farm.graphOf("  a: {commands: 'run-a # MARK'}");
+  await farm.work();
+  await farm.again(id, { jobs: ["a"], times: 5 });
+  await farm.prepare();
+  const [leased] = await farm.claim(10_000);
+  if (leased === undefined) throw new Error("nothing was handed out");
+
+  await cancelGraph(db, farm.queue, everybody, id, ["a"]);
+  await farm.queue.finish({ lease: leased.lease, outcome: "cancelled" });
+  await farm.work();
+
+  expect(await farm.causes(id, "a")).toEqual(["first", "retrigger"]);
+});
+
+test("a cancelled graph that is retriggered runs, and is over when that is", async () => {
+  const id = await farm.graphOf(chain);
+  await cancelGraph(db, farm.queue, everybody, id);
+  expect((await farm.graph(id)).state).toBe("cancelled");
+
+  await farm.again(id, { selection: "*" });
+  expect(await farm.graph(id)).toMatchObject({ state: "running", finishedAt: null });
+  await farm.work();
+
+  expect((await farm.graph(id)).state).toBe("succeeded");
+});
+
+describe("a dry run", () => {
+  test("changes nothing, and what is done with its token is what it listed", async () => {
+    const id = await farm.graphOf(chain);
+    await farm.work(failing("run-a"));
+    const before = await farm.graph(id);
+
+    const shown = await farm.again(id, { jobs: ["a"], dryRun: true });
+    expect(await farm.graph(id)).toEqual(before);
+    const done = await farm.again(id, { jobs: ["a"], token: shown?.token });
+
+    expect(shown?.applied).toBe(false);
+    expect(done).toEqual({ ...shown, applied: true });
+  });
+
+  test("that is out of date is refused, with what has changed, and nothing is done", async () => {
+    const id = await farm.graphOf(chain);
+    await farm.work(failing("run-a"));
+    const shown = await farm.again(id, { jobs: ["a", "green"], dryRun: true });
+    await farm.again(id, { jobs: ["green"] });
+
+    const late = farm.again(id, { jobs: ["a", "green"], token: shown?.token });
+
+    await expect(late).rejects.toThrow(
+      "what would happen is no longer what was shown; since then green is ready; nothing was done",
+    );
+    expect((await farm.states(id))["a"]).toBe("failed");
+  });
+});
+
+test("of two retriggers at once one runs the job, the other finds it on its way", async () => {
+  const id = await farm.graphOf("  a: {commands: 'run-a # MARK'}");
+  await farm.work();
+
+  const both = await Promise.all([
+    farm.again(id, { jobs: ["a"] }),
+    farm.again(id, { jobs: ["a"] }),
+  ]);
+  await farm.work();
+
+  expect(both.map((done) => done?.jobs[0]?.does).toSorted()).toEqual(["is left alone", "runs"]);
+  expect(await farm.causes(id, "a")).toEqual(["first", "retrigger"]);
+});
+
+test("a server that dies before the end of a retrigger leaves nothing of it", async () => {
+  const id = await farm.graphOf(chain);
+  await farm.work(failing("run-a"));
+  const before = await farm.graph(id);
+  const dying: Db = {
+    ...db,
+    transaction: (work) =>
+      db.transaction(async (tx) => {
+        await work(tx);
+        throw new Error("the server died");
+      }),
+  };
+
+  await expect(farm.again(id, { jobs: ["a"] }, everybody, dying)).rejects.toThrow(
+    "the server died",
+  );
+
+  expect(await farm.graph(id)).toEqual(before);
+});
+
+test("a whole set is selected from at once", async () => {
+  const first = await farm.graphOf(chain);
+  const second = await farm.graphOf(chain);
+  await farm.work();
+  await db.script(`update graph set set_id = '${first}' where id = '${second}'`);
+
+  const done = await farm.again(second, { selection: "name:a", wholeSet: true });
+
+  expect(done?.jobs.map(({ graph, job, does }) => [graph, job, does])).toEqual(
+    [first, second].toSorted().map((graph) => [graph, "a", "runs"]),
+  );
+});
+
+test.each([
+  { request: { jobs: ["gren"] }, says: 'there is no job "gren"; did you mean "green"?' },
+  { request: { selection: "gren" }, says: 'did you mean "green"?' },
+  { request: {}, says: "say which jobs" },
+])("$request is answered with help", async ({ request, says }) => {
+  const id = await farm.graphOf(chain);
+
+  await expect(farm.again(id, request)).rejects.toThrow(says);
+});

@@ -1,0 +1,36 @@
+import type { z } from "zod";
+import type { Principal } from "#access/principal.ts";
+import type { PlannedChange, Retrigger } from "#api/rerun.ts";
+import type { GraphId } from "../graph-id.ts";
+import { type ChangeRooms, changeGraphs } from "./change-graphs.ts";
+import { chooseJobs } from "./choose-jobs.ts";
+import { planRerun } from "./plan-rerun.ts";
+
+/** Runs jobs of a graph, or of its set, again; or says what that would do. Undefined: no such graph. */
+export function retrigger(
+  rooms: ChangeRooms,
+  graphId: GraphId,
+  asked: z.output<typeof Retrigger>,
+  by: Principal,
+): Promise<PlannedChange | undefined> {
+  const { mode, onlyStale, times, selection, reason } = asked;
+  return changeGraphs(rooms, {
+    ...asked,
+    graphId,
+    verb: "retrigger",
+    by,
+    detail: { mode, onlyStale, times, selection },
+    plan: (graphs) =>
+      [...chooseJobs(graphs, asked)].map(([graph, selected]) =>
+        planRerun(graph, selected, { mode, onlyStale, times }),
+      ),
+    whyOf: ({ does }) => {
+      const words =
+        does === "runs because downstream"
+          ? `depends on what ${by.name} retriggered`
+          : `retriggered by ${by.name}`;
+      const series = times > 1 && does === "runs" ? `; run 1 of ${times}, one after the other` : "";
+      return `${words}${series}${reason === undefined ? "" : `: ${reason}`}`;
+    },
+  });
+}

@@ -1,0 +1,34 @@
+import type { Fate } from "./foresee.ts";
+import { hasJoined, type SnapshotJob } from "./graph-snapshot.ts";
+
+/** Why a job that was asked for is not touched, and what would help. */
+export function whyLeftAlone(job: SnapshotJob, fate: Fate | undefined): string {
+  if (fate?.kind === "refused" || fate?.kind === "cannot") {
+    return `it needs ${fate.because}, which stands in its way; ask for that as well, or waive the edge`;
+  }
+  if (hasJoined(job)) return "it gathers other jobs, and joins again by itself when they run";
+  switch (job.state) {
+    case "queued":
+      return "its run is in the queue already";
+    case "running":
+      return "it is running already";
+    case "waiting":
+      return "its run is waiting already";
+    case "blocked":
+    case "ready":
+      return "it is going to run anyway";
+    case "inactive":
+      return "it is not active";
+    case "coalesced":
+      return "the run of another commit's job answers for it";
+    case "unreachable":
+      return job.reason ?? "it was skipped";
+    case "cancelled":
+      return "it was cancelled";
+    case "expired":
+      return "it waited too long";
+    case "succeeded":
+    case "failed":
+      return job.runs === 0 ? "it was set aside" : `it has ${job.state} already`;
+  }
+}

@@ -1,0 +1,111 @@
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { Fault } from "#core/fault.ts";
+import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
+import type { CommitInputReader } from "./commit-inputs.ts";
+import { definitionLimits } from "./definitions/definition-limits.ts";
+import { type DefinitionProblem, DefinitionProblems } from "./definitions/definition-problems.ts";
+import type { DefinedJob, Definitions } from "./definitions/read-definitions.ts";
+import type { Source } from "./definitions/sources-key.ts";
+
+/** Repositories asked at once: each may take a while to answer. */
+const askedAtOnce = 4;
+
+/** Different revisions of other repositories that one graph may read. */
+const mostRevisions = 50;
+
+/**
+ * Finds out which commits the other repositories' revisions are, and writes them into the definitions.
+ *
+ * A definition so names all that the job reads: a branch that moves gives another definition, and a
+ * graph that is run again reads the same. Throws `DefinitionProblems` with what cannot be found.
+ */
+export async function resolveSources(
+  rooms: { readonly mirrors: Mirrors; readonly inputs: CommitInputReader },
+  definitions: Definitions,
+): Promise<Definitions> {
+  const asked = new Map<string, Source>();
+  for (const { source } of sourcesOf(definitions.jobs)) asked.set(keyOf(source), source);
+  if (asked.size === 0) return definitions;
+  if (asked.size > mostRevisions) throw tooMany(definitions.jobs, asked.size);
+
+  const found = new Map(
+    await mapAtMost(askedAtOnce, [...asked], async ([key, source]) => {
+      const commit = await fetched(rooms.mirrors, source);
+      if (!(commit instanceof Fault))
+        rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
+      return [key, commit] as const;
+    }),
+  );
+  const problems = sourcesOf(definitions.jobs).flatMap(({ job, at, source }) => {
+    const commit = found.get(keyOf(source));
+    return commit instanceof Fault ? [problemOf(job, at, source, commit)] : [];
+  });
+  if (problems.length > 0)
+    throw new DefinitionProblems(problems.slice(0, definitionLimits.problems));
+
+  const jobs = definitions.jobs.map((job) => {
+    const { sources } = job.definition;
+    if (!job.wanted || sources === undefined) return job;
+    const resolved = sources.map((source) => {
+      const commit = found.get(keyOf(source));
+      if (commit === undefined || commit instanceof Fault) return source;
+      return { ...source, repository: commit.repository, commit: commit.sha };
+    });
+    return { ...job, definition: { ...job.definition, sources: resolved } };
+  });
+  return { ...definitions, jobs };
+}
+
+/** What another repository lacks or refuses is for the author to mend; a lost network is not. */
+const mistakes: ReadonlySet<Fault["code"]> = new Set([
+  "invalid_argument",
+  "not_found",
+  "failed_precondition",
+  "unauthenticated",
+  "permission_denied",
+]);
+
+interface AskedSource {
+  readonly job: DefinedJob;
+  readonly at: number;
+  readonly source: Source;
+}
+
+function sourcesOf(jobs: readonly DefinedJob[]): AskedSource[] {
+  return jobs
+    .filter((job) => job.wanted)
+    .flatMap((job) => (job.definition.sources ?? []).map((source, at) => ({ job, at, source })));
+}
+
+function keyOf({ repository, rev, commit }: Source): string {
+  return `${repository}\n${commit ?? rev ?? "HEAD"}`;
+}
+
+/** The commit, or why it cannot be had: that is said together with all else that is wrong. */
+async function fetched(
+  mirrors: Mirrors,
+  { repository, rev, commit }: Source,
+): Promise<FetchedCommit | Fault> {
+  try {
+    return await mirrors.fetchCommit(repository, commit ?? rev ?? "HEAD");
+  } catch (reason) {
+    if (reason instanceof Fault && mistakes.has(reason.code)) return reason;
+    throw reason;
+  }
+}
+
+function problemOf(job: DefinedJob, at: number, source: Source, why: Fault): DefinitionProblem {
+  const key =
+    source.commit !== undefined ? "commit" : source.rev !== undefined ? "rev" : "repository";
+  const message = `job "${job.name}" cannot read its source: ${why.message}`;
+  return job.problemAt(["sources", at, key], message);
+}
+
+function tooMany(jobs: readonly DefinedJob[], count: number): DefinitionProblems {
+  const [first] = sourcesOf(jobs);
+  const message = `the jobs read ${count} revisions of other repositories, more than ${mostRevisions}`;
+  const place = first?.job.problemAt(["sources"], message, "key");
+  return new DefinitionProblems(
+    place === undefined ? [{ file: ".grange", line: null, column: null, message }] : [place],
+  );
+}

@@ -1,0 +1,75 @@
+import type { Principal } from "#access/principal.ts";
+import { requireGrant } from "#access/require-grant.ts";
+import type { GraphPriority, SetGraphPriority } from "#api/graph-priority.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { lockForReplacing, replaceExecutions } from "#execution/replace-executions.store.ts";
+import { lockGraphs } from "./advancing/advance.store.ts";
+import { recordAudit } from "./audit.store.ts";
+import { admitPriority } from "./catalogs/admit-priority.ts";
+import { branchDefinition } from "./catalogs/branch-definition.store.ts";
+import type { GraphId } from "./graph-id.ts";
+import { executionsOfGraph, graphPlace, savePriority, urgencyOf } from "./graph-priority.store.ts";
+
+/** What is asked for is written again when jobs entered the queue at that very moment. */
+const mostTries = 5;
+
+/**
+ * Changes how soon a graph's jobs run, within the caps; those in the queue get new places at once.
+ *
+ * Undefined when there is no such graph. Throws `permission_denied` for what is above a cap of a protected branch.
+ */
+export async function setGraphPriority(
+  queue: { transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> },
+  graphId: GraphId,
+  request: SetGraphPriority,
+  principal: Principal,
+): Promise<GraphPriority | undefined> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await queue.transaction((tx) => changeOnce(tx, graphId, request, principal));
+    } catch (cause) {
+      const isLate = cause instanceof Fault && cause.code === "aborted";
+      if (!isLate || tries === mostTries) throw cause;
+    }
+  }
+}
+
+async function changeOnce(
+  tx: Tx,
+  graphId: GraphId,
+  request: SetGraphPriority,
+  principal: Principal,
+): Promise<GraphPriority | undefined> {
+  // Executions are locked before graphs, as everywhere.
+  const locked = new Set(await lockForReplacing(tx, await executionsOfGraph(tx, graphId)));
+  const [graph] = await lockGraphs(tx, [graphId]);
+  const before = graph && (await graphPlace(tx, graphId));
+  if (before === undefined) return undefined;
+  requireGrant(principal, "prioritise", before);
+  const admission = admitPriority({
+    branch: await branchDefinition(tx, before.repository, before.branch),
+    requestedPriority: request.priority,
+    top: request.top ?? false,
+    principal,
+    where: before,
+  });
+  if (!admission.ok) throw new Fault("permission_denied", admission.refusal);
+
+  const executions = await executionsOfGraph(tx, graphId);
+  if (executions.some((id) => !locked.has(id)))
+    throw new Fault("aborted", "jobs of the graph entered the queue at this moment; try again");
+  // Who asks for the top class alone leaves the priority as somebody else may have set it.
+  const { priority, cap } = request.priority === undefined ? before : admission;
+  const top = request.top ?? before.top;
+  await savePriority(tx, graphId, { priority, top, cap });
+  const moved = await replaceExecutions(tx, await urgencyOf(tx, executions));
+  await recordAudit(tx, {
+    actor: principal.name,
+    verb: "prioritise",
+    graphId,
+    detail: { from: { priority: before.priority, top: before.top }, to: { priority, top } },
+    reason: request.reason,
+  });
+  return { id: graphId, priority, top, notice: admission.notice ?? null, moved };
+}

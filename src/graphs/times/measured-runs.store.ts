@@ -1,0 +1,78 @@
+import type { TimesGrouping } from "#api/times.ts";
+import { type Sql, sql } from "#db/sql.ts";
+
+/** Which runs and graphs are measured. */
+export interface Measured {
+  readonly repository?: string | undefined;
+  readonly branch?: string | undefined;
+  /** Of what ended after `from`, until `until`. */
+  readonly from: Date;
+  readonly until: Date;
+}
+
+/** Columns of durations that a query answers: of `ms`, a column or an expression. */
+export function durationsOf(ms: Sql): Sql {
+  return sql`json_build_object(
+    'count', count(${ms}), 'meanMs', avg(${ms}), 'maxMs', max(${ms}),
+    'p', percentile_cont(array[0.5, 0.9, 0.95, 0.99]::double precision[]) within group (order by ${ms}))`;
+}
+
+/**
+ * Runs with how long they waited and ran: `name`, `wait_ms`, `run_ms`.
+ *
+ * Blocked time is in neither: a run's clock starts when nothing is in its way any more. Only
+ * workers let runs wait; a breakpoint's run waits for a person, and a hit for nothing.
+ */
+export function measuredRuns(of: Measured, group: TimesGrouping | null, which: Sql): Sql {
+  const runs = (name: Sql) => sql`
+    select ${name} as name,
+           greatest(0, extract(epoch from run.started_at - run.ready_at) * 1000)::double precision as wait_ms,
+           greatest(0, extract(epoch from run.finished_at - run.started_at) * 1000)::double precision as run_ms
+    from run
+    join graph on graph.id = run.graph_id
+    join job on job.graph_id = run.graph_id and job.name = run.job
+    where run.state = 'finished' and run.finished_at > ${of.from} and run.finished_at <= ${of.until}
+      and run.served_by in ('execution', 'items') and run.started_at is not null
+      and (${of.repository === undefined} or graph.repository = ${of.repository ?? null})
+      and (${of.branch === undefined} or graph.branch = ${of.branch ?? null})
+      and ${which}
+  `;
+  switch (group) {
+    case null:
+      return runs(sql`''`);
+    case "branch":
+      return runs(sql`graph.branch`);
+    case "kind":
+      return runs(sql`coalesce(job.tags ->> 'kind', job.kind)`);
+    case "pool":
+      return byPool(runs(sql`job.definition`));
+  }
+}
+
+/** Names what runs ask of a worker: text that people can read, the same for the same demands. Each definition is read once. */
+function byPool(runs: Sql): Sql {
+  return sql`
+    with by_definition as materialized (${runs}),
+    pool as materialized (
+      select digest, coalesce((
+        select string_agg(asked.key || '=' || asked.value, ', ' order by asked.key)
+        from jsonb_each_text(body -> 'platform') as asked), 'any worker') as name
+      from definition
+      where digest in (select distinct name from by_definition)
+    )
+    select pool.name, wait_ms, run_ms
+    from by_definition join pool on pool.digest = by_definition.name
+  `;
+}
+
+/** Graphs with their times: `name`, and three columns of ms. */
+export function measuredGraphs(of: Measured, group: TimesGrouping | null): Sql {
+  return sql`
+    select ${group === "branch" ? sql`graph.branch` : sql`''`} as name, end_to_end_ms, first_failure_ms, critical_path_ms
+    from graph_times
+    join graph on graph.id = graph_times.graph_id
+    where ended_at > ${of.from} and ended_at <= ${of.until}
+      and (${of.repository === undefined} or graph.repository = ${of.repository ?? null})
+      and (${of.branch === undefined} or graph.branch = ${of.branch ?? null})
+  `;
+}

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+/** Upper bounds of the buckets, in seconds. 900 is the goal that people are promised; an hour is too long in any case. */
+export const histogramBoundsSeconds = [
+  0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 900, 1_800, 3_600,
+] as const;
+
+const Bucket = z.object({
+  measure: z.enum(["wait", "run"]),
+  // As text: the last bound is infinite.
+  uptoSeconds: z.string().transform(Number),
+  runs: z.number(),
+  seconds: z.number(),
+});
+
+/** A histogram as scrapers know it: each bucket counts also what is in those below. */
+export interface TimeHistogram {
+  /** Of `histogramBoundsSeconds`, in their order. */
+  readonly counts: readonly number[];
+  readonly count: number;
+  readonly sumSeconds: number;
+}
+
+/** How long the runs of this farm waited and ran, ever since. */
+export async function timeHistograms(
+  tx: Tx,
+): Promise<{ readonly wait: TimeHistogram; readonly run: TimeHistogram }> {
+  const rows = await tx.many(
+    Bucket,
+    sql`select measure, upto_seconds::text as "uptoSeconds", runs, seconds from time_histogram`,
+  );
+  const histogram = (measure: "wait" | "run"): TimeHistogram => {
+    const own = rows.filter((row) => row.measure === measure);
+    const upTo = (bound: number) =>
+      own.reduce((sum, { uptoSeconds, runs }) => sum + (uptoSeconds <= bound ? runs : 0), 0);
+    return {
+      counts: histogramBoundsSeconds.map(upTo),
+      count: upTo(Number.POSITIVE_INFINITY),
+      sumSeconds: own.reduce((sum, { seconds }) => sum + seconds, 0),
+    };
+  };
+  return { wait: histogram("wait"), run: histogram("run") };
+}

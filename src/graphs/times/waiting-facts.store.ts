@@ -1,0 +1,176 @@
+import { z } from "zod";
+import { JobKind, RunServer } from "#api/graph.ts";
+import { JobState } from "#api/job-state.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { ExecutionId } from "#execution/execution.ts";
+import { queuePosition } from "#execution/queue-position.store.ts";
+import type { QueueTimes } from "#execution/queue-times.ts";
+import type { GraphId } from "../graph-id.ts";
+import { rootOf } from "./root-of.store.ts";
+import type { JobStanding, WaitingFacts } from "./why-waiting.ts";
+
+const JobRow = z.object({
+  name: z.string(),
+  state: JobState,
+  kind: JobKind,
+  reason: z.string().nullable(),
+  readyAt: z.date().nullable(),
+  preparingUntil: z.date().nullable(),
+  failures: z.number(),
+  openEdges: z.number(),
+  repository: z.string(),
+  branch: z.string(),
+  servedBy: RunServer.nullable(),
+  dueAt: z.date().nullable(),
+  executionId: ExecutionId.nullable(),
+  release: z.array(z.string()).nullable(),
+  message: z.string().nullable(),
+});
+type JobRow = z.infer<typeof JobRow>;
+
+type Times = Pick<QueueTimes, "leaseMs" | "overdueAfterMs">;
+
+/** How ready-job.store.ts begins the reason of a job that it postpones. */
+const postponed = /^cannot be prepared, trying again: /;
+/** What a reason names at most. */
+const mostNamed = 10;
+/** Ready jobs ahead are counted no further. */
+const mostCounted = 1_000;
+
+/**
+ * What is known of why a job does not run: null when it runs or is over, undefined when there is no such job.
+ *
+ * Run it in a transaction. A blocked job is asked about once more, for the one before it that moves first.
+ */
+export async function waitingFacts(
+  tx: Tx,
+  graphId: GraphId,
+  name: string,
+  now: Date,
+  times: Times,
+): Promise<WaitingFacts | null | undefined> {
+  const job = await jobRow(tx, graphId, name);
+  if (job === undefined) return undefined;
+  if (job.state !== "blocked") return factsOf(tx, graphId, job, now, times);
+  const first = await rootOf(tx, graphId, name);
+  const root = first === undefined ? undefined : await jobRow(tx, graphId, first);
+  return {
+    kind: "blocked",
+    jobs: await awaitedBy(tx, graphId, name),
+    count: job.openEdges,
+    root:
+      root === undefined
+        ? null
+        : {
+            name: root.name,
+            state: root.state,
+            facts: await factsOf(tx, graphId, root, now, times),
+          },
+  };
+}
+
+/** Of a job that waits for no other one. */
+async function factsOf(
+  tx: Tx,
+  graphId: GraphId,
+  job: JobRow,
+  now: Date,
+  times: Times,
+): Promise<WaitingFacts | null> {
+  switch (job.state) {
+    case "waiting": {
+      const { name, kind, release, ...rest } = job;
+      return { ...rest, kind: "held", job: name, jobKind: kind, release: release ?? [] };
+    }
+    case "ready": {
+      const { preparingUntil, failures } = job;
+      const trouble = job.reason?.replace(postponed, "") ?? null;
+      const needsMachine = job.kind === "command" || job.kind === "graph";
+      const ahead = needsMachine ? await readyBefore(tx, graphId, job) : 0;
+      return { kind: "ready", preparingUntil, failures, trouble, ahead };
+    }
+    case "queued": {
+      if (job.servedBy === "outside") return { kind: "outside" };
+      const execution = job.executionId ?? (await firstBatch(tx, graphId, job.name));
+      if (execution === undefined) return null;
+      const position = await queuePosition(tx, execution, now, times);
+      return position === undefined ? null : { kind: "in-queue", position };
+    }
+    case "blocked":
+    case "inactive":
+    case "unreachable":
+    case "running":
+    case "succeeded":
+    case "failed":
+    case "cancelled":
+    case "expired":
+    case "coalesced":
+      return null;
+  }
+}
+
+async function jobRow(tx: Tx, graphId: GraphId, name: string): Promise<JobRow | undefined> {
+  const [row] = await tx.many(
+    JobRow,
+    sql`
+      select job.name, job.state, job.kind, job.reason, job.ready_at as "readyAt",
+        job.preparing_until as "preparingUntil", job.preparing_failures as failures,
+        job.open_edges as "openEdges", graph.repository, graph.branch,
+        run.served_by as "servedBy", run.due_at as "dueAt", run.execution_id as "executionId",
+        definition.body->'release' as release, definition.body->>'message' as message
+      from job
+      join graph on graph.id = job.graph_id
+      join definition on definition.digest = job.definition
+      left join run on run.graph_id = job.graph_id and run.job = job.name and run.number = job.runs
+      where job.graph_id = ${graphId} and job.name = ${name}
+    `,
+  );
+  return row;
+}
+
+/** Of a job whose items workers share, none of which has begun: what is first in the queue. */
+async function firstBatch(tx: Tx, graphId: GraphId, job: string): Promise<ExecutionId | undefined> {
+  const [row] = await tx.many(
+    z.object({ id: ExecutionId }),
+    sql`
+      select execution_id as id from work_batch
+      where graph_id = ${graphId} and job = ${job} and state = 'queued'
+      order by run desc, number
+      limit 1
+    `,
+  );
+  return row?.id;
+}
+
+/** Some of the jobs that a job waits for itself. */
+function awaitedBy(tx: Tx, graphId: GraphId, name: string): Promise<JobStanding[]> {
+  return tx.many(
+    z.object({ name: z.string(), state: JobState }),
+    sql`
+      select awaited.name, awaited.state
+      from edge join job as awaited on awaited.graph_id = edge.graph_id and awaited.name = edge.on_job
+      where edge.graph_id = ${graphId} and edge.job = ${name} and edge.status = 'open'
+      order by awaited.name
+      limit ${mostNamed}
+    `,
+  );
+}
+
+/** How many ready jobs, of all graphs, come before one when jobs are taken to be prepared. */
+async function readyBefore(tx: Tx, graphId: GraphId, job: JobRow): Promise<number> {
+  const [row] = await tx.many(
+    z.object({ ahead: z.number() }),
+    sql`
+      select count(*) as ahead from (
+        select from job
+        where state = 'ready' and kind in ('command', 'graph')
+          and (preparing_until is null or preparing_until <= now())
+          and (ready_at, graph_id, name) < (${job.readyAt}, ${graphId}, ${job.name})
+        order by ready_at, graph_id, name
+        limit ${mostCounted}
+      ) as sooner
+    `,
+  );
+  return row?.ahead ?? 0;
+}

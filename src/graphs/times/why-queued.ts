@@ -1,0 +1,169 @@
+import type { WaitingReason } from "#api/waiting.ts";
+import { serves } from "#core/platform.ts";
+import type { QueuePosition } from "#execution/queue-position.store.ts";
+import type { WorkerOffer } from "#execution/worker-offers.store.ts";
+import { firstMissing } from "./first-missing.ts";
+import { counted, inWhile, spanText } from "./waiting-words.ts";
+
+type Queued = Extract<QueuePosition, { kind: "queued" }>;
+
+/** Why an execution is not handed out: nobody can run it, others go first, or all are busy. */
+export function whyQueued(position: QueuePosition, now: Date): WaitingReason {
+  if (position.kind === "leased") {
+    return {
+      kind: "starting",
+      worker: position.worker,
+      sentence: `was handed to worker ${position.worker}, which is about to begin it`,
+      advice: null,
+    };
+  }
+  const alive = position.offers.filter(({ condition }) => condition === "alive");
+  const able = alive.filter(({ platform }) => serves(platform, position.requirements));
+  if (able.length === 0) return whyNobody(position, alive, now);
+  const suitable = able.filter(({ sizeClass }) => sizeClass >= position.sizeClass);
+  if (suitable.length === 0) return whyTooSmall(position, able);
+  const workers = numberOf(suitable);
+  if (aheadOf(position) > 0) return whyOthersFirst(position, workers);
+  if (suitable.some((offer) => offer.busy < offer.workers)) {
+    return {
+      kind: "starting",
+      worker: null,
+      sentence: "is next, and a worker is free",
+      advice: null,
+    };
+  }
+  return whyBusy(position, workers, now);
+}
+
+function numberOf(offers: readonly WorkerOffer[]): number {
+  return offers.reduce((sum, { workers }) => sum + workers, 0);
+}
+
+function whyNobody(
+  { offers, requirements, sizeClass }: Queued,
+  alive: readonly WorkerOffer[],
+  now: Date,
+): WaitingReason {
+  const away = offers.filter(
+    (offer) =>
+      offer.condition !== "alive" &&
+      offer.sizeClass >= sizeClass &&
+      serves(offer.platform, requirements),
+  );
+  const silent = away.filter(({ condition }) => condition === "silent");
+  const draining = away.filter(({ condition }) => condition === "draining");
+  const lastSeen = away.map(({ lastSeenAt }) => lastSeenAt.getTime()).toSorted((a, b) => b - a)[0];
+  const missing = firstMissing(
+    requirements,
+    alive.map(({ platform }) => platform),
+  );
+  const facts = {
+    kind: "capacity-none" as const,
+    missing: missing === undefined ? null : { ...missing, offered: [...missing.offered] },
+    silent: numberOf(silent),
+    draining: numberOf(draining),
+    lastSeenAt: lastSeen === undefined ? null : new Date(lastSeen).toISOString(),
+  };
+  if (facts.silent > 0 && lastSeen !== undefined) {
+    const ago = spanText(Math.ceil((now.getTime() - lastSeen) / 1_000));
+    return {
+      ...facts,
+      sentence: `waits for a worker: ${counted(facts.silent, "worker")} could run it, and the last word of any came ${ago} ago`,
+      advice: "see whether those workers run, and whether they reach the farm",
+    };
+  }
+  if (facts.draining > 0) {
+    return {
+      ...facts,
+      sentence: `waits for a worker: ${counted(facts.draining, "worker")} could run it, but ${facts.draining === 1 ? "takes" : "take"} nothing new`,
+      advice: "start a worker like those that are being drained",
+    };
+  }
+  if (missing === undefined) {
+    return {
+      ...facts,
+      sentence: "waits for a worker: none is connected",
+      advice: "start one: grange worker",
+    };
+  }
+  const { property, asked, offered } = missing;
+  return {
+    ...facts,
+    sentence: `waits for a worker with ${property}=${asked}: ${
+      offered.length === 0
+        ? `none of ${counted(numberOf(alive), "worker")} offers ${property}`
+        : offered.includes(asked)
+          ? "those that have it lack something else that it asks for"
+          : `workers offer ${property}=${offered.join(", ")}`
+    }`,
+    advice: `start a worker that offers ${property}=${asked}, or change what the job asks for`,
+  };
+}
+
+function whyTooSmall({ sizeClass }: Queued, able: readonly WorkerOffer[]): WaitingReason {
+  const greatest = Math.max(...able.map((offer) => offer.sizeClass));
+  const workers = numberOf(able);
+  return {
+    kind: "capacity-size",
+    asked: sizeClass,
+    greatest,
+    workers,
+    sentence: `waits for a worker of size class ${sizeClass} or more: ${counted(workers, "worker")} could run it but for the size, ${greatest} at most`,
+    advice: `start a worker of size class ${sizeClass}, or ask for a smaller one`,
+  };
+}
+
+function aheadOf({ ahead }: Queued): number {
+  return ahead.top + ahead.sameInvocation + ahead.others;
+}
+
+function whyOthersFirst(position: Queued, workers: number): WaitingReason {
+  const { ahead, share, isOverdue, isTop } = position;
+  const parts = [
+    ...(ahead.top > 0 ? [`${ahead.top.toLocaleString("en")} of the top class`] : []),
+    ...(ahead.sameInvocation > 0
+      ? [`${ahead.sameInvocation.toLocaleString("en")} of the same graph`]
+      : []),
+    ...(ahead.others > 0 ? [`${ahead.others.toLocaleString("en")} of others`] : []),
+  ];
+  const total = `${ahead.isMore ? "at least" : "about"} ${aheadOf(position).toLocaleString("en")}`;
+  const entitled = isTop
+    ? "it is of the top class"
+    : isOverdue
+      ? "it has waited so long that only older ones go first"
+      : `its graph's share is ${percent(share)}`;
+  return {
+    kind: "priority",
+    ahead: {
+      top: ahead.top,
+      sameGraph: ahead.sameInvocation,
+      others: ahead.others,
+      isMore: ahead.isMore,
+    },
+    workers,
+    share,
+    sentence: `waits for its turn: ${total} ${aheadOf(position) === 1 ? "goes" : "go"} first (${parts.join(", ")}) on ${counted(workers, "worker")}; ${entitled}`,
+    advice: isTop ? null : "a higher priority, or more workers, would start it sooner",
+  };
+}
+
+function percent(share: number): string {
+  return share < 0.01 ? "below 1 %" : `${Math.round(share * 100)} %`;
+}
+
+function whyBusy({ freeAt }: Queued, workers: number, now: Date): WaitingReason {
+  const who =
+    workers === 1
+      ? "the one worker that could run it is busy"
+      : `all ${workers} workers that could run it are busy`;
+  return {
+    kind: "capacity-busy",
+    workers,
+    freeAt: freeAt?.toISOString() ?? null,
+    sentence:
+      freeAt === undefined
+        ? `is next: ${who}`
+        : `is next: ${who}, the first is expected to be free ${inWhile(freeAt, now)}`,
+    advice: "more such workers would start it sooner",
+  };
+}

@@ -1,0 +1,26 @@
+import { GraphId } from "#graphs/graph-id.ts";
+import { activate, deactivate } from "#graphs/reruns/activate.ts";
+import { cloneGraph } from "#graphs/reruns/clone-graph.ts";
+import { customise } from "#graphs/reruns/customise.ts";
+import { graphSet } from "#graphs/reruns/graph-set.store.ts";
+import { planToday } from "#graphs/reruns/plan-today.ts";
+import { release } from "#graphs/reruns/release.ts";
+import { retrigger } from "#graphs/reruns/retrigger.ts";
+import { waive } from "#graphs/reruns/waive.ts";
+import type { RerunFarm } from "./http/rerun-farm.ts";
+import type { Rooms } from "./open-rooms.ts";
+
+export function bindReruns(rooms: Rooms): RerunFarm {
+  const { db } = rooms;
+  const cloning = { db, planToday: planToday(rooms) };
+  return {
+    retrigger: (id, request, by) => retrigger(rooms, GraphId.parse(id), request, by),
+    activate: (id, request, by) => activate(rooms, GraphId.parse(id), request, by),
+    deactivate: (id, request, by) => deactivate(rooms, GraphId.parse(id), request, by),
+    waive: (id, request, by) => waive(rooms, GraphId.parse(id), request, by),
+    release: (id, request, by) => release(db, GraphId.parse(id), request, by),
+    customise: (id, request, by) => customise(rooms, GraphId.parse(id), request, by),
+    clone: (id, request, by) => cloneGraph(cloning, GraphId.parse(id), request, by),
+    graphSet: (id) => graphSet(db, GraphId.parse(id)),
+  };
+}

@@ -1,0 +1,14 @@
+import { GraphId } from "#graphs/graph-id.ts";
+import { jobWaiting } from "#graphs/times/job-waiting.ts";
+import type { WaitingFarm } from "./http/waiting-farm.ts";
+import type { Rooms } from "./open-rooms.ts";
+
+export function bindWaiting({
+  db,
+  queue,
+  clock,
+}: Pick<Rooms, "db" | "queue" | "clock">): WaitingFarm {
+  return {
+    jobWaiting: (id, name) => jobWaiting(db, GraphId.parse(id), name, clock.now(), queue.times),
+  };
+}

@@ -1,0 +1,109 @@
+import { jobStates } from "#api/job-state.ts";
+import type { MetricValue } from "#api/times.ts";
+import type { Db } from "#db/db.ts";
+import { queueDepth } from "#execution/queue-depth.store.ts";
+import { jobsByState } from "#graphs/times/jobs-by-state.store.ts";
+import { metricDefinitions } from "#graphs/times/metric.store.ts";
+import { metricValue } from "#graphs/times/metric-value.store.ts";
+import {
+  histogramBoundsSeconds,
+  type TimeHistogram,
+  timeHistograms,
+} from "#graphs/times/time-histogram.store.ts";
+import type { EventLoopLag } from "./event-loop-lag.ts";
+import { forAWhile } from "./for-a-while.ts";
+import type { MetricFamily } from "./http/metrics-text.ts";
+import { workersForPage } from "./list-workers.ts";
+
+/** Scrapers come every few seconds, and each of several; the farm counts for all of them at once. */
+const countedForMs = 5_000;
+/** The metric of record looks at every run of its window. */
+const recordForMs = 60_000;
+
+const workerStates = ["idle", "busy", "draining", "lost"] as const;
+
+/** What /metrics tells. Nothing of it is counted where jobs start or end. */
+export function farmMetrics(parts: {
+  readonly db: Db;
+  readonly now: () => Date;
+  readonly leaseMs: number;
+  readonly lag: () => EventLoopLag;
+}): () => Promise<MetricFamily[]> {
+  const { db, now, leaseMs, lag } = parts;
+  const ms = () => now().getTime();
+  const counted = forAWhile(countedForMs, ms, async () => ({
+    jobs: await jobsByState(db),
+    queue: await queueDepth(db),
+    workers: await workersForPage(db, now(), leaseMs),
+    times: await timeHistograms(db),
+  }));
+  let measured: MetricValue | undefined;
+  const measure = forAWhile(recordForMs, ms, async () => {
+    const metric = (await metricDefinitions(db)).find(({ ofRecord }) => ofRecord);
+    measured = metric === undefined ? undefined : await metricValue(db, metric, now());
+  });
+
+  return async () => {
+    const { jobs, queue, workers, times } = await counted();
+    // Nobody waits for it: it is of the minute before, and missing from the first scrape.
+    void measure().catch(() => {});
+    const memory = process.memoryUsage();
+    const late = lag();
+    const workersIn = (state: string) => workers.filter((each) => each.state === state).length;
+    return [
+      gauge(
+        "grange_jobs",
+        "Jobs of graphs under way, by state.",
+        jobStates.map((state) => ({ labels: { state }, value: jobs.get(state) ?? 0 })),
+      ),
+      gauge("grange_executions", "Executions that wait for a worker, or that one holds.", [
+        { labels: { state: "queued" }, value: queue.queued },
+        { labels: { state: "leased" }, value: queue.leased },
+      ]),
+      gauge(
+        "grange_workers",
+        "Workers, by state.",
+        workerStates.map((state) => ({ labels: { state }, value: workersIn(state) })),
+      ),
+      histogram(
+        "grange_run_wait_seconds",
+        "From ready to start; blocked time is none.",
+        times.wait,
+      ),
+      histogram("grange_run_duration_seconds", "From start to end, last attempt.", times.run),
+      gauge(
+        "grange_metric_of_record",
+        "What the farm is measured by: a share from 0 to 1, or a time in ms.",
+        measured === undefined
+          ? []
+          : [{ labels: { metric: measured.metric.name }, value: measured.value ?? Number.NaN }],
+      ),
+      gauge("grange_event_loop_lag_seconds", "How late this server comes to its work.", [
+        { labels: { figure: "mean" }, value: late.meanSeconds },
+        { labels: { figure: "p99" }, value: late.p99Seconds },
+        { labels: { figure: "max" }, value: late.maxSeconds },
+      ]),
+      gauge("process_resident_memory_bytes", "Memory of this server.", [{ value: memory.rss }]),
+      gauge("nodejs_heap_size_used_bytes", "Heap of this server that is in use.", [
+        { value: memory.heapUsed },
+      ]),
+    ];
+  };
+}
+
+function gauge(
+  name: string,
+  help: string,
+  samples: Extract<MetricFamily, { kind: "gauge" }>["samples"],
+): MetricFamily {
+  return { kind: "gauge", name, help, samples };
+}
+
+function histogram(
+  name: string,
+  help: string,
+  { counts, count, sumSeconds }: TimeHistogram,
+): MetricFamily {
+  const buckets = histogramBoundsSeconds.map((upTo, i) => ({ upTo, count: counts[i] ?? 0 }));
+  return { kind: "histogram", name, help, buckets, count, sum: sumSeconds };
+}

@@ -1,0 +1,224 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CreatedToken, GrantRule } from "#api/access.ts";
+import { Failure } from "#api/failure.ts";
+import { freshDatabase } from "../../../test/support/fresh-db.ts";
+import { readServerConfig } from "../config.ts";
+import { type RunningServer, startServer } from "../start-server.ts";
+
+const databaseUrl = await freshDatabase();
+let dataDir: string;
+let server: RunningServer;
+let admin: string;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "grange-access-"));
+  const config = readServerConfig({ dataDir, databaseUrl, port: 0, host: "127.0.0.1" }, {});
+  server = await startServer(config, pino({ level: "silent" }));
+  // As on a new farm: who sends no token makes the first one, and then closes the door.
+  admin = await tokenOf("root");
+  await post("/grants", { principal: "root", verb: "*", top: true });
+  await post("/grants/remove", { principal: "anyone", verb: "*" }, admin);
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(dataDir, { recursive: true });
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: unknown;
+}
+
+/** Unlike fetch it sends headers several times, and with any bytes. */
+function send(
+  method: string,
+  path: string,
+  headers: readonly string[],
+  body?: unknown,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const host = new URL(server.url).host;
+    const all = ["host", host, "content-type", "application/json", ...headers];
+    const sent = request(`${server.url}/api/v1${path}`, { method, headers: all }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => (text += part));
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : text,
+        }),
+      );
+    });
+    sent.on("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+function post(path: string, body: unknown, token?: string): Promise<Answer> {
+  const headers = token === undefined ? [] : ["authorization", `Bearer ${token}`];
+  return send("POST", path, [...headers, "transfer-encoding", "chunked"], body);
+}
+
+async function tokenOf(principal: string, by?: string): Promise<string> {
+  return CreatedToken.parse((await post("/tokens", { principal }, by)).body).token;
+}
+
+function messageIn({ body }: Answer): string {
+  return Failure.parse(body).error.message;
+}
+
+describe("a header that is not one good token ends the request with 401, also where reading is free", () => {
+  test.each<[string, readonly string[], RegExp]>([
+    ["of another farm", [`Bearer grange_${"x".repeat(43)}`], /does not know that token/],
+    ["of another scheme", ["Basic eDp5"], /must be `Bearer ` and one token/],
+    ["of nothing", [""], /must be `Bearer ` and one token/],
+    ["with letters of elsewhere", [`Bearer grange_${"\u00e9".repeat(43)}`], /must be `Bearer `/],
+    ["of 12,000 bytes", [`Bearer ${"g".repeat(12_000)}`], /must be `Bearer ` and one token/],
+  ])("%s", async (_, values, message) => {
+    const answer = await send(
+      "GET",
+      "/graphs",
+      values.flatMap((value) => ["authorization", value]),
+    );
+
+    expect(answer.status).toBe(401);
+    expect(answer.headers["www-authenticate"]).toBe("Bearer");
+    expect(messageIn(answer)).toMatch(message);
+  });
+
+  test("a header that is larger than any may be is refused before it reaches us", async () => {
+    const answer = await send("GET", "/graphs", ["authorization", `Bearer ${"g".repeat(100_000)}`]);
+
+    expect(answer.status).toBe(431);
+  });
+
+  test("of two headers neither is chosen", async () => {
+    const answer = await send("GET", "/caller", [
+      "authorization",
+      `Bearer grange_${"x".repeat(43)}`,
+      "authorization",
+      `Bearer ${admin}`,
+    ]);
+
+    expect(answer.status).toBe(401);
+  });
+
+  test("that was revoked names the token and what to do", async () => {
+    const made = CreatedToken.parse((await post("/tokens", { principal: "gone" }, admin)).body);
+    await send("GET", "/caller", ["authorization", `Bearer ${made.token}`]);
+
+    await post(`/tokens/${made.id}/revoke`, {}, admin);
+    const answer = await send("GET", "/caller", ["authorization", `Bearer ${made.token}`]);
+
+    expect(answer.status).toBe(401);
+    expect(messageIn(answer)).toMatch(
+      new RegExp(`^token ${made.id} of gone was revoked at .*\`grange token create gone\``),
+    );
+  });
+});
+
+describe("who may not is told what is missing", () => {
+  test.each<[string, string, unknown]>([
+    ["POST", "/tokens", { principal: "mallory" }],
+    ["POST", "/tokens/abc/revoke", {}],
+    ["POST", "/grants", { principal: "mallory", verb: "*" }],
+    ["POST", "/grants/remove", { principal: "root", verb: "*" }],
+    ["POST", "/keys", { name: "k", publicKey: `ed25519:${"A".repeat(43)}` }],
+    ["POST", "/keys/k/revoke", {}],
+    ["GET", "/tokens", undefined],
+  ])("%s %s needs the right to administer", async (method, path, body) => {
+    const bob = await tokenOf("bob", admin);
+
+    for (const token of [undefined, bob]) {
+      const headers = token === undefined ? [] : ["authorization", `Bearer ${token}`];
+      const chunked = body === undefined ? [] : ["transfer-encoding", "chunked"];
+      const answer = await send(method, path, [...headers, ...chunked], body);
+
+      expect(answer.status).toBe(403);
+      expect(messageIn(answer)).toMatch(/may not administer on this farm.*grange grant add/);
+    }
+  });
+
+  test("signing needs its own right", async () => {
+    const signature = Buffer.alloc(64).toString("base64");
+    const publicKey = `ed25519:${"A".repeat(43)}`;
+    const body = { catalog: "abcd", publicKey, signature };
+
+    const answer = await post("/signatures", body, await tokenOf("bob", admin));
+
+    expect(answer.status).toBe(403);
+    expect(messageIn(answer)).toContain("bob may not sign on this farm");
+  });
+
+  test("who may submit nowhere does not make the farm fetch a repository", async () => {
+    const answer = await post("/graphs", { repository: "https://127.0.0.1:1/nothing.git" });
+
+    expect(answer.status).toBe(403);
+    expect(messageIn(answer)).toContain("who sends no token may not submit on this farm");
+  });
+});
+
+test("a grant holds from the next request on, and so does its end", async () => {
+  const alice = await tokenOf("alice", admin);
+  const asAlice = () => post("/grants", { principal: "carol", verb: "submit" }, alice);
+  const before = await asAlice();
+
+  await post("/grants", { principal: "alice", verb: "administer" }, admin);
+  const meanwhile = await asAlice();
+  await post("/grants/remove", { principal: "alice", verb: "administer" }, admin);
+  const after = await asAlice();
+
+  expect([before.status, meanwhile.status, after.status]).toEqual([403, 200, 403]);
+});
+
+test("everybody sees the own grants, and who administers all", async () => {
+  await post(
+    "/grants",
+    { principal: "dora", verb: "submit", branch: "try*", priorityCap: 5 },
+    admin,
+  );
+  const dora = await tokenOf("dora", admin);
+
+  const own = await send("GET", "/grants", ["authorization", `Bearer ${dora}`]);
+  const all = await send("GET", "/grants", ["authorization", `Bearer ${admin}`]);
+
+  expect(GrantRule.array().parse(own.body)).toMatchObject([
+    {
+      principal: "dora",
+      verb: "submit",
+      repository: "*",
+      branch: "try*",
+      priorityCap: 5,
+      top: false,
+    },
+  ]);
+  expect(GrantRule.array().parse(all.body).length).toBeGreaterThan(1);
+});
+
+test.each<[string, unknown, string]>([
+  ["/tokens", { principal: "no spaces" }, "a principal's name has"],
+  ["/tokens", { principal: "anyone" }, "is who sends no token"],
+  ["/tokens", { principal: "x", expiresInMs: 5 }, "expiresInMs"],
+  ["/grants", { principal: "x", verb: "rule" }, "must be * or one of submit"],
+  ["/grants", { principal: "x", verb: "submit", branch: "b".repeat(300) }, "at most 256"],
+  ["/keys", { name: "x", publicKey: "ed25519:short" }, "as `grange key create` prints it"],
+])("%s refuses %j with the reason", async (path, body, reason) => {
+  const answer = await post(path, body, admin);
+
+  expect(answer.status).toBe(400);
+  expect(messageIn(answer)).toContain(reason);
+});
+
+test("the last administrator stays one", async () => {
+  const answer = await post("/grants/remove", { principal: "root", verb: "*" }, admin);
+
+  expect(answer.status).toBe(409);
+  expect(messageIn(answer)).toContain("nobody could administer this farm any more");
+});

@@ -1,0 +1,47 @@
+import { type Context, Hono } from "hono";
+import type { z } from "zod";
+import type { Principal } from "#access/principal.ts";
+import { Activate, Clone, Customise, Deactivate, Release, Retrigger, Waive } from "#api/rerun.ts";
+import type { Farm } from "./farm.ts";
+import { found } from "./found.ts";
+import { graphId } from "./graph-routes.ts";
+import { jsonBody } from "./json-body.ts";
+import { principalOf } from "./principal.ts";
+
+/** What people do to jobs and edges of graphs, each with a dry run; and sets of graphs. */
+export function rerunRoutes(farm: Farm): Hono {
+  const routes = new Hono();
+
+  const verb = <Shape extends z.ZodType>(
+    name: string,
+    shape: Shape,
+    act: (id: string, request: z.output<Shape>, by: Principal) => Promise<object | undefined>,
+  ) => {
+    routes.post(`/graphs/:id/${name}`, async (c: Context<object, "/graphs/:id/x">) => {
+      const id = await graphId(farm, c.req.param("id"));
+      const request = await jsonBody(c, shape);
+      return c.json(found(await act(id, request, principalOf(c)), whatOf(id, request)));
+    });
+  };
+  verb("retrigger", Retrigger, (...asked) => farm.retrigger(...asked));
+  verb("activate", Activate, (...asked) => farm.activate(...asked));
+  verb("deactivate", Deactivate, (...asked) => farm.deactivate(...asked));
+  verb("waive", Waive, (...asked) => farm.waive(...asked));
+
+  verb("release", Release, (...asked) => farm.release(...asked));
+  verb("customise", Customise, (...asked) => farm.customise(...asked));
+  verb("clone", Clone, (...asked) => farm.clone(...asked));
+
+  routes.get("/sets/:id", async (c) => {
+    const id = await graphId(farm, c.req.param("id"));
+    return c.json(found(await farm.graphSet(id), `set of graph ${id}`));
+  });
+
+  return routes;
+}
+
+/** What may be missing: the graph is there, or was there a moment ago; the job may never have been. */
+function whatOf(id: string, request: unknown): string {
+  const names = typeof request === "object" && request !== null && "job" in request;
+  return names ? `job "${String(request.job)}" in graph ${id}` : `graph ${id}`;
+}

@@ -1,0 +1,48 @@
+import { Fault } from "#core/fault.ts";
+import { backoffMs } from "./backoff.ts";
+import { rest } from "./resting.ts";
+
+/** As long as a server takes to start again, and longer. Beyond it another attempt is cheaper. */
+const leastMs = 60_000;
+
+const passing: ReadonlySet<string> = new Set(["unavailable", "deadline_exceeded", "aborted"]);
+
+/**
+ * For how long a worker bears that the farm is away, with what may be repeated: moving a blob, or
+ * the last lines of a log.
+ *
+ * While a lease lasts nobody else gets the work, so nothing is gained by giving it up before.
+ */
+export class Patience {
+  #ms = leastMs;
+  readonly #over = new AbortController();
+
+  get ms(): number {
+    return this.#ms;
+  }
+
+  /** As the farm grants leases of this length. */
+  outlast(leaseMs: number): void {
+    this.#ms = Math.max(leastMs, leaseMs);
+  }
+
+  /** The worker is to end: what fails now has failed. */
+  end(): void {
+    this.#over.abort();
+  }
+
+  /** Repeats a call while the farm is away, with ever longer pauses. */
+  async persistently<Result>(call: () => Promise<Result>): Promise<Result> {
+    const begun = performance.now();
+    for (let failures = 1; ; failures++) {
+      try {
+        return await call();
+      } catch (reason) {
+        const passes = reason instanceof Fault && passing.has(reason.code);
+        const isSpent = this.#over.signal.aborted || performance.now() - begun > this.#ms;
+        if (!passes || isSpent) throw reason;
+        await rest(backoffMs(failures, Math.random()), this.#over.signal);
+      }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { execFile, spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** Why this machine grants no network namespace; undefined when it does. */
+export function whyNoNetworkNamespace(): string | undefined {
+  const name = `grange-probe-${process.pid}`;
+  const made = spawnSync("ip", ["netns", "add", name], { encoding: "utf8" });
+  if (made.error !== undefined) return "there is no `ip`; install iproute2";
+  if (made.status !== 0) return `no network namespace: ${made.stderr.trim()} (they need root)`;
+  spawnSync("ip", ["netns", "delete", name]);
+  return undefined;
+}
+
+/** A network of two: this one, and a namespace that reaches it by one cable and nothing else. */
+export interface OtherNetwork {
+  /** This side's address on the cable. */
+  readonly address: string;
+  /** What goes before a command line, so that it runs on the other side. */
+  readonly within: readonly string[];
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function otherNetwork(): Promise<OtherNetwork> {
+  const id = randomInt(0x10000).toString(16).padStart(4, "0");
+  const name = `grange-${id}`;
+  const [here, there] = [`grange-h${id}`, `grange-t${id}`];
+  // One of 16,384 nets of four addresses, so that two runs seldom meet.
+  const net = `10.213.${randomInt(256)}.`;
+  const first = 4 * randomInt(64);
+  const ip = (...args: readonly string[]) => run("ip", [...args]);
+  await ip("netns", "add", name);
+  try {
+    await ip("link", "add", here, "type", "veth", "peer", "name", there, "netns", name);
+    await ip("address", "add", `${net}${first + 1}/30`, "dev", here);
+    await ip("-n", name, "address", "add", `${net}${first + 2}/30`, "dev", there);
+    await ip("link", "set", here, "up");
+    await ip("-n", name, "link", "set", "lo", "up");
+    await ip("-n", name, "link", "set", there, "up");
+  } catch (reason) {
+    await ip("netns", "delete", name);
+    throw reason;
+  }
+  return {
+    address: `${net}${first + 1}`,
+    within: ["ip", "netns", "exec", name],
+    // The far end: the near one keeps its address, on which the farm listens.
+    cut: async () => void (await ip("-n", name, "link", "set", there, "down")),
+    mend: async () => void (await ip("-n", name, "link", "set", there, "up")),
+    // The cable goes with the namespace.
+    remove: async () => void (await ip("netns", "delete", name)),
+  };
+}
