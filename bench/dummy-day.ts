@@ -20,7 +20,7 @@ export interface DayAsked {
   /** Pushes; by default as many as their 127 jobs each make `jobs`. */
   readonly graphs?: number;
   readonly seed: number;
-  /** Jobs end at whole multiples of this. Default: 10. */
+  /** Jobs end at whole multiples of this. Default: 30. */
   readonly gridSeconds?: number;
   /** Told now and then how many jobs are over, of how many. */
   readonly progress?: (over: number, jobs: number, seconds: number) => void;
@@ -57,7 +57,7 @@ export function replayDay(asked: DayAsked): Promise<DayReplayed> {
 }
 
 export async function replayDayOn(db: Db, asked: DayAsked): Promise<DayReplayed> {
-  const { gridSeconds = 10, seed } = asked;
+  const { gridSeconds = 30, seed } = asked;
   const count = asked.graphs ?? Math.ceil(asked.jobs / jobsPerPush);
   const jobs = count * jobsPerPush;
   const pushes = await somePushes(kindsOfPush, seed, gridSeconds);
@@ -69,7 +69,9 @@ export async function replayDayOn(db: Db, asked: DayAsked): Promise<DayReplayed>
   const begin = new Date("2026-01-05T00:00:00Z").getTime();
   const gridMs = gridSeconds * 1_000;
   const arrival = (n: number) =>
-    begin + Math.floor((n * dayMs) / (asked.graphs ?? Math.ceil(1_000_000 / jobsPerPush)) / gridMs) * gridMs;
+    begin +
+    Math.floor((n * dayMs) / (asked.graphs ?? Math.ceil(1_000_000 / jobsPerPush)) / gridMs) *
+      gridMs;
   const rooms = { db, store: memoryBlobStore(), webhooks: new Webhooks([]) };
   const startedCpu = process.cpuUsage();
   const startedAt = performance.now();
@@ -99,7 +101,9 @@ export async function replayDayOn(db: Db, asked: DayAsked): Promise<DayReplayed>
     const due = await nextDue(db);
     const next = arrived < count ? arrival(arrived) : undefined;
     if (due === undefined && next === undefined) break;
-    now = new Date(Math.min(due?.getTime() ?? Number.POSITIVE_INFINITY, next ?? Number.POSITIVE_INFINITY));
+    now = new Date(
+      Math.min(due?.getTime() ?? Number.POSITIVE_INFINITY, next ?? Number.POSITIVE_INFINITY),
+    );
   }
 
   const seconds = (performance.now() - startedAt) / 1_000;

@@ -69,6 +69,9 @@ const ownerOf: Record<string, string> = {
   time_histogram: "graphs",
   graph_times: "graphs",
   metric_definition: "graphs",
+  range_search: "graphs",
+  range_commit: "graphs",
+  run_report: "graphs",
 };
 
 interface Source {

@@ -5,42 +5,60 @@ import {
   lazyRouteComponent,
 } from "@tanstack/react-router";
 import { queryClient } from "./farm/query-client.ts";
-import { CatalogDiffSearch } from "./pages/catalog-diff/load.ts";
-import { graphQuery } from "./pages/graph/load.ts";
+import { BranchesSearch } from "./pages/branches/search.ts";
+import { CatalogDiffSearch } from "./pages/catalog-diff/search.ts";
 import { GraphSearch } from "./pages/graph/search.ts";
-import { setQuery } from "./pages/graph-set/load.ts";
-import { jobQuery } from "./pages/job/load.ts";
 import { JobSearch } from "./pages/job/search.ts";
-import { NewGraphSearch } from "./pages/new-graph/load.ts";
-import { repositoriesQuery } from "./pages/repositories/load.ts";
-import { graphsQuery } from "./pages/repository/load.ts";
-import { TimesSearch, timesQuery } from "./pages/times/load.ts";
-import { workersQuery } from "./pages/workers/load.ts";
+import { NewGraphSearch } from "./pages/new-graph/search.ts";
+import { SearchesSearch } from "./pages/searches/search.ts";
+import { TimesSearch } from "./pages/times/search.ts";
 import { ErrorPage } from "./shell/error-page.tsx";
 import { NotFound } from "./shell/not-found.tsx";
 import { Shell } from "./shell/shell.tsx";
+
+// Loaders fetch the shapes of answers with their page: together they are larger than all that the first page needs.
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
 const repositories = createRoute({
   getParentRoute: () => root,
   path: "/",
-  loader: () => queryClient.ensureQueryData(repositoriesQuery),
+  loader: async () => {
+    const { repositoriesQuery } = await import("./pages/repositories/load.ts");
+    await queryClient.ensureQueryData(repositoriesQuery);
+  },
   component: lazyRouteComponent(() => import("./pages/repositories/page.tsx"), "RepositoriesPage"),
 });
 
 const repository = createRoute({
   getParentRoute: () => root,
   path: "/repositories/$name",
-  loader: ({ params }) => queryClient.ensureInfiniteQueryData(graphsQuery(params.name)),
+  loader: async ({ params }) => {
+    const { graphsQuery } = await import("./pages/repository/load.ts");
+    await queryClient.ensureInfiniteQueryData(graphsQuery(params.name));
+  },
   component: lazyRouteComponent(() => import("./pages/repository/page.tsx"), "RepositoryPage"),
+});
+
+const branches = createRoute({
+  getParentRoute: () => root,
+  path: "/repositories/$name/branches",
+  validateSearch: (search) => BranchesSearch.parse(search),
+  loader: async ({ params }) => {
+    const { branchesQuery } = await import("./pages/branches/load.ts");
+    await queryClient.ensureQueryData(branchesQuery(params.name));
+  },
+  component: lazyRouteComponent(() => import("./pages/branches/page.tsx"), "BranchesPage"),
 });
 
 const graph = createRoute({
   getParentRoute: () => root,
   path: "/graphs/$id",
   validateSearch: (search) => GraphSearch.parse(search),
-  loader: ({ params }) => queryClient.ensureQueryData(graphQuery(params.id)),
+  loader: async ({ params }) => {
+    const { graphQuery } = await import("./pages/graph/load.ts");
+    await queryClient.ensureQueryData(graphQuery(params.id));
+  },
   component: lazyRouteComponent(() => import("./pages/graph/page.tsx"), "GraphPage"),
 });
 
@@ -48,21 +66,20 @@ const job = createRoute({
   getParentRoute: () => root,
   path: "/graphs/$id/jobs/$name",
   validateSearch: (search) => JobSearch.parse(search),
-  loader: ({ params }) => queryClient.ensureQueryData(jobQuery(params.id, params.name)),
+  loader: async ({ params }) => {
+    const { jobQuery } = await import("./pages/job/load.ts");
+    await queryClient.ensureQueryData(jobQuery(params.id, params.name));
+  },
   component: lazyRouteComponent(() => import("./pages/job/page.tsx"), "JobPage"),
-});
-
-const workers = createRoute({
-  getParentRoute: () => root,
-  path: "/workers",
-  loader: () => queryClient.ensureQueryData(workersQuery),
-  component: lazyRouteComponent(() => import("./pages/workers/page.tsx"), "WorkersPage"),
 });
 
 const graphSet = createRoute({
   getParentRoute: () => root,
   path: "/sets/$id",
-  loader: ({ params }) => queryClient.ensureQueryData(setQuery(params.id)),
+  loader: async ({ params }) => {
+    const { setQuery } = await import("./pages/graph-set/load.ts");
+    await queryClient.ensureQueryData(setQuery(params.id));
+  },
   component: lazyRouteComponent(() => import("./pages/graph-set/page.tsx"), "GraphSetPage"),
 });
 
@@ -70,7 +87,10 @@ const newGraph = createRoute({
   getParentRoute: () => root,
   path: "/new",
   validateSearch: (search) => NewGraphSearch.parse(search),
-  loader: () => queryClient.ensureQueryData(repositoriesQuery),
+  loader: async () => {
+    const { repositoriesQuery } = await import("./pages/repositories/load.ts");
+    await queryClient.ensureQueryData(repositoriesQuery);
+  },
   component: lazyRouteComponent(() => import("./pages/new-graph/page.tsx"), "NewGraphPage"),
 });
 
@@ -81,24 +101,62 @@ const catalogDiff = createRoute({
   component: lazyRouteComponent(() => import("./pages/catalog-diff/page.tsx"), "CatalogDiffPage"),
 });
 
+const searches = createRoute({
+  getParentRoute: () => root,
+  path: "/searches",
+  validateSearch: (search) => SearchesSearch.parse(search),
+  loaderDeps: ({ search: { repository: name } }) => ({ name }),
+  loader: async ({ deps }) => {
+    const { searchesQuery } = await import("./pages/searches/load.ts");
+    await queryClient.ensureQueryData(searchesQuery(deps.name));
+  },
+  component: lazyRouteComponent(() => import("./pages/searches/page.tsx"), "SearchesPage"),
+});
+
+const search = createRoute({
+  getParentRoute: () => root,
+  path: "/searches/$id",
+  loader: async ({ params }) => {
+    const { searchQuery } = await import("./pages/search/load.ts");
+    await queryClient.ensureInfiniteQueryData(searchQuery(params.id));
+  },
+  component: lazyRouteComponent(() => import("./pages/search/page.tsx"), "SearchPage"),
+});
+
 const times = createRoute({
   getParentRoute: () => root,
   path: "/times",
   validateSearch: (search) => TimesSearch.parse(search),
   loaderDeps: ({ search }) => search,
-  loader: ({ deps }) => queryClient.ensureQueryData(timesQuery(deps)),
+  loader: async ({ deps }) => {
+    const { timesQuery } = await import("./pages/times/load.ts");
+    await queryClient.ensureQueryData(timesQuery(deps));
+  },
   component: lazyRouteComponent(() => import("./pages/times/page.tsx"), "TimesPage"),
+});
+
+const workers = createRoute({
+  getParentRoute: () => root,
+  path: "/workers",
+  loader: async () => {
+    const { workersQuery } = await import("./pages/workers/load.ts");
+    await queryClient.ensureQueryData(workersQuery);
+  },
+  component: lazyRouteComponent(() => import("./pages/workers/page.tsx"), "WorkersPage"),
 });
 
 export const router = createRouter({
   routeTree: root.addChildren([
     repositories,
     repository,
+    branches,
     graph,
     job,
     graphSet,
     newGraph,
     catalogDiff,
+    searches,
+    search,
     times,
     workers,
   ]),

@@ -46,7 +46,8 @@ export async function runTests(...files: readonly string[]): Promise<TestResult[
             title: test.title,
             passed: test.status === "passed",
             ms: test.duration ?? 0,
-            why: test.status === "passed" ? "" : firstLine(test.failureMessages?.[0] ?? test.status),
+            why:
+              test.status === "passed" ? "" : firstLine(test.failureMessages?.[0] ?? test.status),
           })),
     );
   } finally {

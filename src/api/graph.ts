@@ -3,7 +3,12 @@ import { Findings } from "./findings.ts";
 import { GraphChoice } from "./graph-choice.ts";
 import { JobOrigin } from "./job-origin.ts";
 import { GraphState, JobState } from "./job-state.ts";
+import { ChunkProgress } from "./chunk.ts";
+import { MadeGraph, Notification } from "./errand.ts";
+import { RunOutcome } from "./run-outcome.ts";
 import { WaitingReason } from "./waiting.ts";
+
+export { RunOutcome } from "./run-outcome.ts";
 
 /** Times travel as ISO 8601 text. */
 const Time = z.iso.datetime();
@@ -54,18 +59,6 @@ export const EdgeCondition = z.union([
   z.templateLiteral(["outcome:", z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/)]),
 ]);
 export type EdgeCondition = z.infer<typeof EdgeCondition>;
-
-/** How a run ended, as the queue tells it; `cached` means that nothing was executed. */
-export const RunOutcome = z.enum([
-  "succeeded",
-  "failed",
-  "timed_out",
-  "out_of_memory",
-  "cancelled",
-  "worker_lost",
-  "infrastructure_error",
-]);
-export type RunOutcome = z.infer<typeof RunOutcome>;
 
 /** Who serves a run: a worker, the farm itself, a machine outside, or workers that share a chunked job's items. */
 export const RunServer = z.enum(["execution", "farm", "outside", "items"]);
@@ -206,6 +199,12 @@ export const JobDetail = z.object({
   dependsOn: z.array(Edge),
   dependedOnBy: z.array(Edge),
   runList: z.array(Run),
+  /** Of a chunked job: how far its latest run has come. */
+  chunks: ChunkProgress.nullable(),
+  /** Of a notify job: what it told, and whether that was heard. */
+  notifications: z.array(Notification),
+  /** Of a graph job: the graphs that its runs made. */
+  madeGraphs: z.array(MadeGraph),
   /** Why it does not run; null when it does, or is over. */
   waiting: WaitingReason.nullable(),
 });

@@ -30,6 +30,14 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "ask a farm for the graph of a commit",
     load: async () => (await import("./commands/submit.ts")).describeSubmit,
   },
+  catalog: {
+    summary: "push, show and compare definitions",
+    load: async () => (await import("./commands/catalog.ts")).describeCatalog,
+  },
+  branch: {
+    summary: "show and say what holds on a branch: switches, caps, protection",
+    load: async () => (await import("./commands/branch.ts")).describeBranch,
+  },
   status: {
     summary: "show the latest graphs, or one graph and its jobs",
     load: async () => (await import("./commands/status.ts")).describeStatus,
@@ -49,6 +57,14 @@ export const commandList: Readonly<Record<string, Listed>> = {
   times: {
     summary: "show how long jobs waited and ran, and whether the goal is met",
     load: async () => (await import("./commands/times.ts")).describeTimes,
+  },
+  backfill: {
+    summary: "run jobs on every commit of a range",
+    load: async () => (await import("./commands/backfill.ts")).describeBackfill,
+  },
+  bisect: {
+    summary: "find the first commit on which jobs fail",
+    load: async () => (await import("./commands/bisect.ts")).describeBisect,
   },
   workers: {
     summary: "list the workers of a farm",

@@ -20,7 +20,7 @@ const order: readonly PlannedDeed[] = [
 /** What a change does to which jobs, and what it takes, for a person who is to agree. */
 export function plannedChangeLines(change: PlannedChange, paint: Paint): string[] {
   const { jobs } = change;
-  if (jobs.length === 0) return ["Nothing runs because of this, and nothing is skipped."];
+  if (jobs.length === 0) return ["No job runs because of this that would not have run anyway."];
   const severalGraphs = new Set(jobs.map(({ graph }) => graph)).size > 1;
   const sorted = jobs.toSorted((a, b) => order.indexOf(a.does) - order.indexOf(b.does));
   const rows = sorted
@@ -51,12 +51,12 @@ function detailOf({ does, why, waitsFor, expectedMs }: PlannedJob): string {
 }
 
 /** `5 runs, about 3 min 20 s from first to last, 11.5 worker-minutes (0.92); 2 jobs never ran before` */
-function sumLine({ expected }: PlannedChange): string {
+function sumLine({ jobs, expected }: PlannedChange): string {
   const { runs, endToEndMs, workerMs, cost, unknownJobs } = expected;
   if (runs === 0) return "Nothing runs.";
   const price = cost === null ? "" : ` (${cost.toFixed(2)})`;
   const known =
-    unknownJobs === runs
+    unknownJobs === jobs.filter(({ cause }) => cause !== null).length
       ? []
       : [
           `about ${durationText(endToEndMs)} from first to last`,

@@ -1,18 +1,26 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { SubmitGraph, SubmittedGraph } from "#api/graph.ts";
+import type { GraphPreview } from "#api/preview.ts";
 import type { ApiClient } from "./api/api-client.ts";
 import { ApiFailure } from "./api/api-failure.ts";
+import { catalogCalls } from "./api/catalog-calls.ts";
 import { checkoutRoot, commitOf, fileAt } from "./checkout.ts";
 import { readDefinitionsFolder } from "./definitions-folder.ts";
 import { parametersOf } from "./parameters.ts";
 import { ProblemsFound } from "./problems-found.ts";
+import { switchesOf } from "./switches.ts";
 
 export interface SubmissionOptions {
   readonly repo?: string;
   readonly rev?: string;
   readonly definitions?: string;
   readonly param?: readonly string[];
+  readonly switch?: readonly string[];
+  readonly graph?: string;
+  readonly select?: string;
+  readonly catalog?: string;
+  readonly branch?: string;
   readonly cache?: boolean;
   readonly priority?: number;
   readonly top?: boolean;
@@ -40,6 +48,11 @@ export async function submissionOf(
       repository: root ?? repository,
       rev: options.rev ?? "HEAD",
       parameters: parametersOf(options.param ?? []),
+      switches: switchesOf(options.switch ?? []),
+      ...(options.graph === undefined ? {} : { graph: options.graph }),
+      ...(options.select === undefined ? {} : { select: options.select }),
+      ...(options.catalog === undefined ? {} : { catalog: options.catalog }),
+      ...(options.branch === undefined ? {} : { branch: options.branch }),
       skipCache: options.cache === false,
       ...(options.priority === undefined ? {} : { priority: options.priority }),
       ...(options.top === undefined ? {} : { top: options.top }),
@@ -51,9 +64,22 @@ export async function submissionOf(
 }
 
 /** Submits; what is wrong with the definitions is shown in their own text. */
-export async function submit(api: ApiClient, submission: Submission): Promise<SubmittedGraph> {
+export function submit(api: ApiClient, submission: Submission): Promise<SubmittedGraph> {
+  return withTexts(submission, () => api.submit(submission.request));
+}
+
+/** Says what would be submitted. */
+export function preview(api: ApiClient, submission: Submission): Promise<GraphPreview> {
+  const { request } = submission;
+  return withTexts(submission, () => catalogCalls(api).preview(request));
+}
+
+async function withTexts<Answer>(
+  submission: Submission,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
   try {
-    return await api.submit(submission.request);
+    return await ask();
   } catch (cause) {
     if (!(cause instanceof ApiFailure) || cause.problems.length === 0) throw cause;
     const texts = new Map<string, string>();

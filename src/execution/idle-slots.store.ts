@@ -14,7 +14,7 @@ export async function idleSlots(
   const [row] = await tx.many(
     Idle,
     sql`
-      select coalesce(sum(greatest(0, known.slots - held.count)), 0) as slots
+      select coalesce(sum(greatest(0, known.slots - held.count)), 0)::integer as slots
       from worker as known
       cross join lateral (
         select count(*) from execution where state = 'leased' and execution.worker = known.name

@@ -95,7 +95,9 @@ test("an execution that two graphs share ends when both are cancelled at once", 
   await farm.prepare();
   const together = committingTogether(db, 2);
 
-  await Promise.all([first, second].map(({ id }) => cancelGraph(together, farm.queue, everybody, id)));
+  await Promise.all(
+    [first, second].map(({ id }) => cancelGraph(together, farm.queue, everybody, id)),
+  );
 
   expect([await farm.states(first.id), await farm.states(second.id)]).toEqual([
     { a: "cancelled" },

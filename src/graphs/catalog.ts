@@ -37,9 +37,17 @@ function digestOfDefinition(definition: JobDefinition): DefinitionDigest {
   return digest;
 }
 
+/** Remembers the name of a definition whose canonical text is known from elsewhere. */
+export function rememberName(definition: JobDefinition, canonicalText: string): void {
+  remembered.set(definition, nameOfText(canonicalText));
+}
+
 /** The digest of a value's canonical text, as `<hash>/<size>`. */
 export function nameOf(value: unknown): DefinitionDigest {
-  const text = canonicalJson(value);
+  return nameOfText(canonicalJson(value));
+}
+
+function nameOfText(text: string): DefinitionDigest {
   const hash = createHash("sha256").update(text).digest("hex");
   // Right by construction: tens of thousands are made at a time.
   return `${hash}/${Buffer.byteLength(text)}` as DefinitionDigest;

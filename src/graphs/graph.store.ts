@@ -122,6 +122,10 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
       priority: entry?.definition.priority ?? 0,
       ttl_ms: lesserTtlMs(parseDuration(entry?.definition.ttl ?? ""), graph.ttlMs),
       on_expiry: entry?.definition["on-expiry"] ?? "fail",
+      coalesce_key: entry?.definition.coalesce?.key,
+      coalesce_depth: entry?.definition.coalesce?.["min-depth"] ?? 1,
+      coalesce_age_ms: parseDuration(entry?.definition.coalesce?.["min-age"] ?? "0s"),
+      outside: entry?.definition.outside ?? false,
       set_aside: job.setAside,
       state: job.state,
       wanted: job.wanted,
@@ -135,10 +139,10 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
   });
   await tx.run(sql`
     insert into job (graph_id, name, definition, kind, tags, depth, priority, ttl_ms, on_expiry,
-                     set_aside, state, wanted, wanted_by, wanted_at, expires_at, retries, runs, yield,
+                     coalesce_key, coalesce_depth, coalesce_age_ms, outside, set_aside, state, wanted, wanted_by, wanted_at, expires_at, retries, runs, yield,
                      open_edges, failed_edges, reason, ready_at, finished_at)
     select ${graph.id}, name, definition, kind, tags, depth, priority, ttl_ms, on_expiry,
-           set_aside, state, wanted, ${graph.submittedBy},
+           coalesce_key, coalesce_depth, coalesce_age_ms, outside, set_aside, state, wanted, ${graph.submittedBy},
            case when wanted is not null then now() end,
            case when wanted is not null then now() + make_interval(secs => ttl_ms / 1000.0) end,
            retries, runs, yield, open_edges, failed_edges, reason,
@@ -146,7 +150,8 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
            case when state = 'succeeded' then now() end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as j (name text, definition text, kind text, tags jsonb, depth integer, priority integer,
-            ttl_ms bigint, on_expiry text, set_aside text, state text, wanted text,
+            ttl_ms bigint, on_expiry text, coalesce_key text, coalesce_depth integer,
+            coalesce_age_ms bigint, outside boolean, set_aside text, state text, wanted text,
             retries integer, runs integer, yield text, open_edges integer, failed_edges integer, reason text)
   `);
 }

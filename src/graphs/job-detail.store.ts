@@ -11,10 +11,13 @@ import {
   ActionResultSchema,
   type Digest as DigestMessage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { chunkProgress } from "./chunks/chunk-progress.store.ts";
 import { definitionOfJob } from "./graph.store.ts";
 import { GraphId } from "./graph-id.ts";
 import { edgesOf, jobSummary } from "./graph-page.store.ts";
 import { graphSummary } from "./graph-summary.store.ts";
+import { graphsMadeBy } from "./kinds/child-graph.store.ts";
+import { notificationsOf } from "./kinds/notification.store.ts";
 import { jobOrigin } from "./reruns/job-origin.store.ts";
 
 /** All that a job's page shows but why it waits; undefined when there is no such graph or job. */
@@ -34,6 +37,9 @@ export async function jobDetail(
     dependsOn: await edgesOf(tx, graphId, sql`job = ${name}`),
     dependedOnBy: await edgesOf(tx, graphId, sql`on_job = ${name}`),
     runList: await withWorkers(tx, await runsOf(tx, graphId, name)),
+    chunks: (await chunkProgress(tx, graphId, name)) ?? null,
+    notifications: job.kind === "notify" ? await notificationsOf(tx, graphId, name) : [],
+    madeGraphs: job.kind === "graph" ? await graphsMadeBy(tx, graphId, name) : [],
   };
 }
 

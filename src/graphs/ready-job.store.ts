@@ -42,7 +42,7 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
     sql`
       with ready as (
         select graph_id, name from job
-        where state = 'ready' and kind in ('command', 'graph')
+        where state = 'ready' and kind in ('command', 'graph') and not outside
           and (preparing_until is null or preparing_until <= now())
         order by ready_at, graph_id, name
         limit ${most}

@@ -151,5 +151,8 @@ export async function submitGraph(
 
 /** The same beginning; the runs that it wants say why they are. */
 function causedBy(cause: RunCause, { jobs, edges }: GraphPart): GraphPart {
-  return { edges, jobs: jobs.map((job) => (job.wanted === null ? job : { ...job, wanted: cause })) };
+  return {
+    edges,
+    jobs: jobs.map((job) => (job.wanted === null ? job : { ...job, wanted: cause })),
+  };
 }

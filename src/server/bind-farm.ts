@@ -11,6 +11,7 @@ import { submitGraph } from "#graphs/submit-graph.ts";
 import { bindAccess } from "./bind-access.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindReruns } from "./bind-reruns.ts";
+import { bindSearches } from "./bind-searches.ts";
 import { bindTimes } from "./bind-times.ts";
 import { bindWaiting } from "./bind-waiting.ts";
 import type { ChangeFeed } from "./change-feed.ts";
@@ -39,6 +40,7 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     ...waiting,
     ...bindCatalogs(rooms),
     ...bindReruns(rooms),
+    ...bindSearches(rooms),
     ...bindTimes(rooms),
     version,
     startedAt: clock.now(),

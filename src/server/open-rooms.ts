@@ -19,6 +19,7 @@ import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
 import { startGraphRunner } from "#graphs/graph-runner.ts";
 import { serveErrands } from "#graphs/kinds/serve-errands.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
+import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { startHousekeeping } from "./housekeeping.ts";
@@ -118,6 +119,22 @@ export async function openRooms(
       }),
     );
     keep(startHousekeeping({ db, queue, clock, logger }));
+    const shelf = new CatalogShelf();
+    const { pricePerWorkerMinute } = config;
+    keep(
+      await startSearchLoop({
+        db,
+        git,
+        mirrors,
+        inputs,
+        evaluator,
+        shelf,
+        trees,
+        project,
+        pricePerWorkerMinute,
+        logger,
+      }),
+    );
 
     return {
       db,
@@ -130,9 +147,9 @@ export async function openRooms(
       mirrors,
       inputs,
       evaluator,
-      shelf: new CatalogShelf(),
+      shelf,
       project,
-      pricePerWorkerMinute: config.pricePerWorkerMinute,
+      pricePerWorkerMinute,
       stop,
     };
   } catch (cause) {

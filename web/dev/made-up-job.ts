@@ -29,6 +29,9 @@ export function madeUpJob(graph: Graph, job: JobSummary): JobDetail {
     runList: Array.from({ length: count }, (_run, index) =>
       madeUpRun(graph, job, index + 1, index + 1 === count),
     ),
+    chunks: null,
+    notifications: [],
+    madeGraphs: [],
     waiting: null,
   };
 }

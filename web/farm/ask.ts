@@ -30,10 +30,15 @@ export async function ask<T>(
   return schema.parse(await response.json());
 }
 
-/** Asks the farm to do something. */
-export function tell<T>(schema: z.ZodType<T>, path: string, body: unknown = {}): Promise<T> {
+/** Asks the farm to do something; PUT says how something is to be from now on. */
+export function tell<T>(
+  schema: z.ZodType<T>,
+  path: string,
+  body: unknown = {},
+  method: "POST" | "PUT" = "POST",
+): Promise<T> {
   return ask(schema, path, {
-    method: "POST",
+    method,
     // The farm takes no other: a page elsewhere could send it unasked.
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),

@@ -13,7 +13,8 @@ export const everyHistory: Measurement = {
         bad === undefined ? "equal" : "differs",
         "equal",
         "",
-        bad?.why ?? "runs, failures, retriggers, patches of wishes, waivers, cancellations, lost workers",
+        bad?.why ??
+          "runs, failures, retriggers, patches of wishes, waivers, cancellations, lost workers",
       ),
     ];
   },

@@ -9,6 +9,7 @@ import type { SubmissionOptions } from "../submission.ts";
 
 interface SubmitOptions extends CommonOptions, SubmissionOptions {
   readonly wait?: boolean;
+  readonly preview?: boolean;
 }
 
 export const describeSubmit: Describe = (command) => {
@@ -17,6 +18,15 @@ export const describeSubmit: Describe = (command) => {
     .option("--rev <rev>", "branch, tag or commit (default: HEAD)")
     .option("--definitions <dir>", "definitions from a directory instead of the commit's .grange/")
     .option("--param <name=value>", "a parameter of the definitions; may be repeated", repeated)
+    .option("--switch <name=value>", "a switch of the definitions; may be repeated", repeated)
+    .option("--graph <name>", "a graph that the definitions name (default: all jobs)")
+    .option(
+      "--select <selection>",
+      "only these jobs and what they need, such as 'kind:test & !slow'",
+    )
+    .option("--catalog <digest>", "definitions that the farm has kept, instead of the commit's")
+    .option("--branch <name>", "for which branch (default: the one that --rev names)")
+    .option("--preview", "only say what would run, and for how long")
     .option("--no-cache", "run even what the action cache has")
     .option(
       "--priority <n>",
@@ -27,8 +37,15 @@ export const describeSubmit: Describe = (command) => {
     .option("--wait", "show progress, and end with 0 or 1 as the graph ends")
     .action((options: SubmitOptions) =>
       inSession(options, async (session) => {
-        const { submissionOf, submit } = await import("../submission.ts");
+        const { preview, submissionOf, submit } = await import("../submission.ts");
         const submission = await submissionOf(options, process.cwd());
+        if (options.preview === true) {
+          const { previewLines } = await import("../preview-lines.ts");
+          const foreseen = await preview(session.api, submission);
+          return answer(session, options, foreseen, () =>
+            previewLines(foreseen, session.terminal.answer.paint),
+          );
+        }
         const submitted = await submit(session.api, submission);
         if (submitted.notice !== undefined) session.terminal.notes.line(`${submitted.notice}.`);
         if (options.wait !== true) {
@@ -48,6 +65,10 @@ export const describeSubmit: Describe = (command) => {
     );
   withExamples(command, [
     ["the commit you stand on", "submit --wait"],
+    [
+      "what the tests alone would be, with a switch on",
+      "submit --select kind:test --switch pgo=on --preview",
+    ],
     ["a tag of a repository elsewhere", "submit --repo https://example.org/a.git --rev v1.2.0"],
     [
       "definitions that lie elsewhere, with a parameter",

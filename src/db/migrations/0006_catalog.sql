@@ -5,6 +5,13 @@ alter table catalog
   add column holds text not null default 'jobs',
   add constraint what_a_catalog_holds_is_known check (holds in ('jobs', 'templates'));
 
+-- Entries are written with their catalog and their definitions, by one transaction, and none of the
+-- three is ever removed. Looking at both for each of 40,000 entries took four fifths of the time
+-- that a new catalog takes.
+alter table catalog_entry
+  drop constraint catalog_entry_catalog_fkey,
+  drop constraint catalog_entry_definition_fkey;
+
 -- Which catalog a directory of definitions is. Git names a directory by its content, so a commit
 -- that changes no definition is answered by one look. By repository: whoever makes two directories
 -- of one name fools nobody but the readers of their own.

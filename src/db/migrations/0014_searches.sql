@@ -54,3 +54,34 @@ create index range_commit_open on range_commit (search_id, standing, position)
   where standing in ('unknown', 'asked');
 -- Serves "what is known of this commit".
 create index graph_by_commit on graph (repository, commit, number);
+
+-- Jobs of one key answer for each other, and jobs that other machines run.
+alter table job
+  -- Jobs of the same repository, branch and key: the newest may answer for those that wait before it.
+  add column coalesce_key text,
+  -- So many must wait before it, and each for so long.
+  add column coalesce_depth integer not null default 1,
+  add column coalesce_age_ms bigint not null default 0,
+  -- No worker of this farm runs it: another machine reports.
+  add column outside boolean not null default false,
+  add constraint coalescing_takes_at_least_one check (coalesce_depth > 0 and coalesce_age_ms >= 0);
+-- Serves the chore that coalesces.
+create index job_to_coalesce on job (coalesce_key)
+  where coalesce_key is not null and state in ('ready', 'queued');
+-- Serves "which jobs does this one answer for".
+create index job_coalesced on job (coalesced_graph, coalesced_job) where coalesced_graph is not null;
+
+-- What other machines reported, so that a report which is sent again changes nothing.
+create table run_report (
+  graph_id uuid not null,
+  job text not null,
+  -- Chosen by whoever reports.
+  report_id text not null,
+  run integer not null,
+  state text not null,
+  reported_by text not null,
+  reported_at timestamptz not null default now(),
+  primary key (graph_id, job, report_id),
+  constraint a_report_is_about_a_run foreign key (graph_id, job, run) references run (graph_id, job, number),
+  constraint a_report_state_is_known check (state in ('started', 'finished'))
+);

@@ -34,28 +34,34 @@ export async function beginGraph(plan: Plan): Promise<GraphPart> {
     }),
   );
   const edges = plan.edges.map(
-    (edge): AdvancingEdge => ({
-      ...edge,
+    ({ job, on, condition }): AdvancingEdge => ({
+      job,
+      on,
+      condition,
       status: "open",
       waived: false,
       taken: null,
       stale: false,
     }),
   );
-  const edgesOn = groupedBy(edges, (edge) => edge.on);
-  const edgesInto = groupedBy(edges, (edge) => edge.job);
-  const advance = await advanceGraph([...jobs.values()], {
-    outEdgesOf: async (names) => ({
-      jobs: [],
-      edges: names.flatMap((name) => edgesOn.get(name) ?? []),
-    }),
-    inEdgesOf: async (names) => ({
-      jobs: [],
-      edges: names.flatMap((name) => edgesInto.get(name) ?? []),
-    }),
+  // All others stay as they are until one of these ends.
+  const moving = [...jobs.values()].filter((job) => job.openEdges === 0 || job.wanted === null);
+  const edgesAt = new Map<"on" | "job", Map<string, AdvancingEdge[]>>();
+  const partAt = (end: "on" | "job", names: readonly string[]): GraphPart => {
+    // Most graphs begin without an edge that is decided: nobody asks.
+    const grouped = edgesAt.get(end) ?? groupedBy(edges, (edge) => edge[end]);
+    edgesAt.set(end, grouped);
+    const found = names.flatMap((name) => grouped.get(name) ?? []);
+    const far = end === "on" ? "job" : "on";
+    return { edges: found, jobs: found.flatMap((edge) => jobs.get(edge[far]) ?? []) };
+  };
+  const advance = await advanceGraph(moving, {
+    outEdgesOf: async (names) => partAt("on", names),
+    inEdgesOf: async (names) => partAt("job", names),
   });
   for (const { was: _was, isRevived: _isRevived, joinedBecause: _because, ...job } of advance.jobs)
     jobs.set(job.name, job);
+  if (advance.edges.length === 0) return { jobs: [...jobs.values()], edges };
   const advanced = new Map(advance.edges.map((edge) => [`${edge.job}\n${edge.on}`, edge]));
   return {
     jobs: [...jobs.values()],

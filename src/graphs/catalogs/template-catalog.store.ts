@@ -9,19 +9,20 @@ const Digest = z.object({ digest: z.string() });
 /** Keeps templates under their names; false when this catalog was kept before. */
 export async function keepTemplates(tx: Tx, catalog: TemplateCatalog): Promise<boolean> {
   if (await isKept(tx, catalog.digest)) return false;
-  const bodies = new Map(catalog.entries.map(({ digest, body }) => [digest, body]));
-  const digests = [...bodies.keys()].toSorted();
-  const known = new Set(
-    (
-      await tx.many(
-        Digest,
-        sql`select digest from definition where digest = any(${digests}::text[])`,
-      )
-    ).map(({ digest }) => digest),
+  const bodies = new Map<string, unknown>(
+    catalog.entries.map(({ digest, body }) => [digest, body]),
   );
-  const missing = digests
-    .filter((digest) => !known.has(digest))
-    .map((digest) => ({ digest, body: bodies.get(digest) }));
+  const digests = [...bodies.keys()].toSorted();
+  // Of a catalog like the one before, a few: the bodies of all the others need not travel.
+  const missing = (
+    await tx.many(
+      Digest,
+      sql`
+        select digest from unnest(${digests}::text[]) as wanted (digest)
+        where not exists (select from definition where definition.digest = wanted.digest)
+      `,
+    )
+  ).map(({ digest }) => ({ digest, body: bodies.get(digest) }));
   if (missing.length > 0) {
     await tx.run(sql`
       insert into definition (digest, body)

@@ -34,7 +34,10 @@ export async function gatherOutputs(rooms: GatheringRooms, now: Date): Promise<n
       await endRun(rooms, run, await endOf(rooms, run));
     } catch (reason) {
       const { graphId: graph, job } = run;
-      rooms.logger.warn({ graph, job, reason: messageOf(reason) }, "outputs could not be gathered; trying again");
+      rooms.logger.warn(
+        { graph, job, reason: messageOf(reason) },
+        "outputs could not be gathered; trying again",
+      );
     }
   }
   return taken.length;

@@ -201,10 +201,7 @@ export function chunkedRunsToCancel(tx: Tx): Promise<z.infer<typeof CancelledRun
 }
 
 /** Ends what is left of a run's batches. */
-export async function cancelBatches(
-  tx: Tx,
-  { graphId, job, run }: ChunkedRunKey,
-): Promise<void> {
+export async function cancelBatches(tx: Tx, { graphId, job, run }: ChunkedRunKey): Promise<void> {
   await tx.run(sql`
     update work_batch set state = 'finished', outcome = 'cancelled', finished_at = now(), measured = true
     where graph_id = ${graphId} and job = ${job} and run = ${run} and state <> 'finished'

@@ -32,7 +32,8 @@ async function saidBy(
 ): Promise<Record<string, unknown>> {
   if (result === null || resultsPath === null) return {};
   try {
-    const [entry] = (await outputOf(store, fromBinary(ActionResultSchema, result), resultsPath)) ?? [];
+    const [entry] =
+      (await outputOf(store, fromBinary(ActionResultSchema, result), resultsPath)) ?? [];
     if (entry?.kind !== "file" || entry.digest.sizeBytes > mostBytes) return {};
     const said: unknown = JSON.parse(new TextDecoder().decode(await store.get(entry.digest)));
     return typeof said === "object" && said !== null ? { ...said } : {};

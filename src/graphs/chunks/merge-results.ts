@@ -47,7 +47,8 @@ export async function mergeResults(
     const parts = mergeTrees([], overlays);
     const [only] = parts;
     if (only === undefined) continue;
-    if (parts.length === 1 && only.path === path && only.kind !== "directory") addLeaf(merged, only);
+    if (parts.length === 1 && only.path === path && only.kind !== "directory")
+      addLeaf(merged, only);
     else merged.outputDirectories.push(await storeDirectory(store, path, parts));
   }
   return toBinary(ActionResultSchema, merged);

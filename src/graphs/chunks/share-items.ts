@@ -45,11 +45,7 @@ export async function nextBatches(tx: Tx, jobs: readonly ChunkedJob[], now: Date
 }
 
 /** `done`: takes the ends of batches in, lets items of those that failed wait anew, and cuts the next. */
-export async function batchesDone(
-  tx: Tx,
-  ended: readonly EndedBatch[],
-  now: Date,
-): Promise<void> {
+export async function batchesDone(tx: Tx, ended: readonly EndedBatch[], now: Date): Promise<void> {
   const good = ended.filter(({ outcome }) => outcome === "succeeded");
   const bad = ended.filter(({ outcome }) => outcome !== "succeeded");
   if (good.length > 0) await markItemsDone(tx, good);

@@ -1,5 +1,5 @@
-import type { JobDefinition } from "./job-definition.ts";
-import type { JobShape, TextPlace } from "./job-shape.ts";
+import { nameFilled } from "./frame-text.ts";
+import { type JobShape, withTexts } from "./job-shape.ts";
 import { type ParsedJob, parseJob } from "./parse-job.ts";
 import { fillSimpleText } from "./simple-holes.ts";
 
@@ -28,6 +28,7 @@ export function fillJob(
   }
   if (shape.frame !== undefined && texts.every((text) => text.length < longText)) {
     const definition = withTexts(shape.frame.definition, shape.texts, texts);
+    nameFilled(definition, shape.frame.text, texts);
     return { parsed: { definition, wanted }, length };
   }
   const filled = structuredClone(job);
@@ -36,28 +37,6 @@ export function fillJob(
   });
   const parsed = parseJob(name, shape.when === undefined ? filled : withWhen(filled, wanted));
   return { parsed, length };
-}
-
-/** A checked job with other texts in the same places. One command stands in a list by now. */
-function withTexts(
-  frame: JobDefinition,
-  places: readonly TextPlace[],
-  texts: readonly string[],
-): JobDefinition {
-  const filled: Record<string, unknown> = { ...frame };
-  const copied = new Set<string>();
-  places.forEach(({ path: [key, inner] }, i) => {
-    const top = String(key);
-    const whole = filled[top];
-    if (typeof whole !== "object" || whole === null) {
-      filled[top] = texts[i];
-      return;
-    }
-    if (!copied.has(top)) filled[top] = Array.isArray(whole) ? [...whole] : { ...whole };
-    copied.add(top);
-    (filled[top] as Record<string | number, unknown>)[inner ?? 0] = texts[i];
-  });
-  return filled as JobDefinition;
 }
 
 function put(job: unknown, path: readonly (string | number)[], text: string): void {

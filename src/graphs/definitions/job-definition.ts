@@ -7,6 +7,7 @@ import { parseMemorySize } from "./memory-size.ts";
 import { NeededEnd } from "./need-condition.ts";
 import { oneOrMany } from "./one-or-many.ts";
 import { Errors, Failure, problemsOfOutcomeKeys, Success } from "./outcome-keys.ts";
+import { rangeShape } from "./range-keys.ts";
 import { InputGlob, RelativePath } from "./relative-path.ts";
 import { Sources } from "./sources-key.ts";
 
@@ -166,6 +167,7 @@ export const JobDefinition = z
       "Directory that the commands start in; inputs and outputs are named from the top all the same.",
     ),
     ...kindShape,
+    ...rangeShape,
   })
   .superRefine((job, context) => {
     for (const { path, message } of problemsOfOutcomeKeys(job))

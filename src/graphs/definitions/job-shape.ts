@@ -1,3 +1,5 @@
+import { type FrameText, frameText, markOf } from "./frame-text.ts";
+import type { JobDefinition } from "./job-definition.ts";
 import { type ParsedJob, parseJob } from "./parse-job.ts";
 import { readSimpleText, type SimpleText } from "./simple-holes.ts";
 import type { JobTemplate } from "./templates.ts";
@@ -13,10 +15,16 @@ export type JobShape =
       /** An expression. */
       readonly when: string | undefined;
       /** What it is once its texts are filled, when those can be any: then it need not be checked again. */
-      readonly frame: Extract<ParsedJob, { definition: unknown }> | undefined;
+      readonly frame: Frame | undefined;
     }
   /** Constructs and expressions. */
   | { readonly kind: "construct" };
+
+/** A job that was checked with its holes still in its texts. */
+export interface Frame {
+  readonly definition: JobDefinition;
+  readonly text: FrameText;
+}
 
 /** A text with holes, and where in the job it stands. */
 export interface TextPlace {
@@ -43,8 +51,33 @@ function look(name: string, job: unknown): JobShape {
   if (texts.length === 0 && when === undefined)
     return { kind: "plain", parsed: parseJob(name, job) };
   const parsed = texts.every(({ path }) => isFree(path)) ? parseJob(name, job) : undefined;
-  const frame = parsed !== undefined && "definition" in parsed ? parsed : undefined;
+  const definition = parsed !== undefined && "definition" in parsed ? parsed.definition : undefined;
+  if (definition === undefined) return { kind: "texts", texts, when, frame: undefined };
+  const marks = texts.map((_, i) => markOf(i));
+  const frame = { definition, text: frameText(withTexts(definition, texts, marks)) };
   return { kind: "texts", texts, when, frame };
+}
+
+/** A checked job with other texts in some places. One command stands in a list by now. */
+export function withTexts(
+  definition: JobDefinition,
+  places: readonly TextPlace[],
+  texts: readonly string[],
+): JobDefinition {
+  const filled: Record<string, unknown> = { ...definition };
+  const copied = new Set<string>();
+  places.forEach(({ path: [key, inner] }, i) => {
+    const top = String(key);
+    const whole = filled[top];
+    if (typeof whole !== "object" || whole === null) {
+      filled[top] = texts[i];
+      return;
+    }
+    if (!copied.has(top)) filled[top] = Array.isArray(whole) ? [...whole] : { ...whole };
+    copied.add(top);
+    (filled[top] as Record<string | number, unknown>)[inner ?? 0] = texts[i];
+  });
+  return filled as JobDefinition;
 }
 
 /** Finds all texts that have holes; false when something in the job is more than that. */

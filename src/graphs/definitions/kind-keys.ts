@@ -81,6 +81,8 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   outputs: [...machine, "dummy"],
   retries: [...machine, "dummy"],
   chunks: ["command"],
+  coalesce: ["command"],
+  outside: ["command"],
   release: ["breakpoint"],
   patience: ["breakpoint"],
   message: ["breakpoint", "notify"],
@@ -98,6 +100,8 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
 export type JobOfAKind = z.output<z.ZodObject<typeof kindShape>> & {
   readonly kind?: JobKind | undefined;
   readonly commands?: readonly string[] | undefined;
+  readonly needs?: Readonly<Record<string, unknown>> | undefined;
+  readonly outside?: boolean | undefined;
 };
 
 export interface KindProblem {
@@ -108,13 +112,19 @@ export interface KindProblem {
 /** What a job has though its kind has no use for it, and what its kind lacks. */
 export function problemsOfKind(job: JobOfAKind): KindProblem[] {
   const kind = job.kind ?? "command";
-  const needless = Object.entries(job).flatMap(([key, value]): KindProblem[] => {
+  const found = Object.entries(job).flatMap(([key, value]): KindProblem[] => {
     const kinds = kindsWith[key];
     if (value === undefined || kinds === undefined || kinds.includes(kind)) return [];
     return [{ path: [key], message: needlessKey(kind, key, kinds) }];
   });
   const lacking = missingOf(kind, job);
-  return lacking === undefined ? needless : [...needless, { path: [], message: lacking }];
+  if (lacking !== undefined) found.push({ path: [], message: lacking });
+  const from = job.chunks?.from?.job;
+  if (from !== undefined && job.needs?.[from] === undefined) {
+    const message = `the items come from job "${from}", which must be among the needs`;
+    found.push({ path: ["chunks", "from", "job"], message });
+  }
+  return found;
 }
 
 function needlessKey(kind: JobKind, key: string, kinds: readonly JobKind[]): string {
@@ -126,7 +136,7 @@ function missingOf(kind: JobKind, job: JobOfAKind): string | undefined {
   const commands = (job.commands ?? []).length > 0;
   switch (kind) {
     case "command":
-      return commands
+      return commands || job.outside === true
         ? undefined
         : 'a job needs "commands" (or "kind: join", when it only gathers other jobs)';
     case "graph":

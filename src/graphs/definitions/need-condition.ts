@@ -3,6 +3,7 @@ import { EdgeCondition, RunOutcome } from "#api/graph.ts";
 import { suggestion } from "./nearest-name.ts";
 
 const plainConditions = ["success", "failure", "end"] as const;
+const PlainCondition = z.enum(plainConditions);
 
 /** How a job that is needed must have ended: one of three words, a run's outcome, or a class of its failures. */
 export const NeededEnd = z
@@ -14,7 +15,7 @@ export const NeededEnd = z
 
 /** The same as edges keep it. */
 export function conditionOf(on: string | undefined): EdgeCondition {
-  const plain = z.enum(plainConditions).safeParse(on ?? "success");
+  const plain = PlainCondition.safeParse(on ?? "success");
   return plain.success ? plain.data : EdgeCondition.parse(`outcome:${on}`);
 }
 

@@ -1,16 +1,9 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { ExecutionId } from "#execution/execution.ts";
+import type { ExecutionId } from "#execution/execution.ts";
 import { GraphId } from "../graph-id.ts";
-
-const WaitingJob = z.object({
-  graphId: GraphId,
-  job: z.string(),
-  /** The execution that serves its run; null before it has one. */
-  executionId: ExecutionId.nullable(),
-});
-export type WaitingJob = z.infer<typeof WaitingJob>;
+import { isQueuedWith, namedJobs, WaitingJob } from "./waiting-job.store.ts";
 
 /** Jobs whose time to live is over while they wait for their start, the longest over first. */
 export function jobsToExpire(tx: Tx, now: Date, most: number): Promise<WaitingJob[]> {
@@ -46,24 +39,16 @@ export function setExpiredAside(
   return tx.many(
     ExpiredJob,
     sql`
-      with named as (
-        select * from unnest(${jobs.map(({ graphId }) => graphId)}::uuid[], ${jobs.map(({ job }) => job)}::text[])
-          as n (graph_id, name)
-      ),
-      expired as (
+      with expired as (
         update job
         set wanted = null, expires_at = null,
             set_aside = case job.on_expiry
               when 'skip-good' then 'expired-good' when 'skip-bad' then 'expired-bad' else 'expired-failed' end,
             reason = 'waited longer than ' || ${shortDuration} || ' for its start'
-        from named
+        from ${namedJobs(jobs)} as named (graph_id, name)
         where job.graph_id = named.graph_id and job.name = named.name
           and job.expires_at <= ${now}
-          and (job.state in ('blocked', 'ready')
-            or job.state = 'queued' and exists (
-              select from run
-              where run.graph_id = job.graph_id and run.job = job.name and run.number = job.runs
-                and run.state = 'queued' and run.execution_id = any(${unbegun}::uuid[])))
+          and (job.state in ('blocked', 'ready') or ${isQueuedWith(unbegun)})
         returning job.graph_id, job.name, job.runs, job.reason
       ),
       ended as (
@@ -84,21 +69,3 @@ const shortDuration = sql`
     nullif(job.ttl_ms / 86400000, 0) || 'd', nullif(job.ttl_ms / 3600000 % 24, 0) || 'h',
     nullif(job.ttl_ms / 60000 % 60, 0) || 'm', nullif(job.ttl_ms / 1000 % 60, 0) || 's']) as part)
 `;
-
-const Execution = z.object({ id: ExecutionId });
-
-/** Those of the executions that no run needs any more. */
-export async function executionsOfNobody(
-  tx: Tx,
-  ids: readonly ExecutionId[],
-): Promise<ExecutionId[]> {
-  const rows = await tx.many(
-    Execution,
-    sql`
-      select id from unnest(${ids}::uuid[]) as id
-      where not exists (select from run where run.execution_id = id and run.state <> 'finished')
-      order by id
-    `,
-  );
-  return rows.map(({ id }) => id);
-}

@@ -28,9 +28,7 @@ export function beginErrand(
     case "timer": {
       const { at, timezone = "UTC", after = "0s" } = definition;
       const dueAt =
-        at === undefined
-          ? later(now, parseDuration(after) ?? 0)
-          : nextTimeOfDay(now, at, timezone);
+        at === undefined ? later(now, parseDuration(after) ?? 0) : nextTimeOfDay(now, at, timezone);
       return { kind: "waits", dueAt };
     }
     case "notify":

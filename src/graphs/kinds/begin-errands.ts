@@ -66,10 +66,7 @@ function runOf(errand: ReadyErrand, now: Date): NewRun {
 }
 
 /** Puts what dummies make into the store, before their runs are over. */
-async function keepDummyOutputs(
-  store: BlobStore,
-  errands: readonly ReadyErrand[],
-): Promise<void> {
+async function keepDummyOutputs(store: BlobStore, errands: readonly ReadyErrand[]): Promise<void> {
   const blobs = errands.flatMap(({ kind, job, definition, runs }) =>
     kind === "dummy" ? dummyOutputs(job, definition, runs + 1) : [],
   );

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { MadeGraph } from "#api/errand.ts";
 import { GraphState } from "#api/job-state.ts";
 import { CommitSha } from "#core/commit-sha.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
@@ -38,12 +39,7 @@ const RunToPlan = z.object({
 export type RunToPlan = z.infer<typeof RunToPlan>;
 
 /** Takes runs whose graphs are to be planned; nobody else does until `until`. */
-export function takeRunsToPlan(
-  tx: Tx,
-  now: Date,
-  until: Date,
-  most: number,
-): Promise<RunToPlan[]> {
+export function takeRunsToPlan(tx: Tx, now: Date, until: Date, most: number): Promise<RunToPlan[]> {
   return tx.many(
     RunToPlan,
     sql`
@@ -100,7 +96,7 @@ export async function sizeOfSet(
         where above.parent_kind = 'subgraph' and above.depth < 100
       )
       select (select max(depth) from above) as depth,
-             (select coalesce(sum(number::int), 0) from graph, jsonb_each_text(counts) as c (state, number)
+             (select coalesce(sum(c.jobs::int), 0) from graph, jsonb_each_text(counts) as c (state, jobs)
               where set_id = ${set}) as jobs
     `,
   );
@@ -198,9 +194,7 @@ export function statesOfChildren(tx: Tx, ids: readonly GraphId[]): Promise<Child
 
 /** Notes that runs have learned of the ends of their graphs. */
 export async function markSettled(tx: Tx, children: readonly GraphId[]): Promise<void> {
-  await tx.run(
-    sql`update child_graph set settled = true where child = any(${children}::uuid[])`,
-  );
+  await tx.run(sql`update child_graph set settled = true where child = any(${children}::uuid[])`);
 }
 
 /** Takes back the mark of a graph that goes on again; not one that was set meanwhile. */
@@ -251,6 +245,21 @@ export function jobsOfCatalog(tx: Tx, digest: string): Promise<CatalogEntry[]> {
       join definition on definition.digest = catalog_entry.definition
       where catalog.digest = ${digest} and catalog.holds = 'jobs'
       order by catalog_entry.name
+    `,
+  );
+}
+
+const MadeRow = z.object({ run: z.number(), graphId: z.string() });
+
+/** The graphs that a job's runs made, the latest run first. */
+export function graphsMadeBy(tx: Tx, graphId: GraphId, job: string): Promise<MadeGraph[]> {
+  return tx.many(
+    MadeRow,
+    sql`
+      select run, child as "graphId" from child_graph
+      where graph_id = ${graphId} and job = ${job}
+      order by run desc
+      limit 200
     `,
   );
 }

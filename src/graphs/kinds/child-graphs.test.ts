@@ -142,9 +142,7 @@ describe("what a stranger's commands write", () => {
       says: "wait for each other",
     },
   ])("$what: fails the job, and says what is wrong", async ({ outputs, says }) => {
-    const id = await farm.submitJobs(
-      `  g: {kind: graph, commands: "generate # ${randomUUID()}"}`,
-    );
+    const id = await farm.submitJobs(`  g: {kind: graph, commands: "generate # ${randomUUID()}"}`);
 
     await farm.workAll(() => ({ outputs }));
 
@@ -154,9 +152,7 @@ describe("what a stranger's commands write", () => {
 
   test("a graph that makes itself without end is ended four deep", async () => {
     const itself = `version: 1\njobs: {g: {kind: graph, inputs: [], commands: "again # ${randomUUID()}"}}`;
-    const id = await farm.submitJobs(
-      `  g: {kind: graph, commands: "generate # ${randomUUID()}"}`,
-    );
+    const id = await farm.submitJobs(`  g: {kind: graph, commands: "generate # ${randomUUID()}"}`);
 
     await farm.workAll(() => writes(itself));
 

@@ -59,10 +59,16 @@ async function writtenBy(store: BlobStore, run: RunToPlan, file: string): Promis
   const entries = result && (await outputOf(store, result, file));
   const [entry] = entries ?? [];
   if (entry === undefined || entry.kind !== "file") {
-    throw new Fault("failed_precondition", `the commands did not write ${file}, the definitions of their graph`);
+    throw new Fault(
+      "failed_precondition",
+      `the commands did not write ${file}, the definitions of their graph`,
+    );
   }
   if (entry.digest.sizeBytes > definitionLimits.fileBytes) {
-    throw new Fault("failed_precondition", `${file} has more than 1 MiB, the most that a file of definitions can have`);
+    throw new Fault(
+      "failed_precondition",
+      `${file} has more than 1 MiB, the most that a file of definitions can have`,
+    );
   }
   const bytes = await store.get(entry.digest);
   if (bytes === undefined) throw new Fault("unavailable", `${file} is not in the store`);

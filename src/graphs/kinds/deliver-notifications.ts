@@ -4,8 +4,8 @@ import {
   dropNotificationsOfEndedRuns,
   keepTold,
   type Notification,
-  takeNotifications,
   type Told,
+  takeNotifications,
 } from "./notification.store.ts";
 import { sendToWebhook } from "./send-to-webhook.ts";
 import type { Webhooks } from "./webhooks.ts";

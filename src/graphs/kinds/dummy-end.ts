@@ -9,7 +9,8 @@ import type { ErrandEnd } from "./errand-end.ts";
 /** How a run of a dummy ends: as its definition says, run by run. */
 export function dummyEnd(name: string, definition: JobDefinition, run: number): ErrandEnd {
   const dummy = definition.dummy ?? {};
-  const outcome = dummy.outcomes?.[run - 1] ?? dummy.outcomes?.at(-1) ?? dummy.outcome ?? "succeeded";
+  const outcome =
+    dummy.outcomes?.[run - 1] ?? dummy.outcomes?.at(-1) ?? dummy.outcome ?? "succeeded";
   const isGood = outcome === "succeeded";
   return {
     outcome,

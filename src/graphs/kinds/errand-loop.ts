@@ -53,7 +53,10 @@ export async function startErrandLoop(parts: {
       for (let more = 1; more > 0 && !stopped; did += more) more = await chore.run(clock.now());
       return { did, next: await chore.next?.() };
     } catch (reason) {
-      logger.warn({ chore: chore.name, reason: messageOf(reason) }, "the farm could not do its chore; trying again");
+      logger.warn(
+        { chore: chore.name, reason: messageOf(reason) },
+        "the farm could not do its chore; trying again",
+      );
       return { did: 0, next: new Date(clock.now().getTime() + pauseMs) };
     }
   };
@@ -66,7 +69,10 @@ export async function startErrandLoop(parts: {
       const now = clock.now().getTime();
       const dueIn = turns.flatMap(({ next }) => (next === undefined ? [] : [next.getTime() - now]));
       // A time that has come, but finds nothing to do, is in other hands: they are given a moment.
-      await sleep(seen, Math.min(pollMs, ...dueIn.map((ms) => Math.max(ms, ms > 0 ? 1 : momentMs))));
+      await sleep(
+        seen,
+        Math.min(pollMs, ...dueIn.map((ms) => Math.max(ms, ms > 0 ? 1 : momentMs))),
+      );
     }
   };
 

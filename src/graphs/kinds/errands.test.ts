@@ -43,7 +43,10 @@ describe("a dummy", () => {
       ["auto-retry", "succeeded"],
       ["first", "failed"],
     ]);
-    expect((await farm.runs(id, "b")).map((run) => run.outcome)).toEqual(["timed_out", "timed_out"]);
+    expect((await farm.runs(id, "b")).map((run) => run.outcome)).toEqual([
+      "timed_out",
+      "timed_out",
+    ]);
   });
 
   test("has an exit code and a class of failures, and edges can wait for the class", async () => {
@@ -72,7 +75,9 @@ describe("a dummy", () => {
 
 describe("a timer", () => {
   test("waits for its time, and what needs it with it", async () => {
-    const id = await farm.submitJobs("  t: {kind: timer, after: 10m}\n  a: {kind: dummy, needs: [t]}");
+    const id = await farm.submitJobs(
+      "  t: {kind: timer, after: 10m}\n  a: {kind: dummy, needs: [t]}",
+    );
     expect(await farm.states(id)).toEqual({ a: "blocked", t: "waiting" });
 
     expect(await farm.untilNextDue()).toBe(600_000);

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Db } from "#db/db.ts";
 import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
-import { prepareReadyJobs } from "../graph-runner.ts";
 import type { GraphId } from "../graph-id.ts";
+import { prepareReadyJobs } from "../graph-runner.ts";
 import { jobDetail } from "../job-detail.store.ts";
 import { nextDue } from "./errand.store.ts";
 import { childGraphChores, chunkChores, errandChores } from "./serve-errands.ts";
@@ -35,7 +35,9 @@ export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
     settle,
     /** Commits jobs, in YAML's words and indented by two, and submits their graph. */
     async submitJobs(jobs: string) {
-      farm.repository.write({ ".grange/jobs.yml": `version: 1\njobs:\n${jobs}\n# ${randomUUID()}` });
+      farm.repository.write({
+        ".grange/jobs.yml": `version: 1\njobs:\n${jobs}\n# ${randomUUID()}`,
+      });
       farm.repository.commit("Change");
       const { id } = await farm.submit();
       await settle();

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Notification as ShownToPeople } from "#api/errand.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { GraphId } from "../graph-id.ts";
@@ -32,13 +33,13 @@ export async function keepNotifications(
   if (rows.length === 0) return;
   await tx.run(sql`
     insert into notification (id, graph_id, job, run, url, state, next_at, give_up_at, problem, body)
-    select id, n.graph_id, n.job, n.run, n.url,
+    select n.id, n.graph_id, n.job, n.run, n.url,
            case when n.allowed then 'pending' else 'kept' end,
            case when n.allowed then ${now}::timestamptz end,
            ${now}::timestamptz + make_interval(hours => ${patienceHours}),
            case when not n.allowed then 'the configuration of the server (GRANGE_WEBHOOKS) does not allow this URL' end,
            jsonb_build_object(
-             'id', id, 'graph', n.graph_id, 'job', n.job, 'run', n.run, 'message', n.message,
+             'id', n.id, 'graph', n.graph_id, 'job', n.job, 'run', n.run, 'message', n.message,
              'repository', graph.repository, 'commit', graph.commit, 'branch', graph.branch,
              'needs', coalesce((
                select jsonb_object_agg(name, jsonb_build_object('state', state, 'outcome', outcome))
@@ -199,11 +200,7 @@ const ShownNotification = z.object({
 });
 
 /** What a notify job has told, and what it could not, the latest run first. */
-export function notificationsOf(
-  tx: Tx,
-  graphId: GraphId,
-  job: string,
-): Promise<z.infer<typeof ShownNotification>[]> {
+export function notificationsOf(tx: Tx, graphId: GraphId, job: string): Promise<ShownToPeople[]> {
   return tx.many(
     ShownNotification,
     sql`

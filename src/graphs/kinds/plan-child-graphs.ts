@@ -47,7 +47,10 @@ async function planOne(rooms: ChildGraphRooms, run: RunToPlan, now: Date): Promi
   } catch (reason) {
     if (isOfTheJob(reason)) return fail(rooms, run, messageOf(reason));
     const { graphId: graph, job } = run;
-    rooms.logger.warn({ graph, job, reason: messageOf(reason) }, "a job's graph could not be planned; trying again");
+    rooms.logger.warn(
+      { graph, job, reason: messageOf(reason) },
+      "a job's graph could not be planned; trying again",
+    );
     await planLater(rooms.db, run, new Date(now.getTime() + pauseMs));
   }
 }

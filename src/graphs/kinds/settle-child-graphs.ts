@@ -61,7 +61,11 @@ export function endOf(child: ChildState | undefined): ErrandEnd | undefined {
     case "succeeded":
       return { ...succeeded, exitCode: 0 };
     case "cancelled":
-      return { ...succeeded, outcome: "cancelled", message: `its graph ${child.child} was cancelled` };
+      return {
+        ...succeeded,
+        outcome: "cancelled",
+        message: `its graph ${child.child} was cancelled`,
+      };
     case "failed": {
       const more = child.failures - child.failed.length;
       const names = [...child.failed, ...(more > 0 ? [`${more} more`] : [])].join(", ");

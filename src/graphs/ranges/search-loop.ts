@@ -17,11 +17,12 @@ export async function startSearchLoop(
   let timer: NodeJS.Timeout | undefined;
   let dueAt = Number.POSITIVE_INFINITY;
   let working: Promise<void> | undefined;
+  let isNews = false;
 
   /** In a while, or sooner when that was said before. */
   const later = (ms: number) => {
     const at = Date.now() + ms;
-    if (isStopped || working !== undefined || at >= dueAt) return;
+    if (isStopped || at >= dueAt) return;
     clearTimeout(timer);
     dueAt = at;
     timer = setTimeout(() => {
@@ -37,10 +38,15 @@ export async function startSearchLoop(
       rooms.logger.warn({ reason: messageOf(reason) }, "a search could not go on; trying again");
     }
     working = undefined;
-    later(pollMs);
+    later(isNews ? restMs : pollMs);
+    isNews = false;
+  };
+  const heard = () => {
+    if (working === undefined) later(restMs);
+    else isNews = true;
   };
 
-  const listening = await rooms.db.listen("grange_graph", () => later(restMs));
+  const listening = await rooms.db.listen("grange_graph", heard);
   later(0);
   return {
     async stop() {

@@ -141,6 +141,23 @@ export async function endSearch(
   return ended > 0;
 }
 
+const GraphRow = z.object({ id: GraphId });
+
+/** Graphs that a search made, and that are not over. */
+export async function searchGraphsUnderWay(tx: Tx, id: SearchId): Promise<GraphId[]> {
+  const rows = await tx.many(
+    GraphRow,
+    sql`
+      select graph.id
+      from range_search join graph on graph.set_id = range_search.set_id
+      where range_search.id = ${id} and graph.state = 'running'
+        and (graph.parent_kind = range_search.kind or graph.id = range_search.set_id)
+      order by graph.id
+    `,
+  );
+  return rows.map((row) => row.id);
+}
+
 const isoTime = z.date().transform((date) => date.toISOString());
 const SearchRow = z.object({
   id: z.string(),
@@ -230,4 +247,34 @@ export function commitsOfSearch(
       limit ${most}
     `,
   );
+}
+
+/** A search by its id. */
+export async function findSearch(tx: Tx, id: SearchId): Promise<Search | undefined> {
+  const [found] = await searches(tx, sql`id = ${id}`, 1);
+  return found;
+}
+
+/** The newest searches, of one repository or of all. */
+export function newestSearches(
+  tx: Tx,
+  repository: string | undefined,
+  most: number,
+): Promise<Search[]> {
+  return searches(
+    tx,
+    sql`(${repository === undefined} or repository = ${repository ?? null})`,
+    most,
+  );
+}
+
+/** Commits of a search before a position, the newest first. */
+export function commitsBefore(
+  tx: Tx,
+  id: SearchId,
+  before: number | undefined,
+  most: number,
+): Promise<SearchCommit[]> {
+  const which = before === undefined ? sql`true` : sql`position < ${before}`;
+  return commitsOfSearch(tx, id, which, most);
 }

@@ -5,7 +5,7 @@ import { requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
 import type { SearchForecast, StartSearch } from "#api/search.ts";
 import { parseSelection } from "#api/selection/parse-selection.ts";
 import { asksAbout } from "#api/selection/selection.ts";
-import { CommitSha } from "#core/commit-sha.ts";
+import type { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { type CommitRange, commitsOfRange, countRange } from "#git/first-parent-range.ts";
@@ -63,8 +63,15 @@ export async function startSearch(
   try {
     return await rooms.db.transaction(async (tx) => {
       const search: NewSearch = {
-        ...{ id, kind: asked.kind, repository, branch, selection: asked.selection },
-        ...{ after: range.after, last: range.last, commits, step },
+        id,
+        kind: asked.kind,
+        repository,
+        branch,
+        selection: asked.selection,
+        after: range.after,
+        last: range.last,
+        commits,
+        step,
         parallel: asked.kind === "bisect" ? asked.parallel : 1,
         sameResults: asked.kind === "bisect" ? asked.sameResults : 1,
         startedBy: by.name,

@@ -45,6 +45,32 @@ export async function customisableJob(
   return row;
 }
 
+const DependentRow = z.object({
+  job: z.string(),
+  /** Outputs that it takes by name. */
+  takes: z.array(z.string()),
+});
+
+/** Jobs that take certain outputs of a job. */
+export function dependentsOf(
+  tx: Tx,
+  graphId: GraphId,
+  job: string,
+): Promise<z.infer<typeof DependentRow>[]> {
+  return tx.many(
+    DependentRow,
+    sql`
+      select edge.job, definition.body -> 'needs' -> ${job}::text -> 'outputs' as takes
+      from edge
+      join job on job.graph_id = edge.graph_id and job.name = edge.job
+      join definition on definition.digest = job.definition
+      where edge.graph_id = ${graphId} and edge.on_job = ${job}
+        and jsonb_typeof(definition.body -> 'needs' -> ${job}::text -> 'outputs') = 'array'
+      order by edge.job
+    `,
+  );
+}
+
 export interface NewDefinition {
   readonly job: string;
   readonly templateDigest: string;

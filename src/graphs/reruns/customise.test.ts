@@ -107,6 +107,19 @@ test.each([
   await expect(farm.customise(id, { job: "a", patch })).rejects.toThrow(says);
 });
 
+test("a job goes on making what others take of it by name", async () => {
+  const id = await farm.graphOf(
+    "  a: {commands: 'run-a # MARK', outputs: [dist, log]}\n" +
+      "  b: {commands: 'run-b # MARK', needs: {a: {outputs: [dist/app]}}}",
+  );
+
+  await farm.customise(id, { job: "a", patch: { outputs: ["dist"] } });
+
+  await expect(farm.customise(id, { job: "a", patch: { outputs: ["log"] } })).rejects.toThrow(
+    'b takes "dist/app" of it',
+  );
+});
+
 describe("is refused", () => {
   const asked = { job: "a", patch: { timeout: "2h" } };
 

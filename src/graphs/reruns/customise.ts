@@ -14,11 +14,12 @@ import { type ChangeRooms, changeGraphsIn } from "./change-graphs.ts";
 import {
   type CustomisableJob,
   customisableJob,
+  dependentsOf,
   type NewDefinition,
   setDefinitions,
 } from "./customise.store.ts";
 import { definitionChanges } from "./definition-changes.ts";
-import { jsonOf, patchedDefinition } from "./patched-definition.ts";
+import { assertMakesWhatIsTaken, jsonOf, patchedDefinition } from "./patched-definition.ts";
 import { planRerun } from "./plan-rerun.ts";
 
 /**
@@ -40,6 +41,7 @@ export function customise(
     await assertAllowed(tx, asked, job, by);
     const change = newDefinition(asked, job);
     const { definition } = change.entry;
+    assertMakesWhatIsTaken(asked.job, definition, await dependentsOf(tx, graphId, asked.job));
     if (!asked.dryRun) {
       await setDefinitions(tx, graphId, [change]);
       const { patch, reason } = asked;

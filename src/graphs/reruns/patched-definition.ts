@@ -53,6 +53,20 @@ export function patchedDefinition(
   return entry;
 }
 
+/** Throws `DefinitionProblems` when other jobs take outputs by name that this one would not make. */
+export function assertMakesWhatIsTaken(
+  name: string,
+  { outputs: made = [] }: JobDefinition,
+  dependents: readonly { readonly job: string; readonly takes: readonly string[] }[],
+): void {
+  const problems = dependents.flatMap(({ job, takes }) =>
+    takes
+      .filter((path) => !made.some((output) => path === output || path.startsWith(`${output}/`)))
+      .map((path) => `outputs: ${job} takes "${path}" of it, which it would not make`),
+  );
+  if (problems.length > 0) throw problemsOfPatch(name, problems);
+}
+
 /** A definition as it is stored. */
 export function jsonOf(definition: object): Json {
   return JSON.parse(canonicalJson(definition)) as Json;

@@ -1,8 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { EdgeCondition } from "#api/graph.ts";
 import type { RerunMode } from "#api/rerun.ts";
-import { anyHistory, begin, happen } from "../advancing/any-history.fixture.ts";
 import { StoredGraph } from "../advancing/stored-graph.fixture.ts";
 import { planRerun, type RerunWish } from "./plan-rerun.ts";
 import type { PlannedGraph } from "./planned-graph.ts";
@@ -148,57 +146,3 @@ test("what never ran is activated, for which the cache may answer", async () => 
 
   expect(plan(graph, ["a"]).jobs).toMatchObject([{ does: "runs", cause: "activate" }]);
 });
-
-test("whatever happened before: what is listed runs when all goes well, and nothing else does", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      anyHistory,
-      fc.constantFrom<RerunMode>("alone", "revive", "downstream"),
-      fc.boolean(),
-      fc.array(fc.nat(11), { minLength: 1, maxLength: 4 }),
-      async (history, mode, onlyStale, targets) => {
-        const [with_, without] = [await begin(history), await begin(history)];
-        for (const event of history.events) {
-          await happen(with_, event);
-          await happen(without, event);
-        }
-        const names = [...with_.jobs.keys()];
-        const selected = targets.map((target) => names[target % names.length] ?? "j0");
-        const planned = plan(with_, selected, { mode, onlyStale });
-
-        await apply(with_, planned);
-        const ran = await runAll(with_);
-        const wouldHave = await runAll(without);
-
-        const listed = planned.jobs.filter(({ cause }) => cause !== null).map(({ job }) => job);
-        const skipped = planned.jobs.filter(({ does }) => does === "is skipped");
-        const expected = new Set([...wouldHave, ...listed]);
-        for (const { job } of skipped) expected.delete(job);
-        const machines = (found: Iterable<string>) =>
-          [...found].filter((name) => with_.job(name).kind !== "join").toSorted();
-        expect(machines(ran)).toEqual(machines(expected));
-      },
-    ),
-    { numRuns: 3_000 },
-  );
-});
-
-async function apply(graph: StoredGraph, { intent }: PlannedGraph): Promise<void> {
-  for (const [name, aside] of intent.setsAside) await graph.setAside(name, aside);
-  for (const [name, cause] of intent.wants) await graph.want([name], cause);
-}
-
-/** Runs whatever can run, well, until nothing can. Answers what ran. */
-async function runAll(graph: StoredGraph): Promise<Set<string>> {
-  const ran = new Set<string>();
-  for (;;) {
-    const next = [...graph.jobs.values()].find(
-      ({ state }) =>
-        state === "ready" || state === "queued" || state === "waiting" || state === "running",
-    );
-    if (next === undefined) return ran;
-    ran.add(next.name);
-    if (next.state === "ready") await graph.begin(next.name);
-    await graph.end(next.name, "succeeded");
-  }
-}

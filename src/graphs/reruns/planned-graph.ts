@@ -98,7 +98,8 @@ function waitsAmong(
   for (const { name } of graph.jobs) {
     const sources = (into.get(name) ?? []).filter(({ waived }) => !waived).map(({ on }) => on);
     const found = sources.flatMap((on) => {
-      if (deeds.get(on)?.cause != null) return [on];
+      const cause = deeds.get(on)?.cause ?? null;
+      if (cause !== null) return [on];
       return after.get(on)?.kind === "runs" && !deeds.has(on) ? (waits.get(on) ?? []) : [];
     });
     waits.set(name, [...new Set(found)].toSorted());

@@ -15,6 +15,7 @@ import type { Ticket } from "../change-feed.ts";
 import type { AccessFarm } from "./access-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { RerunFarm } from "./rerun-farm.ts";
+import type { SearchFarm } from "./search-farm.ts";
 import type { TimesFarm } from "./times-farm.ts";
 import type { WaitingFarm } from "./waiting-farm.ts";
 
@@ -47,7 +48,13 @@ export interface RunName {
  * Reads answer undefined when there is no such thing. Bound to the rooms in
  * `assemble.ts`; the routes know nothing behind it.
  */
-export interface Farm extends AccessFarm, CatalogFarm, WaitingFarm, TimesFarm, RerunFarm {
+export interface Farm
+  extends AccessFarm,
+    CatalogFarm,
+    WaitingFarm,
+    SearchFarm,
+    TimesFarm,
+    RerunFarm {
   readonly version: string;
   readonly startedAt: Date;
   /** For people: `PostgreSQL 18.4, embedded`. */

@@ -13,6 +13,7 @@ import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { authenticate } from "./principal.ts";
 import { rerunRoutes } from "./rerun-routes.ts";
+import { searchRoutes } from "./search-routes.ts";
 import { timesRoutes } from "./times-routes.ts";
 import { waitingRoutes } from "./waiting-routes.ts";
 import { workerRoutes } from "./worker-routes.ts";
@@ -61,6 +62,7 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   api.route("/", jobRoutes(farm));
   api.route("/", workerRoutes(farm));
   api.route("/", waitingRoutes(farm));
+  api.route("/", searchRoutes(farm));
   api.route("/", timesRoutes(farm));
   api.route("/", accessRoutes(farm));
   api.route("/", catalogRoutes(farm));

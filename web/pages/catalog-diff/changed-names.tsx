@@ -1,4 +1,5 @@
 import type { CatalogDiff } from "#api/catalog.ts";
+import { ChangedParts } from "../../parts/changed-parts.tsx";
 
 const mostShown = 500;
 
@@ -27,15 +28,7 @@ export function ChangedNames({ title, changes: { added, removed, changed } }: Pr
         {names.slice(0, mostShown).map(({ name, sign, parts }) => (
           <li key={`${sign} ${name}`} className={sign}>
             {name}
-            {parts.length === 0 ? null : (
-              <ul>
-                {parts.map(({ path, before, after }) => (
-                  <li key={path}>
-                    <code>{path}</code> <del>{text(before)}</del> <ins>{text(after)}</ins>
-                  </li>
-                ))}
-              </ul>
-            )}
+            {parts.length === 0 ? null : <ChangedParts parts={parts} />}
           </li>
         ))}
       </ul>
@@ -44,10 +37,4 @@ export function ChangedNames({ title, changes: { added, removed, changed } }: Pr
       ) : null}
     </section>
   );
-}
-
-function text(value: unknown): string {
-  if (value === undefined) return "";
-  const json = typeof value === "string" ? value : JSON.stringify(value);
-  return json.length > 300 ? `${json.slice(0, 300)}…` : json;
 }

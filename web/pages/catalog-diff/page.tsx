@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { CatalogDiff } from "#api/catalog.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
-import { TextField } from "../new-graph/text-field.tsx";
+import { TextField } from "../../parts/text-field.tsx";
 import { ChangedNames } from "./changed-names.tsx";
 import { catalogDiffQuery } from "./load.ts";
 import "./catalog-diff.css";
@@ -50,7 +50,7 @@ function Differences({ diff }: { readonly diff: CatalogDiff }) {
     );
   }
   return (
-    <>
+    <div className="differences">
       <ChangedNames title="Jobs" changes={diff.jobs} />
       {diff.edges.length === 0 ? null : (
         <section>
@@ -84,7 +84,7 @@ function Differences({ diff }: { readonly diff: CatalogDiff }) {
       )}
       <ChangedNames title="Parameters" changes={diff.parameters} />
       <ChangedNames title="Graphs" changes={diff.graphs} />
-    </>
+    </div>
   );
 }
 

@@ -1,9 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import type { Edge, Graph, JobSummary } from "#api/graph.ts";
+import { JobMarks } from "../../parts/job-marks.tsx";
 import { StateBadge, StateIcon } from "../../parts/state.tsx";
 import { Elapsed } from "../../parts/times.tsx";
-import { useWhyWaiting } from "../../parts/why-waiting.ts";
+import { WhyNotRunning } from "../../parts/why-not-running.tsx";
 import { ChangeButtons } from "./changes/change-buttons.tsx";
 import { ReleaseButtons } from "./changes/release-buttons.tsx";
 import { WaitedFor } from "./changes/waited-for.tsx";
@@ -16,7 +17,6 @@ interface Props {
 
 /** The selected job: what a glance needs; its page has the rest. */
 export function JobPanel({ graph, job, onSelect }: Props) {
-  const reason = useWhyWaiting(graph.id, job);
   const { before, after } = useMemo(() => {
     const byName = new Map(graph.jobList.map((each) => [each.name, each]));
     const named = (names: readonly string[]) => names.flatMap((name) => byName.get(name) ?? []);
@@ -41,15 +41,9 @@ export function JobPanel({ graph, job, onSelect }: Props) {
       </header>
       <p className="row">
         <StateBadge state={job.state} />
-        {job.cached ? <span className="badge is-cached">cached</span> : null}
-        {job.stale ? (
-          <span className="badge is-stale" title="It ran on what a job before it no longer gives">
-            stale
-          </span>
-        ) : null}
-        {job.customised ? <span className="badge">customised</span> : null}
+        <JobMarks job={job} />
       </p>
-      {reason === null ? null : <p>{reason}</p>}
+      <WhyNotRunning graphId={graph.id} job={job} />
       <dl className="facts">
         <dt>Waited</dt>
         <dd>
@@ -76,7 +70,13 @@ export function JobPanel({ graph, job, onSelect }: Props) {
         {job.kind === "breakpoint" && job.state === "waiting" ? (
           <ReleaseButtons graphId={graph.id} job={job.name} />
         ) : null}
-        <ChangeButtons graph={graph} jobs={[job]} target={{ jobs: [job.name] }} named={job.name} />
+        <ChangeButtons
+          graphId={graph.id}
+          jobs={[job]}
+          target={{ jobs: [job.name] }}
+          named={job.name}
+          hasKeys
+        />
       </div>
       <Neighbours
         title="Waits for"

@@ -14,7 +14,6 @@ import { JobPanel } from "./job-panel.tsx";
 import { graphQuery, useLiveGraph } from "./load.ts";
 import type { GraphSearch, View } from "./search.ts";
 import { Toolbar } from "./toolbar.tsx";
-import "./changes/changes.css";
 import "./graph.css";
 
 // Not needed to see anything at all: the first view comes sooner without them.
@@ -91,6 +90,7 @@ export function GraphPage() {
         wanted={wanted}
         shown={filtered}
         filterBox={filterBox}
+        isSelected={selected !== undefined}
         onChange={change}
         onToggle={toggle}
       />

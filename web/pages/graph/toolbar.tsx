@@ -17,6 +17,8 @@ interface Props {
   readonly wanted: JobFilter;
   /** The jobs that pass the filter. */
   readonly shown: readonly JobSummary[];
+  /** Whether one job is selected: it has the keys then. */
+  readonly isSelected: boolean;
   readonly filterBox: RefObject<HTMLInputElement | null>;
   readonly onChange: (search: GraphSearch) => void;
   readonly onToggle: (state: JobState) => void;
@@ -29,6 +31,7 @@ export function Toolbar({
   text,
   wanted,
   shown,
+  isSelected,
   filterBox,
   onChange,
   onToggle,
@@ -77,10 +80,11 @@ export function Toolbar({
         </output>
       )}
       <ChangeButtons
-        graph={graph}
+        graphId={graph.id}
         jobs={shown}
         target={targetOf(wanted, states, text, shown)}
         named={shown.length === 1 ? (shown[0]?.name ?? "") : `${shown.length} jobs`}
+        hasKeys={!isSelected}
       />
       {wanted.kind === "problem" ? (
         <p role="status" className="problem">
@@ -91,14 +95,24 @@ export function Toolbar({
   );
 }
 
-/** A selection goes as it was typed, so that it can reach the whole set; all else by the names that are seen. */
+/** A selection goes as one, so that it can reach the whole set; words, by the names that are seen. */
 function targetOf(
   wanted: JobFilter,
   states: ReadonlySet<JobState>,
   text: string,
   shown: readonly JobSummary[],
 ): ChangeTarget {
-  return wanted.kind === "selection" && states.size === 0
-    ? { selection: text, wholeSet: false }
-    : { jobs: shown.map((job) => job.name) };
+  const inStates = [...states].map((state) => `state:${state}`).join(" | ");
+  switch (wanted.kind) {
+    case "all":
+      return { selection: inStates === "" ? "*" : inStates, wholeSet: false };
+    case "selection":
+      return {
+        selection: inStates === "" ? text : `(${text}) & (${inStates})`,
+        wholeSet: false,
+      };
+    case "words":
+    case "problem":
+      return { jobs: shown.map((job) => job.name) };
+  }
 }

@@ -3,7 +3,7 @@ import type { Edge, JobDetail, JobSummary, Run } from "#api/graph.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { StateIcon } from "../../parts/state.tsx";
-import { definitionText } from "./definition-text.ts";
+import { definitionText } from "../../parts/definition-text.ts";
 import { outputUrl } from "./load.ts";
 
 interface Props {

@@ -1,6 +1,10 @@
 import { z } from "zod";
 
+export const jobViews = ["runs", "definition", "origin"] as const;
+export type JobView = (typeof jobViews)[number];
+
 export const JobSearch = z.object({
+  view: z.enum(jobViews).optional().catch(undefined),
   /** Which run; the last one when absent. */
   run: z.coerce.number().int().positive().optional().catch(undefined),
   /** A line of its log, counted from 1. */

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Repository } from "#api/graph.ts";
 import type { GraphPreview } from "#api/preview.ts";
+import { branchesQuery } from "../branches/load.ts";
 import { type Hole, type Holes } from "./holes-of.ts";
-import { branchesQuery, type NewGraphSearch } from "./load.ts";
-import { TextField } from "./text-field.tsx";
+import type { NewGraphSearch } from "./search.ts";
+import { TextField } from "../../parts/text-field.tsx";
 
 interface Props {
   readonly repositories: readonly Repository[];
@@ -16,7 +17,7 @@ interface Props {
 
 export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: Props) {
   const name = repositories.find(({ url }) => url === chosen.repository)?.name;
-  const { data: branches } = useQuery(branchesQuery(name));
+  const { data: branches } = useQuery({ ...branchesQuery(name ?? ""), enabled: name !== undefined });
   return (
     <form className="choice" onSubmit={(event) => event.preventDefault()}>
       <label className="stacked">

@@ -1,24 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { z } from "zod";
-import { Branch } from "#api/branch.ts";
 import { CatalogDetail } from "#api/catalog.ts";
 import { GraphPreview, type PreviewGraph } from "#api/preview.ts";
 import { ask, tell } from "../../farm/ask.ts";
-
-/** What a link to a new graph says: all that was chosen, so that it can be sent to somebody. */
-export const NewGraphSearch = z.object({
-  repository: z.coerce.string().optional().catch(undefined),
-  rev: z.coerce.string().optional().catch(undefined),
-  catalog: z.string().optional().catch(undefined),
-  graph: z.string().optional().catch(undefined),
-  select: z.string().optional().catch(undefined),
-  parameters: z.record(z.string(), z.json()).optional().catch(undefined),
-  switches: z
-    .record(z.string(), z.union([z.boolean(), z.string()]))
-    .optional()
-    .catch(undefined),
-});
-export type NewGraphSearch = z.infer<typeof NewGraphSearch>;
+import type { NewGraphSearch } from "./search.ts";
 
 /** The choice as the API takes it. */
 export function choiceOf(search: NewGraphSearch): PreviewGraph {
@@ -52,14 +36,4 @@ export const catalogQuery = (digest: string | undefined) =>
     enabled: digest !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
-  });
-
-export const branchesQuery = (repository: string | undefined) =>
-  queryOptions({
-    queryKey: ["branches", repository],
-    queryFn: ({ signal }) =>
-      ask(z.array(Branch), `/repositories/${encodeURIComponent(repository ?? "")}/branches`, {
-        signal,
-      }),
-    enabled: repository !== undefined,
   });

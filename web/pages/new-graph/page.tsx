@@ -6,8 +6,9 @@ import { usePageTitle } from "../../parts/page-title.ts";
 import { repositoriesQuery } from "../repositories/load.ts";
 import { ChoiceForm } from "./choice-form.tsx";
 import { holesOf } from "./holes-of.ts";
-import { catalogQuery, choiceOf, type NewGraphSearch, previewQuery } from "./load.ts";
+import { catalogQuery, choiceOf, previewQuery } from "./load.ts";
 import { Preview } from "./preview.tsx";
+import type { NewGraphSearch } from "./search.ts";
 import "./new-graph.css";
 
 /** A graph from a template and its values: no clone, no machine, and nothing runs until it is asked for. */

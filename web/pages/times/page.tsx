@@ -1,12 +1,12 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { TimesGrouping } from "#api/times.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { GoalTile } from "./goal-tile.tsx";
 import { GraphTimesTable } from "./graph-times-table.tsx";
 import { GroupTimesTable } from "./group-times-table.tsx";
-import { type TimesSearch, type TimeWindow, timesQuery, windows } from "./load.ts";
+import { timesQuery } from "./load.ts";
 import { MetricTile } from "./metric-tile.tsx";
+import { groupings, type TimesSearch, type TimeWindow, windows } from "./search.ts";
 import "./times.css";
 
 /** How long work waits and takes: what is measured, against what was promised. */
@@ -37,7 +37,7 @@ export function TimesPage() {
         />
         <Choice
           label="Apart by"
-          options={TimesGrouping.options}
+          options={groupings}
           chosen={times.group}
           onChoose={(group) => change({ group })}
         />

@@ -1,6 +1,7 @@
 import { useState } from "react";
-import type { Graph, JobSummary } from "#api/graph.ts";
+import type { JobSummary } from "#api/graph.ts";
 import { isOver } from "#api/job-state.ts";
+import { useHotkeys } from "../../../parts/hotkeys.ts";
 import { ActivateDialog } from "./activate-dialog.tsx";
 import type { ChangeTarget } from "./asked-change.ts";
 import { RetriggerDialog } from "./retrigger-dialog.tsx";
@@ -8,39 +9,49 @@ import { RetriggerDialog } from "./retrigger-dialog.tsx";
 type Verb = "retrigger" | "activate" | "deactivate";
 
 interface Props {
-  readonly graph: Graph;
+  readonly graphId: string;
   /** The jobs that are meant. */
   readonly jobs: readonly JobSummary[];
   /** How the farm is told which are meant. */
   readonly target: ChangeTarget;
   /** Of the jobs, for the dialog's title: `build`, `12 jobs`. */
   readonly named: string;
+  /** Whether the keys r and a mean these jobs. */
+  readonly hasKeys: boolean;
 }
 
 /** What can be done to jobs as they stand. Each button shows first what it would do. */
-export function ChangeButtons({ graph, jobs, target, named }: Props) {
+export function ChangeButtons({ graphId, jobs, target, named, hasKeys }: Props) {
   const [open, setOpen] = useState<Verb>();
   const verbs = verbsFor(jobs);
+  const keyFor = (verb: Verb) =>
+    hasKeys && verbs.includes(verb) ? () => setOpen(verb) : undefined;
+  useHotkeys({ r: keyFor("retrigger"), a: keyFor("activate") });
   const close = () => setOpen(undefined);
   return (
     <>
       {verbs.map((verb) => (
-        <button key={verb} type="button" onClick={() => setOpen(verb)}>
+        <button
+          key={verb}
+          type="button"
+          title={hasKeys ? titles[verb] : undefined}
+          onClick={() => setOpen(verb)}
+        >
           {labels[verb]}
         </button>
       ))}
       {open === "retrigger" ? (
         <RetriggerDialog
-          graphId={graph.id}
+          graphId={graphId}
           target={target}
           title={`Retrigger ${named}`}
-          hasSet
+          isOne={jobs.length === 1}
           onClose={close}
         />
       ) : null}
       {open === "activate" || open === "deactivate" ? (
         <ActivateDialog
-          graphId={graph.id}
+          graphId={graphId}
           verb={open}
           target={target}
           title={open === "activate" ? `Activate ${named}` : `Set ${named} inactive`}
@@ -55,6 +66,12 @@ const labels: Readonly<Record<Verb, string>> = {
   retrigger: "Retrigger…",
   activate: "Activate…",
   deactivate: "Set inactive…",
+};
+
+const titles: Readonly<Record<Verb, string | undefined>> = {
+  retrigger: "Run anew (r)",
+  activate: "Want after all (a)",
+  deactivate: undefined,
 };
 
 function verbsFor(jobs: readonly JobSummary[]): Verb[] {

@@ -1,7 +1,9 @@
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import type { ReactNode } from "react";
+import { Modal } from "../../../parts/modal.tsx";
 import type { AskedChange } from "./asked-change.ts";
 import { PlannedJobs } from "./planned-jobs.tsx";
 import { useChange } from "./use-change.ts";
+import "./changes.css";
 
 interface Props {
   readonly graphId: string;
@@ -16,17 +18,12 @@ interface Props {
 
 /** Shows what will happen before it does, and then does exactly that. */
 export function ChangeDialog({ graphId, title, change, isComplete, children, onClose }: Props) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const heading = useId();
   const { preview, apply } = useChange(graphId, change, isComplete);
-  useEffect(() => dialog.current?.showModal(), []);
-
   const planned = isComplete ? preview.data : undefined;
   const doesNothing = planned?.jobs.every((job) => job.does === "is left alone") ?? true;
   const problem = apply.error ?? (isComplete ? preview.error : null);
   return (
-    <dialog ref={dialog} className="change-dialog" aria-labelledby={heading} onClose={onClose}>
-      <h2 id={heading}>{title}</h2>
+    <Modal title={title} onClose={onClose}>
       {children}
       <div aria-live="polite" aria-busy={preview.isFetching}>
         {planned === undefined ? null : <PlannedJobs change={planned} />}
@@ -54,6 +51,6 @@ export function ChangeDialog({ graphId, title, change, isComplete, children, onC
           {apply.isPending ? "Doing it…" : "Do exactly this"}
         </button>
       </div>
-    </dialog>
+    </Modal>
   );
 }

@@ -66,19 +66,21 @@ function Expected({ change: { expected } }: { readonly change: PlannedChange }) 
   if (expected.runs === 0) return null;
   const known = expected.unknownJobs < expected.runs;
   return (
-    <p className="facts-line row">
-      <strong className="number">{expected.runs} runs</strong>
+    <p className="facts-line row planned-what">
+      <strong className="number">
+        {expected.runs} {expected.runs === 1 ? "run" : "runs"}
+      </strong>
       {known ? (
         <>
           <span>over in about {durationText(expected.endToEndMs)}, with workers at hand</span>
           <span>{durationText(expected.workerMs)} of workers’ time</span>
         </>
       ) : (
-        <span>nobody knows how long: none of them has run before</span>
+        <span>nobody knows how long: none of them has succeeded before</span>
       )}
       {expected.cost === null ? null : <span>cost about {expected.cost.toFixed(2)}</span>}
       {known && expected.unknownJobs > 0 ? (
-        <span className="faint">without {expected.unknownJobs} that never ran</span>
+        <span className="faint">without {expected.unknownJobs} that never succeeded</span>
       ) : null}
     </p>
   );

@@ -1,25 +1,32 @@
 import { useState } from "react";
+import { NumberField } from "../../../parts/number-field.tsx";
 import type { AskedChange, ChangeTarget } from "./asked-change.ts";
 import { ChangeDialog } from "./change-dialog.tsx";
 
-const modes = {
+const modesOfOne = {
+  revive: "it, and what was skipped because of it",
+  downstream: "it, and everything that depends on it, in order",
+  alone: "it alone; what was skipped stays so",
+  "only-stale": "not it, but what depends on it and is stale",
+} as const;
+type Mode = keyof typeof modesOfOne;
+
+const modesOfMany: Readonly<Record<Mode, string>> = {
   revive: "them, and what was skipped because of them",
   downstream: "them, and everything that depends on them, in order",
   alone: "them alone; what was skipped stays so",
-  "only-stale": "what is stale among them, not them",
-} as const;
-type Mode = keyof typeof modes;
+  "only-stale": "only what is stale among them, and what depends on that",
+};
 
 interface Props {
   readonly graphId: string;
   readonly target: ChangeTarget;
   readonly title: string;
-  /** Whether the graph's set has other graphs. */
-  readonly hasSet: boolean;
+  readonly isOne: boolean;
   readonly onClose: () => void;
 }
 
-export function RetriggerDialog({ graphId, target, title, hasSet, onClose }: Props) {
+export function RetriggerDialog({ graphId, target, title, isOne, onClose }: Props) {
   const [mode, setMode] = useState<Mode>("revive");
   const [times, setTimes] = useState(1);
   const [wholeSet, setWholeSet] = useState(false);
@@ -33,7 +40,7 @@ export function RetriggerDialog({ graphId, target, title, hasSet, onClose }: Pro
     <ChangeDialog graphId={graphId} title={title} change={change} isComplete onClose={onClose}>
       <fieldset className="choices">
         <legend>Run anew</legend>
-        {Object.entries(modes).map(([each, words]) => (
+        {Object.entries(isOne ? modesOfOne : modesOfMany).map(([each, words]) => (
           <label key={each}>
             <input
               type="radio"
@@ -46,20 +53,8 @@ export function RetriggerDialog({ graphId, target, title, hasSet, onClose }: Pro
         ))}
       </fieldset>
       <div className="row">
-        <label>
-          Times{" "}
-          <input
-            type="number"
-            min={1}
-            max={100}
-            value={times}
-            onChange={(event) => {
-              const number = event.target.valueAsNumber;
-              setTimes(Number.isNaN(number) ? 1 : Math.min(100, Math.max(1, Math.round(number))));
-            }}
-          />
-        </label>
-        {"selection" in target && hasSet ? (
+        <NumberField label="Times" min={1} max={100} value={times} onChange={setTimes} />
+        {"selection" in target ? (
           <label>
             <input
               type="checkbox"

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { JobSummary } from "#api/graph.ts";
-import { JobWaiting } from "#api/waiting.ts";
+import { JobWaiting, type WaitingReason } from "#api/waiting.ts";
 import { ask } from "../farm/ask.ts";
 
 /** Others in the queue move without the graph's stream saying so. */
@@ -23,8 +23,8 @@ function isWaiting({ state }: JobSummary): boolean {
   return state === "blocked" || state === "waiting" || state === "ready" || state === "queued";
 }
 
-/** Why a job does not run; of one that does not wait, what its graph says of it. */
-export function useWhyWaiting(graph: string, job: JobSummary): string | null {
+/** Why a job does not run; null when it does, is over, or the farm has not said it yet. */
+export function useWaiting(graph: string, job: JobSummary): WaitingReason | null {
   const { data } = useQuery(waitingQuery(graph, job));
-  return (isWaiting(job) ? data?.waiting?.sentence : undefined) ?? job.reason;
+  return isWaiting(job) ? (data?.waiting ?? null) : null;
 }

@@ -1,0 +1,23 @@
+import type { Show } from "../row.ts";
+import { acceptance } from "./acceptance.ts";
+import { morning, wholeDay } from "./day.ts";
+import { everyHistory } from "./every-history.ts";
+import { fanOut } from "./fan-out.ts";
+import { fullQueue } from "./full-queue.ts";
+import { networkCut } from "./network-cut.ts";
+import { tenThousand } from "./ten-thousand.ts";
+
+/** Graphs of jobs: what LWR asked for, and how fast it is. */
+export const graphsShow: Show = {
+  name: "graphs",
+  measurements: [
+    acceptance,
+    everyHistory,
+    tenThousand,
+    fullQueue,
+    fanOut,
+    morning,
+    wholeDay,
+    networkCut,
+  ],
+};

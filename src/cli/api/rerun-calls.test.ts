@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { testRepository } from "#git/repository.fixture.ts";
+import { readServerConfig } from "#server/config.ts";
+import { type RunningServer, startServer } from "#server/start-server.ts";
+import { freshDatabase } from "../../../test/support/fresh-db.ts";
+import { type ApiClient, apiClient } from "./api-client.ts";
+import { rerunCalls } from "./rerun-calls.ts";
+
+const databaseUrl = await freshDatabase();
+let dataDir: string;
+let server: RunningServer;
+let api: ApiClient;
+let calls: ReturnType<typeof rerunCalls>;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "grange-reruns-"));
+  const config = readServerConfig({ dataDir, databaseUrl, port: 0, pricePerWorkerMinute: 2 }, {});
+  server = await startServer(config, pino({ level: "silent" }));
+  api = apiClient(server.url);
+  calls = rerunCalls(api);
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(dataDir, { recursive: true });
+});
+
+/** Jobs that need no machine: `flaky` fails the first time, `after` needs it. */
+const definitions = [
+  "version: 1",
+  "jobs:",
+  "  flaky: {kind: dummy, dummy: {outcomes: [failed, succeeded]}, tags: {suite: unit}}",
+  "  after: {kind: dummy, needs: [flaky]}",
+  "  sign-off: {kind: breakpoint}",
+].join("\n");
+
+async function submitted(): Promise<string> {
+  const repository = testRepository(dataDir);
+  repository.write({ ".grange/farm.yml": definitions });
+  repository.commit("Begin");
+  return (await api.submit({ repository: repository.path })).id;
+}
+
+/** Waits until a job is in a state. */
+async function until(graph: string, job: string, state: string): Promise<void> {
+  const enough = new AbortController();
+  for await (const { jobs } of api.followGraph(graph, 0, enough.signal)) {
+    if (jobs.some((one) => one.name === job && one.state === state)) return enough.abort();
+  }
+  throw new Error(`${job} was never ${state}`);
+}
+
+test("what failed is retriggered as it was shown, and what was skipped runs", async () => {
+  const graph = await submitted();
+  await until(graph, "after", "unreachable");
+
+  const shown = await calls.retrigger(graph, { selection: "suite:unit", dryRun: true });
+  const done = await calls.retrigger(graph.slice(0, 8), {
+    selection: "suite:unit",
+    token: shown.token,
+  });
+  await until(graph, "after", "succeeded");
+
+  expect(shown.jobs.map(({ job, does }) => [job, does])).toEqual([
+    ["flaky", "runs"],
+    ["after", "is revived"],
+  ]);
+  expect(shown.expected).toMatchObject({ runs: 2, cost: 0 });
+  expect(done).toEqual({ ...shown, applied: true });
+  expect((await api.job(graph, "flaky")).runList[0]).toMatchObject({
+    number: 2,
+    cause: "retrigger",
+    why: "retriggered by anyone",
+  });
+});
+
+test("an edge is waived, and a breakpoint released", async () => {
+  const graph = await submitted();
+  await until(graph, "after", "unreachable");
+
+  const waived = await calls.waive(graph, { job: "after", on: "flaky", reason: "known" });
+  await until(graph, "sign-off", "waiting");
+  const released = await calls.release(graph, { job: "sign-off", verdict: "go" });
+
+  expect(waived.jobs).toMatchObject([{ job: "after", does: "is revived" }]);
+  expect(released.state).toBe("succeeded");
+  await until(graph, "after", "succeeded");
+});
+
+test("a graph is customised, cloned, and found in its set", async () => {
+  const graph = await submitted();
+  await until(graph, "after", "unreachable");
+
+  const customised = await calls.customise(graph, {
+    job: "flaky",
+    patch: { dummy: { outcomes: ["succeeded"] } },
+    retrigger: true,
+  });
+  const cloned = await calls.clone(graph, { jobs: ["after"], mode: "uncustomised" });
+  const set = await calls.graphSet(cloned.graph?.id ?? "");
+
+  expect(customised.changes).toMatchObject([{ path: "dummy.outcomes" }]);
+  expect(cloned.jobs).toEqual(["after", "flaky"]);
+  expect(set.graphs.map(({ id }) => id)).toEqual([graph, cloned.graph?.id]);
+});
+
+describe("is refused", () => {
+  test.each([
+    { body: { selection: "suite:unti" }, status: "not_found", says: 'did you mean "suite:unit"?' },
+    { body: { selection: "a & (b" }, status: "invalid_argument", says: "selection, column" },
+    { body: { jobs: ["flaky"], mode: "sideways" }, status: "invalid_argument", says: "mode" },
+    { body: { jobs: ["flaky"], times: 101 }, status: "invalid_argument", says: "times" },
+    { body: { job: "flaky" }, status: "invalid_argument", says: "job" },
+  ])("retrigger $body: $says", async ({ body, status, says }) => {
+    const graph = await submitted();
+
+    await expect(calls.retrigger(graph, body as object)).rejects.toMatchObject({
+      code: status,
+      message: expect.stringContaining(says),
+    });
+  });
+
+  test("a job or a graph that is not there", async () => {
+    const graph = await submitted();
+
+    await expect(calls.release(graph, { job: "nobody", verdict: "go" })).rejects.toThrow(
+      `there is no job "nobody" in graph ${graph}`,
+    );
+    await expect(calls.graphSet("ffffffff")).rejects.toThrow('there is no graph "ffffffff"');
+  });
+});

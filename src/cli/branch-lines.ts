@@ -1,0 +1,53 @@
+import type { Branch } from "#api/branch.ts";
+import type { DefinitionsSource } from "#api/graph-choice.ts";
+import type { Paint } from "./terminal/paint.ts";
+import { printableLine } from "./terminal/printable-text.ts";
+import { tableLines } from "./terminal/table.ts";
+import { valueText } from "./value-text.ts";
+
+/** What holds on a branch, and who said so. */
+export function branchLines(branch: Branch, paint: Paint): string[] {
+  const { resolved, own, catalog, history } = branch;
+  const said = (isOwn: boolean) => (isOwn ? "" : paint.dim("inherited"));
+  const rows = [
+    ["protected", valueText(resolved.protected), said(own?.protected !== undefined)],
+    ["customisable", valueText(resolved.customisable), said(own?.customisable !== undefined)],
+    ["priority cap", valueText(resolved.priorityCap), said(own?.priorityCap !== undefined)],
+    ["definitions", sourceText(resolved.source), said(own?.source !== undefined)],
+    ...Object.entries(resolved.switches).map(([name, value]) => [
+      `switch ${printableLine(name)}`,
+      valueText(value),
+      said(Object.hasOwn(own?.switches ?? {}, name)),
+    ]),
+    ...Object.entries(resolved.parameters).map(([name, value]) => [
+      `parameter ${printableLine(name)}`,
+      valueText(value),
+      said(Object.hasOwn(own?.parameters ?? {}, name)),
+    ]),
+    ...(catalog === null
+      ? []
+      : [["catalog", catalog.catalog.slice(0, 10), paint.dim(`since ${catalog.since}`)]]),
+  ];
+  return [
+    paint.bold(`${printableLine(branch.branch)} of ${printableLine(branch.repository)}`),
+    ...tableLines(rows.map(([name = "", ...rest]) => [`  ${name}`, ...rest])),
+    ...history.slice(0, 5).map(({ setAt, setBy, why, body }) => {
+      const what = body === null ? "took back what was said" : "changed it";
+      const because = why === null ? "" : `: ${printableLine(why)}`;
+      return paint.dim(`  ${setAt.slice(0, 19).replace("T", " ")} ${setBy} ${what}${because}`);
+    }),
+  ];
+}
+
+function sourceText(source: DefinitionsSource): string {
+  switch (source.kind) {
+    case "commit":
+      return "of each commit";
+    case "pushed":
+      return "as pushed";
+    case "directory":
+      return `in ${printableLine(source.path)}`;
+    case "repository":
+      return `of ${printableLine(source.repository)} at ${printableLine(source.rev)}`;
+  }
+}

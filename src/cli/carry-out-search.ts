@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Search, SearchForecast, StartSearch } from "#api/search.ts";
+import { searchCalls } from "./api/search-calls.ts";
+import { checkoutRoot } from "./checkout.ts";
+import { type ExitCode, exitCodes } from "./exit-code.ts";
+import { answer, type CommonOptions, type Session } from "./session.ts";
+import { durationText } from "./terminal/duration-text.ts";
+import { printableLine } from "./terminal/printable-text.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface SearchOptions extends CommonOptions {
+  readonly repository?: string;
+  readonly dryRun?: boolean;
+  readonly wait?: boolean;
+  readonly reason?: string;
+}
+
+const lookMs = 1_000;
+
+/** `OLDER..NEWER` as its two revisions. */
+export function revisionsOf(range: string): readonly [older: string, newer: string] {
+  const [older, newer, ...more] = range.split("..");
+  if (older === undefined || newer === undefined || more.length > 0 || older === "")
+    throw new UsageError(`"${range}" is no range of commits; write OLDER..NEWER`);
+  return [older, newer === "" ? "HEAD" : newer];
+}
+
+/** The repository that a command speaks of: a checkout by its path, others as they are written. */
+export async function repositoryOf(options: SearchOptions, directory: string): Promise<string> {
+  const written = options.repository ?? ".";
+  const path = resolve(directory, written);
+  if (!existsSync(path)) return written;
+  return (await checkoutRoot(path)) ?? path;
+}
+
+/** Says what a search will come to, begins it, and waits for its end where that is wanted. */
+export async function carryOutSearch(
+  session: Session,
+  options: SearchOptions,
+  request: StartSearch,
+): Promise<ExitCode> {
+  const calls = searchCalls(session.api);
+  const { notes } = session.terminal;
+  const dryRun = options.dryRun === true;
+  const started = await calls.start({ ...request, dryRun });
+  const foretold = forecastLines(started.forecast);
+  if (started.search === null) return answer(session, options, started, () => foretold);
+  for (const line of foretold) notes.line(line);
+  const { id } = started.search;
+  if (options.wait !== true) {
+    return answer(session, options, started, () => [`Search ${id} has begun.`]);
+  }
+  const over = await searchOver(session, id);
+  answer(session, options, over, () =>
+    over.message === null ? [] : [printableLine(over.message)],
+  );
+  return over.state === "finished" && (over.kind === "backfill" || over.remaining.length === 1)
+    ? exitCodes.ok
+    : exitCodes.failed;
+}
+
+async function searchOver(session: Session, id: string): Promise<Search> {
+  const calls = searchCalls(session.api);
+  let shown = "";
+  for (;;) {
+    const search = await calls.search(id);
+    if (search.state !== "running") return search;
+    const { asked = 0, good = 0, bad = 0, skipped = 0 } = search.counts;
+    const text = `${good} good, ${bad} bad, ${skipped} skipped, ${asked} under way`;
+    if (text !== shown) session.terminal.notes.line(text);
+    shown = text;
+    await wait(lookMs);
+  }
+}
+
+export function forecastLines(forecast: SearchForecast): string[] {
+  const { commits, known, rounds, probes, jobs, jobsPerCommit, commitMs, workerMs } = forecast;
+  const how =
+    rounds === null
+      ? `runs ${probes} of them`
+      : `needs at the most ${probes} probes in ${rounds} rounds`;
+  const cost = forecast.cost === null ? "" : `, cost ${forecast.cost.toFixed(2)}`;
+  const unknown =
+    forecast.unknownJobs === 0
+      ? []
+      : [`${forecast.unknownJobs} of the jobs never ran here: how long they take is not known.`];
+  const longest = (rounds ?? 1) * commitMs;
+  return [
+    `${commits} commits, the results of ${known} are known; ${how}: ${jobs} jobs, ${jobsPerCommit} a commit.`,
+    `Expected: ${durationText(longest)}${rounds === null ? " for a commit" : ""}, ${durationText(workerMs)} of workers${cost}.`,
+    ...unknown,
+  ];
+}

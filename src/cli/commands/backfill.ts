@@ -1,0 +1,40 @@
+import type { SearchOptions } from "../carry-out-search.ts";
+import type { Describe } from "../command-list.ts";
+import { withExamples } from "../common-options.ts";
+import { searchesCommits } from "../searches-commits.ts";
+import { inSession } from "../session.ts";
+import { wholeNumber } from "../whole-number.ts";
+
+interface BackfillOptions extends SearchOptions {
+  readonly step?: number;
+}
+
+export const describeBackfill: Describe = (command) => {
+  searchesCommits(command)
+    .argument("<selection>", "which jobs: a name, a tag's value, `key:value`, with & | ! ( )")
+    .argument("<range>", "OLDER..NEWER; the older one is not in it")
+    .option("--step <n>", "only every so many-th commit back from the newer one", wholeNumber)
+    .action((selection: string, range: string, options: BackfillOptions) =>
+      inSession(options, async (session) => {
+        const { carryOutSearch, repositoryOf, revisionsOf } = await import(
+          "../carry-out-search.ts"
+        );
+        const [from, to] = revisionsOf(range);
+        const repository = await repositoryOf(options, process.cwd());
+        return carryOutSearch(session, options, {
+          kind: "backfill",
+          repository,
+          selection,
+          from,
+          to,
+          ...(options.step === undefined ? {} : { step: options.step }),
+          ...(options.reason === undefined ? {} : { reason: options.reason }),
+        });
+      }),
+    );
+  withExamples(command, [
+    ["what a job would have said about the last fifty commits", "backfill slow-test HEAD~50.."],
+    ["every hundredth commit since a release", "backfill 'kind:benchmark' v1.0..main --step 100"],
+    ["only how much that would be", "backfill '*' v1.0..main --dry-run"],
+  ]);
+};

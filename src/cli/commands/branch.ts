@@ -1,0 +1,127 @@
+import type { Command } from "commander";
+import type { BranchBody } from "#api/branch.ts";
+import { branchCalls } from "../api/catalog-calls.ts";
+import type { BranchOptions } from "../branch-change.ts";
+import type { Describe } from "../command-list.ts";
+import { repeated, speaksToServer, withExamples } from "../common-options.ts";
+import type { ExitCode } from "../exit-code.ts";
+import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
+import { signedNumber } from "../signed-number.ts";
+
+interface WhereOptions extends CommonOptions {
+  readonly repo?: string;
+}
+
+interface ChangeOptions extends WhereOptions, BranchOptions {
+  readonly why?: string;
+  readonly dryRun?: boolean;
+}
+
+export const describeBranch: Describe = (command) => {
+  describeShow(command);
+  describeSet(command);
+  describeUnset(command);
+  withExamples(command, [
+    ["what holds on every branch of this repository", "branch show"],
+    [
+      "a branch for releases",
+      "branch set release --protect --cap 50 pgo=on --why 'ships on Monday'",
+    ],
+    ["a switch for all branches", "branch set '*' l10n=off"],
+    ["take back what was said of one switch", "branch unset release pgo"],
+  ]);
+};
+
+function where(command: Command): Command {
+  return speaksToServer(command).option(
+    "--repo <repository>",
+    "a name, path or URL (default: the one you stand in)",
+  );
+}
+
+function describeShow(command: Command): void {
+  where(command.command("show [branch]"))
+    .description("what holds on a branch, and who said so; * is what holds on all")
+    .action((branch: string | undefined, options: WhereOptions) =>
+      inSession(options, async (session) => {
+        const { branchLines } = await import("../branch-lines.ts");
+        const { repositoryHere } = await import("../repository-here.ts");
+        const calls = branchCalls(session.api);
+        const repository = await repositoryHere(options.repo, process.cwd());
+        const shown =
+          branch === undefined
+            ? await calls.list(repository)
+            : [await calls.show(repository, branch)];
+        return answer(session, options, branch === undefined ? shown : shown[0], () =>
+          shown.flatMap((each) => branchLines(each, session.terminal.answer.paint)),
+        );
+      }),
+    );
+}
+
+function changes(command: Command): Command {
+  return where(command)
+    .option("--why <words>", "for those who ask later")
+    .option("--dry-run", "only say what would hold");
+}
+
+function describeSet(command: Command): void {
+  changes(command.command("set <branch> [switches...]"))
+    .description("say something of a branch: switches as NAME=VALUE, and what the options say")
+    .option("--protect", "only signed and uncustomised definitions run there")
+    .option("--no-protect", "any do")
+    .option("--customisable", "jobs may be customised there")
+    .option("--no-customisable", "they may not")
+    .option("--cap <n>", "the highest priority there", signedNumber)
+    .option("--param <name=value>", "a parameter of the definitions; may be repeated", repeated)
+    .option(
+      "--source <source>",
+      "where definitions come from: commit, pushed, directory:PATH, repository:ADDRESS@REVISION",
+    )
+    .action((branch: string, switches: string[], options: ChangeOptions) =>
+      inSession(options, async (session) => {
+        const { changedBody } = await import("../branch-change.ts");
+        return change(session, branch, options, (own) => changedBody(own, switches, options));
+      }),
+    );
+}
+
+function describeUnset(command: Command): void {
+  changes(command.command("unset <branch> [names...]"))
+    .description(
+      "take back what was said: of switches and parameters by name, protect, customisable, cap, source; or all",
+    )
+    .action((branch: string, names: string[], options: ChangeOptions) =>
+      inSession(options, async (session) => {
+        const { reducedBody } = await import("../branch-change.ts");
+        return change(session, branch, options, (own) => reducedBody(own, names));
+      }),
+    );
+}
+
+/** Built upon what was read: somebody else's change in between is not overwritten, but told of. */
+async function change(
+  session: Session,
+  branch: string,
+  options: ChangeOptions,
+  changed: (own: BranchBody | null) => BranchBody | null,
+): Promise<ExitCode> {
+  const { ApiFailure } = await import("../api/api-failure.ts");
+  const { branchLines } = await import("../branch-lines.ts");
+  const { repositoryHere } = await import("../repository-here.ts");
+  const calls = branchCalls(session.api);
+  const repository = await repositoryHere(options.repo, process.cwd());
+  const before = await calls.show(repository, branch).catch((reason: unknown) => {
+    // Of a repository that the farm does not know yet, nothing is said.
+    if (reason instanceof ApiFailure && reason.code === "not_found") return undefined;
+    throw reason;
+  });
+  const after = before?.history[0]?.number;
+  const now = await calls.set(repository, branch, {
+    body: changed(before?.own ?? null),
+    dryRun: options.dryRun === true,
+    ...(after === undefined ? {} : { after }),
+    ...(options.why === undefined ? {} : { why: options.why }),
+  });
+  return answer(session, options, now, () => branchLines(now, session.terminal.answer.paint));
+}

@@ -1,0 +1,122 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { catalogCalls } from "../api/catalog-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+import { wholeNumber } from "../whole-number.ts";
+
+interface RepositoryOptions extends CommonOptions {
+  readonly repo?: string;
+}
+
+interface PushOptions extends RepositoryOptions {
+  readonly branch?: string;
+  readonly dryRun?: boolean;
+}
+
+interface ListOptions extends CommonOptions {
+  readonly limit?: number;
+}
+
+export const describeCatalog: Describe = (command) => {
+  describeDiff(command);
+  describeShow(command);
+  describePush(command);
+  describeList(command);
+  withExamples(command, [
+    ["what the branch work changes in the definitions", "catalog diff main work"],
+    ["between two catalogs, by the beginnings of their digests", "catalog diff 3fa81c 90be12"],
+    ["let a branch use definitions that lie here", "catalog push ../defs --branch main"],
+  ]);
+};
+
+function describeDiff(command: Command): void {
+  speaksToServer(command.command("diff <a> <b>"))
+    .description("what differs by job, edge and switch; each a digest, a branch or a revision")
+    .option("--repo <repository>", "whose branches (default: the one you stand in)")
+    .action((a: string, b: string, options: RepositoryOptions) =>
+      inSession(options, async (session) => {
+        const { repositoryHere } = await import("../repository-here.ts");
+        const { diffLines } = await import("../diff-lines.ts");
+        const repository = await repositoryHere(options.repo, process.cwd());
+        const diff = await catalogCalls(session.api).diff(a, b, repository);
+        return answer(session, options, diff, () => diffLines(diff, session.terminal.answer.paint));
+      }),
+    );
+}
+
+function describeShow(command: Command): void {
+  speaksToServer(command.command("show <digest>"))
+    .description("the entries of a catalog; with --json, all that they say")
+    .action((digest: string, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const catalog = await catalogCalls(session.api).show(digest);
+        return answer(session, options, catalog, () => [
+          `catalog ${catalog.digest}, since ${catalog.createdAt}`,
+          ...tableLines(
+            catalog.entries.map((entry) => [
+              `  ${entry.kind}`,
+              printableLine(entry.name),
+              entry.digest.slice(0, 10),
+            ]),
+          ),
+        ]);
+      }),
+    );
+}
+
+function describePush(command: Command): void {
+  speaksToServer(command.command("push [directory]"))
+    .description("keep the definitions of a directory (default: .grange), and say their digest")
+    .option("--branch <name>", "let this branch use them; * is every branch")
+    .option("--repo <repository>", "whose branch (default: the one you stand in)")
+    .option("--dry-run", "only say what their digest is, and whether they are new")
+    .action((directory: string | undefined, options: PushOptions) =>
+      inSession(options, async (session) => {
+        const { readDefinitionsFolder } = await import("../definitions-folder.ts");
+        const { repositoryHere } = await import("../repository-here.ts");
+        const files = await readDefinitionsFolder(resolve(process.cwd(), directory ?? ".grange"));
+        const pushed = await catalogCalls(session.api).push({
+          files,
+          dryRun: options.dryRun === true,
+          ...(options.branch === undefined
+            ? {}
+            : {
+                branch: options.branch,
+                repository: await repositoryHere(options.repo, process.cwd()),
+              }),
+        });
+        if (pushed.notice !== null) session.terminal.notes.line(`${pushed.notice}.`);
+        return answer(session, options, pushed, () => [
+          `${pushed.digest} ${pushed.isNew ? `is new, with ${pushed.entries} entries` : "was there already: nothing has changed"}`,
+        ]);
+      }),
+    );
+}
+
+function describeList(command: Command): void {
+  speaksToServer(command.command("list"))
+    .description("the newest catalogs")
+    .option("--limit <n>", "how many (default: 20)", wholeNumber)
+    .action((options: ListOptions) =>
+      inSession(options, async (session) => {
+        const catalogs = await catalogCalls(session.api).list(options.limit ?? 20);
+        return answer(session, options, catalogs, () =>
+          catalogs.length === 0
+            ? ["There is no catalog yet. Submit a graph, or: grange catalog push"]
+            : tableLines(
+                catalogs.map(({ digest, createdAt, counts }) => [
+                  digest.slice(0, 10),
+                  createdAt.slice(0, 19).replace("T", " "),
+                  Object.entries(counts)
+                    .map(([kind, count]) => `${count} ${kind}`)
+                    .join(", "),
+                ]),
+              ),
+        );
+      }),
+    );
+}

@@ -1,0 +1,13 @@
+import type { SwitchValues } from "#api/graph-choice.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Reads `NAME=VALUE`; a name alone turns its switch on. What `on` means to a switch, the farm knows. */
+export function switchesOf(written: readonly string[]): SwitchValues {
+  return Object.fromEntries(
+    written.map((text) => {
+      const equals = text.indexOf("=");
+      if (equals === 0) throw new UsageError(`"${text}" names no switch; write NAME=VALUE`);
+      return equals === -1 ? [text, true] : [text.slice(0, equals), text.slice(equals + 1)];
+    }),
+  );
+}

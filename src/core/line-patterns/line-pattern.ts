@@ -1,0 +1,77 @@
+import { RE2JS } from "re2js";
+import { Fault } from "../fault.ts";
+import { problemOf, tooDeep, tooLarge } from "./pattern-problem.ts";
+import { sizeBeforeBuilding } from "./size-before-building.ts";
+
+/** A pattern over one line, ready to be looked for. Lines have no newline in them. */
+export interface LinePattern {
+  /** As RE2 takes it. */
+  readonly source: string;
+  /** How many steps its machine has: a character of a line costs at most each of them. */
+  readonly steps: number;
+  /** How many groups it has. */
+  readonly groups: number;
+  /**
+   * What the first group holds in a line, or the whole match when the pattern has none; undefined
+   * when the line does not fit, or the group took no part in it.
+   */
+  readonly firstGroup: (line: string) => string | undefined;
+}
+
+export const longestPattern = 500;
+const deepest = 50;
+/** So that a line of 4,096 characters costs at most some two million steps a pattern. */
+const mostSteps = 500;
+/** What is estimated may be less in truth, and building so many takes some ms at worst. */
+const mostStepsBuilt = 4 * mostSteps;
+
+/** Classes such as \pL are left out: a few hundred of them take a fifth of a second to build. */
+export const patternFlags = RE2JS.DISABLE_UNICODE_GROUPS;
+
+/**
+ * Reads a pattern in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), which has what
+ * can be matched in linear time: neither backreferences nor lookaround, with which no engine is known
+ * that a hostile line could not hold up. Beyond it, `\uXXXX` is a character, as in JavaScript.
+ *
+ * Throws `invalid_argument` with a sentence for people.
+ */
+export function readLinePattern(text: string): LinePattern {
+  if (text === "") throw unusable(text, "it is empty");
+  if (text.length > longestPattern)
+    throw unusable(text, `it has more than ${longestPattern} characters`);
+  const { steps, depth } = sizeBeforeBuilding(text);
+  if (depth > deepest) throw unusable(text, tooDeep);
+  if (text.includes("{") && steps > mostStepsBuilt) throw unusable(text, tooLarge);
+  const source = asRe2(text);
+  const pattern = built(text, source);
+  if (pattern.programSize() > mostSteps) throw unusable(text, tooLarge);
+  return {
+    source,
+    steps: pattern.programSize(),
+    groups: pattern.groupCount(),
+    firstGroup: (line) => pattern.exec(line)?.[pattern.groupCount() === 0 ? 0 : 1],
+  };
+}
+
+function built(text: string, source: string): RE2JS {
+  try {
+    return RE2JS.compile(source, patternFlags);
+  } catch (reason) {
+    throw unusable(text, problemOf(reason), reason);
+  }
+}
+
+function asRe2(text: string): string {
+  return text.replaceAll(/\\(?:u([0-9A-Fa-f]{4})|[\s\S])/g, (escape, hex: string | undefined) => {
+    // Between \Q and \E all would be plain, which `sizeBeforeBuilding` does not know.
+    if (escape === "\\Q") throw unusable(text, problemOfQuoting);
+    return hex === undefined ? escape : `\\x{${hex}}`;
+  });
+}
+
+const problemOfQuoting = "\\Q is not known here; write a backslash before each such character";
+
+function unusable(text: string, why: string, cause?: unknown): Fault {
+  const shown = JSON.stringify(text.slice(0, 80));
+  return new Fault("invalid_argument", `the pattern ${shown} cannot be used: ${why}`, { cause });
+}

@@ -1,0 +1,44 @@
+import { canonicalJson } from "../canonical-json.ts";
+import { rememberName } from "../catalog.ts";
+import type { JobDefinition } from "./job-definition.ts";
+
+/** The canonical text of a definition in pieces, and which of its texts stands between which. */
+export interface FrameText {
+  readonly pieces: readonly string[];
+  /** By number; a text can stand in one place only, but places are sorted otherwise than texts. */
+  readonly between: readonly number[];
+}
+
+/**
+ * Cuts the canonical text of a definition where it can have other texts.
+ *
+ * `marked` is the definition with `markOf(0)`, `markOf(1)` … in these places. So the text of what a
+ * filled job is need not be written anew to name it: that is most of what naming costs.
+ */
+export function frameText(marked: JobDefinition): FrameText {
+  const parts = canonicalJson(marked).split(mark);
+  return {
+    pieces: parts.filter((_, i) => i % 2 === 0),
+    between: parts.filter((_, i) => i % 2 === 1).map(Number),
+  };
+}
+
+/** A text that no definition has: JSON writes the sign with a backslash, and no other text so. */
+export function markOf(number: number): string {
+  return `\u0001${number}\u0001`;
+}
+
+const mark = /\\u0001(\d+)\\u0001/;
+
+/** Names a filled job by the text of its frame. */
+export function nameFilled(
+  definition: JobDefinition,
+  { pieces, between }: FrameText,
+  texts: readonly string[],
+): void {
+  let text = pieces[0] ?? "";
+  between.forEach((number, i) => {
+    text += JSON.stringify(texts[number] ?? "").slice(1, -1) + (pieces[i + 1] ?? "");
+  });
+  rememberName(definition, text);
+}

@@ -1,0 +1,32 @@
+import type { Principal } from "#access/principal.ts";
+import { requireGrant } from "#access/require-grant.ts";
+import type { Db } from "#db/db.ts";
+import { recordAudit } from "../audit.store.ts";
+import { type CancellingQueue, cancelGraph } from "../cancel-graph.ts";
+import { endSearch, findSearch, type SearchId, searchGraphsUnderWay } from "./search.store.ts";
+
+/**
+ * Ends a search, and the graphs that it made and that are under way.
+ *
+ * What it asked for in graphs of others goes on there. False when there is no such search.
+ */
+export async function cancelSearch(
+  db: Db,
+  queue: CancellingQueue,
+  id: SearchId,
+  by: Principal,
+): Promise<boolean> {
+  const search = await findSearch(db, id);
+  if (search === undefined) return false;
+  requireGrant(by, "cancel", search);
+  const isEnded = await db.transaction(async (tx) => {
+    if (!(await endSearch(tx, id, "cancelled", `cancelled by ${by.name}`))) return false;
+    await recordAudit(tx, { actor: by.name, verb: "cancel", detail: { search: id } });
+    return true;
+  });
+  if (!isEnded) return true;
+  for (const graphId of await searchGraphsUnderWay(db, id)) {
+    await cancelGraph(db, queue, by, graphId);
+  }
+  return true;
+}

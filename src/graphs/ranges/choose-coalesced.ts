@@ -1,0 +1,34 @@
+/** A job of a key that waits for its start. */
+export interface WaitingOfKey {
+  readonly graphId: string;
+  readonly job: string;
+  /** Graphs that were submitted later have higher ones. */
+  readonly graphNumber: number;
+  readonly waitedMs: number;
+  /** What its definition says: so many must wait before it, each for so long. */
+  readonly minDepth: number;
+  readonly minAgeMs: number;
+}
+
+export interface Coalescing<Job extends WaitingOfKey> {
+  /** Whose run answers. */
+  readonly into: Job;
+  readonly older: readonly Job[];
+}
+
+/**
+ * Which of the jobs that wait, all of one repository, branch and key, another one answers for.
+ *
+ * The newest answers for those that have waited long enough, when these are enough; it goes by its
+ * own definition. Jobs of its own graph are no older commit.
+ */
+export function chooseCoalesced<Job extends WaitingOfKey>(
+  waiting: readonly Job[],
+): Coalescing<Job> | undefined {
+  const [into, ...others] = waiting.toSorted((a, b) => b.graphNumber - a.graphNumber);
+  if (into === undefined) return undefined;
+  const older = others.filter(
+    ({ graphId, waitedMs }) => graphId !== into.graphId && waitedMs >= into.minAgeMs,
+  );
+  return older.length >= into.minDepth ? { into, older } : undefined;
+}

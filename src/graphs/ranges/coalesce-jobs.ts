@@ -1,0 +1,27 @@
+import type { Db } from "#db/db.ts";
+import type { CancellingQueue } from "../cancel-graph.ts";
+import { endWaiting } from "../expiry/end-waiting.ts";
+import { chooseCoalesced } from "./choose-coalesced.ts";
+import { coalescibleJobs, setCoalescedAside } from "./coalescing.store.ts";
+
+/**
+ * Lets the newest of the jobs that wait under one key answer for the older ones. Answers how many it set aside.
+ *
+ * Nothing is merged: an older job says whose run answers for it, and runs when somebody activates it.
+ */
+export async function coalesceJobs(db: Db, queue: CancellingQueue, now: Date): Promise<number> {
+  let ended = 0;
+  for (const waiting of await coalescibleJobs(db, now)) {
+    const chosen = chooseCoalesced(waiting);
+    if (chosen === undefined) continue;
+    const { into, older } = chosen;
+    ended += await endWaiting(
+      db,
+      queue,
+      older,
+      (tx, unbegun) => setCoalescedAside(tx, into, older, unbegun, now),
+      [into.graphId],
+    );
+  }
+  return ended;
+}

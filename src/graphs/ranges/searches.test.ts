@@ -1,0 +1,291 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { everybody } from "#access/principal.ts";
+import { StartSearch } from "#api/search.ts";
+import { sql } from "#db/sql.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { type Answer, farmOfGraphs } from "../farm-of-graphs.fixture.ts";
+import { listGraphs } from "../graph-summary.store.ts";
+import { jobDetail } from "../job-detail.store.ts";
+import type { RangeRooms } from "./ask-commit.ts";
+import { cancelSearch } from "./cancel-search.ts";
+import { commitsOfSearch, type SearchId, searches } from "./search.store.ts";
+import { startSearch } from "./start-search.ts";
+import { mostUnderWay, stepSearches } from "./step-search.ts";
+
+const db = await freshDb();
+let farm: Awaited<ReturnType<typeof farmOfGraphs>>;
+let rooms: RangeRooms;
+beforeAll(async () => {
+  farm = await farmOfGraphs(db);
+  rooms = { ...farm.parts, ...farm.submission, pricePerWorkerMinute: 0 };
+});
+beforeEach(async () => {
+  // What one test leaves behind is not for the next one's worker.
+  await farm.work();
+});
+afterAll(async () => {
+  await farm.stop();
+  await db.close();
+});
+
+/**
+ * Commits a history; answers its commits.
+ *
+ * Each has a job that prints the commit's place in it, one that the job needs, and one that nobody asks for.
+ */
+function commitHistory(length: number): { readonly commits: string[]; readonly mark: string } {
+  const mark = randomUUID().slice(0, 8);
+  const commits = Array.from({ length }, (_, i) => {
+    farm.repository.write({
+      ".grange/jobs.yml": `version: 1
+jobs:
+  build: {commands: "build ${mark} ${i}", inputs: [], outputs: app}
+  test: {commands: "test ${mark} ${i}", inputs: [], needs: [build], tags: {suite: unit}}
+  docs: {commands: "docs ${mark} ${i}", inputs: []}`,
+    });
+    return farm.repository.commit(`Change ${i}`);
+  });
+  return { commits, mark };
+}
+
+function start(asked: Record<string, unknown>) {
+  const request = { repository: farm.repository.path, selection: "suite:unit", ...asked };
+  return startSearch(rooms, StartSearch.parse(request), everybody);
+}
+
+async function searchOf(id: SearchId | undefined) {
+  const [search] = await searches(db, sql`id = ${id ?? null}`, 1);
+  if (search === undefined) throw new Error("there is no such search");
+  return search;
+}
+
+type AnswerAt = (place: number, run: number) => Answer;
+
+/** Steps a search and lets the worker answer, until it is over. Answers which places were tested, in order. */
+async function carryOn(id: SearchId | undefined, mark: string, answer: AnswerAt) {
+  const tested: number[] = [];
+  for (let round = 0; round < 200; round++) {
+    await stepSearches(rooms, id);
+    if ((await searchOf(id)).state !== "running") return tested;
+    await farm.work((script) => {
+      const [, job, place] = new RegExp(`(build|test|docs) ${mark} (\\d+)`).exec(script) ?? [];
+      if (job !== "test") return job === "build" ? { outputs: { app: `${mark} ${place}` } } : {};
+      tested.push(Number(place));
+      return answer(Number(place), tested.filter((one) => one === Number(place)).length);
+    });
+  }
+  throw new Error("the search does not end");
+}
+
+function inOrder(places: readonly number[]): number[] {
+  return places.toSorted((a, b) => a - b);
+}
+
+const badFrom =
+  (first: number): AnswerAt =>
+  (place) => ({ exitCode: place >= first ? 1 : 0 });
+
+describe("a bisection", () => {
+  test("finds the first bad commit with as many probes as it said", async () => {
+    const { commits, mark } = commitHistory(12);
+    const asked = { kind: "bisect", good: commits[0], bad: commits[11] };
+
+    const foretold = await start({ ...asked, dryRun: true });
+    const { id } = await start(asked);
+    const tested = await carryOn(id, mark, badFrom(7));
+
+    expect(foretold).toMatchObject({
+      id: undefined,
+      forecast: { commits: 11, known: 0, rounds: 4, probes: 4, jobsPerCommit: 2, unknownJobs: 2 },
+    });
+    expect(tested.length).toBeLessThanOrEqual(4);
+    expect(await searchOf(id)).toMatchObject({
+      state: "finished",
+      message: `${commits[7]?.slice(0, 10)} is the first bad commit`,
+      remaining: [{ position: 7, commit: commits[7], standing: "bad" }],
+    });
+  });
+
+  test("probes several commits at once, in graphs of one set that have only what is needed", async () => {
+    const { commits, mark } = commitHistory(10);
+    const { id, forecast } = await start({
+      kind: "bisect",
+      good: commits[0],
+      bad: commits[9],
+      parallel: 2,
+    });
+
+    const tested = await carryOn(id, mark, badFrom(2));
+
+    expect(forecast).toMatchObject({ rounds: 2, probes: 4 });
+    expect(tested).toHaveLength(4);
+    const { set } = await searchOf(id);
+    const graphs = (await listGraphs(db, { limit: 50 })).filter((graph) => graph.set === set);
+    expect(graphs).toHaveLength(4);
+    expect(graphs.map(({ jobs }) => jobs)).toEqual([2, 2, 2, 2]);
+    expect(graphs.map(({ parent }) => parent?.kind ?? null)).toEqual([
+      "bisect",
+      "bisect",
+      "bisect",
+      null,
+    ]);
+  });
+
+  test("asks for nothing that is known", async () => {
+    const { commits, mark } = commitHistory(9);
+    for (const place of [3, 5]) await farm.submit({ rev: commits[place] ?? "" });
+    await farm.work((script) => ({ exitCode: script.includes(`test ${mark} 5`) ? 1 : 0 }));
+    const { id, forecast } = await start({ kind: "bisect", good: commits[0], bad: commits[8] });
+
+    const tested = await carryOn(id, mark, badFrom(4));
+
+    expect(forecast).toMatchObject({ known: 2, rounds: 1, probes: 1 });
+    expect(tested).toEqual([4]);
+  });
+
+  test("goes round commits that cannot be tested, and says what is left", async () => {
+    const { commits, mark } = commitHistory(8);
+    const { id } = await start({ kind: "bisect", good: commits[0], bad: commits[7] });
+
+    await carryOn(id, mark, (place) =>
+      place === 3 || place === 4
+        ? { outcome: "infrastructure_error" }
+        : { exitCode: place >= 4 ? 1 : 0 },
+    );
+
+    expect(await searchOf(id)).toMatchObject({
+      state: "finished",
+      message: expect.stringContaining("is one of 3") as string,
+      remaining: [{ position: 5 }, { position: 4 }, { position: 3, standing: "skipped" }],
+    });
+  });
+
+  test("believes a flaky job only after equal results, which are never taken from the cache", async () => {
+    const { commits, mark } = commitHistory(4);
+    const { id, forecast } = await start({
+      kind: "bisect",
+      good: commits[0],
+      bad: commits[3],
+      sameResults: 2,
+    });
+
+    // Good commits fail the first time.
+    const tested = await carryOn(id, mark, (place, run) => ({
+      exitCode: place >= 2 || run === 1 ? 1 : 0,
+    }));
+
+    expect(forecast.jobs).toBe(2 * 2 * forecast.probes);
+    expect((await searchOf(id)).message).toContain(commits[2]?.slice(0, 10));
+    expect(tested.filter((place) => place === 1).length).toBe(3);
+  });
+});
+
+describe("a backfill", () => {
+  test("runs jobs on every commit, also where a graph has left them out", async () => {
+    const { commits, mark } = commitHistory(5);
+    const first = await farm.submit({ rev: commits[2] ?? "" });
+    await farm.work();
+    await db.run(sql`delete from run where graph_id = ${first.id} and job = 'test'`);
+    await db.run(sql`
+      update job set state = 'inactive', set_aside = 'inactive', runs = 0 where graph_id = ${first.id} and name = 'test'
+    `);
+    await db.run(sql`
+      update graph set counts = '{"inactive": 1, "succeeded": 2}' where id = ${first.id}
+    `);
+    const { id, forecast } = await start({ kind: "backfill", from: commits[0], to: commits[4] });
+
+    const tested = await carryOn(id, mark, () => ({}));
+
+    expect(forecast).toMatchObject({ commits: 4, rounds: null, probes: 4, jobs: 8 });
+    // Of the third commit the action cache has the result.
+    expect(inOrder(tested)).toEqual([1, 3, 4]);
+    expect(await searchOf(id)).toMatchObject({ state: "finished", counts: { good: 4 } });
+    const [run] = (await jobDetail(db, first.id, "test"))?.runList ?? [];
+    expect(run).toMatchObject({ cause: "backfill", why: "backfill of suite:unit by anyone" });
+  });
+
+  test("of every third commit ends with the newest", async () => {
+    const { commits, mark } = commitHistory(9);
+    const { id } = await start({ kind: "backfill", from: commits[0], to: commits[8], step: 3 });
+
+    const tested = await carryOn(id, mark, () => ({}));
+
+    expect(inOrder(tested)).toEqual([2, 5, 8]);
+  });
+
+  test("of a long range has only so many graphs under way", async () => {
+    const { commits } = commitHistory(mostUnderWay + 10);
+    const { id } = await start({ kind: "backfill", from: commits[0], to: commits.at(-1) });
+
+    await stepSearches(rooms, id);
+    await stepSearches(rooms, id);
+
+    expect((await searchOf(id)).counts).toEqual({ asked: mostUnderWay, unknown: 9 });
+    const newest = await commitsOfSearch(db, id as SearchId, sql`standing = 'asked'`, 1);
+    expect(newest[0]?.commit).toBe(commits.at(-1));
+  }, 60_000);
+});
+
+test("a search that is cancelled ends its graphs, and asks for no more", async () => {
+  const { commits } = commitHistory(6);
+  const { id } = await start({ kind: "backfill", from: commits[0], to: commits[3] });
+  await stepSearches(rooms, id);
+
+  const found = await cancelSearch(db, farm.queue, id as SearchId, everybody);
+  await stepSearches(rooms, id);
+
+  expect(found).toBe(true);
+  const search = await searchOf(id);
+  expect(search).toMatchObject({ state: "cancelled", message: "cancelled by anyone" });
+  const graphs = (await listGraphs(db, { limit: 50 })).filter(({ set }) => set === search.set);
+  expect(graphs.map(({ state }) => state)).toEqual(["cancelled", "cancelled", "cancelled"]);
+});
+
+test("two servers take no step twice", async () => {
+  const { commits } = commitHistory(6);
+  const { id } = await start({ kind: "backfill", from: commits[0], to: commits[5] });
+
+  const took = await Promise.all([1, 2, 3].map(() => stepSearches(rooms, id)));
+
+  expect(took.reduce((sum, one) => sum + one, 0)).toBe(1);
+  expect((await searchOf(id)).counts).toEqual({ asked: 5 });
+});
+
+test.each([
+  { what: "a range that is none", asked: { from: "HEAD", to: "HEAD" }, says: "no commit between" },
+  {
+    what: "a range the wrong way round",
+    asked: { from: "HEAD", to: "HEAD~1" },
+    says: "older commit first",
+  },
+  {
+    what: "a selection by state",
+    asked: { from: "HEAD~1", to: "HEAD", selection: "state:failed" },
+    says: "its own states",
+  },
+  {
+    what: "jobs that are not there",
+    asked: { from: "HEAD~1", to: "HEAD", selection: "nonesuch" },
+    says: "nonesuch",
+  },
+])("$what is refused", async ({ asked, says }) => {
+  commitHistory(2);
+
+  await expect(start({ kind: "backfill", ...asked })).rejects.toThrow(says);
+});
+
+test("who may not submit starts no search", async () => {
+  const { commits } = commitHistory(2);
+  const request = StartSearch.parse({
+    kind: "backfill",
+    repository: farm.repository.path,
+    selection: "*",
+    from: commits[0],
+    to: commits[1],
+  });
+
+  await expect(startSearch(rooms, request, { name: "eve", grants: [] })).rejects.toThrow(
+    "may not submit",
+  );
+});

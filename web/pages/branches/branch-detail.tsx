@@ -1,0 +1,89 @@
+import { Link } from "@tanstack/react-router";
+import type { Branch, BranchChange } from "#api/branch.ts";
+import { Copyable } from "../../parts/copy.tsx";
+import { definitionText } from "../../parts/definition-text.ts";
+import { Ago } from "../../parts/times.tsx";
+import { BranchEditor } from "./branch-editor.tsx";
+import { nameOfBranch } from "./branch-words.ts";
+
+interface Props {
+  readonly repository: string;
+  readonly branch: Branch;
+  readonly branches: readonly Branch[];
+}
+
+export function BranchDetail({ repository, branch, branches }: Props) {
+  const { catalog, resolved } = branch;
+  return (
+    <section className="branch-detail" aria-label={nameOfBranch(branch.branch)}>
+      <div>
+        <h2>What is said of {nameOfBranch(branch.branch)}</h2>
+        <BranchEditor repository={repository} branch={branch} />
+      </div>
+      <div className="branch-holds">
+        <h2>What holds there</h2>
+        <pre className="definition">{definitionText(resolved)}</pre>
+        {catalog === null ? null : (
+          <p className="row facts-line">
+            <span>
+              catalog <Copyable text={catalog.catalog} shown={catalog.catalog.slice(0, 8)} label="catalog" />
+            </span>
+            <span>
+              by {catalog.setBy}, <Ago time={catalog.since} />
+            </span>
+          </p>
+        )}
+        <CompareLinks repository={repository} branch={branch} branches={branches} />
+        <h2>History</h2>
+        {branch.history.length === 0 ? <p className="faint">Nothing has been said yet.</p> : null}
+        <ol className="history">
+          {branch.history.map((change) => (
+            <Change key={change.number} change={change} />
+          ))}
+        </ol>
+      </div>
+    </section>
+  );
+}
+
+function CompareLinks({ repository, branch, branches }: Props) {
+  if (branch.catalog === null) return null;
+  const others = branches.filter(
+    (other) => other.catalog !== null && other.branch !== branch.branch,
+  );
+  if (others.length === 0) return null;
+  return (
+    <p className="row facts-line">
+      Compare its definitions with
+      {others.map((other) => (
+        <Link
+          key={other.branch}
+          to="/catalogs/diff"
+          search={{
+            a: `${repository}@${other.branch}`,
+            b: `${repository}@${branch.branch}`,
+          }}
+        >
+          {other.branch}
+        </Link>
+      ))}
+    </p>
+  );
+}
+
+function Change({ change }: { readonly change: BranchChange }) {
+  return (
+    <li>
+      <details>
+        <summary>
+          {change.setBy} {change.body === null ? "took it back" : "said it"}{" "}
+          <Ago time={change.setAt} />
+          {change.why === null ? null : <span className="faint"> {change.why}</span>}
+        </summary>
+        <pre className="definition">
+          {change.body === null ? "(nothing)" : definitionText(change.body)}
+        </pre>
+      </details>
+    </li>
+  );
+}

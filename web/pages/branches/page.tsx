@@ -1,0 +1,101 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import type { Branch } from "#api/branch.ts";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { TextField } from "../../parts/text-field.tsx";
+import { Ago } from "../../parts/times.tsx";
+import { BranchDetail } from "./branch-detail.tsx";
+import { nameOfBranch, sourceText } from "./branch-words.ts";
+import { branchesQuery } from "./load.ts";
+import "./branches.css";
+
+/** What holds on each branch. It is kept by the farm, not in the repository: no merge overwrites it. */
+export function BranchesPage() {
+  const { name } = useParams({ from: "/repositories/$name/branches" });
+  const search = useSearch({ from: "/repositories/$name/branches" });
+  const navigate = useNavigate({ from: "/repositories/$name/branches" });
+  const { data: branches } = useSuspenseQuery(branchesQuery(name));
+  const generic = branches.find(({ branch }) => branch === "*");
+  const chosen = search.branch ?? "*";
+  const shown =
+    branches.find(({ branch }) => branch === chosen) ??
+    (generic && { ...generic, branch: chosen, own: null, history: [], catalog: null });
+  usePageTitle("Branches", name);
+  const show = (branch: string) => void navigate({ search: { branch }, replace: true });
+  return (
+    <div className="page">
+      <p className="crumbs">
+        <Link to="/">Repositories</Link> /{" "}
+        <Link to="/repositories/$name" params={{ name }}>
+          {name}
+        </Link>
+      </p>
+      <h1>Branches</h1>
+      <div className="table-box">
+        <table className="figures branches">
+          <thead>
+            <tr>
+              <th scope="col">branch</th>
+              <th scope="col">protected</th>
+              <th scope="col">customisable</th>
+              <th scope="col">priority cap</th>
+              <th scope="col">definitions from</th>
+              <th scope="col">catalog</th>
+              <th scope="col">since</th>
+            </tr>
+          </thead>
+          <tbody>
+            {branches.map((branch) => (
+              <Line
+                key={branch.branch}
+                branch={branch}
+                isShown={branch.branch === chosen}
+                onShow={show}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div className="other-branch">
+        <TextField
+          label="Say something of another branch"
+          placeholder="release"
+          value=""
+          onChange={show}
+        />
+      </div>
+      {shown === undefined ? null : (
+        <BranchDetail
+          // What somebody else has said meanwhile is another form.
+          key={`${shown.branch} ${shown.history[0]?.number ?? 0}`}
+          repository={name}
+          branch={shown}
+          branches={branches}
+        />
+      )}
+    </div>
+  );
+}
+
+function Line(props: {
+  readonly branch: Branch;
+  readonly isShown: boolean;
+  readonly onShow: (branch: string) => void;
+}) {
+  const { branch, resolved, catalog } = props.branch;
+  return (
+    <tr aria-current={props.isShown}>
+      <th scope="row">
+        <button type="button" className="quiet name" onClick={() => props.onShow(branch)}>
+          {nameOfBranch(branch)}
+        </button>
+      </th>
+      <td>{resolved.protected ? "protected" : "no"}</td>
+      <td>{resolved.customisable ? "yes" : "no"}</td>
+      <td>{resolved.priorityCap ?? "none"}</td>
+      <td>{sourceText(resolved.source)}</td>
+      <td>{catalog === null ? "–" : <code>{catalog.catalog.slice(0, 8)}</code>}</td>
+      <td>{catalog === null ? "–" : <Ago time={catalog.since} />}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,16 @@
+import { z } from "zod";
+
+/** What a link to a new graph says: all that was chosen, so that it can be sent to somebody. */
+export const NewGraphSearch = z.object({
+  repository: z.coerce.string().optional().catch(undefined),
+  rev: z.coerce.string().optional().catch(undefined),
+  catalog: z.string().optional().catch(undefined),
+  graph: z.string().optional().catch(undefined),
+  select: z.string().optional().catch(undefined),
+  parameters: z.record(z.string(), z.json()).optional().catch(undefined),
+  switches: z
+    .record(z.string(), z.union([z.boolean(), z.string()]))
+    .optional()
+    .catch(undefined),
+});
+export type NewGraphSearch = z.infer<typeof NewGraphSearch>;

@@ -1,0 +1,125 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { StartSearch } from "#api/search.ts";
+import { NumberField } from "../../parts/number-field.tsx";
+import { TextField } from "../../parts/text-field.tsx";
+import { repositoriesQuery } from "../repositories/load.ts";
+import { askedSearch, type SearchNumbers } from "./asked-search.ts";
+import { Forecast } from "./forecast.tsx";
+import { forecastQuery, startSearch } from "./load.ts";
+import type { SearchesSearch } from "./search.ts";
+
+interface Props {
+  readonly search: SearchesSearch;
+  readonly onChange: (next: SearchesSearch) => void;
+}
+
+/** Says what a search would come to before it begins. */
+export function StartForm({ search, onChange }: Props) {
+  const navigate = useNavigate();
+  const { data: repositories = [] } = useQuery(repositoriesQuery);
+  const [numbers, setNumbers] = useState<SearchNumbers>({ step: 1, parallel: 1, sameResults: 1 });
+  const asked = askedSearch(search, numbers);
+  const forecast = useQuery(forecastQuery(asked));
+  const start = useMutation({
+    mutationFn: (wanted: StartSearch) => startSearch(wanted),
+    onSuccess: ({ search: started }) =>
+      started !== null && navigate({ to: "/searches/$id", params: { id: started.id } }),
+  });
+  const kind = search.kind ?? "bisect";
+  const isBisect = kind === "bisect";
+  const number = (label: string, title: string, key: keyof SearchNumbers, max: number) => (
+    <NumberField
+      label={label}
+      title={title}
+      min={1}
+      max={max}
+      value={numbers[key]}
+      onChange={(value) => setNumbers((now) => ({ ...now, [key]: value }))}
+    />
+  );
+  const problem = start.error ?? (asked === undefined ? null : forecast.error);
+  return (
+    <form className="card form start-search" onSubmit={(event) => event.preventDefault()}>
+      <h2>New search</h2>
+      <div className="segments" role="group" aria-label="Kind of search">
+        {(["bisect", "backfill"] as const).map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={each === kind}
+            onClick={() => onChange({ kind: each })}
+          >
+            {each}
+          </button>
+        ))}
+      </div>
+      <p className="faint">
+        {isBisect
+          ? "Finds the first bad commit after one that is known to be good."
+          : "Runs jobs on the commits of a range, or on every so-many-th of them."}
+      </p>
+      <label className="stacked">
+        Repository
+        <select
+          value={search.repository ?? ""}
+          onChange={(event) => onChange({ repository: event.target.value || undefined })}
+        >
+          <option value="">choose one</option>
+          {repositories.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <TextField
+        label="Jobs"
+        placeholder="kind:test & linux"
+        value={search.selection ?? ""}
+        onChange={(selection) => onChange({ selection: selection || undefined })}
+      />
+      <TextField
+        label={isBisect ? "Good commit" : "After commit"}
+        value={search.from ?? ""}
+        onChange={(from) => onChange({ from: from || undefined })}
+      />
+      <TextField
+        label={isBisect ? "Bad commit" : "Up to commit"}
+        placeholder="main"
+        value={search.to ?? ""}
+        onChange={(to) => onChange({ to: to || undefined })}
+      />
+      <div className="row">
+        {isBisect
+          ? number("At once", "Commits that are tried at the same time", "parallel", 50)
+          : number("Every", "1 for every commit of the range", "step", 1_000_000)}
+        {isBisect
+          ? number(
+              "Equal results",
+              "So many equal results before one is believed; more for flaky jobs",
+              "sameResults",
+              20,
+            )
+          : null}
+      </div>
+      <div aria-live="polite" aria-busy={forecast.isFetching}>
+        {asked === undefined || forecast.data === undefined ? null : (
+          <Forecast kind={kind} forecast={forecast.data.forecast} />
+        )}
+      </div>
+      {problem === null ? null : (
+        <p role="alert" className="problem">
+          {problem.message}
+        </p>
+      )}
+      <button
+        type="submit"
+        className="primary"
+        disabled={asked === undefined || forecast.data === undefined || start.isPending}
+        onClick={() => asked !== undefined && start.mutate(asked)}
+      >
+        {start.isPending ? "Beginning…" : "Begin the search"}
+      </button>
+    </form>
+  );
+}
