@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { ChunkProgress } from "./chunk.ts";
+import { MadeGraph, Notification } from "./errand.ts";
 import { Findings } from "./findings.ts";
 import { GraphChoice } from "./graph-choice.ts";
 import { JobOrigin } from "./job-origin.ts";
 import { GraphState, JobState } from "./job-state.ts";
-import { ChunkProgress } from "./chunk.ts";
-import { MadeGraph, Notification } from "./errand.ts";
 import { RunOutcome } from "./run-outcome.ts";
 import { WaitingReason } from "./waiting.ts";
 

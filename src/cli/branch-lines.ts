@@ -8,7 +8,8 @@ import { valueText } from "./value-text.ts";
 /** What holds on a branch, and who said so. */
 export function branchLines(branch: Branch, paint: Paint): string[] {
   const { resolved, own, catalog, history } = branch;
-  const said = (isOwn: boolean) => (isOwn ? "" : paint.dim("inherited"));
+  const otherwise = branch.branch === "*" ? "usual" : "inherited";
+  const said = (isOwn: boolean) => (isOwn ? "" : paint.dim(otherwise));
   const rows = [
     ["protected", valueText(resolved.protected), said(own?.protected !== undefined)],
     ["customisable", valueText(resolved.customisable), said(own?.customisable !== undefined)],

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { Fault, messageOf } from "./fault.ts";
-import { compilePattern, type Program } from "./line-patterns/pattern-program.ts";
+import { type CompiledPattern, compilePattern } from "./line-patterns/compiled-pattern.ts";
 
-/** A pattern over one line of a log; its syntax is that of `line-patterns/pattern-syntax.ts`. */
+/** A pattern over one line of a log; its syntax is told in `line-patterns/compiled-pattern.ts`. */
 export const LinePattern = z.string().superRefine((pattern, context) => {
   try {
     compilePattern(pattern);
@@ -72,7 +72,7 @@ export type PatternRole =
 
 export interface RulePattern {
   readonly role: PatternRole;
-  readonly program: Program;
+  readonly compiled: CompiledPattern;
 }
 
 /**
@@ -100,13 +100,13 @@ export function compileRules(rules: OutcomeRules): RulePattern[] {
       (pattern) => [pattern, { kind: "error" }] as const satisfies [string, PatternRole],
     ),
   ];
-  const compiled = written.map(([pattern, role]) => ({ role, program: compilePattern(pattern) }));
-  const steps = compiled.reduce((sum, { program }) => sum + program.steps.length, 0);
+  const patterns = written.map(([pattern, role]) => ({ role, compiled: compilePattern(pattern) }));
+  const steps = patterns.reduce((sum, { compiled }) => sum + compiled.steps, 0);
   if (steps > mostStepsTogether) {
     throw new Fault(
       "invalid_argument",
       `the patterns of the rules are too large together (${steps} steps, of at most ${mostStepsTogether}); use fewer, or repeat less in them`,
     );
   }
-  return compiled;
+  return patterns;
 }

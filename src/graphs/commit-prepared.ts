@@ -6,11 +6,11 @@ import { submitExecutions } from "#execution/submit-executions.store.ts";
 import { advanceStoredGraphs, lockGraphs } from "./advancing/advance.store.ts";
 import { insertChunkedRun } from "./chunks/chunked-run.store.ts";
 import { nextBatches } from "./chunks/share-items.ts";
+import { insertRuns, type NewRun } from "./insert-runs.store.ts";
 import { wakeErrands } from "./kinds/errand.store.ts";
 import type { Prepared } from "./prepare-job.ts";
 import { happeningsOf } from "./queue-events.ts";
 import { type ReadyJob, stillTaken, takenKey } from "./ready-job.store.ts";
-import { insertRuns, type NewRun } from "./run.store.ts";
 import { sizeClassOf } from "./size-class.ts";
 
 /** A job whose preparation is over, one way or the other. */

@@ -3,6 +3,7 @@ import type { JobState } from "#api/job-state.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { preferIndexes } from "#execution/prefer-indexes.store.ts";
 import { wakeRunners } from "./advancing/advance.store.ts";
 import type { GraphPart } from "./advancing/graph-part.ts";
 import type { Catalog } from "./catalog.ts";
@@ -10,6 +11,7 @@ import { parseDuration } from "./definitions/duration.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 import { lesserTtlMs } from "./expiry/graph-ttl.ts";
 import type { GraphId } from "./graph-id.ts";
+import type { SubmittedChoice } from "./submitted-choice.ts";
 
 /** A graph as it begins. */
 export interface NewGraph {
@@ -28,6 +30,8 @@ export interface NewGraph {
   readonly templateCatalog?: string | null | undefined;
   readonly branch: string;
   readonly switches: Readonly<Record<string, unknown>>;
+  /** Nothing of it is known when absent. */
+  readonly choice?: SubmittedChoice | undefined;
   readonly priority: number;
   /** The highest priority that a job of it may reach; no cap when null or absent. */
   readonly priorityCap?: number | null;
@@ -77,19 +81,24 @@ export async function keepCatalog(tx: Tx, catalog: Catalog): Promise<void> {
 
 /** Stores a graph with all its jobs and edges; false when one with this id is there already. */
 export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
+  // The checks of 100 edges' ends read 200 jobs: planned on an empty table, each would read them all for ever.
+  await preferIndexes(tx);
   const counts: Partial<Record<JobState, number>> = {};
   for (const { state } of graph.begun.jobs) counts[state] = (counts[state] ?? 0) + 1;
   const inserted = await tx.run(sql`
     insert into graph (id, repository, commit, rev, subject, author, committed_at, catalog,
                        parameters, domain, skip_cache, counts, branch, switches, priority, priority_cap,
-                       top, submitted_by, set_id, parent_id, parent_kind, parent_job, template_catalog)
+                       top, submitted_by, set_id, parent_id, parent_kind, parent_job, template_catalog,
+                       named, selection, given, ttl_ms)
     values (${graph.id}, ${graph.repository}, ${graph.commit}, ${graph.rev}, ${graph.subject},
             ${graph.author}, ${graph.committedAt}, ${graph.catalog.digest},
             ${JSON.stringify(graph.parameters)}::jsonb, ${graph.domain}, ${graph.skipCache},
             ${JSON.stringify(counts)}::jsonb, ${graph.branch}, ${JSON.stringify(graph.switches)}::jsonb,
             ${graph.priority}, ${graph.priorityCap ?? null}, ${graph.top}, ${graph.submittedBy}, ${graph.set ?? graph.id},
             ${graph.parent?.id ?? null}, ${graph.parent?.kind ?? null},
-            ${graph.parent?.kind === "subgraph" ? graph.parent.job : null}, ${graph.templateCatalog ?? null})
+            ${graph.parent?.kind === "subgraph" ? graph.parent.job : null}, ${graph.templateCatalog ?? null},
+            ${graph.choice?.named ?? null}, ${graph.choice?.selection ?? null},
+            ${graph.choice?.given ? JSON.stringify(graph.choice.given) : null}::jsonb, ${graph.ttlMs ?? null})
     on conflict (id) do nothing
   `);
   if (inserted === 0) return false;

@@ -14,9 +14,9 @@ import { shownLines } from "./job-script.ts";
 export function rulesOfAction(job: JobDefinition): string | undefined {
   const rules = rulesOf(job);
   if (Object.keys(rules).length === 0) return undefined;
-  const matcher = new LineMatcher(compileRules(rules).map(({ program }) => program));
+  const matcher = new LineMatcher(compileRules(rules).map(({ compiled }) => compiled));
   const shown = new Set(
-    (job.commands ?? []).flatMap(shownLines).filter((line) => matcher.in(line).size > 0),
+    (job.commands ?? []).flatMap(shownLines).filter((line) => matcher.in(line).length > 0),
   );
   return canonicalJson({ ...rules, ...(shown.size === 0 ? {} : { shown: [...shown] }) });
 }

@@ -9,10 +9,12 @@ import type { Mirrors } from "#git/fetch-commit.ts";
 import type { Git } from "#git/run-git.ts";
 import { beginGraph } from "./advancing/begin-graph.ts";
 import type { GraphPart } from "./advancing/graph-part.ts";
+import { type AuditEntry, recordAudit } from "./audit.store.ts";
 import { admitCatalog, templatesToSign } from "./catalogs/admit-catalog.ts";
 import { branchDefinition } from "./catalogs/branch-definition.store.ts";
 import type { CatalogShelf } from "./catalogs/catalog-shelf.ts";
 import { pointBranchAt } from "./catalogs/catalog-source.store.ts";
+import { chosenValues } from "./catalogs/chosen-values.ts";
 import { graphDefinitions, wishesOf, withPlaces } from "./catalogs/graph-definitions.ts";
 import type { CommitInputReader } from "./commit-inputs.ts";
 import { fillTemplates } from "./definitions/fill-templates.ts";
@@ -26,6 +28,7 @@ import { nameRepository } from "./repository.store.ts";
 import { setDefinitions } from "./reruns/customise.store.ts";
 import { patchesAtSubmission } from "./reruns/patches-at-submission.ts";
 import { resolveSources } from "./resolve-sources.ts";
+import type { SubmittedChoice } from "./submitted-choice.ts";
 
 export interface SubmissionRooms {
   readonly db: Db;
@@ -84,13 +87,9 @@ export async function submitGraph(
   const { sha, subject, committedAt } = commit;
   const author = commit.author.name;
   const context = { repository, commit: { sha, subject, author, committedAt }, rev, branch };
+  const wishes = wishesOf(request, said);
   const { definitions, planned } = await withPlaces(from, async (templates) => {
-    const filled = await fillTemplates(
-      templates,
-      wishesOf(request, said),
-      context,
-      rooms.evaluator,
-    );
+    const filled = await fillTemplates(templates, wishes, context, rooms.evaluator);
     return {
       definitions: filled,
       planned: plan(await resolveSources(rooms, filled), request.select),
@@ -111,13 +110,14 @@ export async function submitGraph(
       planned.catalog,
       { requestedPriority: request.priority, top, principal: by, where },
       patches.length > 0,
-      templatesToSign(from.catalog),
+      { templates: templatesToSign(from.catalog), chosen: chosenValues(from.templates, wishes) },
     );
     const isNew = await insertGraph(tx, {
       begun,
       id,
       branch,
       switches: definitions.switches,
+      choice: choiceOf(request),
       priority,
       priorityCap: cap,
       top,
@@ -138,6 +138,8 @@ export async function submitGraph(
       parent: origin.parent,
     });
     if (isNew) await setDefinitions(tx, id, patches);
+    if (isNew && origin.cause === undefined)
+      await recordAudit(tx, auditOf(request, { graphId: id, branch, by }));
     // A search goes through the past; what it reads there is not what the branch says now.
     if (from.isOfCommit && branch !== "" && origin.cause === undefined) {
       const { digest } = from.catalog;
@@ -147,6 +149,25 @@ export async function submitGraph(
     if (graph === undefined) throw new Fault("internal", `graph ${id} was not stored`);
     return { graph, isNew, notice };
   });
+}
+
+function choiceOf({ graph, select, parameters = {}, switches = {} }: SubmitGraph): SubmittedChoice {
+  return { named: graph ?? null, selection: select ?? null, given: { parameters, switches } };
+}
+
+/** Of what was given, the names: values are kept with the graph, and patches with their jobs. */
+function auditOf(
+  { rev, parameters = {}, switches = {}, patches = {}, definitions, ...request }: SubmitGraph,
+  { graphId, branch, by }: { graphId: GraphId; branch: string; by: Principal },
+): AuditEntry {
+  const given = [...Object.keys(parameters), ...Object.keys(switches)].toSorted();
+  const from = definitions === undefined ? request.definitionsFrom : { kind: "sent along" };
+  return {
+    actor: by.name,
+    verb: "submit",
+    graphId,
+    detail: { rev, branch, given, from, catalog: request.catalog, jobs: Object.keys(patches) },
+  };
 }
 
 /** The same beginning; the runs that it wants say why they are. */

@@ -55,9 +55,8 @@ test("a graph with a job of every kind runs to its end, once somebody has let it
   const waiting = await farm.job(id, "shared");
   expect(waiting.job.state).toBe("blocked");
 
-  const released = await runGrange([
-    ...["release", id, "sign-off", "--reason", "looks good", "--server", farm.url],
-  ]);
+  const where = ["--server", farm.url];
+  const released = await runGrange(["release", id, "sign-off", "--reason", "looks good", ...where]);
 
   expect(released.code).toBe(0);
   const over = await farm.untilOver(id);

@@ -11,6 +11,17 @@ export function durationText(ms: number): string {
   return `${Math.floor(hours / 24)} d ${two(hours % 24)} h`;
 }
 
+/** A duration that somebody set, without units that are nought: `15 min`, `7 d`. */
+export function wholeDurationText(ms: number): string {
+  const units = [
+    [86_400_000, "d"],
+    [3_600_000, "h"],
+    [60_000, "min"],
+  ] as const;
+  const whole = units.find(([unit]) => ms >= unit && ms % unit === 0);
+  return whole === undefined ? durationText(ms) : `${ms / whole[0]} ${whole[1]}`;
+}
+
 const two = (value: number) => String(value).padStart(2, "0");
 
 /** From one ISO time to another, or to `now` (ms) when it has not come yet; undefined when it has not begun. */

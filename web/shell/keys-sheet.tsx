@@ -6,6 +6,8 @@ const keys: readonly (readonly [string, string])[] = [
   ["Enter", "open the selected job"],
   ["e", "next failed job; in a log: next match"],
   ["f", "only failed jobs"],
+  ["r", "run the selected job anew, or all that are shown"],
+  ["a", "activate the selected job, or all that are shown"],
   ["/", "filter; in a log: search"],
   ["1  2  3", "graph, matrix, list"],
   ["Esc", "clear the selection"],

@@ -15,13 +15,14 @@ export function Shell() {
       <header className="shell">
         <Link to="/" className="brand" aria-label="Grange: repositories">
           <img src="/favicon.svg" alt="" width="20" height="20" />
-          Grange
+          <span className="brand-name">Grange</span>
         </Link>
         <nav aria-label="Main">
           <Link to="/" activeOptions={{ exact: true }}>
             Repositories
           </Link>
           <Link to="/new">New graph</Link>
+          <Link to="/searches">Searches</Link>
           <Link to="/times">Times</Link>
           <Link to="/workers">Workers</Link>
         </nav>

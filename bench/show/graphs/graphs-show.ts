@@ -1,6 +1,7 @@
 import type { Show } from "../row.ts";
 import { acceptance } from "./acceptance.ts";
 import { morning, wholeDay } from "./day.ts";
+import { catalogOfManyDefinitions, preview } from "./definitions.ts";
 import { everyHistory } from "./every-history.ts";
 import { fanOut } from "./fan-out.ts";
 import { fullQueue } from "./full-queue.ts";
@@ -13,6 +14,8 @@ export const graphsShow: Show = {
   measurements: [
     acceptance,
     everyHistory,
+    catalogOfManyDefinitions,
+    preview,
     tenThousand,
     fullQueue,
     fanOut,

@@ -1,5 +1,5 @@
 import { RE2Set } from "re2js";
-import { type LinePattern, patternFlags } from "./line-pattern.ts";
+import { type CompiledPattern, patternFlags } from "./compiled-pattern.ts";
 
 /**
  * Bytes for the states of the deterministic machine. Usual patterns need a hundredth. Those made to
@@ -11,7 +11,7 @@ const mostStateBytes = 1024 * 1024;
 export class LineMatcher {
   readonly #set = new RE2Set(RE2Set.UNANCHORED, patternFlags, mostStateBytes);
 
-  constructor(patterns: readonly LinePattern[]) {
+  constructor(patterns: readonly CompiledPattern[]) {
     for (const { source } of patterns) this.#set.add(source);
     this.#set.compile();
   }

@@ -7,7 +7,6 @@ export function problemOf(reason: unknown): string {
   const part = reason.input ?? "";
   if (/^\(\?<?[=!]/.test(part))
     return "looking ahead or behind, as (?=…) does, is not possible here";
-  if (/^\(\?P=/.test(part)) return `${part} refers back to a group, which is not possible here`;
   // Its own words (RE2's) name the part, but not what to write instead.
   switch (reason.error) {
     case "invalid escape sequence":
@@ -44,8 +43,7 @@ export function problemOf(reason: unknown): string {
 }
 
 export const tooDeep = "its groups are nested too deeply";
-export const tooLarge =
-  "its repetitions make it too large; repeat less often, or without a limit";
+export const tooLarge = "its repetitions make it too large; repeat less often, or without a limit";
 
 function escapeProblem(escape: string): string {
   return /^\\[1-9k]/.test(escape)

@@ -15,7 +15,7 @@ import type { Plan } from "../plan.ts";
 import { nameRepository } from "../repository.store.ts";
 import { waiveEdge } from "../reruns/waive.store.ts";
 import { setJobsAside, wantRuns } from "../reruns/wishes.store.ts";
-import { insertRuns } from "../run.store.ts";
+import { insertRuns } from "../insert-runs.store.ts";
 import { advanceStoredGraph, lockGraphs } from "./advance.store.ts";
 import type { History, LivingGraph } from "./any-history.fixture.ts";
 import { beginGraph } from "./begin-graph.ts";

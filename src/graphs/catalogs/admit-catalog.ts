@@ -41,35 +41,53 @@ export interface Admitted {
   readonly notice?: string;
 }
 
+/** The templates that a catalog was made of. */
+export interface MadeOf {
+  readonly templates: CatalogToSign;
+  /** Parameters and switches that somebody gave another value than the branch does. */
+  readonly chosen: readonly string[];
+}
+
 /**
  * Lets the graph of a catalog onto its branch, or throws `permission_denied` with the refusal.
  *
  * Signed is the catalog itself, or the templates that it was made of: a signature of these leaves to the
- * submitter what they leave open. The rules and the signatures are read in the transaction that stores
- * the graph: a key that was revoked before counts no more.
+ * branch definition, and to nobody else, what they leave open. The rules and the signatures are read in the
+ * transaction that stores the graph: a key that was revoked before counts no more.
  */
 export async function admitCatalog(
   tx: Tx,
   catalog: CatalogToSign,
   wanted: Omit<WantedPriority, "branch">,
   customised = false,
-  templates?: CatalogToSign,
+  made?: MadeOf,
 ): Promise<Admitted> {
   const { repository, branch } = wanted.where;
   const rules = await branchDefinition(tx, repository, branch);
-  const signers = rules.protected ? await signersOf(tx, [templates ?? catalog, catalog]) : [];
-  const { digest } = templates ?? catalog;
-  const admission = admit({ ...wanted, branch: rules, signers, customised, catalog: digest });
+  const of = rules.protected ? await signaturesFor(tx, catalog, made) : { signers: [] };
+  const admission = admit({
+    ...wanted,
+    ...of,
+    branch: rules,
+    customised,
+    catalog: (made?.templates ?? catalog).digest,
+    filled: catalog.digest,
+  });
   if (!admission.ok) throw new Fault("permission_denied", admission.refusal);
   return admission;
 }
 
-/** Who has signed the first of the catalogs that anybody has. */
-async function signersOf(tx: Tx, catalogs: readonly CatalogToSign[]): Promise<Signer[]> {
-  for (const { digest, entries } of catalogs) {
-    const signed = signedDigests.get(digest, () => signedDigestOf(entries));
-    const signers = await verifySignatures(tx, { kind: "catalog", digest: signed });
-    if (signers.length > 0) return signers;
-  }
-  return [];
+/** Who has signed the templates, when these alone say what runs; else who has signed just this catalog. */
+async function signaturesFor(tx: Tx, catalog: CatalogToSign, made: MadeOf | undefined) {
+  const ofTemplates = made === undefined ? [] : await signersOf(tx, made.templates);
+  const chosen = made?.chosen ?? [];
+  if (ofTemplates.length > 0 && chosen.length === 0) return { signers: ofTemplates };
+  const ofCatalog = await signersOf(tx, catalog);
+  return ofCatalog.length > 0 ? { signers: ofCatalog } : { signers: ofTemplates, chosen };
+}
+
+/** The trusted keys that have signed a catalog. */
+export async function signersOf(tx: Tx, { digest, entries }: CatalogToSign): Promise<Signer[]> {
+  const signed = signedDigests.get(digest, () => signedDigestOf(entries));
+  return verifySignatures(tx, { kind: "catalog", digest: signed });
 }

@@ -13,6 +13,10 @@ export interface WantedOnBranch extends WantedPriority {
   readonly signers: readonly Signer[];
   /** Whether a job has a patch. */
   readonly customised: boolean;
+  /** Of signed templates: parameters and switches that the branch does not give this value. */
+  readonly chosen?: readonly string[];
+  /** The digest of the definitions with their holes filled, for the sentence that says what else to sign. */
+  readonly filled?: string;
   /** Its digest, for the sentence that says what to sign. */
   readonly catalog?: string;
 }
@@ -23,7 +27,7 @@ export interface WantedOnBranch extends WantedPriority {
  * A protected branch runs signed definitions, exactly as they were signed.
  */
 export function admit(wanted: WantedOnBranch): PriorityAdmission {
-  const refusal = refusedDefinitions(wanted) ?? refusedPatch(wanted);
+  const refusal = refusedDefinitions(wanted) ?? refusedChoice(wanted) ?? refusedPatch(wanted);
   return refusal === undefined ? admitPriority(wanted) : { ok: false, refusal };
 }
 
@@ -37,6 +41,17 @@ function refusedDefinitions({
   return (
     `${branchName(where)} is protected and runs signed definitions only, and no trusted key has signed these: ` +
     `\`grange sign ${catalog} --key FILE\``
+  );
+}
+
+/** What templates leave open, commands may be made of: on a protected branch its definition says it. */
+function refusedChoice(wanted: WantedOnBranch): string | undefined {
+  const { branch, principal, where, chosen = [], filled = "CATALOG" } = wanted;
+  if (!branch.protected || chosen.length === 0 || mayDo(principal, "define", where)) return undefined;
+  return (
+    `${branchName(where)} is protected, and what ${chosen.join(", ")} ${chosen.length === 1 ? "is" : "are"} there its branch definition says: ` +
+    `leave that out, ask for \`${grantCommand(principal.name, "define", where)}\`, ` +
+    `or have signed what comes of it: \`grange sign ${filled} --key FILE\``
   );
 }
 

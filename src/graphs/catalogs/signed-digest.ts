@@ -2,8 +2,12 @@ import { digestOf } from "#cas/digest-of.ts";
 import { digestKey } from "#core/digest.ts";
 import { canonicalJson } from "../canonical-json.ts";
 
-/** When and where a job runs first, not what it does: these may change without anybody signing again. */
-const unsignedKeys: ReadonlySet<string> = new Set(["priority", "ttl", "on-expiry", "prefers"]);
+/**
+ * When and where a job runs first, not what it does: these may change without anybody signing again.
+ *
+ * `on-expiry` is none of them: with `skip-good` and a short ttl, what needs a test would run without it.
+ */
+const unsignedKeys: ReadonlySet<string> = new Set(["priority", "ttl", "prefers"]);
 
 /** One part of a catalog, as it is signed. */
 export interface EntryToSign {

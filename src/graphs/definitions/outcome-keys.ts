@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RunOutcome } from "#api/graph.ts";
 import { messageOf } from "#core/fault.ts";
-import { compilePattern } from "#core/line-patterns/pattern-program.ts";
+import { compilePattern } from "#core/line-patterns/compiled-pattern.ts";
 import {
   classedOutcomes,
   compileRules,

@@ -63,6 +63,12 @@ describe("a graph job", () => {
     expect(await farm.states(id)).toEqual({ g: "succeeded" });
   });
 
+  test("whose graph has nothing but joins is over with it at once", async () => {
+    const id = await farm.submitJobs(inline("{all: {kind: join}}"));
+
+    expect(await farm.states(id)).toEqual({ g: "succeeded" });
+  });
+
   test("fails when its graph does, and names it and what failed", async () => {
     const id = await farm.submitJobs(inline("{bad: {kind: dummy, dummy: {outcome: failed}}}"));
 

@@ -18,7 +18,7 @@ export async function farmOfKinds(db: Db, webhooks = new Webhooks([])) {
   const settle = async () => {
     for (let did = 1; did > 0; ) {
       did = await prepareReadyJobs(farm.parts);
-      for (const { run } of chores) did += await run(now);
+      for (const chore of chores) did += await chore.run(now);
       if (did > 0) continue;
       // The queue goes by the real time, and so does what its executions leave to be done.
       const due = await nextDue(db);

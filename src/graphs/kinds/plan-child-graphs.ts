@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { everybody } from "#access/principal.ts";
+import { isOver } from "#api/job-state.ts";
 import { Fault, messageOf } from "#core/fault.ts";
-import { lockGraphs } from "../advancing/advance.store.ts";
+import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import { beginGraph } from "../advancing/begin-graph.ts";
 import { admitCatalog } from "../catalogs/admit-catalog.ts";
 import { insertGraph, keepCatalog } from "../graph.store.ts";
@@ -77,6 +78,11 @@ async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void>
       begun,
     });
     await keepChild(tx, run, child);
+    // Of joins alone: it is over before it began, and nothing that happens to it will ever say so.
+    const [first] = begun.jobs;
+    if (first === undefined || !begun.jobs.every(({ state }) => isOver(state))) return;
+    const [graph] = await lockGraphs(tx, [child]);
+    if (graph !== undefined) await advanceStoredGraph(tx, graph, [first.name]);
   });
 }
 

@@ -10,7 +10,9 @@ import type { Db, Tx } from "#db/db.ts";
 import { beginGraph } from "../advancing/begin-graph.ts";
 import { recordAudit } from "../audit.store.ts";
 import { admitCatalog } from "../catalogs/admit-catalog.ts";
+import { branchDefinition } from "../catalogs/branch-definition.store.ts";
 import { entriesOf } from "../catalogs/signed-catalog.store.ts";
+import { storedTemplates } from "../catalogs/stored-templates.ts";
 import { insertGraph, keepCatalog } from "../graph.store.ts";
 import { GraphId } from "../graph-id.ts";
 import { graphSummary } from "../graph-summary.store.ts";
@@ -108,7 +110,8 @@ async function storeClone(
   return db.transaction(async (tx) => {
     // The top class is nobody's by inheritance.
     const top = original.top && priorityCapOf(by, original).top;
-    const { priority, cap } = await admitClone(tx, { ...original, top }, { whole, patches, by });
+    const made = { whole, patches, definitions, by };
+    const { priority, cap } = await admitClone(tx, { ...original, top }, made);
     const { mode, reason, ownSet } = asked;
     const { jobs: _jobs, edges: _edges, url: _url, set, ...about } = original;
     const isNew = await insertGraph(tx, {
@@ -117,7 +120,7 @@ async function storeClone(
       begun,
       // A portion is of the whole catalog: that is what was signed, and what today's is compared with.
       catalog: { ...whole.catalog, entries: portion.catalog.entries },
-      templateCatalog: definitions?.templateCatalog ?? original.templateCatalog,
+      templateCatalog: templateCatalogOf(original, definitions),
       priority,
       priorityCap: cap,
       top,
@@ -139,10 +142,14 @@ async function storeClone(
 async function admitClone(
   tx: Tx,
   original: OriginalGraph,
-  { whole, patches, by }: Pick<NewClone, "whole" | "patches" | "by">,
+  { whole, patches, definitions, by }: Omit<NewClone, "portion" | "asked">,
 ) {
   const { digest } = whole.catalog;
-  const catalog = { digest, entries: await entriesOf(tx, digest) };
+  const templateCatalog = templateCatalogOf(original, definitions);
+  // Only a protected branch asks what the clone was made of, and reading it takes a while.
+  const { repository, branch } = original;
+  const { protected: isAsked } = await branchDefinition(tx, repository, branch);
+  const catalog = { digest, entries: isAsked ? await entriesOf(tx, digest) : [] };
   return admitCatalog(
     tx,
     catalog,
@@ -153,5 +160,13 @@ async function admitClone(
       where: original,
     },
     patches.length > 0,
+    isAsked ? await storedTemplates(tx, { ...original, templateCatalog }) : undefined,
   );
+}
+
+function templateCatalogOf(
+  { templateCatalog }: OriginalGraph,
+  definitions: PresentPlan | undefined,
+): string | null {
+  return definitions === undefined ? templateCatalog : definitions.templateCatalog;
 }

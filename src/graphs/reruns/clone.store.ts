@@ -7,6 +7,7 @@ import { sql } from "#db/sql.ts";
 import { DefinitionDigest } from "../catalog.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
 import { GraphId } from "../graph-id.ts";
+import { SubmittedChoice } from "../submitted-choice.ts";
 
 const Definition = z.custom<JobDefinition>((body) => typeof body === "object");
 
@@ -37,6 +38,12 @@ const OriginalRow = z.object({
   parameters: z.record(z.string(), z.json()),
   switches: SwitchValues,
   templateCatalog: z.string().nullable(),
+  choice: SubmittedChoice,
+  /** How long any of its jobs may wait for its start. */
+  ttlMs: z
+    .number()
+    .nullable()
+    .transform((ms) => ms ?? undefined),
   domain: TrustDomain,
   skipCache: z.boolean(),
   branch: z.string(),
@@ -64,7 +71,9 @@ export async function originalGraph(tx: Tx, id: GraphId): Promise<OriginalGraph 
              graph.subject, graph.author, graph.committed_at as "committedAt", graph.catalog,
              graph.parameters, graph.switches, graph.domain, graph.skip_cache as "skipCache",
              graph.branch, graph.priority, graph.top,
-             graph.template_catalog as "templateCatalog"
+             graph.template_catalog as "templateCatalog", graph.ttl_ms as "ttlMs",
+             jsonb_build_object('named', graph.named, 'selection', graph.selection, 'given', graph.given)
+               as choice
       from graph join repository on repository.name = graph.repository
       where graph.id = ${id}
     `,

@@ -35,22 +35,31 @@ export function planToday(
       rev,
       branch,
     };
+    const { named, selection, given } = original.choice;
+    const values = given ?? original;
     const inherited = {
-      parameters: { ...said.parameters, ...original.parameters },
-      switches: { ...said.switches, ...original.switches },
+      parameters: { ...said.parameters, ...values.parameters },
+      switches: { ...said.switches, ...values.switches },
     };
-    const wishes = { parameters: {}, switches: {}, branch: inherited };
+    const graph = named ?? undefined;
+    const wishes = { parameters: {}, switches: {}, graph, branch: inherited };
     const planned = await withPlaces(from, async (templates) => {
       const filled = await fillTemplates(templates, wishes, context, rooms.evaluator);
-      return plan(await resolveSources(rooms, filled));
+      return plan(await resolveSources(rooms, filled), selection ?? undefined);
     });
-    const stillInactive = original.jobs.filter(({ isInactive }) => isInactive);
     return {
-      plan: { ...planned, inactive: new Set(stillInactive.map(({ name }) => name)) },
+      plan: { ...planned, inactive: stillInactive(original, planned) },
       templateCatalog: from.catalog.digest,
       keep: (tx) => from.keep(tx),
     };
   };
+}
+
+/** Of jobs that the original had, those that nobody asked for until now; of new ones, those that are inactive by the definitions. */
+function stillInactive({ jobs }: OriginalGraph, { inactive }: Plan): Set<string> {
+  const then = new Map(jobs.map(({ name, isInactive }) => [name, isInactive]));
+  const added = [...inactive].filter((name) => !then.has(name));
+  return new Set([...added, ...[...then].flatMap(([name, isOut]) => (isOut ? [name] : []))]);
 }
 
 /** The definitions that the branch has now; those of the commit, where nothing newer is known. */

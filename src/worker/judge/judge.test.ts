@@ -132,17 +132,35 @@ function unpredictable(length: number): string {
 describe("a log that is made to cost much", () => {
   test("is judged no further than the budget, and its run does not count as good", () => {
     // 2^200 states: nearly each character makes a new one.
-    const judge = new RuleJudge({ errors: ["[ab]*a[ab]{200}$"] }, 500_000);
+    const judge = new RuleJudge({ errors: ["[ab]*a[ab]{200}$"] }, { excessMs: 50 });
     const text = unpredictable(4_096);
 
+    // Were each of them judged, it would take half an hour.
     for (let number = 1; number <= 100_000; number++) judge.look({ number, text });
 
     expect(judge.seen.whole).toBe(false);
-    expect(judge.effort).toBeLessThan(500_000 + 4_097 * 500);
+  });
+
+  test("is one whose lines take more than they may, all together; a slow line alone is none", () => {
+    let nowMs = 0;
+    let lineMs = 0;
+    const clock = () => (nowMs += lineMs);
+    const judge = new RuleJudge({ errors: ["error"] }, { excessMs: 1_000, nowMs: clock });
+
+    lineMs = 1_000;
+    judge.look({ number: 1, text: "error: one" });
+    expect(judge.seen.whole).toBe(true);
+
+    judge.look({ number: 2, text: "error: two" });
+    judge.look({ number: 3, text: "error: three" });
+    expect(judge.seen).toMatchObject({ whole: false, errors: [{ number: 1 }, { number: 2 }] });
   });
 
   test("such as one that tells a number ten thousand times in long lines, is cut off the same", () => {
-    const judge = new RuleJudge({ numbers: { n: { pattern: "(?:a|b|ab)*(\\d+)" } } }, 200_000);
+    const judge = new RuleJudge(
+      { numbers: { n: { pattern: "(.?){120}(\\d+)" } } },
+      { excessMs: 50 },
+    );
 
     for (let number = 1; number <= 10_000; number++)
       judge.look({ number, text: `${"ab".repeat(2_000)}7` });
@@ -158,8 +176,8 @@ describe("a log that is made to cost much", () => {
       other = setImmediate(again);
     });
 
-    for (let i = 0; i < 5; i++) {
-      await judge.hear(new TextEncoder().encode(`${i}${unpredictable(4_095)}\n`));
+    for (let i = 0; i < 20; i++) {
+      await judge.hear(new TextEncoder().encode(`${i % 10}${unpredictable(4_095)}\n`));
     }
     clearImmediate(other);
 

@@ -7,8 +7,8 @@ import { LineCutter, type SeenLine } from "./line-cutter.ts";
 import { RuleJudge } from "./rule-judge.ts";
 import { type Ended, type RuledVerdict, verdictBy } from "./verdict.ts";
 
-/** Some 20 ms: then the worker's heartbeats and other logs have their turn. */
-const effortBetweenTurns = 100_000;
+/** Then the worker's heartbeats and other logs have their turn. */
+const turnMs = 20;
 
 export interface Judgement extends RuledVerdict {
   /** A packed `grange.worker.v1.Findings`, to travel with the result. */
@@ -20,7 +20,7 @@ export class LogJudge {
   readonly #rules: OutcomeRules;
   readonly #judge: RuleJudge;
   readonly #cutter = new LineCutter();
-  #turnAt = effortBetweenTurns;
+  #turnAt = performance.now() + turnMs;
 
   constructor(rules: OutcomeRules) {
     this.#rules = rules;
@@ -51,9 +51,9 @@ export class LogJudge {
   async #look(lines: readonly SeenLine[]): Promise<void> {
     for (const line of lines) {
       this.#judge.look(line);
-      if (this.#judge.effort < this.#turnAt) continue;
-      this.#turnAt = this.#judge.effort + effortBetweenTurns;
+      if (performance.now() < this.#turnAt) continue;
       await setImmediate();
+      this.#turnAt = performance.now() + turnMs;
     }
   }
 }

@@ -1,4 +1,3 @@
-import { firstGroup } from "#core/line-patterns/first-group.ts";
 import { LineMatcher } from "#core/line-patterns/line-matcher.ts";
 import { compileRules, type OutcomeRules, type RulePattern } from "#core/outcome-rules.ts";
 import { longestJudged, type SeenLine } from "./line-cutter.ts";
@@ -24,36 +23,48 @@ export interface Seen {
   readonly whole: boolean;
 }
 
+export interface JudgeLimits {
+  readonly excessMs?: number;
+  readonly nowMs?: () => number;
+}
+
 export const mostErrorLines = 50;
 export const longestErrorLine = 500;
 
+/** What lines may take beyond their allowance, all together. */
+const mostExcessMs = 5_000;
+
 /**
- * About five seconds. Usual patterns take a few hundred steps, whatever the log: they count only
- * until the matcher knows its states. A budget in steps ends at the same line on every machine.
+ * What a line may take: some hundred times what usual patterns need, so that neither a slow machine
+ * nor a busy one is taken for a hostile log.
  */
-const mostEffort = 20_000_000;
+function allowedMs(line: string): number {
+  return (line.length + 100) / 1_000;
+}
 
 /** Looks at a log, line by line, for what the rules of its action ask for. */
 export class RuleJudge {
   readonly #patterns: readonly RulePattern[];
   readonly #matcher: LineMatcher;
   readonly #shown: ReadonlySet<string>;
-  readonly #mostEffort: number;
+  readonly #mostExcessMs: number;
+  readonly #nowMs: () => number;
   readonly #seenPatterns = new Set<string>();
   readonly #numbers = new Map<string, ToldNumber>();
   readonly #failures = new Map<string, SeenLine>();
   readonly #errors: SeenLine[] = [];
-  #extracting = 0;
+  /** By how much the lines took more than they may; less than 0 as long as they do not. */
+  #excessMs = 0;
 
-  constructor(rules: OutcomeRules, budget: number = mostEffort) {
+  constructor(
+    rules: OutcomeRules,
+    { excessMs = mostExcessMs, nowMs = () => performance.now() }: JudgeLimits = {},
+  ) {
     this.#patterns = compileRules(rules);
-    this.#matcher = new LineMatcher(this.#patterns.map(({ program }) => program));
+    this.#matcher = new LineMatcher(this.#patterns.map(({ compiled }) => compiled));
     this.#shown = new Set(rules.shown?.map((line) => line.slice(0, longestJudged)));
-    this.#mostEffort = budget;
-  }
-
-  get effort(): number {
-    return this.#matcher.effort + this.#extracting;
+    this.#mostExcessMs = excessMs;
+    this.#nowMs = nowMs;
   }
 
   get seen(): Seen {
@@ -62,27 +73,27 @@ export class RuleJudge {
       numbers: this.#numbers,
       failures: this.#failures,
       errors: this.#errors,
-      whole: this.effort <= this.#mostEffort,
+      whole: this.#excessMs <= this.#mostExcessMs,
     };
   }
 
   look(line: SeenLine): void {
-    if (this.effort > this.#mostEffort || this.#shown.has(line.text)) return;
+    if (this.#excessMs > this.#mostExcessMs || this.#shown.has(line.text)) return;
+    const begun = this.#nowMs();
     for (const at of this.#matcher.in(line.text)) {
       const found = this.#patterns[at];
       if (found !== undefined) this.#note(found, line);
     }
+    this.#excessMs += this.#nowMs() - begun - allowedMs(line.text);
   }
 
-  #note({ role, program }: RulePattern, line: SeenLine): void {
+  #note({ role, compiled }: RulePattern, line: SeenLine): void {
     switch (role.kind) {
       case "success":
         this.#seenPatterns.add(role.pattern);
         break;
       case "number": {
-        // Followed thread by thread, and not remembered: each such line costs this.
-        this.#extracting += Math.ceil((line.text.length * program.steps.length) / 16);
-        const text = firstGroup(program, line.text);
+        const text = compiled.firstGroup(line.text);
         if (text !== undefined) this.#numbers.set(role.name, { text, value: numberIn(text) });
         break;
       }

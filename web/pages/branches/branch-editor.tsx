@@ -30,6 +30,8 @@ export function BranchEditor({ repository, branch }: Props) {
       }),
     onSuccess: () => client.invalidateQueries(branchesQuery(repository)),
   });
+  // What holds for all branches is inherited from nobody.
+  const unsaid = branch.branch === "*" ? "as usual" : "inherited";
   const problem = typeof body === "string" ? body : say.error?.message;
   return (
     <form className="form" onSubmit={(event) => event.preventDefault()}>
@@ -37,12 +39,14 @@ export function BranchEditor({ repository, branch }: Props) {
         <YesNo
           label="Protected"
           title="Only signed and uncustomised definitions run there"
+          unsaid={unsaid}
           value={form.protected}
           onChange={(value) => change({ protected: value })}
         />
         <YesNo
           label="Customisable"
           title="Whether jobs may be changed for one graph"
+          unsaid={unsaid}
           value={form.customisable}
           onChange={(value) => change({ customisable: value })}
         />
@@ -50,7 +54,7 @@ export function BranchEditor({ repository, branch }: Props) {
           Priority cap
           <input
             type="text"
-            placeholder="inherited"
+            placeholder={unsaid}
             title="The highest priority of its graphs, or: none"
             value={form.priorityCap}
             onChange={(event) => change({ priorityCap: event.target.value })}
@@ -59,17 +63,17 @@ export function BranchEditor({ repository, branch }: Props) {
       </div>
       <Json
         label="Switches"
-        placeholder={'inherited; or {"pgo": true}'}
+        placeholder={`${unsaid}; or {"pgo": true}`}
         value={form.switches}
         onChange={(switches) => change({ switches })}
       />
       <Json
         label="Parameters"
-        placeholder={'inherited; or {"level": 3}'}
+        placeholder={`${unsaid}; or {"level": 3}`}
         value={form.parameters}
         onChange={(parameters) => change({ parameters })}
       />
-      <SourceFields form={form} onChange={change} />
+      <SourceFields form={form} unsaid={unsaid} onChange={change} />
       <label className="stacked">
         Why?
         <input type="text" value={why} onChange={(event) => setWhy(event.target.value)} />
@@ -86,7 +90,7 @@ export function BranchEditor({ repository, branch }: Props) {
           disabled={typeof body === "string" || !isChanged || say.isPending}
           onClick={() => typeof body !== "string" && say.mutate(body)}
         >
-          {say.isPending ? "Saying it…" : "From now on so"}
+          {say.isPending ? "Setting it…" : "Set it"}
         </button>
         {branch.own === null ? null : (
           <button type="button" disabled={say.isPending} onClick={() => say.mutate(null)}>
@@ -101,6 +105,7 @@ export function BranchEditor({ repository, branch }: Props) {
 function YesNo(props: {
   readonly label: string;
   readonly title: string;
+  readonly unsaid: string;
   readonly value: "" | "yes" | "no";
   readonly onChange: (value: "" | "yes" | "no") => void;
 }) {
@@ -111,7 +116,7 @@ function YesNo(props: {
         value={props.value}
         onChange={(event) => props.onChange(event.target.value as "" | "yes" | "no")}
       >
-        <option value="">inherited</option>
+        <option value="">{props.unsaid}</option>
         <option value="yes">yes</option>
         <option value="no">no</option>
       </select>

@@ -2,11 +2,13 @@ import type { BranchForm } from "./branch-form.ts";
 
 interface Props {
   readonly form: BranchForm;
+  /** What holds when nothing is said. */
+  readonly unsaid: string;
   readonly onChange: (next: Partial<BranchForm>) => void;
 }
 
 const kinds: Readonly<Record<BranchForm["sourceKind"], string>> = {
-  "": "inherited",
+  "": "",
   commit: "the commit’s own .grange/",
   repository: "another repository",
   directory: "a directory of the server",
@@ -14,7 +16,7 @@ const kinds: Readonly<Record<BranchForm["sourceKind"], string>> = {
 };
 
 /** Where the definitions come from. */
-export function SourceFields({ form, onChange }: Props) {
+export function SourceFields({ form, unsaid, onChange }: Props) {
   const field = (label: string, key: "sourceRepository" | "sourceRev" | "sourcePath") => (
     <label className="stacked">
       {label}
@@ -37,7 +39,7 @@ export function SourceFields({ form, onChange }: Props) {
         >
           {Object.entries(kinds).map(([kind, words]) => (
             <option key={kind} value={kind}>
-              {words}
+              {words === "" ? unsaid : words}
             </option>
           ))}
         </select>

@@ -7,6 +7,7 @@ import { Copyable } from "../../parts/copy.tsx";
 import { CountsBar } from "../../parts/counts-bar.tsx";
 import { StateBadge } from "../../parts/state.tsx";
 import { Ago, Elapsed } from "../../parts/times.tsx";
+import { HeaderButtons } from "./header-buttons.tsx";
 import { graphQuery } from "./load.ts";
 
 export function GraphHeader({ graph }: { graph: Graph }) {
@@ -16,6 +17,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
     onSettled: () => client.invalidateQueries(graphQuery(graph.id)),
   });
   const cached = graph.jobList.filter((job) => job.cached).length;
+  const stale = graph.jobList.filter((job) => job.stale).length;
   return (
     <header className="page-header">
       <p className="crumbs">
@@ -28,6 +30,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
         <StateBadge state={graph.state} />
         <h1>{graph.subject}</h1>
         <span className="grow" />
+        <HeaderButtons graph={graph} />
         {graph.state === "running" ? (
           <ConfirmButton
             label="Cancel…"
@@ -55,11 +58,13 @@ export function GraphHeader({ graph }: { graph: Graph }) {
         )}
         {graph.parent === null ? null : (
           <Link to="/graphs/$id" params={{ id: graph.parent.id }}>
-            {graph.parent.kind === "subgraph" ? `made by ${graph.parent.job}` : graph.parent.kind}
+            {graph.parent.kind === "subgraph"
+              ? `made by ${graph.parent.job}`
+              : `${graph.parent.kind} of ${graph.parent.id.slice(0, 8)}`}
           </Link>
         )}
-        <Link to="/sets/$id" params={{ id: graph.set }}>
-          set
+        <Link to="/sets/$id" params={{ id: graph.set }} title="Graphs that belong together">
+          its set
         </Link>
         <span>
           <Ago time={graph.createdAt} />
@@ -69,6 +74,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
         </span>
         <span>
           {graph.jobs} jobs{cached === 0 ? "" : `, ${cached} cached`}
+          {stale === 0 ? "" : `, ${stale} stale`}
         </span>
         <span className="faint">
           catalog{" "}

@@ -75,6 +75,7 @@ export function JobPanel({ graph, job, onSelect }: Props) {
           jobs={[job]}
           target={{ jobs: [job.name] }}
           named={job.name}
+          isChoice
           hasKeys
         />
       </div>

@@ -84,6 +84,7 @@ export function Toolbar({
         jobs={shown}
         target={targetOf(wanted, states, text, shown)}
         named={shown.length === 1 ? (shown[0]?.name ?? "") : `${shown.length} jobs`}
+        isChoice={shown.length < graph.jobs}
         hasKeys={!isSelected}
       />
       {wanted.kind === "problem" ? (

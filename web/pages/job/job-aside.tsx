@@ -3,7 +3,7 @@ import type { Edge, JobDetail, JobSummary, Run } from "#api/graph.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { StateIcon } from "../../parts/state.tsx";
-import { definitionText } from "../../parts/definition-text.ts";
+import { WaitedFor } from "../graph/changes/waited-for.tsx";
 import { outputUrl } from "./load.ts";
 
 interface Props {
@@ -13,7 +13,7 @@ interface Props {
   readonly jobs: readonly JobSummary[] | undefined;
 }
 
-/** What surrounds a job: its neighbours, outputs and definition. */
+/** What surrounds a job: its neighbours and its outputs. */
 export function JobAside({ detail, run, jobs }: Props) {
   const { graph, job } = detail;
   return (
@@ -23,14 +23,14 @@ export function JobAside({ detail, run, jobs }: Props) {
         jobs={jobs}
         title="Waits for"
         edges={detail.dependsOn}
-        nameOf={(edge) => edge.on}
+        isIncoming
       />
       <Neighbours
         graphId={graph.id}
         jobs={jobs}
         title="Waited for by"
         edges={detail.dependedOnBy}
-        nameOf={(edge) => edge.job}
+        isIncoming={false}
       />
       {run === undefined || run.outputs.length === 0 ? null : (
         <section>
@@ -57,7 +57,7 @@ export function JobAside({ detail, run, jobs }: Props) {
           </ul>
         </section>
       )}
-      {run === undefined ? null : (
+      {run === undefined || run.actionDigest === "" ? null : (
         <section>
           <h2>Action</h2>
           <Copyable
@@ -67,10 +67,6 @@ export function JobAside({ detail, run, jobs }: Props) {
           />
         </section>
       )}
-      <section>
-        <h2>Definition</h2>
-        <pre className="definition">{definitionText(detail.definition)}</pre>
-      </section>
     </aside>
   );
 }
@@ -80,12 +76,13 @@ interface NeighboursProps {
   readonly jobs: readonly JobSummary[] | undefined;
   readonly title: string;
   readonly edges: readonly Edge[];
-  readonly nameOf: (edge: Edge) => string;
+  /** Whether the job waits for these, or these for it. */
+  readonly isIncoming: boolean;
 }
 
 const mostShown = 30;
 
-function Neighbours({ graphId, jobs, title, edges, nameOf }: NeighboursProps) {
+function Neighbours({ graphId, jobs, title, edges, isIncoming }: NeighboursProps) {
   const states = new Map(jobs?.map((job) => [job.name, job.state]));
   if (edges.length === 0) return null;
   return (
@@ -95,7 +92,7 @@ function Neighbours({ graphId, jobs, title, edges, nameOf }: NeighboursProps) {
       </h2>
       <ul className="neighbours">
         {edges.slice(0, mostShown).map((edge) => {
-          const name = nameOf(edge);
+          const name = isIncoming ? edge.on : edge.job;
           const state = states.get(name);
           return (
             <li key={name}>
@@ -103,9 +100,7 @@ function Neighbours({ graphId, jobs, title, edges, nameOf }: NeighboursProps) {
               <Link className="ellipsis" to="/graphs/$id/jobs/$name" params={{ id: graphId, name }}>
                 {name}
               </Link>
-              {edge.condition === "success" ? null : (
-                <span className="faint">on {edge.condition}</span>
-              )}
+              {isIncoming ? <WaitedFor graphId={graphId} edge={edge} /> : null}
             </li>
           );
         })}

@@ -1,22 +1,22 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { Graph, JobDetail } from "#api/graph.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
-import { StateBadge } from "../../parts/state.tsx";
 import { stateWords } from "../../parts/state-words.ts";
-import { useWhyWaiting } from "../../parts/why-waiting.ts";
 import { graphQuery, useLiveGraph } from "../graph/load.ts";
-import { LogView } from "../log/log-view.tsx";
+import { DefinitionView } from "./definition-view.tsx";
 import { JobAside } from "./job-aside.tsx";
-import { jobQuery, runUrl } from "./load.ts";
-import { RunFacts } from "./run-facts.tsx";
-import { RunFindings } from "./run-findings.tsx";
-import { RunTabs } from "./run-tabs.tsx";
+import { JobHeader } from "./job-header.tsx";
+import { JobTabs } from "./job-tabs.tsx";
+import { jobQuery } from "./load.ts";
+import { OriginView } from "./origin-view.tsx";
+import { RunsView } from "./runs-view.tsx";
 import type { JobSearch } from "./search.ts";
 import "./job.css";
 
+/** Four questions about a job, each in its place: what might run, what has run, is it customised, where does it come from. */
 export function JobPage() {
   const { id, name } = useParams({ from: "/graphs/$id/jobs/$name" });
   const search = useSearch({ from: "/graphs/$id/jobs/$name" });
@@ -25,11 +25,11 @@ export function JobPage() {
   const liveGraph = useLiveJob(detail);
   const { graph, job } = detail;
   // In the order of their numbers, whichever way they come.
-  const runList = detail.runList.toSorted((a, b) => a.number - b.number);
-  const reason = useWhyWaiting(id, job);
+  const runs = detail.runList.toSorted((a, b) => a.number - b.number);
   usePageTitle(`${stateWords[job.state]}: ${job.name}`, graph.repository);
 
-  const run = runList.find((each) => each.number === search.run) ?? runList.at(-1);
+  const view = search.view ?? "runs";
+  const run = runs.find((each) => each.number === search.run) ?? runs.at(-1);
   const change = (next: JobSearch) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false });
   useHotkeys({
@@ -38,50 +38,23 @@ export function JobPage() {
 
   return (
     <div className="job-page">
-      <header className="page-header">
-        <p className="crumbs">
-          <Link to="/">Repositories</Link> /{" "}
-          <Link to="/repositories/$name" params={{ name: graph.repository }}>
-            {graph.repository}
-          </Link>{" "}
-          /{" "}
-          <Link to="/graphs/$id" params={{ id }} search={{ job: name }}>
-            {graph.subject}
-          </Link>
-        </p>
-        <div className="row">
-          <StateBadge state={job.state} />
-          <h1>{job.name}</h1>
-          {reason === null ? null : <span className="faint">{reason}</span>}
-        </div>
-      </header>
+      <JobHeader graph={graph} job={job} />
+      <JobTabs detail={detail} view={view} onView={(next) => change({ view: next })} />
       <div className="job-body">
-        <div className="job-main">
-          {run === undefined ? (
-            <p className="empty">
-              {job.state === "unreachable" ? "It was not run." : "It has not run yet."} {job.reason}
-            </p>
-          ) : (
-            <>
-              <RunTabs
-                runs={runList}
-                chosen={run.number}
-                onChoose={(number) => change({ run: number, line: undefined })}
-              />
-              <RunFacts run={run} />
-              <RunFindings run={run} onLine={(line) => change({ line })} />
-              <LogView
-                key={`${id} ${name} ${run.number}`}
-                url={`${runUrl(id, name, run.number)}/log`}
-                fileName={`${name.replaceAll("/", "-")}-${run.number}.log`}
-                line={search.line}
-                find={search.find ?? ""}
-                onLine={(line) => change({ line })}
-                onFind={(find) => change({ find: find === "" ? undefined : find })}
-              />
-            </>
-          )}
-        </div>
+        {view === "runs" ? (
+          <RunsView
+            detail={detail}
+            runs={runs}
+            run={run}
+            line={search.line}
+            find={search.find ?? ""}
+            onChange={change}
+          />
+        ) : view === "definition" ? (
+          <DefinitionView detail={detail} />
+        ) : (
+          <OriginView detail={detail} />
+        )}
         <JobAside detail={detail} run={run} jobs={liveGraph?.jobList} />
       </div>
     </div>

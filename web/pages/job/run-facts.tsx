@@ -1,9 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Run, RunOutcome } from "#api/graph.ts";
+import type { Run, RunOutcome, RunServer } from "#api/graph.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { durationText } from "../../parts/duration.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
+import { causes } from "./run-tabs.tsx";
 
 const outcomes: Readonly<Record<RunOutcome, string>> = {
   succeeded: "succeeded",
@@ -13,6 +14,13 @@ const outcomes: Readonly<Record<RunOutcome, string>> = {
   cancelled: "cancelled",
   worker_lost: "its worker was lost",
   infrastructure_error: "the farm failed it",
+};
+
+const servers: Readonly<Record<RunServer, string>> = {
+  execution: "a worker",
+  farm: "the farm itself",
+  outside: "another machine, which reports it",
+  items: "workers that share its items",
 };
 
 /** A run in one line of facts. */
@@ -32,9 +40,18 @@ export function RunFacts({ run }: { run: Run }) {
             <CachedFrom from={run.cachedFrom} />
           </Fact>
         )}
-        <Fact name="Waited">
-          <Elapsed from={run.queuedAt} to={run.startedAt ?? run.finishedAt} />
+        <Fact name="Why">
+          <span title={run.why ?? undefined}>{run.why ?? causes[run.cause]}</span>
         </Fact>
+        {run.askedBy === null ? null : <Fact name="Asked by">{run.askedBy}</Fact>}
+        <Fact name="Waited">
+          <Elapsed from={run.readyAt ?? run.queuedAt} to={run.startedAt ?? run.finishedAt} />
+        </Fact>
+        {run.dueAt === null || run.finishedAt !== null ? null : (
+          <Fact name="Goes on by itself">
+            <time dateTime={run.dueAt}>{new Date(run.dueAt).toLocaleString()}</time>
+          </Fact>
+        )}
         {run.startedAt === null ? null : (
           <Fact name="Ran">
             <Elapsed from={run.startedAt} to={run.finishedAt} />
@@ -59,6 +76,9 @@ export function RunFacts({ run }: { run: Run }) {
           <Fact name="Worker">
             <Link to="/workers">{run.worker}</Link>
           </Fact>
+        )}
+        {run.servedBy === "execution" ? null : (
+          <Fact name="Served by">{servers[run.servedBy]}</Fact>
         )}
         {run.attempt > 1 ? <Fact name="Attempt">{run.attempt}</Fact> : null}
         <Fact name="Queued">

@@ -8,7 +8,8 @@ interface Props {
   readonly onChoose: (run: number) => void;
 }
 
-const causes: Readonly<Record<Run["cause"], string>> = {
+/** Why a run exists, for people. */
+export const causes: Readonly<Record<Run["cause"], string>> = {
   first: "first run",
   "auto-retry": "tried again, as the definition asks",
   retrigger: "asked for by a person",
@@ -17,6 +18,18 @@ const causes: Readonly<Record<Run["cause"], string>> = {
   activate: "it was set aside, and is wanted after all",
   backfill: "a backfill over commits asked for it",
   bisect: "a search for the first bad commit asked for it",
+};
+
+/** The same in a word or two. */
+const shortCauses: Readonly<Record<Run["cause"], string>> = {
+  first: "first",
+  "auto-retry": "retry",
+  retrigger: "retrigger",
+  revive: "revived",
+  downstream: "downstream",
+  activate: "activated",
+  backfill: "backfill",
+  bisect: "bisect",
 };
 
 /** One tab a run; a job that ran once needs no tabs. */
@@ -30,11 +43,11 @@ export function RunTabs({ runs, chosen, onChoose }: Props) {
           type="button"
           role="tab"
           aria-selected={run.number === chosen}
-          title={causes[run.cause]}
+          title={run.why ?? causes[run.cause]}
           onClick={() => onChoose(run.number)}
         >
           <StateIcon state={stateOfRun(run)} /> Run {run.number}
-          <span className="faint">{causes[run.cause]}</span>
+          <span className="faint">{shortCauses[run.cause]}</span>
         </button>
       ))}
     </div>

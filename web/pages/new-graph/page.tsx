@@ -2,6 +2,7 @@ import { useMutation, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { SubmittedGraph } from "#api/graph.ts";
 import { tell } from "../../farm/ask.ts";
+import { newId } from "../../parts/new-id.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { repositoriesQuery } from "../repositories/load.ts";
 import { ChoiceForm } from "./choice-form.tsx";
@@ -16,7 +17,9 @@ export function NewGraphPage() {
   const search = useSearch({ from: "/new" });
   const navigate = useNavigate({ from: "/new" });
   const { data: repositories } = useSuspenseQuery(repositoriesQuery);
-  const repository = search.repository ?? repositories[0]?.url;
+  // A link may name it as people do.
+  const named = repositories.find(({ name }) => name === search.repository);
+  const repository = named?.url ?? search.repository ?? repositories[0]?.url;
   const chosen: NewGraphSearch = {
     ...search,
     ...(repository === undefined ? {} : { repository }),
@@ -65,7 +68,7 @@ export function NewGraphPage() {
                 type="button"
                 className="primary"
                 disabled={preview.isFetching || submit.isPending || preview.data.commit === null}
-                onClick={() => submit.mutate(crypto.randomUUID())}
+                onClick={() => submit.mutate(newId())}
               >
                 {submit.isPending ? "Submitting…" : "Submit exactly this"}
               </button>

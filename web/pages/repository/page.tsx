@@ -10,6 +10,7 @@ import { usePageTitle } from "../../parts/page-title.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { graphsQuery } from "./load.ts";
+import { RepositoryLinks } from "./repository-links.tsx";
 
 export function RepositoryPage() {
   const { name } = useParams({ from: "/repositories/$name" });
@@ -41,6 +42,7 @@ export function RepositoryPage() {
         <Link to="/">Repositories</Link>
       </p>
       <h1>{name}</h1>
+      <RepositoryLinks name={name} />
       <ol className="rows graphs">
         {graphs.map((graph) => (
           <GraphRow key={graph.id} graph={graph} />

@@ -2,7 +2,6 @@ import { useMutation, useQueryClient, useSuspenseInfiniteQuery } from "@tanstack
 import { Link, useParams } from "@tanstack/react-router";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
-import { StateBadge } from "../../parts/state.tsx";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { CommitRows } from "./commit-rows.tsx";
 import { cancelSearch, searchQuery } from "./load.ts";
@@ -24,7 +23,7 @@ export function SearchPage() {
   usePageTitle(title, search?.repository ?? "");
   if (search === undefined) return null;
   return (
-    <div className="page">
+    <div className="page search-page">
       <p className="crumbs">
         <Link to="/searches" search={{ repository: search.repository }}>
           Searches
@@ -35,7 +34,9 @@ export function SearchPage() {
         </Link>
       </p>
       <div className="row">
-        <StateBadge state={search.state === "finished" ? "succeeded" : search.state} />
+        <span className={`badge is-${search.state === "finished" ? "succeeded" : search.state}`}>
+          {search.state}
+        </span>
         <h1>{title}</h1>
         <span className="grow" />
         {search.state === "running" ? (

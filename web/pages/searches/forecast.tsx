@@ -29,7 +29,12 @@ export function Forecast({ kind, forecast }: Props) {
       <dt>Time</dt>
       <dd>
         {knowsTimes
-          ? `about ${durationText(commitMs * (rounds ?? 1))}, with workers at hand; ${durationText(workerMs)} of workers’ time`
+          ? [
+              commitMs === 0
+                ? ""
+                : `about ${durationText(commitMs * (rounds ?? 1))}, with workers at hand; `,
+              `${durationText(workerMs)} of workers’ time`,
+            ].join("")
           : "nobody knows: these jobs have not succeeded before"}
       </dd>
       {forecast.cost === null ? null : (

@@ -1,5 +1,5 @@
 import type { Times } from "#api/times.ts";
-import { durationText } from "../../parts/duration.ts";
+import { wholeDurationText } from "../../parts/duration.ts";
 import { percentText } from "./percent-text.ts";
 
 /** The goal that LWR set: so much of the work starts within so long. */
@@ -8,7 +8,7 @@ export function GoalTile({ times: { all, goal } }: { readonly times: Times }) {
   const isMet = share === null ? undefined : share >= goal.share;
   return (
     <section className={`card tile ${tileState(isMet)}`}>
-      <h2>Started within {durationText(goal.withinSeconds * 1_000)}</h2>
+      <h2>Started within {wholeDurationText(goal.withinSeconds * 1_000)}</h2>
       <p className="figure number">{share === null ? "–" : percentText(share)}</p>
       <p className="faint">
         goal {percentText(goal.share)}

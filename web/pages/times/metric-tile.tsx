@@ -1,5 +1,5 @@
 import type { MetricDefinition, MetricValue } from "#api/times.ts";
-import { durationText } from "../../parts/duration.ts";
+import { durationText, wholeDurationText } from "../../parts/duration.ts";
 import { tileState } from "./goal-tile.tsx";
 import { percentText } from "./percent-text.ts";
 
@@ -16,7 +16,7 @@ export function MetricTile({ record }: { readonly record: MetricValue }) {
         {figureText(metric)}
         {metric.filter === "" ? "" : ` of ${metric.filter}`} ·{" "}
         <span className="number">{count.toLocaleString()}</span> measured over{" "}
-        {durationText(metric.windowSeconds * 1_000)}
+        {wholeDurationText(metric.windowSeconds * 1_000)}
       </p>
     </section>
   );
@@ -37,7 +37,7 @@ function figureText({ measure, figure }: MetricDefinition): string {
       return `percentile ${figure.percentile} of ${measure}`;
     case "share": {
       const goal = figure.goal === null ? "" : `, goal ${percentText(figure.goal)}`;
-      return `${measure} within ${durationText(figure.withinSeconds * 1_000)}${goal}`;
+      return `${measure} within ${wholeDurationText(figure.withinSeconds * 1_000)}${goal}`;
     }
   }
 }

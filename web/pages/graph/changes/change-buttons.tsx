@@ -16,14 +16,16 @@ interface Props {
   readonly target: ChangeTarget;
   /** Of the jobs, for the dialog's title: `build`, `12 jobs`. */
   readonly named: string;
+  /** Whether they were chosen: nobody sets a whole graph inactive by the way. */
+  readonly isChoice: boolean;
   /** Whether the keys r and a mean these jobs. */
   readonly hasKeys: boolean;
 }
 
 /** What can be done to jobs as they stand. Each button shows first what it would do. */
-export function ChangeButtons({ graphId, jobs, target, named, hasKeys }: Props) {
+export function ChangeButtons({ graphId, jobs, target, named, isChoice, hasKeys }: Props) {
   const [open, setOpen] = useState<Verb>();
-  const verbs = verbsFor(jobs);
+  const verbs = verbsFor(jobs).filter((verb) => isChoice || verb !== "deactivate");
   const keyFor = (verb: Verb) =>
     hasKeys && verbs.includes(verb) ? () => setOpen(verb) : undefined;
   useHotkeys({ r: keyFor("retrigger"), a: keyFor("activate") });

@@ -54,7 +54,7 @@ function PlannedLine({ job }: { readonly job: PlannedJob }) {
     job.why ?? "",
   ].filter(Boolean);
   return (
-    <li>
+    <li className="planned-job">
       <StateIcon state={job.state} />
       <span className="ellipsis">{job.job}</span>
       <span className="faint ellipsis">{about.join(", ")}</span>

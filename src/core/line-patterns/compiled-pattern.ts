@@ -4,7 +4,7 @@ import { problemOf, tooDeep, tooLarge } from "./pattern-problem.ts";
 import { sizeBeforeBuilding } from "./size-before-building.ts";
 
 /** A pattern over one line, ready to be looked for. Lines have no newline in them. */
-export interface LinePattern {
+export interface CompiledPattern {
   /** As RE2 takes it. */
   readonly source: string;
   /** How many steps its machine has: a character of a line costs at most each of them. */
@@ -35,13 +35,13 @@ export const patternFlags = RE2JS.DISABLE_UNICODE_GROUPS;
  *
  * Throws `invalid_argument` with a sentence for people.
  */
-export function readLinePattern(text: string): LinePattern {
+export function compilePattern(text: string): CompiledPattern {
   if (text === "") throw unusable(text, "it is empty");
   if (text.length > longestPattern)
     throw unusable(text, `it has more than ${longestPattern} characters`);
   const { steps, depth } = sizeBeforeBuilding(text);
   if (depth > deepest) throw unusable(text, tooDeep);
-  if (text.includes("{") && steps > mostStepsBuilt) throw unusable(text, tooLarge);
+  if (steps > mostStepsBuilt) throw unusable(text, tooLarge);
   const source = asRe2(text);
   const pattern = built(text, source);
   if (pattern.programSize() > mostSteps) throw unusable(text, tooLarge);
@@ -64,12 +64,11 @@ function built(text: string, source: string): RE2JS {
 function asRe2(text: string): string {
   return text.replaceAll(/\\(?:u([0-9A-Fa-f]{4})|[\s\S])/g, (escape, hex: string | undefined) => {
     // Between \Q and \E all would be plain, which `sizeBeforeBuilding` does not know.
-    if (escape === "\\Q") throw unusable(text, problemOfQuoting);
+    if (escape === "\\Q")
+      throw unusable(text, "\\Q is not known here; put \\ before each such character");
     return hex === undefined ? escape : `\\x{${hex}}`;
   });
 }
-
-const problemOfQuoting = "\\Q is not known here; write a backslash before each such character";
 
 function unusable(text: string, why: string, cause?: unknown): Fault {
   const shown = JSON.stringify(text.slice(0, 80));

@@ -1,0 +1,116 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { everybody } from "#access/principal.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { GraphId } from "../graph-id.ts";
+import { setBranch, showBranch } from "./branches.ts";
+import { farmOfCatalogs, switched } from "./farm-of-catalogs.fixture.ts";
+import { previewGraph } from "./preview-graph.ts";
+import { pushCatalog } from "./push-catalog.ts";
+
+const db = await freshDb();
+const farm = await farmOfCatalogs(db);
+const { repository, rooms, nameOfRepository } = farm;
+afterAll(async () => {
+  await farm.stop();
+  await db.close();
+});
+
+describe("a branch", () => {
+  test("sets switches for its graphs; what is said of all branches is inherited", async () => {
+    repository.write({ ".grange/farm.yml": switched });
+    repository.commit("with switches");
+    const name = await nameOfRepository();
+    await setBranch(
+      rooms,
+      name,
+      "*",
+      { body: { switches: { channel: "beta" } }, dryRun: false },
+      everybody,
+    );
+    await setBranch(
+      rooms,
+      name,
+      "main",
+      { body: { switches: { pgo: "on" } }, why: "release week", dryRun: false },
+      everybody,
+    );
+
+    const preview = await previewGraph(rooms, { repository: name, branch: "main" });
+    const shown = await showBranch(db, name, "main");
+
+    expect(preview.switches).toEqual({ pgo: true, channel: "beta" });
+    expect(shown.own).toEqual({ switches: { pgo: true } });
+    expect(shown.resolved.switches).toEqual({ pgo: true, channel: "beta" });
+    expect(shown.history).toMatchObject([{ setBy: "anyone", why: "release week" }]);
+    const { graph } = await farm.submit({ rev: "main" });
+    expect(Object.keys(await farm.states(GraphId.parse(graph.id)))).toContain("pgo");
+  });
+
+  test("refuses a switch that no definitions declare", async () => {
+    const name = await nameOfRepository();
+    const setting = setBranch(
+      rooms,
+      name,
+      "main",
+      { body: { switches: { pgp: true } }, dryRun: false },
+      everybody,
+    );
+
+    await expect(setting).rejects.toThrow('no switch "pgp"; did you mean "pgo"?');
+  });
+
+  test("keeps every change, and refuses one that does not know the latest", async () => {
+    const name = await nameOfRepository();
+    const first = await setBranch(
+      rooms,
+      name,
+      "kept",
+      { body: { protected: true }, dryRun: false },
+      everybody,
+    );
+    const after = first.history[0]?.number;
+    await setBranch(rooms, name, "kept", { body: null, dryRun: false, after }, everybody);
+
+    const late = setBranch(rooms, name, "kept", { body: {}, dryRun: false, after }, everybody);
+
+    await expect(late).rejects.toThrow("anyone has changed kept of");
+    const { own, history } = await showBranch(db, name, "kept");
+    expect(own).toBeNull();
+    expect(history.map(({ body }) => body)).toEqual([null, { protected: true }]);
+  });
+
+  test("a dry run says what would hold, and changes nothing", async () => {
+    const name = await nameOfRepository();
+    const would = await setBranch(
+      rooms,
+      name,
+      "dry",
+      { body: { priorityCap: 5 }, dryRun: true },
+      everybody,
+    );
+
+    expect(would.resolved.priorityCap).toBe(5);
+    expect((await showBranch(db, name, "dry")).history).toEqual([]);
+  });
+
+  test("that uses pushed definitions makes its graphs of the newest of them", async () => {
+    const name = await nameOfRepository();
+    const files = { "a.yml": "version: 1\njobs: {pushed: {commands: x}}\n" };
+    const before = await pushCatalog(rooms, { files, repository: name, branch: "main" }, everybody);
+    await setBranch(
+      rooms,
+      name,
+      "main",
+      { body: { source: { kind: "pushed" } }, dryRun: false },
+      everybody,
+    );
+    const after = await pushCatalog(rooms, { files, repository: name, branch: "main" }, everybody);
+
+    const { graph } = await farm.submit({ rev: "main" });
+
+    expect(before.notice).toContain("--source pushed");
+    expect(after.notice).toBeNull();
+    expect(Object.keys(await farm.states(GraphId.parse(graph.id)))).toEqual(["pushed"]);
+    await setBranch(rooms, name, "main", { body: null, dryRun: false }, everybody);
+  });
+});

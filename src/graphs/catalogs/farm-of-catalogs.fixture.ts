@@ -1,0 +1,36 @@
+import { everybody } from "#access/principal.ts";
+import type { Db } from "#db/db.ts";
+import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
+import { pushCatalog } from "./push-catalog.ts";
+
+/** A farm whose definitions a test pushes, or commits to its repository. */
+export async function farmOfCatalogs(db: Db) {
+  const farm = await farmOfGraphs(db);
+  farm.repository.write({ ".grange/farm.yml": switched });
+  farm.repository.commit("Begin");
+  const rooms = { ...farm.submission, trees: farm.parts.trees, project: farm.parts.project };
+  return {
+    ...farm,
+    rooms,
+    push: (files: Record<string, string>) => pushCatalog(rooms, { files }, everybody),
+    /** The name of the farm's own repository, which has a graph from now on. */
+    nameOfRepository: async () => (await farm.submit()).graph.repository,
+  };
+}
+
+/** Definitions with something of everything. */
+export const switched = `version: 1
+switches:
+  pgo: {description: Profile-guided}
+  channel: {default: nightly}
+graphs:
+  nightly: {select: "all-tests", inactive: slow, switches: {pgo: on}}
+jobs:
+  build: {commands: "make \${switches.channel}", outputs: dist}
+  pgo: {commands: make pgo, when: switches.pgo, tags: {kind: b2g}}
+  unit: {commands: test, needs: [build], tags: {kind: test}}
+  slow/one: {commands: test, needs: [build], tags: {slow: true}}
+  report: {commands: report, needs: {slow/one: {optional: true, outputs: []}}}
+  all-tests: {kind: join, needs: [unit, slow/one]}
+  lint: {commands: lint}
+`;

@@ -1,0 +1,34 @@
+import type { Tx } from "#db/db.ts";
+import type { SubmittedChoice } from "../submitted-choice.ts";
+import { type MadeOf, templatesToSign } from "./admit-catalog.ts";
+import { branchDefinition } from "./branch-definition.store.ts";
+import { chosenValues } from "./chosen-values.ts";
+import { wishesOf } from "./graph-definitions.ts";
+import { templatesOf } from "./template-catalog.ts";
+import { readTemplateCatalog } from "./template-catalog.store.ts";
+
+/** A graph, as far as its templates go. */
+export interface GraphOfTemplates {
+  readonly repository: string;
+  readonly branch: string;
+  /** Null for a graph that was made of none. */
+  readonly templateCatalog: string | null;
+  readonly choice: SubmittedChoice;
+  /** What became of them: what counts where it was not kept how they were given. */
+  readonly parameters: NonNullable<SubmittedChoice["given"]>["parameters"];
+  readonly switches: NonNullable<SubmittedChoice["given"]>["switches"];
+}
+
+/** The templates of a stored graph, and what was chosen besides what its branch says now. */
+export async function storedTemplates(
+  tx: Tx,
+  { repository, branch, templateCatalog, choice, parameters, switches }: GraphOfTemplates,
+): Promise<MadeOf | undefined> {
+  const catalog =
+    templateCatalog === null ? undefined : await readTemplateCatalog(tx, templateCatalog);
+  if (catalog === undefined) return undefined;
+  const given = choice.given ?? { parameters, switches };
+  const graph = choice.named ?? undefined;
+  const wishes = wishesOf({ ...given, graph }, await branchDefinition(tx, repository, branch));
+  return { templates: templatesToSign(catalog), chosen: chosenValues(templatesOf(catalog), wishes) };
+}

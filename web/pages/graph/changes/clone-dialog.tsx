@@ -1,0 +1,107 @@
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useDeferredValue, useState } from "react";
+import { type Clone, type CloneMode, ClonedGraph } from "#api/rerun.ts";
+import { tell } from "../../../farm/ask.ts";
+import { Modal } from "../../../parts/modal.tsx";
+import { newId } from "../../../parts/new-id.ts";
+import { CloneForms } from "./clone-forms.tsx";
+import "./changes.css";
+
+const modes: Readonly<Record<CloneMode, string>> = {
+  "as-it-ran": "as it ran, with what people changed",
+  uncustomised: "as its definitions said, without what people changed",
+  today: "as the definitions say today",
+};
+
+interface Props {
+  readonly graphId: string;
+  readonly onClose: () => void;
+}
+
+/** A new graph like this one. Runs and results are never cloned; what the cache has is not run again. */
+export function CloneDialog({ graphId, onClose }: Props) {
+  const navigate = useNavigate();
+  const [mode, setMode] = useState<CloneMode>("as-it-ran");
+  const [selection, setSelection] = useState("");
+  const [ownSet, setOwnSet] = useState(false);
+  const [id] = useState(newId);
+  const chosen = useDeferredValue(selection.trim());
+  const asked: Clone = { mode, ownSet, ...(chosen === "" ? {} : { selection: chosen }) };
+  const path = `/graphs/${encodeURIComponent(graphId)}/clone`;
+  const preview = useQuery({
+    queryKey: ["clone", path, asked],
+    queryFn: () => tell(ClonedGraph, path, { ...asked, dryRun: true }),
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  });
+  const clone = useMutation({
+    mutationFn: () => tell(ClonedGraph, path, { ...asked, id }),
+    onSuccess: ({ graph }) =>
+      graph !== null && navigate({ to: "/graphs/$id", params: { id: graph.id } }),
+  });
+  const problem = clone.error ?? preview.error;
+  const isReady = preview.data !== undefined && !preview.isFetching && preview.error === null;
+  return (
+    <Modal title="Clone this graph" onClose={onClose}>
+      <div className="form">
+        <fieldset className="choices">
+          <legend>A new graph</legend>
+          {Object.entries(modes).map(([each, words]) => (
+            <label key={each}>
+              <input
+                type="radio"
+                name="clone-mode"
+                checked={each === mode}
+                onChange={() => setMode(each as CloneMode)}
+              />{" "}
+              {words}
+            </label>
+          ))}
+        </fieldset>
+        <label className="stacked">
+          Only these jobs, and what they need
+          <input
+            type="text"
+            placeholder="all; or kind:test & !windows"
+            value={selection}
+            onChange={(event) => setSelection(event.target.value)}
+          />
+        </label>
+        <label>
+          <input
+            type="checkbox"
+            checked={ownSet}
+            onChange={(event) => setOwnSet(event.target.checked)}
+          />{" "}
+          in a set of its own
+        </label>
+        <div aria-live="polite" aria-busy={preview.isFetching}>
+          {preview.data === undefined || preview.error !== null ? null : (
+            <CloneForms clone={preview.data} mode={mode} />
+          )}
+        </div>
+        {problem === null ? null : (
+          <p role="alert" className="problem">
+            {problem.message}
+          </p>
+        )}
+      </div>
+      <div className="row end">
+        <button type="button" onClick={onClose}>
+          Leave it
+        </button>
+        <button
+          type="button"
+          className="primary"
+          disabled={!isReady || clone.isPending}
+          onClick={() => clone.mutate()}
+        >
+          {clone.isPending ? "Cloning…" : "Clone it"}
+        </button>
+      </div>
+    </Modal>
+  );
+}

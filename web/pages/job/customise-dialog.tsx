@@ -1,0 +1,120 @@
+import { useDeferredValue, useId, useState } from "react";
+import type { JobDetail } from "#api/graph.ts";
+import type { Customise, CustomisedJob } from "#api/rerun.ts";
+import { ChangedParts } from "../../parts/changed-parts.tsx";
+import { Modal } from "../../parts/modal.tsx";
+import { PlannedJobs } from "../graph/changes/planned-jobs.tsx";
+import { readPatch } from "./read-patch.ts";
+import { useCustomising } from "./use-customising.ts";
+import "../graph/changes/changes.css";
+
+interface Props {
+  readonly detail: JobDetail;
+  readonly onClose: () => void;
+}
+
+/** Changes a job's definition for its graph alone: what is written is tried by the farm as it is written. */
+export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Props) {
+  const [text, setText] = useState(() => JSON.stringify(origin.patch ?? {}, undefined, 2));
+  const [retrigger, setRetrigger] = useState(job.runs > 0);
+  const [reason, setReason] = useState("");
+  const help = useId();
+  const read = readPatch(useDeferredValue(text));
+  const asked: Customise | undefined =
+    read.kind === "problem" ? undefined : { job: job.name, patch: read.patch, retrigger };
+  const { preview, apply } = useCustomising(graph.id, asked);
+  const named = reason.trim() === "" ? {} : { reason: reason.trim() };
+  const problem =
+    read.kind === "problem" ? read.problem : (apply.error ?? preview.error)?.message;
+  return (
+    <Modal title={`Customise ${job.name}`} onClose={onClose}>
+      <div className="form">
+        <label className="stacked">
+          What is to be different
+          <textarea
+            rows={Math.min(16, Math.max(5, text.split("\n").length))}
+            spellCheck={false}
+            aria-describedby={help}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </label>
+        <p id={help} className="faint">
+          A JSON merge patch over the definition: what is named replaces, null removes. For this
+          graph alone; the job is marked as customised.
+        </p>
+        <label>
+          <input
+            type="checkbox"
+            checked={retrigger}
+            onChange={(event) => setRetrigger(event.target.checked)}
+          />{" "}
+          and run it anew
+        </label>
+        <label className="stacked">
+          Why?
+          <input type="text" value={reason} onChange={(event) => setReason(event.target.value)} />
+        </label>
+        <div aria-live="polite" aria-busy={preview.isFetching}>
+          {problem === undefined && preview.data !== undefined ? (
+            <Outcome customised={preview.data} />
+          ) : null}
+        </div>
+        {problem === undefined ? null : (
+          <p role="alert" className="problem">
+            {problem}
+          </p>
+        )}
+      </div>
+      <div className="row end">
+        {origin.patch === null ? null : (
+          <button
+            type="button"
+            disabled={apply.isPending}
+            onClick={() =>
+              apply.mutate(
+                { job: job.name, patch: null, retrigger, ...named },
+                { onSuccess: onClose },
+              )
+            }
+          >
+            As the definitions say
+          </button>
+        )}
+        <button type="button" onClick={onClose}>
+          Leave it as it is
+        </button>
+        <button
+          type="button"
+          className="primary"
+          disabled={
+            asked === undefined || problem !== undefined || preview.isFetching || apply.isPending
+          }
+          onClick={() =>
+            asked !== undefined && apply.mutate({ ...asked, ...named }, { onSuccess: onClose })
+          }
+        >
+          {apply.isPending ? "Doing it…" : "Customise it"}
+        </button>
+      </div>
+    </Modal>
+  );
+}
+
+function Outcome({ customised: { changes, rerun } }: { readonly customised: CustomisedJob }) {
+  return (
+    <>
+      <h3>Against the definitions</h3>
+      {changes.length === 0 ? (
+        <p className="faint">Nothing differs: it is not customised then.</p>
+      ) : (
+        <div className="diff-lines">
+          <ChangedParts
+            parts={changes.map(({ path, was, is }) => ({ path, before: was, after: is }))}
+          />
+        </div>
+      )}
+      {rerun === null ? null : <PlannedJobs change={rerun} />}
+    </>
+  );
+}

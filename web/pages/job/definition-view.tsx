@@ -1,0 +1,47 @@
+import { useState } from "react";
+import type { JobDetail } from "#api/graph.ts";
+import { ChangedParts } from "../../parts/changed-parts.tsx";
+import { definitionText } from "../../parts/definition-text.ts";
+import { CustomiseDialog } from "./customise-dialog.tsx";
+
+/** What would run, and whether somebody changed it: the patch is the mark and the difference. */
+export function DefinitionView({ detail }: { readonly detail: JobDetail }) {
+  const [isOpen, setOpen] = useState(false);
+  const { definition, origin } = detail;
+  const isCustomised = origin.patch !== null;
+  return (
+    <div className="job-main job-reading">
+      <div className="row">
+        <h2>{isCustomised ? "As it runs here" : "Definition"}</h2>
+        <span className="grow" />
+        <button type="button" onClick={() => setOpen(true)}>
+          Customise…
+        </button>
+      </div>
+      <pre className="definition">{definitionText(definition)}</pre>
+      {isCustomised ? (
+        <>
+          <h2>Changed for this graph alone</h2>
+          <div className="diff-lines">
+            <ChangedParts
+              parts={origin.changes.map(({ path, was, is }) => ({ path, before: was, after: is }))}
+            />
+          </div>
+          <div className="beside">
+            <section>
+              <h2>As the definitions say</h2>
+              <pre className="definition">{definitionText(origin.template)}</pre>
+            </section>
+            <section>
+              <h2>The patch</h2>
+              <pre className="definition">{JSON.stringify(origin.patch, undefined, 2)}</pre>
+            </section>
+          </div>
+        </>
+      ) : (
+        <p className="faint">Nobody has changed it for this graph.</p>
+      )}
+      {isOpen ? <CustomiseDialog detail={detail} onClose={() => setOpen(false)} /> : null}
+    </div>
+  );
+}

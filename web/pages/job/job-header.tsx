@@ -1,0 +1,50 @@
+import { Link } from "@tanstack/react-router";
+import type { GraphSummary, JobSummary } from "#api/graph.ts";
+import { JobMarks } from "../../parts/job-marks.tsx";
+import { StateBadge } from "../../parts/state.tsx";
+import { WhyNotRunning } from "../../parts/why-not-running.tsx";
+import { ChangeButtons } from "../graph/changes/change-buttons.tsx";
+import { ReleaseButtons } from "../graph/changes/release-buttons.tsx";
+
+interface Props {
+  readonly graph: GraphSummary;
+  readonly job: JobSummary;
+}
+
+export function JobHeader({ graph, job }: Props) {
+  return (
+    <header className="page-header">
+      <p className="crumbs">
+        <Link to="/">Repositories</Link> /{" "}
+        <Link to="/repositories/$name" params={{ name: graph.repository }}>
+          {graph.repository}
+        </Link>{" "}
+        /{" "}
+        <Link to="/graphs/$id" params={{ id: graph.id }} search={{ job: job.name }}>
+          {graph.subject}
+        </Link>
+      </p>
+      <div className="row job-title">
+        <StateBadge state={job.state} />
+        <h1>{job.name}</h1>
+        {job.kind === "command" ? null : <span className="faint">{job.kind}</span>}
+        <JobMarks job={job} />
+        <span className="grow" />
+        <div className="button-row">
+          {job.kind === "breakpoint" && job.state === "waiting" ? (
+            <ReleaseButtons graphId={graph.id} job={job.name} />
+          ) : null}
+          <ChangeButtons
+            graphId={graph.id}
+            jobs={[job]}
+            target={{ jobs: [job.name] }}
+            named={job.name}
+            isChoice
+            hasKeys
+          />
+        </div>
+      </div>
+      <WhyNotRunning graphId={graph.id} job={job} />
+    </header>
+  );
+}

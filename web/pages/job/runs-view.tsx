@@ -1,0 +1,53 @@
+import type { JobDetail, Run } from "#api/graph.ts";
+import { LogView } from "../log/log-view.tsx";
+import { runUrl } from "./load.ts";
+import { RunFacts } from "./run-facts.tsx";
+import { RunFindings } from "./run-findings.tsx";
+import { RunTabs } from "./run-tabs.tsx";
+import type { JobSearch } from "./search.ts";
+
+interface Props {
+  readonly detail: JobDetail;
+  readonly runs: readonly Run[];
+  readonly run: Run | undefined;
+  readonly line: number | undefined;
+  readonly find: string;
+  readonly onChange: (search: JobSearch) => void;
+}
+
+/** What has run: each run with why it exists, how it ended, and its log. */
+export function RunsView({ detail: { graph, job }, runs, run, line, find, onChange }: Props) {
+  if (run === undefined) {
+    return (
+      <div className="job-main">
+        <p className="empty">
+          {job.state === "unreachable" ? "It was not run." : "It has not run yet."}
+        </p>
+      </div>
+    );
+  }
+  return (
+    <div className="job-main">
+      <RunTabs
+        runs={runs}
+        chosen={run.number}
+        onChoose={(number) => onChange({ run: number, line: undefined })}
+      />
+      <RunFacts run={run} />
+      <RunFindings run={run} onLine={(to) => onChange({ line: to })} />
+      {run.servedBy === "farm" ? (
+        <p className="faint">The farm itself serves this run: there is no log.</p>
+      ) : (
+        <LogView
+          key={`${graph.id} ${job.name} ${run.number}`}
+          url={`${runUrl(graph.id, job.name, run.number)}/log`}
+          fileName={`${job.name.replaceAll("/", "-")}-${run.number}.log`}
+          line={line}
+          find={find}
+          onLine={(to) => onChange({ line: to })}
+          onFind={(text) => onChange({ find: text === "" ? undefined : text })}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type Customise, CustomisedJob } from "#api/rerun.ts";
+import { tell } from "../../farm/ask.ts";
+import { graphQuery } from "../graph/load.ts";
+import { jobQuery } from "./load.ts";
+
+/** What a changed definition would come to, and the button that makes it so. */
+export function useCustomising(graph: string, asked: Customise | undefined) {
+  const client = useQueryClient();
+  const path = `/graphs/${encodeURIComponent(graph)}/customise`;
+  const preview = useQuery({
+    queryKey: ["customise", path, asked],
+    queryFn: () => tell(CustomisedJob, path, { ...asked, dryRun: true }),
+    enabled: asked !== undefined,
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  });
+  const apply = useMutation({
+    mutationFn: (wanted: Customise) => tell(CustomisedJob, path, wanted),
+    onSuccess: async (_done, { job }) => {
+      await Promise.all([
+        client.invalidateQueries(jobQuery(graph, job)),
+        client.invalidateQueries(graphQuery(graph)),
+      ]);
+    },
+  });
+  return { preview, apply };
+}

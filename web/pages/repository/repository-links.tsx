@@ -1,0 +1,22 @@
+import { Link } from "@tanstack/react-router";
+
+/** What else there is of a repository. */
+export function RepositoryLinks({ name }: { readonly name: string }) {
+  return (
+    <nav className="page-links" aria-label={`Of ${name}`}>
+      <Link to="/repositories/$name/branches" params={{ name }}>
+        Branches
+      </Link>
+      <Link to="/new" search={{ repository: name }}>
+        New graph
+      </Link>
+      <Link to="/searches" search={{ repository: name }}>
+        Searches
+      </Link>
+      <Link to="/times" search={{ repository: name }}>
+        Times
+      </Link>
+      <Link to="/catalogs/diff">Compare definitions</Link>
+    </nav>
+  );
+}
