@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BranchName } from "./branch-name.ts";
 import { ChunkProgress } from "./chunk.ts";
 import { MadeGraph, Notification } from "./errand.ts";
 import { Findings } from "./findings.ts";
@@ -216,6 +217,7 @@ export const SubmitGraph = z.object({
   repository: z.string().min(1).max(4_096),
   rev: z.string().min(1).max(512).default("HEAD"),
   ...GraphChoice.shape,
+  branch: BranchName.optional(),
   /** Name the graph yourself, and submitting it twice is submitting it once. */
   id: z.uuid().optional(),
   /** Run even what the action cache has. */

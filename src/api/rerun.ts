@@ -2,16 +2,21 @@ import { z } from "zod";
 import { GraphSummary, RunCause } from "./graph.ts";
 import { DefinitionChange } from "./job-origin.ts";
 import { JobState } from "./job-state.ts";
+import { maxSelectionLength } from "./selection/parse-selection.ts";
 
 /** For people who ask later why it was done. */
 const Reason = z.string().min(1).max(2_000);
+
+/** Far more than any name that a definition may have. */
+const JobName = z.string().max(1_024);
+const Selection = z.string().max(maxSelectionLength);
 
 /** What every change of graphs may be asked with: to say only what it would do, or to do just that. */
 const Asking = {
   /** Answer what would happen, and change nothing. */
   dryRun: z.boolean().default(false),
   /** Of an answer to a dry run: refuse when something else would happen now. */
-  token: z.string().max(8_192).optional(),
+  token: z.string().max(100_000).optional(),
   reason: Reason.optional(),
 };
 
@@ -19,8 +24,8 @@ const Asking = {
 const Target = {
   /** All graphs of the set, not the one that is named alone. */
   wholeSet: z.boolean().default(false),
-  selection: z.string().optional(),
-  jobs: z.array(z.string()).max(10_000).optional(),
+  selection: Selection.optional(),
+  jobs: z.array(JobName).max(10_000).optional(),
 };
 
 /**
@@ -60,8 +65,8 @@ export type Deactivate = z.input<typeof Deactivate>;
 /** `POST /graphs/ID/waive`: the job goes on without the other. */
 export const Waive = z.strictObject({
   ...Asking,
-  job: z.string(),
-  on: z.string(),
+  job: JobName,
+  on: JobName,
   reason: Reason,
   /** Takes a waiver back, while the job has not started. */
   undo: z.boolean().default(false),
@@ -70,7 +75,7 @@ export type Waive = z.input<typeof Waive>;
 
 /** `POST /graphs/ID/release`: ends a breakpoint's waiting. */
 export const Release = z.strictObject({
-  job: z.string(),
+  job: JobName,
   verdict: z.enum(["go", "stop"]),
   reason: Reason.optional(),
   dryRun: z.boolean().default(false),
@@ -79,7 +84,7 @@ export type Release = z.input<typeof Release>;
 
 /** `POST /graphs/ID/customise`: a JSON merge patch (RFC 7396) over the job's definition; null takes it back. */
 export const Customise = z.strictObject({
-  job: z.string(),
+  job: JobName,
   patch: z.record(z.string(), z.json()).nullable(),
   /** Runs the job anew with it; needed when it has started. */
   retrigger: z.boolean().default(false),
@@ -100,8 +105,8 @@ export type CloneMode = z.infer<typeof CloneMode>;
 export const Clone = z.strictObject({
   mode: CloneMode.default("as-it-ran"),
   /** Of which jobs, with what they need; all by default. */
-  selection: z.string().optional(),
-  jobs: z.array(z.string()).max(10_000).optional(),
+  selection: Selection.optional(),
+  jobs: z.array(JobName).max(10_000).optional(),
   /** Leave the set of the original. */
   ownSet: z.boolean().default(false),
   reason: Reason.optional(),

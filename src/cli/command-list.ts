@@ -58,6 +58,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "show how long jobs waited and ran, and whether the goal is met",
     load: async () => (await import("./commands/times.ts")).describeTimes,
   },
+  report: {
+    summary: "tell a farm how a job went that another machine ran",
+    load: async () => (await import("./commands/report.ts")).describeReport,
+  },
   backfill: {
     summary: "run jobs on every commit of a range",
     load: async () => (await import("./commands/backfill.ts")).describeBackfill,

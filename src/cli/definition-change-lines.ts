@@ -8,8 +8,8 @@ export function definitionChangeLines(
   paint: Paint,
 ): string[] {
   return changes.flatMap(({ path, was, is }) => [
-    ...(was === undefined ? [] : [paint.red(`- ${path}: ${shown(was)}`)]),
-    ...(is === undefined ? [] : [paint.green(`+ ${path}: ${shown(is)}`)]),
+    ...(was === undefined ? [] : [paint.red(`- ${printableLine(path)}: ${shown(was)}`)]),
+    ...(is === undefined ? [] : [paint.green(`+ ${printableLine(path)}: ${shown(is)}`)]),
   ]);
 }
 

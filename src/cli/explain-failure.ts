@@ -4,6 +4,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { problemLines } from "./problem-lines.ts";
 import { ProblemsFound } from "./problems-found.ts";
 import type { Paint } from "./terminal/paint.ts";
+import { printableLog } from "./terminal/printable-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface Explanation {
@@ -21,7 +22,7 @@ export function explainFailure(reason: unknown, paint: Paint): Explanation {
   const sourceOf = fault instanceof ProblemsFound ? fault.sourceOf : () => undefined;
   return {
     lines: [
-      `${paint.red("error:")} ${problems.length === 0 ? fault.message : headOf(problems)}`,
+      `${paint.red("error:")} ${problems.length === 0 ? printableLog(fault.message) : headOf(problems)}`,
       ...problems.flatMap((problem) => problemLines(problem, sourceOf(problem.file), paint)),
       ...wayOut(fault),
       ...stackOf(reason, fault),

@@ -9,7 +9,7 @@ const mostColumns = 100;
 export function problemLines(problem: Problem, text: string | undefined, paint: Paint): string[] {
   const { file, line, column, message } = problem;
   const place = [file, line, column].filter((part) => part !== null).join(":");
-  const head = `${paint.bold(place)}: ${printableLine(message)}`;
+  const head = `${paint.bold(printableLine(place))}: ${printableLine(message)}`;
   const source = line === null ? undefined : text?.split("\n")[line - 1];
   if (source === undefined || line === null) return [head];
   const at = (column ?? 1) - 1;

@@ -24,6 +24,7 @@ export interface SubmissionOptions {
   readonly cache?: boolean;
   readonly priority?: number;
   readonly top?: boolean;
+  readonly ttl?: string;
 }
 
 /** A request for a graph, and where the texts of its definitions can be looked up. */
@@ -56,6 +57,7 @@ export async function submissionOf(
       skipCache: options.cache === false,
       ...(options.priority === undefined ? {} : { priority: options.priority }),
       ...(options.top === undefined ? {} : { top: options.top }),
+      ...(options.ttl === undefined ? {} : { ttl: options.ttl }),
       ...(options.definitions === undefined
         ? {}
         : { definitions: await readDefinitionsFolder(resolve(directory, options.definitions)) }),

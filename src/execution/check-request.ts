@@ -1,12 +1,11 @@
 import { Fault } from "#core/fault.ts";
+import { isKeepable } from "#core/keepable-text.ts";
 import { requirementsOf } from "#core/platform.ts";
 import type { ExecutionRequest } from "./execution.ts";
 
 /** An index entry of PostgreSQL holds 2,704 bytes; the rest of ours needs some of them. */
 const longestRequirements = 2_000;
 const longestName = 1_024;
-/** PostgreSQL's text knows neither NUL nor half a surrogate pair. */
-const unkeepable = /[\0\p{Surrogate}]/u;
 
 /**
  * The platform properties that a worker must offer, as canonical JSON.
@@ -35,7 +34,7 @@ export function checkRequest(request: ExecutionRequest): void {
   }
   const texts = [...Object.entries(request.platform).flat(), request.project, request.invocation];
   for (const text of texts) {
-    if (text.length > longestName || unkeepable.test(text)) {
+    if (text.length > longestName || !isKeepable(text)) {
       throw new Fault(
         "invalid_argument",
         `${JSON.stringify(text.slice(0, 80))} cannot be a name: it is too long, or not Unicode text without NUL`,

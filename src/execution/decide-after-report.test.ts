@@ -20,6 +20,7 @@ test.each([
   { end: reported("cancelled"), attempt: 1, expected: requeue("infrastructure_error") },
   { end: { kind: "expired" }, attempt: 4, expected: requeue("worker_lost") },
   { end: { kind: "expired" }, attempt: 5, expected: finish("worker_lost") },
+  { end: { kind: "replaced" }, attempt: 4, expected: requeue("worker_lost") },
   { end: { kind: "released" }, attempt: 5, expected: { kind: "return" } },
 ] as const)(
   "$end.kind $end.outcome at attempt $attempt: $expected.kind $expected.outcome",
@@ -43,7 +44,12 @@ const anyEnd: fc.Arbitrary<LeaseEnd> = fc.oneof(
     ),
     lacksInputs: fc.boolean(),
   }),
-  fc.constantFrom<LeaseEnd>({ kind: "expired" }, { kind: "released" }, { kind: "cancel-overdue" }),
+  fc.constantFrom<LeaseEnd>(
+    { kind: "expired" },
+    { kind: "replaced" },
+    { kind: "released" },
+    { kind: "cancel-overdue" },
+  ),
 );
 
 test("what is to be cancelled never goes back to the queue", () => {

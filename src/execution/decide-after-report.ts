@@ -8,8 +8,10 @@ export type LeaseEnd =
       /** Input blobs that were not to be had: no other worker would find them either. */
       readonly lacksInputs: boolean;
     }
-  /** Its time ran out, or its worker was replaced. */
+  /** Its time ran out. */
   | { readonly kind: "expired" }
+  /** Another process has the name of its worker. */
+  | { readonly kind: "replaced" }
   /** The worker gave it back. */
   | { readonly kind: "released" }
   /** It was to be cancelled, and the worker did not say in time that it had. */
@@ -45,6 +47,7 @@ export function decideAfterReport(
       if (end.lacksInputs) return { kind: "finish", outcome: "failed" };
       return afterOutcome(held, end.outcome, mostAttempts);
     case "expired":
+    case "replaced":
       return tryAgain(held, "worker_lost", mostAttempts);
     case "released":
       if (held.cancelRequested) return { kind: "finish", outcome: "cancelled" };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { digestKey, parseDigestKey } from "#core/digest.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
+import { type Sql, sql } from "#db/sql.ts";
 import { ExecutionId, type Outcome } from "./execution.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
 import type { Lease } from "./lease.ts";
@@ -24,18 +24,39 @@ const HeldRow = z.object({
   leasedAt: z.date(),
   startedAt: z.date().nullable(),
   cancelRequested: z.boolean(),
+  /** Whether its time is over. */
+  isOver: z.boolean(),
 });
 export type HeldRow = z.infer<typeof HeldRow>;
 
+/**
+ * How long after an execution's timeout its worker may still be busy with ending it.
+ *
+ * It uploads the outputs in that time: gigabytes over a slow line, beating all along. This only takes from
+ * a worker that is alive what it has forgotten; one that is gone is found by its heartbeats.
+ */
+const endingMs = 30 * 60_000;
+
+/** So is the time of a worker that beats on, but did not end the process at its timeout. */
+function isOver(now: Date): Sql {
+  return sql`(
+    leased_until <= ${now} or coalesce(
+      started_at + (timeout_ms + ${endingMs}::bigint) * interval '1 millisecond' <= ${now}, false))`;
+}
+
 /** Locks those of the executions that are leased, until the transaction ends. */
-export function lockLeased(tx: Tx, ids: readonly ExecutionId[]): Promise<HeldRow[]> {
+export function lockLeased(
+  tx: Tx,
+  ids: readonly ExecutionId[],
+  now: Date,
+): Promise<HeldRow[]> {
   return tx.many(
     HeldRow,
     sql`
       select id, project, domain, action_digest as "actionDigest", invocation,
         do_not_cache as "doNotCache", attempt, epoch, worker, worker_instance as "workerInstance",
         queued_at as "queuedAt", leased_at as "leasedAt", started_at as "startedAt",
-        cancel_requested_at is not null as "cancelRequested"
+        cancel_requested_at is not null as "cancelRequested", ${isOver(now)} as "isOver"
       from execution
       where id = any(${ids}::uuid[]) and state = 'leased'
       order by id
@@ -130,27 +151,13 @@ export async function finishHeld(
   `);
 }
 
-/**
- * How long after an execution's timeout its worker may still be busy with ending it.
- *
- * It uploads the outputs in that time: gigabytes over a slow line, beating all along. This only takes from
- * a worker that is alive what it has forgotten; one that is gone is found by its heartbeats.
- */
-const endingMs = 30 * 60_000;
-
-/**
- * Leases whose time is over, oldest first.
- *
- * So are those whose worker beats on, but did not end the process at its timeout.
- */
+/** Leases whose time is over, oldest first. */
 export function expiredLeases(tx: Tx, now: Date, most: number): Promise<Lease[]> {
   return tx.many(
     LeaseRow,
     sql`
       select id as "executionId", attempt, epoch from execution
-      where state = 'leased' and (
-        leased_until <= ${now}
-        or started_at + (timeout_ms + ${endingMs}::bigint) * interval '1 millisecond' <= ${now})
+      where state = 'leased' and ${isOver(now)}
       order by leased_until limit ${most}
     `,
   );

@@ -10,7 +10,7 @@ import { ExecutionId, type ExecutionRequest } from "./execution.ts";
 import { type ExecutionWatch, executionWatch } from "./execution-watch.ts";
 import { type Heartbeat, type HeartbeatAnswer, takeHeartbeats } from "./heartbeat.ts";
 import { type FinishReport, judgeReport } from "./judge-report.ts";
-import { currentLeases, extendLeases, markStarted } from "./lease.store.ts";
+import { currentLeases, markStarted } from "./lease.store.ts";
 import { type Lease, type LeasedExecution, leaseKey, type WorkerProcess } from "./lease.ts";
 import { grantedLeaseMs } from "./lease-length.ts";
 import { leaseRescuer } from "./lease-rescuer.ts";
@@ -118,7 +118,7 @@ export async function openExecutionQueue(parts: {
       // Only pages would miss it, should a crash forget it.
       await commitWithoutWaiting(tx);
       await preferIndexes(tx);
-      const news = await markStarted(tx, started);
+      const news = await markStarted(tx, started, clock.now());
       await notifyExecutions(
         tx,
         news.map(({ executionId }) => executionId),
@@ -150,17 +150,6 @@ export async function openExecutionQueue(parts: {
       known.find((each) => each.name === name && each.instanceId === instanceId),
     );
   });
-
-  /** A worker that has long leases has them before it learns of them: no cut can come between. */
-  const lengthen = async (leased: LeasedExecution[], leaseMs: number) => {
-    if (leased.length === 0 || leaseMs <= times.leaseMs) return leased;
-    const until = new Date(clock.now().getTime() + leaseMs);
-    await extendLeases(
-      db,
-      leased.map(({ lease }) => ({ lease, until })),
-    );
-    return leased;
-  };
 
   const nameDesk = workerNameDesk({ db, clock, aliveMs: 2 * times.heartbeatMs });
 
@@ -214,7 +203,7 @@ export async function openExecutionQueue(parts: {
       const others = await nameDesk.register(
         described.leaseMs === null ? described : { ...described, leaseMs },
       );
-      await Promise.all(others.map((lease) => ending.add({ lease, end: { kind: "expired" } })));
+      await Promise.all(others.map((lease) => ending.add({ lease, end: { kind: "replaced" } })));
       return leaseMs;
     },
 
@@ -227,8 +216,7 @@ export async function openExecutionQueue(parts: {
         );
       }
       if (worker.draining || most < 1) return [];
-      const leased = await desk.claim({ worker, most, waitMs, signal });
-      return lengthen(leased, worker.leaseMs ?? times.leaseMs);
+      return desk.claim({ worker, most, waitMs, signal });
     },
 
     heartbeat: (beat) => beating.add(beat),

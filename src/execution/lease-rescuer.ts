@@ -17,9 +17,9 @@ export interface LeaseRescuer extends Service {
 /**
  * Ends leases whose workers went silent, or did not confirm a cancellation.
  *
- * Finding is apart from ending: each lease found is ended by its attempt and epoch, so that one which was
- * finished, extended or found by another server in between is left alone. (A rescuer that goes by the id
- * alone sets back what has just been finished.)
+ * Finding is apart from ending: each lease found is ended by its attempt and epoch, and only if its time is
+ * over still, so that one which was finished, extended or found by another server in between is left alone.
+ * (A rescuer that goes by the id alone sets back what has just been finished.)
  */
 export function leaseRescuer(parts: {
   readonly db: Db;

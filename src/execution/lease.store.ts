@@ -43,10 +43,16 @@ export function extendLeases(
   );
 }
 
-/** Notes when the processes started; answers the leases of which it had not been known. */
+/**
+ * Notes when the processes started; answers the leases of which it had not been known.
+ *
+ * From here on a worker that asked for long leases has one, and no cut can come between. Not from the
+ * hand-out: a machine that is lost while its claim waits would keep what it never got.
+ */
 export function markStarted(
   tx: Tx,
   started: readonly { readonly lease: Lease; readonly at: Date }[],
+  now: Date,
 ): Promise<Lease[]> {
   return tx.many(
     LeaseRow,
@@ -64,9 +70,12 @@ export function markStarted(
         for no key update of execution
       )
       update execution
-      -- A worker's clock may be wrong; nothing starts before it was handed out.
-      set started_at = greatest(leased_at, (${started.map(({ at }) => at.toISOString())}::text[])[
-        array_position(${started.map(({ lease }) => lease.executionId)}::uuid[], id)]::timestamptz)
+      -- A worker's clock may be wrong; nothing starts before it was handed out, or later than it is told.
+      set started_at = greatest(leased_at, (${started.map(({ at }) => (at < now ? at : now).toISOString())}::text[])[
+            array_position(${started.map(({ lease }) => lease.executionId)}::uuid[], id)]::timestamptz),
+          leased_until = greatest(leased_until, ${now}::timestamptz + interval '1 millisecond' * (
+            select lease_ms from worker
+            where worker.name = execution.worker and worker.instance_id = execution.worker_instance))
       where id = any(array(select id from held))
       returning id as "executionId", attempt, epoch
     `,

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { freshDb } from "../../test/support/fresh-db.ts";
+import { expiredLeases } from "./end-leases.store.ts";
 import { aRequest, aWorker, executionId, movableClock, never } from "./execution.fixture.ts";
 import { openTestQueues } from "./execution-queue.fixture.ts";
 import { readLog } from "./log.store.ts";
-import { readAttempts } from "./read-executions.store.ts";
+import { readAttempts, readExecutions } from "./read-executions.store.ts";
+import { settleLeases } from "./settle-leases.ts";
 
 const db = await freshDb();
 afterAll(() => db.close());
@@ -164,20 +166,35 @@ describe("a lease", () => {
 describe("a long lease", () => {
   const askedMs = 20 * 60_000;
 
-  test("is long from the moment it is handed out, before any heartbeat", async () => {
+  test("is as short as others until its worker shows that it has the work", async () => {
+    // A machine that died while its claim waited: what it was handed, it never got.
     const clock = movableClock();
     const queue = await open({ clock });
     const far = aWorker("far", { leaseMs: askedMs });
     expect(await queue.register(far)).toBe(askedMs);
     await queue.submit(aRequest());
+    await queue.claim(far, 1, 1_000, never);
 
+    clock.pass(queue.times.leaseMs);
+
+    expect(await queue.rescue()).toBe(1);
+  });
+
+  test("is long once the start is told, before any heartbeat", async () => {
+    const clock = movableClock();
+    const queue = await open({ clock });
+    const far = aWorker("far", { leaseMs: askedMs });
+    await queue.register(far);
+    await queue.submit(aRequest());
     const [held] = await queue.claim(far, 1, 1_000, never);
+    if (held === undefined) throw new Error("nothing was handed out");
+
+    await queue.started(held.lease, clock.now());
     clock.pass(askedMs - 1);
 
     expect(await queue.rescue()).toBe(0);
     clock.pass(1);
     expect(await queue.rescue()).toBe(1);
-    expect(held).toBeDefined();
   });
 
   test("is extended by its own length, and leaves the leases of others short", async () => {
@@ -235,4 +252,57 @@ test("a lease whose time is over is as good as ever while nobody has ended it", 
   expect(appended).toEqual({ accepted: true, nextOffset: 1 });
   expect(rescued).toBe(0);
   expect(verdict).toBe("accepted");
+});
+
+test("a lease that is extended after a rescuer found it, and before it is ended, goes on", async () => {
+  // Given a lease whose time is over, and a rescuer that has just found it
+  const clock = movableClock();
+  const queue = await open({ clock });
+  const worker = aWorker("w");
+  await queue.register(worker);
+  await queue.submit(aRequest());
+  const [held] = await queue.claim(worker, 1, 1_000, never);
+  if (held === undefined) throw new Error("nothing was handed out");
+  clock.pass(queue.times.leaseMs);
+  const now = clock.now();
+  const found = await expiredLeases(db, now, 10);
+
+  // When the worker's heartbeat arrives first
+  const beat = await queue.heartbeat({ worker, leases: [held.lease], draining: false });
+  const { verdicts } = await db.transaction((tx) =>
+    settleLeases(
+      tx,
+      found.map((lease) => ({ lease, end: { kind: "expired" } })),
+      { now, mostAttempts: 5, hooks: {} },
+    ),
+  );
+
+  // Then what it was told is true
+  expect(found).toEqual([held.lease]);
+  expect(beat.lost).toEqual([]);
+  expect(verdicts).toEqual(["refused"]);
+  expect(await queue.finish({ lease: held.lease, outcome: "failed", exitCode: 1 })).toBe(
+    "accepted",
+  );
+});
+
+test.each([
+  { clocks: "an hour fast", at: (now: number) => new Date(now + 3_600_000) },
+  { clocks: "in the last year that there is", at: () => new Date("9999-12-31T23:59:59Z") },
+])("nothing starts later than its start is told by a worker whose clock is $clocks", async ({
+  at,
+}) => {
+  const clock = movableClock();
+  const queue = await open({ clock });
+  const worker = aWorker("w");
+  await queue.register(worker);
+  await queue.submit(aRequest());
+  const [held] = await queue.claim(worker, 1, 1_000, never);
+  if (held === undefined) throw new Error("nothing was handed out");
+  clock.pass(1_000);
+
+  expect(await queue.started(held.lease, at(clock.now().getTime()))).toBe(true);
+
+  const [view] = await readExecutions(db, [held.lease.executionId]);
+  expect(view?.state).toMatchObject({ kind: "leased", startedAt: clock.now() });
 });

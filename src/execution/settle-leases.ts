@@ -1,4 +1,5 @@
 import type { Digest } from "#core/digest.ts";
+import { keepableText } from "#core/keepable-text.ts";
 import type { Tx } from "#db/db.ts";
 import { decideAfterReport, type LeaseEnd } from "./decide-after-report.ts";
 import {
@@ -54,6 +55,7 @@ export async function settleLeases(
       await lockLeased(
         tx,
         endings.map(({ lease }) => lease.executionId),
+        rules.now,
       )
     ).map((row) => [leaseKey({ ...row, executionId: row.id }), row]),
   );
@@ -65,6 +67,8 @@ export async function settleLeases(
     const key = leaseKey(ending.lease);
     const row = held.get(key);
     if (row === undefined) return "refused";
+    // Extended since it was found: its worker was told so, and goes on.
+    if (ending.end.kind === "expired" && !row.isOver) return "refused";
     held.delete(key);
     const decision = decideAfterReport(
       { ...row, hasStarted: row.startedAt !== null },
@@ -152,12 +156,11 @@ const longestMessage = 8_000;
 function messageOfEnding(ending: EndingLease, row: HeldRow): string {
   switch (ending.end.kind) {
     case "reported":
-      // NUL and halves of surrogate pairs are no text to PostgreSQL.
-      return (ending.message ?? "")
-        .slice(0, longestMessage)
-        .replace(/[\0\p{Surrogate}]/gu, "\uFFFD");
+      return keepableText(ending.message ?? "", longestMessage);
     case "expired":
       return `the worker ${row.worker} was lost`;
+    case "replaced":
+      return `the worker ${row.worker} was started anew`;
     case "released":
       return `the worker ${row.worker} gave it back`;
     case "cancel-overdue":

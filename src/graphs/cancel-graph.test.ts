@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { everybody } from "#access/principal.ts";
+import { Retrigger } from "#api/rerun.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { type CancellingQueue, cancelGraph } from "./cancel-graph.ts";
 import { farmOfGraphs } from "./farm-of-graphs.fixture.ts";
 import { wholeGraph } from "./graph-page.store.ts";
 import { jobDetail } from "./job-detail.store.ts";
+import { retrigger } from "./reruns/retrigger.ts";
 
 const db = await freshDb();
 let farm: Awaited<ReturnType<typeof farmOfGraphs>>;
@@ -121,3 +123,25 @@ function committingTogether(each: Db, number: number): Db {
   };
   return { ...each, transaction: (work) => each.transaction((tx) => waitForAll(tx, work)) };
 }
+
+test("a join that stood open when its graph was cancelled opens again with what it gathers", async () => {
+  const mark = randomUUID();
+  commitJobs(
+    `  a: {commands: "first # ${mark}"}\n  all: {kind: join, needs: [a]}\n` +
+      `  b: {commands: "b # ${mark}", needs: [all]}`,
+  );
+  const { id } = await farm.submit();
+  await farm.work();
+  const again = (names: string[]) =>
+    retrigger({ db, pricePerWorkerMinute: 0 }, id, Retrigger.parse({ jobs: names }), everybody);
+  await again(["a"]);
+  await farm.prepare();
+
+  await cancelGraph(db, farm.queue, everybody, id);
+  expect(await farm.states(id)).toEqual({ a: "cancelled", all: "unreachable", b: "succeeded" });
+  await again(["a", "b"]);
+
+  expect(await farm.states(id)).toEqual({ a: "ready", all: "blocked", b: "blocked" });
+  await farm.work();
+  expect(await farm.states(id)).toEqual({ a: "succeeded", all: "succeeded", b: "succeeded" });
+});

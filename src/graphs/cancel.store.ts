@@ -19,12 +19,14 @@ export async function dropWishes(
   graphId: GraphId,
   jobs?: readonly string[],
 ): Promise<string[]> {
-  // A join that has succeeded wants nothing that could be taken from it.
+  // A join that has joined goes on wanting, open or not: else it would stand as succeeded while what it
+  // gathers runs anew, and what hangs on it would not wait.
   const rows = await tx.many(
     Name,
     sql`
       update job set wanted = null, runs_left = 0
       where graph_id = ${graphId} and wanted is not null and state in ('blocked', 'unreachable', 'ready')
+        and not (kind = 'join' and runs > 0)
         and (${jobs === undefined} or name = any(${jobs ?? []}::text[]))
       returning name
     `,
@@ -66,7 +68,7 @@ export async function finishRunsWithoutExecution(tx: Tx, graphId: GraphId): Prom
         and served_by in ('farm', 'outside')
       returning graph_id, job
     )
-    update job set yield = 'cancelled'
+    update job set yield = 'cancelled', runs_left = 0
     from ended where job.graph_id = ended.graph_id and job.name = ended.job
   `);
 }
@@ -112,7 +114,7 @@ export function finishSharedRuns(
           )
         returning graph_id, job
       )
-      update job set yield = 'cancelled'
+      update job set yield = 'cancelled', runs_left = 0
       from ended where job.graph_id = ended.graph_id and job.name = ended.job
       returning job.graph_id as "graphId", job.name as job
     `,

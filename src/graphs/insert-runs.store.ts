@@ -47,6 +47,8 @@ export type NewRun = JobKey & {
       }
     /** Workers share its items; each batch is an execution of its own. */
     | { readonly kind: "items" }
+    /** A machine that is not the farm's has begun it, and reports. */
+    | { readonly kind: "outside" }
   );
 
 /** Adds runs, each the next of its job, which then wants none any more. The graphs are locked. */
@@ -174,6 +176,8 @@ function asRow(run: NewRun) {
       };
     case "items":
       return { ...about, served_by: "items", state: "running" };
+    case "outside":
+      return { ...about, served_by: "outside", state: "running" };
   }
 }
 

@@ -1,10 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { everybody } from "#access/principal.ts";
+import { Activate, Deactivate, Waive } from "#api/rerun.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { farmOfGraphs } from "./farm-of-graphs.fixture.ts";
-import { keepTaken, postponeJob, takeReadyJobs } from "./ready-job.store.ts";
+import { prepareReadyJobs } from "./graph-runner.ts";
+import { keepTaken, postponeJob, stillTaken, takeReadyJobs } from "./ready-job.store.ts";
+import { activate, deactivate } from "./reruns/activate.ts";
+import { waive } from "./reruns/waive.ts";
 
 const db = await freshDb();
 let farm: Awaited<ReturnType<typeof farmOfGraphs>>;
@@ -41,4 +46,37 @@ test("a job that was postponed waits as long as that said, though its turn goes 
     { name: "late", minutes: 10 },
     { name: "slow", minutes: 1 },
   ]);
+});
+
+test("what was prepared of inputs that were made anew meanwhile is thrown away", async () => {
+  const mark = randomUUID();
+  farm.repository.write({
+    ".grange/jobs.yml": `version: 1\njobs:\n  a: {commands: "a # ${mark}"}\n  b: {commands: "b # ${mark}", needs: [a]}`,
+  });
+  farm.repository.commit("Change");
+  const { id } = await farm.submit();
+  await prepareReadyJobs(farm.parts);
+  const [a] = await farm.claim(10_000);
+  if (a === undefined) throw new Error("nothing was handed out");
+  await farm.queue.finish({ lease: a.lease, outcome: "failed", exitCode: 1 });
+  await waive(
+    { db, pricePerWorkerMinute: 0 },
+    id,
+    Waive.parse({ job: "b", on: "a", reason: "x" }),
+    everybody,
+  );
+  const slow = await takeReadyJobs(db, 16, 15);
+  expect(slow.map(({ job }) => job)).toContain("b");
+
+  // It stops being ready, and is ready again, before whoever prepares it is done.
+  const rooms = { db, pricePerWorkerMinute: 0 };
+  await deactivate(rooms, id, Deactivate.parse({ jobs: ["b"] }), everybody);
+  await activate(rooms, id, Activate.parse({ jobs: ["b"] }), everybody);
+
+  expect((await farm.states(id)).b).toBe("ready");
+  const still = await stillTaken(
+    db,
+    slow.filter(({ graphId }) => graphId === id),
+  );
+  expect([...still]).toEqual([]);
 });

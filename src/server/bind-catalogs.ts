@@ -6,6 +6,7 @@ import { pushCatalog } from "#graphs/catalogs/push-catalog.ts";
 import { catalogSummaries } from "#graphs/catalogs/template-catalog.store.ts";
 import type { CatalogFarm } from "./http/catalog-farm.ts";
 import { found } from "./http/found.ts";
+import { requireMayPreview } from "./may-preview.ts";
 import type { Rooms } from "./open-rooms.ts";
 
 export function bindCatalogs(rooms: Rooms): CatalogFarm {
@@ -20,7 +21,10 @@ export function bindCatalogs(rooms: Rooms): CatalogFarm {
       return { ...found(summary, `catalog ${written}`), entries: [...entries] };
     },
     catalogDiff: (a, b, repository) => diffCatalogs(rooms, a, b, repository),
-    previewGraph: (request) => previewGraph(rooms, request),
+    previewGraph(request, by) {
+      requireMayPreview(by, request);
+      return previewGraph(rooms, request);
+    },
     branches: (repository) => db.transaction((tx) => listBranches(tx, repository)),
     branch: (repository, branch) => db.transaction((tx) => showBranch(tx, repository, branch)),
     setBranch: (repository, branch, request, by) =>

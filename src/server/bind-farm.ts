@@ -11,6 +11,7 @@ import { submitGraph } from "#graphs/submit-graph.ts";
 import { bindAccess } from "./bind-access.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindReruns } from "./bind-reruns.ts";
+import { bindManifests } from "./bind-manifests.ts";
 import { bindSearches } from "./bind-searches.ts";
 import { bindTimes } from "./bind-times.ts";
 import { bindWaiting } from "./bind-waiting.ts";
@@ -40,6 +41,7 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     ...waiting,
     ...bindCatalogs(rooms),
     ...bindReruns(rooms),
+    ...bindManifests(rooms),
     ...bindSearches(rooms),
     ...bindTimes(rooms),
     version,

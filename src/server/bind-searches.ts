@@ -1,5 +1,7 @@
 import { Fault } from "#core/fault.ts";
+import { GraphId } from "#graphs/graph-id.ts";
 import { cancelSearch } from "#graphs/ranges/cancel-search.ts";
+import { jobCoalescing } from "#graphs/ranges/job-coalescing.store.ts";
 import {
   commitsBefore,
   findSearch,
@@ -29,6 +31,8 @@ export function bindSearches(rooms: Rooms): SearchFarm {
       const last = commitList.at(-1)?.position ?? 1;
       return { ...search, commitList, next: commitList.length < limit || last === 1 ? null : last };
     },
+
+    jobCoalescing: (id, job) => jobCoalescing(db, GraphId.parse(id), job),
 
     async cancelSearch(written, by) {
       const id = searchIdFrom(written);

@@ -7,6 +7,7 @@ import { deleteOldExecutions } from "#execution/retention.store.ts";
 import { forgetWorkers } from "#execution/worker.store.ts";
 import { passCancellationsOn } from "#graphs/cancel-graph.ts";
 import { expireJobs } from "#graphs/expiry/expire-jobs.ts";
+import { coalesceJobs } from "#graphs/ranges/coalesce-jobs.ts";
 import { rollUpGraphs } from "#graphs/times/graph-times.store.ts";
 import { rollUpRuns } from "#graphs/times/run-history.store.ts";
 
@@ -43,6 +44,11 @@ export function startHousekeeping(rooms: {
       async run() {
         while ((await expireJobs(db, queue, clock.now())) > 0);
       },
+    },
+    {
+      name: "let newer jobs answer for older ones that wait",
+      everyMs: 1_000,
+      run: () => coalesceJobs(db, queue, clock.now()),
     },
     {
       name: "count what runs and graphs took",

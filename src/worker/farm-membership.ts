@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Fault } from "#core/fault.ts";
 import { HeartbeatRequestSchema, type Lease } from "#proto/grange/worker/v1/worker_pb.ts";
-import type { AgentParts } from "./agent.ts";
+import type { AgentParts } from "./agent-parts.ts";
 import type { FarmContact } from "./farm-contact.ts";
 import { registerWorker } from "./register-worker.ts";
 import { rest } from "./resting.ts";

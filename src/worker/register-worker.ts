@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { RegisterRequestSchema } from "#proto/grange/worker/v1/worker_pb.ts";
-import type { AgentParts } from "./agent.ts";
+import type { AgentParts } from "./agent-parts.ts";
 
 /** For a farm that does not say how often it wants to hear from us. */
 const usualHeartbeatMs = 5_000;

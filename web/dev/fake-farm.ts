@@ -1,5 +1,7 @@
+import type { BranchChange } from "#api/branch.ts";
 import type { Graph, GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts";
 import { isOver, type JobState } from "#api/job-state.ts";
+import type { Search } from "#api/search.ts";
 import type { Worker } from "#api/worker.ts";
 
 /** One run's log: its bytes so far, and whether more will come. */
@@ -13,6 +15,10 @@ export class FakeFarm {
   readonly graphs = new Map<string, Graph>();
   readonly workers: Worker[] = [];
   readonly logs = new Map<string, FakeLog>();
+  /** By repository and branch, the newest first. */
+  readonly branchChanges = new Map<string, readonly BranchChange[]>();
+  /** The newest first. */
+  readonly searches: Search[] = [];
   readonly #listeners = new Set<() => void>();
 
   onChange(listener: () => void): () => void {

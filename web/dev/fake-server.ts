@@ -2,10 +2,15 @@ import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
+import { text } from "node:stream/consumers";
 import type { GraphSummary } from "#api/graph.ts";
+import { JobWaiting } from "#api/waiting.ts";
 import { incompleteTail } from "../pages/log/incomplete-tail.ts";
+import { answerMadeUp } from "./answer-made-up.ts";
+import { changeFakeGraph } from "./fake-changes.ts";
 import { type FakeFarm, summaryOf } from "./fake-farm.ts";
-import { madeUpJob } from "./made-up-job.ts";
+import { FakeRefusal } from "./fake-refusal.ts";
+import { madeUpJob, whyMadeUpJobWaits } from "./made-up-job.ts";
 import { sendEvents } from "./send-events.ts";
 
 export interface FakeServer {
@@ -48,7 +53,12 @@ export async function startFakeServer(
     const answer = url.pathname.startsWith("/api/v1/")
       ? answerApi(farm, request, response, url, streams)
       : answerPage(options.pagesDirectory, url.pathname, response);
-    answer.catch((reason: unknown) => response.destroy(reason as Error));
+    answer.catch((reason: unknown) => {
+      if (reason instanceof FakeRefusal) {
+        return sendFailure(response, reason.status, reason.code, reason.message);
+      }
+      return response.destroy(reason as Error);
+    });
   });
   await new Promise<void>((resolve) => {
     server.listen(options.port, "127.0.0.1", resolve);
@@ -100,6 +110,11 @@ async function answerApi(
   const repository = url.searchParams.get("repository");
   const number = (name: string) => Number(url.searchParams.get(name) ?? 0);
 
+  const body: unknown =
+    request.method === "GET" ? undefined : JSON.parse((await text(request)) || "{}");
+
+  const said = answerMadeUp(farm, { kind, id, rest, url, body });
+  if (said !== undefined) return sendJson(response, said);
   if (kind === "repositories") {
     const names = new Set([...farm.graphs.values()].map((graph) => graph.repository));
     return sendJson(
@@ -158,6 +173,8 @@ async function answerApi(
     );
     return sendJson(response, summaryOf(farm.graphs.get(graph.id) ?? graph));
   }
+  const changed = rest.length === 1 ? changeFakeGraph(farm, graph, rest[0] ?? "", body) : undefined;
+  if (changed !== undefined) return sendJson(response, changed);
   if (rest[0] === "events") {
     let since = Number(request.headers["last-event-id"] ?? number("since"));
     return sendEvents(farm, response, streams, (send, end) => {
@@ -175,6 +192,9 @@ async function answerApi(
     return sendFailure(response, 404, "not_found", `graph ${graph.id} has no job ${rest[1] ?? ""}`);
   }
   if (rest.length === 2) return sendJson(response, madeUpJob(graph, job));
+  if (rest[2] === "waiting") {
+    return sendJson(response, JobWaiting.parse({ waiting: whyMadeUpJobWaits(job) }));
+  }
   if (rest[2] === "cancel") {
     farm.change(graph.id, {
       [job.name]: { state: "cancelled", finishedAt: new Date().toISOString() },

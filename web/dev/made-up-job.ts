@@ -1,4 +1,5 @@
 import type { Graph, JobDetail, JobSummary, Run } from "#api/graph.ts";
+import type { WaitingReason } from "#api/waiting.ts";
 
 /** All of a job, made up from its summary: as many runs as it says, the last one like itself. */
 export function madeUpJob(graph: Graph, job: JobSummary): JobDetail {
@@ -75,5 +76,29 @@ function madeUpRun(graph: Graph, job: JobSummary, number: number, last: boolean)
             { path: "dist/assets", kind: "directory", digest: `${hash}/310`, sizeBytes: null },
           ]
         : [],
+  };
+}
+
+/** Why a made-up job does not run. */
+export function whyMadeUpJobWaits(job: JobSummary): WaitingReason | null {
+  if (job.kind === "breakpoint" && job.state === "waiting") {
+    return {
+      kind: "person",
+      sentence: "waits for a person to release it",
+      advice: null,
+      breakpoint: job.name,
+      mayRelease: [],
+      message: "Look at the screenshots first",
+      until: null,
+    };
+  }
+  if (job.reason === null) return null;
+  return {
+    kind: "dependency",
+    sentence: job.reason,
+    advice: null,
+    root: null,
+    jobs: [],
+    count: 0,
   };
 }

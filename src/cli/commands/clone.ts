@@ -3,6 +3,7 @@ import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import type { Paint } from "../terminal/paint.ts";
+import { printableLine } from "../terminal/printable-text.ts";
 
 interface CloneOptions extends CommonOptions {
   readonly uncustomised?: boolean;
@@ -66,7 +67,7 @@ function differenceLines(
   linesOf: (changes: ClonedGraph["differences"][number]["customisations"]) => string[],
 ): string[] {
   const lines = differences.flatMap(({ job, customisations, changesSince, ...forms }) => [
-    paint.bold(job),
+    paint.bold(printableLine(job)),
     ...(customisations.length === 0 ? [] : ["  changed by people:"]),
     ...linesOf(customisations).map((line) => `    ${line}`),
     ...(changesSince.length === 0 ? [] : ["  changed in the definitions since:"]),
@@ -74,6 +75,7 @@ function differenceLines(
     ...(forms.asItRan === null ? ["  new in the definitions"] : []),
     ...(forms.today === null && todayProblem === null ? ["  not in the definitions any more"] : []),
   ]);
-  const problem = todayProblem === null ? [] : [`Not compared with today: ${todayProblem}`];
+  const problem =
+    todayProblem === null ? [] : [`Not compared with today: ${printableLine(todayProblem)}`];
   return [...lines, ...problem];
 }

@@ -6,6 +6,7 @@ import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { signedNumber } from "../signed-number.ts";
+import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -103,8 +104,8 @@ function ruleLines(rules: readonly GrantRule[]): string[] {
     ...rules.map((rule) => [
       rule.principal,
       rule.verb,
-      rule.repository,
-      rule.branch,
+      printableLine(rule.repository),
+      printableLine(rule.branch),
       rule.priorityCap === null ? "-" : String(rule.priorityCap),
       rule.top ? "yes" : "-",
       rule.createdBy,

@@ -3,6 +3,7 @@ import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { signedNumber } from "../signed-number.ts";
+import { printableLine } from "../terminal/printable-text.ts";
 
 interface PriorityOptions extends CommonOptions {
   readonly top?: boolean;
@@ -24,7 +25,8 @@ export const describePriority: Describe = (command) => {
           ...(top === undefined ? {} : { top }),
           ...(reason === undefined ? {} : { reason }),
         });
-        if (changed.notice !== null) session.terminal.notes.line(`${changed.notice}.`);
+        if (changed.notice !== null)
+          session.terminal.notes.line(`${printableLine(changed.notice)}.`);
         return answer(session, options, changed, () => [
           `Graph ${changed.id.slice(0, 8)} has priority ${changed.priority}${changed.top ? ", in the top class" : ""}; ${changed.moved} of its jobs moved in the queue.`,
         ]);

@@ -33,6 +33,7 @@ export const describeSubmit: Describe = (command) => {
       "higher is sooner; caps of the branch and your own hold",
       signedNumber,
     )
+    .option("--ttl <duration>", "how long any of its jobs may wait for its start")
     .option("--top", "the class that nothing overtakes; needs a grant that has it")
     .option("--wait", "show progress, and end with 0 or 1 as the graph ends")
     .action((options: SubmitOptions) =>

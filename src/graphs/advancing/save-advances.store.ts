@@ -83,6 +83,8 @@ async function saveJobs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void
           when not c.turned then job.finished_at
           when c.state in ('succeeded', 'failed', 'cancelled', 'expired', 'coalesced') then now()
           else null end,
+        -- Whoever prepares a job that stops being ready holds what the jobs before it gave till now.
+        preparing_epoch = job.preparing_epoch + (c.turned and job.state = 'ready')::integer,
         preparing_until = case when c.turned then null else job.preparing_until end,
         preparing_failures = case when c.turned then 0 else job.preparing_failures end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)

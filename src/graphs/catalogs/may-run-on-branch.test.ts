@@ -56,6 +56,12 @@ describe("a protected branch", () => {
       "as they were signed",
     ],
     [
+      "a value that its branch definition does not say",
+      { chosen: ["channel", "pgo"], filled: "def/2", principal: alice({ verb: "submit" }) },
+      "what channel, pgo are there its branch definition says: leave that out, ask for " +
+        "`grange grant add alice define --repository rxjs --branch release`, or have signed what comes of it: `grange sign def/2 --key FILE`",
+    ],
+    [
       "a priority above its cap",
       { requestedPriority: 101 },
       "priority 101 is above the cap of release of rxjs, 100: ask for 100 or less, or for none",

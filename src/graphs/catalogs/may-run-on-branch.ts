@@ -47,7 +47,8 @@ function refusedDefinitions({
 /** What templates leave open, commands may be made of: on a protected branch its definition says it. */
 function refusedChoice(wanted: WantedOnBranch): string | undefined {
   const { branch, principal, where, chosen = [], filled = "CATALOG" } = wanted;
-  if (!branch.protected || chosen.length === 0 || mayDo(principal, "define", where)) return undefined;
+  if (!branch.protected || chosen.length === 0 || mayDo(principal, "define", where))
+    return undefined;
   return (
     `${branchName(where)} is protected, and what ${chosen.join(", ")} ${chosen.length === 1 ? "is" : "are"} there its branch definition says: ` +
     `leave that out, ask for \`${grantCommand(principal.name, "define", where)}\`, ` +

@@ -10,21 +10,20 @@ test("the order of definitions and of their keys says nothing", () => {
   expect(signedDigestOf([tests, turned])).toBe(signedDigestOf([build, tests]));
 });
 
-test.each([
-  { priority: 900 },
-  { ttl: "1h" },
-  { "on-expiry": "skip-good" },
-  { prefers: { host: "fast" } },
-])("%j may change without anybody signing again", (change) => {
-  const changed = { ...build, definition: { ...build.definition, ...change } };
+test.each([{ priority: 900 }, { ttl: "1h" }, { prefers: { host: "fast" } }])(
+  "%j may change without anybody signing again",
+  (change) => {
+    const changed = { ...build, definition: { ...build.definition, ...change } };
 
-  expect(signedDigestOf([changed, tests])).toBe(signedDigestOf([build, tests]));
-});
+    expect(signedDigestOf([changed, tests])).toBe(signedDigestOf([build, tests]));
+  },
+);
 
 test.each([
   { commands: ["make evil"] },
   { environment: { A: "1", priority: "2" } },
   { network: true },
+  { "on-expiry": "skip-good" },
   { platform: { prefers: "x" } },
 ])("%j is another thing to sign", (change) => {
   const changed = { ...build, definition: { ...build.definition, ...change } };

@@ -4,8 +4,8 @@ import { type MadeOf, templatesToSign } from "./admit-catalog.ts";
 import { branchDefinition } from "./branch-definition.store.ts";
 import { chosenValues } from "./chosen-values.ts";
 import { wishesOf } from "./graph-definitions.ts";
-import { templatesOf } from "./template-catalog.ts";
 import { readTemplateCatalog } from "./template-catalog.store.ts";
+import { templatesOf } from "./template-catalog.ts";
 
 /** A graph, as far as its templates go. */
 export interface GraphOfTemplates {
@@ -30,5 +30,8 @@ export async function storedTemplates(
   const given = choice.given ?? { parameters, switches };
   const graph = choice.named ?? undefined;
   const wishes = wishesOf({ ...given, graph }, await branchDefinition(tx, repository, branch));
-  return { templates: templatesToSign(catalog), chosen: chosenValues(templatesOf(catalog), wishes) };
+  return {
+    templates: templatesToSign(catalog),
+    chosen: chosenValues(templatesOf(catalog), wishes),
+  };
 }

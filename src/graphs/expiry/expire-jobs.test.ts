@@ -1,15 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { everybody } from "#access/principal.ts";
+import { Clone } from "#api/rerun.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { readExecutions } from "#execution/read-executions.store.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { advanceStoredGraphs, lockGraphs } from "../advancing/advance.store.ts";
 import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
-import type { GraphId } from "../graph-id.ts";
+import { GraphId } from "../graph-id.ts";
 import { jobSummary, wholeGraph } from "../graph-page.store.ts";
 import { jobDetail } from "../job-detail.store.ts";
+import { cloneGraph } from "../reruns/clone-graph.ts";
 import { expireJobs } from "./expire-jobs.ts";
 
 const db = await freshDb();
@@ -151,4 +154,17 @@ test("a skipped job does not expire, and begins its time anew when it is revived
   expect(skipped).toEqual({ a: "failed", b: "unreachable" });
   expect(await farm.states(id)).toEqual({ a: "ready", b: "blocked" });
   expect(revived?.getTime()).toBeGreaterThan(Date.now() + 0.9 * hourMs);
+});
+
+test("a graph whose jobs have expired can be cloned, and the clone has its whole time", async () => {
+  const id = await submit("  a: {commands: RUN, ttl: 1h}\n  b: {commands: RUN, needs: [a]}");
+  await expireJobs(db, farm.queue, later(2 * hourMs));
+  const rooms = { db, planToday: () => Promise.reject(new Error("nobody asked for today's")) };
+
+  const cloned = await cloneGraph(rooms, id, Clone.parse({ mode: "as-it-ran" }), everybody);
+  const clone = GraphId.parse(cloned?.graph?.id);
+  await farm.work();
+
+  expect(await farm.states(id)).toEqual({ a: "failed", b: "unreachable" });
+  expect(await farm.states(clone)).toEqual({ a: "succeeded", b: "succeeded" });
 });

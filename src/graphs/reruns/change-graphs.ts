@@ -10,6 +10,7 @@ import { changeToken, refuseOtherThanShown } from "./change-token.ts";
 import { describeChange } from "./describe-change.ts";
 import { graphsInScope, snapshotsOf } from "./graph-snapshot.store.ts";
 import type { GraphSnapshot } from "./graph-snapshot.ts";
+import { requireMayRunAgain } from "./may-run-again.ts";
 import type { PlannedGraph } from "./planned-graph.ts";
 import { forgetCancellation, setJobsAside, type Wish, wantRuns } from "./wishes.store.ts";
 
@@ -34,6 +35,8 @@ export interface GraphChange {
   plan(graphs: readonly GraphSnapshot[]): readonly PlannedGraph[];
   /** In words, why a listed job runs. */
   whyOf(job: PlannedGraph["jobs"][number]): string;
+  /** Jobs whose customisation goes with it: in a dry run they still have it. */
+  readonly uncustomises?: readonly string[];
   /** Stores what the plan assumed besides wishes, such as a waiver; names the jobs concerned. */
   before?(tx: Tx, graph: LockedGraph): Promise<readonly string[]>;
 }
@@ -63,6 +66,10 @@ export async function changeGraphsIn(
   const graphs = await snapshotsOf(tx, ids);
   for (const graph of graphs) requireGrant(change.by, change.verb, graph);
   const plans = change.plan(graphs);
+  for (const { graph, jobs } of plans) {
+    const running = jobs.filter(({ cause }) => cause !== null).map(({ job }) => job);
+    await requireMayRunAgain(tx, graph, running, change.uncustomises);
+  }
   const described = await describeChange(tx, plans, pricePerWorkerMinute);
   const answer = { token: changeToken(plans), ...described };
   if (change.dryRun) return { applied: false, ...answer };

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { GraphId } from "../graph-id.ts";
 import { farmOfReruns } from "./farm-of-reruns.fixture.ts";
@@ -159,3 +161,72 @@ describe("of a customised graph", () => {
     expect((await farm.job(original, "a")).origin.lineage.children).toEqual([]);
   });
 });
+
+describe("of a graph that was chosen out of its definitions", () => {
+  const written = (more = "") =>
+    [
+      "version: 1",
+      "parameters: {level: {type: number, default: 1}}",
+      "switches: {pgo: {default: false}}",
+      "graphs: {nightly: {select: 'suite:night', inactive: slow, parameters: {level: 2}}}",
+      "jobs:",
+      "  fast: {commands: 'fast \${parameters.level}', tags: {suite: night}}",
+      "  slow: {commands: 'slow \${switches.pgo}', tags: {suite: night}}",
+      "  day: {commands: day}",
+      more,
+      `# ${randomUUID()}`,
+    ].join("\n");
+  const commit = (more?: string) => {
+    farm.repository.write({ ".grange/jobs.yml": written(more) });
+    farm.repository.commit("Change");
+  };
+
+  test("today: the same choice, of today's definitions", async () => {
+    commit();
+    const asked = { graph: "nightly", parameters: { level: 3 }, switches: { pgo: true } };
+    const original = (await farm.submit({ ...asked, ttl: "4h" })).id;
+    commit(
+      "  newer: {commands: n, tags: {suite: night}}\n  other: {commands: o, tags: {suite: noon}}",
+    );
+    await farm.submit();
+
+    const { id } = await cloneOf(original, { mode: "today" });
+
+    expect(await farm.states(id)).toEqual({ fast: "ready", newer: "ready", slow: "inactive" });
+    expect((await farm.job(id, "fast")).definition).toMatchObject({ commands: ["fast 3"] });
+    const again = await cloneOf(id, { mode: "today" });
+    expect(await farm.states(again.id)).toEqual(await farm.states(id));
+    expect(await ttlOf(again.id, "newer")).toBe(4 * 3_600_000);
+  });
+
+  test("today: what was selected at submission, and what was activated since", async () => {
+    commit();
+    const original = (await farm.submit({ graph: "nightly", select: "slow | fast" })).id;
+    await farm.activate(original, { jobs: ["slow"] });
+    commit("  newer: {commands: n, tags: {suite: night}}");
+    await farm.submit();
+
+    const { id } = await cloneOf(original, { mode: "today" });
+
+    expect(await farm.states(id)).toEqual({ fast: "ready", slow: "ready" });
+  });
+
+  test("today: a graph that the definitions do not name any more is said to be missing", async () => {
+    commit();
+    const original = (await farm.submit({ graph: "nightly" })).id;
+    await farm.graphOf(jobs);
+
+    await expect(farm.clone(original, { mode: "today" })).rejects.toThrow('no graph "nightly"');
+    expect(await farm.clone(original, { dryRun: true })).toMatchObject({
+      todayProblem: expect.stringContaining('no graph "nightly"'),
+    });
+  });
+});
+
+async function ttlOf(id: string, job: string): Promise<number | null | undefined> {
+  const rows = await db.many(
+    z.object({ ttl: z.number().nullable() }),
+    sql`select ttl_ms as ttl from job where graph_id = ${id} and name = ${job}`,
+  );
+  return rows[0]?.ttl;
+}

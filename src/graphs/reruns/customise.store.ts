@@ -102,6 +102,10 @@ export async function setDefinitions(
     priority: entry.definition.priority ?? 0,
     retries: entry.definition.retries ?? 0,
     on_expiry: entry.definition["on-expiry"] ?? "fail",
+    outside: entry.definition.outside ?? false,
+    coalesce_key: entry.definition.coalesce?.key ?? null,
+    coalesce_depth: entry.definition.coalesce?.["min-depth"] ?? 1,
+    coalesce_age_ms: parseDuration(entry.definition.coalesce?.["min-age"] ?? "0s"),
     other_ttl: hasOtherTtl,
     ttl_ms: parseDuration(entry.definition.ttl ?? "") ?? null,
   }));
@@ -116,14 +120,22 @@ export async function setDefinitions(
     update job
     set definition = d.digest, template_definition = d.template,
         patch = case when d.template is null then null else d.patch end,
-        tags = d.tags, priority = d.priority, retries = d.retries, on_expiry = d.on_expiry,
-        ttl_ms = case when d.other_ttl then d.ttl_ms else job.ttl_ms end,
+        tags = d.tags, priority = d.priority, on_expiry = d.on_expiry,
+        -- What is used of a budget that becomes smaller is all of it.
+        retries = d.retries, retries_used = least(job.retries_used, d.retries),
+        outside = d.outside, coalesce_key = d.coalesce_key, coalesce_depth = d.coalesce_depth,
+        coalesce_age_ms = d.coalesce_age_ms,
+        -- least() passes over the null of no bound: the graph's own holds, whatever the job's becomes.
+        ttl_ms = case when d.other_ttl then least(d.ttl_ms, graph.ttl_ms) else job.ttl_ms end,
         expires_at = case when d.other_ttl and job.expires_at is not null
-          then job.wanted_at + make_interval(secs => d.ttl_ms / 1000.0) else job.expires_at end,
+          then job.wanted_at + make_interval(secs => least(d.ttl_ms, graph.ttl_ms) / 1000.0)
+          else job.expires_at end,
         preparing_epoch = job.preparing_epoch + 1, preparing_until = null
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as d (job text, patch jsonb, template text, digest text, tags jsonb, priority integer,
-            retries integer, on_expiry text, other_ttl boolean, ttl_ms bigint)
-    where job.graph_id = ${graphId} and job.name = d.job
+            retries integer, on_expiry text, outside boolean, coalesce_key text, coalesce_depth integer,
+            coalesce_age_ms bigint, other_ttl boolean, ttl_ms bigint)
+    join graph on graph.id = ${graphId}
+    where job.graph_id = graph.id and job.name = d.job
   `);
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { everybody, type Principal } from "#access/principal.ts";
+import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { setBranchDefinition } from "../catalogs/branch-definition.store.ts";
 import { failing, farmOfReruns } from "./farm-of-reruns.fixture.ts";
@@ -197,3 +199,49 @@ test("jobs are customised while a graph is submitted; all that is wrong is said 
     ],
   });
 });
+
+describe("what is stored beside a definition goes with it", () => {
+  test("a smaller budget for retries than what was used of it", async () => {
+    const id = await farm.graphOf("  a: {commands: 'run-a # MARK', retries: 2}");
+    await farm.work(failing("run-a"));
+    expect(await farm.causes(id, "a")).toEqual(["first", "auto-retry", "auto-retry"]);
+
+    await farm.customise(id, { job: "a", patch: { retries: 1 }, retrigger: true });
+    await farm.work(failing("run-a"));
+
+    expect((await farm.causes(id, "a")).slice(3)).toEqual(["retrigger"]);
+  });
+
+  test("who runs it, and with which it is coalesced", async () => {
+    const id = await farm.graphOf(jobs);
+
+    const patch = { outside: true, coalesce: { key: "unit", "min-depth": 3, "min-age": "1m" } };
+    await farm.customise(id, { job: "a", patch });
+
+    expect(await stored(id, "a")).toMatchObject({
+      outside: true,
+      coalesce: "unit 3 60000",
+    });
+  });
+
+  test("a longer ttl, but not beyond what the whole graph was given", async () => {
+    await farm.graphOf("  a: {commands: 'run-a # MARK', ttl: 1h}");
+    const { id } = await farm.submit({ ttl: "2h" });
+
+    await farm.customise(id, { job: "a", patch: { ttl: "5h" } });
+
+    expect((await stored(id, "a"))?.ttlMs).toBe(2 * 3_600_000);
+  });
+});
+
+async function stored(id: string, job: string) {
+  const [row] = await db.many(
+    z.object({ outside: z.boolean(), coalesce: z.string(), ttlMs: z.number().nullable() }),
+    sql`
+      select outside, concat_ws(' ', coalesce_key, coalesce_depth, coalesce_age_ms) as coalesce,
+             ttl_ms as "ttlMs"
+      from job where graph_id = ${id} and name = ${job}
+    `,
+  );
+  return row;
+}

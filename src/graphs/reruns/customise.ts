@@ -35,14 +35,15 @@ export function customise(
   by: Principal,
 ): Promise<CustomisedJob | undefined> {
   return rooms.db.transaction(async (tx) => {
-    const [graph] = await lockGraphs(tx, [graphId]);
+    // A preview must not hold up the farm.
+    const [graph] = asked.dryRun ? [] : await lockGraphs(tx, [graphId]);
     const job = await customisableJob(tx, graphId, asked.job);
-    if (graph === undefined || job === undefined) return undefined;
+    if (job === undefined) return undefined;
     await assertAllowed(tx, asked, job, by);
     const change = newDefinition(asked, job);
     const { definition } = change.entry;
     assertMakesWhatIsTaken(asked.job, definition, await dependentsOf(tx, graphId, asked.job));
-    if (!asked.dryRun) {
+    if (graph !== undefined) {
       await setDefinitions(tx, graphId, [change]);
       const { patch, reason } = asked;
       const detail = { patch };
@@ -113,7 +114,7 @@ async function rerun(
   tx: Tx,
   { pricePerWorkerMinute }: ChangeRooms,
   graphId: GraphId,
-  { job, dryRun, reason }: z.output<typeof Customise>,
+  { job, patch, dryRun, reason }: z.output<typeof Customise>,
   by: Principal,
 ): Promise<PlannedChange | null> {
   const change = await changeGraphsIn(tx, pricePerWorkerMinute, {
@@ -124,6 +125,7 @@ async function rerun(
     dryRun,
     reason,
     detail: { customised: true },
+    uncustomises: patch === null ? [job] : [],
     plan: (graphs) =>
       graphs.map((graph) =>
         planRerun(graph, new Set([job]), { mode: "revive", onlyStale: false, times: 1 }),

@@ -20,6 +20,7 @@ const JobPart = z
     runs: z.number(),
     stale: z.boolean(),
     version: z.number(),
+    isEnding: z.boolean(),
     runState: z.enum(["queued", "waiting", "running", "finished"]).nullable(),
     outcome: RunOutcome.nullable(),
     failureClass: z.string().nullable(),
@@ -63,6 +64,7 @@ export function snapshotsOf(tx: Tx, ids: readonly GraphId[]): Promise<GraphSnaps
                 'name', job.name, 'kind', job.kind, 'tags', job.tags, 'depth', job.depth,
                 'state', job.state, 'wanted', job.wanted, 'setAside', job.set_aside,
                 'reason', job.reason, 'runs', job.runs, 'stale', job.stale, 'version', job.version,
+                'isEnding', coalesce(run.state <> 'finished' and run.cancel_asked_at is not null, false),
                 'runState', run.state, 'outcome', run.outcome, 'failureClass', run.failure_class)
                 order by job.depth, job.name), '[]')
               from job

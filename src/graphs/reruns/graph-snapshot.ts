@@ -15,6 +15,8 @@ export interface SnapshotJob extends Pick<JobProgress, "wanted" | "latestRun" | 
   readonly reason: string | null;
   readonly runs: number;
   readonly stale: boolean;
+  /** Its run was cancelled, and goes on until its worker hears of it. */
+  readonly isEnding?: boolean | undefined;
   /** The graph's version at the job's last change. */
   readonly version: number;
 }

@@ -36,14 +36,14 @@ export function planToday(
       branch,
     };
     const { named, selection, given } = original.choice;
-    const values = given ?? original;
-    const inherited = {
-      parameters: { ...said.parameters, ...values.parameters },
-      switches: { ...said.switches, ...values.switches },
-    };
-    const graph = named ?? undefined;
-    const wishes = { parameters: {}, switches: {}, graph, branch: inherited };
+    const { parameters, switches } = given ?? original;
     const planned = await withPlaces(from, async (templates) => {
+      const wishes = {
+        parameters: declaredOnly(parameters, templates.parameters),
+        switches: declaredOnly(switches, templates.switches),
+        graph: named ?? undefined,
+        branch: said,
+      };
       const filled = await fillTemplates(templates, wishes, context, rooms.evaluator);
       return plan(await resolveSources(rooms, filled), selection ?? undefined);
     });
@@ -53,6 +53,13 @@ export function planToday(
       keep: (tx) => from.keep(tx),
     };
   };
+}
+
+function declaredOnly<Value>(
+  values: Readonly<Record<string, Value>>,
+  declared: ReadonlyMap<string, unknown>,
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => declared.has(name)));
 }
 
 /** Of jobs that the original had, those that nobody asked for until now; of new ones, those that are inactive by the definitions. */

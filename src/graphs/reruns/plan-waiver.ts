@@ -1,3 +1,4 @@
+import { isOver } from "#api/job-state.ts";
 import { Fault } from "#core/fault.ts";
 import { suggestion } from "../definitions/nearest-name.ts";
 import { edgeKey, noIntent } from "./foresee.ts";
@@ -41,8 +42,10 @@ function assertPossible({ name, state }: SnapshotJob, edge: SnapshotEdge, undo: 
   if (undo) {
     if (!edge.waived) refuse("this edge is not waived");
     // A ready job is in the hands of whoever prepares it: it starts.
-    if (state !== "blocked" && state !== "unreachable") {
-      refuse(`${name} is ${state}; a waiver is taken back only while the job waits`);
+    if (state !== "blocked" && !isOver(state)) {
+      refuse(
+        `${name} is ${state}; a waiver is taken back before the job starts, or when it is over`,
+      );
     }
   } else {
     if (edge.waived) refuse("this edge is waived already");

@@ -93,3 +93,26 @@ test("what has come needs no waiver", async () => {
 
   await expect(farm.waive(id, { ...why, on: "build" })).rejects.toThrow("nothing to waive");
 });
+
+test("a waiver that was used is taken back when the job is over; its next run waits again", async () => {
+  const id = await farm.graphOf(publishing);
+  await farm.waive(id, why);
+  await farm.work(failing("run-lint"));
+  expect(await farm.states(id)).toMatchObject({ lint: "failed", publish: "succeeded" });
+
+  await farm.waive(id, { ...why, undo: true });
+  expect(await farm.states(id)).toMatchObject({ publish: "succeeded" });
+  await farm.again(id, { jobs: ["lint", "publish"] });
+
+  expect(await farm.states(id)).toMatchObject({ lint: "ready", publish: "blocked" });
+});
+
+test("what is waived stays so when the other job is retriggered", async () => {
+  const id = await farm.graphOf(publishing);
+  await farm.waive(id, why);
+  await farm.work(failing("run-lint"));
+
+  await farm.again(id, { jobs: ["lint", "publish"] });
+
+  expect(await farm.states(id)).toMatchObject({ lint: "ready", publish: "ready" });
+});

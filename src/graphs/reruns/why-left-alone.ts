@@ -7,6 +7,7 @@ export function whyLeftAlone(job: SnapshotJob, fate: Fate | undefined): string {
     return `it needs ${fate.because}, which stands in its way; ask for that as well, or waive the edge`;
   }
   if (hasJoined(job)) return "it gathers other jobs, and joins again by itself when they run";
+  if (job.isEnding === true) return "it is being cancelled; ask again when it is";
   switch (job.state) {
     case "queued":
       return "its run is in the queue already";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { fromBinary } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
+import { highestPriority, lowestPriority } from "#access/principal.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import type { Digest } from "#core/digest.ts";
@@ -90,7 +91,7 @@ async function* execute(
     actionDigest,
     platform,
     sizeClass: sizeClassIn(platform),
-    priority: request.executionPolicy?.priority ?? 0,
+    priority: priorityIn(request),
     invocation: invocationIn(context.metadata) ?? context.peer,
     timeoutMs: timeoutIn(action) ?? parts.defaultTimeoutMs,
     doNotCache: action.doNotCache,
@@ -158,6 +159,12 @@ function sizeClassIn(platform: Platform): number {
   const sizeClass = Number(asked);
   if (Number.isInteger(sizeClass) && sizeClass >= 1) return sizeClass;
   throw new Fault("invalid_argument", `min-size-class is a positive integer, not ${asked}`);
+}
+
+/** No client of the protocol is more urgent than a graph may be; the top class it cannot name at all. */
+function priorityIn({ executionPolicy }: ExecuteRequest): number {
+  // Of graphs the higher is sooner, here the lower.
+  return Math.min(-lowestPriority, Math.max(-highestPriority, executionPolicy?.priority ?? 0));
 }
 
 function timeoutIn(action: Action): number | undefined {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { boundFindings } from "#actions/findings.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { Fault } from "#core/fault.ts";
+import { isKeepable, keepableText } from "#core/keepable-text.ts";
 import { Platform } from "#core/platform.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import type { FinishReport } from "#execution/judge-report.ts";
@@ -32,22 +33,27 @@ export const InstanceId = z
   .string()
   .regex(/^[A-Za-z0-9-]{8,64}$/, "an instance id is 8 to 64 letters, digits and dashes");
 
-const Facilities = z.record(z.string().max(128), z.string().max(1_024));
+/** A text for people; one that the database cannot keep is the worker's mistake. */
+const told = (most: number) => z.string().max(most).refine(isKeepable, "it is no text");
+const Facilities = z.record(told(128), told(1_024));
 
 const Description = z.object({
   name: WorkerName,
   instanceId: InstanceId,
-  platform: Platform,
+  platform: Platform.refine(
+    (platform) => Object.entries(platform).flat().every(isKeepable),
+    "it is no text",
+  ),
   sizeClass: z.number().int().min(1).max(1e6),
   slots: z.number().int().min(1).max(4_096),
-  version: z.string().max(128),
+  version: told(128),
   facilities: Facilities,
   // What an older worker does not say: whoever has its machine started it.
   transport: z
     .literal("")
     .transform((): Transport => "pull")
     .or(Transport),
-  host: z.string().max(253),
+  host: told(253),
   leaseMs: z.number().positive().nullable(),
 });
 
@@ -66,10 +72,12 @@ export function parsed<S extends z.ZodType>(schema: S, value: unknown): z.output
 
 export function leaseFrom(message: LeaseMessage | undefined): Lease {
   const id = ExecutionId.safeParse(message?.executionId);
-  if (message === undefined || !id.success || message.attempt < 1 || message.epoch < 1n) {
+  const epoch = Number(message?.epoch ?? 0n);
+  const isEpoch = Number.isSafeInteger(epoch) && epoch >= 1;
+  if (message === undefined || !id.success || message.attempt < 1 || !isEpoch) {
     throw new Fault("invalid_argument", "a lease names an execution, an attempt and an epoch");
   }
-  return { executionId: id.data, attempt: message.attempt, epoch: Number(message.epoch) };
+  return { executionId: id.data, attempt: message.attempt, epoch };
 }
 
 export function leaseMessage(lease: Lease): MessageInitShape<typeof LeaseSchema> {
@@ -89,8 +97,8 @@ export function reportFrom(finished: Finished, worker: string): FinishReport {
         : {
             userMs: wholeMs(usage.userTime),
             systemMs: wholeMs(usage.systemTime),
-            peakMemoryBytes: Number(usage.peakMemoryBytes),
-            measuredBy: usage.measuredBy.slice(0, 64),
+            peakMemoryBytes: countable(Number(usage.peakMemoryBytes)),
+            measuredBy: keepableText(usage.measuredBy, 64),
           },
     message: finished.message,
     missingInputs: finished.missingInputs.map((digest) =>
@@ -130,5 +138,10 @@ function outcomeFrom(outcome: Finished["outcome"]): FinishReport["outcome"] {
 }
 
 function wholeMs(duration: Duration | undefined): number {
-  return duration === undefined ? 0 : Math.max(0, Math.round(durationMs(duration)));
+  return duration === undefined ? 0 : countable(Math.round(durationMs(duration)));
+}
+
+/** What is measured wrong must not keep a result from being kept. */
+function countable(amount: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, amount));
 }

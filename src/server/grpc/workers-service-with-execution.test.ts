@@ -3,11 +3,13 @@ import type { AddressInfo } from "node:net";
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { anyUnpack, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { type Digest, emptyDigest } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
+import { sql } from "#db/sql.ts";
 import { aQueue } from "#execution/execution.fixture.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { grpcServer } from "#grpc/server.ts";
@@ -199,15 +201,85 @@ test.each([
 });
 
 test("what workers send is checked at the door", async () => {
+  const sound = { name: "w", instanceId: "instance-1", sizeClass: 1, slots: 1 };
   const bad = [
     channel.unary(register, { name: "a b", instanceId: "instance-1", sizeClass: 1, slots: 1 }),
     channel.unary(register, { name: "w", instanceId: "instance-1", sizeClass: 0, slots: 1 }),
+    channel.unary(register, { ...sound, host: "a\0b" }),
+    channel.unary(register, { ...sound, version: "\0" }),
+    channel.unary(register, { ...sound, facilities: { sandbox: "\0" } }),
+    channel.unary(register, { ...sound, platform: { OSFamily: "\0" } }),
+    channel.unary(register, { ...sound, lease: { seconds: -1n, nanos: 0 } }),
     channel.unary(started, { lease: { executionId: "x", attempt: 1, epoch: 1n } }),
     channel.unary(finish, { ...me, finished: [{ outcome: Outcome.SUCCEEDED }] }),
   ];
 
   for (const each of await Promise.allSettled(bad))
     expect(each).toMatchObject({ status: "rejected", reason: { code: "invalid_argument" } });
+});
+
+test.each([
+  { what: "more time than there is", usage: { userTime: { seconds: 2n ** 62n, nanos: 0 } } },
+  { what: "more memory than there is", usage: { peakMemoryBytes: 2n ** 63n - 1n } },
+  { what: "NUL as its way to measure", usage: { measuredBy: "proc\0" } },
+  { what: "half a letter as its way to measure", usage: { measuredBy: `${"x".repeat(63)}\u{1F600}` } },
+])("a worker that reports $what ends its work all the same", async ({ usage }) => {
+  const worker = workOnce({
+    outcome: Outcome.SUCCEEDED,
+    result: create(ActionResultSchema, { exitCode: 0 }),
+    usage,
+  });
+  const digest = await anAction(`true ${JSON.stringify(usage, (_, each) => String(each))}`);
+  for await (const _ of executeAction(digest));
+
+  expect((await worker).verdicts).toEqual([FinishResponse_Verdict.PUBLISHED]);
+});
+
+test("a worker that names a lease beyond all numbers hurts nobody who beats with it", async () => {
+  void executeAction(await anAction("beaten")).next();
+  const { leases } = await channel.unary(claim, { ...me, most: 1, wait: durationFromMs(5_000) });
+  const held = leases.flatMap(({ lease }) => lease ?? []);
+  const beyond = held.map((lease) => ({ ...lease, epoch: 2n ** 63n - 1n }));
+
+  const [hostile, honest] = await Promise.allSettled([
+    channel.unary(heartbeat, { ...me, leases: beyond }),
+    channel.unary(heartbeat, { ...me, leases: held }),
+  ]);
+
+  expect(hostile).toMatchObject({ status: "rejected", reason: { code: "invalid_argument" } });
+  expect(honest).toMatchObject({ status: "fulfilled", value: { lost: [] } });
+});
+
+test.each([2n ** 62n, -(2n ** 62n)])("a start at second %s is one of now", async (seconds) => {
+  void executeAction(await anAction(`started ${seconds}`)).next();
+  const { leases } = await channel.unary(claim, { ...me, most: 1, wait: durationFromMs(5_000) });
+  const lease = leases[0]?.lease;
+  if (lease === undefined) throw new Error("there was no work");
+
+  expect(await channel.unary(started, { lease, at: { seconds, nanos: 0 } })).toMatchObject({
+    accepted: true,
+  });
+});
+
+test.each([
+  { asked: -(2 ** 31), given: -1_000 },
+  { asked: 2 ** 31 - 1, given: 1_000 },
+  { asked: -7, given: -7 },
+])("a client that asks for priority $asked gets $given, and never the top class", async ({
+  asked,
+  given,
+}) => {
+  const actionDigest = toDigestMessage(await anAction(`priority ${asked}`));
+  const operations = channel.serverStream(Execution.method.execute, {
+    actionDigest,
+    executionPolicy: { priority: asked },
+  });
+  await operations.next();
+
+  const row = z.object({ priority: z.number(), isTop: z.boolean() });
+  expect(await db.many(row, sql`select priority, lane < 0 as "isTop" from execution`)).toEqual([
+    { priority: given, isTop: false },
+  ]);
 });
 
 test("a worker that the server does not know is told to register", async () => {

@@ -222,3 +222,25 @@ test("the last administrator stays one", async () => {
   expect(answer.status).toBe(409);
   expect(messageIn(answer)).toContain("nobody could administer this farm any more");
 });
+
+describe("a preview on a closed farm", () => {
+  const files = { definitions: { "a.yml": "version: 1\njobs: {a: {commands: x}}" } };
+
+  test("of what is sent along is for everybody", async () => {
+    expect((await post("/graphs/preview", files)).status).toBe(200);
+  });
+
+  test.each([
+    { asked: { definitionsFrom: { kind: "directory", path: "/etc" } }, verb: "define" },
+    { asked: { definitionsFrom: { kind: "repository", repository: "/srv/git" } }, verb: "submit" },
+    { asked: { repository: "/srv/git", rev: "HEAD" }, verb: "submit" },
+  ])(
+    "neither reads the server's files nor fetches without the right to $verb",
+    async ({ asked, verb }) => {
+      const answer = await post("/graphs/preview", { ...asked, catalog: undefined });
+
+      expect(answer.status).toBe(403);
+      expect(JSON.stringify(answer.body)).toContain(`may not ${verb}`);
+    },
+  );
+});

@@ -19,7 +19,7 @@ export interface CatalogFarm {
   catalog(written: string): Promise<CatalogDetail>;
   /** Each side is a digest, a branch or a revision. */
   catalogDiff(a: string, b: string, repository: string | undefined): Promise<CatalogDiff>;
-  previewGraph(request: PreviewGraph): Promise<GraphPreview>;
+  previewGraph(request: PreviewGraph, by: Principal): Promise<GraphPreview>;
   /** Takes a repository's name or address; `*` stands for all branches. */
   branches(repository: string): Promise<Branch[]>;
   branch(repository: string, branch: string): Promise<Branch>;

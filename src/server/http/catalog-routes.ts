@@ -38,7 +38,7 @@ export function catalogRoutes(farm: CatalogFarm): Hono {
   routes.get("/catalogs/:digest", async (c) => c.json(await farm.catalog(c.req.param("digest"))));
 
   routes.post("/graphs/preview", async (c) =>
-    c.json(await farm.previewGraph(await jsonBody(c, PreviewGraph))),
+    c.json(await farm.previewGraph(await jsonBody(c, PreviewGraph), principalOf(c))),
   );
 
   routes.get("/repositories/:name/branches", async (c) =>

@@ -15,6 +15,7 @@ import type { Ticket } from "../change-feed.ts";
 import type { AccessFarm } from "./access-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { RerunFarm } from "./rerun-farm.ts";
+import type { ManifestFarm } from "./manifest-farm.ts";
 import type { SearchFarm } from "./search-farm.ts";
 import type { TimesFarm } from "./times-farm.ts";
 import type { WaitingFarm } from "./waiting-farm.ts";
@@ -52,6 +53,7 @@ export interface Farm
   extends AccessFarm,
     CatalogFarm,
     WaitingFarm,
+    ManifestFarm,
     SearchFarm,
     TimesFarm,
     RerunFarm {

@@ -32,7 +32,7 @@ export function jobRoutes(farm: Farm): Hono {
   routes.get("/graphs/:id/jobs/:name/runs/:run/log", async (c) => {
     const run = await runName(farm, c.req.param());
     const { offset } = logPositionOf(c);
-    const piece = found(await farm.log(run, offset, mostLogBytes), describe(run));
+    const piece = found(await farm.log(run, offset, mostLogBytes), describeRun(run));
     c.header("content-type", "text/plain; charset=utf-8");
     c.header("x-next-offset", String(piece.nextOffset));
     c.header("x-log-attempt", String(piece.attempt));
@@ -45,14 +45,14 @@ export function jobRoutes(farm: Farm): Hono {
     const from = logPositionOf(c);
     const ticket = await farm.logChanges(run);
     const read = async (offset: number) =>
-      found(await farm.log(run, offset, mostLogBytesPerEvent), describe(run));
+      found(await farm.log(run, offset, mostLogBytesPerEvent), describeRun(run));
     return eventStream(c, ticket, logEvents(read, from));
   });
 
   routes.get("/graphs/:id/jobs/:name/runs/:run/outputs/:path{.+}", async (c) => {
     const run = await runName(farm, c.req.param());
     const path = c.req.param("path");
-    const output = found(await farm.output(run, path), `output "${path}" of ${describe(run)}`);
+    const output = found(await farm.output(run, path), `output "${path}" of ${describeRun(run)}`);
     // What a job made is never shown as a page: it could be one that acts as the user.
     c.header("content-type", "application/octet-stream");
     c.header(
@@ -68,7 +68,8 @@ export function jobRoutes(farm: Farm): Hono {
   return routes;
 }
 
-async function runName(
+/** The run that a path names. */
+export async function runName(
   farm: Farm,
   parameters: { id: string; name: string; run: string },
 ): Promise<RunName> {
@@ -79,7 +80,7 @@ async function runName(
   return { graphId: await graphId(farm, parameters.id), job: parameters.name, number };
 }
 
-function describe(run: RunName): string {
+export function describeRun(run: RunName): string {
   return `run ${run.number} of job "${run.job}" in graph ${run.graphId}`;
 }
 

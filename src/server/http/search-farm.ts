@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Principal } from "#access/principal.ts";
+import type { JobCoalescing } from "#api/coalescing.ts";
 import type { Search, SearchDetail, StartedSearch, StartSearch } from "#api/search.ts";
 
 /** Which searches, and how many of them. */
@@ -18,4 +19,6 @@ export interface SearchFarm {
     commits: { readonly before: number | undefined; readonly limit: number },
   ): Promise<SearchDetail | undefined>;
   cancelSearch(id: string, by: Principal): Promise<Search | undefined>;
+  /** How a job stands to those of its key on other commits; undefined when there is no such job. */
+  jobCoalescing(graphId: string, job: string): Promise<JobCoalescing | undefined>;
 }

@@ -2,10 +2,11 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { StartSearch } from "#api/search.ts";
 import { Fault } from "#core/fault.ts";
+import type { Farm } from "./farm.ts";
 import { found } from "./found.ts";
+import { graphId } from "./graph-routes.ts";
 import { jsonBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
-import type { SearchFarm } from "./search-farm.ts";
 
 const ListQuery = z.object({
   repository: z.string().optional(),
@@ -17,8 +18,8 @@ const CommitsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(1_000).default(200),
 });
 
-/** Backfills and bisections over ranges of commits. */
-export function searchRoutes(farm: SearchFarm): Hono {
+/** Backfills and bisections over ranges of commits, and jobs that answer for others. */
+export function searchRoutes(farm: Farm): Hono {
   const routes = new Hono();
 
   routes.post("/searches", async (c) => {
@@ -44,6 +45,12 @@ export function searchRoutes(farm: SearchFarm): Hono {
   routes.post("/searches/:id/cancel", async (c) => {
     const id = c.req.param("id");
     return c.json(found(await farm.cancelSearch(id, principalOf(c)), `search ${id}`));
+  });
+
+  routes.get("/graphs/:id/jobs/:name/coalescing", async (c) => {
+    const id = await graphId(farm, c.req.param("id"));
+    const name = c.req.param("name");
+    return c.json(found(await farm.jobCoalescing(id, name), `job "${name}" in graph ${id}`));
   });
 
   return routes;

@@ -26,7 +26,12 @@ export function BranchDetail({ repository, branch, branches }: Props) {
         {catalog === null ? null : (
           <p className="row facts-line">
             <span>
-              catalog <Copyable text={catalog.catalog} shown={catalog.catalog.slice(0, 8)} label="catalog" />
+              catalog{" "}
+              <Copyable
+                text={catalog.catalog}
+                shown={catalog.catalog.slice(0, 8)}
+                label="catalog"
+              />
             </span>
             <span>
               by {catalog.setBy}, <Ago time={catalog.since} />

@@ -38,7 +38,9 @@ export function GraphSetPage() {
       </p>
       <h1>
         {first?.subject ?? "Graph set"}{" "}
-        <span className="faint number">{set.graphs.length === 1 ? "1 graph" : `${set.graphs.length} graphs`}</span>
+        <span className="faint number">
+          {set.graphs.length === 1 ? "1 graph" : `${set.graphs.length} graphs`}
+        </span>
       </h1>
       <ol className="rows graphs">
         {set.graphs.map((graph) => (

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import type { Graph, JobSummary } from "#api/graph.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { stateWords } from "../../parts/state-words.ts";
@@ -22,21 +22,13 @@ const mostUrgent = 12;
 /** All jobs at a glance: first what failed or runs, then every job as a cell of its group. */
 export function JobMatrix({ graph, jobs, selected, onSelect }: Props) {
   const groups = useMemo(() => groupJobs(jobs), [jobs]);
+  const failed = useMemo(() => jobs.filter((job) => job.state === "failed"), [jobs]);
+  const running = useMemo(() => jobs.filter((job) => job.state === "running"), [jobs]);
   const [hovered, setHovered] = useState<string>();
   return (
     <div className="matrix">
-      <Urgent
-        title="Failed"
-        jobs={jobs.filter((job) => job.state === "failed")}
-        selected={selected}
-        onSelect={onSelect}
-      />
-      <Urgent
-        title="Running"
-        jobs={jobs.filter((job) => job.state === "running")}
-        selected={selected}
-        onSelect={onSelect}
-      />
+      <Urgent title="Failed" jobs={failed} selected={selected} onSelect={onSelect} />
+      <Urgent title="Running" jobs={running} selected={selected} onSelect={onSelect} />
       {jobs.length === 0 ? <p className="faint center">No job passes the filter.</p> : null}
       {/* Each cell can also be reached with j and k, and by name in the list view. */}
       <div
@@ -49,7 +41,11 @@ export function JobMatrix({ graph, jobs, selected, onSelect }: Props) {
         onPointerLeave={() => setHovered(undefined)}
       >
         {groups.map((group) => (
-          <GroupOfCells key={group.name} group={group} selected={selected} />
+          <GroupOfCells
+            key={group.name}
+            group={group}
+            selected={group.jobs.some((job) => job.name === selected) ? selected : undefined}
+          />
         ))}
       </div>
       <HoveredJob job={graph.jobList.find((job) => job.name === hovered)} />
@@ -57,13 +53,14 @@ export function JobMatrix({ graph, jobs, selected, onSelect }: Props) {
   );
 }
 
-function GroupOfCells({
+/** Drawn again only when a job of the group changed, or one is selected or no longer. */
+const GroupOfCells = memo(function GroupOfCells({
   group,
   selected,
 }: {
   group: JobGroup;
   selected: string | undefined;
-}): ReactNode {
+}) {
   const rows = Math.ceil(group.jobs.length / perRow);
   const width = Math.min(perRow, group.jobs.length) * cellPitch;
   const failed = group.jobs.filter((job) => job.state === "failed").length;
@@ -79,16 +76,11 @@ function GroupOfCells({
         </span>
       </div>
       <svg width={width} height={rows * cellPitch} role="img" aria-label={summaryOf(group)}>
-        <Cells
-          jobs={group.jobs}
-          perRow={perRow}
-          dimmed={undefined}
-          selected={group.jobs.some((job) => job.name === selected) ? selected : undefined}
-        />
+        <Cells jobs={group.jobs} perRow={perRow} dimmed={undefined} selected={selected} />
       </svg>
     </section>
   );
-}
+});
 
 function summaryOf(group: JobGroup): string {
   const states = [...new Set(group.jobs.map((job) => job.state))];

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useRef } from "react";
+import { lazy, Suspense, useDeferredValue, useMemo, useRef } from "react";
 import { type JobState, jobStates } from "#api/job-state.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
@@ -33,7 +33,8 @@ export function GraphPage() {
 
   const view: View = search.view ?? (graph.jobs > mostJobsAsGraph ? "matrix" : "graph");
   const states = useMemo(() => readStates(search.state), [search.state]);
-  const text = search.q ?? "";
+  // Ten thousand cells are drawn again for each letter: letters come first.
+  const text = useDeferredValue(search.q ?? "");
   const wanted = useMemo(() => readJobFilter(text), [text]);
   const filtered = useMemo(
     () => filterJobs(graph.jobList, { states, wanted }),
@@ -86,6 +87,7 @@ export function GraphPage() {
         graph={graph}
         view={view}
         states={states}
+        typed={search.q ?? ""}
         text={text}
         wanted={wanted}
         shown={filtered}

@@ -13,6 +13,8 @@ interface Props {
   readonly graph: Graph;
   readonly view: View;
   readonly states: ReadonlySet<JobState>;
+  readonly typed: string;
+  /** What was typed as far as the jobs below follow it. */
   readonly text: string;
   readonly wanted: JobFilter;
   /** The jobs that pass the filter. */
@@ -28,6 +30,7 @@ export function Toolbar({
   graph,
   view,
   states,
+  typed,
   text,
   wanted,
   shown,
@@ -70,9 +73,9 @@ export function Toolbar({
       <SearchBox
         label="Filter jobs by words, or by a selection such as kind:test & !lint"
         placeholder="Filter: words, or kind:test & !lint   /"
-        value={text}
+        value={typed}
         box={filterBox}
-        onChange={(typed) => onChange({ q: typed === "" ? undefined : typed })}
+        onChange={(next) => onChange({ q: next === "" ? undefined : next })}
       />
       {shown.length === graph.jobs ? null : (
         <output className="faint number">

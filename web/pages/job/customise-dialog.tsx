@@ -24,8 +24,7 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
     read.kind === "problem" ? undefined : { job: job.name, patch: read.patch, retrigger };
   const { preview, apply } = useCustomising(graph.id, asked);
   const named = reason.trim() === "" ? {} : { reason: reason.trim() };
-  const problem =
-    read.kind === "problem" ? read.problem : (apply.error ?? preview.error)?.message;
+  const problem = read.kind === "problem" ? read.problem : (apply.error ?? preview.error)?.message;
   return (
     <Modal title={`Customise ${job.name}`} onClose={onClose}>
       <div className="form">

@@ -12,20 +12,17 @@ export function JobTabs({ detail, view, onView }: Props) {
   const words: Readonly<Record<JobView, string>> = {
     runs: `Runs ${runList.length === 0 ? "" : runList.length}`.trim(),
     definition: job.customised ? "Definition, customised" : "Definition",
-    origin: origin.audit.length === 0 ? "Origin" : `Origin, ${origin.audit.length} changes`,
+    origin: origin.audit.length === 0 ? "Origin" : `Origin, ${changesText(origin.audit.length)}`,
   };
   return (
     <div className="job-tabs segments" role="group" aria-label="What to see of the job">
       {jobViews.map((each) => (
-        <button
-          key={each}
-          type="button"
-          aria-pressed={each === view}
-          onClick={() => onView(each)}
-        >
+        <button key={each} type="button" aria-pressed={each === view} onClick={() => onView(each)}>
           {words[each]}
         </button>
       ))}
     </div>
   );
 }
+
+const changesText = (count: number) => (count === 1 ? "1 change" : `${count} changes`);

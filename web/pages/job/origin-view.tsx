@@ -15,7 +15,10 @@ export function OriginView({ detail }: { readonly detail: JobDetail }) {
         {parent === null ? ", from definitions" : null}
         {parent === null ? null : (
           <>
-            , {parent.kind === "subgraph" ? `made by ${parent.job ?? "a job"} of` : `a ${parent.kind} of`}{" "}
+            ,{" "}
+            {parent.kind === "subgraph"
+              ? `made by ${parent.job ?? "a job"} of`
+              : `a ${parent.kind} of`}{" "}
             <OtherGraph id={parent.id} job={parent.kind === "subgraph" ? parent.job : job.name} />
           </>
         )}
@@ -26,7 +29,9 @@ export function OriginView({ detail }: { readonly detail: JobDetail }) {
         .
       </p>
       <h2>What came of it</h2>
-      {children.length === 0 ? <p className="faint">No clones, searches or further graphs.</p> : null}
+      {children.length === 0 ? (
+        <p className="faint">No clones, searches or further graphs.</p>
+      ) : null}
       <ul>
         {children.map((child) => (
           <li key={child.id}>

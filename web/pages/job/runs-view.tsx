@@ -1,5 +1,6 @@
 import type { JobDetail, Run } from "#api/graph.ts";
 import { LogView } from "../log/log-view.tsx";
+import { ChunkProgress } from "./chunk-progress.tsx";
 import { runUrl } from "./load.ts";
 import { RunFacts } from "./run-facts.tsx";
 import { RunFindings } from "./run-findings.tsx";
@@ -15,8 +16,20 @@ interface Props {
   readonly onChange: (search: JobSearch) => void;
 }
 
+const noLog = {
+  farm: "The farm itself serves this run: there is no log.",
+  outside: "Another machine reports this run: there is no log here.",
+} as const;
+
 /** What has run: each run with why it exists, how it ended, and its log. */
-export function RunsView({ detail: { graph, job }, runs, run, line, find, onChange }: Props) {
+export function RunsView({
+  detail: { graph, job, chunks },
+  runs,
+  run,
+  line,
+  find,
+  onChange,
+}: Props) {
   if (run === undefined) {
     return (
       <div className="job-main">
@@ -34,9 +47,10 @@ export function RunsView({ detail: { graph, job }, runs, run, line, find, onChan
         onChoose={(number) => onChange({ run: number, line: undefined })}
       />
       <RunFacts run={run} />
+      {chunks?.run === run.number ? <ChunkProgress progress={chunks} /> : null}
       <RunFindings run={run} onLine={(to) => onChange({ line: to })} />
-      {run.servedBy === "farm" ? (
-        <p className="faint">The farm itself serves this run: there is no log.</p>
+      {run.servedBy === "farm" || run.servedBy === "outside" ? (
+        <p className="faint">{noLog[run.servedBy]}</p>
       ) : (
         <LogView
           key={`${graph.id} ${job.name} ${run.number}`}

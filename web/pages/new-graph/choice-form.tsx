@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Repository } from "#api/graph.ts";
 import type { GraphPreview } from "#api/preview.ts";
+import { TextField } from "../../parts/text-field.tsx";
 import { branchesQuery } from "../branches/load.ts";
 import { type Hole, type Holes } from "./holes-of.ts";
 import type { NewGraphSearch } from "./search.ts";
-import { TextField } from "../../parts/text-field.tsx";
 
 interface Props {
   readonly repositories: readonly Repository[];
@@ -17,7 +17,10 @@ interface Props {
 
 export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: Props) {
   const name = repositories.find(({ url }) => url === chosen.repository)?.name;
-  const { data: branches } = useQuery({ ...branchesQuery(name ?? ""), enabled: name !== undefined });
+  const { data: branches } = useQuery({
+    ...branchesQuery(name ?? ""),
+    enabled: name !== undefined,
+  });
   return (
     <form className="choice" onSubmit={(event) => event.preventDefault()}>
       <label className="stacked">

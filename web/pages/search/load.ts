@@ -10,15 +10,12 @@ export const searchQuery = (id: string) =>
     queryKey: ["search", id],
     initialPageParam: undefined as number | undefined,
     queryFn: ({ pageParam, signal }) =>
-      ask(
-        SearchDetail,
-        `${path(id)}${pageParam === undefined ? "" : `?before=${pageParam}`}`,
-        { signal },
-      ),
+      ask(SearchDetail, `${path(id)}${pageParam === undefined ? "" : `?before=${pageParam}`}`, {
+        signal,
+      }),
     getNextPageParam: (last) => last.next ?? undefined,
     // Its graphs tell of themselves; what it concludes is asked for.
-    refetchInterval: ({ state: { data } }) =>
-      data?.pages[0]?.state === "running" ? 2_000 : false,
+    refetchInterval: ({ state: { data } }) => (data?.pages[0]?.state === "running" ? 2_000 : false),
   });
 
 export const cancelSearch = (id: string) => tell(Search, `${path(id)}/cancel`);

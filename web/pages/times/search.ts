@@ -5,11 +5,7 @@ export const windows = { "1d": "a day", "7d": "a week", "30d": "30 days" } as co
 export type TimeWindow = keyof typeof windows;
 
 /** Written out: all addresses are read by the first script, which has no answers' shapes in it. */
-export const groupings = [
-  "branch",
-  "pool",
-  "kind",
-] as const satisfies readonly TimesGrouping[];
+export const groupings = ["branch", "pool", "kind"] as const satisfies readonly TimesGrouping[];
 
 /** What a link to the times says: of what, apart by what, over how long. */
 export const TimesSearch = z.object({

@@ -1,7 +1,7 @@
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
-import { type Clone, type CloneMode, ClonedGraph } from "#api/rerun.ts";
+import { type Clone, ClonedGraph, type CloneMode } from "#api/rerun.ts";
 import { tell } from "../../../farm/ask.ts";
 import { Modal } from "../../../parts/modal.tsx";
 import { newId } from "../../../parts/new-id.ts";

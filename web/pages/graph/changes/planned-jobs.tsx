@@ -6,13 +6,13 @@ const mostShown = 300;
 
 /** In the order in which people want to read them. */
 const deeds: Readonly<Record<PlannedDeed, string>> = {
-  runs: "run",
-  "runs because needed": "run because they are needed",
-  "runs because downstream": "run because they depend on those",
-  "is revived": "run if all goes well: they were skipped",
-  "is skipped": "are skipped if all goes well",
-  "is set inactive": "are set inactive",
-  "is left alone": "are left alone",
+  runs: "to run",
+  "runs because needed": "to run, because needed",
+  "runs because downstream": "to run, depending on those",
+  "is revived": "to run if all goes well, skipped so far",
+  "is skipped": "to be skipped if all goes well",
+  "is set inactive": "to be set inactive",
+  "is left alone": "left alone",
 };
 
 /** Exactly what a change does: job by job, and what it costs. */
@@ -57,7 +57,7 @@ function PlannedLine({ job }: { readonly job: PlannedJob }) {
     <li className="planned-job">
       <StateIcon state={job.state} />
       <span className="ellipsis">{job.job}</span>
-      <span className="faint ellipsis">{about.join(", ")}</span>
+      <span className="faint">{about.join(", ")}</span>
     </li>
   );
 }

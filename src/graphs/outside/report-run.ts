@@ -1,0 +1,146 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { z } from "zod";
+import type { Principal } from "#access/principal.ts";
+import type { ReportedRun, ReportRun } from "#api/report.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestKey, parseDigestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { advanceStoredGraph, type LockedGraph, lockGraphs } from "../advancing/advance.store.ts";
+import { yieldOf } from "../advancing/yield-of.ts";
+import { recordAudit } from "../audit.store.ts";
+import type { GraphId } from "../graph-id.ts";
+import { insertRuns } from "../insert-runs.store.ts";
+import { passOnEndedRuns } from "../queue-events.ts";
+import { requireGrantOnGraph } from "../require-grant-on-graph.ts";
+import {
+  finishOutsideRun,
+  keepReport,
+  knownReport,
+  type OutsideEnd,
+  type OutsideJob,
+  outsideJob,
+} from "./report.store.ts";
+
+type Report = z.output<typeof ReportRun>;
+
+/**
+ * Takes what another machine tells of a run. Undefined when there is no such job.
+ *
+ * The result is never put into the action cache: the farm has not executed it, and answers for nothing.
+ * Throws `failed_precondition` when the job is not run outside, waits for something, or the run is over.
+ */
+export async function reportRun(
+  rooms: { readonly db: Db; readonly blobs: BlobStore },
+  graphId: GraphId,
+  job: string,
+  report: Report,
+  by: Principal,
+): Promise<ReportedRun | undefined> {
+  await requireGrantOnGraph(rooms.db, by, "report", graphId);
+  const end = report.state === "finished" ? await endOf(rooms.blobs, report, by) : undefined;
+  return rooms.db.transaction(async (tx) => {
+    const [graph] = await lockGraphs(tx, [graphId]);
+    const known = await knownReport(tx, graphId, job, report.id);
+    if (known !== undefined) return known;
+    const stands = await outsideJob(tx, graphId, job);
+    if (graph === undefined || stands === undefined) return undefined;
+    const run = await runUnderWay(tx, graph, job, stands, report);
+    await keepReport(tx, { graphId, job }, { ...report, run }, by.name);
+    if (end === undefined) await advanceStoredGraph(tx, graph, [job]);
+    else await finish(tx, graph, job, run, { end, stands });
+    const detail = { run, state: report.state, outcome: report.outcome, reporter: report.reporter };
+    await recordAudit(tx, { actor: by.name, verb: "report", graphId, job, detail });
+    return { run, state: report.state, known: false };
+  });
+}
+
+/** The number of the run that a report is about; it begins one when the job is ready for it. */
+async function runUnderWay(
+  tx: Tx,
+  graph: LockedGraph,
+  job: string,
+  { outside, state, wanted, runs, inputRuns }: OutsideJob,
+  report: Report,
+): Promise<number> {
+  const refuse = (why: string) => new Fault("failed_precondition", `job "${job}" ${why}`);
+  if (!outside)
+    throw refuse("is run by workers of the farm: its definition has no `outside: true`");
+  const run = state === "running" ? runs : runs + 1;
+  if (report.run !== undefined && report.run !== run)
+    throw refuse(
+      `takes no report about run ${report.run}: ${state === "running" ? `run ${run} is under way` : `its next is run ${run}`}`,
+    );
+  if (state === "running") return run;
+  if (state !== "ready" || wanted === null)
+    throw refuse(`is ${state}: nobody wants a run of it now`);
+  await insertRuns(tx, [{ graphId: graph.id, job, cause: wanted, inputRuns, kind: "outside" }]);
+  return run;
+}
+
+async function finish(
+  tx: Tx,
+  graph: LockedGraph,
+  job: string,
+  run: number,
+  { end, stands }: { readonly end: OutsideEnd & Made; readonly stands: OutsideJob },
+): Promise<void> {
+  const stray = end.paths.find(
+    (path) => !stands.outputs.some((output) => path === output || path.startsWith(`${output}/`)),
+  );
+  if (stray !== undefined) {
+    const message = `"${stray}" is none of the outputs that the definition of "${job}" names`;
+    throw new Fault("invalid_argument", message);
+  }
+  const key = { graphId: graph.id, job };
+  const ended = await finishOutsideRun(tx, key, run, end);
+  if (ended === undefined) throw new Fault("internal", `run ${run} of "${job}" is not under way`);
+  await passOnEndedRuns(
+    tx,
+    [graph],
+    [{ ...key, ...ended, outcome: end.outcome, failureClass: null }],
+  );
+}
+
+interface Made {
+  readonly paths: readonly string[];
+}
+
+/** Checks and puts together how it ended; what it made must be in the store. */
+async function endOf(blobs: BlobStore, report: Report, by: Principal): Promise<OutsideEnd & Made> {
+  const { outcome, exitCode, outputs = [] } = report;
+  if (outcome === undefined) {
+    throw new Fault("invalid_argument", "a report of the end says with which outcome");
+  }
+  const digests = outputs.map(({ digest }) => parseDigestKey(digest));
+  const [missing] = await blobs.findMissing(digests);
+  if (missing !== undefined) {
+    throw new Fault(
+      "failed_precondition",
+      `${digestKey(missing)} is not in the store; upload it first`,
+    );
+  }
+  const result = toBinary(
+    ActionResultSchema,
+    create(ActionResultSchema, {
+      exitCode: exitCode ?? 0,
+      outputFiles: outputs.map(({ path, digest }) => ({
+        path,
+        digest: toDigestMessage(parseDigestKey(digest)),
+      })),
+    }),
+  );
+  const isEmpty = outputs.length === 0;
+  return {
+    outcome,
+    exitCode: exitCode ?? null,
+    message: report.message ?? null,
+    reporter: report.reporter ?? by.name,
+    result: isEmpty ? null : result,
+    yield: yieldOf(outcome, isEmpty ? undefined : result),
+    numbers: report.numbers ?? {},
+    paths: outputs.map(({ path }) => path),
+  };
+}

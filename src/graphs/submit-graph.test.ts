@@ -1,0 +1,40 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freshDb } from "../../test/support/fresh-db.ts";
+import { auditOfGraph } from "./audit.store.ts";
+import { farmOfGraphs } from "./farm-of-graphs.fixture.ts";
+
+const db = await freshDb();
+let farm: Awaited<ReturnType<typeof farmOfGraphs>>;
+beforeAll(async () => {
+  farm = await farmOfGraphs(db);
+  farm.repository.write({ README: "definitions come from elsewhere" });
+  farm.repository.commit("First");
+});
+afterAll(async () => {
+  await farm.stop();
+  await db.close();
+});
+
+test("a submission is in the audit, with the names of what was given and changed, once", async () => {
+  const request = {
+    id: randomUUID(),
+    parameters: { level: "3" },
+    patches: { a: { timeout: "2h" } },
+    definitions: {
+      "a.yml":
+        "version: 1\nparameters: {level: {default: '1'}}\njobs: {a: {commands: x, inputs: []}}",
+    },
+  };
+
+  const { id } = await farm.submit(request);
+  await farm.submit(request);
+
+  expect(await auditOfGraph(db, id)).toMatchObject([
+    {
+      actor: "anyone",
+      verb: "submit",
+      detail: { branch: "main", given: ["level"], from: { kind: "sent along" }, jobs: ["a"] },
+    },
+  ]);
+});

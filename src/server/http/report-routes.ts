@@ -1,0 +1,22 @@
+import { Hono } from "hono";
+import { ReportRun } from "#api/report.ts";
+import type { Farm } from "./farm.ts";
+import { found } from "./found.ts";
+import { graphId } from "./graph-routes.ts";
+import { jsonBody } from "./json-body.ts";
+import { principalOf } from "./principal.ts";
+
+/** What other machines tell of the runs that they serve. */
+export function reportRoutes(farm: Farm): Hono {
+  const routes = new Hono();
+
+  routes.post("/graphs/:id/jobs/:name/report", async (c) => {
+    const id = await graphId(farm, c.req.param("id"));
+    const name = c.req.param("name");
+    const report = await jsonBody(c, ReportRun);
+    const taken = await farm.reportRun(id, name, report, principalOf(c));
+    return c.json(found(taken, `job "${name}" in graph ${id}`));
+  });
+
+  return routes;
+}

@@ -1,0 +1,11 @@
+import { z } from "zod";
+import { RunManifest } from "#api/manifest.ts";
+
+/** The JSON Schema of manifests of runs, for those who read them. */
+export function manifestSchema(): object {
+  return {
+    ...z.toJSONSchema(RunManifest, { io: "output" }),
+    $id: "https://grange.invalid/schema/run-manifest-1.json",
+    title: "A run of a job, and what it made",
+  };
+}

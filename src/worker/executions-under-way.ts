@@ -1,0 +1,154 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { messageOf } from "#core/fault.ts";
+import {
+  type Finished,
+  type Lease,
+  Outcome,
+  StartedRequestSchema,
+  type Work,
+} from "#proto/grange/worker/v1/worker_pb.ts";
+import type { AgentParts } from "./agent-parts.ts";
+import type { Changes } from "./changes.ts";
+import { LogStream } from "./logs/stream-log.ts";
+import type { StopReason } from "./run-process.ts";
+import { leaseKey } from "./spool.ts";
+
+const recentCount = 8;
+
+interface Running {
+  readonly lease: Lease;
+  readonly stop: AbortController;
+}
+
+interface Reporting {
+  readonly lease: Lease;
+  readonly log: LogStream | undefined;
+}
+
+/** What a worker has begun: executions that run, and those whose results are on their way. */
+export class ExecutionsUnderWay {
+  readonly #parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "patience" | "logger">;
+  readonly #running = new Map<string, Running>();
+  readonly #reporting = new Map<string, Reporting>();
+  readonly #changes: Changes;
+  readonly #slotFreed: () => void;
+  #recentMs: number[] = [];
+  #machineFailures = 0;
+
+  constructor(
+    parts: Pick<AgentParts, "farm" | "executor" | "reporter" | "patience" | "logger">,
+    /** Hears the end of each process and of each report. */
+    changes: Changes,
+    slotFreed: () => void,
+  ) {
+    this.#parts = parts;
+    this.#changes = changes;
+    this.#slotFreed = slotFreed;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  get reporting(): number {
+    return this.#reporting.size;
+  }
+
+  /** How long the last ones took, newest last. */
+  get recentMs(): readonly number[] {
+    return this.#recentMs;
+  }
+
+  forgetRecent(): void {
+    this.#recentMs = [];
+  }
+
+  /** Executions in a row that this machine, not the action, made fail. */
+  get machineFailures(): number {
+    return this.#machineFailures;
+  }
+
+  leases(): Lease[] {
+    return [...this.#running.values(), ...this.#reporting.values()].map(({ lease }) => lease);
+  }
+
+  /** Ends the process of a lease, if it still runs. */
+  stop(lease: Lease, reason: StopReason): void {
+    this.#running.get(leaseKey(lease))?.stop.abort(reason);
+  }
+
+  /** Ends all processes; answers the leases of those that ran. */
+  stopAll(reason: StopReason): Lease[] {
+    const running = [...this.#running.values()];
+    for (const { stop } of running) stop.abort(reason);
+    return running.map(({ lease }) => lease);
+  }
+
+  /** Sends no more of the logs whose results wait for them. */
+  stopLogs(): void {
+    for (const { log } of this.#reporting.values()) log?.stop();
+  }
+
+  async run(work: Work, lease: Lease): Promise<void> {
+    const { farm, executor, logger } = this.#parts;
+    const key = leaseKey(lease);
+    const running: Running = { lease, stop: new AbortController() };
+    this.#running.set(key, running);
+    const begun = performance.now();
+    let log: LogStream | undefined;
+    const finished = await executor.execute(work, farm.blobs(work.project), {
+      stop: running.stop.signal,
+      started: (stdout) => {
+        log = new LogStream(stdout, lease, farm);
+        this.#sayStarted(lease);
+      },
+    });
+    this.#remember(finished, performance.now() - begun);
+    // The slot is free while the result is on its way; the lease is kept alive until it is there.
+    this.#reporting.set(key, { lease, log });
+    this.#running.delete(key);
+    this.#slotFreed();
+    this.#changes.tell();
+    try {
+      if (finished) await this.report(finished, log);
+    } catch (reason) {
+      // No message can hold it: without a report the lease runs out by itself.
+      logger.error({ lease: key, reason: messageOf(reason) }, "a result is lost");
+    } finally {
+      log?.close();
+      this.#reporting.delete(key);
+      this.#changes.tell();
+    }
+  }
+
+  /** Resolves when the farm has answered for a result, or the worker ends. */
+  async report(finished: Finished, log?: LogStream): Promise<void> {
+    const { reporter, patience } = this.#parts;
+    await reporter.keep(finished);
+    await log?.end(patience.ms);
+    await reporter.deliver(finished);
+  }
+
+  #remember(finished: Finished | undefined, tookMs: number): void {
+    if (finished !== undefined) {
+      const isOurs = finished.outcome === Outcome.INFRASTRUCTURE_ERROR;
+      this.#machineFailures = isOurs ? this.#machineFailures + 1 : 0;
+    }
+    this.#recentMs = [...this.#recentMs, tookMs].slice(-recentCount);
+  }
+
+  #sayStarted(lease: Lease): void {
+    const request = create(StartedRequestSchema, { lease, at: timestampNow() });
+    const { farm, patience } = this.#parts;
+    patience
+      .persistently(() => farm.started(request))
+      .then(
+        ({ accepted }) => {
+          if (!accepted) this.stop(lease, "lost");
+        },
+        // Only the page's clock is the poorer for it; a lost lease shows at the next heartbeat.
+        () => {},
+      );
+  }
+}

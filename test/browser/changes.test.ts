@@ -1,0 +1,200 @@
+import { expect, test } from "vitest";
+import { madeUpGraph, type Plan } from "../../web/dev/made-up-graph.ts";
+import { farmInBrowser } from "./farm-in-browser.ts";
+
+const { farm, open } = await farmInBrowser();
+
+const plan: Plan = [["install"], ["lint", "install"], ["build", "lint"], ["sign-off", "install"]];
+
+/** A graph whose lint failed, whose build was skipped because of it, and whose breakpoint waits. */
+function addGraph(id: string, branch = "main") {
+  const graph = madeUpGraph(id, plan, {
+    repository: "grange",
+    subject: "Break the lint",
+    author: "Ada",
+    rev: branch,
+    createdAt: new Date("2026-01-01T12:00:00Z"),
+  });
+  const edges = graph.edges.map((edge) =>
+    edge.on === "lint" ? { ...edge, status: "failed" as const } : edge,
+  );
+  const jobList = graph.jobList.map((job) =>
+    job.name === "sign-off" ? { ...job, kind: "breakpoint" as const } : job,
+  );
+  farm.add({ ...graph, edges, jobList });
+  const ended = {
+    runs: 1,
+    startedAt: "2026-01-01T12:00:01Z",
+    finishedAt: "2026-01-01T12:00:09Z",
+  };
+  farm.change(id, {
+    install: { state: "succeeded", ...ended },
+    lint: { state: "failed", ...ended },
+    build: { state: "unreachable", reason: "skipped because lint failed" },
+    "sign-off": { state: "waiting", runs: 1 },
+  });
+}
+
+const stateOf = (id: string, job: string) =>
+  farm.graphs.get(id)?.jobList.find(({ name }) => name === job)?.state;
+
+test("a retrigger lists what will run, and then exactly that runs", async () => {
+  addGraph("retrigger");
+  const { page, faults } = await open("/graphs/retrigger?job=lint");
+  await page.getByRole("complementary", { name: "Job lint" }).waitFor();
+
+  await page.keyboard.press("r");
+  const dialog = page.getByRole("dialog", { name: "Retrigger lint" });
+  const list = dialog.getByRole("region", { name: "What will happen" });
+  await list.getByRole("heading", { name: "1 to run if all goes well, skipped so far" }).waitFor();
+  expect(await list.getByRole("listitem").allTextContents()).toEqual([
+    expect.stringContaining("lint"),
+    expect.stringContaining("build"),
+  ]);
+  await dialog.getByLabel("it alone; what was skipped stays so").check();
+  await list.getByText("build").waitFor({ state: "detached" });
+  await dialog.getByRole("button", { name: "Do exactly this" }).click();
+  await dialog.waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "lint, queued" }).waitFor();
+  expect(stateOf("retrigger", "build")).toBe("unreachable");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("when the graph has changed since, the farm refuses and the list is asked for again", async () => {
+  addGraph("stale");
+  const { page } = await open("/graphs/stale?job=lint");
+  const panel = page.getByRole("complementary", { name: "Job lint" });
+  await panel.getByRole("button", { name: "Retrigger…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Retrigger lint" });
+  const apply = dialog.getByRole("button", { name: "Do exactly this" });
+  await dialog.getByText("1 to run", { exact: true }).waitFor();
+
+  farm.change("stale", { install: { runs: 2 } });
+  await apply.click();
+
+  await dialog.getByRole("alert").getByText("the graph has changed since").waitFor();
+  expect(stateOf("stale", "lint")).toBe("failed");
+  await apply.click();
+  await dialog.waitFor({ state: "detached" });
+  expect(stateOf("stale", "lint")).toBe("queued");
+  await page.close();
+});
+
+test("a selection in the filter is what is retriggered", async () => {
+  addGraph("selected");
+  const { page } = await open("/graphs/selected?q=name:lint%20|%20name:install");
+  await page.getByText("2 of 4").waitFor();
+
+  await page.keyboard.press("r");
+  const dialog = page.getByRole("dialog", { name: "Retrigger 2 jobs" });
+  await dialog.getByText("2 to run", { exact: true }).waitFor();
+  await dialog.getByLabel("in all graphs of the set").check();
+  await dialog.getByRole("button", { name: "Do exactly this" }).click();
+  await dialog.waitFor({ state: "detached" });
+
+  expect(stateOf("selected", "lint")).toBe("queued");
+  expect(stateOf("selected", "install")).toBe("queued");
+  await page.close();
+});
+
+test("an edge is waived with a reason, never without", async () => {
+  addGraph("waive");
+  const { page, faults } = await open("/graphs/waive?job=build");
+  const panel = page.getByRole("complementary", { name: "Job build" });
+  await panel.getByRole("button", { name: "waive…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Let build go on without lint" });
+  const apply = dialog.getByRole("button", { name: "Do exactly this" });
+  expect(await apply.isDisabled()).toBe(true);
+  await dialog.getByLabel(/Why\?/).fill("   ");
+  expect(await apply.isDisabled()).toBe(true);
+
+  await dialog.getByLabel(/Why\?/).fill("a known problem");
+  await dialog.getByText("1 to run if all goes well").waitFor();
+  await apply.click();
+  await dialog.waitFor({ state: "detached" });
+
+  await panel.getByText("waived").waitFor();
+  const waived = farm.graphs.get("waive")?.edges.find(({ job }) => job === "build")?.waived;
+  expect(waived?.reason).toBe("a known problem");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("a breakpoint says what to look at, and goes on when a person lets it", async () => {
+  addGraph("release");
+  const { page } = await open("/graphs/release/jobs/sign-off");
+  await page.getByText("waits for a person to release it").waitFor();
+  await page.getByText("Look at the screenshots first").waitFor();
+
+  await page.getByRole("button", { name: "Let it go on" }).click();
+
+  await page.getByRole("button", { name: "Let it go on" }).waitFor({ state: "detached" });
+  expect(stateOf("release", "sign-off")).toBe("succeeded");
+  await page.close();
+});
+
+test("a job is customised for its graph, and marked", async () => {
+  addGraph("customise");
+  const { page, faults } = await open("/graphs/customise/jobs/lint?view=definition");
+  await page.getByRole("button", { name: "Customise…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Customise lint" });
+  const apply = dialog.getByRole("button", { name: "Customise it" });
+  await dialog.getByLabel("What is to be different").fill('{"timeout": ');
+  await dialog.getByRole("alert").getByText("Not JSON yet").waitFor();
+  expect(await apply.isDisabled()).toBe(true);
+
+  await dialog.getByLabel("What is to be different").fill('{"timeout": "20m"}');
+  await dialog.getByText("20m").waitFor();
+  await apply.click();
+  await dialog.waitFor({ state: "detached" });
+
+  await page.getByText("customised", { exact: true }).waitFor();
+  expect(stateOf("customise", "lint")).toBe("queued");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("on a protected branch the farm's own words say that nothing is customised", async () => {
+  addGraph("protected", "release");
+  const { page } = await open("/graphs/protected/jobs/lint?view=definition");
+  await page.getByRole("button", { name: "Customise…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Customise lint" });
+
+  await dialog.getByLabel("What is to be different").fill('{"timeout": "20m"}');
+
+  await dialog.getByRole("alert").getByText("release is protected").waitFor();
+  expect(await dialog.getByRole("button", { name: "Customise it" }).isDisabled()).toBe(true);
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.close();
+});
+
+test("a clone shows in what its forms differ, and leads to the new graph", async () => {
+  addGraph("cloned");
+  farm.change("cloned", { lint: { customised: true } });
+  const { page, faults } = await open("/graphs/cloned");
+  await page.getByRole("button", { name: "Clone…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Clone this graph" });
+  await dialog.getByRole("region", { name: "Differences" }).getByText("20m").waitFor();
+
+  await dialog.getByRole("button", { name: "Clone it" }).click();
+
+  await page.getByRole("link", { name: "clone of cloned" }).waitFor();
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("a priority beyond the branch's cap is cut, and the page says so", async () => {
+  addGraph("priority");
+  const { page } = await open("/graphs/priority");
+  await page.getByRole("button", { name: "Priority…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Priority of this graph" });
+
+  await dialog.getByLabel("Higher is sooner").fill("50");
+  await dialog.getByRole("button", { name: "Set the priority" }).click();
+
+  await dialog.getByText("the branch main has a cap of 10").waitFor();
+  await page.close();
+});

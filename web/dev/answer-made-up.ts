@@ -1,0 +1,51 @@
+import {
+  fakeBranches,
+  fakeCatalog,
+  fakeCatalogDiff,
+  fakePreview,
+  fakeSet,
+  fakeSubmission,
+  setFakeBranch,
+} from "./fake-answers.ts";
+import type { FakeFarm } from "./fake-farm.ts";
+import { FakeRefusal } from "./fake-refusal.ts";
+import { fakeSearch, startFakeSearch } from "./fake-searches.ts";
+
+interface Question {
+  /** The address: `/kind/id/rest…`. */
+  readonly kind: string | undefined;
+  readonly id: string | undefined;
+  readonly rest: readonly string[];
+  readonly url: URL;
+  /** Undefined for a GET. */
+  readonly body: unknown;
+}
+
+/** Answers that are whole at once: definitions, branches, sets, searches, new graphs. Undefined for all else. */
+export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Question): unknown {
+  switch (kind) {
+    case "repositories":
+      if (rest[0] !== "branches") return undefined;
+      return body === undefined
+        ? fakeBranches(farm, id ?? "")
+        : setFakeBranch(farm, id ?? "", rest[1] ?? "", body);
+    case "sets":
+      return fakeSet(farm, id ?? "");
+    case "catalogs":
+      return id === "diff"
+        ? fakeCatalogDiff(url.searchParams.get("a") ?? "", url.searchParams.get("b") ?? "")
+        : fakeCatalog();
+    case "searches": {
+      if (body !== undefined) return startFakeSearch(farm, body);
+      if (id === undefined) return farm.searches;
+      const search = farm.searches.find((each) => each.id === id);
+      if (search === undefined) throw new FakeRefusal(404, "not_found", "no such search");
+      return fakeSearch(search);
+    }
+    case "graphs":
+      if (id === "preview") return fakePreview(body);
+      return id === undefined && body !== undefined ? fakeSubmission(farm, body) : undefined;
+    default:
+      return undefined;
+  }
+}

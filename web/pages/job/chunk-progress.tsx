@@ -1,0 +1,62 @@
+import type { Batch, ChunkProgress as Progress } from "#api/chunk.ts";
+import type { JobState } from "#api/job-state.ts";
+import { StateIcon } from "../../parts/state.tsx";
+import { Elapsed } from "../../parts/times.tsx";
+
+/** How far the items of a chunked job have come, and in which batches. */
+export function ChunkProgress({ progress }: { readonly progress: Progress }) {
+  const { items, done, failed, batches } = progress;
+  return (
+    <section aria-label="Chunks">
+      <p className="row">
+        <strong>
+          <span className="number">{done}</span> of <span className="number">{items}</span> items
+        </strong>
+        {failed === 0 ? null : <span className="problem number">{failed} given up</span>}
+        <span className="faint number">
+          {batches.length} {batches.length === 1 ? "batch" : "batches"}
+        </span>
+      </p>
+      <span
+        className="counts-bar"
+        role="progressbar"
+        aria-label="Items"
+        aria-valuemin={0}
+        aria-valuemax={items}
+        aria-valuenow={done}
+      >
+        <span className="is-succeeded" style={{ flexGrow: done }} />
+        <span className="is-failed" style={{ flexGrow: failed }} />
+        <span style={{ flexGrow: items - done - failed }} />
+      </span>
+      <details>
+        <summary>Batches</summary>
+        <ol className="batches">
+          {batches.map((batch) => (
+            <li key={batch.number}>
+              <StateIcon state={stateOf(batch)} />
+              <span className="number">#{batch.number}</span>
+              <span className="number">{batch.items} items</span>
+              <span className="faint ellipsis">
+                {batch.cached ? "cached" : (batch.message ?? batch.worker)}
+              </span>
+              <Elapsed from={batch.startedAt} to={batch.finishedAt} />
+            </li>
+          ))}
+        </ol>
+      </details>
+    </section>
+  );
+}
+
+function stateOf(batch: Batch): JobState {
+  switch (batch.state) {
+    case "planned":
+      return "ready";
+    case "queued":
+    case "running":
+      return batch.state;
+    case "finished":
+      return batch.outcome === "succeeded" ? "succeeded" : "failed";
+  }
+}
