@@ -68,7 +68,7 @@ export const Waive = z.strictObject({
   job: JobName,
   on: JobName,
   reason: Reason,
-  /** Takes a waiver back, while the job has not started. */
+  /** Takes a waiver back, before the job starts or when it is over. */
   undo: z.boolean().default(false),
 });
 export type Waive = z.input<typeof Waive>;

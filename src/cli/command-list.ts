@@ -70,6 +70,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "find the first commit on which jobs fail",
     load: async () => (await import("./commands/bisect.ts")).describeBisect,
   },
+  search: {
+    summary: "list, show or cancel backfills and bisections",
+    load: async () => (await import("./commands/search.ts")).describeSearch,
+  },
   workers: {
     summary: "list the workers of a farm",
     load: async () => (await import("./commands/workers.ts")).describeWorkers,

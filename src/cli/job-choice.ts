@@ -7,9 +7,13 @@ export interface JobChoiceOptions {
   readonly set?: string;
 }
 
-export function choosesJobs(command: Command): Command {
-  return command
-    .argument("<selection>", "which jobs: a name, a tag's value, 'kind:b2g', 'state:failed & pgo'")
+export function choosesJobs(command: Command, otherwise?: string): Command {
+  const which = "which jobs: a name, a tag's value, 'kind:b2g', 'state:failed & pgo'";
+  return (
+    otherwise === undefined
+      ? command.argument("<selection>", which)
+      : command.argument("[selection]", which, otherwise)
+  )
     .option("--graph <graph>", "of this graph (default: latest)")
     .option("--set <graph>", "of all graphs in the set of this one");
 }
@@ -18,7 +22,7 @@ export function changesJobs(command: Command): Command {
   return command
     .option("--reason <text>", "why, for those who ask later")
     .option("--dry-run", "only say what would happen")
-    .option("--yes", "do not ask");
+    .option("--yes", "do not ask; without a terminal, nobody is asked");
 }
 
 export function graphOfChoice({ graph, set }: JobChoiceOptions): {

@@ -79,13 +79,15 @@ async function settingsFrom(file: string | undefined): Promise<object> {
   if (file === undefined) return {};
   const { WorkerSettings } = await import("./ssh/worker-settings.ts");
   const { WorkerFolder } = await import("./ssh/there/worker-folder.ts");
+  const { keepLogShort } = await import("./ssh/there/short-log.ts");
   const {
     logLevel: _,
     tunnel,
     ...settings
   } = WorkerSettings.parse(JSON.parse(await readFile(file, "utf8")));
   const directory = resolve(file, "../../..");
-  const { dataDir, serverFile } = new WorkerFolder(directory, settings.name);
+  const { dataDir, serverFile, logFile } = new WorkerFolder(directory, settings.name);
+  keepLogShort(logFile);
   // A job runs as the same user, and the token is none of its business.
   const hiddenPaths = [...settings.hiddenPaths, join(directory, "workers")];
   return {

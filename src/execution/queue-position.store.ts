@@ -13,11 +13,16 @@ import { preferIndexes } from "./prefer-indexes.store.ts";
 import { queuePlace } from "./queue-place.ts";
 import type { QueueTimes } from "./queue-times.ts";
 import { type LaneState, shareOf } from "./turns-ahead.ts";
-import { soonestFree, type WorkerOffer, workerOffers } from "./worker-offers.store.ts";
+import { holderAway, soonestFree, type WorkerOffer, workerOffers } from "./worker-offers.store.ts";
 
 /** Where an execution stands, for whoever asks why it does not run. */
 export type QueuePosition =
-  | { readonly kind: "leased"; readonly worker: string }
+  | {
+      readonly kind: "leased";
+      readonly worker: string;
+      /** When its worker has not been heard of for longer than a usual lease: since when, and until when it may be so. */
+      readonly away: { readonly lastSeenAt: Date; readonly leasedUntil: Date } | undefined;
+    }
   | {
       readonly kind: "queued";
       readonly requirements: Platform;
@@ -69,9 +74,14 @@ export async function queuePosition(
     `,
   );
   if (asked === undefined || asked.state === "finished") return undefined;
-  if (asked.state === "leased") return { kind: "leased", worker: asked.worker ?? "" };
-
   const aliveSince = new Date(now.getTime() - times.leaseMs);
+  if (asked.state === "leased") {
+    return {
+      kind: "leased",
+      worker: asked.worker ?? "",
+      away: await holderAway(tx, id, aliveSince),
+    };
+  }
   const requirements = Platform.parse(JSON.parse(asked.requirements));
   const offers = await workerOffers(tx, aliveSince);
   const suitable = offers.filter(

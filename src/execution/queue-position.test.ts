@@ -101,10 +101,29 @@ test("an execution that is handed out, or over, or unknown, waits for nobody in 
   const [held] = await queue.claim(worker, 1, 5_000, never);
   if (held === undefined) throw new Error("nothing was handed out");
 
-  expect(await position(mine.id)).toEqual({ kind: "leased", worker: "w" });
+  expect(await position(mine.id)).toEqual({ kind: "leased", worker: "w", away: undefined });
   await queue.finish({ lease: held.lease, outcome: "failed", exitCode: 1 });
   expect(await position(mine.id)).toBeUndefined();
   expect(await position(aRequest().id)).toBeUndefined();
+});
+
+test("of an execution whose worker is silent it is said until when that may last", async () => {
+  const { queue, worker, submit, position, clock } = await aFarm();
+  const far = { ...worker, leaseMs: 1_200_000 };
+  await queue.register(far);
+  const mine = aRequest();
+  await submit([mine]);
+  const [held] = await queue.claim(far, 1, 5_000, never);
+  if (held === undefined) throw new Error("nothing was handed out");
+  const lastSeenAt = clock.now();
+  await queue.heartbeat({ worker: far, leases: [held.lease], draining: false });
+
+  clock.pass(usualTimes.leaseMs + 1);
+
+  expect(await position(mine.id)).toMatchObject({
+    kind: "leased",
+    away: { lastSeenAt, leasedUntil: new Date(lastSeenAt.getTime() + 1_200_000) },
+  });
 });
 
 test("as many are handed out before an execution as were said to be ahead", async () => {

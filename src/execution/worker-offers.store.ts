@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import type { ExecutionId } from "./execution.ts";
 
 const WorkerOffer = z.object({
   platform: Platform,
@@ -60,4 +61,24 @@ export async function soonestFree(
     `,
   );
   return row?.at ?? undefined;
+}
+
+/**
+ * That the worker which holds an execution was last seen before `aliveSince`, and how long it may be away.
+ * Undefined while it is heard of.
+ */
+export async function holderAway(
+  tx: Tx,
+  id: ExecutionId,
+  aliveSince: Date,
+): Promise<{ readonly lastSeenAt: Date; readonly leasedUntil: Date } | undefined> {
+  const [away] = await tx.many(
+    z.object({ lastSeenAt: z.date(), leasedUntil: z.date() }),
+    sql`
+      select last_seen_at as "lastSeenAt", leased_until as "leasedUntil"
+      from execution join worker on worker.name = execution.worker
+      where execution.id = ${id} and state = 'leased' and last_seen_at < ${aliveSince}
+    `,
+  );
+  return away;
 }

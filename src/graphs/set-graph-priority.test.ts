@@ -73,6 +73,7 @@ test("what is in the queue, what is being prepared and what comes later has the 
       reason: "blocks others",
       detail: { from: { priority: 5, top: false }, to: { priority: 40, top: false } },
     },
+    { actor: "anyone", verb: "submit" },
   ]);
 });
 

@@ -147,7 +147,8 @@ export class ExecutionsUnderWay {
         ({ accepted }) => {
           if (!accepted) this.stop(lease, "lost");
         },
-        // Only the page's clock is the poorer for it; a lost lease shows at the next heartbeat.
+        // Only the page's clock is the poorer for it; the next heartbeat shows a lost lease, and
+        // makes a long one of one that is held.
         () => {},
       );
   }

@@ -7,6 +7,11 @@ const leastMs = 60_000;
 
 const passing: ReadonlySet<string> = new Set(["unavailable", "deadline_exceeded", "aborted"]);
 
+/** Whether a call failed because the farm was out of reach, or busy, and not because of what was asked. */
+export function isPassing(reason: unknown): boolean {
+  return reason instanceof Fault && passing.has(reason.code);
+}
+
 /**
  * For how long a worker bears that the farm is away, with what may be repeated: moving a blob, or
  * the last lines of a log.
@@ -38,9 +43,8 @@ export class Patience {
       try {
         return await call();
       } catch (reason) {
-        const passes = reason instanceof Fault && passing.has(reason.code);
         const isSpent = this.#over.signal.aborted || performance.now() - begun > this.#ms;
-        if (!passes || isSpent) throw reason;
+        if (!isPassing(reason) || isSpent) throw reason;
         await rest(backoffMs(failures, Math.random()), this.#over.signal);
       }
     }

@@ -33,15 +33,18 @@ function result(executionId: string, outputs = 1): Finished {
   });
 }
 
-/** A farm that refuses every result of one execution, whatever comes along with it. */
-async function reporterTo(refused: string) {
+/** A farm that refuses every result of one execution, whatever comes along with it; or one that fails at it. */
+async function reporterTo(
+  refused: string,
+  fault = new Fault("invalid_argument", "an output path is illegal"),
+) {
   const taken: Finished[] = [];
   const farm: Pick<FarmConnection, "finish"> = {
     async finish(request: FinishRequest) {
       const bad = request.finished.some(
         ({ lease, result }) => lease?.executionId === refused && result !== undefined,
       );
-      if (bad) throw new Fault("invalid_argument", "an output path is illegal");
+      if (bad) throw fault;
       taken.push(...request.finished);
       return create(FinishResponseSchema, {
         verdicts: request.finished.map(() => FinishResponse_Verdict.PUBLISHED),
@@ -71,6 +74,19 @@ test("a result that the farm refuses for good becomes a failure that says why, a
     outcome: Outcome.FAILED,
     message: "the farm could not take its result: an output path is illegal",
   });
+});
+
+test("a result at which the farm stumbles is kept, and holds nobody up", async () => {
+  const { reporter, taken } = await reporterTo("bad", new Fault("internal", "it stumbled"));
+  const bad = reporter.deliver(result("bad"));
+  const others = Array.from({ length: 100 }, (_, i) => `good-${i}`);
+
+  const answers = await Promise.all(others.map((id) => reporter.deliver(result(id))));
+  reporter.stop();
+
+  expect(new Set(answers)).toEqual(new Set(["published"]));
+  expect(taken).toHaveLength(100);
+  expect(await bad).toBe("kept");
 });
 
 test("a result that no message can hold becomes a failure that says what to do", async () => {

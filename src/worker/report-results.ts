@@ -10,6 +10,7 @@ import {
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { backoffMs } from "./backoff.ts";
 import type { FarmConnection } from "./farm-connection.ts";
+import { isPassing } from "./patience.ts";
 import { rest } from "./resting.ts";
 import { leaseKey, type Spool } from "./spool.ts";
 
@@ -104,7 +105,7 @@ export class ResultReporter {
         const { verdicts } = await this.#farm.finish(request);
         this.#waiting.splice(0, batch.length);
         failures = 0;
-        most = mostInOneCall;
+        most = Math.min(mostInOneCall, 2 * most);
         await Promise.all(batch.map((item, at) => this.#settle(item, verdicts[at])));
       } catch (reason) {
         if (isRefusedForGood(reason)) {
@@ -122,6 +123,11 @@ export class ResultReporter {
           continue;
         }
         failures++;
+        if (!isPassing(reason)) {
+          // The farm is there, and stumbles at one of them: the others go before it, and not with it.
+          this.#waiting.push(...this.#waiting.splice(0, batch.length));
+          most = 1;
+        }
         this.#logger.warn(
           { reason: messageOf(reason), failures },
           "results cannot be reported; they are kept",

@@ -139,7 +139,8 @@ describe.skipIf(whyNoSshd !== undefined)("a worker over ssh", { timeout: 120_000
   });
 
   test("goes on when the connection is killed that it reaches the farm through", async () => {
-    const tunnel = startGrange(call("through", "--tunnel"));
+    // Whoever likes ssh quiet still gets to know its port.
+    const tunnel = startGrange(call("through", "--tunnel", "--ssh-option", "LogLevel=ERROR"));
     await tunnel.line((line) => line.includes("started the worker through"));
     const { id } = await farm.submit({
       repository: repository.path,
@@ -258,6 +259,37 @@ describe.skipIf(whyNoSshd !== undefined)("a worker over ssh", { timeout: 120_000
       expect(stderr).toContain("--ssh takes [user@]host[:port]");
     },
   );
+
+  test("runs nothing that somebody else may have put there, or that was changed", async () => {
+    const open = join(there, "open");
+    await mkdir(open);
+    await chmod(open, 0o777);
+    const refused = await runGrange([...call("wary"), "--remote-directory", open]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/others may write to it.*--remote-directory/);
+
+    await chmod(open, 0o700);
+    const within = [...call("wary", "--json"), "--remote-directory", open];
+    await runGrange(within);
+    await runGrange([...within, "--stop"]);
+    const [file = ""] = (await readdir(open)).filter((name) => name.endsWith(".mjs"));
+    await writeFile(join(open, file), "process.exit(7)");
+    const again = await runGrange(within);
+    await runGrange([...within, "--stop"]);
+
+    expect(JSON.parse(again.stdout)).toMatchObject([{ kind: "started", copied: true }]);
+  });
+
+  test("ends a tunnel to a worker that has ended, once it is lost", async () => {
+    const tunnel = startGrange(call("brief", "--tunnel"));
+    await tunnel.line((line) => line.includes("started the worker brief"));
+    await runGrange(call("brief", "--stop"));
+
+    await sshd.cutConnections();
+
+    await tunnel.note((line) => line.includes("the worker there has ended"));
+    expect((await tunnel.finished).code).toBe(0);
+  });
 
   test("takes every letter of a directory for a letter", async () => {
     const odd = join(there, "a 'b' $(touch pwned) `c` \"d\" ~");

@@ -6,14 +6,14 @@ import type { Describe } from "../command-list.ts";
 import { repeated, speaksToServer, withExamples } from "../common-options.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
-import { signedNumber } from "../signed-number.ts";
+import { priorityNumber } from "../priority-number.ts";
 
 interface WhereOptions extends CommonOptions {
   readonly repo?: string;
 }
 
 interface ChangeOptions extends WhereOptions, BranchOptions {
-  readonly why?: string;
+  readonly reason?: string;
   readonly dryRun?: boolean;
 }
 
@@ -25,7 +25,7 @@ export const describeBranch: Describe = (command) => {
     ["what holds on every branch of this repository", "branch show"],
     [
       "a branch for releases",
-      "branch set release --protect --cap 50 pgo=on --why 'ships on Monday'",
+      "branch set release --protect --cap 50 pgo=on --reason 'ships on Monday'",
     ],
     ["a switch for all branches", "branch set '*' l10n=off"],
     ["take back what was said of one switch", "branch unset release pgo"],
@@ -61,7 +61,7 @@ function describeShow(command: Command): void {
 
 function changes(command: Command): Command {
   return where(command)
-    .option("--why <words>", "for those who ask later")
+    .option("--reason <text>", "why, for those who ask later")
     .option("--dry-run", "only say what would hold");
 }
 
@@ -72,7 +72,7 @@ function describeSet(command: Command): void {
     .option("--no-protect", "any do")
     .option("--customisable", "jobs may be customised there")
     .option("--no-customisable", "they may not")
-    .option("--cap <n>", "the highest priority there", signedNumber)
+    .option("--cap <n>", "the highest priority there", priorityNumber)
     .option("--param <name=value>", "a parameter of the definitions; may be repeated", repeated)
     .option(
       "--source <source>",
@@ -121,7 +121,7 @@ async function change(
     body: changed(before?.own ?? null),
     dryRun: options.dryRun === true,
     ...(after === undefined ? {} : { after }),
-    ...(options.why === undefined ? {} : { why: options.why }),
+    ...(options.reason === undefined ? {} : { why: options.reason }),
   });
   return answer(session, options, now, () => branchLines(now, session.terminal.answer.paint));
 }

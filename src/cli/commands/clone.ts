@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import type { ClonedGraph, CloneMode } from "#api/rerun.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
@@ -8,7 +9,7 @@ import { printableLine } from "../terminal/printable-text.ts";
 interface CloneOptions extends CommonOptions {
   readonly uncustomised?: boolean;
   readonly today?: boolean;
-  readonly jobs?: string;
+  readonly select?: string;
   readonly ownSet?: boolean;
   readonly reason?: string;
   readonly dryRun?: boolean;
@@ -18,8 +19,10 @@ export const describeClone: Describe = (command) => {
   speaksToServer(command)
     .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
     .option("--uncustomised", "without what people changed")
-    .option("--today", "as the definitions say now")
-    .option("--jobs <selection>", "only these jobs, with what they need")
+    .addOption(
+      new Option("--today", "as the definitions say now").conflicts("uncustomised"),
+    )
+    .option("--select <selection>", "only these jobs and what they need")
     .option("--own-set", "leave the set of the original")
     .option("--reason <text>", "why, for those who ask later")
     .option("--dry-run", "only say what it would be, and how its forms differ")
@@ -27,12 +30,12 @@ export const describeClone: Describe = (command) => {
       inSession(options, async (session) => {
         const { rerunCalls } = await import("../api/rerun-calls.ts");
         const { definitionChangeLines } = await import("../definition-change-lines.ts");
-        const { jobs, reason, ownSet = false, dryRun = false } = options;
+        const { select, reason, ownSet = false, dryRun = false } = options;
         const cloned = await rerunCalls(session.api).clone(graph, {
           mode: modeOf(options),
           ownSet,
           dryRun,
-          ...(jobs === undefined ? {} : { selection: jobs }),
+          ...(select === undefined ? {} : { selection: select }),
           ...(reason === undefined ? {} : { reason }),
         });
         const { paint } = session.terminal.answer;
@@ -51,7 +54,7 @@ export const describeClone: Describe = (command) => {
     ["how that differs from today's definitions", "clone 3f2a --dry-run"],
     [
       "only the tests, with what they need, without changes by people",
-      "clone 3f2a --jobs tests --uncustomised",
+      "clone 3f2a --select tests --uncustomised",
     ],
   ]);
 };

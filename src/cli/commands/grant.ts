@@ -5,7 +5,7 @@ import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
-import { signedNumber } from "../signed-number.ts";
+import { priorityNumber } from "../priority-number.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
@@ -49,7 +49,7 @@ function describeAdd(command: Command): void {
     .description("let somebody do something; `anyone` is who sends no token")
     .addOption(
       new Option("--priority-cap <n>", "the highest priority (default: no cap)").argParser(
-        signedNumber,
+        priorityNumber,
       ),
     )
     .option("--top", "the class that nothing overtakes, too")

@@ -2,8 +2,9 @@ import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
-import { signedNumber } from "../signed-number.ts";
+import { priorityNumber } from "../priority-number.ts";
 import { printableLine } from "../terminal/printable-text.ts";
+import { UsageError } from "../usage-error.ts";
 
 interface PriorityOptions extends CommonOptions {
   readonly top?: boolean;
@@ -13,13 +14,15 @@ interface PriorityOptions extends CommonOptions {
 export const describePriority: Describe = (command) => {
   speaksToServer(command)
     .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
-    .argument("[priority]", "from -1000 to 1000; higher is sooner", signedNumber)
+    .argument("[priority]", "from -1000 to 1000; higher is sooner", priorityNumber)
     .option("--top", "put it into the class that nothing overtakes")
     .option("--no-top", "take it out of that class")
     .option("--reason <text>", "why, for those who ask later")
     .action((graph: string, priority: number | undefined, options: PriorityOptions) =>
       inSession(options, async (session) => {
         const { top, reason } = options;
+        if (priority === undefined && top === undefined)
+          throw new UsageError("say how soon: a priority such as 50, --top or --no-top");
         const changed = await accessCalls(session.api).setGraphPriority(graph, {
           ...(priority === undefined ? {} : { priority }),
           ...(top === undefined ? {} : { top }),
@@ -35,6 +38,6 @@ export const describePriority: Describe = (command) => {
   withExamples(command, [
     ["sooner than others", "priority 3f2a 50 --reason 'blocks the release'"],
     ["before everything, with a grant for it", "priority 3f2a --top"],
-    ["later than others", "priority latest -- -20"],
+    ["later than others", "priority latest -20"],
   ]);
 };

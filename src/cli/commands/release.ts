@@ -22,7 +22,9 @@ export const describeRelease: Describe = (command) => {
           verdict: options.stop === true ? "stop" : "go",
           ...(reason === undefined ? {} : { reason }),
         });
-        return answer(session, options, released, () => [`${job} is ${released.state}.`]);
+        return answer(session, options, released, () => [
+          released.verdict === "go" ? `${job} is released.` : `${job} was stopped, and has failed.`,
+        ]);
       }),
     );
   withExamples(command, [

@@ -1,11 +1,11 @@
-import type { Command } from "commander";
+import { Option } from "commander";
 import type { RerunMode } from "#api/rerun.ts";
 import type { ChangeOptions } from "../carry-out-change.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { changesJobs, choosesJobs, graphOfChoice, type JobChoiceOptions } from "../job-choice.ts";
 import { inSession } from "../session.ts";
-import { wholeNumber } from "../whole-number.ts";
+import { numberFrom } from "../whole-number.ts";
 
 interface RetriggerOptions extends ChangeOptions, JobChoiceOptions {
   readonly alone?: boolean;
@@ -15,10 +15,19 @@ interface RetriggerOptions extends ChangeOptions, JobChoiceOptions {
 }
 
 export const describeRetrigger: Describe = (command) => {
-  retriggers(command)
+  changesJobs(choosesJobs(speaksToServer(command)))
     .option("--alone", "what was skipped because of them stays out, as inactive")
-    .option("--downstream", "all that depends on them runs anew as well, in order")
-    .option("--times <n>", "so many runs one after the other, whatever comes of them", wholeNumber)
+    .addOption(
+      new Option(
+        "--downstream",
+        "all that depends on them runs anew as well, in order",
+      ).conflicts("alone"),
+    )
+    .option(
+      "--times <n>",
+      "so many runs one after the other, whatever comes of them; at most 100",
+      numberFrom(1, 100),
+    )
     .action((selection: string, options: RetriggerOptions) => run(selection, options, false));
   withExamples(command, [
     [
@@ -31,18 +40,14 @@ export const describeRetrigger: Describe = (command) => {
 };
 
 export const describeRerunStale: Describe = (command) => {
-  retriggers(command).action((selection: string, options: RetriggerOptions) =>
-    run(selection, options, true),
+  changesJobs(choosesJobs(speaksToServer(command), "*")).action(
+    (selection: string, options: RetriggerOptions) => run(selection, options, true),
   );
   withExamples(command, [
-    ["all that ran on what is no longer given", "rerun-stale '*'"],
+    ["all that ran on what is no longer given", "rerun-stale"],
     ["what hangs on the build, but not the build", "rerun-stale build --graph 3f2a"],
   ]);
 };
-
-function retriggers(command: Command): Command {
-  return changesJobs(choosesJobs(speaksToServer(command)));
-}
 
 function run(selection: string, options: RetriggerOptions, onlyStale: boolean): Promise<void> {
   return inSession(options, async (session) => {

@@ -4,8 +4,9 @@ import { exitCodes } from "../exit-code.ts";
 import { totalsOf } from "../progress/totals.ts";
 import { watchGraph } from "../progress/watch-graph.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
-import { signedNumber } from "../signed-number.ts";
+import { priorityNumber } from "../priority-number.ts";
 import type { SubmissionOptions } from "../submission.ts";
+import { printableLine } from "../terminal/printable-text.ts";
 
 interface SubmitOptions extends CommonOptions, SubmissionOptions {
   readonly wait?: boolean;
@@ -26,12 +27,12 @@ export const describeSubmit: Describe = (command) => {
     )
     .option("--catalog <digest>", "definitions that the farm has kept, instead of the commit's")
     .option("--branch <name>", "for which branch (default: the one that --rev names)")
-    .option("--preview", "only say what would run, and for how long")
+    .option("--dry-run, --preview", "only say what would run, and for how long")
     .option("--no-cache", "run even what the action cache has")
     .option(
       "--priority <n>",
       "higher is sooner; caps of the branch and your own hold",
-      signedNumber,
+      priorityNumber,
     )
     .option("--ttl <duration>", "how long any of its jobs may wait for its start")
     .option("--top", "the class that nothing overtakes; needs a grant that has it")
@@ -48,7 +49,7 @@ export const describeSubmit: Describe = (command) => {
           );
         }
         const submitted = await submit(session.api, submission);
-        if (submitted.notice !== undefined) session.terminal.notes.line(`${submitted.notice}.`);
+        if (submitted.notice !== undefined) session.terminal.notes.line(`${printableLine(submitted.notice)}.`);
         if (options.wait !== true) {
           return answer(session, options, submitted, () => [
             `Graph ${submitted.id.slice(0, 8)} with ${submitted.graph.jobs} jobs: ${submitted.url}`,

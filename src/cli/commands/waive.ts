@@ -15,7 +15,7 @@ export const describeWaive: Describe = (command) => {
     .argument("<job>", "the job that waits")
     .argument("<on>", "the job that it is not to wait for")
     .option("--reason <text>", "why; must be given, and is kept with your name")
-    .option("--undo", "wait for it after all, while the job has not started")
+    .option("--undo", "wait for it after all: before the job starts, or when it is over")
     .option("--dry-run", "only say what would happen")
     .option("--yes", "do not ask")
     .action((graph: string, job: string, on: string, options: WaiveOptions) =>

@@ -39,7 +39,7 @@ export const describeWorker: Describe = (command, program) => {
       "a worker on a machine that has nothing but Node, for a farm that it can reach",
       "worker --ssh build@attic --server http://farm:8980",
     ],
-    ["the same for a farm that it cannot reach, and its end", "worker --ssh build@attic --tunnel"],
-    ["", "worker --ssh build@attic --stop"],
+    ["the same for a farm that it cannot reach", "worker --ssh build@attic --tunnel"],
+    ["end it", "worker --ssh build@attic --stop"],
   ]);
 };

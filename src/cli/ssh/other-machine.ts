@@ -3,6 +3,7 @@ import { Fault } from "#core/fault.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { nodeProblem } from "./node-problem.ts";
 import { runOverSsh } from "./run-ssh.ts";
+import { callScript, lookScript, receiveScript } from "./scripts-there.ts";
 import type { SshAccess } from "./ssh-arguments.ts";
 import type { SshHost } from "./ssh-host.ts";
 import { answerMark } from "./there/commands-there.ts";
@@ -15,32 +16,6 @@ export interface Place {
   /** The command or path of Node there. */
   readonly node: string;
 }
-
-/** Answers where things are there, which Node it has, and whether the file was copied before. */
-const lookScript = `
-case $1 in /*) directory=$1 ;; *) directory=$HOME/$1 ;; esac
-version=$(command -v "$2" >/dev/null 2>&1 && "$2" --version 2>/dev/null)
-there=no
-[ -f "$directory/grange-worker-$3.mjs" ] && there=yes
-printf '%s%s\\n%s\\n%s\\n' "$4" "$directory" "$version" "$there"
-`;
-
-/** Keeps what comes on stdin under its digest, and only if it is whole. In Node, which is there. */
-const receiveScript = `exec "$1" -e '
-const { createHash } = require("node:crypto");
-const { mkdirSync, writeFileSync, renameSync } = require("node:fs");
-const [directory, digest] = process.argv.slice(-2);
-const chunks = [];
-process.stdin.on("data", (chunk) => chunks.push(chunk)).on("end", () => {
-  const bytes = Buffer.concat(chunks);
-  if (createHash("sha256").update(bytes).digest("hex") !== digest) throw new Error("it arrived damaged");
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const part = directory + "/" + process.pid + ".part";
-  writeFileSync(part, bytes, { mode: 0o600 });
-  renameSync(part, directory + "/grange-worker-" + digest + ".mjs");
-});' -- "$2" "$3"`;
-
-const callScript = `exec "$@"`;
 
 /** A machine that ssh leads to, with Node and the worker's file on it. */
 export class OtherMachine {
@@ -78,6 +53,12 @@ export class OtherMachine {
     if (at < 0 || directory === undefined) throw strange(host, look.stdout + look.stderr);
     const problem = nodeProblem(host.text, version ?? "", node);
     if (problem !== undefined) throw new Fault("failed_precondition", problem);
+    if (there === "strange")
+      throw new Fault(
+        "failed_precondition",
+        `${directory} on ${host.text} belongs to another user, or others may write to it: ` +
+          "they could put a worker of theirs there. Name another one with --remote-directory",
+      );
     const copied = there !== "yes";
     if (copied) {
       const sent = await runOverSsh(host, access, receiveScript, [node, directory, sha256], bytes);

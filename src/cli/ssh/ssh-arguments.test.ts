@@ -21,6 +21,23 @@ test("what a user says goes before what we say, for ssh keeps the first", () => 
   expect(args).toContain("UserKnownHostsFile=/a b");
 });
 
+test("what opens a tunnel goes before what a user says", () => {
+  const options = ["LogLevel=ERROR"];
+
+  const args = sshArguments(parseSshHost("attic"), { key: undefined, options }, undefined, [
+    "-o",
+    "LogLevel=INFO",
+  ]);
+
+  expect(args.indexOf("LogLevel=INFO")).toBeLessThan(args.indexOf("LogLevel=ERROR"));
+});
+
+test("a command line is one line, however many its script has", () => {
+  expect(remoteScript("\n  true;\n  false;\n", ["a"])).toBe(
+    "'sh' '-c' 'true; false;' 'grange' 'a'",
+  );
+});
+
 test.each(["-R 1:2:3", "ProxyCommand", "=x", ""])("refuses %j as an option", (option) => {
   expect(() =>
     sshArguments(parseSshHost("attic"), { key: undefined, options: [option] }, "true"),

@@ -22,9 +22,14 @@ const always = [
   "ForwardAgent=no",
   "ForwardX11=no",
   "ControlPath=none",
+  // Who made ssh quiet would not be told why it fails.
+  "LogLevel=INFO",
 ];
 
-/** The arguments of ssh that run a command, or, without one, hold what `more` opens. */
+/**
+ * The arguments of ssh that run a command, or, without one, hold what `more` opens.
+ * `more` goes before what a user says: it is what the caller cannot do without.
+ */
 export function sshArguments(
   { user, host, port }: SshHost,
   { key, options }: SshAccess,
@@ -34,8 +39,8 @@ export function sshArguments(
   return [
     "-T",
     ...(key === undefined ? [] : ["-i", key, "-o", "IdentitiesOnly=yes"]),
-    ...[...options.map(checkedOption), ...always].flatMap((option) => ["-o", option]),
     ...more,
+    ...[...options.map(checkedOption), ...always].flatMap((option) => ["-o", option]),
     ...(user === undefined ? [] : ["-l", user]),
     ...(port === undefined ? [] : ["-p", String(port)]),
     "--",
@@ -54,9 +59,11 @@ function checkedOption(option: string): string {
 /**
  * A command line for the shell of the other machine, whichever it is: `sh` gets the
  * script and its arguments as single words, and nothing in them is read by any shell.
+ * All of it is one line, for csh ends a word in quotes at the end of the line.
  */
 export function remoteScript(script: string, args: readonly string[]): string {
-  return ["sh", "-c", script, "grange", ...args].map(quoted).join(" ");
+  const line = script.trim().replaceAll(/\s*\n\s*/g, " ");
+  return ["sh", "-c", line, "grange", ...args].map(quoted).join(" ");
 }
 
 /** Always in quotes: also `~`, `!` and `{` mean something to some shell. */

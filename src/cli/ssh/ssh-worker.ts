@@ -28,7 +28,8 @@ export interface Done {
 /** A tunnel that is open, and how the worker is told of the next one. */
 export interface HeldTunnel {
   readonly tunnel: Tunnel;
-  readonly moved: (server: string) => Promise<void>;
+  /** Whether there is a worker still. */
+  readonly moved: (server: string) => Promise<boolean>;
 }
 
 /** Starts the worker, unless it runs there already. With a tunnel, that is the caller's to keep. */
@@ -46,7 +47,8 @@ export async function startSshWorker(
     const told = { ...settings, server: tunnel?.server ?? server };
     const started = await machine.call(Started, ["start", directory], told);
     const moved = async (to: string) => {
-      await machine.call(Pointed, ["point", directory, name, to]);
+      const { kind } = await machine.call(Pointed, ["point", directory, name, to]);
+      return kind === "pointed";
     };
     const held = tunnel && { tunnel, moved };
     return { ...saidOfStart(worker, machine, started, told.server), held };

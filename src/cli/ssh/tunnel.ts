@@ -29,17 +29,26 @@ export interface TunnelWay {
  * The port differs each time. After a network was cut in silence the other sshd holds the old
  * one until it notices, which takes a quarter of an hour.
  */
-export function openTunnel({ host, access, server }: TunnelWay): Promise<Tunnel> {
+export function openTunnel(
+  { host, access, server }: TunnelWay,
+  signal?: AbortSignal,
+): Promise<Tunnel> {
   const { hostname, port } = new URL(server);
   const forward = `127.0.0.1:0:${hostname}:${port === "" ? 80 : port}`;
   const args = sshArguments(host, access, undefined, [
     "-N",
     "-o",
     "ExitOnForwardFailure=yes",
+    // Or it would not say which port it got, and nobody would ever know.
+    "-o",
+    "LogLevel=INFO",
     "-R",
     forward,
   ]);
-  const child = spawn("ssh", args, { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn("ssh", args, {
+    stdio: ["ignore", "ignore", "pipe"],
+    ...(signal === undefined ? {} : { signal }),
+  });
   let stderr = "";
   return new Promise((resolve, reject) => {
     const lost = new Promise<string>((tell) => {
@@ -70,13 +79,13 @@ function explainTunnelFailure(host: SshHost, stderr: string): string {
 }
 
 /**
- * Keeps a way open until told to stop; says when it is lost and when it is back. `moved` tells the
- * worker where the way begins now.
+ * Keeps a way open until told to stop, or until the worker there has ended; says when it is lost and when it is
+ * back. `moved` tells the worker where the way begins now, and answers whether there is one.
  */
 export async function keepTunnel(
   first: Tunnel,
   way: TunnelWay,
-  moved: (server: string) => Promise<void>,
+  moved: (server: string) => Promise<boolean>,
   stop: AbortSignal,
   say: (line: string) => void,
 ): Promise<void> {
@@ -89,8 +98,13 @@ export async function keepTunnel(
   while (!stop.aborted) {
     try {
       if (tunnel === undefined) {
-        tunnel = await openTunnel(way);
-        await moved(tunnel.server);
+        tunnel = await openTunnel(way, stop);
+        const isThere = await Promise.race([moved(tunnel.server), stopped]);
+        if (isThere === undefined) break;
+        if (!isThere) {
+          say(`${text}: the worker there has ended, and with it its tunnel`);
+          break;
+        }
         say(`${text}: the tunnel is open again`);
       }
       failures = 0;
@@ -98,6 +112,7 @@ export async function keepTunnel(
       if (why === undefined) break;
       say(`${text}: ${why}. The worker goes on, and the tunnel is opened again`);
     } catch (reason) {
+      if (stop.aborted) break;
       if (failures === 0) say(`${text}: ${messageOf(reason)}. It is tried again`);
     }
     tunnel?.close();

@@ -158,8 +158,11 @@ describe("what signed templates leave open", () => {
 
   test("is filled in by who may define, or once what comes of it is signed", async () => {
     const production = { parameters: { target: "production" } };
-    const refusal = await farm.submit(production, submitter).catch((reason: Error) => reason);
-    const filled = /`grange sign (\S+) --key FILE`/.exec(String(refusal))?.[1] ?? "";
+    const refusal = await farm.submit(production, submitter).then(
+      () => "",
+      (reason: Error) => reason.message,
+    );
+    const filled = /`grange sign (\S+) --key FILE`/.exec(refusal)?.[1] ?? "";
 
     expect((await farm.submit(production, everybody)).isNew).toBe(true);
     await signWith("filled", filled);

@@ -5,18 +5,12 @@ import type { WorkerOffer } from "#execution/worker-offers.store.ts";
 import { firstMissing } from "./first-missing.ts";
 import { counted, inWhile, spanText } from "./waiting-words.ts";
 
+type Leased = Extract<QueuePosition, { kind: "leased" }>;
 type Queued = Extract<QueuePosition, { kind: "queued" }>;
 
 /** Why an execution is not handed out: nobody can run it, others go first, or all are busy. */
 export function whyQueued(position: QueuePosition, now: Date): WaitingReason {
-  if (position.kind === "leased") {
-    return {
-      kind: "starting",
-      worker: position.worker,
-      sentence: `was handed to worker ${position.worker}, which is about to begin it`,
-      advice: null,
-    };
-  }
+  if (position.kind === "leased") return whyNotBegun(position, now);
   const alive = position.offers.filter(({ condition }) => condition === "alive");
   const able = alive.filter(({ platform }) => serves(platform, position.requirements));
   if (able.length === 0) return whyNobody(position, alive, now);
@@ -33,6 +27,24 @@ export function whyQueued(position: QueuePosition, now: Date): WaitingReason {
     };
   }
   return whyBusy(position, workers, now);
+}
+
+function whyNotBegun({ worker, away }: Leased, now: Date): WaitingReason {
+  if (away === undefined) {
+    return {
+      kind: "starting",
+      worker,
+      sentence: `was handed to worker ${worker}, which is about to begin it`,
+      advice: null,
+    };
+  }
+  const ago = spanText(Math.ceil((now.getTime() - away.lastSeenAt.getTime()) / 1_000));
+  return {
+    kind: "starting",
+    worker,
+    sentence: `was handed to worker ${worker}, whose last word came ${ago} ago; when its lease ends, ${inWhile(away.leasedUntil, now)}, another one gets it`,
+    advice: `if ${worker} is gone for good, start a worker of that name and it is free at once; or cancel the job, and retrigger it`,
+  };
 }
 
 function numberOf(offers: readonly WorkerOffer[]): number {

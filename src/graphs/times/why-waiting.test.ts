@@ -211,9 +211,25 @@ const reasons: readonly {
     sentence: "is next, and a worker is free",
   },
   {
-    facts: { kind: "in-queue", position: { kind: "leased", worker: "mac-7" } },
+    facts: { kind: "in-queue", position: { kind: "leased", worker: "mac-7", away: undefined } },
     kind: "starting",
     sentence: "was handed to worker mac-7, which is about to begin it",
+  },
+  {
+    facts: {
+      kind: "in-queue",
+      position: {
+        kind: "leased",
+        worker: "mac-7",
+        away: {
+          lastSeenAt: new Date(now.getTime() - 60_000),
+          leasedUntil: new Date(now.getTime() + 1_140_000),
+        },
+      },
+    },
+    kind: "starting",
+    sentence:
+      "was handed to worker mac-7, whose last word came 60 s ago; when its lease ends, in 19 min, another one gets it",
   },
 ];
 

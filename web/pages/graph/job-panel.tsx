@@ -83,7 +83,13 @@ export function JobPanel({ graph, job, onSelect }: Props) {
         title="Waits for"
         jobs={before}
         onSelect={onSelect}
-        beside={(on) => <WaitedFor graphId={graph.id} edge={edgeTo(graph, job.name, on.name)} />}
+        beside={(on) => (
+          <WaitedFor
+            graphId={graph.id}
+            edge={edgeTo(graph, job.name, on.name)}
+            canStillGoOn={mayGoOnWithout(job, on)}
+          />
+        )}
       />
       <Neighbours title="Waited for by" jobs={after} onSelect={onSelect} />
     </aside>
@@ -97,6 +103,11 @@ function Tag({ name, value }: { name: string; value: string }) {
       <dd>{value}</dd>
     </>
   );
+}
+
+/** A graph's stream does not tell how edges stand: of what has succeeded since, nothing is waited for. */
+function mayGoOnWithout({ state }: JobSummary, on: JobSummary): boolean {
+  return (state === "blocked" || state === "unreachable") && on.state !== "succeeded";
 }
 
 function edgeTo(graph: Graph, job: string, on: string): Edge | undefined {

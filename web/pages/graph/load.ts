@@ -1,4 +1,4 @@
-import { queryOptions, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, replaceEqualDeep, useQueryClient } from "@tanstack/react-query";
 import { Graph, GraphDelta, GraphSummary } from "#api/graph.ts";
 import { apiBase, ask } from "../../farm/ask.ts";
 import { mergeGraphDelta } from "../../farm/merge-graph-delta.ts";
@@ -8,11 +8,20 @@ export const graphQuery = (id: string) =>
   queryOptions({
     queryKey: ["graph", id],
     queryFn: ({ signal }) => ask(Graph, `/graphs/${encodeURIComponent(id)}`, { signal }),
-    // A stream may have told more than an answer that was long under way; and the
-    // same version is the same graph, of which nothing need be drawn again.
     structuralSharing: (known, fresh) =>
-      isGraph(known) && isGraph(fresh) && known.version >= fresh.version ? known : fresh,
+      isGraph(known) && isGraph(fresh) ? newerOf(known, fresh) : fresh,
   });
+
+/**
+ * A stream may have told more than an answer that was long under way. The same version is
+ * the same graph, of which nothing need be drawn again, but for its edges: deltas do not tell
+ * how they stand.
+ */
+function newerOf(known: Graph, fresh: Graph): Graph {
+  if (known.version !== fresh.version) return known.version > fresh.version ? known : fresh;
+  const edges = replaceEqualDeep(known.edges, fresh.edges);
+  return edges === known.edges ? known : { ...known, edges };
+}
 
 const isGraph = (value: unknown): value is Graph =>
   typeof value === "object" && value !== null && "version" in value;

@@ -5,6 +5,7 @@ import { type JobState, jobStates } from "#api/job-state.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { stateWords } from "../../parts/state-words.ts";
+import { CellShapes } from "./cell-shapes.tsx";
 import { filterJobs, sortByAttention } from "./filter-jobs.ts";
 import { GraphHeader } from "./graph-header.tsx";
 import { groupJobs } from "./group-jobs.ts";
@@ -82,6 +83,7 @@ export function GraphPage() {
 
   return (
     <div className="graph-page">
+      <CellShapes />
       <GraphHeader graph={graph} />
       <Toolbar
         graph={graph}

@@ -23,6 +23,7 @@ export function JobAside({ detail, run, jobs }: Props) {
         jobs={jobs}
         title="Waits for"
         edges={detail.dependsOn}
+        hasNotBegun={job.state === "blocked" || job.state === "unreachable"}
         isIncoming
       />
       <Neighbours
@@ -30,6 +31,7 @@ export function JobAside({ detail, run, jobs }: Props) {
         jobs={jobs}
         title="Waited for by"
         edges={detail.dependedOnBy}
+        hasNotBegun={false}
         isIncoming={false}
       />
       {run === undefined || run.outputs.length === 0 ? null : (
@@ -76,13 +78,14 @@ interface NeighboursProps {
   readonly jobs: readonly JobSummary[] | undefined;
   readonly title: string;
   readonly edges: readonly Edge[];
+  readonly hasNotBegun: boolean;
   /** Whether the job waits for these, or these for it. */
   readonly isIncoming: boolean;
 }
 
 const mostShown = 30;
 
-function Neighbours({ graphId, jobs, title, edges, isIncoming }: NeighboursProps) {
+function Neighbours({ graphId, jobs, title, edges, hasNotBegun, isIncoming }: NeighboursProps) {
   const states = new Map(jobs?.map((job) => [job.name, job.state]));
   if (edges.length === 0) return null;
   return (
@@ -100,7 +103,9 @@ function Neighbours({ graphId, jobs, title, edges, isIncoming }: NeighboursProps
               <Link className="ellipsis" to="/graphs/$id/jobs/$name" params={{ id: graphId, name }}>
                 {name}
               </Link>
-              {isIncoming ? <WaitedFor graphId={graphId} edge={edge} /> : null}
+              {isIncoming ? (
+                <WaitedFor graphId={graphId} edge={edge} canStillGoOn={hasNotBegun} />
+              ) : null}
             </li>
           );
         })}

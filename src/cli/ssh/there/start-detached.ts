@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, renameSync, statSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -9,9 +9,6 @@ import type { Started, WorkerSettings } from "../worker-settings.ts";
 import { holdingLock } from "./holding-lock.ts";
 import { whyUnreachable } from "./why-unreachable.ts";
 import { WorkerFolder, type WorkerRecord } from "./worker-folder.ts";
-
-/** Beyond it the log goes on in a new file; one old one is kept. */
-const mostLogBytes = 16 * 1024 * 1024;
 
 const ReadyLine = z.union([
   z.object({ ready: z.literal(true) }),
@@ -90,8 +87,6 @@ function spawnDetached(
   directory: string,
   args: readonly string[],
 ): ChildProcess {
-  if ((statSync(folder.logFile, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes)
-    renameSync(folder.logFile, `${folder.logFile}.1`);
   const log = openSync(folder.logFile, "a", 0o600);
   try {
     return spawn(process.execPath, args, {

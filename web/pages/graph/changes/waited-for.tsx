@@ -6,9 +6,12 @@ import { WaiveDialog } from "./waive-dialog.tsx";
 export function WaitedFor({
   graphId,
   edge,
+  canStillGoOn,
 }: {
   readonly graphId: string;
   readonly edge: Edge | undefined;
+  /** Whether the job that waits has not begun, and what it waits for is not simply done. */
+  readonly canStillGoOn: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
   if (edge === undefined) return null;
@@ -22,7 +25,7 @@ export function WaitedFor({
   return (
     <>
       {edge.condition === "success" ? null : <span className="faint">{onText(edge)}</span>}
-      {edge.status === "met" ? null : (
+      {edge.status === "met" || !canStillGoOn ? null : (
         <button type="button" className="quiet" onClick={() => setOpen(true)}>
           waive…
         </button>

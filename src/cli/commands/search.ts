@@ -1,0 +1,79 @@
+import type { Command } from "commander";
+import type { Search } from "#api/search.ts";
+import { searchCalls } from "../api/search-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+import { UsageError } from "../usage-error.ts";
+
+export const describeSearch: Describe = (command) => {
+  speaksToServer(command.command("list"))
+    .description("the latest backfills and bisections")
+    .action((options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const searches = await searchCalls(session.api).list();
+        return answer(session, options, searches, () =>
+          searches.length === 0 ? ["No searches yet."] : tableLines(searches.map(rowOf)),
+        );
+      }),
+    );
+  describeOne(command, "show", "what a search has found so far", async (session, { id }) =>
+    searchCalls(session.api).search(id),
+  );
+  describeOne(
+    command,
+    "cancel",
+    "end a search, with the graphs that it has under way",
+    (session, { id }) => searchCalls(session.api).cancel(id),
+  );
+  withExamples(command, [
+    ["what was searched lately", "search list"],
+    ["end one, by the beginning of its id", "search cancel 3f2a"],
+  ]);
+};
+
+function describeOne(
+  command: Command,
+  verb: string,
+  what: string,
+  work: (session: Session, search: Search) => Promise<Search>,
+): void {
+  speaksToServer(command.command(`${verb} <search>`))
+    .description(what)
+    .action((written: string, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const found = (await searchCalls(session.api).list()).filter(({ id }) =>
+          id.startsWith(written),
+        );
+        const [search, ...others] = found;
+        if (search === undefined)
+          throw new UsageError(
+            `no search of late begins with "${written}"; see grange search list`,
+          );
+        if (others.length > 0)
+          throw new UsageError(
+            `"${written}" begins ${found.length} searches' ids; write more of it`,
+          );
+        const now = await work(session, search);
+        return answer(session, options, now, () => [
+          ...tableLines([rowOf(now)]),
+          ...(now.message === null ? [] : [printableLine(now.message)]),
+        ]);
+      }),
+    );
+}
+
+function rowOf(search: Search): string[] {
+  const { asked = 0, good = 0, bad = 0, skipped = 0 } = search.counts;
+  const done = good + bad + skipped;
+  return [
+    search.id.slice(0, 8),
+    search.kind,
+    search.state,
+    `${done} of ${search.commits} commits${asked === 0 ? "" : `, ${asked} under way`}`,
+    printableLine(search.repository),
+    printableLine(search.selection),
+  ];
+}
