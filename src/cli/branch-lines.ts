@@ -3,6 +3,7 @@ import type { DefinitionsSource } from "#api/graph-choice.ts";
 import type { Paint } from "./terminal/paint.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
+import { timeText } from "./terminal/time-text.ts";
 import { valueText } from "./value-text.ts";
 
 /** What holds on a branch, and who said so. */
@@ -27,7 +28,7 @@ export function branchLines(branch: Branch, paint: Paint): string[] {
     ]),
     ...(catalog === null
       ? []
-      : [["catalog", catalog.catalog.slice(0, 10), paint.dim(`since ${catalog.since}`)]]),
+      : [["catalog", catalog.catalog.slice(0, 10), paint.dim(`since ${timeText(catalog.since)}`)]]),
   ];
   return [
     paint.bold(`${printableLine(branch.branch)} of ${printableLine(branch.repository)}`),
@@ -35,7 +36,7 @@ export function branchLines(branch: Branch, paint: Paint): string[] {
     ...history.slice(0, 5).map(({ setAt, setBy, why, body }) => {
       const what = body === null ? "took back what was said" : "changed it";
       const because = why === null ? "" : `: ${printableLine(why)}`;
-      return paint.dim(`  ${setAt.slice(0, 19).replace("T", " ")} ${setBy} ${what}${because}`);
+      return paint.dim(`  ${timeText(setAt)} ${setBy} ${what}${because}`);
     }),
   ];
 }

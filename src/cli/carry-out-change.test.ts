@@ -69,8 +69,8 @@ test("where nobody can be asked, what is done is what was shown, by its token", 
   expect(said).toEqual([
     "flaky  runs 20 times  about 4.0 s",
     "after  is revived     after flaky",
-    "21 runs, about 1 min 20 s from first to last, 1.5 worker-minutes (0.50); nobody knows how long 1 job will take",
-    "Done.",
+    "21 runs, about 1 min 20 s from first to last, 1 min 30 s of work (0.50); nobody knows how long 1 job will take",
+    "Done. See: grange status 3f2a",
   ]);
 });
 

@@ -31,5 +31,11 @@ export async function carryOutChange(
     }
   }
   const done = await ask({ dryRun: false, token: shown.token });
-  return answer(session, options, done, () => ["Done."]);
+  return answer(session, options, done, () => [doneLine(done)]);
+}
+
+function doneLine({ jobs }: PlannedChange): string {
+  const [graph, ...others] = new Set(jobs.map((job) => job.graph.slice(0, 8)));
+  if (graph === undefined) return "Done.";
+  return `Done. See: grange ${others.length === 0 ? "status" : "set"} ${graph}`;
 }

@@ -1,9 +1,6 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Search, SearchForecast, StartSearch } from "#api/search.ts";
 import { searchCalls } from "./api/search-calls.ts";
-import { checkoutRoot } from "./checkout.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { answer, type CommonOptions, type Session } from "./session.ts";
 import { durationText } from "./terminal/duration-text.ts";
@@ -11,7 +8,7 @@ import { printableLine } from "./terminal/printable-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface SearchOptions extends CommonOptions {
-  readonly repository?: string;
+  readonly repo?: string;
   readonly dryRun?: boolean;
   readonly wait?: boolean;
   readonly reason?: string;
@@ -25,14 +22,6 @@ export function revisionsOf(range: string): readonly [older: string, newer: stri
   if (older === undefined || newer === undefined || more.length > 0 || older === "")
     throw new UsageError(`"${range}" is no range of commits; write OLDER..NEWER`);
   return [older, newer === "" ? "HEAD" : newer];
-}
-
-/** The repository that a command speaks of: a checkout by its path, others as they are written. */
-export async function repositoryOf(options: SearchOptions, directory: string): Promise<string> {
-  const written = options.repository ?? ".";
-  const path = resolve(directory, written);
-  if (!existsSync(path)) return written;
-  return (await checkoutRoot(path)) ?? path;
 }
 
 /** Says what a search will come to, begins it, and waits for its end where that is wanted. */
@@ -53,9 +42,10 @@ export async function carryOutSearch(
     return answer(session, options, started, () => [`Search ${id} has begun.`]);
   }
   const over = await searchOver(session, id);
-  answer(session, options, over, () =>
-    over.message === null ? [] : [printableLine(over.message)],
-  );
+  answer(session, options, over, () => [
+    ...(over.message === null ? [] : [printableLine(over.message)]),
+    ...(over.set === null ? [] : [`See each graph: grange set ${over.set.slice(0, 8)}`]),
+  ]);
   return over.state === "finished" && (over.kind === "backfill" || over.remaining.length === 1)
     ? exitCodes.ok
     : exitCodes.failed;
@@ -69,7 +59,7 @@ async function searchOver(session: Session, id: string): Promise<Search> {
     if (search.state !== "running") return search;
     const { asked = 0, good = 0, bad = 0, skipped = 0 } = search.counts;
     const text = `${good} good, ${bad} bad, ${skipped} skipped, ${asked} under way`;
-    if (text !== shown) session.terminal.notes.line(text);
+    if (text !== shown && good + bad + skipped + asked > 0) session.terminal.notes.line(text);
     shown = text;
     await wait(lookMs);
   }
@@ -86,10 +76,12 @@ export function forecastLines(forecast: SearchForecast): string[] {
     forecast.unknownJobs === 0
       ? []
       : [`${forecast.unknownJobs} of the jobs never ran here: how long they take is not known.`];
+  const count = commits === 1 ? "1 commit" : `${commits} commits`;
+  if (probes === 0) return [`${count}, and what they say is known already: nothing runs.`];
   const longest = (rounds ?? 1) * commitMs;
   return [
-    `${commits} commits, the results of ${known} are known; ${how}: ${jobs} jobs, ${jobsPerCommit} a commit.`,
-    `Expected: ${durationText(longest)}${rounds === null ? " for a commit" : ""}, ${durationText(workerMs)} of workers${cost}.`,
+    `${count}, the results of ${known} are known; ${how}: ${jobs} jobs, ${jobsPerCommit} a commit.`,
+    `Expected: ${durationText(longest)}${rounds === null ? " for a commit" : ""}, ${durationText(workerMs)} of work${cost}.`,
     ...unknown,
   ];
 }

@@ -26,8 +26,11 @@ export async function patchOfOptions({ set, patch, remove }: PatchOptions): Prom
 }
 
 async function patchOfFile(file: string): Promise<Patch> {
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw new UsageError(`cannot read the patch: ${messageOf(cause)}`);
+  });
   try {
-    return PatchFile.parse(parse(await readFile(file, "utf8")));
+    return PatchFile.parse(parse(text));
   } catch (cause) {
     throw new UsageError(
       `${file} is no patch: ${messageOf(cause)}; write a map in JSON or YAML, such as {"environment": {"LANG": "C"}}`,

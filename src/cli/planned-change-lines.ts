@@ -50,7 +50,7 @@ function detailOf({ does, why, waitsFor, expectedMs }: PlannedJob): string {
   return parts.join(", ");
 }
 
-/** `5 runs, about 3 min 20 s from first to last, 11.5 worker-minutes (0.92); 2 jobs never ran before` */
+/** `5 runs, about 3 min 20 s from first to last, 11 min 30 s of work (0.92); 2 jobs never ran before` */
 function sumLine({ jobs, expected }: PlannedChange): string {
   const { runs, endToEndMs, workerMs, cost, unknownJobs } = expected;
   if (runs === 0) return "Nothing runs.";
@@ -60,7 +60,7 @@ function sumLine({ jobs, expected }: PlannedChange): string {
       ? []
       : [
           `about ${durationText(endToEndMs)} from first to last`,
-          `${(workerMs / 60_000).toFixed(1)} worker-minutes${price}`,
+          `${durationText(workerMs)} of work${price}`,
         ];
   const unknown =
     unknownJobs === 0 ? "" : `; nobody knows how long ${countOf(unknownJobs, "job")} will take`;

@@ -45,11 +45,7 @@ function isOver(now: Date): Sql {
 }
 
 /** Locks those of the executions that are leased, until the transaction ends. */
-export function lockLeased(
-  tx: Tx,
-  ids: readonly ExecutionId[],
-  now: Date,
-): Promise<HeldRow[]> {
+export function lockLeased(tx: Tx, ids: readonly ExecutionId[], now: Date): Promise<HeldRow[]> {
   return tx.many(
     HeldRow,
     sql`

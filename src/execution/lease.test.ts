@@ -289,20 +289,21 @@ test("a lease that is extended after a rescuer found it, and before it is ended,
 test.each([
   { clocks: "an hour fast", at: (now: number) => new Date(now + 3_600_000) },
   { clocks: "in the last year that there is", at: () => new Date("9999-12-31T23:59:59Z") },
-])("nothing starts later than its start is told by a worker whose clock is $clocks", async ({
-  at,
-}) => {
-  const clock = movableClock();
-  const queue = await open({ clock });
-  const worker = aWorker("w");
-  await queue.register(worker);
-  await queue.submit(aRequest());
-  const [held] = await queue.claim(worker, 1, 1_000, never);
-  if (held === undefined) throw new Error("nothing was handed out");
-  clock.pass(1_000);
+])(
+  "nothing starts later than its start is told by a worker whose clock is $clocks",
+  async ({ at }) => {
+    const clock = movableClock();
+    const queue = await open({ clock });
+    const worker = aWorker("w");
+    await queue.register(worker);
+    await queue.submit(aRequest());
+    const [held] = await queue.claim(worker, 1, 1_000, never);
+    if (held === undefined) throw new Error("nothing was handed out");
+    clock.pass(1_000);
 
-  expect(await queue.started(held.lease, at(clock.now().getTime()))).toBe(true);
+    expect(await queue.started(held.lease, at(clock.now().getTime()))).toBe(true);
 
-  const [view] = await readExecutions(db, [held.lease.executionId]);
-  expect(view?.state).toMatchObject({ kind: "leased", startedAt: clock.now() });
-});
+    const [view] = await readExecutions(db, [held.lease.executionId]);
+    expect(view?.state).toMatchObject({ kind: "leased", startedAt: clock.now() });
+  },
+);

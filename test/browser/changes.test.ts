@@ -196,5 +196,6 @@ test("a priority beyond the branch's cap is cut, and the page says so", async ()
   await dialog.getByRole("button", { name: "Set the priority" }).click();
 
   await dialog.getByText("the branch main has a cap of 10").waitFor();
+  expect(farm.graphs.get("priority")?.priority).toBe(10);
   await page.close();
 });

@@ -43,6 +43,7 @@ test("definitions are compared by job and edge, with signs beside the colours", 
 test("what is not there to be compared is said in the farm's words", async () => {
   const { page } = await open("/catalogs/diff?a=nowhere&b=release");
   await page.getByRole("alert").getByText("there is no catalog nowhere").waitFor();
+  expect(await page.locator(".diff-lines").count()).toBe(0);
   await page.close();
 });
 

@@ -38,5 +38,6 @@ test("a backfill counts its graphs, fewer when not every commit is wanted", asyn
   await page.getByLabel("Every").fill("10");
 
   await page.getByText("at most 10", { exact: true }).waitFor();
+  expect(await page.getByLabel("Equal results").count()).toBe(0);
   await page.close();
 });

@@ -36,6 +36,8 @@ jobs:
 
 test("there is an ssh server to try workers with", ({ skip }) => {
   skip(whyNoSshd !== undefined, whyNoSshd);
+
+  expect(whyNoSshd).toBeUndefined();
 });
 
 describe.skipIf(whyNoSshd !== undefined)("a worker over ssh", { timeout: 120_000 }, () => {

@@ -13,7 +13,7 @@ import { fakeSearch, startFakeSearch } from "./fake-searches.ts";
 
 interface Question {
   /** The address: `/kind/id/rest…`. */
-  readonly kind: string | undefined;
+  readonly kind: string;
   readonly id: string | undefined;
   readonly rest: readonly string[];
   readonly url: URL;

@@ -113,7 +113,7 @@ async function answerApi(
   const body: unknown =
     request.method === "GET" ? undefined : JSON.parse((await text(request)) || "{}");
 
-  const said = answerMadeUp(farm, { kind, id, rest, url, body });
+  const said = answerMadeUp(farm, { kind: kind ?? "", id, rest, url, body });
   if (said !== undefined) return sendJson(response, said);
   if (kind === "repositories") {
     const names = new Set([...farm.graphs.values()].map((graph) => graph.repository));
@@ -192,6 +192,9 @@ async function answerApi(
     return sendFailure(response, 404, "not_found", `graph ${graph.id} has no job ${rest[1] ?? ""}`);
   }
   if (rest.length === 2) return sendJson(response, madeUpJob(graph, job));
+  if (rest[2] === "coalescing") {
+    return sendJson(response, { into: null, answersFor: [], bisect: null });
+  }
   if (rest[2] === "waiting") {
     return sendJson(response, JobWaiting.parse({ waiting: whyMadeUpJobWaits(job) }));
   }

@@ -11,16 +11,15 @@ interface BackfillOptions extends SearchOptions {
 
 export const describeBackfill: Describe = (command) => {
   searchesCommits(command)
-    .argument("<selection>", "which jobs: a name, a tag's value, `key:value`, with & | ! ( )")
+    .argument("<selection>", "which jobs: a name, a tag's value, 'kind:b2g', 'kind:test & !slow'")
     .argument("<range>", "OLDER..NEWER; the older one is not in it")
     .option("--step <n>", "only every so many-th commit back from the newer one", wholeNumber)
     .action((selection: string, range: string, options: BackfillOptions) =>
       inSession(options, async (session) => {
-        const { carryOutSearch, repositoryOf, revisionsOf } = await import(
-          "../carry-out-search.ts"
-        );
+        const { carryOutSearch, revisionsOf } = await import("../carry-out-search.ts");
+        const { repositoryHere } = await import("../repository-here.ts");
         const [from, to] = revisionsOf(range);
-        const repository = await repositoryOf(options, process.cwd());
+        const repository = await repositoryHere(options.repo, process.cwd());
         return carryOutSearch(session, options, {
           kind: "backfill",
           repository,

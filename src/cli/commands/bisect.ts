@@ -12,7 +12,7 @@ interface BisectOptions extends SearchOptions {
 
 export const describeBisect: Describe = (command) => {
   searchesCommits(command)
-    .argument("<selection>", "which jobs: a name, a tag's value, `key:value`, with & | ! ( )")
+    .argument("<selection>", "which jobs: a name, a tag's value, 'kind:b2g', 'kind:test & !slow'")
     .argument(
       "<range>",
       "GOOD..BAD: a commit on which they pass, and a later one on which they do not",
@@ -21,11 +21,10 @@ export const describeBisect: Describe = (command) => {
     .option("--flaky <n>", "believe a commit after so many equal results", wholeNumber)
     .action((selection: string, range: string, options: BisectOptions) =>
       inSession(options, async (session) => {
-        const { carryOutSearch, repositoryOf, revisionsOf } = await import(
-          "../carry-out-search.ts"
-        );
+        const { carryOutSearch, revisionsOf } = await import("../carry-out-search.ts");
+        const { repositoryHere } = await import("../repository-here.ts");
         const [good, bad] = revisionsOf(range);
-        const repository = await repositoryOf(options, process.cwd());
+        const repository = await repositoryHere(options.repo, process.cwd());
         return carryOutSearch(session, options, {
           kind: "bisect",
           repository,

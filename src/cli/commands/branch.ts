@@ -5,8 +5,8 @@ import type { BranchOptions } from "../branch-change.ts";
 import type { Describe } from "../command-list.ts";
 import { repeated, speaksToServer, withExamples } from "../common-options.ts";
 import type { ExitCode } from "../exit-code.ts";
-import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
 import { priorityNumber } from "../priority-number.ts";
+import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
 
 interface WhereOptions extends CommonOptions {
   readonly repo?: string;

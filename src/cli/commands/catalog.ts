@@ -6,6 +6,7 @@ import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
+import { timeText } from "../terminal/time-text.ts";
 import { wholeNumber } from "../whole-number.ts";
 
 interface RepositoryOptions extends CommonOptions {
@@ -55,7 +56,7 @@ function describeShow(command: Command): void {
       inSession(options, async (session) => {
         const catalog = await catalogCalls(session.api).show(digest);
         return answer(session, options, catalog, () => [
-          `catalog ${catalog.digest}, since ${catalog.createdAt}`,
+          `catalog ${catalog.digest}, since ${timeText(catalog.createdAt)}`,
           ...tableLines(
             catalog.entries.map((entry) => [
               `  ${entry.kind}`,
@@ -110,13 +111,18 @@ function describeList(command: Command): void {
             : tableLines(
                 catalogs.map(({ digest, createdAt, counts }) => [
                   digest.slice(0, 10),
-                  createdAt.slice(0, 19).replace("T", " "),
+                  timeText(createdAt),
                   Object.entries(counts)
-                    .map(([kind, count]) => `${count} ${kind}`)
+                    .map(([kind, count]) => `${count} ${kind}${pluralOf(kind, count)}`)
                     .join(", "),
                 ]),
               ),
         );
       }),
     );
+}
+
+function pluralOf(kind: string, count: number): string {
+  if (count === 1) return "";
+  return kind === "switch" ? "es" : "s";
 }

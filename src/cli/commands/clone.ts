@@ -19,9 +19,7 @@ export const describeClone: Describe = (command) => {
   speaksToServer(command)
     .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
     .option("--uncustomised", "without what people changed")
-    .addOption(
-      new Option("--today", "as the definitions say now").conflicts("uncustomised"),
-    )
+    .addOption(new Option("--today", "as the definitions say now").conflicts("uncustomised"))
     .option("--select <selection>", "only these jobs and what they need")
     .option("--own-set", "leave the set of the original")
     .option("--reason <text>", "why, for those who ask later")

@@ -5,6 +5,7 @@ import { answersJson, speaksToServer, withExamples } from "../common-options.ts"
 import { createKeyFile, readPublicKey } from "../keys/key-file.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { tableLines } from "../terminal/table.ts";
+import { timeText } from "../terminal/time-text.ts";
 
 interface CreateOptions extends CommonOptions {
   readonly out?: string;
@@ -64,8 +65,8 @@ function describeList(command: Command): void {
               key.id,
               key.publicKey,
               key.revokedAt === null
-                ? `${key.trustedAt} by ${key.trustedBy}`
-                : `revoked ${key.revokedAt} by ${key.revokedBy}`,
+                ? `${timeText(key.trustedAt)} by ${key.trustedBy}`
+                : `revoked ${timeText(key.revokedAt)} by ${key.revokedBy}`,
             ]),
           ]),
         );

@@ -55,6 +55,8 @@ async function printRun(session: Session, graph: string, job: string, options: L
     return exitCodes.failed;
   }
   if (options.errors === true) return printErrors(session, detail, run, options);
+  if (detail.runList.find(({ number }) => number === run)?.servedBy === "items")
+    session.terminal.notes.line(`${job} ran in batches, and their logs are not kept together.`);
   const address = { graph: detail.graph.id, job, run };
   const { api, terminal } = session;
   const parts =

@@ -1,8 +1,8 @@
 import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
-import { answer, type CommonOptions, inSession } from "../session.ts";
 import { priorityNumber } from "../priority-number.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { UsageError } from "../usage-error.ts";
 

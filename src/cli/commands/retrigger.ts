@@ -18,10 +18,9 @@ export const describeRetrigger: Describe = (command) => {
   changesJobs(choosesJobs(speaksToServer(command)))
     .option("--alone", "what was skipped because of them stays out, as inactive")
     .addOption(
-      new Option(
-        "--downstream",
-        "all that depends on them runs anew as well, in order",
-      ).conflicts("alone"),
+      new Option("--downstream", "all that depends on them runs anew as well, in order").conflicts(
+        "alone",
+      ),
     )
     .option(
       "--times <n>",

@@ -46,6 +46,7 @@ function runRow(run: Run): string[] {
       ...(run.exitCode === null || run.exitCode === 0 ? [] : [`exit code ${run.exitCode}`]),
       ...(run.attempt > 1 ? [`attempt ${run.attempt}`] : []),
       ...(run.message === null ? [] : [printableLine(run.message)]),
+      ...(run.why === null ? [] : [printableLine(run.why)]),
     ].join(", "),
   ];
 }

@@ -1,10 +1,10 @@
 import type { Describe } from "../command-list.ts";
 import { repeated, speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
+import { priorityNumber } from "../priority-number.ts";
 import { totalsOf } from "../progress/totals.ts";
 import { watchGraph } from "../progress/watch-graph.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
-import { priorityNumber } from "../priority-number.ts";
 import type { SubmissionOptions } from "../submission.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 
@@ -49,7 +49,8 @@ export const describeSubmit: Describe = (command) => {
           );
         }
         const submitted = await submit(session.api, submission);
-        if (submitted.notice !== undefined) session.terminal.notes.line(`${printableLine(submitted.notice)}.`);
+        if (submitted.notice !== undefined)
+          session.terminal.notes.line(`${printableLine(submitted.notice)}.`);
         if (options.wait !== true) {
           return answer(session, options, submitted, () => [
             `Graph ${submitted.id.slice(0, 8)} with ${submitted.graph.jobs} jobs: ${submitted.url}`,

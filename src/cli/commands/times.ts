@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import type { Durations, GroupTimes, MetricValue, Times } from "#api/times.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
@@ -7,7 +8,7 @@ import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 
 interface TimesOptions extends CommonOptions {
-  readonly repository?: string;
+  readonly repo?: string;
   readonly branch?: string;
   readonly by: string;
   readonly window: string;
@@ -15,14 +16,18 @@ interface TimesOptions extends CommonOptions {
 
 export const describeTimes: Describe = (command) => {
   speaksToServer(command)
-    .option("--repository <name>", "only graphs of this repository")
+    .option("--repo <name>", "only graphs of this repository")
     .option("--branch <name>", "only graphs of this branch")
-    .option("--by <what>", "branch, pool or kind", "branch")
+    .addOption(
+      new Option("--by <what>", "what to sum up by")
+        .choices(["branch", "pool", "kind"])
+        .default("branch"),
+    )
     .option("--window <duration>", "how far back to look", "7d")
     .action((options: TimesOptions) =>
       inSession(options, async (session) => {
         const { times } = await import("../api/times-calls.ts");
-        const { repository, branch, by: group, window } = options;
+        const { repo: repository, branch, by: group, window } = options;
         const found = await times(session.api, { repository, branch, group, window });
         return answer(session, options, found, () => linesOf(found, session));
       }),

@@ -5,6 +5,7 @@ import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { tableLines } from "../terminal/table.ts";
+import { timeText } from "../terminal/time-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -35,7 +36,7 @@ function describeCreate(command: Command): void {
           principal,
           ...expiry(options.expires),
         });
-        const until = created.expiresAt === null ? "it is revoked" : created.expiresAt;
+        const until = created.expiresAt === null ? "it is revoked" : timeText(created.expiresAt);
         session.terminal.notes.line(
           `Token ${created.id} of ${created.principal}, good until ${until}. It is not shown again:`,
         );
@@ -56,11 +57,13 @@ function describeList(command: Command): void {
             ...tokens.map((token) => [
               token.id,
               token.principal,
-              token.createdAt,
+              timeText(token.createdAt),
               token.createdBy,
               token.revokedAt === null
-                ? (token.expiresAt ?? "it is revoked")
-                : `revoked ${token.revokedAt} by ${token.revokedBy}`,
+                ? token.expiresAt === null
+                  ? "it is revoked"
+                  : timeText(token.expiresAt)
+                : `revoked ${timeText(token.revokedAt)} by ${token.revokedBy}`,
             ]),
           ]),
         );

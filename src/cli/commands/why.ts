@@ -1,3 +1,4 @@
+import type { JobSummary } from "#api/graph.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -11,16 +12,16 @@ export const describeWhy: Describe = (command) => {
       inSession(options, async (session) => {
         const { jobWaiting } = await import("../api/waiting-calls.ts");
         const { waiting } = await jobWaiting(session.api, graph, job);
-        return answer(session, options, { waiting }, () =>
+        const lines =
           waiting === null
-            ? [`${job} does not wait: it runs, or is over. See: grange runs ${graph} ${job}`]
+            ? notWaiting((await session.api.job(graph, job)).job, graph)
             : [
                 `${job} ${printableLine(waiting.sentence)}`,
                 ...(waiting.advice === null
                   ? []
                   : [`What helps: ${printableLine(waiting.advice)}`]),
-              ],
-        );
+              ];
+        return answer(session, options, { waiting }, () => lines);
       }),
     );
   withExamples(command, [
@@ -28,3 +29,35 @@ export const describeWhy: Describe = (command) => {
     ["the reason and its numbers, for a script", "why 3f2a tests --json"],
   ]);
 };
+
+/** Of a job that waits for nothing: what became of it, and what can be done about that. */
+function notWaiting({ name, state, reason }: JobSummary, graph: string): string[] {
+  const told = reason === null ? "" : `: ${printableLine(reason)}`;
+  const see = `See: grange runs ${graph} ${name}`;
+  switch (state) {
+    case "unreachable":
+      return [
+        `${name} does not run${told}`,
+        "What helps: retrigger what is in its way, or `grange waive` it.",
+      ];
+    case "inactive":
+    case "coalesced":
+    case "expired":
+      return [
+        `${name} does not run${told}`,
+        `What helps: grange activate ${name} --graph ${graph}`,
+      ];
+    case "succeeded":
+    case "failed":
+      return [`${name} has ${state}${told}. ${see}`];
+    case "cancelled":
+      return [`${name} was cancelled${told}. ${see}`];
+    case "running":
+      return [`${name} runs. ${see}`];
+    case "blocked":
+    case "waiting":
+    case "ready":
+    case "queued":
+      return [`${name} is about to go on. ${see}`];
+  }
+}

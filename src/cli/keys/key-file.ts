@@ -47,6 +47,8 @@ export async function readKeyFile(file: string): Promise<KeyObject> {
 export async function readPublicKey(textOrFile: string): Promise<string> {
   const direct = PublicKeyText.safeParse(textOrFile);
   if (direct.success) return direct.data;
+  if (textOrFile.startsWith("ed25519:"))
+    throw new UsageError(`"${textOrFile}" is no public key; it is told by \`grange key create\``);
   const content = await textOf(textOrFile);
   const within = PublicKeyText.safeParse(content);
   return within.success

@@ -1,6 +1,7 @@
 import type { JobSummary } from "#api/graph.ts";
 import type { JobState } from "#api/job-state.ts";
 import type { Paint } from "../terminal/paint.ts";
+import { printableLine } from "../terminal/printable-text.ts";
 
 /** A sign and a word for each state: colour alone tells some people nothing. */
 const marks: Record<JobState, readonly [sign: string, word: string, colour: keyof Paint]> = {
@@ -21,6 +22,13 @@ const marks: Record<JobState, readonly [sign: string, word: string, colour: keyo
 export interface Mark {
   readonly sign: string;
   readonly word: string;
+}
+
+/** The reason beside the word: `skipped`, then `because lint failed`. */
+export function reasonBeside({ state, reason }: Pick<JobSummary, "state" | "reason">): string {
+  if (reason === null) return "";
+  const [, word] = marks[state];
+  return printableLine(reason.startsWith(`${word} `) ? reason.slice(word.length + 1) : reason);
 }
 
 export function markOf(job: Pick<JobSummary, "state" | "cached">, paint: Paint): Mark {

@@ -2,11 +2,10 @@ import type { JobSummary } from "#api/graph.ts";
 import type { JobState } from "#api/job-state.ts";
 import { durationText } from "../terminal/duration-text.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { printableLine } from "../terminal/printable-text.ts";
 import { shortened, widthOf } from "../terminal/table.ts";
 import type { GraphView } from "./graph-view.ts";
 import { jobDurationMs } from "./job-duration.ts";
-import { markOf } from "./job-mark.ts";
+import { markOf, reasonBeside } from "./job-mark.ts";
 import { totalsOf, totalsText } from "./totals.ts";
 
 export interface Space {
@@ -60,6 +59,11 @@ function jobLine(job: JobSummary, nameColumns: number, now: Date, space: Space):
   const ms = jobDurationMs(job, now);
   const duration = (ms === undefined ? "" : durationText(ms)).padStart(11);
   const left = space.columns - nameColumns - 11 - 16;
-  const reason = job.reason === null ? "" : shortened(printableLine(job.reason), left);
+  const said = [
+    ...(job.customised ? ["customised"] : []),
+    ...(job.stale ? ["stale"] : []),
+    ...(job.reason === null ? [] : [reasonBeside(job)]),
+  ];
+  const reason = shortened(said.join(", "), left);
   return `${sign} ${name} ${duration}  ${word} ${space.paint.dim(reason)}`.trimEnd();
 }

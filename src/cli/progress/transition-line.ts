@@ -1,9 +1,8 @@
 import type { JobSummary } from "#api/graph.ts";
 import { durationText } from "../terminal/duration-text.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { printableLine } from "../terminal/printable-text.ts";
 import { jobDurationMs } from "./job-duration.ts";
-import { markOf } from "./job-mark.ts";
+import { markOf, reasonBeside } from "./job-mark.ts";
 
 /** One line for a job that changed: for logs and pipes, where nothing can be redrawn. */
 export function transitionLine(job: JobSummary, now: Date, paint: Paint): string {
@@ -12,7 +11,7 @@ export function transitionLine(job: JobSummary, now: Date, paint: Paint): string
   const details = [
     ...(ms === undefined ? [] : [durationText(ms)]),
     ...(job.runs > 1 ? [`run ${job.runs}`] : []),
-    ...(job.reason === null ? [] : [printableLine(job.reason)]),
+    ...(job.reason === null ? [] : [reasonBeside(job)]),
   ];
   const also = details.length === 0 ? "" : ` ${paint.dim(`(${details.join(", ")})`)}`;
   return `${sign} ${job.name} ${word}${also}`;

@@ -222,7 +222,10 @@ test.each([
   { what: "more time than there is", usage: { userTime: { seconds: 2n ** 62n, nanos: 0 } } },
   { what: "more memory than there is", usage: { peakMemoryBytes: 2n ** 63n - 1n } },
   { what: "NUL as its way to measure", usage: { measuredBy: "proc\0" } },
-  { what: "half a letter as its way to measure", usage: { measuredBy: `${"x".repeat(63)}\u{1F600}` } },
+  {
+    what: "half a letter as its way to measure",
+    usage: { measuredBy: `${"x".repeat(63)}\u{1F600}` },
+  },
 ])("a worker that reports $what ends its work all the same", async ({ usage }) => {
   const worker = workOnce({
     outcome: Outcome.SUCCEEDED,
@@ -265,22 +268,22 @@ test.each([
   { asked: -(2 ** 31), given: -1_000 },
   { asked: 2 ** 31 - 1, given: 1_000 },
   { asked: -7, given: -7 },
-])("a client that asks for priority $asked gets $given, and never the top class", async ({
-  asked,
-  given,
-}) => {
-  const actionDigest = toDigestMessage(await anAction(`priority ${asked}`));
-  const operations = channel.serverStream(Execution.method.execute, {
-    actionDigest,
-    executionPolicy: { priority: asked },
-  });
-  await operations.next();
+])(
+  "a client that asks for priority $asked gets $given, and never the top class",
+  async ({ asked, given }) => {
+    const actionDigest = toDigestMessage(await anAction(`priority ${asked}`));
+    const operations = channel.serverStream(Execution.method.execute, {
+      actionDigest,
+      executionPolicy: { priority: asked },
+    });
+    await operations.next();
 
-  const row = z.object({ priority: z.number(), isTop: z.boolean() });
-  expect(await db.many(row, sql`select priority, lane < 0 as "isTop" from execution`)).toEqual([
-    { priority: given, isTop: false },
-  ]);
-});
+    const row = z.object({ priority: z.number(), isTop: z.boolean() });
+    expect(await db.many(row, sql`select priority, lane < 0 as "isTop" from execution`)).toEqual([
+      { priority: given, isTop: false },
+    ]);
+  },
+);
 
 test("a worker that the server does not know is told to register", async () => {
   const stranger = { workerName: "w", instanceId: "instance-2" };

@@ -4,7 +4,7 @@ import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { StateIcon } from "../../parts/state.tsx";
 import { WaitedFor } from "../graph/changes/waited-for.tsx";
-import { outputUrl } from "./load.ts";
+import { outputUrl, runUrl } from "./load.ts";
 
 interface Props {
   readonly detail: JobDetail;
@@ -57,6 +57,14 @@ export function JobAside({ detail, run, jobs }: Props) {
               </li>
             ))}
           </ul>
+        </section>
+      )}
+      {run === undefined || run.finishedAt === null ? null : (
+        <section>
+          <h2>Manifest</h2>
+          <a href={`${runUrl(graph.id, job.name, run.number)}/manifest`}>
+            what run {run.number} was and made, as JSON
+          </a>
         </section>
       )}
       {run === undefined || run.actionDigest === "" ? null : (

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { GraphSummary, JobSummary } from "#api/graph.ts";
+import { formatSelection } from "#api/selection/format-selection.ts";
 import { JobMarks } from "../../parts/job-marks.tsx";
 import { StateBadge } from "../../parts/state.tsx";
 import { WhyNotRunning } from "../../parts/why-not-running.tsx";
@@ -42,6 +43,20 @@ export function JobHeader({ graph, job }: Props) {
             isChoice
             hasKeys
           />
+          {job.state === "failed" ? (
+            <Link
+              className="button"
+              to="/searches"
+              search={{
+                kind: "bisect",
+                repository: graph.repository,
+                selection: formatSelection({ op: "key", key: "name", pattern: [job.name] }),
+                to: graph.commit,
+              }}
+            >
+              Bisect…
+            </Link>
+          ) : null}
         </div>
       </div>
       <WhyNotRunning graphId={graph.id} job={job} />

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { JobDetail } from "#api/graph.ts";
 import type { AuditRecord } from "#api/job-origin.ts";
 import { Ago } from "../../parts/times.tsx";
+import { Coalescing } from "./coalescing.tsx";
 
 /** Where the job comes from, what came of its graph, and what people did to it. */
 export function OriginView({ detail }: { readonly detail: JobDetail }) {
@@ -43,6 +44,7 @@ export function OriginView({ detail }: { readonly detail: JobDetail }) {
           </li>
         ))}
       </ul>
+      <Coalescing graphId={graph.id} job={job} />
       <h2>What people did to it</h2>
       {origin.audit.length === 0 ? <p className="faint">Nobody has touched it.</p> : null}
       <ol className="audit">

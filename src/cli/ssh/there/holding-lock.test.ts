@@ -27,3 +27,23 @@ test.each([
 
   expect(await holdingLock(path, "w", async () => "done")).toBe("done");
 });
+
+test("of many who find a dead one's lock, never two hold it", async () => {
+  let within = 0;
+  let most = 0;
+  let worked = 0;
+  const work = async () => {
+    most = Math.max(most, ++within);
+    await new Promise((resolve) => setImmediate(resolve));
+    within--;
+    worked++;
+  };
+  for (let round = 0; round < 30; round++) {
+    writeFileSync(path, JSON.stringify({ pid: process.pid, startTime: "1" }));
+    await Promise.allSettled(Array.from({ length: 8 }, () => holdingLock(path, "w", work)));
+  }
+
+  expect(most).toBe(1);
+  expect(worked).toBeGreaterThanOrEqual(30);
+  expect(readdirSync(folder)).toEqual([]);
+});

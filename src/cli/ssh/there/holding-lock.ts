@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { Fault } from "#core/fault.ts";
 import { identityOf, isRunning } from "../../up/process-identity.ts";
@@ -18,7 +19,7 @@ export async function holdingLock<Result>(
 
 /** A lock appears whole, with its holder in it: an empty one would be taken for a dead one's. */
 async function take(path: string, name: string): Promise<void> {
-  const own = `${path}.${process.pid}.own`;
+  const own = `${path}.${randomUUID()}.own`;
   await writeFile(own, JSON.stringify(identityOf(process.pid)), { mode: 0o600 });
   try {
     while (!(await isLinked(own, path))) await removeDead(path, name);
@@ -40,7 +41,7 @@ async function isLinked(own: string, path: string): Promise<boolean> {
 /** Takes it aside first: of two who find a dead one, the second would remove the lock of the first. */
 async function removeDead(path: string, name: string): Promise<void> {
   refuseHeld(await readFile(path, "utf8").catch(() => ""), name);
-  const aside = `${path}.${process.pid}.dead`;
+  const aside = `${path}.${randomUUID()}.dead`;
   try {
     await rename(path, aside);
   } catch {

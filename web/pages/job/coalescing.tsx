@@ -1,0 +1,71 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { JobSummary } from "#api/graph.ts";
+import { StateIcon } from "../../parts/state.tsx";
+import { coalescingQuery } from "./load-coalescing.ts";
+
+interface Props {
+  readonly graphId: string;
+  readonly job: JobSummary;
+}
+
+/** Whose run answers for this job, and for whom it answers; each of these can still be activated. */
+export function Coalescing({ graphId, job }: Props) {
+  const { data } = useQuery(coalescingQuery(graphId, job.name, job.version));
+  if (data === undefined || (data.into === null && data.answersFor.length === 0)) return null;
+  const { into, answersFor, bisect } = data;
+  return (
+    <section>
+      <h2>Other commits</h2>
+      {into === null ? null : (
+        <p>
+          Answered by <OtherCommit {...into} />. Activate it, and it runs itself.
+        </p>
+      )}
+      {answersFor.length === 0 ? null : (
+        <>
+          <p>It answers for older commits:</p>
+          <ul>
+            {answersFor.map((other) => (
+              <li key={other.graphId}>
+                <OtherCommit {...other} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {bisect === null ? null : (
+        <Link
+          to="/searches"
+          search={{
+            kind: "bisect",
+            repository: bisect.repository,
+            selection: bisect.selection,
+            from: bisect.good,
+            to: bisect.bad,
+          }}
+        >
+          Bisect these commits…
+        </Link>
+      )}
+    </section>
+  );
+}
+
+function OtherCommit(props: {
+  readonly graphId: string;
+  readonly job: string;
+  readonly commit: string;
+  readonly subject: string;
+  readonly state: JobSummary["state"];
+}) {
+  return (
+    <>
+      <StateIcon state={props.state} />{" "}
+      <Link to="/graphs/$id/jobs/$name" params={{ id: props.graphId, name: props.job }}>
+        {props.subject}
+      </Link>{" "}
+      <code className="faint">{props.commit.slice(0, 8)}</code>
+    </>
+  );
+}
