@@ -6,12 +6,13 @@ import { defineConfig, type Plugin } from "vite";
  */
 const withoutJsonSchemas: Plugin = {
   name: "without-json-schemas",
-  transform(code, id) {
-    if (!id.endsWith("/zod/v4/core/to-json-schema.js")) return null;
-    return Array.from(
-      code.matchAll(/^export (?:function|const) (\w+)/gm),
-      ([, name]) => `export const ${name} = () => { throw new Error("no JSON Schema here"); };`,
-    ).join("\n");
+  transform: {
+    filter: { id: /\/zod\/v4\/core\/to-json-schema\.js$/ },
+    handler: (code) =>
+      Array.from(
+        code.matchAll(/^export (?:function|const) (\w+)/gm),
+        ([, name]) => `export const ${name} = () => { throw new Error("no JSON Schema here"); };`,
+      ).join("\n"),
   },
 };
 

@@ -109,8 +109,7 @@ export async function replayDayOn(db: Db, asked: DayAsked): Promise<DayReplayed>
   const seconds = (performance.now() - startedAt) / 1_000;
   const cpu = process.cpuUsage(startedCpu);
   const measured = await measure(db);
-  // Each run makes its job ready, running and over; a job that is blocked first was not yet counted.
-  const transitions = measured.runs * 3;
+  const { transitions } = measured;
   const perEnd = transitions / Math.max(1, ended);
   const rates = marks.slice(1).map((mark, i) => {
     const before = marks[i] ?? mark;
@@ -164,6 +163,7 @@ async function store(db: Db, repository: string, pushes: readonly Push[]): Promi
 
 const Measured = z.object({
   runs: z.number(),
+  transitions: z.number(),
   bytes: z.number(),
   activeMs: z.number(),
   transactions: z.number(),
@@ -174,7 +174,11 @@ async function measure(db: Db): Promise<z.infer<typeof Measured>> {
   const [row] = await db.many(
     Measured,
     sql`
+      -- A run makes its job ready, running and over; a join is over when it begins; who cannot run is unreachable.
       select (select count(*) from run) as runs,
+             (select 3 * count(*) filter (where kind <> 'join') + count(*) filter (where kind = 'join')
+              from run join job on job.graph_id = run.graph_id and job.name = run.job)
+               + (select count(*) from job where state = 'unreachable') as transitions,
              pg_database_size(current_database()) as bytes,
              stat.active_time as "activeMs", stat.xact_commit as transactions,
              (select jsonb_object_agg(state, n) from (select state, count(*) as n from job group by state) as s) as states

@@ -146,7 +146,7 @@ test("a job is customised for its graph, and marked", async () => {
   expect(await apply.isDisabled()).toBe(true);
 
   await dialog.getByLabel("What is to be different").fill('{"timeout": "20m"}');
-  await dialog.getByText("20m").waitFor();
+  await dialog.locator("ins").getByText("20m").waitFor();
   await apply.click();
   await dialog.waitFor({ state: "detached" });
 

@@ -151,3 +151,16 @@ test("nothing is asked again while nothing changes", async () => {
   expect(asked).toEqual([]);
   await page.close();
 });
+
+test("ten thousand jobs are shown, and a selection finds its own among them", async () => {
+  farm.add(madeUpGraph("huge", largePlan(10_000), about));
+  const { page, faults } = await open("/graphs/huge");
+  await page.locator("[data-job]").nth(9_999).waitFor({ state: "attached" });
+
+  await page.getByRole("searchbox").fill("kind:build & !name:*windows*");
+  await page.getByText("3 of 10000").waitFor();
+
+  expect(await page.locator("[data-job]").count()).toBe(3);
+  expect(faults).toEqual([]);
+  await page.close();
+});

@@ -31,7 +31,7 @@ test("the block says of each job its state, its time and why it waits", () => {
     "✓ install        3.0 s  ok",
     "▶ lint           1.0 s  running",
     "✓ build                 hit",
-    "· tests                 waits waits for lint",
+    "· tests                 waits for lint",
     "4 jobs, 2 executed, 1 from the cache",
   ]);
 });

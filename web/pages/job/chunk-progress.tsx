@@ -25,8 +25,8 @@ export function ChunkProgress({ progress }: { readonly progress: Progress }) {
         aria-valuemax={items}
         aria-valuenow={done}
       >
-        <span className="is-succeeded" style={{ flexGrow: done }} />
-        <span className="is-failed" style={{ flexGrow: failed }} />
+        {done === 0 ? null : <span className="is-succeeded" style={{ flexGrow: done }} />}
+        {failed === 0 ? null : <span className="is-failed" style={{ flexGrow: failed }} />}
         <span style={{ flexGrow: items - done - failed }} />
       </span>
       <details>
@@ -36,7 +36,9 @@ export function ChunkProgress({ progress }: { readonly progress: Progress }) {
             <li key={batch.number}>
               <StateIcon state={stateOf(batch)} />
               <span className="number">#{batch.number}</span>
-              <span className="number">{batch.items} items</span>
+              <span className="number">
+                {batch.items} {batch.items === 1 ? "item" : "items"}
+              </span>
               <span className="faint ellipsis">
                 {batch.cached ? "cached" : (batch.message ?? batch.worker)}
               </span>

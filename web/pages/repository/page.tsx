@@ -71,7 +71,9 @@ function GraphRow({ graph }: { graph: GraphSummary }) {
           {graph.subject}
         </Link>
         <span className="faint">
-          <code>{graph.commit.slice(0, 8)}</code> · {graph.rev} · {graph.author}
+          <code>{graph.commit.slice(0, 8)}</code>
+          {graph.rev === graph.commit ? "" : ` · ${graph.rev}`} · {graph.author}
+          {graph.parent === null ? "" : ` · ${graph.parent.kind}`}
         </span>
       </span>
       <CountsBar counts={graph.counts} jobs={graph.jobs} />

@@ -25,7 +25,7 @@ export function Verdict({ search }: { readonly search: Search }) {
           {search.state === "running" ? " so far" : "; they cannot be told apart"}.
         </p>
       ) : null}
-      {search.message === null ? null : <p className="faint">{search.message}</p>}
+      {isFound || search.message === null ? null : <p className="faint">{search.message}</p>}
       {first === undefined && search.message === null ? (
         <p className="faint">{search.state === "running" ? "Under way." : "Nothing to tell."}</p>
       ) : null}

@@ -20,7 +20,8 @@ export type WorkerRecord = z.infer<typeof WorkerRecord>;
  *     DIRECTORY/workers/NAME/settings.json  what it was told; a token too
  *     DIRECTORY/workers/NAME/server         where the farm is now
  *     DIRECTORY/workers/NAME/process.json   which process it is
- *     DIRECTORY/workers/NAME/log            what it said, JSON lines
+ *     DIRECTORY/workers/NAME/log            what it said, JSON lines; log.1 is what came before
+ *     DIRECTORY/workers/NAME/starting.N     who is starting it
  */
 export class WorkerFolder {
   readonly dataDir: string;
