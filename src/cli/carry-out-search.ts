@@ -44,6 +44,7 @@ export async function carryOutSearch(
   const over = await searchOver(session, id);
   answer(session, options, over, () => [
     ...(over.message === null ? [] : [printableLine(over.message)]),
+    countsText(over),
     ...(over.set === null ? [] : [`See each graph: grange set ${over.set.slice(0, 8)}`]),
   ]);
   return over.state === "finished" && (over.kind === "backfill" || over.remaining.length === 1)
@@ -57,12 +58,16 @@ async function searchOver(session: Session, id: string): Promise<Search> {
   for (;;) {
     const search = await calls.search(id);
     if (search.state !== "running") return search;
-    const { asked = 0, good = 0, bad = 0, skipped = 0 } = search.counts;
-    const text = `${good} good, ${bad} bad, ${skipped} skipped, ${asked} under way`;
-    if (text !== shown && good + bad + skipped + asked > 0) session.terminal.notes.line(text);
+    const { asked = 0 } = search.counts;
+    const text = `${countsText(search)}, ${asked} under way`;
+    if (text !== shown && asked > 0) session.terminal.notes.line(text);
     shown = text;
     await wait(lookMs);
   }
+}
+
+function countsText({ counts: { good = 0, bad = 0, skipped = 0 } }: Search): string {
+  return `${good} good, ${bad} bad, ${skipped} skipped`;
 }
 
 export function forecastLines(forecast: SearchForecast): string[] {

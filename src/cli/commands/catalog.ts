@@ -29,6 +29,7 @@ export const describeCatalog: Describe = (command) => {
   describeList(command);
   withExamples(command, [
     ["what the branch work changes in the definitions", "catalog diff main work"],
+    ["what the last commit changed in them", "catalog diff HEAD~1 HEAD"],
     ["between two catalogs, by the beginnings of their digests", "catalog diff 3fa81c 90be12"],
     ["let a branch use definitions that lie here", "catalog push ../defs --branch main"],
   ]);
@@ -36,7 +37,9 @@ export const describeCatalog: Describe = (command) => {
 
 function describeDiff(command: Command): void {
   speaksToServer(command.command("diff <a> <b>"))
-    .description("what differs by job, edge and switch; each a digest, a branch or a revision")
+    .description(
+      "what differs by job, edge and switch; each a digest, a revision, or a branch: what its latest graph used",
+    )
     .option("--repo <repository>", "whose branches (default: the one you stand in)")
     .action((a: string, b: string, options: RepositoryOptions) =>
       inSession(options, async (session) => {

@@ -13,11 +13,12 @@ export const describeCustomise: Describe = (command) => {
   speaksToServer(command)
     .argument("<graph>", "a graph's id, a unique beginning of it, or `latest`")
     .argument("<job>", "the job's name")
-    .option("--set <path=value>", "a part of its definition; may be repeated", repeated)
     .option(
-      "--patch <file>",
-      "a JSON merge patch, in JSON or YAML; replaces what was changed before",
+      "--set <path=value>",
+      "a part of its definition; may be repeated; replaces what was changed before",
+      repeated,
     )
+    .option("--patch <file>", "the same as a JSON merge patch, in JSON or YAML")
     .option("--remove", "as its definition says again")
     .option("--retrigger", "and run it anew, when it has run")
     .option("--reason <text>", "why, for those who ask later")
