@@ -20,7 +20,7 @@ export function bindCatalogs(rooms: Rooms): CatalogFarm {
       const { entries } = await shelf.get(db, digest);
       return { ...found(summary, `catalog ${written}`), entries: [...entries] };
     },
-    catalogDiff: (a, b, repository) => diffCatalogs(rooms, a, b, repository),
+    catalogDiff: (a, b, repository, by) => diffCatalogs(rooms, a, b, repository, by),
     previewGraph(request, by) {
       requireMayPreview(by, request);
       return previewGraph(rooms, request);

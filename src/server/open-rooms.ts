@@ -124,6 +124,7 @@ export async function openRooms(
     keep(
       await startSearchLoop({
         db,
+        queue,
         git,
         mirrors,
         inputs,

@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { everybody } from "#access/principal.ts";
+import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { GraphId } from "../graph-id.ts";
 import { setBranch, showBranch } from "./branches.ts";
@@ -44,6 +46,28 @@ describe("a branch", () => {
     expect(shown.history).toMatchObject([{ setBy: "anyone", why: "release week" }]);
     const { graph } = await farm.submit({ rev: "main" });
     expect(Object.keys(await farm.states(GraphId.parse(graph.id)))).toContain("pgo");
+  });
+
+  test.each(["refs/heads/main", "heads/main", "release 1", "rel*", "-main", "main..old"])(
+    "cannot be %s: what were said of it would hold nowhere",
+    async (written) => {
+      const name = await nameOfRepository();
+      const request = { body: { protected: true }, dryRun: false };
+      const files = { "a.yml": "version: 1\njobs:\n  a: {commands: x}\n" };
+      const push = { files, repository: name, branch: written, dryRun: true };
+
+      await expect(setBranch(rooms, name, written, request, everybody)).rejects.toThrow(
+        "is no branch's name",
+      );
+      await expect(pushCatalog(rooms, push, everybody)).rejects.toThrow("is no branch's name");
+    },
+  );
+
+  test("is asked for as it is named, where only its ref was written", async () => {
+    const request = { body: { protected: true }, dryRun: false };
+    const setting = setBranch(rooms, await nameOfRepository(), "refs/heads/x", request, everybody);
+
+    await expect(setting).rejects.toThrow('did you mean "x"?');
   });
 
   test("refuses a switch that no definitions declare", async () => {
@@ -113,4 +137,16 @@ describe("a branch", () => {
     expect(Object.keys(await farm.states(GraphId.parse(graph.id)))).toEqual(["pushed"]);
     await setBranch(rooms, name, "main", { body: null, dryRun: false }, everybody);
   });
+});
+
+test("a push for no branch is remembered with who made it", async () => {
+  const files = { "a.yml": "version: 1\njobs:\n  kept: {commands: x}\n" };
+  const { digest } = await pushCatalog(rooms, { files }, { ...everybody, name: "alice" });
+
+  const audit = await db.many(
+    z.object({ actor: z.string(), verb: z.string() }),
+    sql`select actor, verb from audit_entry where detail = ${JSON.stringify({ catalog: digest })}::jsonb`,
+  );
+
+  expect(audit).toEqual([{ actor: "alice", verb: "define" }]);
 });

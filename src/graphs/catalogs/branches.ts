@@ -17,6 +17,7 @@ import { allBranches, resolveBranch } from "./branch-definition.ts";
 import { branchCatalog, branchCatalogs } from "./catalog-source.store.ts";
 import type { CatalogRooms } from "./graph-definitions.ts";
 import { repositoryFor, requireRepository } from "./known-repository.store.ts";
+import { requireBranchName } from "./require-branch-name.ts";
 import { templatesOf } from "./template-catalog.ts";
 
 /** Branches of a repository that the farm has anything to say of: `*` first, then by name. */
@@ -59,6 +60,8 @@ export async function setBranch(
 ): Promise<Branch> {
   const { db } = rooms;
   const { body, why, after } = request;
+  // What was said under a name that is none can still be taken back.
+  if (body !== null) requireBranchName(branch);
   const known = await db.transaction((tx) => repositoryFor(tx, written));
   requireGrant(by, "define", { repository: known, branch });
   const read = body === null ? null : await withKnownSwitches(rooms, known, body);

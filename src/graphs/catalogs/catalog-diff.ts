@@ -1,4 +1,5 @@
 import type { CatalogDiff } from "#api/catalog.ts";
+import { changedExpressions } from "./changed-expressions.ts";
 import { changedParts } from "./changed-parts.ts";
 import type { EntryKind, TemplateCatalog, TemplateEntry } from "./template-catalog.ts";
 
@@ -15,14 +16,13 @@ export function catalogDiff(
   }
   const of = (kind: EntryKind) => changesOf(entriesOf(before, kind), entriesOf(after, kind));
   const jobs = of("job");
-  const expressions = of("jobs");
-  const named = (digest: string) => `expression ${digest}`;
+  const expressions = changedExpressions(entriesOf(before, "jobs"), entriesOf(after, "jobs"));
   return {
     same: false,
     jobs: {
-      ...jobs,
-      added: [...jobs.added, ...expressions.added.map(named)],
-      removed: [...jobs.removed, ...expressions.removed.map(named)],
+      added: [...jobs.added, ...expressions.added],
+      removed: [...jobs.removed, ...expressions.removed],
+      changed: [...jobs.changed, ...expressions.changed],
     },
     parameters: of("parameter"),
     switches: of("switch"),

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { everybody, type Principal } from "#access/principal.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { diffCatalogs } from "./diff-catalogs.ts";
 import { farmOfCatalogs, switched } from "./farm-of-catalogs.fixture.ts";
@@ -22,7 +23,7 @@ describe("what differs between two catalogs", () => {
         "version: 1\nswitches: {pgo: {default: true}}\njobs:\n  build: {commands: make}\n  unit: {commands: test, needs: {build: {on: end}}, timeout: 9m}\n  new: {commands: x, needs: [build]}\n",
     });
 
-    const diff = await diffCatalogs(rooms, a.digest.slice(0, 12), b.digest, undefined);
+    const diff = await diffCatalogs(rooms, a.digest.slice(0, 12), b.digest, undefined, everybody);
 
     expect(diff).toMatchObject({
       same: false,
@@ -56,7 +57,7 @@ describe("what differs between two catalogs", () => {
     const sha = repository.commit("louder");
     repository.git("checkout", "--quiet", "main");
 
-    const diff = await diffCatalogs(rooms, "main", sha, name);
+    const diff = await diffCatalogs(rooms, "main", sha, name, everybody);
 
     expect(diff).toMatchObject({
       a: { branch: "main" },
@@ -68,6 +69,36 @@ describe("what differs between two catalogs", () => {
       },
       edges: [],
     });
-    expect((await diffCatalogs(rooms, "main", "main", name)).same).toBe(true);
+    expect((await diffCatalogs(rooms, "main", "main", name, everybody)).same).toBe(true);
+  });
+
+  test("by a revision is asked for by somebody who may submit, for it makes the farm fetch", async () => {
+    const name = await nameOfRepository();
+    const reader: Principal = { name: "eve", grants: [] };
+
+    await expect(diffCatalogs(rooms, "main", "HEAD", name, reader)).rejects.toThrow(
+      "may not submit",
+    );
+    expect((await diffCatalogs(rooms, "main", "main", name, reader)).same).toBe(true);
+  });
+
+  test("shows what changed within expressions that become jobs", async () => {
+    const of = (name: string, commands: string) =>
+      `version: 1\njobs:\n  $merge:\n    $map: [1, 2]\n    each(n): {"${name}-\${n}": {commands: ${commands}}}\n`;
+    const a = await push({ "a.yml": of("unit", "test"), "b.yml": of("talos", "measure") });
+    const b = await push({ "a.yml": of("unit", "test -v"), "b.yml": of("talos", "measure") });
+
+    const diff = await diffCatalogs(rooms, a.digest, b.digest, undefined, everybody);
+
+    expect(diff.jobs).toEqual({
+      added: [],
+      removed: [],
+      changed: [
+        {
+          name: expect.stringMatching(/^expression [0-9a-f]{16}$/) as string,
+          parts: [{ path: expect.stringMatching(/^\$merge\.each\(n\)\.unit-.*\.commands$/) as string, before: "test", after: "test -v" }],
+        },
+      ],
+    });
   });
 });

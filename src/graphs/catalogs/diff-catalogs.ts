@@ -1,3 +1,5 @@
+import type { Principal } from "#access/principal.ts";
+import { requireGrantSomewhere } from "#access/require-grant.ts";
 import type { CatalogDiff } from "#api/catalog.ts";
 import type { SwitchValues } from "#api/graph-choice.ts";
 import { Fault } from "#core/fault.ts";
@@ -23,16 +25,18 @@ interface Side {
  * What differs between two catalogs, each written as a digest (or its beginning), a branch, or a revision.
  *
  * A branch is the catalog that it uses now. Branches and revisions are of `repository`, or of
- * another one as `REPOSITORY@BRANCH`.
+ * another one as `REPOSITORY@BRANCH`. Throws `permission_denied` for a revision, which has to be fetched, when
+ * it is asked for by somebody who may submit nowhere.
  */
 export async function diffCatalogs(
   rooms: CatalogRooms,
   a: string,
   b: string,
   repository: string | undefined,
+  by: Principal,
 ): Promise<CatalogDiff> {
-  const before = await sideOf(rooms, a, repository);
-  const after = await sideOf(rooms, b, repository);
+  const before = await sideOf(rooms, a, repository, by);
+  const after = await sideOf(rooms, b, repository, by);
   return {
     a: shown(before),
     b: shown(after),
@@ -49,6 +53,7 @@ async function sideOf(
   rooms: CatalogRooms,
   written: string,
   usualRepository: string | undefined,
+  by: Principal,
 ): Promise<Side> {
   const { db, shelf } = rooms;
   if ((await findTemplateCatalogs(db, written)).length > 0) {
@@ -69,6 +74,7 @@ async function sideOf(
   if (current !== undefined) {
     return { written, repository, branch: rev, catalog: await shelf.get(db, current.catalog) };
   }
+  requireGrantSomewhere(by, "submit");
   const commit = await rooms.mirrors.fetchCommit(await addressOfRepository(db, repository), rev);
   const name = await db.transaction((tx) => nameRepository(tx, commit.repository));
   const said = resolveBranch(undefined, undefined);

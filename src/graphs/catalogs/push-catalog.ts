@@ -13,6 +13,7 @@ import { pointBranchAt } from "./catalog-source.store.ts";
 import type { CatalogRooms } from "./graph-definitions.ts";
 import { repositoryFor } from "./known-repository.store.ts";
 import { isDefinitionFile } from "./read-definition-files.ts";
+import { requireBranchName } from "./require-branch-name.ts";
 import { isKept, keepTemplates } from "./template-catalog.store.ts";
 import { templateCatalogOf } from "./template-catalog.ts";
 
@@ -29,6 +30,7 @@ export async function pushCatalog(
 ): Promise<PushedCatalog> {
   requireGrantSomewhere(by, "define");
   const { branch } = request;
+  if (branch !== undefined) requireBranchName(branch);
   if (branch !== undefined && request.repository === undefined)
     throw new Fault("invalid_argument", "name the repository that the branch is of");
   const files = new Map(Object.entries(request.files).filter(([file]) => isDefinitionFile(file)));
@@ -49,6 +51,7 @@ export async function pushCatalog(
     if (branch === undefined || request.repository === undefined) {
       const before = await answer(tx, null);
       await keepTemplates(tx, catalog);
+      await recordAudit(tx, { actor: by.name, verb: "define", detail: { catalog: digest } });
       return before;
     }
     const repository = await repositoryFor(tx, request.repository);

@@ -126,8 +126,10 @@ test("a report of an output that nobody promised, or about a job of the farm's, 
   const digest = digestOf(Buffer.from("x"));
   await farm.store.put(digest, Buffer.from("x"));
   const outputs = [{ path: "other", digest: digestKey(digest) }];
+  const way = [{ path: "report.json/../../x", digest: digestKey(digest) }];
 
   await expect(report(id, { outputs })).rejects.toThrow("none of the outputs");
+  await expect(report(id, { outputs: way })).rejects.toThrow('has the name ".."');
   await expect(
     reportRun(
       { db, blobs: farm.store },

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Principal } from "#access/principal.ts";
 import type { ReportedRun, ReportRun } from "#api/report.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
+import { problemOfPath } from "#cas/path-rules.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestKey, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -113,6 +114,11 @@ async function endOf(blobs: BlobStore, report: Report, by: Principal): Promise<O
   const { outcome, exitCode, outputs = [] } = report;
   if (outcome === undefined) {
     throw new Fault("invalid_argument", "a report of the end says with which outcome");
+  }
+  for (const { path } of outputs) {
+    const problem = problemOfPath(path);
+    if (problem !== undefined)
+      throw new Fault("invalid_argument", `the path ${JSON.stringify(path)} ${problem}`);
   }
   const digests = outputs.map(({ digest }) => parseDigestKey(digest));
   const [missing] = await blobs.findMissing(digests);

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Principal } from "#access/principal.ts";
-import type { RunCause } from "#api/graph.ts";
+import type { GraphSummary, RunCause } from "#api/graph.ts";
 import { parseSelection } from "#api/selection/parse-selection.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
+import type { CancellingQueue } from "../cancel-graph.ts";
 import type { PreviewRooms } from "../catalogs/preview-graph.ts";
 import { GraphId } from "../graph-id.ts";
 import { type SubmissionRooms, submitGraph } from "../submit-graph.ts";
@@ -14,10 +15,11 @@ import {
   type StandingOfCommit,
   searchedJobs,
 } from "./range-commit.store.ts";
-import { nameSearchSet, type SearchToStep } from "./search.store.ts";
+import type { SearchToStep } from "./search.store.ts";
 import { wantSearchedJobs } from "./want-searched-jobs.ts";
 
 export interface RangeRooms extends SubmissionRooms, PreviewRooms {
+  readonly queue: CancellingQueue;
   readonly pricePerWorkerMinute: number;
 }
 
@@ -25,8 +27,9 @@ export interface RangeRooms extends SubmissionRooms, PreviewRooms {
  * Asks for the jobs of a commit: in a graph that is there already, or else in one of its own.
  *
  * What is known is not run again. Asking twice is asking once: the graph that it makes has an id of
- * the search and the commit. Throws `permission_denied`, and what passes by itself; a
- * commit that has no such jobs, or no sound definitions, is skipped.
+ * the search and the commit. Throws `permission_denied`, `already_exists` where somebody
+ * took that id for another graph, and what passes by itself; a commit that has no such jobs, or no sound
+ * definitions, is skipped.
  */
 export async function askCommit(
   rooms: RangeRooms,
@@ -46,7 +49,8 @@ export async function askCommit(
       case "asleep":
       case "unsure":
       case "untestable": {
-        const wanted = await wantSearchedJobs(rooms, search, existing, by);
+        const wanted = await wantIfAllowed(rooms, search, existing, by);
+        if (wanted === undefined) break;
         if (wanted) return { position, standing: "asked", graphId, why: null };
         const why = verdict.kind === "untestable" ? verdict.why : "its jobs cannot run";
         return { position, standing: "skipped", graphId, why };
@@ -61,6 +65,18 @@ export async function askCommit(
   } catch (reason) {
     if (!isOfTheCommit(reason)) throw reason;
     return { position, standing: "skipped", graphId: null, why: messageOf(reason).slice(0, 1_000) };
+  }
+}
+
+/** Undefined when whoever searches has no right to ask for more in this graph; in one of their own they may. */
+async function wantIfAllowed(
+  ...asked: Parameters<typeof wantSearchedJobs>
+): Promise<boolean | undefined> {
+  try {
+    return await wantSearchedJobs(...asked);
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "permission_denied") return undefined;
+    throw reason;
   }
 }
 
@@ -107,15 +123,32 @@ async function makeGraph(
 ): Promise<GraphId> {
   const { kind, url, branch, selection, set } = search;
   const cause: RunCause = kind;
-  const { graph } = await submitGraph(
+  const { graph, isNew } = await submitGraph(
     rooms,
     { id: graphIdOf(search, position), repository: url, rev: commit, branch, select: selection },
     by,
     { cause, ...(set === null ? {} : { set, parent: { kind, id: set } }) },
   );
-  const id = GraphId.parse(graph.id);
-  if (set === null) await nameSearchSet(rooms.db, search.id, id);
-  return id;
+  if (!isNew && !isOfSearch(graph, search, commit)) {
+    const message = `graph ${graph.id} is none of this ${kind}, and has the id that its graph of ${commit.slice(0, 10)} was to have; start the ${kind} again`;
+    throw new Fault("already_exists", message);
+  }
+  return GraphId.parse(graph.id);
+}
+
+/** Whether a graph that has an id of the search's is one that it made: anybody can work such an id out, and take it first. */
+function isOfSearch(graph: GraphSummary, search: SearchToStep, commit: string): boolean {
+  const { parent } = graph;
+  const isInPlace =
+    parent === null
+      ? search.set === null || search.set === graph.id
+      : parent.kind === search.kind && parent.id === search.set;
+  return (
+    isInPlace &&
+    graph.repository === search.repository &&
+    graph.commit === commit &&
+    graph.submittedBy === search.startedBy
+  );
 }
 
 /** An id of this search and commit: a UUID of version 8, whose digits are free to choose. */

@@ -8,7 +8,8 @@ import { endSearch, findSearch, type SearchId, searchGraphsUnderWay } from "./se
 /**
  * Ends a search, and the graphs that it made and that are under way.
  *
- * What it asked for in graphs of others goes on there. False when there is no such search.
+ * What it asked for in graphs of others goes on there. Asked for again, it ends what was left by a server that died
+ * on the way. False when there is no such search.
  */
 export async function cancelSearch(
   db: Db,
@@ -24,7 +25,7 @@ export async function cancelSearch(
     await recordAudit(tx, { actor: by.name, verb: "cancel", detail: { search: id } });
     return true;
   });
-  if (!isEnded) return true;
+  if (!isEnded && search.state !== "cancelled") return true;
   for (const graphId of await searchGraphsUnderWay(db, id)) {
     await cancelGraph(db, queue, by, graphId);
   }

@@ -4,6 +4,7 @@ import { chooseCoalesced, type WaitingOfKey } from "./choose-coalesced.ts";
 const waiting = (graphNumber: number, more: Partial<WaitingOfKey> = {}): WaitingOfKey => ({
   graphId: `g${graphNumber}`,
   job: "slow",
+  committedMs: graphNumber * 1_000,
   graphNumber,
   waitedMs: 60_000,
   minDepth: 2,
@@ -19,6 +20,12 @@ test("the newest answers for all that waited long enough, whatever its own age",
   const newest = waiting(9, { waitedMs: 0 });
 
   expect(numbers([waiting(3), newest, waiting(5)])).toEqual([9, [5, 3]]);
+});
+
+test("the newest is that of the newest commit, not what was submitted last", () => {
+  const again = waiting(9, { committedMs: 1_500 });
+
+  expect(numbers([waiting(1), waiting(3), waiting(2), again])).toEqual([3, [2, 9, 1]]);
 });
 
 test.each([

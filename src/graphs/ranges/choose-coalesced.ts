@@ -2,6 +2,8 @@
 export interface WaitingOfKey {
   readonly graphId: string;
   readonly job: string;
+  /** Of its commit, ms since 1970. Who submits an older commit again has no newer one. */
+  readonly committedMs: number;
   /** Graphs that were submitted later have higher ones. */
   readonly graphNumber: number;
   readonly waitedMs: number;
@@ -25,7 +27,9 @@ export interface Coalescing<Job extends WaitingOfKey> {
 export function chooseCoalesced<Job extends WaitingOfKey>(
   waiting: readonly Job[],
 ): Coalescing<Job> | undefined {
-  const [into, ...others] = waiting.toSorted((a, b) => b.graphNumber - a.graphNumber);
+  const [into, ...others] = waiting.toSorted(
+    (a, b) => b.committedMs - a.committedMs || b.graphNumber - a.graphNumber,
+  );
   if (into === undefined) return undefined;
   const older = others.filter(
     ({ graphId, waitedMs }) => graphId !== into.graphId && waitedMs >= into.minAgeMs,

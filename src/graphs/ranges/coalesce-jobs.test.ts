@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { everybody } from "#access/principal.ts";
 import { Activate } from "#api/rerun.ts";
+import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { farmOfGraphs } from "../farm-of-graphs.fixture.ts";
 import type { GraphId } from "../graph-id.ts";
@@ -79,6 +80,24 @@ test.each([
 
   expect(await coalesceJobs(db, farm.queue, later(after))).toBe(0);
   expect(await states(ids)).toEqual(["queued", "queued", "queued"]);
+});
+
+test("what was customised is not answered for, and answers for nothing", async () => {
+  const ids = await submitCommits(3, "min-depth: 1");
+  await db.run(sql`
+    update job set patch = '{"retries": 1}', template_definition = definition
+    where graph_id = ${ids[2] as GraphId} and name = 'slow'
+  `);
+
+  expect(await coalesceJobs(db, farm.queue, new Date())).toBe(1);
+  expect(await states(ids)).toEqual(["coalesced", "queued", "queued"]);
+});
+
+test("commits for which no branch was named do not answer for each other", async () => {
+  const ids = await submitCommits(3, "min-depth: 1");
+  await db.run(sql`update graph set branch = '' where id = any(${ids}::uuid[])`);
+
+  expect(await coalesceJobs(db, farm.queue, new Date())).toBe(0);
 });
 
 test("what a worker has taken runs to its end", async () => {

@@ -8,6 +8,7 @@ import type { WaitingOfKey } from "./choose-coalesced.ts";
 
 const KeyRow = WaitingJob.extend({
   group: z.string(),
+  committedMs: z.number(),
   graphNumber: z.number(),
   waitedMs: z.number(),
   minDepth: z.number(),
@@ -19,14 +20,15 @@ export type CoalescibleJob = WaitingJob & WaitingOfKey;
 /**
  * Jobs that wait for their start and may be coalesced, by repository, branch and key; of each two at least.
  *
- * What a person or a search asked for on its own account is asked for on this very commit.
+ * What a person or a search asked for on its own account, or customised, is asked for on this very commit.
+ * Commits for which no branch was named have nothing to do with each other.
  */
 export async function coalescibleJobs(tx: Tx, now: Date): Promise<CoalescibleJob[][]> {
   const rows = await tx.many(
     KeyRow,
     sql`
       with waiting as (
-        select job.graph_id, job.name, run.execution_id, graph.number, job.ready_at,
+        select job.graph_id, job.name, run.execution_id, graph.number, graph.committed_at, job.ready_at,
                job.coalesce_depth, job.coalesce_age_ms,
                jsonb_build_array(graph.repository, graph.branch, job.coalesce_key)::text as key,
                count(*) over (partition by graph.repository, graph.branch, job.coalesce_key) as together
@@ -36,9 +38,10 @@ export async function coalescibleJobs(tx: Tx, now: Date): Promise<CoalescibleJob
           and run.state = 'queued'
         where job.coalesce_key is not null and job.state in ('ready', 'queued')
           and coalesce(job.wanted, run.cause) in ('first', 'revive')
+          and job.patch is null and graph.branch <> ''
       )
       select graph_id as "graphId", name as job, execution_id as "executionId", key as group,
-             number as "graphNumber", coalesce_depth as "minDepth", coalesce_age_ms as "minAgeMs",
+             extract(epoch from committed_at)::double precision * 1000 as "committedMs", number as "graphNumber", coalesce_depth as "minDepth", coalesce_age_ms as "minAgeMs",
              greatest(0, extract(epoch from ${now}::timestamptz - ready_at) * 1000)::double precision as "waitedMs"
       from waiting
       where together > 1
@@ -74,14 +77,14 @@ export function setCoalescedAside(
         select job.graph_id, job.name, 'coalesced into ' || job.name || ' of ' || left(graph.commit, 10) as reason
         from job join graph on graph.id = job.graph_id
         where job.graph_id = ${into.graphId} and job.name = ${into.job}
-          and job.state in ('ready', 'queued', 'running')
+          and job.state in ('ready', 'queued', 'running') and job.patch is null
       ),
       coalesced as (
         update job
         set wanted = null, expires_at = null, set_aside = 'coalesced', reason = answer.reason,
             coalesced_graph = answer.graph_id, coalesced_job = answer.name
         from ${namedJobs(older)} as named (graph_id, name), answer
-        where job.graph_id = named.graph_id and job.name = named.name
+        where job.graph_id = named.graph_id and job.name = named.name and job.patch is null
           and (job.state = 'ready' or ${isQueuedWith(unbegun)})
         returning job.graph_id, job.name, job.runs, job.reason
       ),

@@ -6,6 +6,7 @@ const job = (more: Partial<SearchedJob> = {}): SearchedJob => ({
   state: "succeeded",
   reason: null,
   outcomes: ["succeeded"],
+  isCustomised: false,
   ...more,
 });
 const failed = job({ state: "failed", outcomes: ["failed"] });
@@ -25,6 +26,16 @@ test.each([
     what: "it passed at last",
     jobs: [job({ outcomes: ["succeeded", "failed"] })],
     expected: "good",
+  },
+  {
+    what: "one was customised, and the other passed",
+    jobs: [job(), job({ isCustomised: true })],
+    expected: "untestable",
+  },
+  {
+    what: "one was customised, and failed",
+    jobs: [job(), { ...failed, isCustomised: true }],
+    expected: "untestable",
   },
   { what: "there are none", jobs: [], expected: "absent" },
 ])("of a commit of which $what: $expected", ({ jobs, expected }) => {

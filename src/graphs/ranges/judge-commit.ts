@@ -9,6 +9,8 @@ export interface SearchedJob {
   readonly reason: string | null;
   /** How its finished runs ended, the newest first. */
   readonly outcomes: readonly RunOutcome[];
+  /** Then it says nothing about the commit, and neither do the others without it. */
+  readonly isCustomised: boolean;
 }
 
 /** What the jobs of a commit say about it. */
@@ -49,7 +51,9 @@ type JobVerdict =
   | { readonly kind: "unsure"; readonly missing: number }
   | { readonly kind: "untestable"; readonly why: string };
 
-function judgeJob({ name, state, reason, outcomes }: SearchedJob, sameResults: number): JobVerdict {
+function judgeJob(job: SearchedJob, sameResults: number): JobVerdict {
+  const { name, state, reason, outcomes } = job;
+  if (job.isCustomised) return { kind: "untestable", why: `${name} is customised` };
   if (!isOver(state)) return { kind: "under way" };
   let good = 0;
   let bad = 0;

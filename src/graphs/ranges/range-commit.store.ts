@@ -104,7 +104,13 @@ export function commitsAt(
 
 const GraphOfCommit = z.object({ position: z.number(), graphId: GraphId });
 
-/** Graphs that are there already for commits of a search, the newest of each commit first. */
+/**
+ * Graphs that are there already for commits of a search, the newest of each commit first.
+ *
+ * Only such as say of the commit what the search's own would: made of definitions that the repository has or
+ * had, with nothing given or customised, and of all jobs, or of those that the search is about. Part of
+ * the jobs, or other switches, would make a commit good that is not.
+ */
 export function graphsOfRange(
   tx: Tx,
   id: SearchId,
@@ -119,6 +125,16 @@ export function graphsOfRange(
       join graph on graph.repository = range_search.repository and graph.commit = range_commit.commit
       where range_search.id = ${id}
         and (${positions === undefined} or range_commit.position = any(${positions ?? []}::integer[]))
+        and (graph.named is null or not exists (
+          select from catalog_entry as entry join definition as named on named.digest = entry.definition
+          where entry.catalog = graph.template_catalog and entry.name = 'graph/' || graph.named
+            and named.body ?| array['select', 'switches', 'parameters']))
+        and (graph.selection is null or graph.selection = range_search.selection)
+        and graph.given = '{"parameters": {}, "switches": {}}'
+        and exists (
+          select from catalog_source as source
+          where source.repository = graph.repository and source.catalog = graph.template_catalog)
+        and not exists (select from job where job.graph_id = graph.id and job.patch is not null)
       order by range_commit.position, graph.number desc
     `,
   );
@@ -130,9 +146,10 @@ const SearchedRow = z.object({
   state: JobState,
   reason: z.string().nullable(),
   outcomes: z.array(RunOutcome),
+  isCustomised: z.boolean(),
 });
 
-/** The selected jobs of graphs. One that somebody customised says nothing about its commit. */
+/** The selected jobs of graphs. */
 export async function searchedJobs(
   tx: Tx,
   graphs: readonly GraphId[],
@@ -144,7 +161,7 @@ export async function searchedJobs(
   const rows = await tx.many(
     SearchedRow,
     sql`
-      select job.graph_id as "graphId", job.name, job.state, job.reason,
+      select job.graph_id as "graphId", job.name, job.state, job.reason, job.patch is not null as "isCustomised",
              array(
                select run.outcome from run
                where run.graph_id = job.graph_id and run.job = job.name and run.state = 'finished'
@@ -152,7 +169,7 @@ export async function searchedJobs(
                limit ${4 * sameResults}
              ) as outcomes
       from job
-      where job.graph_id = any(${graphs}::uuid[]) and job.patch is null and ${selectedJobs(selection)}
+      where job.graph_id = any(${graphs}::uuid[]) and ${selectedJobs(selection)}
     `,
   );
   for (const { graphId, ...job } of rows) {

@@ -67,21 +67,27 @@ const SearchToStep = z.object({
 /** A search whose next step this server takes. */
 export type SearchToStep = z.infer<typeof SearchToStep>;
 
-/** Takes the right to the next step of a running search that nobody else has; it ends by itself. */
+/**
+ * Takes the right to the next step of a running search that nobody else has; it ends by itself.
+ *
+ * The one that waits the longest for its turn, and none of those that have `had` it.
+ */
 export async function holdSearch(
   tx: Tx,
   forSeconds: number,
+  had: readonly SearchId[],
   id?: SearchId,
-): Promise<SearchToStep[]> {
-  return tx.many(
+): Promise<SearchToStep | undefined> {
+  const [held] = await tx.many(
     SearchToStep,
     sql`
       with free as (
         select id from range_search
         where state = 'running' and (held_until is null or held_until <= now())
+          and id <> all(${had}::uuid[])
           and (${id === undefined} or id = ${id ?? null})
         order by held_until nulls first
-        limit 8
+        limit 1
         for update skip locked
       )
       update range_search as search
@@ -93,6 +99,7 @@ export async function holdSearch(
                 search.same_results as "sameResults", search.started_by as "startedBy", search.set_id as set
     `,
   );
+  return held;
 }
 
 /** Keeps the right a while longer; false when the search is over, or somebody cancelled it. */
@@ -104,9 +111,11 @@ export async function keepHolding(tx: Tx, id: SearchId, forSeconds: number): Pro
   return kept > 0;
 }
 
-/** Gives the right back; others may take the next step at once. */
+/** Gives the right back: its next turn is when those have had theirs that were free before it. */
 export async function releaseSearch(tx: Tx, id: SearchId): Promise<void> {
-  await tx.run(sql`update range_search set held_until = null where id = ${id}`);
+  await tx.run(sql`
+    update range_search set held_until = clock_timestamp() where id = ${id} and state = 'running'
+  `);
 }
 
 /** Names the set of the search's graphs after the first of them. */

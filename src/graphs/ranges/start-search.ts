@@ -57,6 +57,9 @@ export async function startSearch(
   const id = SearchId.parse(randomUUID());
   const repository = await rooms.db.transaction((tx) => nameRepository(tx, url));
   requireGrant(by, "submit", { repository, branch });
+  // Results that are believed only when they come again are asked for by retriggering.
+  if (asked.kind === "bisect" && asked.sameResults > 1)
+    requireGrant(by, "retrigger", { repository, branch });
   const select = asked.selection;
   const preview = await previewGraph(rooms, { repository: url, rev: range.last, branch, select });
   const price = rooms.pricePerWorkerMinute;

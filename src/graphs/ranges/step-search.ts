@@ -1,6 +1,8 @@
 import { grantsOf } from "#access/grant.store.ts";
-import type { Principal } from "#access/principal.ts";
+import { everybody, type Principal } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
+import { cancelGraph } from "../cancel-graph.ts";
+import type { GraphId } from "../graph-id.ts";
 import {
   askCommit,
   graphIdOf,
@@ -22,6 +24,7 @@ import {
   endSearch,
   holdSearch,
   keepHolding,
+  nameSearchSet,
   narrowSearch,
   releaseSearch,
   type SearchId,
@@ -35,21 +38,39 @@ const holdSeconds = 60;
 /** So many graphs of one backfill are under way at a time: whoever waits behind it must not wait for years of history. */
 export const mostUnderWay = 50;
 
-/** Takes the next step of searches that are not in other hands; of one alone when it is named. Answers how many. */
+/** A search that could not go on does not try again at once: the others have their turns. */
+const afterFailureSeconds = 10;
+
+/**
+ * Takes the next step of each search that is not in other hands; of one alone when it is named. Answers how many.
+ *
+ * One that cannot go on holds up no other: what it threw is thrown when all have had their turns.
+ */
 export async function stepSearches(rooms: RangeRooms, id?: SearchId): Promise<number> {
-  const held = await holdSearch(rooms.db, holdSeconds, id);
-  for (const search of held) {
+  const had: SearchId[] = [];
+  const failures: unknown[] = [];
+  for (;;) {
+    const search = await holdSearch(rooms.db, holdSeconds, had, id);
+    if (search === undefined) break;
+    had.push(search.id);
     try {
       await stepSearch(rooms, search);
-    } catch (reason) {
-      if (!(reason instanceof Fault) || reason.code !== "permission_denied") throw reason;
-      // Rights may have been taken away since it began.
-      await endSearch(rooms.db, search.id, "cancelled", reason.message);
-    } finally {
       await releaseSearch(rooms.db, search.id);
+    } catch (reason) {
+      if (endsIt(reason)) await endSearch(rooms.db, search.id, "cancelled", reason.message);
+      else {
+        failures.push(reason);
+        await keepHolding(rooms.db, search.id, afterFailureSeconds);
+      }
     }
   }
-  return held.length;
+  if (failures.length > 0) throw failures[0];
+  return had.length;
+}
+
+/** Rights may have been taken away since it began, and ids of its graphs may be in use. */
+function endsIt(reason: unknown): reason is Fault {
+  return reason instanceof Fault && ["permission_denied", "already_exists"].includes(reason.code);
 }
 
 async function stepSearch(rooms: RangeRooms, search: SearchToStep): Promise<void> {
@@ -157,7 +178,22 @@ async function askAll(
   for (const commit of commits) {
     if (!(await keepHolding(rooms.db, search.id, holdSeconds))) return;
     const standing = await askCommit(rooms, { ...search, set }, commit, by);
-    if (standing.graphId === graphIdOf(search, commit.position)) set ??= standing.graphId;
+    if (standing.graphId === graphIdOf(search, commit.position)) {
+      if (set === null) await nameSearchSet(rooms.db, search.id, standing.graphId);
+      set ??= standing.graphId;
+      await endIfCancelled(rooms, search, standing.graphId);
+    }
     await saveStandings(rooms.db, search.id, [standing]);
   }
+}
+
+/** Whoever cancelled the search while this graph was being made did not find it among those to end. */
+async function endIfCancelled(
+  { db, queue }: RangeRooms,
+  search: SearchToStep,
+  graphId: GraphId,
+): Promise<void> {
+  if (await keepHolding(db, search.id, holdSeconds)) return;
+  // Who may cancel the search was asked when it was cancelled.
+  await cancelGraph(db, queue, { ...everybody, name: search.startedBy }, graphId);
 }

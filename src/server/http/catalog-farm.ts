@@ -18,7 +18,12 @@ export interface CatalogFarm {
   /** Takes a digest, or its beginning. */
   catalog(written: string): Promise<CatalogDetail>;
   /** Each side is a digest, a branch or a revision. */
-  catalogDiff(a: string, b: string, repository: string | undefined): Promise<CatalogDiff>;
+  catalogDiff(
+    a: string,
+    b: string,
+    repository: string | undefined,
+    by: Principal,
+  ): Promise<CatalogDiff>;
   previewGraph(request: PreviewGraph, by: Principal): Promise<GraphPreview>;
   /** Takes a repository's name or address; `*` stands for all branches. */
   branches(repository: string): Promise<Branch[]>;

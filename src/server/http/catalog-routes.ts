@@ -31,7 +31,7 @@ export function catalogRoutes(farm: CatalogFarm): Hono {
 
   routes.get("/catalogs/diff", async (c) => {
     const { a, b, repository } = queryOf(DiffQuery, c.req.query());
-    return c.json(await farm.catalogDiff(a, b, repository));
+    return c.json(await farm.catalogDiff(a, b, repository, principalOf(c)));
   });
 
   // A digest is `<hash>/<size>`; either the slash is escaped, or the size is left out.
