@@ -14,6 +14,15 @@ test.each([
   expect(patchOfSettings(settings)).toEqual(patch);
 });
 
+test("settings go beside what was changed before, a file takes its place", async () => {
+  const before = async () => ({ environment: { TAX: "19" }, timeout: "1h" });
+
+  expect(await patchOfOptions({ set: ["environment.LANG=C", "timeout=2h"] }, before)).toEqual({
+    environment: { TAX: "19", LANG: "C" },
+    timeout: "2h",
+  });
+});
+
 test("what sets nothing is told so", () => {
   expect(() => patchOfSettings(["timeout"])).toThrow("write PATH=VALUE");
 });
@@ -21,6 +30,6 @@ test("what sets nothing is told so", () => {
 test.each([{}, { set: ["a=b"], remove: true }])(
   "%o says too little, or too much",
   async (options) => {
-    await expect(patchOfOptions(options)).rejects.toThrow("say what to change");
+    await expect(patchOfOptions(options, async () => null)).rejects.toThrow("say what to change");
   },
 );

@@ -14,15 +14,22 @@ type Patch = Record<string, z.core.util.JSONType>;
 
 const PatchFile = z.record(z.string(), z.json());
 
-/** The patch that the options mean; null takes back what was changed. */
-export async function patchOfOptions({ set, patch, remove }: PatchOptions): Promise<Patch | null> {
+/**
+ * The patch that the options mean; null takes back what was changed.
+ *
+ * `before` is asked for what somebody changed already: settings go beside it, a file in its place.
+ */
+export async function patchOfOptions(
+  { set, patch, remove }: PatchOptions,
+  before: () => Promise<Patch | null>,
+): Promise<Patch | null> {
   const given = [set !== undefined, patch !== undefined, remove === true].filter(Boolean).length;
   if (given !== 1) {
     throw new UsageError("say what to change: --set PATH=VALUE, --patch FILE, or --remove");
   }
   if (remove === true) return null;
   if (patch !== undefined) return patchOfFile(patch);
-  return patchOfSettings(set ?? []);
+  return patchOfSettings(set ?? [], (await before()) ?? {});
 }
 
 async function patchOfFile(file: string): Promise<Patch> {
@@ -39,13 +46,13 @@ async function patchOfFile(file: string): Promise<Patch> {
 }
 
 /**
- * `environment.LANG=C` and `timeout=2h` as one merge patch.
+ * `environment.LANG=C` and `timeout=2h` as one merge patch, over the one that was there before.
  *
  * A value is read as JSON where it is JSON, and else is a text; `null` removes. A dot that belongs to
  * a name is written `\\.`.
  */
-export function patchOfSettings(settings: readonly string[]): Patch {
-  const patch: Patch = {};
+export function patchOfSettings(settings: readonly string[], before: Patch = {}): Patch {
+  const patch: Patch = structuredClone(before);
   for (const setting of settings) {
     const [, path, value] = /^([^=]+)=([\s\S]*)$/.exec(setting) ?? [];
     if (path === undefined || value === undefined) {

@@ -152,7 +152,7 @@ function outputsIn(bytes: Uint8Array): Run["outputs"] {
   ];
 }
 
-const RunOutput = z.object({
+export const RunOutput = z.object({
   executionId: ExecutionId.nullable(),
   actionDigest: z.string().nullable(),
   attempt: z.number(),

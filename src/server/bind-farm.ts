@@ -1,6 +1,8 @@
 import { callerRegistry } from "#access/caller-registry.ts";
 import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
 import { cancelGraph } from "#graphs/cancel-graph.ts";
+import { batchOutput } from "#graphs/chunks/batch-output.store.ts";
 import { definitionsSchema } from "#graphs/definitions/definitions-schema.ts";
 import { findGraphs } from "#graphs/find-graph.store.ts";
 import { GraphId } from "#graphs/graph-id.ts";
@@ -16,7 +18,7 @@ import { bindSearches } from "./bind-searches.ts";
 import { bindTimes } from "./bind-times.ts";
 import { bindWaiting } from "./bind-waiting.ts";
 import type { ChangeFeed } from "./change-feed.ts";
-import type { Farm } from "./http/farm.ts";
+import type { Farm, RunName } from "./http/farm.ts";
 import { workersForPage } from "./list-workers.ts";
 import type { Rooms } from "./open-rooms.ts";
 import { readRunLog } from "./run-log.ts";
@@ -95,8 +97,8 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
       return jobSummary(db, graphId, name);
     },
 
-    async log({ graphId, job, number }, offset, most) {
-      const run = await runOutput(db, graphIdFrom(graphId), job, number);
+    async log(name, offset, most) {
+      const run = await loggedRun(db, name);
       return run === undefined ? undefined : readRunLog(rooms, run, offset, most);
     },
 
@@ -108,12 +110,19 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     workers: () => workersForPage(db, clock.now(), queue.times.leaseMs),
     definitionsSchema,
     graphChanges: (topic) => feeds.graphs.ticket(topic),
-    async logChanges({ graphId, job, number }) {
-      const run = await runOutput(db, graphIdFrom(graphId), job, number);
+    async logChanges(name) {
+      const run = await loggedRun(db, name);
       return feeds.logs.ticket(run?.executionId ?? "");
     },
     workerChanges: () => feeds.executions.ticket(""),
   };
+}
+
+function loggedRun(db: Db, { graphId, job, number, batch }: RunName) {
+  const id = graphIdFrom(graphId);
+  return batch === undefined
+    ? runOutput(db, id, job, number)
+    : batchOutput(db, id, job, number, batch);
 }
 
 function graphIdFrom(text: string): GraphId {

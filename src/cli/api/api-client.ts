@@ -26,6 +26,8 @@ export interface RunAddress {
   readonly graph: string;
   readonly job: string;
   readonly run: number;
+  /** Of a chunked job's run. */
+  readonly batch?: number;
 }
 
 /** Speaks docs/http-api.md. Each answer is parsed: a server of another version is told apart here. */
@@ -117,7 +119,9 @@ export function apiClient(serverUrl: string, token?: string): ApiClient {
     job: (graph, name) => ask(JobDetail, jobPath(graph, name)),
     cancelJob: (graph, name) => ask(JobSummary, `${jobPath(graph, name)}/cancel`, post({})),
     log: async (address, offset) => {
-      const response = await send(`${runPath(address)}/log?offset=${offset}`);
+      const response = await send(
+        `${runPath(address)}/log?offset=${offset}${batchQuery("&", address)}`,
+      );
       const bytes = new Uint8Array(await response.arrayBuffer());
       return {
         bytes,
@@ -126,7 +130,11 @@ export function apiClient(serverUrl: string, token?: string): ApiClient {
       };
     },
     followLog: (address, signal) =>
-      followLog((headers) => send(`${runPath(address)}/log/events`, { headers, signal }), signal),
+      followLog(
+        (headers) =>
+          send(`${runPath(address)}/log/events${batchQuery("?", address)}`, { headers, signal }),
+        signal,
+      ),
     workers: () => ask(z.array(Worker), "/workers"),
     get: ask,
     post: (shape, path, body) => ask(shape, path, post(body)),
@@ -140,6 +148,10 @@ function graphPath(id: string): string {
 
 function jobPath(graph: string, name: string): string {
   return `${graphPath(graph)}/jobs/${encodeURIComponent(name)}`;
+}
+
+function batchQuery(sign: "?" | "&", { batch }: RunAddress): string {
+  return batch === undefined ? "" : `${sign}batch=${batch}`;
 }
 
 function runPath({ graph, job, run }: RunAddress): string {

@@ -116,11 +116,12 @@ async function change(
     if (reason instanceof ApiFailure && reason.code === "not_found") return undefined;
     throw reason;
   });
-  const after = before?.history[0]?.number;
+  // Changes count from 1: after 0, there must be none.
+  const after = before?.history[0]?.number ?? 0;
   const now = await calls.set(repository, branch, {
     body: changed(before?.own ?? null),
     dryRun: options.dryRun === true,
-    ...(after === undefined ? {} : { after }),
+    after,
     ...(options.reason === undefined ? {} : { why: options.reason }),
   });
   return answer(session, options, now, () => branchLines(now, session.terminal.answer.paint));

@@ -15,7 +15,7 @@ export const describeCustomise: Describe = (command) => {
     .argument("<job>", "the job's name")
     .option(
       "--set <path=value>",
-      "a part of its definition; may be repeated; replaces what was changed before",
+      "a part of its definition, beside what was changed before; may be repeated",
       repeated,
     )
     .option("--patch <file>", "the same as a JSON merge patch, in JSON or YAML")
@@ -30,7 +30,10 @@ export const describeCustomise: Describe = (command) => {
         const { plannedChangeLines } = await import("../planned-change-lines.ts");
         const { patchOfOptions } = await import("../patch-of-options.ts");
         const { retrigger = false, dryRun = false, reason } = options;
-        const patch = await patchOfOptions(options);
+        const patch = await patchOfOptions(options, async () => {
+          const { origin } = await session.api.job(graph, job);
+          return origin.patch;
+        });
         const done = await rerunCalls(session.api).customise(graph, {
           job,
           patch,

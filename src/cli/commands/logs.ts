@@ -7,11 +7,13 @@ import { answer, type CommonOptions, inSession, type Session } from "../session.
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 interface LogsOptions extends CommonOptions {
   readonly follow?: boolean;
   readonly run?: string;
   readonly errors?: boolean;
+  readonly batch?: number;
 }
 
 export const describeLogs: Describe = (command) => {
@@ -20,6 +22,11 @@ export const describeLogs: Describe = (command) => {
     .argument("<job>", "the job's name")
     .option("-f, --follow", "go on printing until the run is over")
     .option("--run <n>", "which run (default: the latest)")
+    .option(
+      "--batch <n>",
+      "of a chunked job: which batch (default: the last that failed)",
+      wholeNumber,
+    )
     .option("--errors", "only the lines that the job's definition counts as errors")
     .action((graph: string, job: string, options: LogsOptions) =>
       inSession(options, (session) => printRun(session, graph, job, options)),
@@ -46,6 +53,13 @@ function printErrors(
   );
 }
 
+/** Of a chunked job's latest run: the newest batch that failed, or else the newest. */
+function batchToShow({ chunks }: JobDetail, run: number): number | undefined {
+  if (chunks === null || chunks.run !== run) return undefined;
+  const bad = chunks.batches.find(({ outcome }) => outcome !== null && outcome !== "succeeded");
+  return (bad ?? chunks.batches[0])?.number;
+}
+
 async function printRun(session: Session, graph: string, job: string, options: LogsOptions) {
   const detail = await session.api.job(graph, job);
   const run = options.run === undefined ? detail.runList.length : Number(options.run);
@@ -55,9 +69,13 @@ async function printRun(session: Session, graph: string, job: string, options: L
     return exitCodes.failed;
   }
   if (options.errors === true) return printErrors(session, detail, run, options);
-  if (detail.runList.find(({ number }) => number === run)?.servedBy === "items")
-    session.terminal.notes.line(`${job} ran in batches, and their logs are not kept together.`);
-  const address = { graph: detail.graph.id, job, run };
+  const batch = options.batch ?? batchToShow(detail, run);
+  if (batch !== undefined && options.batch === undefined) {
+    const sentence = `${job} ran in batches; this is batch ${batch}. Name another with --batch.`;
+    session.terminal.notes.line(sentence);
+  }
+  const about = { graph: detail.graph.id, job, run };
+  const address = batch === undefined ? about : { ...about, batch };
   const { api, terminal } = session;
   const parts =
     options.follow === true ? followedLog(api, address, terminal) : storedLog(api, address);

@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { everybody } from "#access/principal.ts";
+import { everybody, type Principal } from "#access/principal.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { GraphId } from "../graph-id.ts";
 import { setBranch, showBranch } from "./branches.ts";
 import { farmOfCatalogs, switched } from "./farm-of-catalogs.fixture.ts";
+import { knownRepository } from "./known-repository.store.ts";
 import { previewGraph } from "./preview-graph.ts";
 import { pushCatalog } from "./push-catalog.ts";
 
@@ -137,6 +138,18 @@ describe("a branch", () => {
     expect(Object.keys(await farm.states(GraphId.parse(graph.id)))).toEqual(["pushed"]);
     await setBranch(rooms, name, "main", { body: null, dryRun: false }, everybody);
   });
+});
+
+test("who may define nothing makes the farm know no repository", async () => {
+  const request = { body: { protected: true }, dryRun: false };
+  const reader: Principal = { name: "eve", grants: [] };
+
+  await expect(
+    setBranch(rooms, "https://git.example/unheard-of", "main", request, reader),
+  ).rejects.toThrow("may not define");
+
+  const known = await knownRepository(db, "https://git.example/unheard-of");
+  expect(known).toBeUndefined();
 });
 
 test("a push for no branch is remembered with who made it", async () => {

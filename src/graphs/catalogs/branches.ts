@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Principal } from "#access/principal.ts";
-import { requireGrant } from "#access/require-grant.ts";
+import { requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
 import type { Branch, BranchBody, SetBranch } from "#api/branch.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
@@ -62,6 +62,8 @@ export async function setBranch(
   const { body, why, after } = request;
   // What was said under a name that is none can still be taken back.
   if (body !== null) requireBranchName(branch);
+  // Who may define nothing anywhere does not make the farm know a repository.
+  requireGrantSomewhere(by, "define");
   const known = await db.transaction((tx) => repositoryFor(tx, written));
   requireGrant(by, "define", { repository: known, branch });
   const read = body === null ? null : await withKnownSwitches(rooms, known, body);

@@ -96,7 +96,13 @@ describe("what differs between two catalogs", () => {
       changed: [
         {
           name: expect.stringMatching(/^expression [0-9a-f]{16}$/) as string,
-          parts: [{ path: expect.stringMatching(/^\$merge\.each\(n\)\.unit-.*\.commands$/) as string, before: "test", after: "test -v" }],
+          parts: [
+            {
+              path: expect.stringMatching(/^\$merge\.each\(n\)\.unit-.*\.commands$/) as string,
+              before: "test",
+              after: "test -v",
+            },
+          ],
         },
       ],
     });

@@ -1,26 +1,18 @@
-import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { insertGrant } from "#access/grant.store.ts";
-import { everybody, type Grant, type Principal } from "#access/principal.ts";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { everybody } from "#access/principal.ts";
 import { StartSearch } from "#api/search.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
-import { type Answer, farmOfGraphs } from "../farm-of-graphs.fixture.ts";
 import { listGraphs } from "../graph-summary.store.ts";
 import { jobDetail } from "../job-detail.store.ts";
-import { graphIdOf, type RangeRooms } from "./ask-commit.ts";
 import { cancelSearch } from "./cancel-search.ts";
-import { commitsOfSearch, endSearch, type SearchId, searches } from "./search.store.ts";
+import { type AnswerAt, farmOfSearches } from "./farm-of-searches.fixture.ts";
+import { commitsOfSearch, type SearchId } from "./search.store.ts";
 import { startSearch } from "./start-search.ts";
 import { mostUnderWay, stepSearches } from "./step-search.ts";
 
 const db = await freshDb();
-let farm: Awaited<ReturnType<typeof farmOfGraphs>>;
-let rooms: RangeRooms;
-beforeAll(async () => {
-  farm = await farmOfGraphs(db);
-  rooms = { ...farm.parts, ...farm.submission, queue: farm.queue, pricePerWorkerMinute: 0 };
-});
+const { farm, rooms, commitHistory, start, searchOf, carryOn } = await farmOfSearches(db);
 beforeEach(async () => {
   // What one test leaves behind is not for the next one's worker.
   await farm.work();
@@ -29,55 +21,6 @@ afterAll(async () => {
   await farm.stop();
   await db.close();
 });
-
-/**
- * Commits a history; answers its commits.
- *
- * Each has a job that prints the commit's place in it, one that the job needs, and one that nobody asks for.
- */
-function commitHistory(length: number): { readonly commits: string[]; readonly mark: string } {
-  const mark = randomUUID().slice(0, 8);
-  const commits = Array.from({ length }, (_, i) => {
-    farm.repository.write({
-      ".grange/jobs.yml": `version: 1
-jobs:
-  build: {commands: "build ${mark} ${i}", inputs: [], outputs: app}
-  test: {commands: "test ${mark} ${i}", inputs: [], needs: [build], tags: {suite: unit}}
-  docs: {commands: "docs ${mark} ${i}", inputs: []}`,
-    });
-    return farm.repository.commit(`Change ${i}`);
-  });
-  return { commits, mark };
-}
-
-function start(asked: Record<string, unknown>) {
-  const request = { repository: farm.repository.path, selection: "suite:unit", ...asked };
-  return startSearch(rooms, StartSearch.parse(request), everybody);
-}
-
-async function searchOf(id: SearchId | undefined) {
-  const [search] = await searches(db, sql`id = ${id ?? null}`, 1);
-  if (search === undefined) throw new Error("there is no such search");
-  return search;
-}
-
-type AnswerAt = (place: number, run: number) => Answer;
-
-/** Steps a search and lets the worker answer, until it is over. Answers which places were tested, in order. */
-async function carryOn(id: SearchId | undefined, mark: string, answer: AnswerAt) {
-  const tested: number[] = [];
-  for (let round = 0; round < 200; round++) {
-    await stepSearches(rooms, id);
-    if ((await searchOf(id)).state !== "running") return tested;
-    await farm.work((script) => {
-      const [, job, place] = new RegExp(`(build|test|docs) ${mark} (\\d+)`).exec(script) ?? [];
-      if (job !== "test") return job === "build" ? { outputs: { app: `${mark} ${place}` } } : {};
-      tested.push(Number(place));
-      return answer(Number(place), tested.filter((one) => one === Number(place)).length);
-    });
-  }
-  throw new Error("the search does not end");
-}
 
 function inOrder(places: readonly number[]): number[] {
   return places.toSorted((a, b) => a - b);
@@ -241,161 +184,6 @@ test("a search that is cancelled ends its graphs, and asks for no more", async (
   expect(search).toMatchObject({ state: "cancelled", message: "cancelled by anyone" });
   const graphs = (await listGraphs(db, { limit: 50 })).filter(({ set }) => set === search.set);
   expect(graphs.map(({ state }) => state)).toEqual(["cancelled", "cancelled", "cancelled"]);
-});
-
-test("a search that is cancelled while it asks for a commit ends that graph, too", async () => {
-  const { commits } = commitHistory(3);
-  const { id } = await start({ kind: "backfill", from: commits[0], to: commits[2] });
-  const mirrors: RangeRooms["mirrors"] = Object.create(rooms.mirrors, {
-    fetchCommit: {
-      value: async (source: string, rev: string) => {
-        await cancelSearch(db, farm.queue, id as SearchId, everybody);
-        return rooms.mirrors.fetchCommit(source, rev);
-      },
-    },
-  });
-
-  await stepSearches({ ...rooms, mirrors }, id);
-
-  const { set } = await searchOf(id);
-  const graphs = (await listGraphs(db, { limit: 50 })).filter((graph) => graph.set === set);
-  expect(graphs.map(({ state }) => state)).toEqual(["cancelled"]);
-});
-
-test("a search that cannot go on holds up no other", async () => {
-  const { commits } = commitHistory(3);
-  const range = { from: commits[0], to: commits[2] };
-  const stuck = await start({ kind: "backfill", ...range });
-  const other = await start({ kind: "backfill", ...range, selection: "docs" });
-  await db.run(sql`
-    update range_search set selection = '(', held_until = 'epoch' where id = ${stuck.id ?? null}
-  `);
-
-  await expect(stepSearches(rooms)).rejects.toThrow("something is missing");
-
-  expect((await searchOf(other.id)).counts).toEqual({ asked: 2 });
-  await endSearch(db, stuck.id as SearchId, "cancelled", "the test is over");
-});
-
-test("a search ends where somebody took the id of its graph for another one", async () => {
-  const { commits } = commitHistory(2);
-  const { id } = await start({ kind: "backfill", from: commits[0], to: commits[1] });
-  const taken = graphIdOf({ id: id as SearchId }, 1);
-  await farm.submit({ id: taken, rev: commits[0] ?? "" });
-
-  await stepSearches(rooms, id);
-
-  expect(await searchOf(id)).toMatchObject({
-    state: "cancelled",
-    message: expect.stringContaining(`graph ${taken} is none of this backfill`) as string,
-  });
-});
-
-test("a graph of all jobs that was asked for by name says what is known", async () => {
-  const { commits, mark } = commitHistory(3);
-  farm.repository.write({
-    ".grange/graphs.yml":
-      "version: 1\ngraphs:\n  push: {inactive: docs}\n  some: {select: 'name:test'}\n",
-  });
-  for (const place of [1, 2]) {
-    const definitions = `version: 1\njobs:\n  test: {commands: "named ${mark} ${place}", inputs: [], tags: {suite: unit}}\n  docs: {commands: x, inputs: []}`;
-    farm.repository.write({ ".grange/jobs.yml": definitions });
-    commits.push(farm.repository.commit(`Named ${place}`));
-  }
-  await farm.submit({ rev: commits[3] ?? "", graph: "push" });
-  await farm.submit({ rev: commits[4] ?? "", graph: "some" });
-  await farm.work();
-
-  const { forecast } = await start({
-    kind: "backfill",
-    from: commits[2],
-    to: commits[4],
-    dryRun: true,
-  });
-  farm.repository.git("rm", "--quiet", "--force", ".grange/graphs.yml");
-
-  expect(forecast).toMatchObject({ commits: 2, known: 1 });
-});
-
-describe("what a graph says is not taken for its commit's", () => {
-  const bad = () => ({ exitCode: 1 });
-
-  test.each([
-    {
-      what: "its definitions were sent along",
-      more: (mark: string) => ({
-        definitions: {
-          "a.yml": `version: 1\njobs:\n  test: {commands: "other ${mark}", inputs: [], tags: {suite: unit}}\n`,
-        },
-      }),
-    },
-    { what: "it has some of the jobs only", more: () => ({ select: "name:test" }) },
-  ])("when $what", async ({ more }) => {
-    const { commits, mark } = commitHistory(3);
-    await farm.submit({ rev: commits[1] ?? "", ...more(mark) });
-    await farm.work(bad);
-
-    const { forecast } = await start({
-      kind: "bisect",
-      good: commits[0],
-      bad: commits[2],
-      selection: "suite:unit | docs",
-    });
-
-    expect(forecast.known).toBe(0);
-  });
-
-  test("when a job of it was customised", async () => {
-    const { commits } = commitHistory(3);
-    await farm.submit({
-      rev: commits[1] ?? "",
-      patches: { build: { commands: "build otherwise" } },
-    });
-    await farm.work();
-
-    const { forecast } = await start({ kind: "bisect", good: commits[0], bad: commits[2] });
-
-    expect(forecast.known).toBe(0);
-  });
-});
-
-test("cancelled again, a search ends the graphs that a server which died left running", async () => {
-  const { commits } = commitHistory(3);
-  const { id } = await start({ kind: "backfill", from: commits[0], to: commits[2] });
-  await stepSearches(rooms, id);
-  await endSearch(db, id as SearchId, "cancelled", "cancelled by anyone");
-
-  await cancelSearch(db, farm.queue, id as SearchId, everybody);
-
-  const { set } = await searchOf(id);
-  const graphs = (await listGraphs(db, { limit: 50 })).filter((graph) => graph.set === set);
-  expect(graphs.map(({ state }) => state)).toEqual(["cancelled", "cancelled"]);
-});
-
-test("who may only submit asks in a graph of the search's own, not in that of another", async () => {
-  const { commits, mark } = commitHistory(2);
-  const first = await farm.submit({ rev: commits[1] ?? "" });
-  await farm.work((script) =>
-    script.includes(`test ${mark}`) ? { outcome: "infrastructure_error" } : {},
-  );
-  const grant: Grant = {
-    verb: "submit",
-    repository: "*",
-    branch: "*",
-    priorityCap: null,
-    top: false,
-  };
-  await db.transaction((tx) => insertGrant(tx, "sam", grant, "anyone"));
-  const asked = { repository: farm.repository.path, selection: "suite:unit" };
-  const request = { ...asked, kind: "backfill", from: commits[0], to: commits[1] };
-  const submitter: Principal = { name: "sam", grants: [grant] };
-  const { id } = await startSearch(rooms, StartSearch.parse(request), submitter);
-
-  await stepSearches(rooms, id);
-
-  const [commit] = await commitsOfSearch(db, id as SearchId, sql`true`, 1);
-  expect(commit).toMatchObject({ standing: "asked" });
-  expect(commit?.graphId).not.toBe(first.id);
 });
 
 test("two servers take no step twice", async () => {

@@ -19,6 +19,7 @@ const JobRow = z.object({
   preparingUntil: z.date().nullable(),
   failures: z.number(),
   openEdges: z.number(),
+  outside: z.boolean(),
   repository: z.string(),
   branch: z.string(),
   servedBy: RunServer.nullable(),
@@ -84,6 +85,7 @@ async function factsOf(
       return { ...rest, kind: "held", job: name, jobKind: kind, release: release ?? [] };
     }
     case "ready": {
+      if (job.outside) return { kind: "outside" };
       const { preparingUntil, failures } = job;
       const trouble = job.reason?.replace(postponed, "") ?? null;
       const needsMachine = job.kind === "command" || job.kind === "graph";
@@ -116,7 +118,7 @@ async function jobRow(tx: Tx, graphId: GraphId, name: string): Promise<JobRow | 
     sql`
       select job.name, job.state, job.kind, job.reason, job.ready_at as "readyAt",
         job.preparing_until as "preparingUntil", job.preparing_failures as failures,
-        job.open_edges as "openEdges", graph.repository, graph.branch,
+        job.open_edges as "openEdges", job.outside, graph.repository, graph.branch,
         run.served_by as "servedBy", run.due_at as "dueAt", run.execution_id as "executionId",
         definition.body->'release' as release, definition.body->>'message' as message
       from job

@@ -41,6 +41,8 @@ export interface RunName {
   readonly graphId: string;
   readonly job: string;
   readonly number: number;
+  /** Of a chunked job's run: the batch whose log is meant. */
+  readonly batch?: number;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { type Context, type Env, Hono } from "hono";
 import { stream } from "hono/streaming";
 import { Fault } from "#core/fault.ts";
 import { eventStream } from "./event-stream.ts";
@@ -30,7 +30,7 @@ export function jobRoutes(farm: Farm): Hono {
   });
 
   routes.get("/graphs/:id/jobs/:name/runs/:run/log", async (c) => {
-    const run = await runName(farm, c.req.param());
+    const run = await loggedRun(farm, c);
     const { offset } = logPositionOf(c);
     const piece = found(await farm.log(run, offset, mostLogBytes), describeRun(run));
     c.header("content-type", "text/plain; charset=utf-8");
@@ -41,7 +41,7 @@ export function jobRoutes(farm: Farm): Hono {
   });
 
   routes.get("/graphs/:id/jobs/:name/runs/:run/log/events", async (c) => {
-    const run = await runName(farm, c.req.param());
+    const run = await loggedRun(farm, c);
     const from = logPositionOf(c);
     const ticket = await farm.logChanges(run);
     const read = async (offset: number) =>
@@ -68,20 +68,37 @@ export function jobRoutes(farm: Farm): Hono {
   return routes;
 }
 
+/** The run that a path names, or that batch of it which the query names. */
+async function loggedRun(
+  farm: Farm,
+  c: Context<Env, "/graphs/:id/jobs/:name/runs/:run/log">,
+): Promise<RunName> {
+  const run = await runName(farm, c.req.param());
+  const batch = c.req.query("batch");
+  return batch === undefined ? run : { ...run, batch: numberFromOne(batch, "batch") };
+}
+
+function numberFromOne(written: string, what: string): number {
+  const number = Number(written);
+  if (!Number.isInteger(number) || number < 1 || number > 2 ** 31 - 1) {
+    const message = `"${written.slice(0, 40)}" is no ${what}; they are numbered from 1`;
+    throw new Fault("invalid_argument", message);
+  }
+  return number;
+}
+
 /** The run that a path names. */
 export async function runName(
   farm: Farm,
   parameters: { id: string; name: string; run: string },
 ): Promise<RunName> {
-  const number = Number(parameters.run);
-  if (!Number.isInteger(number) || number < 1) {
-    throw new Fault("invalid_argument", `"${parameters.run}" is no run; runs are numbered from 1`);
-  }
+  const number = numberFromOne(parameters.run, "run");
   return { graphId: await graphId(farm, parameters.id), job: parameters.name, number };
 }
 
 export function describeRun(run: RunName): string {
-  return `run ${run.number} of job "${run.job}" in graph ${run.graphId}`;
+  const batch = run.batch === undefined ? "" : `batch ${run.batch} of `;
+  return `${batch}run ${run.number} of job "${run.job}" in graph ${run.graphId}`;
 }
 
 function baseName(path: string): string {

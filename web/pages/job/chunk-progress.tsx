@@ -1,11 +1,17 @@
 import type { Batch, ChunkProgress as Progress } from "#api/chunk.ts";
 import type { JobState } from "#api/job-state.ts";
+import { apiBase } from "../../farm/ask.ts";
 import { StateIcon } from "../../parts/state.tsx";
 import { Elapsed } from "../../parts/times.tsx";
 
 /** How far the items of a chunked job have come, and in which batches. */
-export function ChunkProgress({ progress }: { readonly progress: Progress }) {
-  const { items, done, failed, batches } = progress;
+export function ChunkProgress(props: {
+  readonly graphId: string;
+  readonly job: string;
+  readonly progress: Progress;
+}) {
+  const { items, done, failed, batches, run } = props.progress;
+  const logs = `${apiBase}/graphs/${props.graphId}/jobs/${encodeURIComponent(props.job)}/runs/${run}/log`;
   return (
     <section aria-label="Chunks">
       <p className="row">
@@ -43,6 +49,9 @@ export function ChunkProgress({ progress }: { readonly progress: Progress }) {
                 {batch.cached ? "cached" : (batch.message ?? batch.worker)}
               </span>
               <Elapsed from={batch.startedAt} to={batch.finishedAt} />
+              <a href={`${logs}?batch=${batch.number}`} target="_blank" rel="noreferrer">
+                log
+              </a>
             </li>
           ))}
         </ol>

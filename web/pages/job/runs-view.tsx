@@ -19,6 +19,7 @@ interface Props {
 const noLog = {
   farm: "The farm itself serves this run: there is no log.",
   outside: "Another machine reports this run: there is no log here.",
+  items: "Each batch of its items has a log of its own.",
 } as const;
 
 /** What has run: each run with why it exists, how it ended, and its log. */
@@ -47,9 +48,11 @@ export function RunsView({
         onChoose={(number) => onChange({ run: number, line: undefined })}
       />
       <RunFacts run={run} />
-      {chunks?.run === run.number ? <ChunkProgress progress={chunks} /> : null}
+      {chunks?.run === run.number ? (
+        <ChunkProgress graphId={graph.id} job={job.name} progress={chunks} />
+      ) : null}
       <RunFindings run={run} onLine={(to) => onChange({ line: to })} />
-      {run.servedBy === "farm" || run.servedBy === "outside" ? (
+      {run.servedBy !== "execution" ? (
         <p className="faint">{noLog[run.servedBy]}</p>
       ) : (
         <LogView

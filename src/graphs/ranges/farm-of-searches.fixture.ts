@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import { everybody } from "#access/principal.ts";
+import { StartSearch } from "#api/search.ts";
+import type { Db } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { type Answer, farmOfGraphs } from "../farm-of-graphs.fixture.ts";
+import type { RangeRooms } from "./ask-commit.ts";
+import { type SearchId, searches } from "./search.store.ts";
+import { startSearch } from "./start-search.ts";
+import { stepSearches } from "./step-search.ts";
+
+/** What a commit's test answers, by the commit's place in its history and how often it was asked. */
+export type AnswerAt = (place: number, run: number) => Answer;
+
+/** A farm with histories to search, whose worker answers as a test wishes. */
+export async function farmOfSearches(db: Db) {
+  const farm = await farmOfGraphs(db);
+  const rooms: RangeRooms = {
+    ...farm.parts,
+    ...farm.submission,
+    queue: farm.queue,
+    pricePerWorkerMinute: 0,
+  };
+
+  /**
+   * Commits a history; answers its commits.
+   *
+   * Each has a job that prints the commit's place in it, one that the job needs, and one that nobody asks for.
+   */
+  function commitHistory(length: number): { readonly commits: string[]; readonly mark: string } {
+    const mark = randomUUID().slice(0, 8);
+    const commits = Array.from({ length }, (_, i) => {
+      farm.repository.write({
+        ".grange/jobs.yml": `version: 1
+jobs:
+  build: {commands: "build ${mark} ${i}", inputs: [], outputs: app}
+  test: {commands: "test ${mark} ${i}", inputs: [], needs: [build], tags: {suite: unit}}
+  docs: {commands: "docs ${mark} ${i}", inputs: []}`,
+      });
+      return farm.repository.commit(`Change ${i}`);
+    });
+    return { commits, mark };
+  }
+
+  function start(asked: Record<string, unknown>) {
+    const request = { repository: farm.repository.path, selection: "suite:unit", ...asked };
+    return startSearch(rooms, StartSearch.parse(request), everybody);
+  }
+
+  async function searchOf(id: SearchId | undefined) {
+    const [search] = await searches(db, sql`id = ${id ?? null}`, 1);
+    if (search === undefined) throw new Error("there is no such search");
+    return search;
+  }
+
+  /** Steps a search and lets the worker answer, until it is over. Answers which places were tested, in order. */
+  async function carryOn(id: SearchId | undefined, mark: string, answer: AnswerAt) {
+    const tested: number[] = [];
+    for (let round = 0; round < 200; round++) {
+      await stepSearches(rooms, id);
+      if ((await searchOf(id)).state !== "running") return tested;
+      await farm.work((script) => {
+        const [, job, place] = new RegExp(`(build|test|docs) ${mark} (\\d+)`).exec(script) ?? [];
+        if (job !== "test") return job === "build" ? { outputs: { app: `${mark} ${place}` } } : {};
+        tested.push(Number(place));
+        return answer(Number(place), tested.filter((one) => one === Number(place)).length);
+      });
+    }
+    throw new Error("the search does not end");
+  }
+
+  return { farm, rooms, commitHistory, start, searchOf, carryOn };
+}
