@@ -157,7 +157,7 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
            retries, runs, yield, open_edges, failed_edges, reason,
            case when state = 'ready' then now() end,
            case when state = 'succeeded' then now() end
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+    from json_to_recordset(${JSON.stringify(rows)}::json)
       as j (name text, definition text, kind text, tags jsonb, depth integer, priority integer,
             ttl_ms bigint, on_expiry text, coalesce_key text, coalesce_depth integer,
             coalesce_age_ms bigint, outside boolean, set_aside text, state text, wanted text,

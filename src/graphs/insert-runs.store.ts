@@ -58,7 +58,7 @@ export async function insertRuns(tx: Tx, runs: readonly NewRun[]): Promise<void>
   // What they take of the jobs before them, as those stand now.
   await tx.run(sql`
     with new as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      select * from json_to_recordset(${JSON.stringify(rows)}::json)
         as n (graph_id uuid, job text)
     ),
     taking as (
@@ -77,7 +77,7 @@ export async function insertRuns(tx: Tx, runs: readonly NewRun[]): Promise<void>
   `);
   await tx.run(sql`
     with new as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      select * from json_to_recordset(${JSON.stringify(rows)}::json)
         as n (graph_id uuid, job text, cause text, served_by text, state text, outcome text, exit_code integer,
               message text, action_digest text, execution_id uuid, cached boolean, made_at timestamptz,
               result text, yield text, due_at timestamptz, input_runs jsonb, failure_class text,

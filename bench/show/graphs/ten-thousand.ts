@@ -1,8 +1,11 @@
-import { Graph } from "#api/graph.ts";
+import { z } from "zod";
 import { startFarm } from "../../../test/support/farm.ts";
 import { sampleRepository } from "../../../test/support/sample-repository.ts";
 import { quantile } from "../quantile.ts";
 import { atMost, type Measurement } from "../row.ts";
+
+/** Checking each job would be the reader's time, not the farm's. */
+const SomeGraph = z.object({ jobList: z.array(z.unknown()) });
 
 const jobs = 10_000;
 const repeats = 5;
@@ -34,7 +37,7 @@ export const tenThousand: Measurement = {
       const submit = async () => {
         const { id } = await farm.submit({ repository: repository.path, parameters: {} });
         const answer = await fetch(`${farm.url}/api/v1/graphs/${id}`);
-        const graph = Graph.parse(await answer.json());
+        const graph = SomeGraph.parse(await answer.json());
         if (graph.jobList.length !== jobs) throw new Error(`only ${graph.jobList.length} jobs`);
       };
       const firstAt = performance.now();

@@ -119,6 +119,38 @@ create trigger an_edge_joins_two_jobs_of_its_graph after insert on edge
   referencing new table as new_edge
   for each statement execute function assert_edges_have_jobs();
 
+-- The same for jobs, which are many and of one graph. Nobody deletes graphs or definitions.
+create function assert_jobs_have_definitions() returns trigger language plpgsql as $$
+begin
+  if exists (
+    select from (select distinct graph_id, definition from new_job) as new_job
+    where not exists (select from graph where graph.id = new_job.graph_id)
+      or not exists (select from definition where definition.digest = new_job.definition)
+  ) then
+    raise foreign_key_violation using
+      message = 'a job has no graph or no definition', table = 'job',
+      constraint = 'a_job_has_a_graph_and_a_definition';
+  end if;
+  return null;
+end $$;
+alter table job drop constraint job_graph_id_fkey, drop constraint job_definition_fkey;
+create trigger a_job_has_a_graph_and_a_definition after insert on job
+  referencing new table as new_job
+  for each statement execute function assert_jobs_have_definitions();
+-- Later, only somebody who customises a job gives it another one.
+create function assert_job_has_definition() returns trigger language plpgsql as $$
+begin
+  if not exists (select from definition where definition.digest = new.definition) then
+    raise foreign_key_violation using
+      message = 'a job has no definition', table = 'job',
+      constraint = 'a_job_has_a_graph_and_a_definition';
+  end if;
+  return null;
+end $$;
+create trigger a_customised_job_has_a_definition after update of definition on job
+  for each row when (new.definition is distinct from old.definition)
+  execute function assert_job_has_definition();
+
 alter table run
   -- A worker, the farm itself, a machine outside, or the items of a chunked job.
   add column served_by text not null default 'execution',

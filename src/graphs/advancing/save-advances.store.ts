@@ -87,7 +87,7 @@ async function saveJobs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void
         preparing_epoch = job.preparing_epoch + (c.turned and job.state = 'ready')::integer,
         preparing_until = case when c.turned then null else job.preparing_until end,
         preparing_failures = case when c.turned then 0 else job.preparing_failures end
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+    from json_to_recordset(${JSON.stringify(rows)}::json)
       as c (graph_id uuid, name text, version bigint, state text, turned boolean, revived boolean,
             wanted text, reason text, open_edges integer, failed_edges integer, runs integer,
             yield text, stale_edges integer, stale boolean)
@@ -110,7 +110,7 @@ async function saveJoins(tx: Tx, advances: readonly GraphAdvance[]): Promise<voi
                      asked_by, why, wanted_at, ready_at, started_at, finished_at)
     select job.graph_id, job.name, j.number, j.cause, 'farm', 'finished', 'succeeded', j.yield,
            job.wanted_by, job.wanted_why, job.wanted_at, now(), now(), now()
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+    from json_to_recordset(${JSON.stringify(rows)}::json)
       as j (graph_id uuid, name text, number integer, cause text, yield text)
     join job on job.graph_id = j.graph_id and job.name = j.name
   `);
@@ -147,7 +147,7 @@ async function saveGraphs(tx: Tx, advances: readonly GraphAdvance[]): Promise<vo
       update graph
       set version = s.version, counts = s.counts, state = s.state,
           finished_at = case when s.state = 'running' then null else coalesce(graph.finished_at, now()) end
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      from json_to_recordset(${JSON.stringify(rows)}::json)
         as s (id uuid, version bigint, counts jsonb, state text)
       where graph.id = s.id
       returning graph.id, graph.version, graph.state, graph.parent_kind
