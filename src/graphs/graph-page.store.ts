@@ -48,21 +48,40 @@ function waitingFor(first: string, open: number): string {
   return `waits for ${first} and ${others} ${others === 1 ? "other" : "others"}`;
 }
 
+/** What each blocked job waits for first: looked up for some jobs, and gathered in one pass for all. */
+const firstOpenOfSome = sql`
+  left join lateral (
+    select min(edge.on_job) as on_job from edge
+    where job.state = 'blocked' and edge.graph_id = job.graph_id and edge.job = job.name
+      and edge.status = 'open'
+  ) as open on true
+`;
+const firstOpenOfAll = (graphId: GraphId) => sql`
+  left join (
+    select edge.job, min(edge.on_job) as on_job from edge
+    where edge.graph_id = ${graphId} and edge.status = 'open'
+    group by edge.job
+  ) as open on open.job = job.name
+`;
+
 /** Jobs of a graph as its page shows them; `which` is a condition on `job`. */
-function summariesOfJobs(tx: Tx, graphId: GraphId, which: Sql): Promise<JobSummary[]> {
+function summariesOfJobs(
+  tx: Tx,
+  graphId: GraphId,
+  which: Sql,
+  firstOpen = firstOpenOfSome,
+): Promise<JobSummary[]> {
   return tx.many(
     JobRow,
     sql`
       select job.name, job.kind, job.state, job.version, job.stale, job.patch is not null as customised, job.tags, job.runs, coalesce(run.cached, false) as cached,
              coalesce(job.reason, case when job.state = 'failed' then run.message end) as reason,
              job.open_edges as "openEdges",
-             case when job.state = 'blocked' then (
-               select min(edge.on_job) from edge
-               where edge.graph_id = job.graph_id and edge.job = job.name and edge.status = 'open'
-             ) end as "waitsFor",
+             open.on_job as "waitsFor",
              job.ready_at as "readyAt", job.started_at as "startedAt", job.finished_at as "finishedAt"
       from job
       left join run on run.graph_id = job.graph_id and run.job = job.name and run.number = job.runs
+      ${firstOpen}
       where job.graph_id = ${graphId} and ${which}
       order by job.name
     `,
@@ -102,7 +121,7 @@ export function edgesOf(tx: Tx, graphId: GraphId, which: Sql): Promise<Edge[]> {
 export async function wholeGraph(tx: Tx, id: GraphId): Promise<Graph | undefined> {
   const graph = await graphSummary(tx, id);
   if (graph === undefined) return undefined;
-  const jobList = await summariesOfJobs(tx, id, sql`true`);
+  const jobList = await summariesOfJobs(tx, id, sql`true`, firstOpenOfAll(id));
   return { ...graph, jobList, edges: await edgesOf(tx, id, sql`true`) };
 }
 
