@@ -1,5 +1,5 @@
+import { fitsStars } from "#core/star-pattern.ts";
 import type { Selection, WordPattern } from "./selection.ts";
-import { matchesPattern } from "./word-pattern.ts";
 
 /** What a selection can ask of a job. */
 export interface SelectableJob {
@@ -24,16 +24,15 @@ export function matches(selection: Selection, job: SelectableJob): boolean {
       return matchesWord(selection.pattern, job);
     case "key": {
       const value = valueOf(selection.key, job);
-      return value !== undefined && matchesPattern(selection.pattern, value);
+      return value !== undefined && fitsStars(selection.pattern, value);
     }
   }
 }
 
 function matchesWord(pattern: WordPattern, { name, tags }: SelectableJob): boolean {
-  if (matchesPattern(pattern, name)) return true;
+  if (fitsStars(pattern, name)) return true;
   return Object.entries(tags).some(
-    ([key, value]) =>
-      matchesPattern(pattern, value) || (value === "true" && matchesPattern(pattern, key)),
+    ([key, value]) => fitsStars(pattern, value) || (value === "true" && fitsStars(pattern, key)),
   );
 }
 

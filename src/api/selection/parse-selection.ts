@@ -1,8 +1,8 @@
+import { fitsStars } from "#core/star-pattern.ts";
 import { jobStates } from "../job-state.ts";
 import { allOf, anyOf, not, type Selection } from "./selection.ts";
 import { SelectionProblem } from "./selection-problem.ts";
 import { type SelectionToken, selectionTokens } from "./selection-tokens.ts";
-import { matchesPattern } from "./word-pattern.ts";
 
 /** A page that selects by hand names its jobs one by one: room for some hundred names. */
 export const maxSelectionLength = 16_384;
@@ -134,7 +134,7 @@ class Reader {
 /** A misspelt state would silently select nothing. */
 function assertKnownState(token: Extract<SelectionToken, { kind: "key" }>): void {
   if (token.key !== "state") return;
-  if (jobStates.some((state) => matchesPattern(token.pattern, state))) return;
+  if (jobStates.some((state) => fitsStars(token.pattern, state))) return;
   throw new SelectionProblem(
     token.column,
     "no job is ever in this state",

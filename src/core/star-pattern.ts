@@ -1,0 +1,22 @@
+/**
+ * Whether a text fits a pattern in which stars stand for any characters, or for none.
+ *
+ * `parts` is what stands between the stars: one part is a pattern without any. What stands between two
+ * stars is looked for once, as far left as it can be: any match further right would leave less
+ * for the rest. So nothing is tried twice, whatever somebody writes as a pattern.
+ */
+export function fitsStars(parts: readonly string[], text: string): boolean {
+  const [first = "", ...others] = parts;
+  const last = others.pop();
+  if (last === undefined) return text === first;
+  if (text.length < first.length + last.length) return false;
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found === -1 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}
