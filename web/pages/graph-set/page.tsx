@@ -3,10 +3,8 @@ import { Link, useParams } from "@tanstack/react-router";
 import type { GraphSummary } from "#api/graph.ts";
 import { apiBase } from "../../farm/ask.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
-import { CountsBar } from "../../parts/counts-bar.tsx";
+import { GraphRow } from "../../parts/graph-row.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
-import { StateIcon } from "../../parts/state.tsx";
-import { Ago, Elapsed } from "../../parts/times.tsx";
 import { setQuery } from "./load.ts";
 
 /** Graphs that belong together: one push, its clones, what its jobs made, a search over commits. */
@@ -44,21 +42,9 @@ export function GraphSetPage() {
       </h1>
       <ol className="rows graphs">
         {set.graphs.map((graph) => (
-          <li key={graph.id}>
-            <StateIcon state={graph.state} />
-            <span className="what">
-              <Link className="main" to="/graphs/$id" params={{ id: graph.id }}>
-                {graph.subject}
-              </Link>
-              <span className="faint">
-                <code>{graph.commit.slice(0, 8)}</code> · {comesFrom(graph)} · {graph.submittedBy}
-              </span>
-            </span>
-            <CountsBar counts={graph.counts} jobs={graph.jobs} />
-            <span className="number faint">{graph.jobs} jobs</span>
-            <Elapsed from={graph.createdAt} to={graph.finishedAt} />
-            <Ago time={graph.createdAt} />
-          </li>
+          <GraphRow key={graph.id} graph={graph}>
+            {comesFrom(graph)} · {graph.submittedBy}
+          </GraphRow>
         ))}
       </ol>
     </div>

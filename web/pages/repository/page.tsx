@@ -4,11 +4,9 @@ import { GraphSummary } from "#api/graph.ts";
 import { apiBase } from "../../farm/ask.ts";
 import { mergeGraphSummary } from "../../farm/merge-graph-delta.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
-import { CountsBar } from "../../parts/counts-bar.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
+import { GraphRow } from "../../parts/graph-row.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
-import { StateIcon } from "../../parts/state.tsx";
-import { Ago, Elapsed } from "../../parts/times.tsx";
 import { graphsQuery } from "./load.ts";
 import { RepositoryLinks } from "./repository-links.tsx";
 
@@ -45,7 +43,9 @@ export function RepositoryPage() {
       <RepositoryLinks name={name} />
       <ol className="rows graphs">
         {graphs.map((graph) => (
-          <GraphRow key={graph.id} graph={graph} />
+          <GraphRow key={graph.id} graph={graph}>
+            {graph.rev} · {graph.author}
+          </GraphRow>
         ))}
       </ol>
       {hasNextPage ? (
@@ -59,28 +59,6 @@ export function RepositoryPage() {
         </button>
       ) : null}
     </div>
-  );
-}
-
-function GraphRow({ graph }: { graph: GraphSummary }) {
-  return (
-    <li>
-      <StateIcon state={graph.state} />
-      <span className="what">
-        <Link className="main" to="/graphs/$id" params={{ id: graph.id }}>
-          {graph.subject}
-        </Link>
-        <span className="faint">
-          <code>{graph.commit.slice(0, 8)}</code>
-          {graph.rev === graph.commit ? "" : ` · ${graph.rev}`} · {graph.author}
-          {graph.parent === null ? "" : ` · ${graph.parent.kind}`}
-        </span>
-      </span>
-      <CountsBar counts={graph.counts} jobs={graph.jobs} />
-      <span className="number faint">{graph.jobs} jobs</span>
-      <Elapsed from={graph.createdAt} to={graph.finishedAt} />
-      <Ago time={graph.createdAt} />
-    </li>
   );
 }
 

@@ -1,0 +1,28 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { GraphSummary } from "#api/graph.ts";
+import { CountsBar } from "./counts-bar.tsx";
+import { StateIcon } from "./state.tsx";
+import { Ago, Elapsed } from "./times.tsx";
+
+/** A graph as a line of a list; `children` say what the list wants told beside its commit. */
+export function GraphRow(props: { readonly graph: GraphSummary; readonly children: ReactNode }) {
+  const { graph, children } = props;
+  return (
+    <li>
+      <StateIcon state={graph.state} />
+      <span className="what">
+        <Link className="main" to="/graphs/$id" params={{ id: graph.id }}>
+          {graph.subject}
+        </Link>
+        <span className="faint">
+          <code>{graph.commit.slice(0, 8)}</code> · {children}
+        </span>
+      </span>
+      <CountsBar counts={graph.counts} jobs={graph.jobs} />
+      <span className="number faint">{graph.jobs} jobs</span>
+      <Elapsed from={graph.createdAt} to={graph.finishedAt} />
+      <Ago time={graph.createdAt} />
+    </li>
+  );
+}
