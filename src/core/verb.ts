@@ -14,6 +14,8 @@ export const Verb = z.enum([
   "report",
   "define",
   "sign",
+  "execute",
+  "cache",
   "administer",
 ]);
 export type Verb = z.infer<typeof Verb>;

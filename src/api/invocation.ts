@@ -1,0 +1,146 @@
+import { z } from "zod";
+
+const Time = z.iso.datetime();
+const Count = z.number().int().nonnegative();
+
+/** `<hash>/<size>`, as in `/api/v1/blobs/<hash>/<size>`. */
+const BlobKey = z.string();
+
+/** How an invocation stands: it runs, it is over, or it went silent without having said how it ended. */
+export const InvocationState = z.enum(["running", "succeeded", "failed", "cancelled", "silent"]);
+export type InvocationState = z.infer<typeof InvocationState>;
+
+/** What an invocation asked the farm for, counted. */
+export const InvocationCounts = z.object({
+  /** Answered from the action cache. */
+  hits: Count,
+  queued: Count,
+  executing: Count,
+  succeeded: Count,
+  failed: Count,
+});
+export type InvocationCounts = z.infer<typeof InvocationCounts>;
+
+/** One go of a build tool, as a row among others. */
+export const InvocationSummary = z.object({
+  project: z.string(),
+  id: z.string(),
+  state: InvocationState,
+  tool: z.object({ name: z.string(), version: z.string() }),
+  principal: z.string(),
+  startedAt: Time,
+  /** The last that was heard of it, until it is over. */
+  endedAt: Time,
+  counts: InvocationCounts,
+  /** What its build events told; null when it sent none. */
+  build: z
+    .object({
+      /** `build`, `test`, … */
+      command: z.string(),
+      patterns: z.array(z.string()),
+      user: z.string(),
+      host: z.string(),
+      repository: z.string().nullable(),
+      branch: z.string().nullable(),
+      commit: z.string().nullable(),
+      exitCode: z.number().int().nullable(),
+      exitName: z.string().nullable(),
+    })
+    .nullable(),
+});
+export type InvocationSummary = z.infer<typeof InvocationSummary>;
+
+export const InvocationList = z.object({
+  invocations: z.array(InvocationSummary),
+  /** Give it as `before` to get those that are older; null after the last. */
+  next: z.string().nullable(),
+});
+export type InvocationList = z.infer<typeof InvocationList>;
+
+const NamedBlob = z.object({
+  name: z.string(),
+  /** Null when the file is not in the farm's store: then only the tool knows where it is. */
+  blob: BlobKey.nullable(),
+  uri: z.string(),
+});
+
+export const InvocationTest = z.object({
+  run: Count,
+  shard: Count,
+  attempt: Count,
+  /** `PASSED`, `FLAKY`, `TIMEOUT`, `FAILED`, … */
+  status: z.string(),
+  startedAt: Time.nullable(),
+  durationMs: Count,
+  cached: z.boolean(),
+  files: z.array(NamedBlob),
+});
+export type InvocationTest = z.infer<typeof InvocationTest>;
+
+export const InvocationTarget = z.object({
+  label: z.string(),
+  kind: z.string(),
+  /** Null while it is being built. */
+  success: z.boolean().nullable(),
+  /** The whole of its tests, when it is one. */
+  testStatus: z.string().nullable(),
+  durationMs: Count.nullable(),
+  tests: z.array(InvocationTest),
+  outputs: z.array(NamedBlob),
+});
+export type InvocationTarget = z.infer<typeof InvocationTarget>;
+
+export const InvocationDetail = InvocationSummary.extend({
+  /** Of the tool's own making; the same for several invocations that belong together. */
+  correlatedId: z.string(),
+  /** One sentence on why nothing of it runs; null when something does, or nothing waits. */
+  waiting: z.string().nullable(),
+  events: z
+    .object({
+      /** All came, in order, the last one included. */
+      complete: z.boolean(),
+      options: z.array(z.string()),
+      metadata: z.record(z.string(), z.string()),
+      workspaceStatus: z.record(z.string(), z.string()),
+      failure: z.string().nullable(),
+      /** Bytes of what the tool printed. */
+      logBytes: Count,
+      profile: NamedBlob.nullable(),
+      targets: z.array(InvocationTarget),
+      /** There are more targets than are told. */
+      moreTargets: z.boolean(),
+      /** Numbers of the tool about itself, such as the wall time in ms. */
+      metrics: z.record(z.string(), z.number()),
+    })
+    .nullable(),
+});
+export type InvocationDetail = z.infer<typeof InvocationDetail>;
+
+export const InvocationActionState = z.enum(["hit", "queued", "executing", "succeeded", "failed"]);
+export type InvocationActionState = z.infer<typeof InvocationActionState>;
+
+/** One action of an invocation. */
+export const InvocationAction = z.object({
+  actionDigest: BlobKey,
+  target: z.string(),
+  mnemonic: z.string(),
+  configuration: z.string(),
+  state: InvocationActionState,
+  /** What serves it; null for a hit. */
+  executionId: z.uuid().nullable(),
+  /** Another one had asked for it before. */
+  joined: z.boolean(),
+  requestedAt: Time,
+  startedAt: Time.nullable(),
+  finishedAt: Time.nullable(),
+  worker: z.string().nullable(),
+  outcome: z.string().nullable(),
+  exitCode: z.number().int().nullable(),
+});
+export type InvocationAction = z.infer<typeof InvocationAction>;
+
+export const InvocationActions = z.object({
+  actions: z.array(InvocationAction),
+  next: z.string().nullable(),
+});
+export type InvocationActions = z.infer<typeof InvocationActions>;

@@ -1,0 +1,24 @@
+import { z } from "zod";
+
+const Count = z.number().int().nonnegative();
+
+/** The tools whose caches are served over HTTP, each in its own way. */
+export const CacheTool = z.enum(["bazel", "ccache", "sccache", "gradle", "turborepo", "nx"]);
+export type CacheTool = z.infer<typeof CacheTool>;
+
+/** What one tool keeps in one project's cache. */
+export const ToolCache = z.object({
+  project: z.string(),
+  tool: CacheTool,
+  entries: Count,
+  bytes: Count,
+  /** Since this server started. */
+  hits: Count,
+  misses: Count,
+  writes: Count,
+  lastUsedAt: z.iso.datetime().nullable(),
+});
+export type ToolCache = z.infer<typeof ToolCache>;
+
+export const ToolCaches = z.object({ caches: z.array(ToolCache) });
+export type ToolCaches = z.infer<typeof ToolCaches>;
