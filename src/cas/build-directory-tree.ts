@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, type DigestFunction, digestKey, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 import {
   type DirectoryNode,
   DirectoryNodeSchema,
@@ -31,12 +32,17 @@ export interface DirectoryTree {
  *
  * Throws `invalid_argument` for an illegal path or symlink, for a path that comes
  * twice, and for one that is a file here and a directory there.
+ *
+ * @param by The function of every digest in the tree, those of the entries among them.
  */
-export function buildDirectoryTree(entries: readonly TreePart[]): DirectoryTree {
+export function buildDirectoryTree(
+  entries: readonly TreePart[],
+  by: DigestFunction = "sha256",
+): DirectoryTree {
   const root: Folder = new Map();
   for (const entry of entries) insert(root, entry);
   const childrenFirst = new Map<string, EncodedDirectory>();
-  const encoded = encode(root, childrenFirst);
+  const encoded = encode(root, by, childrenFirst);
   const directories = new Map([...childrenFirst].reverse());
   return { root: encoded, directories };
 }
@@ -82,35 +88,50 @@ function insert(root: Folder, entry: TreePart): void {
   folder.set(last, entry);
 }
 
-function encode(folder: Folder, into: Map<string, EncodedDirectory>): EncodedDirectory {
+function encode(
+  folder: Folder,
+  by: DigestFunction,
+  into: Map<string, EncodedDirectory>,
+): EncodedDirectory {
+  const message = (digest: Digest) => {
+    if (functionOf(digest) === by) return toDigestMessage(digest);
+    throw new Fault("internal", `a tree by ${by} cannot hold ${digestKey(digest)}`);
+  };
   const files: FileNode[] = [];
   const directories: DirectoryNode[] = [];
   const symlinks: SymlinkNode[] = [];
   for (const [name, child] of [...folder].sort(([a], [b]) => compareByCodePoint(a, b))) {
     if (child instanceof Map) {
-      const digest = toDigestMessage(encode(child, into).digest);
+      const digest = message(encode(child, by, into).digest);
       directories.push(create(DirectoryNodeSchema, { name, digest }));
       continue;
     }
     switch (child.kind) {
       case "subtree": {
-        const digest = toDigestMessage(child.digest);
+        const digest = message(child.digest);
         directories.push(create(DirectoryNodeSchema, { name, digest }));
         break;
       }
       case "symlink":
-        symlinks.push(create(SymlinkNodeSchema, { name, target: child.target }));
+        symlinks.push(
+          create(SymlinkNodeSchema, { name, target: child.target, ...properties(child) }),
+        );
         break;
       case "file": {
-        const digest = toDigestMessage(child.digest);
-        files.push(create(FileNodeSchema, { name, digest, isExecutable: child.executable }));
+        const digest = message(child.digest);
+        const isExecutable = child.executable;
+        files.push(create(FileNodeSchema, { name, digest, isExecutable, ...properties(child) }));
         break;
       }
     }
   }
-  const encoded = encodeDirectory(create(DirectorySchema, { files, directories, symlinks }));
+  const encoded = encodeDirectory(create(DirectorySchema, { files, directories, symlinks }), by);
   // The first time stays: its parents come later in all cases, since none holds itself.
   const key = digestKey(encoded.digest);
   if (!into.has(key)) into.set(key, encoded);
   return encoded;
+}
+
+function properties({ properties }: Exclude<Leaf, { readonly kind: "subtree" }>) {
+  return properties === undefined ? {} : { nodeProperties: properties };
 }

@@ -1,21 +1,98 @@
 import { create } from "@bufbuild/protobuf";
-import { Digest } from "#core/digest.ts";
+import {
+  type Digest,
+  type DigestFunction,
+  digestFrom,
+  digestFunctions,
+  functionByLength,
+  functionOf,
+  hexOf,
+  isHexOf,
+} from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
+  DigestFunction_Value,
   type Digest as DigestMessage,
   DigestSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
-/** A digest as REv2 writes it. */
-export function toDigestMessage(digest: Digest): DigestMessage {
-  return create(DigestSchema, { hash: digest.hash, sizeBytes: BigInt(digest.sizeBytes) });
+/** Each function as REv2 numbers it. */
+export const digestFunctionValues: Readonly<Record<DigestFunction, DigestFunction_Value>> = {
+  sha256: DigestFunction_Value.SHA256,
+  sha1: DigestFunction_Value.SHA1,
+  sha384: DigestFunction_Value.SHA384,
+  sha512: DigestFunction_Value.SHA512,
+  md5: DigestFunction_Value.MD5,
+  blake3: DigestFunction_Value.BLAKE3,
+};
+
+const byValue = new Map(
+  Object.entries(digestFunctionValues).map(([name, value]) => [value, name as DigestFunction]),
+);
+
+/** The function that a message of our own names; older ones name none, and mean SHA-256. */
+export function digestFunctionFrom(value: DigestFunction_Value): DigestFunction {
+  return value === DigestFunction_Value.UNKNOWN ? "sha256" : known(value, "a message");
 }
 
-/** Takes in a digest from REv2. `whose` begins the sentence that refuses a wrong or absent one. */
-export function fromDigestMessage(message: DigestMessage | undefined, whose: string): Digest {
+/** The `digest_function` of a message that holds this digest. */
+export function functionValueOf(digest: Digest): DigestFunction_Value {
+  return digestFunctionValues[functionOf(digest)];
+}
+
+/** A digest as REv2 writes it. Which function it is by, the message around it says. */
+export function toDigestMessage(digest: Digest): DigestMessage {
+  return create(DigestSchema, { hash: hexOf(digest), sizeBytes: BigInt(digest.sizeBytes) });
+}
+
+/**
+ * Takes in a digest from REv2. `whose` begins the sentence that refuses a wrong or absent one.
+ *
+ * @param digestFunction The `digest_function` of the request; for a digest inside of a blob,
+ *   the function of the digest that named the blob. Without, and when a request leaves it
+ *   unknown, the hash's length decides, as REv2 has it.
+ */
+export function fromDigestMessage(
+  message: DigestMessage | undefined,
+  whose: string,
+  digestFunction: DigestFunction_Value | DigestFunction = DigestFunction_Value.UNKNOWN,
+): Digest {
   if (message === undefined) throw new Fault("invalid_argument", `${whose} has no digest`);
-  const parsed = Digest.safeParse({ hash: message.hash, sizeBytes: Number(message.sizeBytes) });
-  if (parsed.success) return parsed.data;
-  const problem = parsed.error.issues[0]?.message ?? "it is malformed";
+  const { hash } = message;
+  const name = functionFor(hash, whose, digestFunction);
+  const problem =
+    name === undefined || !isHexOf(name, hash)
+      ? `${JSON.stringify(hash.slice(0, 200))} is not ${name ? `a ${name} hash` : "a hash"} in lower-case hex digits`
+      : problemOfSize(message.sizeBytes);
+  if (name !== undefined && problem === undefined) {
+    return digestFrom(name, hash, Number(message.sizeBytes));
+  }
   throw new Fault("invalid_argument", `${whose} has no valid digest: ${problem}`);
+}
+
+function functionFor(
+  hash: string,
+  whose: string,
+  asked: DigestFunction_Value | DigestFunction,
+): DigestFunction | undefined {
+  if (typeof asked === "string") return asked;
+  if (asked === DigestFunction_Value.UNKNOWN) return functionByLength(hash);
+  return known(asked, whose);
+}
+
+function known(asked: DigestFunction_Value, whose: string): DigestFunction {
+  const name = byValue.get(asked);
+  if (name !== undefined) return name;
+  const named = Object.entries(DigestFunction_Value).find(([, value]) => value === asked)?.[0];
+  const ours = digestFunctions.join(", ").toUpperCase();
+  throw new Fault(
+    "invalid_argument",
+    `${whose} has a digest by function ${named ?? asked}; this server knows ${ours}`,
+  );
+}
+
+function problemOfSize(sizeBytes: bigint): string | undefined {
+  return sizeBytes < 0n || sizeBytes > BigInt(Number.MAX_SAFE_INTEGER)
+    ? `a blob cannot have ${sizeBytes} bytes`
+    : undefined;
 }

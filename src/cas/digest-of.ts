@@ -1,9 +1,13 @@
 import { createHash, webcrypto } from "node:crypto";
-import { Digest } from "#core/digest.ts";
+import { setImmediate } from "node:timers/promises";
+import { type Digest, type DigestFunction, digestFrom } from "#core/digest.ts";
+import { startBlake3 } from "./blake3.ts";
 
 /** The digest of bytes in hand. */
-export function digestOf(bytes: Uint8Array): Digest {
-  return finish(createHash("sha256").update(bytes).digest("hex"), bytes.byteLength);
+export function digestOf(bytes: Uint8Array, by: DigestFunction = "sha256"): Digest {
+  const running = startDigest(by);
+  running.update(bytes);
+  return running.digest();
 }
 
 /** A digest in the making, for bytes that arrive in chunks. */
@@ -15,18 +19,24 @@ export interface RunningDigest {
   digest(): Digest;
 }
 
-export function startDigest(): RunningDigest {
-  const hash = createHash("sha256");
+/** A hash in the making. */
+export interface Hashing {
+  update(chunk: Uint8Array): void;
+  hex(): string;
+}
+
+export function startDigest(by: DigestFunction = "sha256"): RunningDigest {
+  const hashing = by === "blake3" ? startBlake3() : startInNode(by);
   let sizeBytes = 0;
   return {
     get sizeBytes() {
       return sizeBytes;
     },
     update(chunk) {
-      hash.update(chunk);
+      hashing.update(chunk);
       sizeBytes += chunk.byteLength;
     },
-    digest: () => finish(hash.digest("hex"), sizeBytes),
+    digest: () => digestFrom(by, hashing.hex(), sizeBytes),
   };
 }
 
@@ -36,13 +46,37 @@ export function startDigest(): RunningDigest {
  */
 const offThreadFromBytes = 1024 * 1024;
 
+/** Those that WebCrypto hashes off the main thread, under its names. */
+const webNames: Partial<Record<DigestFunction, string>> = {
+  sha256: "SHA-256",
+  sha1: "SHA-1",
+  sha384: "SHA-384",
+  sha512: "SHA-512",
+};
+
 /** The digest of bytes in hand, without holding up the event loop when there are many. */
-export async function digestOfMany(bytes: Uint8Array): Promise<Digest> {
-  if (bytes.byteLength < offThreadFromBytes) return digestOf(bytes);
-  const hash = await webcrypto.subtle.digest("SHA-256", bytes);
-  return finish(Buffer.from(hash).toString("hex"), bytes.byteLength);
+export async function digestOfMany(
+  bytes: Uint8Array,
+  by: DigestFunction = "sha256",
+): Promise<Digest> {
+  if (bytes.byteLength < offThreadFromBytes) return digestOf(bytes, by);
+  const webName = webNames[by];
+  if (webName === undefined) return digestInTurns(bytes, by);
+  const hash = await webcrypto.subtle.digest(webName, bytes);
+  return digestFrom(by, Buffer.from(hash).toString("hex"), bytes.byteLength);
 }
 
-function finish(hash: string, sizeBytes: number): Digest {
-  return Digest.parse({ hash, sizeBytes });
+/** Hashes on this thread, a mebibyte at a time: about 1 ms by BLAKE3, 2 ms by MD5. */
+async function digestInTurns(bytes: Uint8Array, by: DigestFunction): Promise<Digest> {
+  const running = startDigest(by);
+  for (let at = 0; at < bytes.byteLength; at += offThreadFromBytes) {
+    running.update(bytes.subarray(at, at + offThreadFromBytes));
+    await setImmediate();
+  }
+  return running.digest();
+}
+
+function startInNode(by: Exclude<DigestFunction, "blake3">): Hashing {
+  const hash = createHash(by);
+  return { update: (chunk) => void hash.update(chunk), hex: () => hash.digest("hex") };
 }

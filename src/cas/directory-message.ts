@@ -1,11 +1,12 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { Digest } from "#core/digest.ts";
+import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
   type Directory,
   DirectorySchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { digestOf } from "./digest-of.ts";
+import { assertFewParts } from "./message-parts.ts";
 import { problemOfName, refuse } from "./path-rules.ts";
 import { compareByCodePoint } from "./tree-entry.ts";
 
@@ -22,13 +23,20 @@ export interface EncodedDirectory {
  * protobuf-es leaves default values out, and so does every other client: with
  * `is_executable = false` written out, Bazel arrives at another digest and crashes.
  */
-export function encodeDirectory(message: Directory): EncodedDirectory {
+export function encodeDirectory(
+  message: Directory,
+  by: DigestFunction = "sha256",
+): EncodedDirectory {
   const bytes = toBinary(DirectorySchema, message);
-  return { message, bytes, digest: digestOf(bytes) };
+  return { message, bytes, digest: digestOf(bytes, by) };
 }
+
+/** A file with its digest and properties is a few. */
+const mostParts = 500_000;
 
 /** Decodes a Directory that somebody else made. Throws `invalid_argument` when it is not one. */
 export function decodeDirectory(bytes: Uint8Array): Directory {
+  assertFewParts(DirectorySchema, bytes, mostParts);
   let message: Directory;
   try {
     message = fromBinary(DirectorySchema, bytes);

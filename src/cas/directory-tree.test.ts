@@ -62,7 +62,7 @@ describe("a tree of directories", () => {
       fc.asyncProperty(legalTrees, async (entries) => {
         const bytes = encodeTree(buildDirectoryTree(entries));
 
-        expect(await flattenTree(await decodeTree(bytes))).toEqual(sortedByPath(entries));
+        expect(await flattenTree(await decodeTree(bytes), "sha256")).toEqual(sortedByPath(entries));
       }),
     );
   });
@@ -169,7 +169,10 @@ describe("a tree that somebody else made", () => {
 
     await expect(flattenDirectoryTree(store, digestOf(bytes))).rejects.toThrow(problem);
     await expect(
-      flattenTree({ $typeName: "build.bazel.remote.execution.v2.Tree", root, children: [] }),
+      flattenTree(
+        { $typeName: "build.bazel.remote.execution.v2.Tree", root, children: [] },
+        "sha256",
+      ),
     ).rejects.toThrow(problem);
   });
 
@@ -189,7 +192,7 @@ describe("a tree that somebody else made", () => {
         await store.put(digestOf(bytes), bytes);
         const outcomes = await Promise.allSettled([
           flattenDirectoryTree(store, digestOf(bytes)),
-          decodeTree(bytes).then((tree) => flattenTree(tree)),
+          decodeTree(bytes).then((tree) => flattenTree(tree, "sha256")),
         ]);
         const reasons = outcomes.flatMap((o) => (o.status === "rejected" ? [o.reason] : []));
         expect(reasons.filter((reason) => !(reason instanceof Fault))).toEqual([]);
@@ -207,7 +210,7 @@ describe("a tree that somebody else made", () => {
       code: "failed_precondition",
     });
     const torn = { ...toTreeMessage(tree), children: [] };
-    await expect(flattenTree(torn)).rejects.toThrow("lacks");
+    await expect(flattenTree(torn, "sha256")).rejects.toThrow("lacks");
   });
 
   test("is refused at once when it doubles at each of 60 levels", async () => {

@@ -1,4 +1,4 @@
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, type DigestFunction, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Directory } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { BlobStore } from "./blob-store.ts";
@@ -40,7 +40,7 @@ export async function flattenDirectoryTree(
     if (bytes) return decodeDirectory(bytes);
     throw new Fault("failed_precondition", `directory ${digestKey(digest)} is not in the store`);
   };
-  return flattenDirectories(await load(root), load, limits);
+  return flattenDirectories(await load(root), functionOf(root), load, limits);
 }
 
 /**
@@ -52,13 +52,13 @@ export async function flattenDirectoryTree(
  */
 export async function flattenDirectories(
   root: Directory,
+  by: DigestFunction,
   load: (digest: Digest) => Promise<Directory>,
   limits: TreeLimits,
 ): Promise<TreeEntry[]> {
   const turn = takingTurns();
   const entries: TreeEntry[] = [];
   const loaded = new Map<string, Promise<Directory>>();
-  let directories = 0;
   const loadOnce = (digest: Digest) => {
     const key = digestKey(digest);
     const loading = loaded.get(key) ?? load(digest);
@@ -66,22 +66,18 @@ export async function flattenDirectories(
     return loading;
   };
 
+  await assertWithin(root, by, loadOnce, limits);
   let level: Place[] = [{ path: "", directory: root }];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limits.maxDepth) throw exceeded(`is deeper than ${limits.maxDepth} directories`);
+  while (level.length > 0) {
     const below: { path: string; digest: Digest }[] = [];
     for (const place of level) {
       await turn();
-      for (const entry of leavesOf(place)) entries.push(entry);
+      for (const entry of leavesOf(place, by)) entries.push(entry);
       for (const { name, digest } of place.directory.directories) {
         const path = legal(join(place.path, name));
-        below.push({ path, digest: fromDigestMessage(digest, quotePath(path)) });
-      }
-      if (entries.length + directories + below.length > limits.maxEntries) {
-        throw exceeded(`has more than ${limits.maxEntries} entries`);
+        below.push({ path, digest: fromDigestMessage(digest, quotePath(path), by) });
       }
     }
-    directories += below.length;
     level = await mapAtMost(16, below, async ({ path, digest }) => ({
       path,
       directory: await loadOnce(digest),
@@ -90,12 +86,49 @@ export async function flattenDirectories(
   return sortedByPath(entries);
 }
 
+/**
+ * Counts a tree without laying it out: each directory once per level, with how often it is there.
+ *
+ * What a tree of twice as many at each level costs is then what its messages cost.
+ */
+async function assertWithin(
+  root: Directory,
+  by: DigestFunction,
+  load: (digest: Digest) => Promise<Directory>,
+  { maxEntries, maxDepth }: TreeLimits,
+): Promise<void> {
+  const turn = takingTurns();
+  let entries = 0;
+  let level = [{ directory: root, times: 1 }];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) throw exceeded(`is deeper than ${maxDepth} directories`);
+    const below = new Map<string, { readonly digest: Digest; times: number }>();
+    for (const { directory, times } of level) {
+      const { files, directories, symlinks } = directory;
+      await turn();
+      entries += times * (files.length + directories.length + symlinks.length);
+      if (entries > maxEntries) throw exceeded(`has more than ${maxEntries} entries`);
+      for (const { name, digest: message } of directories) {
+        const digest = fromDigestMessage(message, quotePath(name), by);
+        const key = digestKey(digest);
+        const found = below.get(key) ?? { digest, times: 0 };
+        found.times += times;
+        below.set(key, found);
+      }
+    }
+    level = await mapAtMost(16, [...below.values()], async ({ digest, times }) => ({
+      directory: await load(digest),
+      times,
+    }));
+  }
+}
+
 interface Place {
   readonly path: string;
   readonly directory: Directory;
 }
 
-function leavesOf({ path: at, directory }: Place): TreeEntry[] {
+function leavesOf({ path: at, directory }: Place, by: DigestFunction): TreeEntry[] {
   const { files, directories, symlinks } = directory;
   const isEmpty = files.length + directories.length + symlinks.length === 0;
   if (isEmpty) return at === "" ? [] : [{ kind: "directory", path: at }];
@@ -105,7 +138,7 @@ function leavesOf({ path: at, directory }: Place): TreeEntry[] {
       return {
         kind: "file",
         path,
-        digest: fromDigestMessage(digest, quotePath(path)),
+        digest: fromDigestMessage(digest, quotePath(path), by),
         executable: isExecutable,
       };
     }),

@@ -1,4 +1,4 @@
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault, type FaultCode } from "#core/fault.ts";
 import { digestOfMany, startDigest } from "./digest-of.ts";
 
@@ -15,7 +15,7 @@ export async function assertBytesMatch(
   code: MismatchCode,
 ): Promise<void> {
   if (bytes.byteLength !== digest.sizeBytes) throw wrongSize(digest, bytes.byteLength, code);
-  const actual = await digestOfMany(bytes);
+  const actual = await digestOfMany(bytes, functionOf(digest));
   if (actual.hash !== digest.hash) throw wrongHash(digest, actual, code);
 }
 
@@ -31,7 +31,7 @@ export async function* matchingBytes(
   chunks: AsyncIterable<Uint8Array>,
   code: MismatchCode,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const running = startDigest();
+  const running = startDigest(functionOf(digest));
   let held: Uint8Array | undefined;
   for await (const chunk of chunks) {
     if (chunk.byteLength === 0) continue;

@@ -1,7 +1,10 @@
 import type { Digest } from "#core/digest.ts";
+import type { NodeProperties } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /**
  * One thing in a tree of files, by its path from the root, such as `src/a.ts`.
+ *
+ * Properties are times and modes, when somebody asked for them.
  *
  * Directories exist through what they hold; only an empty one is an entry itself.
  */
@@ -11,8 +14,14 @@ export type TreeEntry =
       readonly path: string;
       readonly digest: Digest;
       readonly executable: boolean;
+      readonly properties?: NodeProperties;
     }
-  | { readonly kind: "symlink"; readonly path: string; readonly target: string }
+  | {
+      readonly kind: "symlink";
+      readonly path: string;
+      readonly target: string;
+      readonly properties?: NodeProperties;
+    }
   | { readonly kind: "directory"; readonly path: string };
 
 /**

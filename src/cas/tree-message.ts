@@ -1,6 +1,6 @@
 import { create, fromBinary, mergeFromBinary, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
   type Directory,
@@ -11,6 +11,7 @@ import {
 import type { DirectoryTree } from "./build-directory-tree.ts";
 import { checkDirectory, type EncodedDirectory, encodeDirectory } from "./directory-message.ts";
 import { flattenDirectories, type TreeLimits, usualTreeLimits } from "./flatten-directory-tree.ts";
+import { assertFewParts } from "./message-parts.ts";
 import { takingTurns } from "./take-turns.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
@@ -27,13 +28,18 @@ export function encodeTree(tree: DirectoryTree): Uint8Array {
   return toBinary(TreeSchema, toTreeMessage(tree));
 }
 
+/** Half a million files, each with its digest, and as much again around them. */
+const mostParts = 2_000_000;
+
 /**
- * Decodes a Tree that somebody else made. Throws `invalid_argument` when it is not one.
+ * Decodes a Tree that somebody else made. Throws `invalid_argument` when it is not one,
+ * `resource_exhausted` when it has more parts than trees that we take have entries.
  *
  * A Tree of 36,000 files takes a tenth of a second and more; read directory by
  * directory, others have their turns meanwhile.
  */
 export async function decodeTree(bytes: Uint8Array): Promise<Tree> {
+  assertFewParts(TreeSchema, bytes, mostParts);
   const tree = create(TreeSchema);
   const turn = takingTurns();
   try {
@@ -66,11 +72,14 @@ export interface OpenTree {
   readonly root: EncodedDirectory;
   /** By digest key: children are known by their digest alone, so a tree cannot hold itself. */
   readonly children: ReadonlyMap<string, EncodedDirectory>;
+  /** That of every digest in it. */
+  readonly by: DigestFunction;
 }
 
 /** Throws `invalid_argument` for an illegal Directory, `resource_exhausted` beyond the limits. */
 export async function openTree(
   tree: Tree,
+  by: DigestFunction,
   limits: TreeLimits = usualTreeLimits,
 ): Promise<OpenTree> {
   if (tree.root === undefined) throw new Fault("invalid_argument", "a tree has no root");
@@ -82,26 +91,29 @@ export async function openTree(
   for (const child of tree.children) {
     await turn();
     checkDirectory(child);
-    const encoded = encodeDirectory(child);
+    const encoded = encodeDirectory(child, by);
     children.set(digestKey(encoded.digest), encoded);
   }
   checkDirectory(tree.root);
-  return { root: encodeDirectory(tree.root), children };
+  return { root: encodeDirectory(tree.root, by), children, by };
 }
 
 /**
  * The entries of a Tree, sorted by path, under the same rules as those of
  * directories in a store.
+ *
+ * @param by The function of the Tree's own digest: those inside do not say theirs.
  */
 export async function flattenTree(
   tree: Tree,
+  by: DigestFunction,
   limits: TreeLimits = usualTreeLimits,
 ): Promise<TreeEntry[]> {
-  return flattenOpenTree(await openTree(tree, limits), limits);
+  return flattenOpenTree(await openTree(tree, by, limits), limits);
 }
 
 export function flattenOpenTree(
-  { root, children }: OpenTree,
+  { root, children, by }: OpenTree,
   limits: TreeLimits = usualTreeLimits,
 ): Promise<TreeEntry[]> {
   const load = async (digest: Digest): Promise<Directory> => {
@@ -109,5 +121,5 @@ export function flattenOpenTree(
     if (child) return child.message;
     throw new Fault("invalid_argument", `a tree lacks its directory ${digestKey(digest)}`);
   };
-  return flattenDirectories(root.message, load, limits);
+  return flattenDirectories(root.message, by, load, limits);
 }

@@ -1,21 +1,50 @@
 import { z } from "zod";
 
+/** The functions that clients may name blobs by. Grange itself uses SHA-256 throughout. */
+export const digestFunctions = ["sha256", "sha1", "sha384", "sha512", "md5", "blake3"] as const;
+export type DigestFunction = (typeof digestFunctions)[number];
+
+const hexDigits: Readonly<Record<DigestFunction, number>> = {
+  sha256: 64,
+  sha1: 40,
+  sha384: 96,
+  sha512: 128,
+  md5: 32,
+  blake3: 64,
+};
+
+/** `[function-]hex`; the hex of SHA-256 has no prefix. */
+const hashPattern = new RegExp(
+  `^(?:${digestFunctions
+    .map((name) => `${name === "sha256" ? "" : `${name}-`}[0-9a-f]{${hexDigits[name]}}`)
+    .join("|")})$`,
+);
+
 /**
- * The name of a blob: the SHA-256 of its bytes, and how many bytes there are.
+ * The name of a blob: a hash of its bytes, and how many bytes there are.
  *
- * Only `Digest.parse`, `parseDigestKey` and `digestOf` make one. A function that
- * takes a Digest can therefore trust it, and need not check hash or size again.
+ * The hash says by which function it was made: 64 hex digits alone are SHA-256, others
+ * have their function before them, as in `blake3-…`. The same bytes under two functions
+ * are two blobs: nobody can know that they are one without having both.
+ *
+ * Only `Digest.parse`, `parseDigestKey`, `digestFrom` and `digestOf` make one. A function
+ * that takes a Digest can therefore trust it, and need not check hash or size again.
  */
 export const Digest = z
   .object({
-    hash: z.string().regex(/^[0-9a-f]{64}$/, "a hash is 64 lower-case hex digits"),
+    hash: z
+      .string()
+      .regex(
+        hashPattern,
+        "a hash is 64 lower-case hex digits, or those of another function behind its name",
+      ),
     sizeBytes: z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER),
   })
   .readonly()
   .brand<"Digest">();
 export type Digest = z.infer<typeof Digest>;
 
-/** The form that appears in ByteStream names, in tables and in logs: `<hash>/<size>`. */
+/** The form that appears in tables and in logs: `<hash>/<size>`. */
 export function digestKey(digest: Digest): string {
   return `${digest.hash}/${digest.sizeBytes}`;
 }
@@ -26,8 +55,63 @@ export function parseDigestKey(key: string): Digest {
   return Digest.parse({ hash: key.slice(0, slash), sizeBytes: Number(key.slice(slash + 1)) });
 }
 
+/** Which function a digest was made by. */
+export function functionOf(digest: Digest): DigestFunction {
+  const dash = digest.hash.indexOf("-");
+  return dash < 0 ? "sha256" : (digest.hash.slice(0, dash) as DigestFunction);
+}
+
+/** The digits alone, as others write a hash: they say elsewhere, or not at all, whose it is. */
+export function hexOf(digest: Digest): string {
+  return digest.hash.slice(digest.hash.indexOf("-") + 1);
+}
+
+/** Whether so many digits can be a hash by this function. */
+export function isHexOf(name: DigestFunction, hex: string): boolean {
+  return hex.length === hexDigits[name] && /^[0-9a-f]*$/.test(hex);
+}
+
+/**
+ * The function that a hash of so many digits is by when nobody says; undefined when none is.
+ * BLAKE3 must be said: without, 64 digits are SHA-256.
+ */
+export function functionByLength(hex: string): DigestFunction | undefined {
+  return digestFunctions.find((name) => hexDigits[name] === hex.length);
+}
+
+/** Throws when the digits are not a hash by the function, or the size is none. */
+export function digestFrom(name: DigestFunction, hex: string, sizeBytes: number): Digest {
+  return Digest.parse({ hash: name === "sha256" ? hex : `${name}-${hex}`, sizeBytes });
+}
+
+const emptyDigests: Readonly<Record<DigestFunction, Digest>> = {
+  sha256: empty("sha256", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+  sha1: empty("sha1", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+  sha384: empty(
+    "sha384",
+    "38b060a751ac96384cd9327eb1b1e36a21fdb71114be07434c0cc7bf63f6e1da274edebfe76f65fbd51ad2f14898b95b",
+  ),
+  sha512: empty(
+    "sha512",
+    "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e",
+  ),
+  md5: empty("md5", "d41d8cd98f00b204e9800998ecf8427e"),
+  blake3: empty("blake3", "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"),
+};
+
 /** The digest of no bytes. It is in every store without having been put there. */
-export const emptyDigest: Digest = Digest.parse({
-  hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-  sizeBytes: 0,
-});
+export const emptyDigest: Digest = emptyDigests.sha256;
+
+/** The digest of no bytes, by a function. */
+export function emptyDigestBy(name: DigestFunction): Digest {
+  return emptyDigests[name];
+}
+
+/** Whether a digest is that of no bytes. A hash that only claims to be is not. */
+export function isEmptyDigest(digest: Digest): boolean {
+  return digest.sizeBytes === 0 && digest.hash === emptyDigests[functionOf(digest)].hash;
+}
+
+function empty(name: DigestFunction, hex: string): Digest {
+  return digestFrom(name, hex, 0);
+}

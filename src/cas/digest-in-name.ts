@@ -1,0 +1,39 @@
+import {
+  type Digest,
+  type DigestFunction,
+  digestFrom,
+  digestFunctions,
+  functionByLength,
+  functionOf,
+  hexOf,
+  isHexOf,
+} from "#core/digest.ts";
+
+/** A digest found in a name, and the position of the segment behind it. */
+export interface DigestInName {
+  readonly digest: Digest;
+  readonly next: number;
+}
+
+/**
+ * Reads `[function/]hash/size` out of a ByteStream name's segments; undefined when they are none.
+ *
+ * REv2 names only BLAKE3 there, since the length tells the others apart. A client that names
+ * another is understood, too.
+ */
+export function digestInName(segments: readonly string[], at: number): DigestInName | undefined {
+  const named = digestFunctions.find((name) => name === segments[at]);
+  const hashAt = named === undefined ? at : at + 1;
+  const [hex = "", size = ""] = segments.slice(hashAt, hashAt + 2);
+  const name: DigestFunction | undefined = named ?? functionByLength(hex);
+  if (name === undefined || !isHexOf(name, hex) || !/^\d{1,16}$/.test(size)) return undefined;
+  const sizeBytes = Number(size);
+  if (!Number.isSafeInteger(sizeBytes)) return undefined;
+  return { digest: digestFrom(name, hex, sizeBytes), next: hashAt + 2 };
+}
+
+/** A digest as names have it: `hash/size`, and for BLAKE3 `blake3/hash/size`. */
+export function digestForName(digest: Digest): string {
+  const plain = `${hexOf(digest)}/${digest.sizeBytes}`;
+  return functionOf(digest) === "blake3" ? `blake3/${plain}` : plain;
+}
