@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { Digest, emptyDigest } from "#core/digest.ts";
+import { Digest, digestFrom, digestFunctions, emptyDigest, emptyDigestBy } from "#core/digest.ts";
 import type { BlobStore, ByteRange } from "./blob-store.ts";
 
 /** What every store must do, and every layer over one. `open` gives an empty store for each test. */
@@ -52,6 +52,54 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore> |
       expect(await readAll(store, emptyDigest)).toHaveLength(0);
       await store.put(emptyDigest, new Uint8Array());
       await store.write(emptyDigest, cut(Buffer.alloc(0), 1));
+    });
+
+    test("keeps blobs by each function, and checks them by it", async () => {
+      const store = await open();
+      for (const name of ["sha1", "sha384", "sha512", "md5"] as const) {
+        const { length } = hello.bytes;
+        const hex = createHash(name).update(hello.bytes).digest("hex");
+        const [digest, wrong] = [hex, `${hex.slice(1)}0`].map((h) => digestFrom(name, h, length));
+        if (digest === undefined || wrong === undefined) throw new Error("unreachable");
+
+        await store.put(digest, hello.bytes);
+
+        expect(Buffer.from((await store.get(digest)) ?? [])).toEqual(hello.bytes);
+        expect(await readAll(store, digest, { offset: 7 })).toEqual(hello.bytes.subarray(7));
+        await expect(store.put(wrong, hello.bytes)).rejects.toMatchObject(invalid);
+        await expect(store.write(wrong, cut(hello.bytes, 5))).rejects.toMatchObject(invalid);
+        expect(await store.findMissing([hello.digest, digest, wrong])).toEqual([
+          hello.digest,
+          wrong,
+        ]);
+      }
+    });
+
+    test("keeps a blob by BLAKE3, and checks it", async () => {
+      const store = await open();
+      const hex = "d74981efa70a0c880b8d8c1985d075dbcbf679b99a5f9914e5aaf96b831a9e24";
+      const bytes = Buffer.from("hello world");
+      const digest = digestFrom("blake3", hex, bytes.length);
+
+      await store.write(digest, cut(bytes, 3));
+
+      expect(await readAll(store, digest)).toEqual(bytes);
+      // 64 digits without a name are SHA-256.
+      const unnamed = digestFrom("sha256", hex, bytes.length);
+      expect(await store.findMissing([unnamed])).toEqual([unnamed]);
+      await expect(store.put(unnamed, bytes)).rejects.toMatchObject(invalid);
+    });
+
+    test("has the empty blob by each function", async () => {
+      const store = await open();
+      const all = digestFunctions.map(emptyDigestBy);
+
+      expect(await store.findMissing(all)).toEqual([]);
+      for (const digest of all) {
+        expect(await store.get(digest)).toHaveLength(0);
+        expect(await readAll(store, digest)).toHaveLength(0);
+        await store.put(digest, new Uint8Array());
+      }
     });
 
     test("does not take any digest of size 0 for the empty one", async () => {

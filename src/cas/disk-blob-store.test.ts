@@ -170,7 +170,7 @@ test("two stores on one directory see each other's blobs", async () => {
 
   await Promise.all(blobs.flatMap((b) => [one.put(digestOf(b), b), other.put(digestOf(b), b)]));
 
-  expect(await other.findMissing(blobs.map(digestOf))).toEqual([]);
+  expect(await other.findMissing(blobs.map((bytes) => digestOf(bytes)))).toEqual([]);
   expect(await readdir(join(directory, "temp"))).toEqual([]);
 });
 

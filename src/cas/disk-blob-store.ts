@@ -1,14 +1,17 @@
-import { type FileHandle, mkdir, open, rename, rm, stat, utimes } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Digest, digestKey, emptyDigest } from "#core/digest.ts";
+import { Digest, digestKey, emptyDigest, isEmptyDigest } from "#core/digest.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { spanIn } from "./byte-span.ts";
+import { type RunningDigest, startDigest } from "./digest-of.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
 import { diskLayout } from "./disk-layout.ts";
 import { type DiskUsage, type StoredBlob, storedBlobs, usageOf } from "./disk-usage.ts";
+import { readFileOf, renameFile, statFile, writeNewFile } from "./file-calls.ts";
 import { mapAtMost } from "./map-at-most.ts";
 import { assertBytesMatch, matchingBytes } from "./matching-bytes.ts";
 import { removeLeftovers, tempFileIn } from "./temp-file.ts";
+import { writeChunks } from "./write-chunks.ts";
 
 /** Blobs as files of one directory. */
 export interface DiskBlobStore extends BlobStore {
@@ -17,6 +20,12 @@ export interface DiskBlobStore extends BlobStore {
    * `findMissing` first.
    */
   path(digest: Digest): string;
+  /** Keeps bytes of which nobody knows the digest before their end; answers it. */
+  take(chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
+  /** Makes a file of the same file system the blob whose bytes it is known to have; closes it. */
+  keepFile(digest: Digest, file: FileHandle, path: string): Promise<void>;
+  /** The digest of a blob whose hash alone is known; undefined when it is not here. */
+  withHash(hash: string): Promise<Digest | undefined>;
   /** Forgets a blob. Those who read it at this moment read on. */
   remove(digest: Digest): Promise<void>;
   /** Every blob with its size and when it was last asked for, in no order. */
@@ -38,6 +47,12 @@ const touchAfterMs = 60_000;
 const callsAtOnce = 16;
 
 const readChunkBytes = 256 * 1024;
+const leastChunkBytes = 16 * 1024;
+/** A reader may stop in the middle of its blob, and then keeps what was read ahead for it. */
+const allChunksBytes = 32 * 1024 * 1024;
+
+/** Memory is set aside for so much before it is known that the blob is there. */
+const smallBytes = 1024 * 1024;
 
 /**
  * Opens a store, and creates its directory when it is new.
@@ -49,6 +64,7 @@ const readChunkBytes = 256 * 1024;
  */
 export async function openDiskBlobStore(directory: string): Promise<DiskBlobStore> {
   const { blobs, temp, path } = diskLayout(directory);
+  let readers = 0;
   await inDirectory(async () => {
     await mkdir(blobs, { recursive: true });
     await mkdir(temp, { recursive: true });
@@ -73,8 +89,8 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
 
   /** Whether the blob is here; if so, it counts as used now. */
   async function isHere(digest: Digest): Promise<boolean> {
-    if (isEmpty(digest)) return true;
-    const file = await stat(path(digest)).catch(absent);
+    if (isEmptyDigest(digest)) return true;
+    const file = await statFile(path(digest)).catch(absent);
     if (file?.size !== digest.sizeBytes) return false;
     if (Date.now() - file.atimeMs > touchAfterMs) {
       // Another process may have removed it a moment ago. Any other failure costs
@@ -88,24 +104,38 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
   }
 
   async function keep(digest: Digest, fill: (file: FileHandle) => Promise<void>): Promise<void> {
+    await keepAs(async (file) => {
+      await fill(file);
+      return digest;
+    });
+  }
+
+  /** Writes a file aside, and names it as `fill` says in the end. */
+  async function keepAs(fill: (file: FileHandle) => Promise<Digest>): Promise<Digest> {
     const aside = tempFileIn(temp);
     try {
       const file = await open(aside, "wx", 0o444);
+      let digest: Digest;
       try {
-        await fill(file);
+        digest = await fill(file);
         await file.utimes(new Date(), modifiedAt);
       } finally {
         await file.close();
       }
-      await rename(aside, path(digest)).catch(async (reason: unknown) => {
-        if (errnoOf(reason) !== "ENOENT") throw reason;
-        await mkdir(dirname(path(digest)), { recursive: true });
-        await rename(aside, path(digest));
-      });
+      await name(digest, aside);
+      return digest;
     } catch (reason) {
       await rm(aside, { force: true });
       throw reason;
     }
+  }
+
+  async function name(digest: Digest, aside: string): Promise<void> {
+    await renameFile(aside, path(digest)).catch(async (reason: unknown) => {
+      if (errnoOf(reason) !== "ENOENT") throw reason;
+      await mkdir(dirname(path(digest)), { recursive: true });
+      await renameFile(aside, path(digest));
+    });
   }
 
   return {
@@ -115,7 +145,10 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
 
     get: (digest) =>
       inDirectory(async () => {
-        if (isEmpty(digest)) return new Uint8Array();
+        if (isEmptyDigest(digest)) return new Uint8Array();
+        if (digest.sizeBytes <= smallBytes) {
+          return readFileOf(path(digest), digest.sizeBytes).catch(absent);
+        }
         const file = await openBlob(digest);
         if (file === undefined) return undefined;
         try {
@@ -128,11 +161,16 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
     read: (digest, range) =>
       inDirectory(async () => {
         const { start, end } = spanIn(digest, range);
-        if (isEmpty(digest)) return noBytes();
+        if (isEmptyDigest(digest)) return noBytes();
         const file = await openBlob(digest);
         if (file === undefined) return undefined;
         if (start < end) {
-          return file.createReadStream({ start, end: end - 1, highWaterMark: readChunkBytes });
+          readers++;
+          const most = Math.min(readChunkBytes, Math.floor(allChunksBytes / readers));
+          const highWaterMark = Math.max(leastChunkBytes, most);
+          const chunks = file.createReadStream({ start, end: end - 1, highWaterMark });
+          chunks.once("close", () => readers--);
+          return chunks;
         }
         await file.close();
         return noBytes();
@@ -142,16 +180,45 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
       inDirectory(async () => {
         await assertBytesMatch(digest, bytes, "invalid_argument");
         if (await isHere(digest)) return;
-        await keep(digest, (file) => file.writeFile(bytes));
+        const aside = tempFileIn(temp);
+        try {
+          await writeNewFile(aside, bytes, modifiedAt);
+          await name(digest, aside);
+        } catch (reason) {
+          await rm(aside, { force: true });
+          throw reason;
+        }
       }),
 
     write: (digest, chunks) =>
       inDirectory(async () => {
         const right = matchingBytes(digest, chunks, "invalid_argument");
         if (await isHere(digest)) return drain(right);
-        await keep(digest, async (file) => {
-          for await (const chunk of right) await file.writeFile(chunk);
-        });
+        await keep(digest, (file) => writeChunks(file, right));
+      }),
+
+    keepFile: (digest, file, aside) =>
+      inDirectory(async () => {
+        // In this order: killed in between, we leave a file that is too old for anybody to go on with.
+        await file.utimes(new Date(), modifiedAt);
+        await file.chmod(0o444);
+        await file.close();
+        await name(digest, aside);
+      }),
+
+    take: (chunks) =>
+      inDirectory(() =>
+        keepAs(async (file) => {
+          const running = startDigest();
+          await writeChunks(file, hashed(chunks, running));
+          return running.digest();
+        }),
+      ),
+
+    withHash: (hash) =>
+      inDirectory(async () => {
+        const file = await stat(path(Digest.parse({ hash, sizeBytes: 0 }))).catch(absent);
+        return file && Digest.parse({ hash, sizeBytes: file.size });
       }),
 
     findMissing: (digests) =>
@@ -164,14 +231,9 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
 
     remove: (digest) =>
       inDirectory(async () => {
-        if (!isEmpty(digest)) await rm(path(digest), { force: true });
+        if (!isEmptyDigest(digest)) await rm(path(digest), { force: true });
       }),
   };
-}
-
-/** A hash that only claims to be of no bytes is not among them. */
-function isEmpty(digest: Digest): boolean {
-  return digest.hash === emptyDigest.hash && digest.sizeBytes === 0;
 }
 
 /** Takes "there is no such file" as an answer; everything else stays a failure. */
@@ -179,6 +241,13 @@ function absent(reason: unknown): undefined {
   const errno = errnoOf(reason);
   if (errno !== "ENOENT" && errno !== "ENOTDIR") throw reason;
   return undefined;
+}
+
+async function* hashed(chunks: AsyncIterable<Uint8Array>, running: RunningDigest) {
+  for await (const chunk of chunks) {
+    running.update(chunk);
+    yield chunk;
+  }
 }
 
 async function drain(chunks: AsyncIterable<Uint8Array>): Promise<void> {

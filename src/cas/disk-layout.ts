@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import { type Digest, parseDigestKey } from "#core/digest.ts";
+import { Digest, emptyDigest, hexOf, isEmptyDigest } from "#core/digest.ts";
 
 /**
  * Where things lie in a store's directory:
  *
- *     blobs/2c/2cf24dba…   a blob, named by its hash; 256 shards keep directories short
- *     temp/…               a blob that is being written; renamed when it is whole
+ *     blobs/2c/2cf24dba…      a blob, named by its hash; 256 shards keep directories short
+ *     blobs/ea/blake3-ea8f…   one that is named by another function than SHA-256
+ *     temp/…                  a blob that is being written; renamed when it is whole
  *
  * The size is not in the name: it is the file's own. A file whose size is not its
  * digest's is no blob, whatever cut it off.
@@ -21,11 +22,15 @@ export function diskLayout(directory: string): DiskLayout {
   return {
     blobs,
     temp: join(directory, "temp"),
-    path: (digest) => join(blobs, digest.hash.slice(0, 2), digest.hash),
+    path: (digest) => {
+      // Whatever function names it, no bytes are one file.
+      const kept = isEmptyDigest(digest) ? emptyDigest : digest;
+      return join(blobs, hexOf(kept).slice(0, 2), kept.hash);
+    },
   };
 }
 
 /** The digest of a file in a shard; undefined for a stray one. */
 export function digestOfFile(name: string, sizeBytes: number): Digest | undefined {
-  return /^[0-9a-f]{64}$/.test(name) ? parseDigestKey(`${name}/${sizeBytes}`) : undefined;
+  return Digest.safeParse({ hash: name, sizeBytes }).data;
 }

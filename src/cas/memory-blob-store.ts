@@ -1,12 +1,13 @@
-import { type Digest, digestKey, emptyDigest } from "#core/digest.ts";
+import { type Digest, digestKey, isEmptyDigest } from "#core/digest.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { spanIn } from "./byte-span.ts";
 import { assertBytesMatch, matchingBytes } from "./matching-bytes.ts";
 
 /** Blobs in this process. For tests, and for small things that need not outlive it. */
 export function memoryBlobStore(): BlobStore {
-  const blobs = new Map<string, Uint8Array>([[digestKey(emptyDigest), new Uint8Array()]]);
-  const bytesOf = (digest: Digest) => blobs.get(digestKey(digest));
+  const blobs = new Map<string, Uint8Array>();
+  const bytesOf = (digest: Digest) =>
+    isEmptyDigest(digest) ? new Uint8Array() : blobs.get(digestKey(digest));
 
   return {
     get: async (digest) => bytesOf(digest)?.slice(),

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Stats } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -29,20 +30,23 @@ export async function removeLeftovers(directory: string): Promise<number> {
   let removed = 0;
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
-    // A blob gets its constant modification time a moment before it is renamed; its
-    // access time then still says when.
-    const writtenAt = await stat(path).then(
-      (file) => Math.max(file.mtimeMs, file.atimeMs),
-      () => undefined,
-    );
-    if (writtenAt === undefined || !isLeftover(name, writtenAt, Date.now())) continue;
+    const file = await stat(path).catch(() => undefined);
+    if (file === undefined || !isLeftover(name, file, Date.now())) continue;
     await rm(path, { force: true, recursive: true });
     removed++;
   }
   return removed;
 }
 
-function isLeftover(name: string, writtenAtMs: number, nowMs: number): boolean {
+/** Whether the writer of a file of this name is gone. */
+export function isLeftover(
+  name: string,
+  { mtimeMs, atimeMs }: Pick<Stats, "mtimeMs" | "atimeMs">,
+  nowMs: number,
+): boolean {
+  // A blob gets its constant modification time a moment before it is renamed; its
+  // access time then still says when.
+  const writtenAtMs = Math.max(mtimeMs, atimeMs);
   if (nowMs - writtenAtMs > abandonedAfterMs) return true;
   const [pid, , machine] = name.split("~");
   if (machine !== host) return false;

@@ -1,54 +1,72 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
+import type { Uploads } from "#cas/uploads.ts";
+import { unzstd, zstd } from "#cas/zstd/zstd-streams.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { readResponse } from "#grpc/byte-stream-wire.ts";
-import type { IncomingMessages } from "#grpc/incoming-messages.ts";
-import { type Method, methodsOf, rawMethod, type ServerCall } from "#grpc/method.ts";
+import { decodeRequest, type Method, methodsOf, rawMethod, type ServerCall } from "#grpc/method.ts";
 import {
   ByteStream,
   ReadRequestSchema,
-  type WriteRequest,
-  WriteRequestSchema,
   WriteResponseSchema,
 } from "#proto/google/bytestream/bytestream_pb.ts";
+import { committedSizeFor, goesOnByBlobBytes } from "./byte-stream-committed-size.ts";
+import { receiveUpload } from "./byte-stream-upload.ts";
+import { requestMetadataIn } from "./request-metadata.ts";
 import { parseReadName, parseWriteName } from "./resource-name.ts";
 
 /** Large enough to be cheap, small enough that many readers fit in memory. */
 const mostReadBytes = 1_048_576;
 
 /**
- * ByteStream over blobs.
+ * ByteStream over blobs, plain and packed.
  *
- * Uploads are not kept by halves: a blob is here whole or not at all, so a broken
- * upload begins again at 0, which QueryWriteStatus says.
+ * Offsets count bytes of the blob, wherever the API leaves a choice. With `uploads`,
+ * what is here of a broken upload is kept, and QueryWriteStatus says how much that is;
+ * without, a broken upload begins again at 0.
  */
-export function byteStreamService(blobs: BlobStore): Method[] {
+export function byteStreamService(
+  blobs: BlobStore,
+  uploads: Uploads = withoutResuming(blobs),
+): Method[] {
   return [
     rawMethod(ByteStream.method.read, (call) => read(blobs, call)),
-    rawMethod(ByteStream.method.write, (call) => write(blobs, call)),
+    rawMethod(ByteStream.method.write, (call) => write(blobs, uploads, call)),
     ...methodsOf(ByteStream, {
-      async queryWriteStatus({ resourceName }) {
-        const { digest } = parseWriteName(resourceName);
-        const complete = await isHere(blobs, digest);
-        return { complete, committedSize: complete ? BigInt(digest.sizeBytes) : 0n };
+      async queryWriteStatus({ resourceName }, { metadata }) {
+        const { digest, packing } = parseWriteName(resourceName);
+        if (await isHere(blobs, digest)) {
+          return { complete: true, committedSize: BigInt(digest.sizeBytes) };
+        }
+        const committed = goesOnByBlobBytes(packing, requestMetadataIn(metadata)?.toolDetails)
+          ? await uploads.committed(resourceName)
+          : 0;
+        return { complete: false, committedSize: BigInt(committed) };
       },
     }),
   ];
 }
 
 async function read(blobs: BlobStore, { requests, context, send }: ServerCall): Promise<void> {
-  const request = fromBinary(ReadRequestSchema, await requests.only());
-  const { digest } = parseReadName(request.resourceName);
+  const bytes = await requests.only();
+  const request = decodeRequest(ByteStream.method.read, ReadRequestSchema, bytes);
+  const { digest, packing } = parseReadName(request.resourceName);
   const offset = Number(request.readOffset);
   const limit = Number(request.readLimit);
   if (limit < 0) throw new Fault("invalid_argument", `a read limit of ${limit} is negative`);
+  if (limit > 0 && packing === "zstd") {
+    throw new Fault("invalid_argument", "a packed blob is read to its end; the limit must be 0");
+  }
   if (offset < 0 || offset > digest.sizeBytes) {
     throw new Fault("out_of_range", `offset ${offset} is outside ${digestKey(digest)}`);
   }
-  const chunks = await blobs.read(digest, limit === 0 ? { offset } : { offset, limit });
+  // What lies beyond the end is not asked for: a limit may be any number.
+  const least = Math.min(limit, digest.sizeBytes - offset);
+  const range = least === 0 ? { offset } : { offset, limit: least };
+  const chunks = await blobs.read(digest, range);
   if (chunks === undefined) throw new Fault("not_found", `${digestKey(digest)} is not here`);
-  for await (const chunk of chunks) {
+  for await (const chunk of packing === "zstd" ? zstd(chunks) : chunks) {
     for (let at = 0; at < chunk.byteLength; at += mostReadBytes) {
       context.signal.throwIfAborted();
       await send(readResponse(chunk.subarray(at, at + mostReadBytes)));
@@ -56,64 +74,48 @@ async function read(blobs: BlobStore, { requests, context, send }: ServerCall): 
   }
 }
 
-async function write(blobs: BlobStore, { requests, send }: ServerCall): Promise<void> {
-  const first = await nextWrite(requests);
-  if (first === undefined) throw new Fault("invalid_argument", "the upload has no message");
-  const { digest } = parseWriteName(first.resourceName);
-  // Another client was faster: what the spec wants is an early end with the full size.
-  if (!(await isHere(blobs, digest))) {
-    const firstOffset = Number(first.writeOffset);
-    if (firstOffset !== 0) {
-      throw new Fault(
-        "out_of_range",
-        `the upload of ${digestKey(digest)} goes on at ${firstOffset}, but 0 bytes of it are here`,
-      );
-    }
-    await blobs.write(digest, dataOf(requests, first));
+async function write(
+  blobs: BlobStore,
+  uploads: Uploads,
+  { requests, context, send }: ServerCall,
+): Promise<void> {
+  const upload = await receiveUpload(requests);
+  const { digest, packing } = parseWriteName(upload.resourceName);
+  const tool = requestMetadataIn(context.metadata)?.toolDetails;
+  const wasHere = await isHere(blobs, digest);
+  const told = committedSizeFor(packing, tool, wasHere);
+  if (!wasHere) {
+    const { firstOffset: offset, resourceName: name, data } = upload;
+    if (offset > 0 && !goesOnByBlobBytes(packing, tool)) throw notKept(digest, offset);
+    const chunks = packing === "zstd" ? unzstd(data, digest.sizeBytes - offset) : data;
+    const interrupt = () =>
+      requests.fail(new Fault("aborted", "another call goes on with this upload"));
+    await uploads.receive({ name, digest, offset, chunks, interrupt });
+  } else if (told === "received") {
+    for await (const _ of upload.data);
   }
-  const committedSize = BigInt(digest.sizeBytes);
+  const sizes = { blob: digest.sizeBytes, received: upload.offset, "minus one": -1 };
+  const committedSize = BigInt(sizes[told]);
   await send(toBinary(WriteResponseSchema, create(WriteResponseSchema, { committedSize })));
 }
 
-/** The bytes of an upload. Throws unless each message goes on where the last one ended, up to `finish_write`. */
-async function* dataOf(
-  requests: IncomingMessages,
-  first: WriteRequest,
-): AsyncGenerator<Uint8Array> {
-  let offset = 0n;
-  for (let now: WriteRequest = first; ; ) {
-    if (now.resourceName !== "" && now.resourceName !== first.resourceName) {
-      throw new Fault("invalid_argument", `the upload of ${first.resourceName} changes its name`);
-    }
-    if (now.writeOffset !== offset) {
-      throw new Fault(
-        "invalid_argument",
-        `a message is for ${now.writeOffset}, but ${offset} is next`,
-      );
-    }
-    offset += BigInt(now.data.byteLength);
-    if (now.data.byteLength > 0) yield now.data;
-    const next = await nextWrite(requests);
-    if (next === undefined) {
-      if (now.finishWrite) return;
-      throw new Fault(
-        "invalid_argument",
-        `the upload of ${first.resourceName} ends before it is finished`,
-      );
-    }
-    if (now.finishWrite) {
-      throw new Fault(
-        "invalid_argument",
-        `the upload of ${first.resourceName} goes on after its finish`,
-      );
-    }
-    now = next;
-  }
+/** Uploads of a store that can keep no halves. */
+function withoutResuming(blobs: BlobStore): Uploads {
+  return {
+    committed: async () => 0,
+    sweep: async () => {},
+    async receive({ digest, offset, chunks }) {
+      if (offset > 0) throw notKept(digest, offset);
+      await blobs.write(digest, chunks);
+    },
+  };
 }
 
-async function nextWrite(requests: IncomingMessages): Promise<WriteRequest | undefined> {
-  const message = await requests.next();
-  return message && fromBinary(WriteRequestSchema, message);
+function notKept(digest: Digest, offset: number): Fault {
+  return new Fault(
+    "out_of_range",
+    `the upload of ${digestKey(digest)} goes on at ${offset}, but 0 bytes of it are here`,
+  );
 }
 
 async function isHere(blobs: BlobStore, digest: Digest): Promise<boolean> {

@@ -1,34 +1,52 @@
+import { digestFunctionValues } from "#cas/digest-message.ts";
+import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import {
   Capabilities,
+  Compressor_Value,
   DigestFunction_Value,
   SymlinkAbsolutePathStrategy_Value,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { mostBatchBytes } from "./cas-service.ts";
 
 export interface Abilities {
   /** Whether Execute is served. */
   readonly execution: boolean;
-  /** Whether clients may write action results. */
-  readonly actionCacheUpdates: boolean;
+  /** Whether this client may write action results. */
+  readonly actionCacheUpdates: (
+    request: { readonly instanceName: string },
+    context: CallContext,
+  ) => Promise<boolean>;
 }
 
 /** REv2's priorities; all of them are taken. */
 const priorities = { priorities: [{ minPriority: -1_000_000, maxPriority: 1_000_000 }] };
-const digestFunctions = [DigestFunction_Value.SHA256];
+/**
+ * What a batch's blobs may come to, as far as it is promised. A little more is taken; but many clients
+ * read messages of 4 MiB at most, and names and sizes are around the bytes.
+ */
+const promisedBatchBytes = 4_000_000n;
+const compressors = [Compressor_Value.ZSTD];
+const digestFunctions = Object.values(digestFunctionValues);
 
 /** Tells clients what they may ask for. Bazel refuses to build with a server whose versions do not meet its own. */
 export function capabilitiesService(abilities: Abilities): Method[] {
   return methodsOf(Capabilities, {
-    async getCapabilities() {
+    async getCapabilities(request, context) {
+      const updateEnabled = await abilities.actionCacheUpdates(request, context);
       return {
         lowApiVersion: { major: 2, minor: 0 },
         highApiVersion: { major: 2, minor: 11 },
         cacheCapabilities: {
           digestFunctions,
-          actionCacheUpdateCapabilities: { updateEnabled: abilities.actionCacheUpdates },
+          actionCacheUpdateCapabilities: { updateEnabled },
           cachePriorityCapabilities: priorities,
-          maxBatchTotalSizeBytes: BigInt(mostBatchBytes),
+          maxBatchTotalSizeBytes: promisedBatchBytes,
+          // No limit to one blob (0): the disk has one, and an upload that meets it leaves nothing.
+          maxCasBlobSizeBytes: 0n,
+          supportedCompressors: compressors,
+          supportedBatchUpdateCompressors: compressors,
+          splitBlobSupport: false,
+          spliceBlobSupport: false,
           symlinkAbsolutePathStrategy: SymlinkAbsolutePathStrategy_Value.DISALLOWED,
         },
         executionCapabilities: {

@@ -1,85 +1,93 @@
-import { create } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
-import { digestKey } from "#core/digest.ts";
+import { takingTurns } from "#cas/take-turns.ts";
+import type { Digest } from "#core/digest.ts";
+import { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
-import { statusOf } from "#grpc/status.ts";
 import {
-  type BatchUpdateBlobsRequest_Request,
   Compressor_Value,
   ContentAddressableStorage,
-  type Digest as DigestMessage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { type Status, StatusSchema } from "#proto/google/rpc/status_pb.ts";
+import { casBatch } from "./cas-batch.ts";
+import { projectOf } from "./project-of.ts";
 import { treePages } from "./tree-pages.ts";
 
-/** What all blobs of one batch may come to. Announced by Capabilities; a message may be a little larger. */
-export const mostBatchBytes = 4 * 1_048_576;
+/** What all blobs of one batch may come to: a little more than Capabilities promise. */
+const mostBatchBytes = 4 * 1_048_576;
 
 /** A batch of many small blobs shall not take all file descriptors. */
 const atOnce = 32;
 
+/** From here on a batch is read when its turn comes: its answer is held as one. */
+const largeBatchBytes = 65_536;
+const largeBatchesAtOnce = 8;
+
+/**
+ * The blobs by batches. Split and Splice are not offered: Capabilities say so, and
+ * calls are answered `unimplemented`.
+ */
 export function casService(blobs: BlobStore, onUnexpected: (reason: unknown) => void): Method[] {
-  /** One blob's failure is not the batch's. */
-  const statusAfter = async (work: () => Promise<void>): Promise<Status> => {
-    try {
-      await work();
-      return create(StatusSchema);
-    } catch (reason) {
-      if (!(reason instanceof Fault)) onUnexpected(reason);
-      return statusOf(reason);
-    }
-  };
-
-  const update = async (request: BatchUpdateBlobsRequest_Request) => {
-    const status = await statusAfter(async () => {
-      if (request.compressor !== Compressor_Value.IDENTITY) {
-        throw new Fault("invalid_argument", "this server takes blobs uncompressed");
-      }
-      await blobs.put(fromDigestMessage(request.digest, "the blob"), request.data);
-    });
-    return { ...(request.digest && { digest: request.digest }), status };
-  };
-
-  const readOne = async (message: DigestMessage) => {
-    let data: Uint8Array = new Uint8Array();
-    const status = await statusAfter(async () => {
-      const digest = fromDigestMessage(message, "the blob");
-      const bytes = await blobs.get(digest);
-      if (bytes === undefined) throw new Fault("not_found", `${digestKey(digest)} is not here`);
-      data = bytes;
-    });
-    return { digest: message, data, status };
-  };
+  const batch = casBatch(blobs, onUnexpected);
+  const large = new FairGate(largeBatchesAtOnce);
 
   return methodsOf(ContentAddressableStorage, {
-    async findMissingBlobs({ blobDigests }) {
-      const digests = blobDigests.map((digest) => fromDigestMessage(digest, "a blob"));
+    async findMissingBlobs({ instanceName, blobDigests, digestFunction }) {
+      projectOf(instanceName);
+      // A message of 4 MiB has some 60,000 of them.
+      const turn = takingTurns();
+      const digests: Digest[] = [];
+      for (const digest of blobDigests) {
+        digests.push(fromDigestMessage(digest, "a blob", digestFunction));
+        const pause = turn();
+        if (pause !== undefined) await pause;
+      }
       const missing = await blobs.findMissing(digests);
       return { missingBlobDigests: missing.map(toDigestMessage) };
     },
 
-    async batchUpdateBlobs({ requests }) {
-      assertWithinBatch(requests.reduce((sum, { data }) => sum + data.byteLength, 0));
-      return { responses: await mapAtMost(atOnce, requests, update) };
+    async batchUpdateBlobs({ instanceName, requests, digestFunction }) {
+      projectOf(instanceName);
+      // Packed blobs count by what they become: that is what is held at once.
+      assertWithinBatch(
+        requests.map(({ data, digest, compressor }) =>
+          compressor === Compressor_Value.IDENTITY
+            ? data.byteLength
+            : Math.max(data.byteLength, Number(digest?.sizeBytes ?? 0n)),
+        ),
+      );
+      const responses = await mapAtMost(atOnce, requests, (request) =>
+        batch.update(request, digestFunction),
+      );
+      return { responses };
     },
 
-    async batchReadBlobs({ digests }) {
-      assertWithinBatch(digests.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0));
-      return { responses: await mapAtMost(atOnce, digests, readOne) };
+    async batchReadBlobs(request, { peer, signal }) {
+      const { instanceName, digests, digestFunction, acceptableCompressors } = request;
+      projectOf(instanceName);
+      const bytes = assertWithinBatch(digests.map(({ sizeBytes }) => Number(sizeBytes)));
+      const mayPack = acceptableCompressors.includes(Compressor_Value.ZSTD);
+      const read = async () => ({
+        responses: await mapAtMost(atOnce, digests, (digest) =>
+          batch.read(digest, digestFunction, mayPack),
+        ),
+      });
+      return bytes < largeBatchBytes ? read() : large.through(peer, read, signal);
     },
 
-    async *getTree({ rootDigest, pageSize, pageToken }) {
-      const root = fromDigestMessage(rootDigest, "the tree's root");
+    async *getTree({ instanceName, rootDigest, pageSize, pageToken, digestFunction }) {
+      projectOf(instanceName);
+      const root = fromDigestMessage(rootDigest, "the tree's root", digestFunction);
       yield* treePages(blobs, root, pageSize, pageToken);
     },
   });
 }
 
-function assertWithinBatch(bytes: number): void {
-  if (bytes <= mostBatchBytes) return;
+/** What a batch comes to. Refused before anything is read: a batch may claim gigabytes. A size below 0 is its own blob's failure. */
+function assertWithinBatch(sizes: readonly number[]): number {
+  const bytes = sizes.reduce((sum, size) => sum + Math.max(0, size), 0);
+  if (bytes <= mostBatchBytes) return bytes;
   throw new Fault(
     "invalid_argument",
     `a batch of ${bytes} bytes is over ${mostBatchBytes}; use smaller ones, or ByteStream`,

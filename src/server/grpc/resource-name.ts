@@ -1,53 +1,65 @@
-import { Digest } from "#core/digest.ts";
+import { digestInName } from "#cas/digest-in-name.ts";
+import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { projectOf } from "./project-of.ts";
 
 /** What a ByteStream call is about. */
 export interface BlobResource {
-  /** May be empty, and may have slashes. */
+  /** May be empty, and may have slashes. One that can be no project's is refused. */
   readonly instanceName: string;
+  /** Of the blob itself, also where it travels packed. */
   readonly digest: Digest;
+  /** How the bytes travel. */
+  readonly packing: "plain" | "zstd";
 }
 
-/** Parses `[instance/]blobs/<hash>/<size>`. */
+/** Parses `[instance/]blobs/[function/]<hash>/<size>`, or `compressed-blobs/zstd/` for `blobs/`. */
 export function parseReadName(name: string): BlobResource {
-  const segments = name.split("/");
-  refuseCompressed(segments, name);
-  const at = segments.indexOf("blobs");
-  if (at < 0 || segments.length !== at + 3) throw misnamed(name, "[instance/]blobs/hash/size");
-  return {
-    instanceName: segments.slice(0, at).join("/"),
-    digest: digestAt(segments, at + 1, name),
-  };
+  const segments = segmentsOf(name);
+  const at = segments.findIndex((each) => each === "blobs" || each === "compressed-blobs");
+  if (at < 0) throw misnamed(name, "[instance/]blobs/hash/size");
+  const { digest, packing, next } = blobAt(segments, at, name);
+  if (next !== segments.length) throw misnamed(name, "[instance/]blobs/hash/size");
+  return { instanceName: instanceAt(segments, at), digest, packing };
 }
 
-/** Parses `[instance/]uploads/<uuid>/blobs/<hash>/<size>[/anything]`. */
+/** Parses `[instance/]uploads/<uuid>/`, followed by what `parseReadName` takes, and anything. */
 export function parseWriteName(name: string): BlobResource {
-  const segments = name.split("/");
-  refuseCompressed(segments, name);
+  const segments = segmentsOf(name);
   const at = segments.indexOf("uploads");
-  if (at < 0 || segments[at + 2] !== "blobs" || segments[at + 1] === "") {
+  const kind = segments[at + 2];
+  if (at < 0 || segments[at + 1] === "" || (kind !== "blobs" && kind !== "compressed-blobs")) {
     throw misnamed(name, "[instance/]uploads/uuid/blobs/hash/size");
   }
-  return {
-    instanceName: segments.slice(0, at).join("/"),
-    digest: digestAt(segments, at + 3, name),
-  };
+  const { digest, packing } = blobAt(segments, at + 2, name);
+  return { instanceName: instanceAt(segments, at), digest, packing };
 }
 
-function digestAt(segments: readonly string[], at: number, name: string): Digest {
-  const [hash, size] = segments.slice(at, at + 2);
-  const sizeBytes = /^\d+$/.test(size ?? "") ? Number(size) : Number.NaN;
-  const digest = Digest.safeParse({ hash, sizeBytes });
-  if (digest.success) return digest.data;
-  throw new Fault("invalid_argument", `${name} names no blob by the SHA-256 and size of its bytes`);
+function instanceAt(segments: readonly string[], end: number): string {
+  const instanceName = segments.slice(0, end).join("/");
+  projectOf(instanceName);
+  return instanceName;
 }
 
-function refuseCompressed(segments: readonly string[], name: string): void {
-  if (!segments.includes("compressed-blobs")) return;
-  throw new Fault(
-    "unimplemented",
-    `${name} is a compressed blob; this server takes and gives them plain`,
-  );
+/** Far more than a name needs that has an instance, a uuid and a path behind it. */
+const mostNameChars = 4_096;
+
+function segmentsOf(name: string): string[] {
+  if (name.length <= mostNameChars) return name.split("/");
+  throw new Fault("invalid_argument", `a resource name is over ${mostNameChars} characters`);
+}
+
+function blobAt(segments: readonly string[], at: number, name: string) {
+  const packing = packingAt(segments, at, name);
+  const found = digestInName(segments, packing === "plain" ? at + 1 : at + 2);
+  if (found !== undefined) return { ...found, packing };
+  throw new Fault("invalid_argument", `${name} names no blob by the hash and size of its bytes`);
+}
+
+function packingAt(segments: readonly string[], at: number, name: string): "plain" | "zstd" {
+  if (segments[at] === "blobs") return "plain";
+  if (segments[at + 1] === "zstd") return "zstd";
+  throw new Fault("invalid_argument", `${name} is packed in a way other than zstd`);
 }
 
 function misnamed(name: string, form: string): Fault {

@@ -1,8 +1,10 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { decodeDirectory } from "#cas/directory-message.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { HeldBytes, SharedBytes } from "#grpc/held-bytes.ts";
 import type { Directory } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 export interface TreePage {
@@ -15,6 +17,12 @@ export interface TreePage {
 const mostPageBytes = 1_048_576;
 const mostPageSize = 10_000;
 const mostDirectoryBytes = 4 * 1_048_576;
+const mostAtOnce = 16;
+/** What is remembered of a tree, so as to give each of its directories once. */
+const mostDirectories = 1_000_000;
+const rememberedBytes = 300;
+/** All walks that are under way: each is as slow as who reads it. */
+const allWalks = new SharedBytes(256 * 1_048_576);
 
 /**
  * All directories below a root, each once, parents before children.
@@ -59,25 +67,66 @@ export async function* treePages(
   yield { directories, nextPageToken: "" };
 }
 
+/** Breadth first, so that depth costs nothing; each digest once, so that no tree is larger than its blobs. */
 async function* walk(blobs: BlobStore, root: Digest) {
+  const held = new HeldBytes(mostDirectories * rememberedBytes, "the trees of this call", allWalks);
+  let remembered = 0;
+  try {
+    for await (const { directory, size, seen } of walkBelow(blobs, root)) {
+      held.add((seen - remembered) * rememberedBytes);
+      remembered = seen;
+      yield { directory, size };
+    }
+  } finally {
+    held.add(-remembered * rememberedBytes);
+  }
+}
+
+async function* walkBelow(blobs: BlobStore, root: Digest) {
   const seen = new Set([digestKey(root)]);
-  const queue = [root];
-  for (let digest = queue.shift(); digest !== undefined; digest = queue.shift()) {
+  let queue = [root];
+  for (let at = 0; at < queue.length; ) {
+    const batch = nextBatch(queue, at);
+    at += batch.length;
+    const found = await mapAtMost(mostAtOnce, batch, (digest) => blobs.get(digest));
+    for (const bytes of found) {
+      if (bytes === undefined) continue;
+      const directory = decodeDirectory(bytes);
+      for (const child of directory.directories) {
+        const below = fromDigestMessage(child.digest, child.name, functionOf(root));
+        if (seen.has(digestKey(below))) continue;
+        seen.add(digestKey(below));
+        queue.push(below);
+      }
+      if (seen.size > mostDirectories) {
+        throw new Fault(
+          "resource_exhausted",
+          `the tree of ${digestKey(root)} has over ${mostDirectories} directories; ask for its parts`,
+        );
+      }
+      yield { directory, size: bytes.byteLength, seen: seen.size };
+    }
+    if (batch[0] === root && found[0] === undefined) {
+      throw new Fault("not_found", `the root ${digestKey(root)} is not here`);
+    }
+    if (at > 10_000) {
+      queue = queue.slice(at);
+      at = 0;
+    }
+  }
+}
+
+/** As many as are read at once: small ones together, a large one alone. */
+function nextBatch(queue: readonly Digest[], at: number): Digest[] {
+  const batch: Digest[] = [];
+  let bytes = 0;
+  for (const digest of queue.slice(at, at + mostAtOnce)) {
     if (digest.sizeBytes > mostDirectoryBytes) {
       throw new Fault("resource_exhausted", `directory ${digestKey(digest)} fits into no message`);
     }
-    const bytes = await blobs.get(digest);
-    if (bytes === undefined) {
-      if (digest === root) throw new Fault("not_found", `the root ${digestKey(root)} is not here`);
-      continue;
-    }
-    const directory = decodeDirectory(bytes);
-    for (const child of directory.directories) {
-      const below = fromDigestMessage(child.digest, child.name);
-      if (seen.has(digestKey(below))) continue;
-      seen.add(digestKey(below));
-      queue.push(below);
-    }
-    yield { directory, size: bytes.byteLength };
+    bytes += digest.sizeBytes;
+    if (batch.length > 0 && bytes > mostDirectoryBytes) break;
+    batch.push(digest);
   }
+  return batch;
 }

@@ -1,0 +1,67 @@
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { Fault } from "#core/fault.ts";
+
+/** As deep as the decoder goes. */
+const mostLevels = 100;
+
+/**
+ * Throws `resource_exhausted` when decoding a message would make too many objects.
+ *
+ * An empty message takes two bytes on the wire and a hundred in memory: 64 MiB of nothing else would
+ * end the process. Bytes that are no such message are left to the decoder to refuse.
+ */
+export function assertFewParts(schema: DescMessage, bytes: Uint8Array, most: number): void {
+  if (bytes.byteLength / 2 <= most) return;
+  const reader = new BinaryReader(bytes);
+  const count = { parts: 0, most };
+  try {
+    countParts(reader, reader.len, schema, count, mostLevels);
+  } catch (reason) {
+    if (reason instanceof Fault) throw reason;
+  }
+}
+
+function countParts(
+  reader: BinaryReader,
+  end: number,
+  schema: DescMessage,
+  count: { parts: number; readonly most: number },
+  levels: number,
+): void {
+  const fields = fieldsOf(schema);
+  while (reader.pos < end) {
+    const [number, wireType] = reader.tag();
+    const field = fields.get(number);
+    // Fields that we do not know are kept, each as an object.
+    if (field === undefined || mayRepeat(field)) count.parts++;
+    if (count.parts > count.most) {
+      throw new Fault(
+        "resource_exhausted",
+        `a ${schema.name} has over ${count.most} parts; send it in pieces`,
+      );
+    }
+    const { message } = field ?? {};
+    if (message && wireType === WireType.LengthDelimited && levels > 0) {
+      const length = reader.uint32();
+      countParts(reader, reader.pos + length, message, count, levels - 1);
+    } else {
+      reader.skip(wireType, number);
+    }
+  }
+}
+
+function mayRepeat(field: DescField): boolean {
+  const isString = field.fieldKind === "list" && field.scalar === ScalarType.STRING;
+  return field.message !== undefined || field.fieldKind === "map" || isString;
+}
+
+const known = new WeakMap<DescMessage, ReadonlyMap<number, DescField>>();
+
+function fieldsOf(schema: DescMessage): ReadonlyMap<number, DescField> {
+  const found = known.get(schema);
+  if (found !== undefined) return found;
+  const fields = new Map(schema.fields.map((field) => [field.number, field]));
+  known.set(schema, fields);
+  return fields;
+}

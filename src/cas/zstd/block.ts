@@ -1,0 +1,224 @@
+import { corrupt } from "./corrupt.ts";
+import { constantFseTable, type FseTable, readFseTable } from "./fse-table.ts";
+import { type HuffmanTable } from "./huffman-table.ts";
+import { readLiterals } from "./literals.ts";
+import { paddingBytes, scratch, scratchView } from "./scratch.ts";
+import {
+  literalBase,
+  literalBits,
+  matchBase,
+  matchBits,
+  usualLiteralLengths,
+  usualMatchLengths,
+  usualOffsets,
+} from "./sequence-codes.ts";
+
+/** What one block of a frame leaves to the next. */
+export interface BlockHistory {
+  huffman: HuffmanTable | undefined;
+  literalLengths: FseTable | undefined;
+  offsets: FseTable | undefined;
+  matchLengths: FseTable | undefined;
+  /** The three offsets used last. */
+  readonly recent: [number, number, number];
+}
+
+export function freshHistory(): BlockHistory {
+  return {
+    huffman: undefined,
+    literalLengths: undefined,
+    offsets: undefined,
+    matchLengths: undefined,
+    recent: [1, 4, 8],
+  };
+}
+
+/** Offsets need this many bits at most: windows are 8 MiB. */
+const mostOffsetCode = 24;
+
+/**
+ * Decodes the block of `size` bytes that was laid into the scratch, behind the bytes of
+ * `out` that end at `at`; answers where they end now. `since` is where those begin that
+ * may be referred to.
+ *
+ * No step is taken on the block's word alone: all lengths are checked against
+ * `mostBytes` before a byte is copied, so that work is bounded by what comes out.
+ */
+export function decodeBlock(
+  size: number,
+  out: Uint8Array,
+  at: number,
+  since: number,
+  mostBytes: number,
+  history: BlockHistory,
+): number {
+  const end = paddingBytes + size;
+  const literals = readLiterals(end, history, mostBytes);
+  let from = literals.end;
+  if (from >= end) throw corrupt("a block has no sequences");
+  let count = scratch[from++] as number;
+  if (count >= 128) {
+    if (count === 255) {
+      count = (scratch[from] as number) + ((scratch[from + 1] as number) << 8) + 0x7f00;
+      from += 2;
+    } else count = ((count - 128) << 8) + (scratch[from++] as number);
+  }
+  const literal = literals.bytes;
+  if (count === 0) {
+    if (from !== end) throw corrupt("a block goes on after its literals");
+    out.set(literal.subarray(0, literals.count), at);
+    return at + literals.count;
+  }
+
+  const modes = scratch[from++] as number;
+  if ((modes & 3) !== 0) throw corrupt("a block's tables are of no known kind");
+  const tableFor = (
+    mode: number,
+    usual: FseTable,
+    last: FseTable | undefined,
+    mostAccuracy: number,
+    mostSymbol: number,
+  ): FseTable => {
+    if (mode === 0) return usual;
+    if (mode === 3) {
+      if (last === undefined) throw corrupt("a block repeats a table that is not there");
+      return last;
+    }
+    if (mode === 1) {
+      const symbol = scratch[from++] as number;
+      if (from > end || symbol > mostSymbol) throw corrupt("a block has an unknown code");
+      return constantFseTable(symbol);
+    }
+    const read = readFseTable(scratch, from, end, mostAccuracy, mostSymbol);
+    from = read.end;
+    return read.table;
+  };
+  const lengths = tableFor(modes >> 6, usualLiteralLengths, history.literalLengths, 9, 35);
+  const offsets = tableFor((modes >> 4) & 3, usualOffsets, history.offsets, 8, 31);
+  const matches = tableFor((modes >> 2) & 3, usualMatchLengths, history.matchLengths, 9, 52);
+  history.literalLengths = lengths;
+  history.offsets = offsets;
+  history.matchLengths = matches;
+
+  const last = from < end ? (scratch[end - 1] as number) : 0;
+  if (last === 0) throw corrupt("a block's sequences have no end");
+  const floor = from * 8;
+  let bits = (end - 1) * 8 + 31 - Math.clz32(last);
+  const view = scratchView;
+
+  const lengthSymbols = lengths.symbol;
+  const lengthSteps = lengths.bits;
+  const lengthNext = lengths.next;
+  const offsetSymbols = offsets.symbol;
+  const offsetSteps = offsets.bits;
+  const offsetNext = offsets.next;
+  const matchSymbols = matches.symbol;
+  const matchSteps = matches.bits;
+  const matchNext = matches.next;
+
+  bits -= lengths.accuracyLog;
+  let lengthState =
+    (view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << lengths.accuracyLog) - 1);
+  bits -= offsets.accuracyLog;
+  let offsetState =
+    (view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << offsets.accuracyLog) - 1);
+  bits -= matches.accuracyLog;
+  let matchState =
+    (view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << matches.accuracyLog) - 1);
+
+  let [recent0, recent1, recent2] = history.recent;
+  let position = at;
+  const positionLimit = at + mostBytes;
+  let next = 0;
+  const literalCount = literals.count;
+
+  for (let n = count; n > 0; n--) {
+    const offsetCode = offsetSymbols[offsetState] as number;
+    const matchCode = matchSymbols[matchState] as number;
+    const lengthCode = lengthSymbols[lengthState] as number;
+    if (offsetCode > mostOffsetCode) throw corrupt("an offset is beyond every window");
+
+    bits -= offsetCode;
+    let offset =
+      (1 << offsetCode) +
+      ((view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << offsetCode) - 1));
+    let width = matchBits[matchCode] as number;
+    bits -= width;
+    const matchLength =
+      (matchBase[matchCode] as number) +
+      ((view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << width) - 1));
+    width = literalBits[lengthCode] as number;
+    bits -= width;
+    const literalLength =
+      (literalBase[lengthCode] as number) +
+      ((view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << width) - 1));
+    if (n > 1) {
+      width = lengthSteps[lengthState] as number;
+      bits -= width;
+      lengthState =
+        (lengthNext[lengthState] as number) +
+        ((view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << width) - 1));
+      width = matchSteps[matchState] as number;
+      bits -= width;
+      matchState =
+        (matchNext[matchState] as number) +
+        ((view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << width) - 1));
+      width = offsetSteps[offsetState] as number;
+      bits -= width;
+      offsetState =
+        (offsetNext[offsetState] as number) +
+        ((view.getUint32(bits >>> 3, true) >>> (bits & 7)) & ((1 << width) - 1));
+    }
+    // One sequence reads at most 82 bits: the padding in front of the block is wider.
+    if (bits < floor) throw corrupt("a block's sequences are cut short");
+
+    if (offset > 3) {
+      offset -= 3;
+      recent2 = recent1;
+      recent1 = recent0;
+      recent0 = offset;
+    } else {
+      const which = literalLength === 0 ? offset + 1 : offset;
+      if (which === 1) offset = recent0;
+      else if (which === 2) {
+        offset = recent1;
+        recent1 = recent0;
+        recent0 = offset;
+      } else {
+        offset = which === 3 ? recent2 : recent0 - 1;
+        recent2 = recent1;
+        recent1 = recent0;
+        recent0 = offset;
+      }
+    }
+
+    const matchAt = position + literalLength;
+    const matchEnd = matchAt + matchLength;
+    if (next + literalLength > literalCount) throw corrupt("a block runs out of literals");
+    if (matchEnd > positionLimit) throw corrupt("a block is larger than blocks may be");
+    if (offset <= 0 || matchAt - offset < since) throw corrupt("an offset is beyond the window");
+    if (literalLength < 48) {
+      while (position < matchAt) out[position++] = literal[next++] as number;
+    } else {
+      out.set(literal.subarray(next, next + literalLength), position);
+      position = matchAt;
+      next += literalLength;
+    }
+    let source = position - offset;
+    if (matchLength < 48 || offset < matchLength) {
+      while (position < matchEnd) out[position++] = out[source++] as number;
+    } else {
+      out.copyWithin(position, source, source + matchLength);
+      position = matchEnd;
+    }
+  }
+  if (bits !== floor) throw corrupt("a block's sequences do not end where they should");
+  history.recent[0] = recent0;
+  history.recent[1] = recent1;
+  history.recent[2] = recent2;
+
+  const rest = literalCount - next;
+  if (position + rest > positionLimit) throw corrupt("a block is larger than blocks may be");
+  out.set(literal.subarray(next, literalCount), position);
+  return position + rest;
+}

@@ -1,0 +1,15 @@
+/** No block is larger, packed or unpacked. */
+export const mostBlockBytes = 128 * 1024;
+
+/** Bits are read backwards, four bytes at a time, and only afterwards it is seen that there were too few. */
+export const paddingBytes = 32;
+
+/**
+ * Where a block lies while it is decoded. One for all streams: decoding a block is one
+ * step of the event loop.
+ */
+export const scratch = new Uint8Array(paddingBytes + mostBlockBytes + paddingBytes);
+export const scratchView = new DataView(scratch.buffer);
+
+/** A block's literals, for as long. */
+export const literalScratch = new Uint8Array(mostBlockBytes);

@@ -1,0 +1,72 @@
+import { Fault } from "#core/fault.ts";
+import type { IncomingMessages } from "#grpc/incoming-messages.ts";
+import { decodeRequest } from "#grpc/method.ts";
+import {
+  ByteStream,
+  type WriteRequest,
+  WriteRequestSchema,
+} from "#proto/google/bytestream/bytestream_pb.ts";
+
+/** The messages of an upload, as one stream of bytes. */
+export interface IncomingUpload {
+  readonly resourceName: string;
+  /** Where the client goes on. */
+  readonly firstOffset: number;
+  /** Where the next message is to begin: what the client has sent, and what it had sent before. */
+  offset: number;
+  /** Throws unless each message goes on where the last one ended, up to `finish_write`. */
+  readonly data: AsyncGenerator<Uint8Array, void, undefined>;
+}
+
+export async function receiveUpload(requests: IncomingMessages): Promise<IncomingUpload> {
+  const first = await nextWrite(requests);
+  if (first === undefined) throw new Fault("invalid_argument", "the upload has no message");
+  const firstOffset = Number(first.writeOffset);
+  if (!Number.isSafeInteger(firstOffset) || firstOffset < 0) {
+    throw new Fault("out_of_range", `an upload cannot go on at ${first.writeOffset}`);
+  }
+  const { resourceName } = first;
+  const upload = { resourceName, firstOffset, offset: firstOffset };
+  return Object.assign(upload, { data: dataOf(requests, first, upload) });
+}
+
+async function* dataOf(
+  requests: IncomingMessages,
+  first: WriteRequest,
+  upload: { offset: number },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let now: WriteRequest = first; ; ) {
+    if (now.resourceName !== "" && now.resourceName !== first.resourceName) {
+      throw new Fault("invalid_argument", `the upload of ${first.resourceName} changes its name`);
+    }
+    if (now.writeOffset !== BigInt(upload.offset)) {
+      throw new Fault(
+        "invalid_argument",
+        `a message is for ${now.writeOffset}, but ${upload.offset} is next`,
+      );
+    }
+    upload.offset += now.data.byteLength;
+    if (now.data.byteLength > 0) yield now.data;
+    const next = await nextWrite(requests);
+    if (next === undefined) {
+      if (now.finishWrite) return;
+      throw new Fault(
+        "invalid_argument",
+        `the upload of ${first.resourceName} ends before it is finished`,
+      );
+    }
+    if (now.finishWrite) {
+      throw new Fault(
+        "invalid_argument",
+        `the upload of ${first.resourceName} goes on after its finish`,
+      );
+    }
+    now = next;
+  }
+}
+
+async function nextWrite(requests: IncomingMessages): Promise<WriteRequest | undefined> {
+  // A client that has begun an upload has its bytes at hand.
+  const message = await requests.soon();
+  return message && decodeRequest(ByteStream.method.write, WriteRequestSchema, message);
+}
