@@ -28,9 +28,27 @@ const instructions = new Set([
   "max-size-class",
 ]);
 
-/** The properties that a worker must offer. */
+/**
+ * Properties whose values are names of REv2's platform lexicon, which are written in lower case there. Many
+ * clients' documents write `Linux`, and would wait for ever.
+ */
+const caseless = new Set(["OSFamily", "ISA"]);
+
+/** A platform with the one spelling of those values that may be spelled in several ways. */
+export function spelledAlike(platform: Platform): Platform {
+  return Object.fromEntries(
+    Object.entries(platform).map(([name, value]) => [
+      name,
+      caseless.has(name) ? value.toLowerCase() : value,
+    ]),
+  );
+}
+
+/** The properties that a worker must offer, spelled alike. */
 export function requirementsOf(platform: Platform): Platform {
-  return Object.fromEntries(Object.entries(platform).filter(([name]) => !instructions.has(name)));
+  return spelledAlike(
+    Object.fromEntries(Object.entries(platform).filter(([name]) => !instructions.has(name))),
+  );
 }
 
 /** One text for equal platforms, whatever order they were written in. */
@@ -42,5 +60,6 @@ export function platformKey(platform: Platform): string {
 
 /** Whether a worker that offers `offered` may run what asks for `asked`. */
 export function serves(offered: Platform, asked: Platform): boolean {
-  return Object.entries(requirementsOf(asked)).every(([name, value]) => offered[name] === value);
+  const offer = spelledAlike(offered);
+  return Object.entries(requirementsOf(asked)).every(([name, value]) => offer[name] === value);
 }

@@ -42,7 +42,8 @@ function simulate(parts: {
         const queuedAt = new Date(nextAt[i] ?? 0);
         const place = queuePlace({ queuedAt, priority, timeoutMs: minute });
         const queue = lanes.get(lane) ?? [];
-        queue.push({ id: executionId(), sizeClass: 1, lane, place, priority, queuedAt });
+        const ownerLane = lane % 3;
+        queue.push({ id: executionId(), sizeClass: 1, lane, ownerLane, place, priority, queuedAt });
         lanes.set(
           lane,
           queue.toSorted((a, b) => a.place - b.place),
@@ -50,7 +51,9 @@ function simulate(parts: {
       }
     });
     const heads = [...lanes.values()].flatMap((queue) => queue.slice(0, headsOfLane));
-    const situation = { busy: new Map<number, number>(), now: new Date(at), overdueAfterMs };
+    const nothing = new Map<number, number>();
+    const busy = { lanes: nothing, owners: nothing };
+    const situation = { busy, now: new Date(at), overdueAfterMs };
     const [first] = orderClaims(heads, situation);
     if (first === undefined) continue;
     started.push({ candidate: first, at });

@@ -6,17 +6,22 @@ import { publishFinished } from "./publish-finished.ts";
 import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
 
 /**
- * Cancels executions: those that wait end at once, the others are asked to end.
+ * Cancels executions that nobody wants: those that wait end at once, the others are asked to end.
  *
+ * Who stops wanting one says so before, in the same transaction; whoever else waits for it keeps it.
  * An execution that is to be cancelled can no longer be joined. One that is over stays as it is.
  */
 export async function cancelExecutions(
   tx: Tx,
-  ids: readonly ExecutionId[],
+  unwanted: readonly ExecutionId[],
   now: Date,
   hooks: QueueHooks,
 ): Promise<AfterCommit> {
-  await lockForCancelling(tx, ids);
+  if (unwanted.length === 0) return () => {};
+  await lockForCancelling(tx, unwanted);
+  // Who joins holds the row until he is known: under the lock, all are.
+  const wanted = new Set(await hooks.stillWanted?.(tx, unwanted));
+  const ids = unwanted.filter((id) => !wanted.has(id));
   const finished = await cancelQueued(tx, ids, now);
   const asked = await requestCancellation(tx, ids, now);
   await notifyExecutions(tx, [...finished.map(({ id }) => id), ...asked]);

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { claimRound } from "./claim-round.ts";
 import type { LeasedExecution } from "./lease.ts";
@@ -12,6 +13,10 @@ export interface Claim {
   readonly most: number;
   readonly waitMs: number;
   readonly signal: AbortSignal;
+  /** It is to take nothing; it waits here only so as not to ask all the time. */
+  readonly isResting?: boolean;
+  /** `turnings` when what is known of the worker was asked for. */
+  readonly asOf?: number;
 }
 
 /** Where the claims of a server wait for work. */
@@ -20,6 +25,10 @@ export interface ClaimDesk {
   claim(claim: Claim): Promise<LeasedExecution[]>;
   /** Looks for work, if somebody waits for it. */
   wake(): void;
+  /** Answers all that wait with nothing: they come again, and are looked at anew. */
+  turnAway(): void;
+  /** How often that has happened. */
+  turnings(): number;
   /**
    * Runs a transaction, and serves the waiting claims at its end, inside it.
    *
@@ -33,12 +42,16 @@ export interface ClaimDesk {
 interface Waiter extends Claim {
   /** Set while a transaction serves it. */
   isServed: boolean;
+  /** Set when it is to be answered, with work or without. */
+  isTurnedAway: boolean;
   /** Set when nobody waits for the answer any more. */
   isGone: boolean;
   answer(leased: LeasedExecution[]): void;
 }
 
 const mostTries = 5;
+/** Worker processes of which it is remembered what they had last. */
+const mostRemembered = 10_000;
 
 /**
  * One round at a time serves all that wait here: nobody races for what another one gets,
@@ -59,17 +72,19 @@ export function claimDesk(parts: {
   let round: Promise<void> | undefined;
   let isDue = false;
   let isStopped = false;
+  let turnings = 0;
+  const lastLanes = recentlyUsed<number>(mostRemembered);
   const poll = setInterval(() => wake(), parts.pollMs);
   poll.unref();
 
   const serve = async (tx: Tx, waiters: readonly Waiter[]) => {
     const now = parts.clock.now();
     const until = new Date(now.getTime() + parts.leaseMs);
-    return claimRound(tx, waiters, { now, until, overdueAfterMs: parts.overdueAfterMs });
+    return claimRound(tx, waiters, lastLanes, { now, until, overdueAfterMs: parts.overdueAfterMs });
   };
 
   const take = (): Waiter[] => {
-    const waiters = [...waiting].filter(({ isServed }) => !isServed);
+    const waiters = [...waiting].filter(({ isServed, isResting }) => !isServed && !isResting);
     for (const waiter of waiters) waiter.isServed = true;
     return waiters;
   };
@@ -78,7 +93,7 @@ export function claimDesk(parts: {
     waiters.forEach((waiter, i) => {
       const leased = haul[i] ?? [];
       waiter.isServed = false;
-      if (leased.length === 0 && !waiter.isGone) return;
+      if (leased.length === 0 && !waiter.isGone && !waiter.isTurnedAway) return;
       if (waiter.isGone && leased.length > 0) parts.giveBack(leased);
       waiting.delete(waiter);
       waiter.answer(waiter.isGone ? [] : [...leased]);
@@ -127,7 +142,8 @@ export function claimDesk(parts: {
       // Those who came while this was under way have not looked yet, and a wake-up meanwhile
       // was for work that this may not have seen.
       const tried = new Set(waiters);
-      const isMissed = isDue || [...waiting].some((waiter) => !tried.has(waiter));
+      const isMissed =
+        isDue || [...waiting].some((waiter) => !waiter.isResting && !tried.has(waiter));
       if (done.served?.hasMore || isMissed) wake();
       return done.value;
     } catch (reason) {
@@ -140,7 +156,20 @@ export function claimDesk(parts: {
   return {
     wake,
 
-    claim({ worker, most, waitMs, signal }) {
+    turnings: () => turnings,
+
+    turnAway() {
+      turnings++;
+      const waiters = [...waiting];
+      // Who is served at this moment leaves with what it gets.
+      for (const waiter of waiters) waiter.isTurnedAway = true;
+      putBack(
+        waiters.filter(({ isServed }) => !isServed),
+        [],
+      );
+    },
+
+    claim({ worker, most, waitMs, signal, isResting = false, asOf = turnings }) {
       if (isStopped) throw new Fault("unavailable", "the server is stopping");
       return new Promise((resolve) => {
         const leave = () => {
@@ -158,7 +187,9 @@ export function claimDesk(parts: {
           most,
           waitMs,
           signal,
+          isResting,
           isServed: false,
+          isTurnedAway: false,
           isGone: false,
           answer(leased) {
             clearTimeout(timer);
@@ -167,7 +198,7 @@ export function claimDesk(parts: {
           },
         };
         waiting.add(waiter);
-        if (signal.aborted) leave();
+        if (signal.aborted || asOf !== turnings) leave();
         else {
           signal.addEventListener("abort", leave, { once: true });
           wake();

@@ -7,12 +7,13 @@ import { ExecutionId } from "./execution.ts";
 import { topLane } from "./fair-lane.ts";
 import type { LeasedExecution, WorkerProcess } from "./lease.ts";
 import { openLanes } from "./open-lanes.store.ts";
-import type { Candidate } from "./order-claims.ts";
+import type { Busy, Candidate } from "./order-claims.ts";
 
 const CandidateRow = z.object({
   id: ExecutionId,
   sizeClass: z.number(),
   lane: z.number(),
+  ownerLane: z.number(),
   place: z.number(),
   priority: z.number(),
   queuedAt: z.date(),
@@ -47,12 +48,12 @@ export function claimCandidates(
         from open_lane
       ),
       waiting as (
-        select size_class, lane, id, place, priority, queued_at from first, share
+        select size_class, lane, owner_lane, id, place, priority, queued_at from first, share
         where nth = 1 and deep = 1 and lane <> ${topLane}
         union all
         select first.size_class, first.lane, following.*
         from share, first cross join lateral (
-          select id, place, priority, queued_at from execution
+          select owner_lane, id, place, priority, queued_at from execution
           where state = 'queued' and requirements = first.requirements
             and size_class = first.size_class and lane = first.lane
           order by place
@@ -61,7 +62,7 @@ export function claimCandidates(
         ) as following
         where nth <= deep and deep > 1 or first.lane = ${topLane}
       )
-      select id, size_class as "sizeClass", lane, place, priority, queued_at as "queuedAt"
+      select id, size_class as "sizeClass", lane, owner_lane as "ownerLane", place, priority, queued_at as "queuedAt"
       from (
         select *, row_number() over (partition by size_class, lane order by place) as nth from waiting
       ) as ranked, share
@@ -70,13 +71,22 @@ export function claimCandidates(
   );
 }
 
-/** How many executions of each lane are leased. */
-export async function leasedByLane(tx: Tx): Promise<Map<number, number>> {
+/** How many executions of each lane, and for each owner, are leased. */
+export async function leasedByLane(tx: Tx): Promise<Busy> {
   const rows = await tx.many(
-    z.object({ lane: z.number(), leased: z.number() }),
-    sql`select lane, count(*) as leased from execution where state = 'leased' group by lane`,
+    z.object({ lane: z.number(), ownerLane: z.number(), leased: z.number() }),
+    sql`
+      select lane, owner_lane as "ownerLane", count(*) as leased
+      from execution where state = 'leased' group by lane, owner_lane
+    `,
   );
-  return new Map(rows.map(({ lane, leased }) => [lane, leased]));
+  const lanes = new Map<number, number>();
+  const owners = new Map<number, number>();
+  for (const { lane, ownerLane, leased } of rows) {
+    lanes.set(lane, (lanes.get(lane) ?? 0) + leased);
+    owners.set(ownerLane, (owners.get(ownerLane) ?? 0) + leased);
+  }
+  return { lanes, owners };
 }
 
 const LeasedRow = z

@@ -1,9 +1,11 @@
 import { platformKey } from "#core/platform.ts";
+import type { RecentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
 import { claimCandidates, leasedByLane, leaseExecutions } from "./claim-executions.store.ts";
 import type { LeasedExecution } from "./lease.ts";
 import { orderClaims } from "./order-claims.ts";
 import { preferIndexes } from "./prefer-indexes.store.ts";
+import { seatWorkers } from "./seat-workers.ts";
 import type { RegisteredWorker } from "./worker.store.ts";
 
 /** Executions handed out by one statement at most. */
@@ -15,6 +17,9 @@ export interface ClaimingWorker {
   readonly worker: RegisteredWorker;
   readonly most: number;
 }
+
+/** What each worker process was handed last, by lane. */
+export type LastLanes = RecentlyUsed<number>;
 
 export interface Round {
   /** In the order of the claims. */
@@ -32,6 +37,7 @@ export interface Round {
 export async function claimRound(
   tx: Tx,
   claims: readonly ClaimingWorker[],
+  lastLanes: LastLanes,
   lease: { readonly now: Date; readonly until: Date; readonly overdueAfterMs: number },
 ): Promise<Round> {
   const haul: LeasedExecution[][] = claims.map(() => []);
@@ -40,21 +46,43 @@ export async function claimRound(
   for (const group of groupsOf(claims)) {
     const [first] = group;
     if (first === undefined) continue;
-    const seats = seatsOf(group);
-    const candidates = await claimCandidates(tx, first.claim.worker, seats.length, spare);
+    const seekers = group.map(({ claim: { worker, most } }) => ({
+      most,
+      lastLane: lastLanes.peek(worker.instanceId),
+    }));
+    const seatCount = Math.min(
+      mostPerRound,
+      seekers.reduce((sum, { most }) => sum + most, 0),
+    );
+    const candidates = await claimCandidates(tx, first.claim.worker, seatCount, spare);
     if (candidates.length === 0) continue;
     const busy = await leasedByLane(tx);
-    const ordered = orderClaims(candidates, { ...lease, busy }).slice(0, 2 * seats.length + spare);
+    // Where several choose at once, each finds its own among what goes first.
+    const [alone, ...more] = seekers;
+    const preferredLane = more.length === 0 ? alone?.lastLane : undefined;
+    const ordered = orderClaims(candidates, { ...lease, busy, preferredLane }).slice(
+      0,
+      2 * seatCount + spare,
+    );
+    const laneById = new Map(ordered.map(({ id, lane }) => [id, lane]));
+    const seats = seatWorkers(
+      seekers,
+      ordered.map(({ lane }) => lane),
+      mostPerRound,
+    ).flatMap((index) => group[index]?.claim.worker ?? []);
     const handedOut = await leaseExecutions(
       tx,
       ordered.map(({ id }) => id),
-      seats.map(({ claim }) => claim.worker),
+      seats,
       lease.now,
       lease.until,
     );
     const indexOf = new Map(group.map(({ claim, index }) => [claim.worker.instanceId, index]));
-    for (const { instanceId, execution } of handedOut)
+    for (const { instanceId, execution } of handedOut) {
       haul[indexOf.get(instanceId) ?? -1]?.push(execution);
+      const lane = laneById.get(execution.lease.executionId);
+      if (lane !== undefined) lastLanes.set(instanceId, lane);
+    }
     hasMore ||=
       handedOut.length === mostPerRound ||
       handedOut.length < Math.min(seats.length, candidates.length);
@@ -78,13 +106,4 @@ function groupsOf(claims: readonly ClaimingWorker[]): Placed[][] {
   return [...groups.values()].toSorted(
     ([a], [b]) => (a?.claim.worker.sizeClass ?? 0) - (b?.claim.worker.sizeClass ?? 0),
   );
-}
-
-/** One seat for each worker, then a second for each, and so on: what is short is spread. */
-function seatsOf(group: readonly Placed[]): Placed[] {
-  const deepest = Math.max(...group.map(({ claim }) => claim.most));
-  const seats: Placed[] = [];
-  for (let depth = 0; depth < deepest && seats.length < mostPerRound; depth++)
-    seats.push(...group.filter(({ claim }) => claim.most > depth));
-  return seats.slice(0, mostPerRound);
 }

@@ -1,7 +1,7 @@
 import type { Tx } from "#db/db.ts";
 import { countInLanes, type Head } from "./count-in-lanes.store.ts";
 import { topLane } from "./fair-lane.ts";
-import { type LaneState, turnsAhead } from "./turns-ahead.ts";
+import { type LaneState, ownersOf, turnsAhead } from "./turns-ahead.ts";
 
 /** About how many go before it, of those that its workers could take. */
 export interface Ahead {
@@ -24,18 +24,25 @@ const everyPlace = Number.MAX_SAFE_INTEGER;
 interface Counting {
   readonly invocation: string;
   readonly lane: number;
+  readonly ownerLane: number;
   readonly place: number;
   readonly priority: number;
   /** Its row's address. */
   readonly row: string;
 }
 
-/** Counts in the order of orderClaims: the top class, what is overdue, then turns between lanes. */
+/** The lanes as they stand, and how much each owner has running. */
+interface Standing {
+  readonly open: readonly LaneState[];
+  readonly ownersLeased: ReadonlyMap<number, number>;
+}
+
+/** Counts in the order of orderClaims: the top class, what is overdue, then turns. */
 export async function countAhead(
   tx: Tx,
   asked: Counting,
   heads: readonly Head[],
-  open: readonly LaneState[],
+  standing: Standing,
   overdue: { readonly isOverdue: boolean; readonly overduePlace: number },
 ): Promise<Ahead> {
   const headsOf = (wanted: number) => heads.filter(({ lane }) => lane === wanted);
@@ -60,9 +67,9 @@ export async function countAhead(
     tx,
     headsOf(topLane).map((head) => ({ head, before: everyPlace, most: mostCounted })),
   );
-  const leased = open.find(({ lane }) => lane === asked.lane)?.leased ?? 0;
+  const leased = standing.open.find(({ lane }) => lane === asked.lane)?.leased ?? 0;
   const ours = { turn: leased + ofOwn + 1, priority: asked.priority };
-  const others = await countOthers(tx, asked, heads, open, ours, overdue);
+  const others = await countOthers(tx, asked, heads, standing, ours, overdue);
   const isMore = [ofOwn, sumOf(top, "count")].some((count) => count >= mostCounted);
   return {
     top: sumOf(top, "count"),
@@ -77,7 +84,7 @@ async function countOthers(
   tx: Tx,
   asked: Counting,
   heads: readonly Head[],
-  open: readonly LaneState[],
+  { open, ownersLeased }: Standing,
   ours: { readonly turn: number; readonly priority: number },
   { isOverdue, overduePlace }: { readonly isOverdue: boolean; readonly overduePlace: number },
 ): Promise<{ readonly count: number; readonly isMore: boolean }> {
@@ -86,25 +93,51 @@ async function countOthers(
     fewestCounted,
     Math.ceil(mostCountedOfOthers / Math.max(1, rest.length)),
   );
-  const turns = new Map(open.map((state) => [state.lane, turnsAhead(ours, state)]));
+  const siblings = open.filter(({ ownerLane }) => ownerLane === asked.ownerLane);
+  const inOwner = siblings.reduce(
+    (sum, lane) => (lane.lane === asked.lane ? sum : sum + turnsAhead(ours, lane)),
+    ours.turn - 1 - (siblings.find(({ lane }) => lane === asked.lane)?.leased ?? 0),
+  );
+  const ownersTurn = {
+    turn: (ownersLeased.get(asked.ownerLane) ?? 0) + inOwner + 1,
+    priority: asked.priority,
+  };
+  const ofOwner = new Map(
+    [...ownersOf(open, ownersLeased)].map(([owner, state]) => [
+      owner,
+      turnsAhead(ownersTurn, state),
+    ]),
+  );
+  /** Lanes of the same owner have turns of their own; those of another share the owner's. */
+  const groupOf = (head: Pick<Head, "lane" | "ownerLane">) =>
+    head.ownerLane === asked.ownerLane ? `lane ${head.lane}` : `owner ${head.ownerLane}`;
+  const turns = new Map(
+    open.map((state) => [
+      groupOf(state),
+      state.ownerLane === asked.ownerLane
+        ? turnsAhead(ours, state)
+        : (ofOwner.get(state.ownerLane) ?? 0),
+    ]),
+  );
   const stretches = rest.map((head) => {
     if (isOverdue) return { head, before: asked.place, most: deepest };
     // Where something is overdue, that counts for more than turns.
     if (head.place < overduePlace) {
-      turns.delete(head.lane);
+      turns.delete(groupOf(head));
       return { head, before: overduePlace, most: deepest };
     }
-    return { head, before: everyPlace, most: Math.min(deepest, turns.get(head.lane) ?? 0) };
+    return { head, before: everyPlace, most: Math.min(deepest, turns.get(groupOf(head)) ?? 0) };
   });
   if (isOverdue) turns.clear();
   const counted = await countInLanes(tx, stretches);
-  const byLane = new Map<number, number>();
-  stretches.forEach(({ head: { lane } }, i) => {
-    const sum = (byLane.get(lane) ?? 0) + (counted[i]?.count ?? 0);
-    byLane.set(lane, Math.min(sum, turns.get(lane) ?? sum));
+  const byGroup = new Map<string, number>();
+  stretches.forEach(({ head }, i) => {
+    const group = groupOf(head);
+    const sum = (byGroup.get(group) ?? 0) + (counted[i]?.count ?? 0);
+    byGroup.set(group, Math.min(sum, turns.get(group) ?? sum));
   });
   return {
-    count: [...byLane.values()].reduce((sum, count) => sum + count, 0),
+    count: [...byGroup.values()].reduce((sum, count) => sum + count, 0),
     isMore: counted.some(({ count }) => count >= deepest),
   };
 }

@@ -7,6 +7,7 @@ export interface Head {
   readonly requirements: string;
   readonly sizeClass: number;
   readonly lane: number;
+  readonly ownerLane: number;
   readonly place: number;
   readonly priority: number;
 }

@@ -120,6 +120,7 @@ export async function finishHeld(
     id: each.id,
     attempt: each.attempt,
     epoch: each.epoch,
+    started_at: each.startedAt,
     finished_at: each.finishedAt,
     outcome: each.outcome,
     exit_code: each.exitCode,
@@ -134,12 +135,14 @@ export async function finishHeld(
   await tx.run(sql`
     update execution
     set state = 'finished', leased_until = null, finished_at = over.finished_at,
+        started_at = coalesce(execution.started_at, over.started_at),
         outcome = over.outcome, exit_code = over.exit_code, result = decode(over.result, 'hex'),
         message = over.message, missing_inputs = over.missing_inputs, user_ms = over.user_ms,
         system_ms = over.system_ms, peak_memory_bytes = over.peak_memory_bytes,
         measured_by = over.measured_by
     from json_to_recordset(${JSON.stringify(rows)}::json) as over (
-      id uuid, attempt integer, epoch bigint, finished_at timestamptz, outcome text,
+      id uuid, attempt integer, epoch bigint, started_at timestamptz, finished_at timestamptz,
+      outcome text,
       exit_code integer, result text, message text, missing_inputs text[], user_ms bigint,
       system_ms bigint, peak_memory_bytes bigint, measured_by text)
     where execution.id = over.id and state = 'leased'

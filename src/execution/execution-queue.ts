@@ -1,11 +1,14 @@
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
+import { coalescer } from "#core/coalescer.ts";
 import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Db, Tx } from "#db/db.ts";
+import { together } from "#db/together.ts";
 import { cancelExecutions } from "./cancel-executions.ts";
 import { claimDesk } from "./claim-desk.ts";
-import { coalescer } from "./coalescer.ts";
+import { drainChannel } from "./drain.store.ts";
+import { durationOracle } from "./duration-oracle.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
 import { type ExecutionWatch, executionWatch } from "./execution-watch.ts";
 import { type Heartbeat, type HeartbeatAnswer, takeHeartbeats } from "./heartbeat.ts";
@@ -30,9 +33,13 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   readonly times: QueueTimes;
   /** Resolves when the request is durable, together with what was submitted meanwhile. */
   submit(request: ExecutionRequest): Promise<Submitted>;
+  /** Submits inside a transaction of `transaction`, together with what else becomes true. In their order. */
+  submitIn(tx: Tx, requests: readonly ExecutionRequest[]): Promise<Submitted[]>;
   /** Runs a transaction that may submit executions; waiting workers get them with its commit. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Inside a transaction. Run what it answers after the commit. */
+  /** Those of the executions, which `lockForCancelling` has locked in this transaction, that somebody waits for. */
+  stillWanted(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;
+  /** Cancels those that nobody waits for, inside a transaction. Run what it answers after the commit. */
   cancel(tx: Tx, ids: readonly ExecutionId[]): Promise<AfterCommit>;
 
   /**
@@ -94,8 +101,11 @@ export async function openExecutionQueue(parts: {
     giveBack: (leased) => void release(leased.map(({ lease }) => lease)).catch(() => {}),
   });
 
+  const oracle = durationOracle(clock);
+  const submitIn = async (tx: Tx, requests: readonly ExecutionRequest[]) =>
+    submitExecutions(tx, await oracle.foresee(tx, requests), clock.now());
   const submitting = coalescer((requests: readonly ExecutionRequest[]) =>
-    desk.transaction((tx) => submitExecutions(tx, requests, clock.now())),
+    desk.transaction((tx) => submitIn(tx, requests)),
   );
 
   const ending = coalescer(async (endings: readonly EndingLease[]) => {
@@ -119,20 +129,22 @@ export async function openExecutionQueue(parts: {
       await commitWithoutWaiting(tx);
       await preferIndexes(tx);
       const news = await markStarted(tx, started, clock.now());
-      await notifyExecutions(
-        tx,
-        news.map(({ executionId }) => executionId),
-      );
-      const after =
+      const [current, after] = await together([
+        currentLeases(tx, leases),
         news.length === 0
           ? undefined
-          : await hooks.onProgress?.(
+          : hooks.onProgress?.(
               tx,
               news.map(({ executionId: id, attempt }) => ({ id, kind: "started", attempt })),
-            );
-      return { current: new Set((await currentLeases(tx, leases)).map(leaseKey)), after };
+            ),
+        // This server hears of it, too: nobody waits for it so eagerly as for an end.
+        notifyExecutions(
+          tx,
+          news.map(({ executionId }) => executionId),
+        ),
+      ]);
+      return { current: new Set(current.map(leaseKey)), after };
     });
-    watch.changed(leases.map(({ executionId }) => executionId));
     after?.();
     return leases.map((lease) => current.has(leaseKey(lease)));
   });
@@ -170,6 +182,7 @@ export async function openExecutionQueue(parts: {
 
   const listeners = await Promise.all([
     db.listen(queueChannel, () => desk.wake()),
+    db.listen(drainChannel, () => desk.turnAway()),
     db.listen(executionChannel, (payload) => {
       if (payload === "") watch.changedAll();
       else watch.changed(payload.split(",") as ExecutionId[]);
@@ -186,9 +199,12 @@ export async function openExecutionQueue(parts: {
   return {
     times,
     submit: (request) => submitting.add(request),
+    submitIn,
     transaction: (work) => desk.transaction(work),
     follow: (id, signal) => watch.follow(id, signal),
     waitForEnd: (id, signal) => watch.waitForEnd(id, signal),
+
+    stillWanted: async (tx, ids) => (await hooks.stillWanted?.(tx, ids)) ?? [],
 
     async cancel(tx, ids) {
       const after = await cancelExecutions(tx, ids, clock.now(), hooks);
@@ -208,6 +224,7 @@ export async function openExecutionQueue(parts: {
     },
 
     async claim(process, most, waitMs, signal) {
+      const asOf = desk.turnings();
       const worker = await lookingUp.add(process);
       if (worker === undefined) {
         throw new Fault(
@@ -215,8 +232,8 @@ export async function openExecutionQueue(parts: {
           `the worker ${process.name} is not registered, or was replaced`,
         );
       }
-      if (worker.draining || most < 1) return [];
-      return desk.claim({ worker, most, waitMs, signal });
+      if (most < 1) return [];
+      return desk.claim({ worker, most, waitMs, signal, isResting: worker.draining, asOf });
     },
 
     heartbeat: (beat) => beating.add(beat),

@@ -1,5 +1,5 @@
+import { coalescer } from "#core/coalescer.ts";
 import { Fault } from "#core/fault.ts";
-import { coalescer } from "./coalescer.ts";
 import type { ExecutionId } from "./execution.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
 import type { ExecutionView } from "./read-executions.store.ts";

@@ -17,6 +17,11 @@ export function laneOf(request: {
   return request.top === true ? topLane : fairLane(request.project, request.invocation);
 }
 
+/** The number under which an owner's turns are counted. */
+export function ownerLaneOf({ owner = "" }: { readonly owner?: string | undefined }): number {
+  return hashed(owner);
+}
+
 /**
  * The lane in which an invocation waits.
  *
@@ -25,9 +30,13 @@ export function laneOf(request: {
  * McKenney's stochastic fairness queueing (1990). Two that meet in one lane share its turns.
  */
 export function fairLane(project: string, invocation: string): number {
+  return hashed(`${project}\n${invocation}`);
+}
+
+function hashed(name: string): number {
   // FNV-1a over UTF-16 units: short, and good enough to spread names.
   let hash = 0x811c9dc5;
-  for (const char of `${project}\n${invocation}`) {
+  for (const char of name) {
     hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193);
   }
   // The low bits of FNV mix worst, hence the fold.

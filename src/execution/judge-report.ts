@@ -1,4 +1,4 @@
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Outcome } from "./execution.ts";
 import type { Usage } from "./finished-execution.ts";
@@ -11,12 +11,16 @@ export interface FinishReport {
   readonly lease: Lease;
   readonly outcome: Exclude<Outcome, "worker_lost">;
   readonly exitCode?: number | undefined;
+  /** When its process started. What is over in a moment is not said to have started before. */
+  readonly startedAt?: Date | undefined;
   /** A serialised REv2 ActionResult. */
   readonly result?: Uint8Array | undefined;
   readonly usage?: Usage | undefined;
   readonly message?: string | undefined;
   /** Input blobs that were not to be had; they end the execution at once. */
   readonly missingInputs?: readonly Digest[] | undefined;
+  /** That of the digests in the result; SHA-256 when it is not said. */
+  readonly digestFunction?: DigestFunction | undefined;
 }
 
 /**
@@ -26,7 +30,7 @@ export interface FinishReport {
  * again; one with another exit code than 0 is none; a result that is no legal one would be illegal again.
  */
 export async function judgeReport(
-  { outcome, ...report }: FinishReport,
+  { outcome, digestFunction = "sha256", ...report }: FinishReport,
   hooks: Pick<QueueHooks, "missingOutputs">,
 ): Promise<EndingLease> {
   const lacksInputs = (report.missingInputs ?? []).length > 0;
@@ -40,7 +44,7 @@ export async function judgeReport(
   if (report.result === undefined)
     return reported("infrastructure_error", "the worker sent no result");
   try {
-    const missing = (await hooks.missingOutputs?.(report.result)) ?? [];
+    const missing = (await hooks.missingOutputs?.(report.result, digestFunction)) ?? [];
     if (missing.length === 0) return reported("succeeded");
     const names = missing.slice(0, 10).map(digestKey).join(", ");
     return reported(

@@ -11,13 +11,17 @@ const queued = (lane: number, place: number, changes: Partial<Candidate> = {}): 
   id: executionId(),
   sizeClass: 1,
   lane,
+  ownerLane: 0,
   place,
   priority: 0,
   queuedAt: now,
   ...changes,
 });
-const ordered = (candidates: readonly Candidate[], busy = new Map<number, number>()) =>
-  orderClaims(candidates, { busy, now, overdueAfterMs: 15 * minute });
+const ordered = (
+  candidates: readonly Candidate[],
+  lanes = new Map<number, number>(),
+  owners = new Map<number, number>(),
+) => orderClaims(candidates, { busy: { lanes, owners }, now, overdueAfterMs: 15 * minute });
 const lanes = (candidates: readonly Candidate[]) => candidates.map(({ lane }) => lane).join("");
 
 test("lanes take turns, whoever came first with however much", () => {
@@ -39,6 +43,36 @@ test("a hundred steps of priority double the share", () => {
   ]);
 
   expect(lanes(ordered(candidates)).slice(0, 9)).toBe("121121121");
+});
+
+test("ten builds of one owner get what one build of another gets", () => {
+  const many = Array.from({ length: 10 }, (_, i) => queued(10 + i, i, { ownerLane: 1 }));
+  const one = Array.from({ length: 10 }, (_, i) => queued(50, 100 + i, { ownerLane: 2 }));
+
+  const owners = ordered([...many, ...one]).map(({ ownerLane }) => ownerLane);
+
+  expect(owners.join("")).toBe("12".repeat(10));
+});
+
+test("an owner who has much running waits, whatever lane its next thing is in", () => {
+  const candidates = [
+    queued(1, 1, { ownerLane: 1 }),
+    queued(2, 2, { ownerLane: 1 }),
+    queued(3, 8, { ownerLane: 2 }),
+    queued(3, 9, { ownerLane: 2 }),
+  ];
+
+  expect(lanes(ordered(candidates, new Map(), new Map([[1, 2]])))).toBe("3312");
+});
+
+test("of lanes whose turn it is alike, the one that the worker had goes first", () => {
+  const candidates = [queued(1, 1), queued(2, 2), queued(1, 3), queued(2, 4)];
+  const busy = { lanes: new Map<number, number>(), owners: new Map<number, number>() };
+  const order = (preferredLane?: number) =>
+    lanes(orderClaims(candidates, { busy, now, overdueAfterMs: 15 * minute, preferredLane }));
+
+  expect(order()).toBe("1212");
+  expect(order(2)).toBe("2121");
 });
 
 test("a worker's own size class goes first", () => {

@@ -8,9 +8,11 @@ import { sql } from "#db/sql.ts";
  * sequential scan is cheapest. Such a plan would still be used at a hundred thousand rows.
  */
 export async function preferIndexes(tx: Tx): Promise<void> {
-  await tx.run(sql`
-    select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)
-  `);
+  travel(
+    tx.run(sql`
+      select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)
+    `),
+  );
 }
 
 /**
@@ -19,5 +21,10 @@ export async function preferIndexes(tx: Tx): Promise<void> {
  * For what a crash may undo without harm, because somebody says it again.
  */
 export async function commitWithoutWaiting(tx: Tx): Promise<void> {
-  await tx.run(sql`select set_config('synchronous_commit', 'off', true)`);
+  travel(tx.run(sql`select set_config('synchronous_commit', 'off', true)`));
+}
+
+/** Not waited for, so that it travels with the next statement; which fails, too, if this should. */
+function travel(sent: Promise<unknown>): void {
+  sent.catch(() => {});
 }

@@ -1,4 +1,5 @@
 import type { Tx } from "#db/db.ts";
+import { together } from "#db/together.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
 import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
 
@@ -20,6 +21,9 @@ export async function publishFinished(
 ): Promise<AfterCommit | undefined> {
   if (finished.length === 0) return undefined;
   const cacheable = finished.filter(isCacheable);
-  if (cacheable.length > 0) await hooks.recordResults?.(tx, cacheable);
-  return hooks.onFinished?.(tx, finished);
+  const [, after] = await together([
+    cacheable.length > 0 ? hooks.recordResults?.(tx, cacheable) : undefined,
+    hooks.onFinished?.(tx, finished),
+  ]);
+  return after;
 }

@@ -1,4 +1,4 @@
-import type { Digest } from "#core/digest.ts";
+import type { Digest, DigestFunction } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
 import type { ExecutionId } from "./execution.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
@@ -24,9 +24,13 @@ export interface QueueHooks {
   /**
    * Blobs that a result names and the store lacks. Asked before the transaction, since it takes time.
    *
+   * @param digestFunction That of the digests in the result.
+   *
    * Throws `invalid_argument` when the result is no legal one: the execution has then failed.
    */
-  missingOutputs?(result: Uint8Array): Promise<readonly Digest[]>;
+  missingOutputs?(result: Uint8Array, digestFunction: DigestFunction): Promise<readonly Digest[]>;
+  /** Those of the executions, which are locked, that somebody waits for; nobody when absent. */
+  stillWanted?(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;
   /** Keeps the results of those that succeeded and may be cached. */
   recordResults?(tx: Tx, finished: readonly FinishedExecution[]): Promise<void>;
   onFinished?(tx: Tx, finished: readonly FinishedExecution[]): Promise<AfterCommit | undefined>;

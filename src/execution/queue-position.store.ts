@@ -45,6 +45,7 @@ const Asked = z.object({
   sizeClass: z.number(),
   invocation: z.string(),
   lane: z.number(),
+  ownerLane: z.number(),
   place: z.number(),
   priority: z.number(),
   queuedAt: z.date(),
@@ -68,7 +69,8 @@ export async function queuePosition(
   const [asked] = await tx.many(
     Asked,
     sql`
-      select state, worker, requirements, size_class as "sizeClass", invocation, lane, place, priority,
+      select state, worker, requirements, size_class as "sizeClass", invocation, lane,
+        owner_lane as "ownerLane", place, priority,
         queued_at as "queuedAt", ctid::text as row
       from execution where id = ${id}
     `,
@@ -105,23 +107,29 @@ export async function queuePosition(
   }
   const heads = await lanesOf(tx, suitable);
   const leased = await leasedByLane(tx);
-  const open = laneStates(heads, leased);
+  const open = laneStates(heads, leased.lanes);
   return {
     ...about,
     freeAt: await soonestFree(tx, asked.requirements, asked.sizeClass, aliveSince),
-    ahead: await countAhead(tx, asked, heads, open, {
-      isOverdue: overdue,
-      overduePlace: queuePlace({
-        queuedAt: new Date(now.getTime() - times.overdueAfterMs),
-        priority: 0,
-        timeoutMs: Number.MAX_SAFE_INTEGER,
-      }),
-    }),
+    ahead: await countAhead(
+      tx,
+      asked,
+      heads,
+      { open, ownersLeased: leased.owners },
+      {
+        isOverdue: overdue,
+        overduePlace: queuePlace({
+          queuedAt: new Date(now.getTime() - times.overdueAfterMs),
+          priority: 0,
+          timeoutMs: Number.MAX_SAFE_INTEGER,
+        }),
+      },
+    ),
     share: shareOf(
       asked.lane,
       open.filter(({ lane }) => lane !== topLane),
     ),
-    laneRunning: leased.get(asked.lane) ?? 0,
+    laneRunning: leased.lanes.get(asked.lane) ?? 0,
   };
 }
 
@@ -129,6 +137,7 @@ const HeadRow = z.object({
   requirements: z.string(),
   sizeClass: z.number(),
   lane: z.number(),
+  ownerLane: z.number(),
   place: z.number(),
   priority: z.number(),
 });
@@ -141,7 +150,8 @@ function lanesOf(tx: Tx, suitable: readonly WorkerOffer[]): Promise<Head[]> {
     HeadRow,
     sql`
       with recursive ${openLanes(sql`requirements::jsonb <@ any(${platforms}::jsonb[])`, greatest)}
-      select requirements, size_class as "sizeClass", lane, place, priority from open_lane
+      select requirements, size_class as "sizeClass", lane, owner_lane as "ownerLane", place, priority
+      from open_lane
     `,
   );
 }
@@ -152,8 +162,9 @@ function laneStates(heads: readonly Head[], leased: ReadonlyMap<number, number>)
     const known = first.get(head.lane);
     if (known === undefined || head.place < known.place) first.set(head.lane, head);
   }
-  return [...first.values()].map(({ lane, priority }) => ({
+  return [...first.values()].map(({ lane, ownerLane, priority }) => ({
     lane,
+    ownerLane,
     priority,
     leased: leased.get(lane) ?? 0,
   }));

@@ -129,6 +129,7 @@ test("of an execution whose worker is silent it is said until when that may last
 test("as many are handed out before an execution as were said to be ahead", async () => {
   const wave = fc.record({
     invocation: fc.constantFrom("a", "b", "c"),
+    isTheirs: fc.boolean(),
     top: fc.constantFrom(true, false, false, false),
     agoMs: fc.integer({ min: 0, max: 20 }).map((minutes) => minutes * minute),
     count: fc.integer({ min: 1, max: 5 }),
@@ -140,10 +141,12 @@ test("as many are handed out before an execution as were said to be ahead", asyn
       // The older first, each in an order of its own, so that no two places are equal.
       let lengthMs = 1_000_000;
       const all: ExecutionRequest[] = [];
-      for (const { invocation, top, agoMs, count } of waves) {
+      for (const { invocation, isTheirs, top, agoMs, count } of waves) {
+        // An invocation is one owner's.
+        const owner = isTheirs && invocation === "c" ? "they" : "us";
         const requests = Array.from({ length: count }, () => {
           lengthMs -= 1_000;
-          return aRequest({ invocation, top, expectedDurationMs: lengthMs });
+          return aRequest({ invocation, owner, top, expectedDurationMs: lengthMs });
         });
         all.push(...requests);
         await submit(requests, agoMs);

@@ -43,6 +43,7 @@ export interface ExecutionView {
   /** The attempts made so far, the one under way included. */
   readonly attempt: number;
   readonly cancelRequested: boolean;
+  readonly queuedAt: Date;
   readonly state: ExecutionState;
   /** Set when, and only when, it is finished. */
   readonly finished: FinishedExecution | undefined;
@@ -73,6 +74,7 @@ export async function readExecutions(
     actionDigest: row.actionDigest,
     attempt: row.attempt,
     cancelRequested: row.cancelRequested,
+    queuedAt: row.queuedAt,
     state: stateOf(row),
     finished: finishedOf(row),
   }));

@@ -1,6 +1,7 @@
 import type { Digest } from "#core/digest.ts";
 import { keepableText } from "#core/keepable-text.ts";
 import type { Tx } from "#db/db.ts";
+import { together } from "#db/together.ts";
 import { decideAfterReport, type LeaseEnd } from "./decide-after-report.ts";
 import {
   type EndedAttempt,
@@ -24,6 +25,8 @@ export interface EndingLease {
   readonly lease: Lease;
   readonly end: LeaseEnd;
   readonly exitCode?: number | undefined;
+  /** When its process started, should nobody have said so before. By the worker's clock. */
+  readonly startedAt?: Date | undefined;
   /** A serialised REv2 ActionResult. */
   readonly result?: Uint8Array | undefined;
   readonly usage?: Usage | undefined;
@@ -80,36 +83,39 @@ export async function settleLeases(
       return "accepted";
     }
     const message = messageOfEnding(ending, row);
-    attempts.push({ held: row, finishedAt: rules.now, outcome: decision.outcome, message });
+    const known = { ...row, startedAt: row.startedAt ?? startIn(ending, row.leasedAt, rules.now) };
+    attempts.push({ held: known, finishedAt: rules.now, outcome: decision.outcome, message });
     if (decision.kind === "requeue") requeued.push(row);
-    else finished.push(finishedFrom(row, ending, decision.outcome, message, rules.now));
+    else finished.push(finishedFrom(known, ending, decision.outcome, message, rules.now));
     return "accepted";
   });
 
   const again = [...requeued, ...returned];
-  if (attempts.length > 0) await recordAttempts(tx, attempts);
-  if (requeued.length > 0) await requeueHeld(tx, requeued, true);
-  if (returned.length > 0) {
-    await dropAttemptLogs(tx, returned);
-    await requeueHeld(tx, returned, false);
-  }
-  if (again.length > 0) await notifyQueue(tx);
-  if (finished.length > 0) {
-    await finishHeld(tx, finished);
-    await countFinished(tx, countByWorker(finished));
-  }
-  await notifyExecutions(
-    tx,
-    [...finished, ...again].map(({ id }) => id),
-  );
-  const afterFinish = await publishFinished(tx, finished, rules.hooks);
-  const afterProgress =
+  const stored = [
+    ...(attempts.length > 0 ? [recordAttempts(tx, attempts)] : []),
+    ...(requeued.length > 0 ? [requeueHeld(tx, requeued, true)] : []),
+    ...(returned.length > 0
+      ? [dropAttemptLogs(tx, returned), requeueHeld(tx, returned, false)]
+      : []),
+    ...(again.length > 0 ? [notifyQueue(tx)] : []),
+    ...(finished.length > 0
+      ? [finishHeld(tx, finished), countFinished(tx, countByWorker(finished))]
+      : []),
+    notifyExecutions(
+      tx,
+      [...finished, ...again].map(({ id }) => id),
+    ),
+  ];
+  const [afterFinish, afterProgress] = await together([
+    publishFinished(tx, finished, rules.hooks),
     again.length === 0
       ? undefined
-      : await rules.hooks.onProgress?.(
+      : rules.hooks.onProgress?.(
           tx,
           again.map(({ id, attempt }) => ({ id, kind: "queued" as const, attempt })),
-        );
+        ),
+    ...stored,
+  ]);
   return {
     verdicts,
     afterCommit() {
@@ -117,6 +123,12 @@ export async function settleLeases(
       afterProgress?.();
     },
   };
+}
+
+/** A worker's clock may be wrong; nothing starts before it was handed out, or later than it ends. */
+function startIn({ end, startedAt }: EndingLease, leasedAt: Date, now: Date): Date | null {
+  if (end.kind !== "reported" || startedAt === undefined) return null;
+  return new Date(Math.min(Math.max(startedAt.getTime(), leasedAt.getTime()), now.getTime()));
 }
 
 function finishedFrom(

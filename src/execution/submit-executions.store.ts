@@ -5,7 +5,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { checkRequest, requirementsText } from "./check-request.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
-import { laneOf, topLane } from "./fair-lane.ts";
+import { laneOf, ownerLaneOf, topLane } from "./fair-lane.ts";
 import { notifyQueue } from "./notify.store.ts";
 import { preferIndexes } from "./prefer-indexes.store.ts";
 import { queuePlace } from "./queue-place.ts";
@@ -69,6 +69,9 @@ function asRows(requests: readonly ExecutionRequest[], now: Date): string {
       size_class: request.sizeClass,
       invocation: request.invocation,
       lane: laneOf(request),
+      owner: request.owner ?? "",
+      owner_lane: ownerLaneOf(request),
+      kin: request.kin ?? [],
       place: queuePlace({ ...request, queuedAt: now }),
       priority: request.priority,
       timeout_ms: request.timeoutMs,
@@ -85,15 +88,17 @@ async function insertNew(tx: Tx, rows: string): Promise<ExecutionId[]> {
     z.object({ id: ExecutionId }),
     sql`
       insert into execution (
-        id, project, domain, action_digest, requirements, size_class, invocation, lane, place,
-        priority, timeout_ms, expected_duration_ms, do_not_cache, queued_at
+        id, project, domain, action_digest, requirements, size_class, invocation, owner, owner_lane,
+        kin, lane, place, priority, timeout_ms, expected_duration_ms, do_not_cache, queued_at
       )
       select
-        id, project, domain, action_digest, requirements, size_class, invocation, lane, place,
-        priority, timeout_ms, expected_duration_ms, do_not_cache, queued_at
+        id, project, domain, action_digest, requirements, size_class, invocation, owner, owner_lane,
+        array(select json_array_elements_text(kin)), lane, place, priority, timeout_ms,
+        expected_duration_ms, do_not_cache, queued_at
       from json_to_recordset(${rows}::json) as request (
         id uuid, project text, domain text, action_digest text, requirements text,
-        size_class integer, invocation text, lane smallint, place bigint, priority integer,
+        size_class integer, invocation text, owner text, owner_lane smallint, kin json,
+        lane smallint, place bigint, priority integer,
         timeout_ms bigint, expected_duration_ms bigint, do_not_cache boolean, queued_at timestamptz
       )
       order by project, domain, action_digest, place, id

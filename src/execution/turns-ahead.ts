@@ -4,27 +4,53 @@ import { weightOf } from "./lane-weight.ts";
 export interface LaneState {
   readonly lane: number;
   /** Of what is first in it. */
+  readonly ownerLane: number;
+  /** Of what is first in it. */
   readonly priority: number;
   readonly leased: number;
 }
 
 /**
- * How many turns another lane has before ours has its turn number `turn`.
+ * How many turns another lane, or owner, has before ours has its turn number `turn`.
  *
- * orderClaims gives turn n of a lane the score n / weight, and the lowest goes first. That all in a lane has
+ * orderClaims gives turn n the score n / weight, and the lowest goes first. That all in a lane has
  * its head's priority is a guess, which is why positions are told as "about".
  */
 export function turnsAhead(
   ours: { readonly turn: number; readonly priority: number },
-  other: LaneState,
+  other: Pick<LaneState, "priority" | "leased">,
 ): number {
   const score = ours.turn / weightOf(ours.priority);
   return Math.max(0, Math.ceil(score * weightOf(other.priority)) - 1 - other.leased);
 }
 
+/** The owners of lanes: the most urgent thing that each has, and how much it has running. */
+export function ownersOf(
+  open: readonly LaneState[],
+  leased: ReadonlyMap<number, number>,
+): Map<number, Pick<LaneState, "priority" | "leased">> {
+  const owners = new Map<number, Pick<LaneState, "priority" | "leased">>();
+  for (const { ownerLane, priority } of open) {
+    const most = Math.min(priority, owners.get(ownerLane)?.priority ?? priority);
+    owners.set(ownerLane, { priority: most, leased: leased.get(ownerLane) ?? 0 });
+  }
+  return owners;
+}
+
 /** The part of free workers that a lane may expect, by weight, while these lanes are open. */
 export function shareOf(lane: number, open: readonly LaneState[]): number {
-  const total = open.reduce((sum, { priority }) => sum + weightOf(priority), 0);
   const own = open.find((each) => each.lane === lane);
-  return own === undefined || total === 0 ? 1 : weightOf(own.priority) / total;
+  if (own === undefined) return 1;
+  const siblings = open.filter(({ ownerLane }) => ownerLane === own.ownerLane);
+  const owners = ownersOf(open, new Map());
+  const owner = owners.get(own.ownerLane) ?? own;
+  return partOf(owner, [...owners.values()]) * partOf(own, siblings);
+}
+
+function partOf(
+  one: Pick<LaneState, "priority">,
+  all: readonly Pick<LaneState, "priority">[],
+): number {
+  const total = all.reduce((sum, { priority }) => sum + weightOf(priority), 0);
+  return total === 0 ? 1 : weightOf(one.priority) / total;
 }

@@ -103,3 +103,17 @@ test("an execution stays top when somebody joins it in a greater hurry alone", a
 
   expect(first?.executionId).toBe(joined.id);
 });
+
+test("an operating system is found however it is spelled", async () => {
+  const queue = await queues.open();
+  const worker = aWorker("w", { platform: { OSFamily: "LINUX", ISA: "x86-64", pool: "Big" } });
+  await queue.register(worker);
+  const asked = aRequest({ platform: { OSFamily: "Linux", ISA: "X86-64", pool: "Big" } });
+  const other = aRequest({ platform: { OSFamily: "Linux", pool: "big" } });
+  await queue.submit(asked);
+  await queue.submit(other);
+
+  const leased = await queue.claim(worker, 5, 5_000, never);
+
+  expect(leased.map(({ lease }) => lease.executionId)).toEqual([asked.id]);
+});

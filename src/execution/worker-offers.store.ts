@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { takesNothingNew } from "./drain.store.ts";
 import type { ExecutionId } from "./execution.ts";
 
 const WorkerOffer = z.object({
@@ -32,7 +33,7 @@ export function workerOffers(tx: Tx, aliveSince: Date): Promise<WorkerOffer[]> {
       left join held on held.worker = worker.name
       cross join lateral (
         select case when last_seen_at < ${aliveSince} then 'silent'
-          when draining then 'draining' else 'alive' end as condition
+          when ${takesNothingNew} then 'draining' else 'alive' end as condition
       ) as judged
       group by platform, size_class, condition
       order by size_class, platform::text
@@ -56,7 +57,7 @@ export async function soonestFree(
     sql`
       select min(coalesce(started_at, leased_at) + expected_duration_ms * interval '1 millisecond') as at
       from execution join worker on worker.name = execution.worker
-      where state = 'leased' and worker.size_class >= ${sizeClass} and not draining
+      where state = 'leased' and worker.size_class >= ${sizeClass} and not ${takesNothingNew}
         and last_seen_at >= ${aliveSince} and ${requirements}::jsonb <@ platform
     `,
   );

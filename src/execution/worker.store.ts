@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { Platform } from "#core/platform.ts";
+import { Platform, spelledAlike } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { takesNothingNew } from "./drain.store.ts";
 import { ExecutionId } from "./execution.ts";
 import type { WorkerProcess } from "./lease.ts";
 
@@ -46,7 +47,7 @@ export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Dat
       name, instance_id, platform, size_class, slots, facilities, version, transport, host, lease_ms,
       registered_at, last_seen_at)
     values (
-      ${worker.name}, ${worker.instanceId}, ${JSON.stringify(worker.platform)}::jsonb,
+      ${worker.name}, ${worker.instanceId}, ${JSON.stringify(spelledAlike(worker.platform))}::jsonb,
       ${worker.sizeClass}, ${worker.slots}, ${JSON.stringify(worker.facilities)}::jsonb,
       ${worker.version}, ${worker.transport}, ${worker.host}, ${worker.leaseMs}, ${now}, ${now})
     on conflict (name) do update
@@ -76,8 +77,8 @@ export function knownWorkers(
   return tx.many(
     RegisteredWorker,
     sql`
-      select name, instance_id as "instanceId", platform, size_class as "sizeClass", draining,
-        lease_ms as "leaseMs"
+      select name, instance_id as "instanceId", platform, size_class as "sizeClass",
+        ${takesNothingNew} as draining, lease_ms as "leaseMs"
       from worker
       where name = any(${workers.map(({ name }) => name)}::text[])
         and instance_id = any(${workers.map(({ instanceId }) => instanceId)}::text[])
@@ -155,6 +156,8 @@ const ListedWorker = z.object({
   lastSeenAt: z.date(),
   draining: z.boolean(),
   finishedCount: z.number(),
+  /** Executions that it was handed and has not ended, begun or not. */
+  heldCount: z.number(),
   /** What it runs, oldest first. What it holds but has not begun is left out. */
   running: z.array(z.object({ executionId: ExecutionId, since: z.coerce.date() })),
 });
@@ -166,14 +169,18 @@ export function listWorkers(tx: Tx): Promise<ListedWorker[]> {
     ListedWorker,
     sql`
       select name, platform, size_class as "sizeClass", slots, facilities, version, transport, host,
-        lease_ms as "leaseMs", registered_at as "registeredAt", last_seen_at as "lastSeenAt", draining,
-        finished_count as "finishedCount",
-        coalesce((
-          select json_agg(json_build_object('executionId', id, 'since', started_at) order by started_at)
-          from execution
-          where state = 'leased' and started_at is not null and execution.worker = known.name
-        ), '[]') as running
-      from worker as known
+        lease_ms as "leaseMs", registered_at as "registeredAt", last_seen_at as "lastSeenAt",
+        ${takesNothingNew} as draining, finished_count as "finishedCount",
+        held.count as "heldCount", held.running
+      from worker cross join lateral (
+        select count(*),
+          coalesce(
+            json_agg(json_build_object('executionId', id, 'since', started_at) order by started_at)
+              filter (where started_at is not null),
+            '[]') as running
+        from execution
+        where state = 'leased' and execution.worker = worker.name
+      ) as held
       order by name
     `,
   );

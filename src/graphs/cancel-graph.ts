@@ -9,7 +9,6 @@ import {
   askToCancel,
   dropWishes,
   executionsAskedToEnd,
-  executionsWithoutWaiters,
   finishRunsWithoutExecution,
   finishSharedRuns,
   markCancelled,
@@ -21,13 +20,14 @@ import { graphsOfExecutions } from "./run.store.ts";
 /** The queue, as far as cancelling goes. */
 export interface CancellingQueue {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  stillWanted(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;
   cancel(tx: Tx, ids: readonly ExecutionId[]): Promise<AfterCommit>;
 }
 
 /**
  * Ends a graph, or some of its jobs: what waits is cancelled at once, what runs is asked to end.
  *
- * An execution that other runs wait for goes on for them. A graph that is over stays as it ended.
+ * An execution that other runs or clients wait for goes on for them. A graph that is over stays as it ended.
  * False when there is no such graph.
  */
 export async function cancelGraph(
@@ -73,7 +73,7 @@ export async function passCancellationsOn(db: Db, queue: CancellingQueue): Promi
     // Who joins an execution holds its row until the new run is stored. From here on, all waiters are known.
     await lockForCancelling(tx, asked);
     const graphs = await lockGraphs(tx, await graphsOfExecutions(tx, asked));
-    const shared = await finishSharedRuns(tx, asked);
+    const shared = await finishSharedRuns(tx, await queue.stillWanted(tx, asked));
     for (const graph of graphs) {
       const here = shared.filter(({ graphId }) => graphId === graph.id);
       await advanceStoredGraph(
@@ -82,7 +82,7 @@ export async function passCancellationsOn(db: Db, queue: CancellingQueue): Promi
         here.map(({ job }) => job),
       );
     }
-    return queue.cancel(tx, await executionsWithoutWaiters(tx, asked));
+    return queue.cancel(tx, asked);
   });
   after();
 }

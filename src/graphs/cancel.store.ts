@@ -90,14 +90,13 @@ export async function executionsAskedToEnd(tx: Tx): Promise<ExecutionId[]> {
 const EndedRun = z.object({ graphId: GraphId, job: z.string() });
 
 /**
- * Ends at once the runs that are to end, but share their execution with one that is not.
+ * Ends at once the runs that are to end, but whose executions, which are locked, others still want.
  *
- * The executions are locked: of two that share one and are to end at once, each
- * would otherwise leave it to the other.
+ * Of two that share one and are to end at once, each would without the lock leave it to the other.
  */
 export function finishSharedRuns(
   tx: Tx,
-  executions: readonly ExecutionId[],
+  wanted: readonly ExecutionId[],
 ): Promise<z.infer<typeof EndedRun>[]> {
   return tx.many(
     EndedRun,
@@ -105,13 +104,8 @@ export function finishSharedRuns(
       with ended as (
         update run
         set state = 'finished', outcome = 'cancelled', yield = 'cancelled', finished_at = now()
-        where execution_id = any(${executions}::uuid[])
+        where execution_id = any(${wanted}::uuid[])
           and state <> 'finished' and cancel_asked_at is not null
-          and exists (
-            select from run as other
-            where other.execution_id = run.execution_id and other.state <> 'finished'
-              and other.cancel_asked_at is null
-          )
         returning graph_id, job
       )
       update job set yield = 'cancelled', runs_left = 0
@@ -121,20 +115,20 @@ export function finishSharedRuns(
   );
 }
 
-/** Those of the executions, which are locked, that serve only runs which are to end. */
-export async function executionsWithoutWaiters(
+/** Those of the executions that a run or a batch waits for. A run that is to end does not. */
+export async function executionsWantedByRuns(
   tx: Tx,
   executions: readonly ExecutionId[],
 ): Promise<ExecutionId[]> {
   const rows = await tx.many(
     Execution,
     sql`
-      select execution_id as id
-      from run
+      select execution_id as id from run
       where execution_id = any(${executions}::uuid[]) and state <> 'finished'
-      group by execution_id
-      having bool_and(cancel_asked_at is not null)
-      order by 1
+        and cancel_asked_at is null
+      union
+      select execution_id from work_batch
+      where execution_id = any(${executions}::uuid[]) and state in ('queued', 'running')
     `,
   );
   return rows.map((row) => row.id);

@@ -93,6 +93,7 @@ function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRe
     priority: 0 - job.priority,
     top: job.top,
     invocation: job.graphId,
+    owner: job.submittedBy,
     timeoutMs: built.timeoutMs,
     doNotCache: false,
   };

@@ -19,12 +19,14 @@ import { openExecutionQueue } from "#execution/execution-queue.ts";
 import { openMirrors } from "#git/fetch-commit.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { openGit } from "#git/run-git.ts";
+import { executionsWantedByOperations } from "#invocations/operation.store.ts";
 import {
   ActionResultSchema,
   ActionSchema,
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { FindingsSchema } from "#proto/grange/worker/v1/worker_pb.ts";
+import { executionsWantedByRuns } from "./cancel.store.ts";
 import { CatalogShelf } from "./catalogs/catalog-shelf.ts";
 import { CommitInputReader } from "./commit-inputs.ts";
 import { TemplateEvaluator } from "./definitions/template-evaluator.ts";
@@ -59,6 +61,10 @@ export async function farmOfGraphs(db: Db) {
     clock: systemClock,
     logger,
     hooks: {
+      stillWanted: async (tx, ids) => [
+        ...(await executionsWantedByRuns(tx, ids)),
+        ...(await executionsWantedByOperations(tx, ids)),
+      ],
       async recordResults(tx, finished) {
         for (const { id, result, ...rest } of finished) {
           if (result === undefined) continue;

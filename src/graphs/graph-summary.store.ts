@@ -4,6 +4,7 @@ import { GraphState, JobState } from "#api/job-state.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import type { GraphId } from "./graph-id.ts";
+import { repositoryName } from "./repository-name.ts";
 
 const isoTime = z.date().transform((date) => date.toISOString());
 
@@ -63,6 +64,8 @@ export function graphSummaries(tx: Tx, which: Sql): Promise<GraphSummary[]> {
 export interface GraphListing {
   /** Of one repository; of all when absent. */
   readonly repository?: string | undefined;
+  /** Of this commit: the repository may then be written as its address, too. */
+  readonly commit?: string | undefined;
   readonly limit: number;
   /** Only graphs older than this one. */
   readonly before?: GraphId | undefined;
@@ -71,10 +74,15 @@ export interface GraphListing {
 /** Graphs, the newest first. */
 export function listGraphs(
   tx: Tx,
-  { repository, limit, before }: GraphListing,
+  { repository, commit, limit, before }: GraphListing,
 ): Promise<GraphSummary[]> {
   const conditions: Sql[] = [sql`true`];
-  if (repository !== undefined) conditions.push(sql`repository = ${repository}`);
+  if (commit !== undefined) conditions.push(sql`commit = ${commit}`);
+  if (repository !== undefined && commit === undefined) {
+    conditions.push(sql`repository = ${repository}`);
+  } else if (repository !== undefined) {
+    conditions.push(sql`repository = any(${[repository, repositoryName(repository)]})`);
+  }
   if (before !== undefined)
     conditions.push(sql`number < (select number from graph where id = ${before})`);
   const where = conditions.reduce((all, one) => sql`${all} and ${one}`);

@@ -1,4 +1,5 @@
 import type { Tx } from "#db/db.ts";
+import { together } from "#db/together.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import type { FinishedExecution } from "#execution/finished-execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
@@ -66,7 +67,7 @@ export async function onExecutionsFinished(
 
 /** The graphs with a run or a batch in one of these executions. */
 async function graphsServedBy(tx: Tx, ids: readonly ExecutionId[]): Promise<GraphId[]> {
-  return [...(await graphsOfExecutions(tx, ids)), ...(await graphsOfBatches(tx, ids))];
+  return (await together([graphsOfExecutions(tx, ids), graphsOfBatches(tx, ids)])).flat();
 }
 
 /**

@@ -19,6 +19,8 @@ const ReadyJob = z.object({
   commit: CommitSha,
   domain: TrustDomain,
   skipCache: z.boolean(),
+  /** Who asked for the graph. */
+  submittedBy: z.string(),
   /** Higher is sooner: the graph's and the job's own together, within the cap. */
   priority: z.number(),
   /** Of the one class that nothing overtakes. */
@@ -60,6 +62,7 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
       select taken.graph_id as "graphId", taken.name as job, taken.preparing_epoch as epoch,
              taken.preparing_failures as failures, taken.wanted as cause, definition.body as definition,
              repository.url, graph.commit, graph.domain, graph.skip_cache as "skipCache",
+             graph.submitted_by as "submittedBy",
              -- least() passes over the null of no cap.
              least(graph.priority + taken.priority, graph.priority_cap) as priority, graph.top,
              coalesce((

@@ -22,7 +22,9 @@ export type LockedGraph = z.infer<typeof LockedGraph>;
  *
  * Executions are always locked before graphs: the queue calls us with its rows in hand.
  */
-export function lockGraphs(tx: Tx, ids: readonly GraphId[]): Promise<LockedGraph[]> {
+export async function lockGraphs(tx: Tx, ids: readonly GraphId[]): Promise<LockedGraph[]> {
+  // As for each execution of a build tool.
+  if (ids.length === 0) return [];
   return tx.many(
     LockedGraph,
     sql`

@@ -99,6 +99,7 @@ async function queueOne(
     priority: 0 - batch.priority,
     top: batch.top,
     invocation: batch.graphId,
+    owner: batch.submittedBy,
     timeoutMs: built.timeoutMs,
     doNotCache: false,
   };

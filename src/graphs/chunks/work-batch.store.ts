@@ -20,6 +20,7 @@ const PlannedBatch = z.object({
   definition: z.custom<JobDefinition>((body) => typeof body === "object"),
   cause: RunCause,
   skipCache: z.boolean(),
+  submittedBy: z.string(),
   domain: TrustDomain,
   priority: z.number(),
   top: z.boolean(),
@@ -58,7 +59,7 @@ export function takePlannedBatches(
                      and work_item.state = 'batched') as items,
              chunked_run.input_root as "inputRoot", definition.body as definition, run.cause,
              chunked_run.skip_cache as "skipCache", graph.domain,
-             least(graph.priority + job.priority, graph.priority_cap) as priority, graph.top
+             graph.submitted_by as "submittedBy", least(graph.priority + job.priority, graph.priority_cap) as priority, graph.top
       from taken
       join chunked_run on chunked_run.graph_id = taken.graph_id and chunked_run.job = taken.job
         and chunked_run.run = taken.run

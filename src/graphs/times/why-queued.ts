@@ -8,16 +8,34 @@ import { counted, inWhile, spanText } from "./waiting-words.ts";
 type Leased = Extract<QueuePosition, { kind: "leased" }>;
 type Queued = Extract<QueuePosition, { kind: "queued" }>;
 
+/** How people call what waits, and that of which it is a part. */
+export interface WaitingNames {
+  readonly one: string;
+  readonly whole: string;
+  /** What helps when its worker is gone. */
+  readonly again: string;
+}
+
+const ofJobs: WaitingNames = {
+  one: "job",
+  whole: "graph",
+  again: "cancel the job, and retrigger it",
+};
+
 /** Why an execution is not handed out: nobody can run it, others go first, or all are busy. */
-export function whyQueued(position: QueuePosition, now: Date): WaitingReason {
-  if (position.kind === "leased") return whyNotBegun(position, now);
+export function whyQueued(
+  position: QueuePosition,
+  now: Date,
+  names: WaitingNames = ofJobs,
+): WaitingReason {
+  if (position.kind === "leased") return whyNotBegun(position, now, names);
   const alive = position.offers.filter(({ condition }) => condition === "alive");
   const able = alive.filter(({ platform }) => serves(platform, position.requirements));
-  if (able.length === 0) return whyNobody(position, alive, now);
+  if (able.length === 0) return whyNobody(position, alive, now, names);
   const suitable = able.filter(({ sizeClass }) => sizeClass >= position.sizeClass);
   if (suitable.length === 0) return whyTooSmall(position, able);
   const workers = numberOf(suitable);
-  if (aheadOf(position) > 0) return whyOthersFirst(position, workers);
+  if (aheadOf(position) > 0) return whyOthersFirst(position, workers, names);
   if (suitable.some((offer) => offer.busy < offer.workers)) {
     return {
       kind: "starting",
@@ -29,7 +47,7 @@ export function whyQueued(position: QueuePosition, now: Date): WaitingReason {
   return whyBusy(position, workers, now);
 }
 
-function whyNotBegun({ worker, away }: Leased, now: Date): WaitingReason {
+function whyNotBegun({ worker, away }: Leased, now: Date, { again }: WaitingNames): WaitingReason {
   if (away === undefined) {
     return {
       kind: "starting",
@@ -43,7 +61,7 @@ function whyNotBegun({ worker, away }: Leased, now: Date): WaitingReason {
     kind: "starting",
     worker,
     sentence: `was handed to worker ${worker}, whose last word came ${ago} ago; when its lease ends, ${inWhile(away.leasedUntil, now)}, another one gets it`,
-    advice: `if ${worker} is gone for good, start a worker of that name and it is free at once; or cancel the job, and retrigger it`,
+    advice: `if ${worker} is gone for good, start a worker of that name and it is free at once; or ${again}`,
   };
 }
 
@@ -55,6 +73,7 @@ function whyNobody(
   { offers, requirements, sizeClass }: Queued,
   alive: readonly WorkerOffer[],
   now: Date,
+  { one }: WaitingNames,
 ): WaitingReason {
   const away = offers.filter(
     (offer) =>
@@ -108,7 +127,7 @@ function whyNobody(
           ? "those that have it lack something else that it asks for"
           : `workers offer ${property}=${offered.join(", ")}`
     }`,
-    advice: `start a worker that offers ${property}=${asked}, or change what the job asks for`,
+    advice: `start a worker that offers ${property}=${asked}, or change what the ${one} asks for`,
   };
 }
 
@@ -129,12 +148,12 @@ function aheadOf({ ahead }: Queued): number {
   return ahead.top + ahead.sameInvocation + ahead.others;
 }
 
-function whyOthersFirst(position: Queued, workers: number): WaitingReason {
+function whyOthersFirst(position: Queued, workers: number, { whole }: WaitingNames): WaitingReason {
   const { ahead, share, isOverdue, isTop } = position;
   const parts = [
     ...(ahead.top > 0 ? [`${ahead.top.toLocaleString("en")} of the top class`] : []),
     ...(ahead.sameInvocation > 0
-      ? [`${ahead.sameInvocation.toLocaleString("en")} of the same graph`]
+      ? [`${ahead.sameInvocation.toLocaleString("en")} of the same ${whole}`]
       : []),
     ...(ahead.others > 0 ? [`${ahead.others.toLocaleString("en")} of others`] : []),
   ];
@@ -143,7 +162,7 @@ function whyOthersFirst(position: Queued, workers: number): WaitingReason {
     ? "it is of the top class"
     : isOverdue
       ? "it has waited so long that only older ones go first"
-      : `its graph's share is ${percent(share)}`;
+      : `its ${whole}'s share is ${percent(share)}`;
   return {
     kind: "priority",
     ahead: {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Fault } from "#core/fault.ts";
 import { coalescer } from "./coalescer.ts";
+import { Fault } from "./fault.ts";
 
 function aGate() {
   let open = () => {};

@@ -1,4 +1,4 @@
-import { Fault } from "#core/fault.ts";
+import { Fault } from "./fault.ts";
 
 /** Does a batch as one; answers in the order of the items, or throws and has done nothing. */
 export type Flush<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;

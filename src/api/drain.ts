@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+/** A worker's name, or a pattern of names in which `*` stands for any characters, or for none. */
+const DrainPattern = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9._:@/*-]{1,128}$/,
+    "a worker's name, or a pattern with *, is 1 to 128 letters, digits and . _ : @ / - *",
+  );
+
+export const AddDrain = z.object({
+  pattern: DrainPattern,
+  reason: z.string().trim().max(1_000).default(""),
+});
+export type AddDrain = z.input<typeof AddDrain>;
+
+export const RemoveDrain = z.object({ pattern: DrainPattern });
+export type RemoveDrain = z.infer<typeof RemoveDrain>;
+
+/** A wish that workers take nothing new, those to come included. */
+export const Drain = z.object({
+  pattern: z.string(),
+  reason: z.string(),
+  createdBy: z.string(),
+  createdAt: z.iso.datetime(),
+});
+export type Drain = z.infer<typeof Drain>;

@@ -1,0 +1,86 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Drain } from "#api/drain.ts";
+import { fitsStars } from "#core/star-pattern.ts";
+import type { ApiClient } from "../api/api-client.ts";
+import { drainCalls } from "../api/drain-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+
+interface DrainOptions extends CommonOptions {
+  readonly reason?: string;
+  readonly wait?: boolean;
+  readonly end?: boolean;
+}
+
+/** How soon a worker that has ended its last execution is seen. */
+const lookEveryMs = 500;
+
+export const describeDrain: Describe = (command) => {
+  speaksToServer(command)
+    .argument("[workers]", "a worker's name, or a pattern in which * stands for any characters")
+    .option("--reason <text>", "why, for those who look at the workers")
+    .option("--wait", "come back only when they have ended all they had")
+    .option("--end", "let them take work again")
+    .action((pattern: string | undefined, options: DrainOptions) =>
+      inSession(options, async (session) => {
+        const calls = drainCalls(session.api);
+        if (pattern === undefined) {
+          const drains = await calls.drains();
+          return answer(session, options, drains, () => drainLines(drains));
+        }
+        if (options.end === true) {
+          const drains = await calls.removeDrain({ pattern });
+          return answer(session, options, drains, () => [`${pattern} may take work again.`]);
+        }
+        const { reason } = options;
+        const drains = await calls.addDrain({
+          pattern,
+          ...(reason === undefined ? {} : { reason }),
+        });
+        let held = await heldBy(session.api, pattern);
+        if (options.wait === true) {
+          if (held > 0) session.terminal.notes.line(`Waits for ${held} to end …`);
+          // Looked at twice at least: a server may hand something out while it hears of the drain.
+          do {
+            await wait(lookEveryMs);
+            held = await heldBy(session.api, pattern);
+          } while (held > 0);
+        }
+        return answer(session, options, drains, () => [
+          held === 0
+            ? `${pattern} takes nothing new, and runs nothing.`
+            : `${pattern} takes nothing new; ${held} still to end.`,
+        ]);
+      }),
+    );
+  withExamples(command, [
+    ["before a machine is switched off", "drain rack-7/a --reason 'new disks' --wait"],
+    ["a whole rack, those to come included", "drain 'rack-7/*'"],
+    ["let them work again", "drain 'rack-7/*' --end"],
+    ["which workers are drained", "drain"],
+  ]);
+};
+
+/** How many executions the workers hold that a pattern names, begun or not. */
+async function heldBy(api: ApiClient, pattern: string): Promise<number> {
+  const workers = await api.workers();
+  return workers
+    .filter(({ name }) => fitsStars(pattern.split("*"), name))
+    .reduce((sum, { heldCount }) => sum + heldCount, 0);
+}
+
+function drainLines(drains: readonly Drain[]): string[] {
+  if (drains.length === 0) return ["No worker is drained."];
+  return tableLines([
+    ["workers", "by", "since", "reason"],
+    ...drains.map(({ pattern, createdBy, createdAt, reason }) => [
+      pattern,
+      createdBy,
+      createdAt,
+      printableLine(reason) || "-",
+    ]),
+  ]);
+}

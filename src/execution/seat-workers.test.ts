@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Seeker, seatWorkers } from "./seat-workers.ts";
+
+const seeker = (lastLane?: number, most = 1): Seeker => ({ most, lastLane });
+
+test("who had something of a lane before gets it again", () => {
+  expect(seatWorkers([seeker(1), seeker(2), seeker(3)], [3, 1, 2], 500)).toEqual([2, 0, 1]);
+});
+
+test("when there is less than all could take, those who know it take it", () => {
+  expect(seatWorkers([seeker(1), seeker(), seeker(7)], [7], 500)[0]).toBe(2);
+});
+
+test("what is short is spread, though one of them had it all before", () => {
+  const seats = seatWorkers([seeker(7, 4), seeker(8, 4), seeker(undefined, 4)], [7, 7, 7], 500);
+
+  expect(seats.slice(0, 3).toSorted()).toEqual([0, 1, 2]);
+});
+
+test("everybody gets as many seats as they asked for, in turns, and no seat is doubled", () => {
+  const seekers = fc.array(
+    fc.record({
+      most: fc.integer({ min: 1, max: 5 }),
+      lastLane: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
+    }),
+    { minLength: 1, maxLength: 6 },
+  );
+  fc.assert(
+    fc.property(seekers, fc.array(fc.integer({ min: 0, max: 3 })), (asking, lanes) => {
+      const seats = seatWorkers(asking, lanes, 500);
+
+      asking.forEach(({ most }, index) => {
+        expect(seats.filter((seat) => seat === index)).toHaveLength(most);
+      });
+      // Nobody is seated for the (n+1)th time before everybody who may has been for the nth.
+      const times = new Map<number, number>();
+      let turn = 1;
+      for (const seat of seats) {
+        times.set(seat, (times.get(seat) ?? 0) + 1);
+        expect(times.get(seat)).toBeGreaterThanOrEqual(turn);
+        turn = Math.max(turn, times.get(seat) ?? 0);
+      }
+    }),
+  );
+});
