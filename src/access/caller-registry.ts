@@ -1,12 +1,12 @@
 import type { Clock } from "#core/clock.ts";
-import { Fault } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { Db } from "#db/db.ts";
 import { grantsOf } from "./grant.store.ts";
 import { judgeToken } from "./judge-token.ts";
 import { anyone, type Principal } from "./principal.ts";
-import { fingerprintOf, isTokenShaped } from "./secret-token.ts";
+import { fingerprintOf } from "./secret-token.ts";
 import { storedToken } from "./token.store.ts";
+import { tokenInHeader } from "./token-in-header.ts";
 
 /**
  * How long an answer is believed without asking the database again.
@@ -53,7 +53,7 @@ export function callerRegistry(db: Db, clock: Clock): CallerRegistry {
 
   return {
     async identify(authorization) {
-      const token = authorization === undefined ? undefined : bearerToken(authorization);
+      const token = authorization === undefined ? undefined : tokenInHeader(authorization);
       // The hash, so that no list of good tokens lies in memory.
       const key = token === undefined ? "" : fingerprintOf(token).hash.toString("hex");
       const now = clock.now();
@@ -74,13 +74,4 @@ export function callerRegistry(db: Db, clock: Clock): CallerRegistry {
       known = recentlyUsed<Known>(mostCallers);
     },
   };
-}
-
-function bearerToken(authorization: string): string {
-  const [scheme = "", token = "", ...more] = authorization.slice(0, 256).split(" ");
-  if (scheme.toLowerCase() === "bearer" && more.length === 0 && isTokenShaped(token)) return token;
-  throw new Fault(
-    "unauthenticated",
-    "the Authorization header must be `Bearer ` and one token, which begins with grange_ and has 50 characters",
-  );
 }

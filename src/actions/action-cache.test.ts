@@ -52,8 +52,7 @@ describe("a recorded result", () => {
     expect(hit).toMatchObject({
       result,
       domain: inProtected,
-      executionId: action.executionId,
-      attempt: 1,
+      origin: { kind: "execution", executionId: action.executionId, attempt: 1 },
     });
   });
 
@@ -121,7 +120,9 @@ describe("a recorded result", () => {
 
     await recordActionResult(db, { ...action, executionId, result: resultWith({}) });
 
-    expect(await lookUpActionResult(db, outputTrees(store), action)).toMatchObject({ executionId });
+    expect(await lookUpActionResult(db, outputTrees(store), action)).toMatchObject({
+      origin: { executionId },
+    });
   });
 
   test("is not there when its transaction was given up", async () => {
@@ -166,7 +167,7 @@ describe("trust domains", () => {
       await lookUpActionResult(db, outputTrees(store), { ...action, domain: inPr7 }),
     ).toMatchObject({
       domain: inPr7,
-      executionId: own,
+      origin: { executionId: own },
     });
     expect(
       await lookUpActionResult(db, outputTrees(store), { ...action, domain: inPr8 }),

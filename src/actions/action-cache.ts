@@ -1,4 +1,5 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type DigestFunction, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
@@ -9,6 +10,7 @@ import {
 import {
   type ActionResultKey,
   actionResultsIn,
+  type ResultOrigin,
   saveActionResult,
   touchActionResult,
 } from "./action-result.store.ts";
@@ -23,29 +25,34 @@ export interface ActionHit {
   /** The domain that it was found in. */
   readonly domain: TrustDomain;
   /** What made it. */
-  readonly executionId: string;
-  readonly attempt: number;
+  readonly origin: ResultOrigin;
   readonly createdAt: Date;
 }
+
+/** Whose results count: those of this farm's workers alone, or also what clients wrote. */
+export type Trust = "workers" | "clients too";
 
 /**
  * Looks for a result of an action that a run in the key's domain may read.
  *
  * A result of which a blob is gone, or a Tree unreadable, is no hit: the next
- * domain is asked, and in the end the action is executed again.
+ * domain is asked, and in the end the action is executed again. Neither is that of a
+ * client for those who ask for the workers': a graph says that its jobs ran here.
  */
 export async function lookUpActionResult(
   tx: Tx,
   trees: OutputTrees,
   { project, domain, actionDigest }: ActionResultKey,
+  trust: Trust = "workers",
 ): Promise<ActionHit | undefined> {
   const stored = await actionResultsIn(tx, project, readableDomains(domain), actionDigest);
   for (const candidate of stored) {
-    const result = await completeResult(trees, candidate.result);
+    if (candidate.origin.kind === "client" && trust === "workers") continue;
+    const result = await completeResult(trees, candidate.result, functionOf(actionDigest));
     if (result === undefined) continue;
     await touchActionResult(tx, { project, domain: candidate.domain, actionDigest });
-    const { executionId, attempt, createdAt } = candidate;
-    return { result, domain: candidate.domain, executionId, attempt, createdAt };
+    const { origin, createdAt } = candidate;
+    return { result, domain: candidate.domain, origin, createdAt };
   }
   return undefined;
 }
@@ -73,13 +80,15 @@ export async function recordActionResult(
   return "recorded";
 }
 
-async function completeResult(
+/** The result, when all its blobs are there and none of it is illegal. */
+export async function completeResult(
   trees: OutputTrees,
   bytes: Uint8Array,
+  by: DigestFunction,
 ): Promise<ActionResult | undefined> {
   const result = fromBinary(ActionResultSchema, bytes);
   try {
-    const missing = await missingBlobsOf(trees, result);
+    const missing = await missingBlobsOf(trees, result, by);
     return missing.length === 0 ? result : undefined;
   } catch (reason) {
     if (reason instanceof Fault && losses.has(reason.code)) return undefined;

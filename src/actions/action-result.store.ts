@@ -11,22 +11,39 @@ export interface ActionResultKey {
   readonly actionDigest: Digest;
 }
 
+/** Where a result comes from: a worker of this farm, whose word was checked, or a client, who says so. */
+export type ResultOrigin =
+  | { readonly kind: "execution"; readonly executionId: string; readonly attempt: number }
+  | { readonly kind: "client"; readonly principal: string };
+
 const StoredActionResult = z
   .object({
     domain: TrustDomain,
     result: z.instanceof(Uint8Array),
-    execution_id: z.uuid(),
-    attempt: z.number(),
+    execution_id: z.uuid().nullable(),
+    attempt: z.number().nullable(),
+    written_by: z.string().nullable(),
     created_at: z.date(),
   })
   .transform((row) => ({
     domain: row.domain,
     /** An REv2 ActionResult, binary. */
     result: row.result,
-    executionId: row.execution_id,
-    attempt: row.attempt,
+    origin: originOf(row.execution_id, row.attempt, row.written_by),
     createdAt: row.created_at,
   }));
+
+// A constraint of the table says that there is one or the other.
+function originOf(
+  executionId: string | null,
+  attempt: number | null,
+  writtenBy: string | null,
+): ResultOrigin {
+  return executionId === null || attempt === null
+    ? { kind: "client", principal: writtenBy ?? "" }
+    : { kind: "execution", executionId, attempt };
+}
+
 export type StoredActionResult = z.infer<typeof StoredActionResult>;
 
 /** The results of an action in these domains, in the order of the domains. */
@@ -39,7 +56,7 @@ export function actionResultsIn(
   return tx.many(
     StoredActionResult,
     sql`
-      select domain, result, execution_id, attempt, created_at
+      select domain, result, execution_id, attempt, written_by, created_at
       from action_result
       where project = ${project}
         and domain = any(${domains}::text[])
@@ -72,11 +89,49 @@ export async function saveActionResult(tx: Tx, saved: NewActionResult): Promise<
     set result = excluded.result,
         execution_id = excluded.execution_id,
         attempt = excluded.attempt,
+        written_by = null,
         created_at = excluded.created_at,
         last_used_at = excluded.last_used_at
     where (action_result.execution_id, action_result.attempt)
-      <> (excluded.execution_id, excluded.attempt)
+      is distinct from (excluded.execution_id, excluded.attempt)
   `);
+}
+
+export interface ClientResult extends ActionResultKey {
+  readonly result: Uint8Array;
+  readonly principal: string;
+}
+
+/**
+ * Keeps what a client says came of an action; it takes the place of what clients said before.
+ *
+ * A worker's result stays, unless it is `useless`: the one that was just seen to be incomplete. False
+ * when it stayed.
+ */
+export async function saveClientResult(
+  tx: Tx,
+  saved: ClientResult,
+  useless: ResultOrigin | undefined,
+): Promise<boolean> {
+  const seen = useless?.kind === "execution" ? useless : { executionId: null, attempt: null };
+  const written = await tx.run(sql`
+    insert into action_result (project, domain, action_digest, result, written_by)
+    values (
+      ${saved.project}, ${saved.domain}, ${digestKey(saved.actionDigest)}, ${saved.result},
+      ${saved.principal}
+    )
+    on conflict (project, domain, action_digest) do update
+    set result = excluded.result,
+        execution_id = null,
+        attempt = null,
+        written_by = excluded.written_by,
+        created_at = excluded.created_at,
+        last_used_at = excluded.last_used_at
+    where action_result.execution_id is null
+      or (action_result.execution_id, action_result.attempt)
+        = (${seen.executionId}::uuid, ${seen.attempt}::integer)
+  `);
+  return written > 0;
 }
 
 /** Notes that a result was used. Within an hour once is enough; eviction thinks in days. */

@@ -6,6 +6,7 @@ import {
   type Findings as FindingsMessage,
   FindingsSchema,
 } from "#proto/grange/worker/v1/worker_pb.ts";
+import { boundedResources } from "./resource-metadata.ts";
 
 /** What the rules of an action found in its log. */
 export interface Findings {
@@ -51,10 +52,15 @@ export function findingsOf(result: ActionResult): Findings {
   };
 }
 
-/** Leaves nothing beside a result but legal findings: what is kept, anybody may be shown. */
+/** Leaves nothing beside a result but legal findings and resources: what is kept, anybody may be shown. */
 export function boundFindings(result: ActionResult): void {
   const { executionMetadata } = result;
   if (executionMetadata === undefined || executionMetadata.auxiliaryMetadata.length === 0) return;
+  const resources = boundedResources(result);
+  if (unpacked(result) === undefined) {
+    executionMetadata.auxiliaryMetadata = resources;
+    return;
+  }
   const { failureClass = "", errorLines, numbers } = findingsOf(result);
   const message = create(FindingsSchema, {
     failureClass,
@@ -66,7 +72,7 @@ export function boundFindings(result: ActionResult): void {
       ...(max === null ? {} : { max }),
     })),
   });
-  executionMetadata.auxiliaryMetadata = [anyPack(FindingsSchema, message)];
+  executionMetadata.auxiliaryMetadata = [anyPack(FindingsSchema, message), ...resources];
 }
 
 function unpacked(result: ActionResult): FindingsMessage | undefined {

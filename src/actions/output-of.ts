@@ -4,7 +4,7 @@ import { placedAt } from "#cas/merge-trees.ts";
 import { assertLegalPath, quotePath } from "#cas/path-rules.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
 import { flattenTree } from "#cas/tree-message.ts";
-import { digestKey } from "#core/digest.ts";
+import { digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type {
   ActionResult,
@@ -16,7 +16,7 @@ import { outputSymlinksOf } from "./result-paths.ts";
 /**
  * What a result has at a path, as entries of a tree with that thing at `at`: a
  * file, a symlink, a directory, or something inside of an output directory.
- * Undefined when there is nothing.
+ * Undefined when there is nothing. The result is a graph's job's, whose digests are SHA-256.
  *
  * Throws `failed_precondition` when the Tree of the directory is not in the store.
  */
@@ -30,7 +30,7 @@ export async function outputOf(
   assertLegalPath(at);
   const file = result.outputFiles.find((output) => output.path === path);
   if (file) {
-    const digest = fromDigestMessage(file.digest, quotePath(path));
+    const digest = fromDigestMessage(file.digest, quotePath(path), "sha256");
     return [{ kind: "file", path: at, digest, executable: file.isExecutable }];
   }
   const link = outputSymlinksOf(result).find((output) => output.path === path);
@@ -62,7 +62,7 @@ export function wholeDirectoryAt(result: ActionResult, path: string): OutputDire
 async function entriesOf(store: BlobStore, directory: OutputDirectory): Promise<TreeEntry[]> {
   const digest = treeDigestOf(directory);
   const tree = await fetchTree(store, digest);
-  if (tree) return flattenTree(tree);
+  if (tree) return flattenTree(tree, functionOf(digest));
   throw new Fault("failed_precondition", `tree ${digestKey(digest)} is not in the store`);
 }
 

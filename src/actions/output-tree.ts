@@ -2,7 +2,8 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { quotePath } from "#cas/path-rules.ts";
 import { decodeTree } from "#cas/tree-message.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
+import { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
 import type {
   OutputDirectory,
@@ -12,9 +13,16 @@ import type {
 /** Room for half a million files. */
 const maxTreeBytes = 64 * 1024 * 1024;
 
-/** The digest of an output directory's Tree. */
-export function treeDigestOf({ path, treeDigest }: OutputDirectory): Digest {
-  return fromDigestMessage(treeDigest, `the tree of output directory ${quotePath(path)}`);
+/** Decoded, a tree may be many times as large: of large ones a few are read at a time. */
+const largeTreeBytes = 1_048_576;
+const largeTrees = new FairGate(2);
+
+/** The digest of an output directory's Tree, by the function of the action. */
+export function treeDigestOf(
+  { path, treeDigest }: OutputDirectory,
+  by: DigestFunction = "sha256",
+): Digest {
+  return fromDigestMessage(treeDigest, `the tree of output directory ${quotePath(path)}`, by);
 }
 
 /** Fetches a Tree; undefined when it is not in the store. */
@@ -25,6 +33,9 @@ export async function fetchTree(store: BlobStore, digest: Digest): Promise<Tree 
       `tree ${digestKey(digest)} is larger than ${maxTreeBytes} bytes`,
     );
   }
-  const bytes = await store.get(digest);
-  return bytes && decodeTree(bytes);
+  const read = async () => {
+    const bytes = await store.get(digest);
+    return bytes && (await decodeTree(bytes));
+  };
+  return digest.sizeBytes < largeTreeBytes ? read() : largeTrees.through("", read);
 }

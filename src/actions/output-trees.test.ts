@@ -108,7 +108,7 @@ describe("the Directories of a Tree", () => {
         const stored = await outputTrees(store).storeDirectories(digest);
 
         const bytes = (await store.get(digest)) ?? new Uint8Array();
-        const again = buildDirectoryTree(await flattenTree(await decodeTree(bytes)));
+        const again = buildDirectoryTree(await flattenTree(await decodeTree(bytes), "sha256"));
         expect(stored?.root).toEqual(again.root.digest);
         expect(await flattenDirectoryTree(store, again.root.digest)).toEqual(sortedByPath(entries));
       }),

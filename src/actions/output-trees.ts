@@ -3,7 +3,7 @@ import { putMissing } from "#cas/build-directory-tree.ts";
 import { isPlain } from "#cas/directory-message.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { flattenOpenTree, type OpenTree, openTree } from "#cas/tree-message.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import { fetchTree } from "./output-tree.ts";
@@ -57,7 +57,7 @@ export function outputTrees(store: BlobStore): OutputTrees {
 
   const read = async (digest: Digest): Promise<TreeContent | undefined> => {
     const tree = await fetchTree(store, digest);
-    return tree && contentOfTree(await openTree(tree));
+    return tree && contentOfTree(await openTree(tree, functionOf(digest)));
   };
 
   const contentOf = async (digest: Digest): Promise<TreeContent | undefined> => {
@@ -73,7 +73,7 @@ export function outputTrees(store: BlobStore): OutputTrees {
     if (tree === undefined) {
       throw new Fault("failed_precondition", `tree ${digestKey(digest)} is not in the store`);
     }
-    const { root, children } = await openTree(tree);
+    const { root, children } = await openTree(tree, functionOf(digest));
     await putMissing(store, [root, ...children.values()]);
   };
 

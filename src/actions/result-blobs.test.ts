@@ -16,16 +16,16 @@ describe("the blobs of a result", () => {
     const store = memoryBlobStore();
     const { result, blobs } = await storedResult(store);
 
-    expect(keys(await blobsOfResult(outputTrees(store), result))).toEqual(
+    expect(keys(await blobsOfResult(outputTrees(store), result, "sha256"))).toEqual(
       keys(Object.values(blobs)),
     );
-    expect(await missingBlobsOf(outputTrees(store), result)).toEqual([]);
+    expect(await missingBlobsOf(outputTrees(store), result, "sha256")).toEqual([]);
   });
 
   test("are missing without the Tree, and only the Tree is known of", async () => {
     const { result, blobs } = await storedResult(memoryBlobStore());
 
-    const missing = await missingBlobsOf(outputTrees(memoryBlobStore()), result);
+    const missing = await missingBlobsOf(outputTrees(memoryBlobStore()), result, "sha256");
 
     expect(keys(missing)).toEqual(keys([blobs.file, blobs.tree, blobs.stdout]));
   });
@@ -38,7 +38,7 @@ describe("the blobs of a result", () => {
       directory.rootDirectoryDigest = toDigestMessage(root);
     }
 
-    const missing = await missingBlobsOf(outputTrees(store), result);
+    const missing = await missingBlobsOf(outputTrees(store), result, "sha256");
 
     expect(missing).toContainEqual(root);
     expect(missing).toHaveLength(4);
@@ -58,9 +58,9 @@ describe("the blobs of a result", () => {
       "larger than",
     ],
   ])("cannot be told of %s", async (_, init, problem) => {
-    await expect(blobsOfResult(outputTrees(memoryBlobStore()), resultWith(init))).rejects.toThrow(
-      problem,
-    );
+    await expect(
+      blobsOfResult(outputTrees(memoryBlobStore()), resultWith(init), "sha256"),
+    ).rejects.toThrow(problem);
   });
 
   test.each([
@@ -85,6 +85,6 @@ describe("the blobs of a result", () => {
     const treeDigest = toDigestMessage(digestOf(bytes));
 
     const result = resultWith({ outputDirectories: [{ path: "a", treeDigest }] });
-    await expect(blobsOfResult(outputTrees(store), result)).rejects.toThrow(problem);
+    await expect(blobsOfResult(outputTrees(store), result, "sha256")).rejects.toThrow(problem);
   });
 });

@@ -2,7 +2,7 @@ import { fromDigestMessage } from "#cas/digest-message.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { quotePath } from "#cas/path-rules.ts";
 import { takingTurns } from "#cas/take-turns.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
 import type {
   ActionResult,
   OutputDirectory,
@@ -21,16 +21,22 @@ const askedAtOnce = 4_096;
  * stdout and stderr. Of a Tree that is not in the store, only itself.
  *
  * Throws `invalid_argument` when the result or a Tree is malformed.
+ *
+ * @param by The function of the action's digest: those in its result do not say theirs.
  */
-export async function blobsOfResult(trees: OutputTrees, result: ActionResult): Promise<Digest[]> {
+export async function blobsOfResult(
+  trees: OutputTrees,
+  result: ActionResult,
+  by: DigestFunction,
+): Promise<Digest[]> {
   const inTrees = await mapAtMost(treesAtOnce, result.outputDirectories, (directory) =>
-    blobsOfDirectory(trees, directory),
+    blobsOfDirectory(trees, directory, by),
   );
   const all = [
-    ...result.outputFiles.map(({ path, digest }) => fromDigestMessage(digest, quotePath(path))),
+    ...result.outputFiles.map(({ path, digest }) => fromDigestMessage(digest, quotePath(path), by)),
     ...inTrees.flat(),
-    ...(result.stdoutDigest ? [fromDigestMessage(result.stdoutDigest, "stdout")] : []),
-    ...(result.stderrDigest ? [fromDigestMessage(result.stderrDigest, "stderr")] : []),
+    ...(result.stdoutDigest ? [fromDigestMessage(result.stdoutDigest, "stdout", by)] : []),
+    ...(result.stderrDigest ? [fromDigestMessage(result.stderrDigest, "stderr", by)] : []),
   ];
   const turn = takingTurns();
   const once = new Map<string, Digest>();
@@ -42,8 +48,12 @@ export async function blobsOfResult(trees: OutputTrees, result: ActionResult): P
 }
 
 /** Those blobs of a result that are not in the store; none when it is complete. */
-export async function missingBlobsOf(trees: OutputTrees, result: ActionResult): Promise<Digest[]> {
-  const blobs = await blobsOfResult(trees, result);
+export async function missingBlobsOf(
+  trees: OutputTrees,
+  result: ActionResult,
+  by: DigestFunction,
+): Promise<Digest[]> {
+  const blobs = await blobsOfResult(trees, result, by);
   const turn = takingTurns();
   const missing: Digest[] = [];
   for (let asked = 0; asked < blobs.length; asked += askedAtOnce) {
@@ -56,12 +66,13 @@ export async function missingBlobsOf(trees: OutputTrees, result: ActionResult): 
 async function blobsOfDirectory(
   trees: OutputTrees,
   directory: OutputDirectory,
+  by: DigestFunction,
 ): Promise<readonly Digest[]> {
-  const digest = treeDigestOf(directory);
+  const digest = treeDigestOf(directory, by);
   const content = await trees.contentOf(digest);
   if (content === undefined) return [digest];
   if (directory.rootDirectoryDigest === undefined) return [digest, ...content.files];
   // Then the reader was told that it may walk the directories one by one.
-  const root = fromDigestMessage(directory.rootDirectoryDigest, quotePath(directory.path));
+  const root = fromDigestMessage(directory.rootDirectoryDigest, quotePath(directory.path), by);
   return [digest, root, ...content.directories, ...content.files];
 }

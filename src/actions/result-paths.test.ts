@@ -10,6 +10,7 @@ test.each<[string, Parameters<typeof resultWith>[0]]>([
   ["nothing", {}],
   ["usual outputs", { ...files("a", "b/c"), ...folders("d", "d2/e"), ...link("f/l", "../a") }],
   ["the whole directory", folders("")],
+  ["a directory that ends with a slash", folders("a/b/")],
   [
     "a link in an old and a new field",
     { ...link("a", "b"), outputFileSymlinks: [{ path: "a", target: "b" }] },
@@ -33,6 +34,7 @@ test.each<[string, Parameters<typeof resultWith>[0], string]>([
   ["a file below a symlink", { ...files("l/passwd"), ...link("l", "x") }, "below a symlink"],
   ["a directory below a symlink", { ...folders("l/a/b"), ...link("l", "x") }, "below a symlink"],
   ["an absolute directory", folders("/"), "absolute"],
+  ["one directory twice, once with a slash", folders("a", "a/"), "twice"],
   ["a directory that climbs", folders(".."), '".."'],
   ["an absolute symlink", link("a", "/etc/passwd"), "absolute"],
   ["a symlink that climbs", link("a/b", "../../c"), "climbs"],

@@ -36,9 +36,11 @@ export function assertLegalOutputs(result: ActionResult): void {
     add(path, "symlink");
   }
   for (const { path } of result.outputDirectories) {
+    // Some clients end a directory with a slash, and look for it as they wrote it.
+    const bare = path.endsWith("/") && !path.startsWith("/") ? path.slice(0, -1) : path;
     // The empty path is the whole working directory.
-    if (path !== "") assertLegalPath(path);
-    add(path, "directory");
+    if (path !== "") assertLegalPath(bare);
+    add(bare, "directory");
   }
   for (const path of kinds.keys()) {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {

@@ -2,8 +2,12 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { recordActionResult } from "#actions/action-cache.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
 import { missingBlobsOf } from "#actions/result-blobs.ts";
+import { together } from "#db/together.ts";
 import type { QueueHooks } from "#execution/queue-hooks.ts";
+import { executionsWantedByRuns } from "#graphs/cancel.store.ts";
 import { onExecutionsFinished, onExecutionsProgress } from "#graphs/queue-events.ts";
+import { executionsWantedByOperations } from "#invocations/operation.store.ts";
+import { noteOperationEnds } from "#invocations/pages/operation-ends.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /**
@@ -14,24 +18,32 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
  */
 export function queueHooks(trees: OutputTrees): QueueHooks {
   return {
-    missingOutputs: (result) => missingBlobsOf(trees, fromBinary(ActionResultSchema, result)),
+    missingOutputs: (result, digestFunction) =>
+      missingBlobsOf(trees, fromBinary(ActionResultSchema, result), digestFunction),
+
+    stillWanted: async (tx, ids) =>
+      (
+        await together([executionsWantedByRuns(tx, ids), executionsWantedByOperations(tx, ids)])
+      ).flat(),
 
     async recordResults(tx, finished) {
-      for (const { project, domain, actionDigest, result, id, attempt } of finished) {
-        if (result === undefined) continue;
-        await recordActionResult(tx, {
-          project,
-          domain,
-          actionDigest,
-          attempt,
-          executionId: id,
-          result: fromBinary(ActionResultSchema, result),
-        });
-      }
+      await together(
+        finished.map(async ({ project, domain, actionDigest, result, id, attempt }) => {
+          if (result === undefined) return;
+          await recordActionResult(tx, {
+            project,
+            domain,
+            actionDigest,
+            attempt,
+            executionId: id,
+            result: fromBinary(ActionResultSchema, result),
+          });
+        }),
+      );
     },
 
     async onFinished(tx, finished) {
-      await onExecutionsFinished(tx, finished);
+      await together([noteOperationEnds(tx, finished), onExecutionsFinished(tx, finished)]);
       return undefined;
     },
 

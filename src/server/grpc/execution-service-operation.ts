@@ -1,6 +1,7 @@
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { anyPack, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestForName } from "#cas/digest-in-name.ts";
+import { functionValueOf, toDigestMessage } from "#cas/digest-message.ts";
 import type { Digest } from "#core/digest.ts";
 import type { FinishedExecution } from "#execution/finished-execution.ts";
 import type { ExecutionView } from "#execution/read-executions.store.ts";
@@ -18,59 +19,37 @@ import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts
 import type { StatusSchema } from "#proto/google/rpc/status_pb.ts";
 
 export type OperationInit = MessageInitShape<typeof OperationSchema>;
+export type ExecuteResponseInit = MessageInitShape<typeof ExecuteResponseSchema>;
 type StatusInit = MessageInitShape<typeof StatusSchema>;
 
-const prefix = "executions/";
-
-export function operationName(executionId: string): string {
-  return `${prefix}${executionId}`;
-}
-
-/** The execution's id in an operation's name; undefined when it is none of ours. */
-export function executionIdIn(name: string): string | undefined {
-  return name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
-}
-
-/** An execution, as REv2 clients see it. */
-export function operationOf(view: ExecutionView): OperationInit {
-  const name = operationName(view.id);
-  const { state } = view;
-  switch (state.kind) {
-    case "queued":
-      return ongoing(name, view.actionDigest, ExecutionStage_Value.QUEUED);
-    case "leased":
-      // Handed out but not begun is still waiting: a worker takes more than it can run at once.
-      return ongoing(
-        name,
-        view.actionDigest,
-        state.startedAt === undefined
-          ? ExecutionStage_Value.QUEUED
-          : ExecutionStage_Value.EXECUTING,
-      );
-    case "finished":
-      return completed(
-        name,
-        view.actionDigest,
-        view.finished === undefined
-          ? { status: { code: Code.INTERNAL, message: "" } }
-          : responseOf(view.finished),
-      );
+/** An operation whose execution goes on, as REv2 clients see it. */
+export function ongoing(
+  name: string,
+  { actionDigest, queuedAt, state }: ExecutionView,
+): OperationInit {
+  const partialExecutionMetadata: MessageInitShape<typeof ExecutedActionMetadataSchema> = {
+    queuedTimestamp: timestampFromDate(queuedAt),
+  };
+  if (state.kind !== "leased" || state.startedAt === undefined) {
+    // Handed out but not begun is still waiting: a worker takes more than it can run at once.
+    const stage = ExecutionStage_Value.QUEUED;
+    return { name, metadata: metadata(actionDigest, { stage, partialExecutionMetadata }) };
   }
-}
-
-function ongoing(name: string, digest: Digest, stage: ExecutionStage_Value): OperationInit {
-  return { name, metadata: metadata(digest, stage), done: false };
+  partialExecutionMetadata.worker = state.worker;
+  partialExecutionMetadata.workerStartTimestamp = timestampFromDate(state.startedAt);
+  const stage = ExecutionStage_Value.EXECUTING;
+  return { name, metadata: metadata(actionDigest, { stage, partialExecutionMetadata }) };
 }
 
 /** `Operation.error` is never set: some clients throw at it, others retry. Errors are inside the response. */
 export function completed(
   name: string,
   digest: Digest,
-  response: MessageInitShape<typeof ExecuteResponseSchema>,
+  response: ExecuteResponseInit,
 ): OperationInit {
   return {
     name,
-    metadata: metadata(digest, ExecutionStage_Value.COMPLETED),
+    metadata: metadata(digest, { stage: ExecutionStage_Value.COMPLETED }),
     done: true,
     result: {
       case: "response",
@@ -79,18 +58,31 @@ export function completed(
   };
 }
 
-function metadata(digest: Digest, stage: ExecutionStage_Value) {
+function metadata(digest: Digest, known: MessageInitShape<typeof ExecuteOperationMetadataSchema>) {
   return anyPack(
     ExecuteOperationMetadataSchema,
-    create(ExecuteOperationMetadataSchema, { stage, actionDigest: toDigestMessage(digest) }),
+    create(ExecuteOperationMetadataSchema, {
+      ...known,
+      actionDigest: toDigestMessage(digest),
+      digestFunction: functionValueOf(digest),
+    }),
   );
 }
 
-function responseOf(finished: FinishedExecution): MessageInitShape<typeof ExecuteResponseSchema> {
+/** What is said when an operation was cancelled, whatever its execution does. */
+export function cancelledResponse(why: string): ExecuteResponseInit {
+  return { status: { code: Code.CANCELLED, message: why } };
+}
+
+/** What is said when an execution is over. `missing`: all blobs that it lacked. */
+export function responseOf(
+  finished: FinishedExecution,
+  missing: readonly Digest[],
+): ExecuteResponseInit & { readonly result?: ActionResult } {
   const result = finished.result === undefined ? undefined : withTimes(finished, finished.result);
   return {
     ...(result === undefined ? {} : { result }),
-    status: statusOfEnd(finished, result),
+    status: missing.length > 0 ? missingBlobs(missing) : statusOfEnd(finished, result),
     message: finished.message,
   };
 }
@@ -102,11 +94,13 @@ function responseOf(finished: FinishedExecution): MessageInitShape<typeof Execut
  * here: Bazel recognises a test's timeout by it, and retries the same code on the wire.
  */
 function statusOfEnd(finished: FinishedExecution, result: ActionResult | undefined): StatusInit {
-  if (finished.missingInputs.length > 0) return missingBlobs(finished.missingInputs);
   const { message } = finished;
   switch (finished.outcome) {
     case "succeeded":
     case "failed":
+      // The process went well and its outputs did not: of the wrong kind, or not to be stored.
+      if (result?.exitCode === 0 && finished.outcome === "failed")
+        return { code: Code.FAILED_PRECONDITION, message: message || "its outputs are refused" };
       if (result !== undefined) return { code: Code.OK };
       return { code: Code.INVALID_ARGUMENT, message: message || "the action could not be run" };
     case "timed_out":
@@ -129,7 +123,7 @@ function statusOfEnd(finished: FinishedExecution, result: ActionResult | undefin
  * The one form of "upload these and try again" that all clients understand: a single
  * PreconditionFailure, nothing but violations of type MISSING, all blobs at once.
  */
-export function missingBlobs(digests: readonly Digest[]): StatusInit {
+export function missingBlobs(digests: readonly Digest[]) {
   return {
     code: Code.FAILED_PRECONDITION,
     message: `${digests.length} input blobs are missing`,
@@ -137,9 +131,9 @@ export function missingBlobs(digests: readonly Digest[]): StatusInit {
       anyPack(
         PreconditionFailureSchema,
         create(PreconditionFailureSchema, {
-          violations: digests.map(({ hash, sizeBytes }) => ({
+          violations: digests.map((digest) => ({
             type: "MISSING",
-            subject: `blobs/${hash}/${sizeBytes}`,
+            subject: `blobs/${digestForName(digest)}`,
           })),
         }),
       ),
@@ -151,10 +145,18 @@ export function missingBlobs(digests: readonly Digest[]): StatusInit {
 function withTimes(finished: FinishedExecution, bytes: Uint8Array): ActionResult {
   const result = fromBinary(ActionResultSchema, bytes);
   const known = result.executionMetadata ?? create(ExecutedActionMetadataSchema);
+  const leasedAt = finished.leasedAt ?? finished.queuedAt;
+  const startedAt = finished.startedAt ?? leasedAt;
   known.worker ||= finished.worker ?? "";
   known.queuedTimestamp ??= timestampFromDate(finished.queuedAt);
-  known.workerStartTimestamp ??= timestampFromDate(finished.leasedAt ?? finished.queuedAt);
+  known.workerStartTimestamp ??= timestampFromDate(leasedAt);
   known.workerCompletedTimestamp ??= timestampFromDate(finished.finishedAt);
+  known.executionStartTimestamp ??= timestampFromDate(startedAt);
+  known.executionCompletedTimestamp ??= known.workerCompletedTimestamp;
+  known.inputFetchStartTimestamp ??= known.workerStartTimestamp;
+  known.inputFetchCompletedTimestamp ??= known.executionStartTimestamp;
+  known.outputUploadStartTimestamp ??= known.executionCompletedTimestamp;
+  known.outputUploadCompletedTimestamp ??= known.workerCompletedTimestamp;
   result.executionMetadata = known;
   return result;
 }

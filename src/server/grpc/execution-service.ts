@@ -1,59 +1,78 @@
 import { randomUUID } from "node:crypto";
-import { fromBinary } from "@bufbuild/protobuf";
-import { durationMs } from "@bufbuild/protobuf/wkt";
 import { highestPriority, lowestPriority } from "#access/principal.ts";
+import { requireGrant } from "#access/require-grant.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import { Platform } from "#core/platform.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import { ExecutionId } from "#execution/execution.ts";
-import type { ExecutionQueue } from "#execution/execution-queue.ts";
+import { kinOf } from "#execution/kin.ts";
 import type { CallContext } from "#grpc/call-context.ts";
-import type { Metadata } from "#grpc/metadata.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
+import type { Asking } from "#invocations/asking.ts";
+import type { AskingNotes } from "#invocations/asking-notes.ts";
+import { OperationId, operationIdIn, operationName } from "#invocations/operation.ts";
+import type { OpenOperation, OperationDesk } from "#invocations/operation-desk.ts";
 import {
-  type Action,
   type ActionResult,
-  ActionSchema,
-  type Command,
-  CommandSchema,
-  DigestFunction_Value,
   type ExecuteRequest,
   Execution,
-  RequestMetadataSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { GrpcCallers } from "./caller.ts";
 import {
+  cancelledResponse,
   completed,
-  executionIdIn,
   missingBlobs,
   type OperationInit,
-  operationName,
-  operationOf,
 } from "./execution-service-operation.ts";
+import { finishResult } from "./finish-result.ts";
+import type { InlineWishes } from "./inline-outputs.ts";
+import { operationMessage } from "./operation-message.ts";
+import { projectOf } from "./project-of.ts";
+import { type KnownAction, readAction, sizeClassIn, timeoutIn } from "./read-action.ts";
+import { askingFrom } from "./request-metadata.ts";
+import { withHeartbeats } from "./with-heartbeats.ts";
 
-/** Whose cache and queue a call is about. Derived by the server; no client names a domain. */
+/** Whose results may serve whom. Derived by the server; no client names a domain. */
 export interface Scope {
   readonly project: string;
   readonly domain: TrustDomain;
 }
 
 export interface ExecutionServiceParts {
-  readonly queue: ExecutionQueue;
+  readonly operations: OperationDesk;
+  readonly notes: AskingNotes;
   readonly blobs: BlobStore;
-  readonly scopeOf: (instanceName: string, context: CallContext) => Scope;
+  readonly callers: GrpcCallers;
+  readonly domain: TrustDomain;
   /** The action cache's answer; undefined when there is none that may be used. */
   readonly lookUpResult: (scope: Scope, action: Digest) => Promise<ActionResult | undefined>;
   /** For actions that name none. */
   readonly defaultTimeoutMs: number;
+  /** How long a stream may be silent before what it said last is said again. */
+  readonly heartbeatMs?: number;
 }
 
-/** REv2's Execution service on our queue. */
+/** Proxies commonly wait a little longer. */
+const usualHeartbeatMs = 60_000;
+
+const nothingInlined: InlineWishes = {
+  inlineStdout: false,
+  inlineStderr: false,
+  inlineOutputFiles: [],
+};
+
+/** REv2's Execution service: each call gets an operation of its own, several may share an execution. */
 export function executionService(parts: ExecutionServiceParts): Method[] {
   return methodsOf(Execution, {
     execute: (request, context) => execute(request, context, parts),
-    waitExecution: (request, { signal }) => follow(request.name, signal, parts.queue),
+    async *waitExecution({ name }, { signal }) {
+      const id = operationIdIn(name);
+      const operation = id && (await parts.operations.attend(id));
+      if (operation === undefined) throw new Fault("not_found", `there is no operation ${name}`);
+      yield* follow(operation, operation.actionDigest, nothingInlined, signal, parts);
+    },
   });
 }
 
@@ -62,124 +81,102 @@ async function* execute(
   context: CallContext,
   parts: ExecutionServiceParts,
 ): AsyncGenerator<OperationInit, void> {
-  if (
-    request.digestFunction !== DigestFunction_Value.UNKNOWN &&
-    request.digestFunction !== DigestFunction_Value.SHA256
-  ) {
-    throw new Fault("invalid_argument", "this server names blobs by SHA-256 only");
+  const project = projectOf(request.instanceName);
+  const caller = await parts.callers.of(context);
+  requireGrant(caller, "execute", { repository: project, branch: "" });
+  const actionDigest = fromDigestMessage(
+    request.actionDigest,
+    "the request",
+    request.digestFunction,
+  );
+  const asking = askingFrom(context.metadata, { project, principal: caller.name });
+  const id = OperationId.parse(randomUUID());
+  const name = operationName(id);
+  parts.notes.heard(asking);
+  if (parts.notes.isCancelled(asking)) {
+    yield completed(name, actionDigest, cancelledResponse(refusal(asking)));
+    return;
   }
-  const actionDigest = fromDigestMessage(request.actionDigest, "the request");
-  const scope = parts.scopeOf(request.instanceName, context);
-  const id = ExecutionId.parse(randomUUID());
+
   if (!request.skipCacheLookup) {
-    const result = await parts.lookUpResult(scope, actionDigest);
+    const result = await parts.lookUpResult({ project, domain: parts.domain }, actionDigest);
+    parts.notes.lookedUp(asking, actionDigest, result !== undefined);
     if (result !== undefined) {
-      yield completed(operationName(id), actionDigest, { result, cachedResult: true, status: {} });
+      await finishResult(parts.blobs, actionDigest, result, request);
+      yield completed(name, actionDigest, { result, cachedResult: true, status: {} });
       return;
     }
   }
+
   const read = await readAction(actionDigest, parts.blobs);
   if (read.kind === "missing") {
-    const status = missingBlobs(read.missing);
-    yield completed(operationName(id), actionDigest, { status });
+    yield completed(name, actionDigest, { status: missingBlobs(read.missing) });
     return;
   }
-  const { action, platform } = read;
-  const submitted = await parts.queue.submit({
-    ...scope,
+  const operation = await open(id, actionDigest, read, request, asking, context, parts);
+  if (operation === undefined) {
+    yield completed(name, actionDigest, cancelledResponse(refusal(asking)));
+    return;
+  }
+  yield* follow(operation, actionDigest, request, context.signal, parts);
+}
+
+/** Undefined when the invocation was cancelled. */
+async function open(
+  id: OperationId,
+  actionDigest: Digest,
+  { action, commandDigest, platform }: KnownAction,
+  request: ExecuteRequest,
+  asking: Asking,
+  { peer }: CallContext,
+  { operations, domain, defaultTimeoutMs }: ExecutionServiceParts,
+): Promise<OpenOperation | undefined> {
+  const { project, principal, targetId: target, actionMnemonic: mnemonic } = asking;
+  const opened = await operations.open({
     id,
-    actionDigest,
-    platform,
-    sizeClass: sizeClassIn(platform),
-    priority: priorityIn(request),
-    invocation: invocationIn(context.metadata) ?? context.peer,
-    timeoutMs: timeoutIn(action) ?? parts.defaultTimeoutMs,
-    doNotCache: action.doNotCache,
+    asking,
+    request: {
+      id: ExecutionId.parse(randomUUID()),
+      project,
+      domain,
+      actionDigest,
+      platform,
+      sizeClass: sizeClassIn(platform),
+      priority: priorityIn(request),
+      // Who names no invocation has turns of his own, by his connection.
+      invocation: asking.invocation || `${principal} at ${peer}`,
+      owner: principal,
+      kin: kinOf({ commandDigest, platform, target, mnemonic }),
+      timeoutMs: timeoutIn(action) ?? defaultTimeoutMs,
+      doNotCache: action.doNotCache,
+    },
   });
-  yield* follow(operationName(submitted.executionId), context.signal, parts.queue);
+  return opened === "refused" ? undefined : opened;
 }
 
 /** The first Operation comes at once, so that a client whose stream breaks knows what to wait for. */
 async function* follow(
-  name: string,
+  operation: OpenOperation,
+  actionDigest: Digest,
+  wishes: InlineWishes,
   signal: AbortSignal,
-  queue: ExecutionQueue,
+  { operations, blobs, heartbeatMs = usualHeartbeatMs }: ExecutionServiceParts,
 ): AsyncGenerator<OperationInit, void> {
-  const id = ExecutionId.safeParse(executionIdIn(name));
-  if (!id.success) throw new Fault("not_found", `there is no operation ${name}`);
-  for await (const view of queue.follow(id.data, signal)) yield operationOf(view);
+  const ours = new AbortController();
+  const news = operations.follow(operation, AbortSignal.any([signal, ours.signal]));
+  const messages = async function* () {
+    for await (const each of news)
+      yield await operationMessage(operation.id, actionDigest, each, wishes, blobs);
+  };
+  yield* withHeartbeats(messages(), heartbeatMs, () => ours.abort());
 }
 
-type ReadAction =
-  | { readonly kind: "missing"; readonly missing: readonly Digest[] }
-  | { readonly kind: "read"; readonly action: Action; readonly platform: Platform };
-
-/**
- * Reads the action and its command, and sees whether the root of its inputs is there.
- *
- * What is missing deeper in the tree the worker finds, who must read the tree anyway.
- */
-async function readAction(digest: Digest, blobs: BlobStore): Promise<ReadAction> {
-  const bytes = await blobs.get(digest);
-  if (bytes === undefined) return { kind: "missing", missing: [digest] };
-  const action = decoded("action", () => fromBinary(ActionSchema, bytes));
-  const commandDigest = fromDigestMessage(action.commandDigest, "the action's command");
-  const rootDigest = fromDigestMessage(action.inputRootDigest, "the action's input root");
-  const missing = await blobs.findMissing([commandDigest, rootDigest]);
-  const commandBytes = missing.length > 0 ? undefined : await blobs.get(commandDigest);
-  if (commandBytes === undefined)
-    return { kind: "missing", missing: missing.length > 0 ? missing : [commandDigest] };
-  const command = decoded("command", () => fromBinary(CommandSchema, commandBytes));
-  return { kind: "read", action, platform: platformOf(action, command) };
-}
-
-function decoded<T>(what: string, decode: () => T): T {
-  try {
-    return decode();
-  } catch (cause) {
-    throw new Fault("invalid_argument", `the ${what} is not a REv2 message`, { cause });
-  }
-}
-
-/** The action's platform counts; Buck2 and Pants set only the command's. */
-function platformOf(action: Action, command: Command): Platform {
-  const { properties } = action.platform ?? command.platform ?? { properties: [] };
-  const platform = Platform.safeParse(
-    Object.fromEntries(properties.map(({ name, value }) => [name, value])),
-  );
-  if (!platform.success || Object.keys(platform.data).length !== properties.length) {
-    throw new Fault("invalid_argument", "the platform names a property twice, or one too long");
-  }
-  return platform.data;
-}
-
-function sizeClassIn(platform: Platform): number {
-  const asked = platform["min-size-class"];
-  if (asked === undefined) return 1;
-  const sizeClass = Number(asked);
-  if (Number.isInteger(sizeClass) && sizeClass >= 1) return sizeClass;
-  throw new Fault("invalid_argument", `min-size-class is a positive integer, not ${asked}`);
+function refusal({ invocation }: Asking): string {
+  return `the invocation ${invocation} was cancelled; nothing more is executed for it`;
 }
 
 /** No client of the protocol is more urgent than a graph may be; the top class it cannot name at all. */
 function priorityIn({ executionPolicy }: ExecuteRequest): number {
   // Of graphs the higher is sooner, here the lower.
   return Math.min(-lowestPriority, Math.max(-highestPriority, executionPolicy?.priority ?? 0));
-}
-
-function timeoutIn(action: Action): number | undefined {
-  if (action.timeout === undefined) return undefined;
-  const ms = Math.round(durationMs(action.timeout));
-  return ms > 0 ? ms : undefined;
-}
-
-function invocationIn(metadata: Metadata): string | undefined {
-  const bytes = metadata["build.bazel.remote.execution.v2.requestmetadata-bin"];
-  if (!(bytes instanceof Uint8Array)) return undefined;
-  try {
-    return fromBinary(RequestMetadataSchema, bytes).toolInvocationId || undefined;
-  } catch {
-    // A courtesy of the client's; no reason to refuse its work.
-    return undefined;
-  }
 }

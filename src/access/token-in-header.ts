@@ -1,0 +1,27 @@
+import { Fault } from "#core/fault.ts";
+import { isTokenShaped } from "./secret-token.ts";
+
+/** Far more than a token needs, and a user's name before it. */
+const longestHeader = 512;
+
+/**
+ * The token of an `Authorization` header: the bearer, or the password of Basic, whatever the user's name.
+ *
+ * Tools that know no more than user and password in a URL are thus known, too.
+ */
+export function tokenInHeader(authorization: string): string {
+  const [scheme = "", credentials = "", ...more] = authorization.slice(0, longestHeader).split(" ");
+  const token = scheme.toLowerCase() === "basic" ? passwordIn(credentials) : credentials;
+  const isKnown = /^(bearer|basic)$/i.test(scheme);
+  if (isKnown && more.length === 0 && isTokenShaped(token)) return token;
+  throw new Fault(
+    "unauthenticated",
+    "the Authorization header must be `Bearer ` and one token, which begins with grange_ and has 50 characters; " +
+      "with `Basic `, the token is the password",
+  );
+}
+
+function passwordIn(credentials: string): string {
+  const text = Buffer.from(credentials, "base64").toString("utf8");
+  return text.slice(text.indexOf(":") + 1);
+}

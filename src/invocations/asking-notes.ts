@@ -1,0 +1,123 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { messageOf } from "#core/fault.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+import { commitWithoutWaiting } from "#execution/prefer-indexes.store.ts";
+import { type Asking, invocationKey } from "./asking.ts";
+import { type CacheLookup, saveCacheLookups } from "./cache-lookup.store.ts";
+import { noteInvocations, type Sighting } from "./invocation.store.ts";
+
+/** Writes down who asks for what, a little later and many at once. */
+export interface AskingNotes extends Service {
+  /** Somebody called. Cheap: most calls of an invocation change nothing. */
+  heard(asking: Asking): void;
+  lookedUp(asking: Asking, actionDigest: Digest, hit: boolean): void;
+  /** Whether this server knows that the invocation was cancelled. It may not know yet. */
+  isCancelled(asking: Asking): boolean;
+  /** Writes what is to be written now. */
+  flush(): Promise<void>;
+}
+
+/** An invocation that goes on asking is noted again so often. */
+const sightEveryMs = 10_000;
+const flushAfterMs = 250;
+/** Some hundred bytes each. What comes beyond is not counted: pages would miss it, builds would not. */
+const mostLookups = 50_000;
+const mostInvocations = 10_000;
+const perStatement = 2_000;
+
+interface Known {
+  notedAt: number;
+  isCancelled: boolean;
+}
+
+/**
+ * Nothing here is worth waiting for, or worth a transaction of its own: a crash loses the last quarter
+ * of a second of what pages count.
+ */
+export function askingNotes(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): AskingNotes {
+  const { db, clock, logger } = parts;
+  const known = recentlyUsed<Known>(mostInvocations);
+  let sightings = new Map<string, Sighting>();
+  let lookups = new Map<string, CacheLookup>();
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<void> = Promise.resolve();
+
+  const write = async (): Promise<void> => {
+    const seen = [...sightings.values()];
+    const looked = [...lookups.values()];
+    sightings = new Map();
+    lookups = new Map();
+    try {
+      for (const some of slices(seen)) {
+        const cancelled = await db.transaction(async (tx) => {
+          await commitWithoutWaiting(tx);
+          return noteInvocations(tx, some);
+        });
+        for (const each of cancelled) {
+          known.set(invocationKey(each), { notedAt: clock.now().getTime(), isCancelled: true });
+        }
+      }
+      for (const some of slices(looked)) {
+        await db.transaction(async (tx) => {
+          await commitWithoutWaiting(tx);
+          await saveCacheLookups(tx, some);
+        });
+      }
+    } catch (reason) {
+      logger.warn(
+        { reason: messageOf(reason), calls: seen.length, lookups: looked.length },
+        "what build tools asked for could not be written down; counts on pages will be short",
+      );
+    }
+  };
+
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    flushing = flushing.then(write);
+    return flushing;
+  };
+  const soon = () => {
+    timer ??= setTimeout(() => void flush(), flushAfterMs);
+  };
+
+  return {
+    heard(asking) {
+      if (asking.invocation === "") return;
+      const key = invocationKey(asking);
+      const at = clock.now();
+      const found = known.peek(key);
+      if (found !== undefined && at.getTime() - found.notedAt < sightEveryMs) return;
+      if (sightings.size >= mostInvocations) return;
+      known.set(key, { notedAt: at.getTime(), isCancelled: found?.isCancelled ?? false });
+      sightings.set(key, { ...asking, at });
+      soon();
+    },
+    lookedUp(asking, actionDigest, hit) {
+      if (asking.invocation === "") return;
+      const key = `${invocationKey(asking)} ${digestKey(actionDigest)}`;
+      if (lookups.size >= mostLookups && !lookups.has(key)) return;
+      lookups.set(key, { asking, actionDigest, hit, at: clock.now() });
+      soon();
+    },
+    isCancelled: (asking) =>
+      asking.invocation !== "" && known.peek(invocationKey(asking))?.isCancelled === true,
+    flush,
+    async stop() {
+      await flush();
+      clearTimeout(timer);
+    },
+  };
+}
+
+function* slices<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += perStatement) yield all.slice(at, at + perStatement);
+}

@@ -1,0 +1,27 @@
+import type { Tx } from "#db/db.ts";
+import type { Asking } from "./asking.ts";
+import { type CancellingQueue, cancelOperations } from "./cancel-operations.ts";
+import { markInvocationCancelled } from "./invocation.store.ts";
+import { openOperationsOf } from "./operation.store.ts";
+
+/** So many operations share a transaction, so that none is long. */
+const perTransaction = 500;
+
+/**
+ * Ends an invocation: what it waits for is cancelled, what it asks for from now on refused. False when
+ * there is no such invocation.
+ *
+ * A call that crosses this is found by the sweep of `operationDesk`.
+ */
+export async function cancelInvocation(
+  db: Tx,
+  queue: CancellingQueue,
+  which: Pick<Asking, "project" | "invocation">,
+  by: { readonly principal: string; readonly now: Date },
+): Promise<boolean> {
+  if (!(await markInvocationCancelled(db, which, by.principal, by.now))) return false;
+  const open = await openOperationsOf(db, which);
+  for (let at = 0; at < open.length; at += perTransaction)
+    await cancelOperations(queue, open.slice(at, at + perTransaction), { now: by.now });
+  return true;
+}

@@ -1,0 +1,43 @@
+import type { Tx } from "#db/db.ts";
+import { lockForCancelling } from "#execution/cancel-executions.store.ts";
+import type { ExecutionId } from "#execution/execution.ts";
+import type { AfterCommit } from "#execution/queue-hooks.ts";
+import { endOperations, executionsServing, notifyOperations } from "./operation.store.ts";
+import type { OperationId } from "./operation.ts";
+
+/** The queue, as far as cancelling goes. */
+export interface CancellingQueue {
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Cancels those that nobody wants. */
+  cancel(tx: Tx, ids: readonly ExecutionId[]): Promise<AfterCommit>;
+}
+
+/**
+ * Ends operations at once, and those executions that nobody else waits for. Answers of those that it ended.
+ *
+ * What is over stays as it ended. An execution that another operation or a graph's run waits for goes
+ * on for them.
+ */
+export async function cancelOperations(
+  queue: CancellingQueue,
+  ids: readonly OperationId[],
+  when: {
+    readonly now: Date;
+    /** Leaves those alone that somebody has listened to since. */
+    readonly unwatchedSince?: Date;
+  },
+): Promise<OperationId[]> {
+  if (ids.length === 0) return [];
+  const { ended, after } = await queue.transaction(async (tx) => {
+    // Who joins an execution holds its row until the new operation is stored. From here on, all are known.
+    await lockForCancelling(tx, await executionsServing(tx, ids));
+    const { now, unwatchedSince } = when;
+    const some = await endOperations(tx, ids, { now, unwatchedSince });
+    const ended = some.map(({ id }) => id);
+    await notifyOperations(tx, ended);
+    const executions = [...new Set(some.map(({ executionId }) => executionId))];
+    return { ended, after: await queue.cancel(tx, executions) };
+  });
+  after();
+  return ended;
+}

@@ -1,0 +1,193 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { coalescer } from "#core/coalescer.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+import type { ExecutionId, ExecutionRequest } from "#execution/execution.ts";
+import type { ExecutionQueue } from "#execution/execution-queue.ts";
+import type { ExecutionView } from "#execution/read-executions.store.ts";
+import type { Asking } from "./asking.ts";
+import { cancelOperations } from "./cancel-operations.ts";
+import {
+  abandonedOperations,
+  cancelledAmong,
+  findOperation,
+  insertOperations,
+  keepWatched,
+  operationChannel,
+  operationsOfCancelled,
+  type StoredOperation,
+} from "./operation.store.ts";
+import type { OperationId } from "./operation.ts";
+import { type OperationTimes, usualOperationTimes, watchedUntil } from "./operation-times.ts";
+import { operationsIn, watchedOperations } from "./watched-operations.ts";
+
+/** What an operation's listeners are told. */
+export type OperationNews =
+  | { readonly kind: "execution"; readonly view: ExecutionView }
+  | { readonly kind: "cancelled" };
+
+export interface AskedExecution {
+  readonly id: OperationId;
+  readonly request: ExecutionRequest;
+  readonly asking: Asking;
+}
+
+/** An operation that has been written down. */
+export interface OpenOperation {
+  readonly id: OperationId;
+  readonly executionId: ExecutionId;
+  /** Opened just now: nobody knows its name yet who could have cancelled it. */
+  readonly isNew?: boolean;
+}
+
+/** Operations as one server sees them. Any number of servers share one database. */
+export interface OperationDesk extends Service {
+  /** Resolves when the operation is durable, and what executes it; "refused" when its invocation was cancelled. */
+  open(asked: AskedExecution): Promise<OpenOperation | "refused">;
+  find(id: OperationId): Promise<StoredOperation | undefined>;
+  /** Says that somebody listens, or asked just now, and then how it stands. */
+  attend(id: OperationId): Promise<StoredOperation | undefined>;
+  /** The operation as it stands, then again after each change, until it is over. */
+  follow(operation: OpenOperation, signal: AbortSignal): AsyncGenerator<OperationNews, void>;
+  /** Cancels this operation only; its execution goes on when somebody else wants it. */
+  cancel(id: OperationId): Promise<void>;
+  /** Cancels what nobody waits for any more. Any server may do it, as often as it likes. */
+  sweep(): Promise<number>;
+}
+
+const perSweep = 500;
+const perRenewal = 2_000;
+/** A call that crosses the cancellation of its invocation is written down within that time. */
+const crossingMs = 10 * 60_000;
+
+export async function operationDesk(parts: {
+  readonly db: Db;
+  readonly queue: ExecutionQueue;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly times?: OperationTimes;
+}): Promise<OperationDesk> {
+  const { db, queue, clock, logger } = parts;
+  const times = parts.times ?? usualOperationTimes;
+  const watched = watchedOperations();
+  const openedAt = clock.now().getTime();
+
+  const opening = coalescer(async (asked: readonly AskedExecution[]) => {
+    const { opened, after } = await queue.transaction(async (tx) => {
+      const now = clock.now();
+      const submitted = await queue.submitIn(
+        tx,
+        asked.map(({ request }) => request),
+      );
+      const rows = asked.map(({ id, asking, request }, i) => {
+        const { executionId, isNew } = submitted[i] ?? missing(id);
+        return { id, executionId, asking, actionDigest: request.actionDigest, joined: !isNew };
+      });
+      const until = watchedUntil(now, times);
+      const refused = new Set(await insertOperations(tx, rows, { now, watchedUntil: until }));
+      const unwanted = rows.flatMap(({ id, executionId }) => (refused.has(id) ? executionId : []));
+      const after = unwanted.length === 0 ? undefined : await queue.cancel(tx, unwanted);
+      return { opened: rows.map(({ id, executionId }) => ({ id, executionId, refused })), after };
+    });
+    after?.();
+    return opened.map(({ id, executionId, refused }) => ({
+      id,
+      executionId,
+      isRefused: refused.has(id),
+    }));
+  });
+
+  const renew = async (ids: readonly OperationId[]): Promise<void> => {
+    await keepWatched(db, ids, watchedUntil(clock.now(), times));
+  };
+
+  const renewAll = async (): Promise<void> => {
+    const ids = watched.ids();
+    for (let at = 0; at < ids.length; at += perRenewal) {
+      const some = ids.slice(at, at + perRenewal);
+      await renew(some);
+      // The net under the notifications, should one be lost.
+      watched.cancelled(await cancelledAmong(db, some));
+    }
+  };
+  let renewing: Promise<void> | undefined;
+  const renewal = setInterval(() => {
+    renewing ??= renewAll()
+      .catch((reason: unknown) => {
+        logger.warn({ reason: messageOf(reason) }, "could not say which operations are watched");
+      })
+      .finally(() => (renewing = undefined));
+  }, times.renewEveryMs);
+  renewal.unref();
+
+  const listener = await db.listen(operationChannel, (payload) =>
+    watched.cancelled(operationsIn(payload)),
+  );
+
+  return {
+    async open(asked) {
+      const { isRefused, ...opened } = await opening.add(asked);
+      return isRefused ? "refused" : { ...opened, isNew: true };
+    },
+
+    find: (id) => findOperation(db, id),
+
+    async attend(id) {
+      await renew([id]);
+      return findOperation(db, id);
+    },
+
+    async *follow({ id, executionId, isNew = false }, signal) {
+      const listening = watched.listen(id);
+      const { cancelled } = listening;
+      try {
+        // Asked after listening, so that no cancellation falls between the two.
+        if (!isNew) watched.cancelled(await cancelledAmong(db, [id]));
+        for await (const view of queue.follow(executionId, AbortSignal.any([signal, cancelled]))) {
+          if (cancelled.aborted) break;
+          yield { kind: "execution", view };
+        }
+      } catch (reason) {
+        if (!cancelled.aborted) throw reason;
+      } finally {
+        listening.leave();
+      }
+      if (cancelled.aborted) yield { kind: "cancelled" };
+    },
+
+    async cancel(id) {
+      watched.cancelled(await cancelOperations(queue, [id], { now: clock.now() }));
+    },
+
+    async sweep() {
+      const now = clock.now();
+      // After a time in which no server ran, clients have their grace to come back, too.
+      if (now.getTime() - openedAt < times.graceMs) return 0;
+      const since = new Date(now.getTime() - crossingMs);
+      const crossing = await operationsOfCancelled(db, since, perSweep);
+      const abandoned = (await abandonedOperations(db, now, perSweep)).filter(
+        // Should saying so be late, they are watched all the same.
+        (id) => !watched.has(id),
+      );
+      const ended = [
+        ...(await cancelOperations(queue, crossing, { now })),
+        ...(await cancelOperations(queue, abandoned, { now, unwatchedSince: now })),
+      ];
+      watched.cancelled(ended);
+      return ended.length;
+    },
+
+    async stop() {
+      clearInterval(renewal);
+      await listener.stop();
+      await renewing;
+      await opening.idle();
+    },
+  };
+}
+
+function missing(id: OperationId): never {
+  throw new Fault("internal", `nothing executes the operation ${id}`);
+}

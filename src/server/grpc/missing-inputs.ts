@@ -1,0 +1,93 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { assertFewParts } from "#cas/message-parts.ts";
+import { takingTurns } from "#cas/take-turns.ts";
+import { type Digest, digestKey, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import { DirectorySchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** Directories looked into; a tree with more is told as far as it was seen. */
+const mostDirectories = 100_000;
+/** Files that are asked for, each once. */
+const mostFiles = 500_000;
+const mostDirectoryBytes = 16 * 1_048_576;
+const mostParts = 500_000;
+const readAtOnce = 16;
+const askedAtOnce = 4_096;
+/** Named in one answer: about 90 bytes each, and gRPC clients take 4 MiB. */
+export const mostNamed = 20_000;
+
+const isAboutTheDirectory: ReadonlySet<Fault["code"]> = new Set([
+  "invalid_argument",
+  "resource_exhausted",
+]);
+
+/** Those who joined one execution learn of its end at the same moment, and ask for the same. */
+const underWay = new WeakMap<BlobStore, Map<string, Promise<Digest[]>>>();
+
+/**
+ * The blobs of an input tree that are not in the store: all that can be known without those that are missing.
+ *
+ * It reads every directory. To be asked only when something is known to be missing: then the client is told
+ * all at once, instead of one after another. An illegal directory hides what is below it, and is no matter here.
+ */
+export function missingInputs(blobs: BlobStore, root: Digest): Promise<Digest[]> {
+  const here = underWay.get(blobs) ?? new Map<string, Promise<Digest[]>>();
+  underWay.set(blobs, here);
+  const key = digestKey(root);
+  const found = here.get(key);
+  if (found !== undefined) return found;
+  const walk = walkTree(blobs, root).finally(() => here.delete(key));
+  here.set(key, walk);
+  return walk;
+}
+
+async function walkTree(blobs: BlobStore, root: Digest): Promise<Digest[]> {
+  const by = functionOf(root);
+  const turn = takingTurns();
+  const seen = new Map<string, Digest>([[digestKey(root), root]]);
+  const files = new Map<string, Digest>();
+  const missing: Digest[] = [];
+  let level: Digest[] = [root];
+
+  const childrenOf = async (directory: Digest): Promise<Digest[]> => {
+    await turn();
+    // What is larger is no directory that we read; whether it is here is no matter then.
+    if (directory.sizeBytes > mostDirectoryBytes || files.size > mostFiles) return [];
+    const bytes = await blobs.get(directory);
+    if (bytes === undefined) {
+      missing.push(directory);
+      return [];
+    }
+    try {
+      assertFewParts(DirectorySchema, bytes, mostParts);
+      const { files: leaves, directories } = fromBinary(DirectorySchema, bytes);
+      for (const { digest } of leaves) {
+        const file = fromDigestMessage(digest, "a file", by);
+        files.set(digestKey(file), file);
+      }
+      return directories.map(({ digest }) => fromDigestMessage(digest, "a directory", by));
+    } catch (reason) {
+      if (reason instanceof Fault && !isAboutTheDirectory.has(reason.code)) throw reason;
+      return [];
+    }
+  };
+
+  while (level.length > 0) {
+    const below = (await mapAtMost(readAtOnce, level, childrenOf)).flat();
+    level = below.filter((digest) => {
+      const key = digestKey(digest);
+      if (seen.has(key) || seen.size >= mostDirectories) return false;
+      seen.set(key, digest);
+      return true;
+    });
+  }
+  const leaves = [...files.values()];
+  for (let at = 0; at < leaves.length && missing.length < mostNamed; at += askedAtOnce) {
+    await turn();
+    missing.push(...(await blobs.findMissing(leaves.slice(at, at + askedAtOnce))));
+  }
+  return missing.slice(0, mostNamed);
+}

@@ -1,0 +1,108 @@
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { Principal } from "#access/principal.ts";
+import { mayDo, requireGrant } from "#access/require-grant.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { Fault } from "#core/fault.ts";
+import type { CallContext } from "#grpc/call-context.ts";
+import { type Method, methodsOf } from "#grpc/method.ts";
+import type { StoredOperation } from "#invocations/operation.store.ts";
+import { operationIdIn } from "#invocations/operation.ts";
+import type { OperationDesk } from "#invocations/operation-desk.ts";
+import { Operations } from "#proto/google/longrunning/operations_pb.ts";
+import type { GrpcCallers } from "./caller.ts";
+import type { OperationInit } from "./execution-service-operation.ts";
+import { operationMessage } from "./operation-message.ts";
+
+export interface OperationsServiceParts {
+  readonly operations: OperationDesk;
+  readonly blobs: BlobStore;
+  readonly callers: GrpcCallers;
+}
+
+const noWishes = { inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] };
+
+/** Longer waits end early, as the protocol allows: the client asks again. */
+const longestWaitMs = 60_000;
+
+/** Asking about operations, and ending them, for clients that do not hold a stream. */
+export function operationsService(parts: OperationsServiceParts): Method[] {
+  const { operations, callers } = parts;
+  return methodsOf(Operations, {
+    async getOperation({ name }, { signal }) {
+      return standing(name, 0, signal, parts);
+    },
+
+    async waitOperation({ name, timeout }, { signal }) {
+      const asked = timeout === undefined ? longestWaitMs : durationMs(timeout);
+      return standing(name, Math.min(Math.max(asked, 0), longestWaitMs), signal, parts);
+    },
+
+    async cancelOperation({ name }, context) {
+      const id = operationIdIn(name);
+      const operation = id && (await operations.find(id));
+      if (operation === undefined) throw unknown(name);
+      requireMayCancel(await callers.of(context), operation);
+      await operations.cancel(operation.id);
+      return {};
+    },
+
+    /** Says that nobody is interested in the result any more; it goes by itself. */
+    async deleteOperation() {
+      return {};
+    },
+
+    async listOperations() {
+      throw new Fault(
+        "unimplemented",
+        "operations are listed by invocation, on the farm's pages and in its HTTP API",
+      );
+    },
+  });
+}
+
+/** The operation when it is over, or when the wait is. */
+async function standing(
+  name: string,
+  waitMs: number,
+  signal: CallContext["signal"],
+  { operations, blobs }: OperationsServiceParts,
+): Promise<OperationInit> {
+  const id = operationIdIn(name);
+  const operation = id && (await operations.attend(id));
+  if (operation === undefined) throw unknown(name);
+  const { actionDigest } = operation;
+  const enough = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let last: OperationInit | undefined;
+  try {
+    for await (const news of operations.follow(
+      operation,
+      AbortSignal.any([signal, enough.signal]),
+    )) {
+      last = await operationMessage(operation.id, actionDigest, news, noWishes, blobs);
+      if (waitMs === 0) break;
+      // How it stands is told in any case, however long it takes to find out.
+      timer ??= setTimeout(() => enough.abort(), waitMs);
+    }
+  } catch (reason) {
+    if (last === undefined || !enough.signal.aborted) throw reason;
+  } finally {
+    clearTimeout(timer);
+  }
+  return last ?? unknownEnd(name);
+}
+
+/** Whose it is, and who may cancel what others do. */
+function requireMayCancel(caller: Principal, { project, principal }: StoredOperation): void {
+  const where = { repository: project, branch: "" };
+  if (caller.name === principal && mayDo(caller, "execute", where)) return;
+  requireGrant(caller, "cancel", where);
+}
+
+function unknown(name: string): Fault {
+  return new Fault("not_found", `there is no operation ${name}`);
+}
+
+function unknownEnd(name: string): never {
+  throw new Fault("internal", `nothing is known of how the operation ${name} stands`);
+}

@@ -1,0 +1,37 @@
+import { Fault } from "#core/fault.ts";
+
+/** The project of those who name no instance. */
+export const defaultProject = "default";
+
+const longestName = 128;
+const legalName = /^(?!.*\/\.{1,2}(\/|$))[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9._-]+)*$/;
+
+/** REv2 gives them a meaning in names of resources: an instance that has one could not be told from them. */
+const reserved = new Set([
+  "blobs",
+  "uploads",
+  "actions",
+  "actionResults",
+  "operations",
+  "capabilities",
+  "compressed-blobs",
+]);
+
+/** The project that an instance name means. Throws `invalid_argument` for what can be none. */
+export function projectOf(instanceName: string): string {
+  if (instanceName === "") return defaultProject;
+  const problem = problemOf(instanceName);
+  if (problem === undefined) return instanceName;
+  throw new Fault(
+    "invalid_argument",
+    `the instance name ${JSON.stringify(instanceName.slice(0, longestName))} ${problem}`,
+  );
+}
+
+function problemOf(name: string): string | undefined {
+  if (name.length > longestName) return `is longer than ${longestName} characters`;
+  const word = name.split("/").find((segment) => reserved.has(segment));
+  if (word !== undefined) return `has "${word}" in it, which the protocol reserves`;
+  if (legalName.test(name)) return undefined;
+  return "is not made of letters, digits and . _ - with single slashes between";
+}

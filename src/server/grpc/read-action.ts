@@ -1,0 +1,154 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { assertFewParts } from "#cas/message-parts.ts";
+import { type Digest, digestKey, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import { Platform } from "#core/platform.ts";
+import {
+  type Action,
+  ActionSchema,
+  type Command,
+  CommandSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { missingInputs } from "./missing-inputs.ts";
+
+/** Response files aside, no operating system starts a command that is longer. */
+const mostBytes = 4 * 1_048_576;
+const mostParts = 250_000;
+
+/** An action with its command, as far as the queue must know it. */
+export interface KnownAction {
+  readonly kind: "read";
+  readonly action: Action;
+  readonly command: Command;
+  readonly commandDigest: Digest;
+  readonly platform: Platform;
+}
+
+export type ReadAction =
+  | { readonly kind: "missing"; readonly missing: readonly Digest[] }
+  | KnownAction;
+
+/**
+ * Reads the action and its command, and sees whether the root of its inputs is there.
+ *
+ * What is missing deeper in the tree the worker finds, who must read the tree anyway. When something is
+ * missing already here, all that is missing is told. Throws `invalid_argument` for what is no action.
+ */
+export async function readAction(digest: Digest, blobs: BlobStore): Promise<ReadAction> {
+  const bytes = await smallBlob(blobs, digest, "action");
+  if (bytes === undefined) return { kind: "missing", missing: [digest] };
+  const { action, commandDigest, rootDigest } = decodeAction(digest, bytes);
+  const missing = await blobs.findMissing([commandDigest, rootDigest]);
+  const commandBytes =
+    missing.length > 0 ? undefined : await smallBlob(blobs, commandDigest, "command");
+  if (commandBytes === undefined) {
+    return { kind: "missing", missing: await allMissing(blobs, commandDigest, rootDigest) };
+  }
+  assertFewParts(CommandSchema, commandBytes, mostParts);
+  const command = decoded("command", () => fromBinary(CommandSchema, commandBytes));
+  const platform = platformOf(action, command);
+  return { kind: "read", action, command, commandDigest, platform };
+}
+
+/** All that an execution of the action misses, those that its worker `reported` among it. */
+export async function allMissingOf(
+  digest: Digest,
+  blobs: BlobStore,
+  reported: readonly Digest[],
+): Promise<readonly Digest[]> {
+  const bytes = await smallBlob(blobs, digest, "action");
+  if (bytes === undefined) return union(reported, [digest]);
+  try {
+    const { commandDigest, rootDigest } = decodeAction(digest, bytes);
+    return union(reported, await allMissing(blobs, commandDigest, rootDigest));
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "invalid_argument") return reported;
+    throw reason;
+  }
+}
+
+/** What a digest names may be any blob, also one of gigabytes: nothing is read that can be no message. */
+async function smallBlob(
+  blobs: BlobStore,
+  digest: Digest,
+  what: string,
+): Promise<Uint8Array | undefined> {
+  if (digest.sizeBytes <= mostBytes) return blobs.get(digest);
+  throw new Fault(
+    "invalid_argument",
+    `the ${what} ${digestKey(digest)} is over ${mostBytes} bytes; put what is long into a file`,
+  );
+}
+
+function decodeAction(digest: Digest, bytes: Uint8Array) {
+  assertFewParts(ActionSchema, bytes, mostParts);
+  const action = decoded("action", () => fromBinary(ActionSchema, bytes));
+  const by = functionOf(digest);
+  return {
+    action,
+    commandDigest: fromDigestMessage(action.commandDigest, "the action's command", by),
+    rootDigest: fromDigestMessage(action.inputRootDigest, "the action's input root", by),
+  };
+}
+
+async function allMissing(blobs: BlobStore, command: Digest, root: Digest): Promise<Digest[]> {
+  const [commands, inputs] = await Promise.all([
+    // Asked by reading: a store that remembers what was there may be a minute behind.
+    smallBlob(blobs, command, "command").then((bytes) => (bytes === undefined ? [command] : [])),
+    missingInputs(blobs, root),
+  ]);
+  return union(commands, inputs);
+}
+
+function union(some: readonly Digest[], others: readonly Digest[]): Digest[] {
+  return [...new Map([...some, ...others].map((digest) => [digestKey(digest), digest])).values()];
+}
+
+function decoded<T>(what: string, decode: () => T): T {
+  try {
+    return decode();
+  } catch (cause) {
+    throw new Fault("invalid_argument", `the ${what} is not a REv2 message`, { cause });
+  }
+}
+
+/** The action's platform counts; Buck2 and Pants set only the command's. */
+function platformOf(action: Action, command: Command): Platform {
+  const { properties } = action.platform ?? command.platform ?? { properties: [] };
+  const found = new Map<string, string>();
+  for (const { name, value } of properties) {
+    const other = found.get(name);
+    // REv2 would have a worker offer both; no client that we know of asks for that.
+    if (other !== undefined && other !== value) {
+      throw new Fault(
+        "invalid_argument",
+        `the platform property ${JSON.stringify(name.slice(0, 80))} is there with two values; it may have one`,
+      );
+    }
+    found.set(name, value);
+  }
+  const platform = Platform.safeParse(Object.fromEntries(found));
+  if (platform.success) return platform.data;
+  throw new Fault(
+    "invalid_argument",
+    "a platform property has no name, or a name over 256 or a value over 1,024 characters",
+  );
+}
+
+/** The smallest size class that may run it. */
+export function sizeClassIn(platform: Platform): number {
+  const asked = platform["min-size-class"];
+  if (asked === undefined) return 1;
+  const sizeClass = Number(asked);
+  if (Number.isInteger(sizeClass) && sizeClass >= 1) return sizeClass;
+  throw new Fault("invalid_argument", `min-size-class is a positive integer, not ${asked}`);
+}
+
+export function timeoutIn(action: Action): number | undefined {
+  if (action.timeout === undefined) return undefined;
+  const ms = Math.round(durationMs(action.timeout));
+  return ms > 0 ? ms : undefined;
+}

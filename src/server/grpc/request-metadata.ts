@@ -1,0 +1,45 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { keepableText } from "#core/keepable-text.ts";
+import type { Metadata } from "#grpc/metadata.ts";
+import type { Asking } from "#invocations/asking.ts";
+import {
+  type RequestMetadata,
+  RequestMetadataSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+const header = "build.bazel.remote.execution.v2.requestmetadata-bin";
+
+/** Far more than tools write; what is longer is cut. */
+const longestId = 256;
+const longestName = 1_024;
+const longestVersion = 128;
+
+/** What a call says about itself. It may say nothing, and nothing that it says is refused. */
+export function askingFrom(
+  metadata: Metadata,
+  known: Pick<Asking, "project" | "principal">,
+): Asking {
+  const said = requestMetadataIn(metadata);
+  return {
+    ...known,
+    invocation: keepableText(said?.toolInvocationId ?? "", longestId),
+    correlatedId: keepableText(said?.correlatedInvocationsId ?? "", longestId),
+    toolName: keepableText(said?.toolDetails?.toolName ?? "", longestVersion),
+    toolVersion: keepableText(said?.toolDetails?.toolVersion ?? "", longestVersion),
+    targetId: keepableText(said?.targetId ?? "", longestName),
+    actionMnemonic: keepableText(said?.actionMnemonic ?? "", longestId),
+    configurationId: keepableText(said?.configurationId ?? "", longestId),
+  };
+}
+
+/** What a call says of itself, as it came. */
+export function requestMetadataIn(metadata: Metadata): RequestMetadata | undefined {
+  const bytes = metadata[header];
+  if (!(bytes instanceof Uint8Array)) return undefined;
+  try {
+    return fromBinary(RequestMetadataSchema, bytes);
+  } catch {
+    // A courtesy of the client's; no reason to refuse its work.
+    return undefined;
+  }
+}
