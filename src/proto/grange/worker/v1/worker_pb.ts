@@ -7,7 +7,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { ActionResult, Digest } from "../../../build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { ActionResult, Digest, DigestFunction_Value } from "../../../build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { file_build_bazel_remote_execution_v2_remote_execution } from "../../../build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file grange/worker/v1/worker.proto.
  */
 export const file_grange_worker_v1_worker: GenFile = /*@__PURE__*/
-  fileDesc("Ch1ncmFuZ2Uvd29ya2VyL3YxL3dvcmtlci5wcm90bxIQZ3JhbmdlLndvcmtlci52MSI9CgVMZWFzZRIUCgxleGVjdXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoBRINCgVlcG9jaBgDIAEoAyKhAwoPUmVnaXN0ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSQQoIcGxhdGZvcm0YAyADKAsyLy5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5QbGF0Zm9ybUVudHJ5EhIKCnNpemVfY2xhc3MYBCABKAUSDQoFc2xvdHMYBSABKAUSDwoHdmVyc2lvbhgGIAEoCRJFCgpmYWNpbGl0aWVzGAcgAygLMjEuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QuRmFjaWxpdGllc0VudHJ5EigKBWxlYXNlGB4gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXRyYW5zcG9ydBgfIAEoCRIMCgRob3N0GCAgASgJGi8KDVBsYXRmb3JtRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoxCg9GYWNpbGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ8ChBSZWdpc3RlclJlc3BvbnNlEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIxCg5sZWFzZV9kdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJvCgxDbGFpbVJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBRInCgR3YWl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjcKDUNsYWltUmVzcG9uc2USJgoGbGVhc2VzGAEgAygLMhYuZ3JhbmdlLndvcmtlci52MS5Xb3JrIswBCgRXb3JrEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRI+Cg1hY3Rpb25fZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDgoGYWN0aW9uGAMgASgMEg8KB2NvbW1hbmQYBCABKAwSKgoHdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdwcm9qZWN0GAYgASgJIncKEEhlYXJ0YmVhdFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSJwoGbGVhc2VzGAMgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIQCghkcmFpbmluZxgEIAEoCCJ+ChFIZWFydGJlYXRSZXNwb25zZRIlCgRsb3N0GAEgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIqCgljYW5jZWxsZWQYAiADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEhYKDnVua25vd25fd29ya2VyGAMgASgIImAKDlN0YXJ0ZWRSZXF1ZXN0EiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiIwoPU3RhcnRlZFJlc3BvbnNlEhAKCGFjY2VwdGVkGAEgASgIIjkKDlJlbGVhc2VSZXF1ZXN0EicKBmxlYXNlcxgBIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2UiEQoPUmVsZWFzZVJlc3BvbnNlIoMBCghGaW5kaW5ncxIVCg1mYWlsdXJlX2NsYXNzGAEgASgJEjAKC2Vycm9yX2xpbmVzGAIgAygLMhsuZ3JhbmdlLndvcmtlci52MS5FcnJvckxpbmUSLgoHbnVtYmVycxgDIAMoCzIdLmdyYW5nZS53b3JrZXIudjEuRm91bmROdW1iZXIiJwoJRXJyb3JMaW5lEgwKBGxpbmUYASABKAMSDAoEdGV4dBgCIAEoCSJeCgtGb3VuZE51bWJlchIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgBEhAKA21pbhgDIAEoAUgAiAEBEhAKA21heBgEIAEoAUgBiAEBQgYKBF9taW5CBgoEX21heCKVAQoFVXNhZ2USLAoJdXNlcl90aW1lGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KC3N5c3RlbV90aW1lGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhkKEXBlYWtfbWVtb3J5X2J5dGVzGAMgASgDEhMKC21lYXN1cmVkX2J5GAQgASgJIpcCCghGaW5pc2hlZBImCgVsZWFzZRgBIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USKgoHb3V0Y29tZRgCIAEoDjIZLmdyYW5nZS53b3JrZXIudjEuT3V0Y29tZRI9CgZyZXN1bHQYAyABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdBImCgV1c2FnZRgEIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuVXNhZ2USDwoHbWVzc2FnZRgFIAEoCRI/Cg5taXNzaW5nX2lucHV0cxgGIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0ImcKDUZpbmlzaFJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSLAoIZmluaXNoZWQYAyADKAsyGi5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaGVkIowBCg5GaW5pc2hSZXNwb25zZRI6Cgh2ZXJkaWN0cxgBIAMoDjIoLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVzcG9uc2UuVmVyZGljdCI+CgdWZXJkaWN0EhcKE1ZFUkRJQ1RfVU5TUEVDSUZJRUQQABINCglQVUJMSVNIRUQQARILCgdSRUZVU0VEEAIiWAoQQXBwZW5kTG9nUmVxdWVzdBImCgVsZWFzZRgBIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USDgoGb2Zmc2V0GAIgASgDEgwKBGRhdGEYAyABKAwiOgoRQXBwZW5kTG9nUmVzcG9uc2USEwoLbmV4dF9vZmZzZXQYASABKAMSEAoIYWNjZXB0ZWQYAiABKAgqiAEKB091dGNvbWUSFwoTT1VUQ09NRV9VTlNQRUNJRklFRBAAEg0KCVNVQ0NFRURFRBABEgoKBkZBSUxFRBACEg0KCVRJTUVEX09VVBADEhEKDU9VVF9PRl9NRU1PUlkQBBINCglDQU5DRUxMRUQQBRIYChRJTkZSQVNUUlVDVFVSRV9FUlJPUhAGMr8ECgdXb3JrZXJzElEKCFJlZ2lzdGVyEiEuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QaIi5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVzcG9uc2USSAoFQ2xhaW0SHi5ncmFuZ2Uud29ya2VyLnYxLkNsYWltUmVxdWVzdBofLmdyYW5nZS53b3JrZXIudjEuQ2xhaW1SZXNwb25zZRJUCglIZWFydGJlYXQSIi5ncmFuZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlcXVlc3QaIy5ncmFuZ2Uud29ya2VyLnYxLkhlYXJ0YmVhdFJlc3BvbnNlEk4KB1N0YXJ0ZWQSIC5ncmFuZ2Uud29ya2VyLnYxLlN0YXJ0ZWRSZXF1ZXN0GiEuZ3JhbmdlLndvcmtlci52MS5TdGFydGVkUmVzcG9uc2USTgoHUmVsZWFzZRIgLmdyYW5nZS53b3JrZXIudjEuUmVsZWFzZVJlcXVlc3QaIS5ncmFuZ2Uud29ya2VyLnYxLlJlbGVhc2VSZXNwb25zZRJLCgZGaW5pc2gSHy5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaFJlcXVlc3QaIC5ncmFuZ2Uud29ya2VyLnYxLkZpbmlzaFJlc3BvbnNlElQKCUFwcGVuZExvZxIiLmdyYW5nZS53b3JrZXIudjEuQXBwZW5kTG9nUmVxdWVzdBojLmdyYW5nZS53b3JrZXIudjEuQXBwZW5kTG9nUmVzcG9uc2ViBnByb3RvMw", [file_build_bazel_remote_execution_v2_remote_execution, file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Ch1ncmFuZ2Uvd29ya2VyL3YxL3dvcmtlci5wcm90bxIQZ3JhbmdlLndvcmtlci52MSI9CgVMZWFzZRIUCgxleGVjdXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoBRINCgVlcG9jaBgDIAEoAyKhAwoPUmVnaXN0ZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSQQoIcGxhdGZvcm0YAyADKAsyLy5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdC5QbGF0Zm9ybUVudHJ5EhIKCnNpemVfY2xhc3MYBCABKAUSDQoFc2xvdHMYBSABKAUSDwoHdmVyc2lvbhgGIAEoCRJFCgpmYWNpbGl0aWVzGAcgAygLMjEuZ3JhbmdlLndvcmtlci52MS5SZWdpc3RlclJlcXVlc3QuRmFjaWxpdGllc0VudHJ5EigKBWxlYXNlGB4gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXRyYW5zcG9ydBgfIAEoCRIMCgRob3N0GCAgASgJGi8KDVBsYXRmb3JtRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoxCg9GYWNpbGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ8ChBSZWdpc3RlclJlc3BvbnNlEjUKEmhlYXJ0YmVhdF9pbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIxCg5sZWFzZV9kdXJhdGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJvCgxDbGFpbVJlcXVlc3QSEwoLd29ya2VyX25hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDAoEbW9zdBgDIAEoBRInCgR3YWl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIjcKDUNsYWltUmVzcG9uc2USJgoGbGVhc2VzGAEgAygLMhYuZ3JhbmdlLndvcmtlci52MS5Xb3JrIpwCCgRXb3JrEiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRI+Cg1hY3Rpb25fZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDgoGYWN0aW9uGAMgASgMEg8KB2NvbW1hbmQYBCABKAwSKgoHdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdwcm9qZWN0GAYgASgJEk4KD2RpZ2VzdF9mdW5jdGlvbhgHIAEoDjI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0RnVuY3Rpb24uVmFsdWUidwoQSGVhcnRiZWF0UmVxdWVzdBITCgt3b3JrZXJfbmFtZRgBIAEoCRITCgtpbnN0YW5jZV9pZBgCIAEoCRInCgZsZWFzZXMYAyADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEhAKCGRyYWluaW5nGAQgASgIIn4KEUhlYXJ0YmVhdFJlc3BvbnNlEiUKBGxvc3QYASADKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEioKCWNhbmNlbGxlZBgCIAMoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USFgoOdW5rbm93bl93b3JrZXIYAyABKAgiYAoOU3RhcnRlZFJlcXVlc3QSJgoFbGVhc2UYASABKAsyFy5ncmFuZ2Uud29ya2VyLnYxLkxlYXNlEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIjCg9TdGFydGVkUmVzcG9uc2USEAoIYWNjZXB0ZWQYASABKAgiOQoOUmVsZWFzZVJlcXVlc3QSJwoGbGVhc2VzGAEgAygLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZSIRCg9SZWxlYXNlUmVzcG9uc2UigwEKCEZpbmRpbmdzEhUKDWZhaWx1cmVfY2xhc3MYASABKAkSMAoLZXJyb3JfbGluZXMYAiADKAsyGy5ncmFuZ2Uud29ya2VyLnYxLkVycm9yTGluZRIuCgdudW1iZXJzGAMgAygLMh0uZ3JhbmdlLndvcmtlci52MS5Gb3VuZE51bWJlciInCglFcnJvckxpbmUSDAoEbGluZRgBIAEoAxIMCgR0ZXh0GAIgASgJIl4KC0ZvdW5kTnVtYmVyEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAESEAoDbWluGAMgASgBSACIAQESEAoDbWF4GAQgASgBSAGIAQFCBgoEX21pbkIGCgRfbWF4IpUBCgVVc2FnZRIsCgl1c2VyX3RpbWUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoLc3lzdGVtX3RpbWUYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGQoRcGVha19tZW1vcnlfYnl0ZXMYAyABKAMSEwoLbWVhc3VyZWRfYnkYBCABKAkioQIKDVJlc291cmNlVXNhZ2USLAoJdXNlcl90aW1lGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KC3N5c3RlbV90aW1lGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhkKEXBlYWtfbWVtb3J5X2J5dGVzGAMgASgDEhMKC21lYXN1cmVkX2J5GAQgASgJEhIKCnJlYWRfYnl0ZXMYBSABKAMSFQoNd3JpdHRlbl9ieXRlcxgGIAEoAxIVCg1mZXRjaGVkX2Jsb2JzGAcgASgDEhUKDWZldGNoZWRfYnl0ZXMYCCABKAMSFAoMaW5wdXRfbGF5ZXJzGAkgASgFEhMKC2tlcHRfbGF5ZXJzGAogASgFIucCCghGaW5pc2hlZBImCgVsZWFzZRgBIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuTGVhc2USKgoHb3V0Y29tZRgCIAEoDjIZLmdyYW5nZS53b3JrZXIudjEuT3V0Y29tZRI9CgZyZXN1bHQYAyABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdBImCgV1c2FnZRgEIAEoCzIXLmdyYW5nZS53b3JrZXIudjEuVXNhZ2USDwoHbWVzc2FnZRgFIAEoCRI/Cg5taXNzaW5nX2lucHV0cxgGIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0Ek4KD2RpZ2VzdF9mdW5jdGlvbhgHIAEoDjI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0RnVuY3Rpb24uVmFsdWUiZwoNRmluaXNoUmVxdWVzdBITCgt3b3JrZXJfbmFtZRgBIAEoCRITCgtpbnN0YW5jZV9pZBgCIAEoCRIsCghmaW5pc2hlZBgDIAMoCzIaLmdyYW5nZS53b3JrZXIudjEuRmluaXNoZWQijAEKDkZpbmlzaFJlc3BvbnNlEjoKCHZlcmRpY3RzGAEgAygOMiguZ3JhbmdlLndvcmtlci52MS5GaW5pc2hSZXNwb25zZS5WZXJkaWN0Ij4KB1ZlcmRpY3QSFwoTVkVSRElDVF9VTlNQRUNJRklFRBAAEg0KCVBVQkxJU0hFRBABEgsKB1JFRlVTRUQQAiJYChBBcHBlbmRMb2dSZXF1ZXN0EiYKBWxlYXNlGAEgASgLMhcuZ3JhbmdlLndvcmtlci52MS5MZWFzZRIOCgZvZmZzZXQYAiABKAMSDAoEZGF0YRgDIAEoDCI6ChFBcHBlbmRMb2dSZXNwb25zZRITCgtuZXh0X29mZnNldBgBIAEoAxIQCghhY2NlcHRlZBgCIAEoCCqIAQoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASDQoJU1VDQ0VFREVEEAESCgoGRkFJTEVEEAISDQoJVElNRURfT1VUEAMSEQoNT1VUX09GX01FTU9SWRAEEg0KCUNBTkNFTExFRBAFEhgKFElORlJBU1RSVUNUVVJFX0VSUk9SEAYyvwQKB1dvcmtlcnMSUQoIUmVnaXN0ZXISIS5ncmFuZ2Uud29ya2VyLnYxLlJlZ2lzdGVyUmVxdWVzdBoiLmdyYW5nZS53b3JrZXIudjEuUmVnaXN0ZXJSZXNwb25zZRJICgVDbGFpbRIeLmdyYW5nZS53b3JrZXIudjEuQ2xhaW1SZXF1ZXN0Gh8uZ3JhbmdlLndvcmtlci52MS5DbGFpbVJlc3BvbnNlElQKCUhlYXJ0YmVhdBIiLmdyYW5nZS53b3JrZXIudjEuSGVhcnRiZWF0UmVxdWVzdBojLmdyYW5nZS53b3JrZXIudjEuSGVhcnRiZWF0UmVzcG9uc2USTgoHU3RhcnRlZBIgLmdyYW5nZS53b3JrZXIudjEuU3RhcnRlZFJlcXVlc3QaIS5ncmFuZ2Uud29ya2VyLnYxLlN0YXJ0ZWRSZXNwb25zZRJOCgdSZWxlYXNlEiAuZ3JhbmdlLndvcmtlci52MS5SZWxlYXNlUmVxdWVzdBohLmdyYW5nZS53b3JrZXIudjEuUmVsZWFzZVJlc3BvbnNlEksKBkZpbmlzaBIfLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVxdWVzdBogLmdyYW5nZS53b3JrZXIudjEuRmluaXNoUmVzcG9uc2USVAoJQXBwZW5kTG9nEiIuZ3JhbmdlLndvcmtlci52MS5BcHBlbmRMb2dSZXF1ZXN0GiMuZ3JhbmdlLndvcmtlci52MS5BcHBlbmRMb2dSZXNwb25zZWIGcHJvdG8z", [file_build_bazel_remote_execution_v2_remote_execution, file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * A worker's right to an execution, until a time. The epoch goes up at every
@@ -232,6 +232,13 @@ export type Work = Message<"grange.worker.v1.Work"> & {
    * @generated from field: string project = 6;
    */
   project: string;
+
+  /**
+   * That of every digest of this work: the action's, those in it, and those of its outputs.
+   *
+   * @generated from field: build.bazel.remote.execution.v2.DigestFunction.Value digest_function = 7;
+   */
+  digestFunction: DigestFunction_Value;
 };
 
 /**
@@ -505,6 +512,79 @@ export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
   messageDesc(file_grange_worker_v1_worker, 15);
 
 /**
+ * What an execution took of its machine, for whoever reads the result. It travels beside
+ * the findings, in `ActionResult.execution_metadata.auxiliary_metadata`.
+ *
+ * @generated from message grange.worker.v1.ResourceUsage
+ */
+export type ResourceUsage = Message<"grange.worker.v1.ResourceUsage"> & {
+  /**
+   * Of the whole process tree, as in `Usage`.
+   *
+   * @generated from field: google.protobuf.Duration user_time = 1;
+   */
+  userTime?: Duration | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Duration system_time = 2;
+   */
+  systemTime?: Duration | undefined;
+
+  /**
+   * @generated from field: int64 peak_memory_bytes = 3;
+   */
+  peakMemoryBytes: bigint;
+
+  /**
+   * @generated from field: string measured_by = 4;
+   */
+  measuredBy: string;
+
+  /**
+   * What it read from and wrote to disks; 0 where that is not measured.
+   *
+   * @generated from field: int64 read_bytes = 5;
+   */
+  readBytes: bigint;
+
+  /**
+   * @generated from field: int64 written_bytes = 6;
+   */
+  writtenBytes: bigint;
+
+  /**
+   * Input blobs that the machine did not have, and how much they were.
+   *
+   * @generated from field: int64 fetched_blobs = 7;
+   */
+  fetchedBlobs: bigint;
+
+  /**
+   * @generated from field: int64 fetched_bytes = 8;
+   */
+  fetchedBytes: bigint;
+
+  /**
+   * Parts that the input tree was stacked from, and how many of them were there already.
+   *
+   * @generated from field: int32 input_layers = 9;
+   */
+  inputLayers: number;
+
+  /**
+   * @generated from field: int32 kept_layers = 10;
+   */
+  keptLayers: number;
+};
+
+/**
+ * Describes the message grange.worker.v1.ResourceUsage.
+ * Use `create(ResourceUsageSchema)` to create a new message.
+ */
+export const ResourceUsageSchema: GenMessage<ResourceUsage> = /*@__PURE__*/
+  messageDesc(file_grange_worker_v1_worker, 16);
+
+/**
  * @generated from message grange.worker.v1.Finished
  */
 export type Finished = Message<"grange.worker.v1.Finished"> & {
@@ -541,6 +621,13 @@ export type Finished = Message<"grange.worker.v1.Finished"> & {
    * @generated from field: repeated build.bazel.remote.execution.v2.Digest missing_inputs = 6;
    */
   missingInputs: Digest[];
+
+  /**
+   * That of every digest in here: the work's.
+   *
+   * @generated from field: build.bazel.remote.execution.v2.DigestFunction.Value digest_function = 7;
+   */
+  digestFunction: DigestFunction_Value;
 };
 
 /**
@@ -548,7 +635,7 @@ export type Finished = Message<"grange.worker.v1.Finished"> & {
  * Use `create(FinishedSchema)` to create a new message.
  */
 export const FinishedSchema: GenMessage<Finished> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 16);
+  messageDesc(file_grange_worker_v1_worker, 17);
 
 /**
  * @generated from message grange.worker.v1.FinishRequest
@@ -575,7 +662,7 @@ export type FinishRequest = Message<"grange.worker.v1.FinishRequest"> & {
  * Use `create(FinishRequestSchema)` to create a new message.
  */
 export const FinishRequestSchema: GenMessage<FinishRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 17);
+  messageDesc(file_grange_worker_v1_worker, 18);
 
 /**
  * @generated from message grange.worker.v1.FinishResponse
@@ -594,7 +681,7 @@ export type FinishResponse = Message<"grange.worker.v1.FinishResponse"> & {
  * Use `create(FinishResponseSchema)` to create a new message.
  */
 export const FinishResponseSchema: GenMessage<FinishResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 18);
+  messageDesc(file_grange_worker_v1_worker, 19);
 
 /**
  * @generated from enum grange.worker.v1.FinishResponse.Verdict
@@ -627,7 +714,7 @@ export type FinishResponse_Verdict = (typeof FinishResponse_Verdict)[keyof typeo
  * Describes the enum grange.worker.v1.FinishResponse.Verdict.
  */
 export const FinishResponse_VerdictSchema: GenEnum<FinishResponse_Verdict> = /*@__PURE__*/
-  enumDesc(file_grange_worker_v1_worker, 18, 0);
+  enumDesc(file_grange_worker_v1_worker, 19, 0);
 
 /**
  * @generated from message grange.worker.v1.AppendLogRequest
@@ -654,7 +741,7 @@ export type AppendLogRequest = Message<"grange.worker.v1.AppendLogRequest"> & {
  * Use `create(AppendLogRequestSchema)` to create a new message.
  */
 export const AppendLogRequestSchema: GenMessage<AppendLogRequest> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 19);
+  messageDesc(file_grange_worker_v1_worker, 20);
 
 /**
  * @generated from message grange.worker.v1.AppendLogResponse
@@ -678,7 +765,7 @@ export type AppendLogResponse = Message<"grange.worker.v1.AppendLogResponse"> & 
  * Use `create(AppendLogResponseSchema)` to create a new message.
  */
 export const AppendLogResponseSchema: GenMessage<AppendLogResponse> = /*@__PURE__*/
-  messageDesc(file_grange_worker_v1_worker, 20);
+  messageDesc(file_grange_worker_v1_worker, 21);
 
 /**
  * @generated from enum grange.worker.v1.Outcome

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { digestKey } from "#core/digest.ts";
+import { blobOfUri } from "./blob-of-uri.ts";
+
+const hash = "ab".repeat(32);
+
+test.each([
+  [`bytestream://127.0.0.1:80/blobs/${hash}/12`, `${hash}/12`],
+  [`bytestream://host/team/app/blobs/${hash}/0`, `${hash}/0`],
+  [`bytestream://host/app/blobs/blake3/${hash}/12`, `blake3-${hash}/12`],
+  [`bytestream://host/blobs/${"ab".repeat(20)}/12`, `sha1-${"ab".repeat(20)}/12`],
+])("%s is %s", (uri, key) => {
+  const blob = blobOfUri(uri);
+  expect(blob && digestKey(blob)).toBe(key);
+});
+
+test.each([
+  "",
+  "file:///tmp/x",
+  `bytestream://host/blobs/${hash}`,
+  `bytestream://host/blobs/${hash}/-1`,
+  `bytestream://host/blobs/${hash.toUpperCase()}/1`,
+  `bytestream://host/blobs/${hash}/9999999999999999`,
+  `bytestream://host/blobs/md4/${hash}/1`,
+  `bytestream://host/blobs/${hash.slice(1)}/1`,
+  `https://host/blobs/${hash}/12`,
+])("%j names no blob", (uri) => {
+  expect(blobOfUri(uri)).toBeUndefined();
+});

@@ -1,0 +1,62 @@
+import type { BuildNews, NamedFile } from "./build-news.ts";
+import { type SourceHints, type SourceOfBuild, sourceOfBuild } from "./source-of-build.ts";
+
+/** What is known of a build as a whole. */
+export interface BuildFacts extends SourceHints, SourceOfBuild {
+  readonly complete: boolean;
+  readonly command: string;
+  readonly toolVersion: string;
+  readonly patterns: readonly string[];
+  readonly options: readonly string[];
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly exitCode: number | null;
+  readonly exitName: string | null;
+  readonly result: string | null;
+  readonly failure: string | null;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly profile: NamedFile | null;
+}
+
+/** The facts with a piece of news taken in; the same object when it is no news to them. */
+export function learn(facts: BuildFacts, news: BuildNews): BuildFacts {
+  switch (news.kind) {
+    case "started": {
+      const { command, toolVersion, patterns, startedAt = null } = news;
+      return { ...facts, command, toolVersion, patterns, startedAt };
+    }
+    case "options":
+      return { ...facts, options: news.options };
+    case "keywords":
+      return withSource({ ...facts, keywords: news.keywords });
+    case "metadata":
+      return withSource({ ...facts, metadata: news.pairs });
+    case "workspaceStatus":
+      return withSource({ ...facts, workspaceStatus: news.pairs });
+    case "failure":
+      return facts.failure === null ? { ...facts, failure: news.sentence } : facts;
+    case "finished": {
+      const { exitCode, exitName, finishedAt = null } = news;
+      // What an action or a target failed of says more than the sum of it.
+      const failure = exitCode === 0 ? null : facts.failure || news.failure || null;
+      return { ...facts, exitCode, exitName, finishedAt, failure };
+    }
+    case "result":
+      return { ...facts, result: news.result };
+    case "metrics":
+      return { ...facts, metrics: news.metrics };
+    case "profile":
+      return { ...facts, profile: news.file };
+    case "complete":
+      return { ...facts, complete: true };
+    case "printed":
+    case "target":
+    case "fileSet":
+    case "test":
+      return facts;
+  }
+}
+
+function withSource(facts: BuildFacts): BuildFacts {
+  return { ...facts, ...sourceOfBuild(facts) };
+}

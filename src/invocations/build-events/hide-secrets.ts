@@ -1,0 +1,57 @@
+/**
+ * Names that people give to what nobody else should read.
+ *
+ * The short ones count only as words of a name: `DB_PASS`, not `--bypass`.
+ */
+const secretName =
+  /token|secret|passw|passphrase|credential|private|api_?-?key|access_?-?key|auth(?!or)|cookie|session|signature|(^|[^a-z])(pass|pat|jwt|dsn|otp)([^a-z]|$)|[^a-z](key|pwd)$/i;
+
+/** What stands in the place of a value that is not kept. */
+export const hidden = "[hidden]";
+
+/** Flags that Bazel's client adds about itself and its machine: its whole environment is among them. */
+const clientsOwn =
+  /^--(client_env|client_cwd|default_override|ignore_client_env|rc_source|isatty|terminal_columns|emacs|startup_time|extract_data_time|restart_reason|binary_path|option_sources)\b/;
+
+/** The options as they may be shown to all who may read: without the client's own, without secrets. */
+export function showableOptions(options: readonly string[]): string[] {
+  const shown: string[] = [];
+  let hideNext = false;
+  for (const option of options) {
+    if (hideNext && !option.startsWith("-")) shown.push(hidden);
+    else if (!clientsOwn.test(option)) shown.push(showableOption(option));
+    hideNext = /^-[^=]*$/.test(option) && (isHeaderFlag(option) || secretName.test(option));
+  }
+  return shown;
+}
+
+/**
+ * `--flag=value` or `--flag=NAME=value`, its value hidden when the flag or the name asks for it.
+ *
+ * Flags may be labels: `--//app:token=value`. A word without a flag may be the value of the one before it.
+ */
+function showableOption(option: string): string {
+  const [, flag = "", value = ""] = /^(-[^=]*)=(.*)$/s.exec(option) ?? ["", "", option];
+  const [, name = "", inner = ""] = /^([^=]*)=(.*)$/s.exec(value) ?? [];
+  const before = flag === "" ? "" : `${flag}=`;
+  if (isHeaderFlag(flag)) return name === "" ? `${flag}=${hidden}` : `${flag}=${name}=${hidden}`;
+  if (name !== "" && inner !== "" && secretName.test(name)) return `${before}${name}=${hidden}`;
+  if (name === "" && secretName.test(flag) && !/^(true|false|0|1)?$/.test(value))
+    return `${flag}=${hidden}`;
+  return withoutPasswords(option);
+}
+
+/** `--remote_header`, `--bes_header` and the like. They carry tokens more often than not. */
+function isHeaderFlag(option: string): boolean {
+  return /^--\w*header(=|$)/.test(option);
+}
+
+/** A value under a name, as it may be shown. */
+export function showableValue(name: string, value: string): string {
+  return secretName.test(name) && value !== "" ? hidden : withoutPasswords(value);
+}
+
+/** A text without who and what stands before the `@` of its URLs. */
+export function withoutPasswords(text: string): string {
+  return text.replace(/([a-z][a-z0-9+.-]{0,20}:\/\/)[^/@\s"']{1,1000}@/gi, "$1");
+}

@@ -1,0 +1,174 @@
+import { Fault } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { noteInvocations } from "../invocation.store.ts";
+import {
+  type BuildKey,
+  type BuildRow,
+  lockBuild,
+  noteHeard,
+  saveCounts,
+  saveFacts,
+} from "./build.store.ts";
+import { most } from "./build-bounds.ts";
+import { type BuildFacts, learn } from "./build-facts.ts";
+import { appendPrinted } from "./build-log.store.ts";
+import type { BuildNews } from "./build-news.ts";
+import {
+  dropFileSets,
+  filesOfSets,
+  saveFileSets,
+  saveTargets,
+  saveTests,
+  type TargetChange,
+} from "./build-parts.store.ts";
+import { fitPrinted } from "./fit-printed.ts";
+import { gatherTargets } from "./gather-targets.ts";
+import { judgeSequence } from "./judge-sequence.ts";
+
+/** A row that others write, too: of a tool that tells something every moment it is noted this often. */
+const noteEveryMs = 10_000;
+
+/** Who tells, of what. */
+export interface BuildTeller extends BuildKey {
+  readonly buildId: string;
+  readonly principal: string;
+}
+
+/** One event of a stream, read. */
+export interface NumberedNews {
+  readonly sequence: number;
+  readonly news: readonly BuildNews[];
+}
+
+/**
+ * Keeps events that came together; answers how many of them, from the first on, are kept.
+ *
+ * Fewer than came: there is a gap before the next. What was kept before is answered and not kept
+ * again, whichever server kept it: the row of the build is locked meanwhile.
+ */
+export function keepBuildEvents(
+  db: Db,
+  teller: BuildTeller,
+  events: readonly NumberedNews[],
+  now: Date,
+): Promise<number> {
+  return db.transaction(async (tx) => {
+    const build = await lockOwnBuild(tx, teller, now);
+    const judged = judgeSequence(
+      build.acknowledged,
+      events.map(({ sequence }) => sequence),
+    );
+    if (judged.fresh.length > 0) {
+      if (build.complete) {
+        throw new Fault(
+          "failed_precondition",
+          `the events of invocation ${teller.invocation} have ended with number ${build.acknowledged}; give another build an invocation id of its own`,
+        );
+      }
+      const news = judged.fresh.flatMap((index) => events[index]?.news ?? []);
+      await keepNews(tx, teller, { ...build, acknowledged: judged.acknowledged }, news, now);
+    }
+    return judged.answered;
+  });
+}
+
+/** Keeps what the frame around the events tells. It has no number: telling it twice changes nothing. */
+export function keepLifecycle(
+  db: Db,
+  teller: BuildTeller,
+  news: readonly BuildNews[],
+  now: Date,
+): Promise<void> {
+  return db.transaction(async (tx) => {
+    await keepNews(tx, teller, await lockOwnBuild(tx, teller, now), news, now);
+  });
+}
+
+/** To be called now and then while a stream is open: a tool may have nothing to tell for long. */
+export async function noteStreamOpen(db: Db, teller: BuildTeller, now: Date): Promise<void> {
+  await db.transaction(async (tx) => {
+    await noteHeard(tx, teller, now);
+    await seen(tx, teller, "", now);
+  });
+}
+
+async function lockOwnBuild(tx: Tx, teller: BuildTeller, now: Date): Promise<BuildRow> {
+  const build = await lockBuild(tx, teller, { ...teller, now });
+  if (build.principal !== teller.principal) {
+    throw new Fault(
+      "permission_denied",
+      `${teller.principal} may not tell of invocation ${teller.invocation}: ${build.principal} began to`,
+    );
+  }
+  if (build.buildId !== teller.buildId) {
+    throw new Fault(
+      "failed_precondition",
+      `invocation ${teller.invocation} is another build's already; give each an invocation id of its own`,
+    );
+  }
+  return build;
+}
+
+async function keepNews(
+  tx: Tx,
+  teller: BuildTeller,
+  build: BuildRow,
+  news: readonly BuildNews[],
+  now: Date,
+): Promise<void> {
+  const before: BuildFacts = build;
+  const facts = news.reduce(learn, before);
+  const counts = { ...build };
+
+  const sets = news.filter((one) => one.kind === "fileSet");
+  counts.fileSets += await saveFileSets(
+    tx,
+    teller,
+    sets.slice(0, room(most.fileSets, build.fileSets)),
+  );
+  const targets = await withFiles(tx, teller, gatherTargets(news));
+  const full = build.targets >= most.targets;
+  counts.targets += await saveTargets(tx, teller, targets, full);
+  const tests = news.filter((one) => one.kind === "test");
+  counts.tests += await saveTests(tx, teller, tests.slice(0, room(most.tests, build.tests)));
+
+  const printed = news.flatMap((one) => (one.kind === "printed" ? [one.bytes] : []));
+  const fitting = fitPrinted(build.logBytes, Buffer.concat(printed));
+  await appendPrinted(tx, teller, build.logBytes, fitting);
+  counts.logBytes += fitting.length;
+
+  await saveCounts(tx, teller, counts, now);
+  if (facts !== before) await saveFacts(tx, teller, facts);
+  if (facts.complete && !before.complete) await dropFileSets(tx, teller);
+  const quietMs = now.getTime() - build.lastHeardAt.getTime();
+  if (quietMs > noteEveryMs || facts.toolVersion !== before.toolVersion || quietMs === 0)
+    await seen(tx, teller, facts.toolVersion, now);
+}
+
+function room(limit: number, used: number): number {
+  return Math.max(0, limit - used);
+}
+
+async function withFiles(
+  tx: Tx,
+  key: BuildKey,
+  targets: ReturnType<typeof gatherTargets>,
+): Promise<TargetChange[]> {
+  const found = await filesOfSets(
+    tx,
+    key,
+    targets.map(({ sets = [] }) => sets),
+    { sets: most.setsWalked, files: most.filesOfTarget },
+  );
+  return targets.map(({ sets: _, files = [], kind: __, ...target }, index) => ({
+    ...target,
+    outputs: [...(found[index] ?? []), ...files].slice(0, most.filesOfTarget),
+  }));
+}
+
+async function seen(tx: Tx, teller: BuildTeller, toolVersion: string, at: Date): Promise<void> {
+  const { project, principal, invocation, buildId: correlatedId } = teller;
+  await noteInvocations(tx, [
+    { project, principal, invocation, correlatedId, toolName: "bazel", toolVersion, at },
+  ]);
+}

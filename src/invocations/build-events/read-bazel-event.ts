@@ -1,0 +1,217 @@
+import { keepableText } from "#core/keepable-text.ts";
+import {
+  type Aborted,
+  Aborted_AbortReason,
+  type BuildEvent,
+  type BuildEventId,
+  type BuildEventId_TestResultId,
+  type BuildFinished,
+  type BuildStarted,
+  type File,
+  type TargetComplete,
+  type TestResult,
+  TestStatus,
+} from "#proto/build_event_stream/build_event_stream_pb.ts";
+import { longest, most } from "./build-bounds.ts";
+import type { BuildNews, TargetNews } from "./build-news.ts";
+import { showableOptions, withoutPasswords } from "./hide-secrets.ts";
+import { nameOfNumber } from "./name-of-number.ts";
+import { countOf, msOf, readFiles, readPairs, timeOf } from "./read-fields.ts";
+import { readMetrics } from "./read-metrics.ts";
+
+/** What one of Bazel's events tells. Of kinds that nobody reads, nothing. */
+export function readBazelEvent(event: BuildEvent): BuildNews[] {
+  const { payload } = event;
+  const id: BuildEventId["id"] = event.id?.id ?? { case: undefined };
+  switch (payload.case) {
+    case "started":
+      return [readStarted(payload.value, event.children)];
+    case "optionsParsed":
+      return [
+        {
+          kind: "options",
+          options: showableOptions(payload.value.cmdLine)
+            .slice(0, most.options)
+            .map((option) => keepableText(option, longest.option)),
+        },
+      ];
+    case "workspaceStatus":
+      return [
+        {
+          kind: "workspaceStatus",
+          pairs: readPairs(payload.value.item.map(({ key, value }) => [key, value])),
+        },
+      ];
+    case "buildMetadata":
+      return [{ kind: "metadata", pairs: readPairs(Object.entries(payload.value.metadata)) }];
+    case "progress": {
+      const { stderr, stdout } = payload.value;
+      const bytes = Buffer.concat([stderr, stdout]);
+      return bytes.length === 0 ? [] : [{ kind: "printed", bytes }];
+    }
+    case "configured":
+      if (id.case !== "targetConfigured") return [];
+      return [
+        { ...targetOf(id.value), targetKind: keepableText(payload.value.targetKind, longest.name) },
+      ];
+    case "completed":
+      return id.case === "targetCompleted" ? [readCompleted(id.value, payload.value)] : [];
+    case "namedSetOfFiles": {
+      if (id.case !== "namedSet") return [];
+      const { files, fileSets } = payload.value;
+      const sets = fileSets.slice(0, most.setsOfSet).map(({ id }) => keepableText(id, longest.id));
+      return [
+        {
+          kind: "fileSet",
+          id: keepableText(id.value.id, longest.id),
+          files: readFiles(files, most.filesOfSet),
+          sets,
+        },
+      ];
+    }
+    case "testResult":
+      return id.case === "testResult" ? [readTest(id.value, payload.value)] : [];
+    case "testSummary": {
+      if (id.case !== "testSummary") return [];
+      const { overallStatus, totalRunDuration, totalRunDurationMillis } = payload.value;
+      return [
+        {
+          ...targetOf({ label: id.value.label, aspect: "" }),
+          testStatus: statusName(overallStatus),
+          durationMs: msOf(totalRunDuration, totalRunDurationMillis),
+        },
+      ];
+    }
+    case "aborted":
+      return readAborted(id, payload.value);
+    case "action": {
+      const { success, exitCode, type, failureDetail } = payload.value;
+      if (success) return [];
+      const whose = id.case === "actionCompleted" ? id.value.label : "";
+      // The message is better: it knows the exit code of the command, not of what ran it.
+      const why = failureDetail?.message || `it ended with exit code ${exitCode}`;
+      return [failure(`${[whose, type].filter((word) => word !== "").join(" ")}: ${why}`)];
+    }
+    case "finished":
+      return [readFinished(payload.value)];
+    case "buildMetrics":
+      return [{ kind: "metrics", metrics: readMetrics(payload.value) }];
+    case "buildToolLogs":
+      return readProfile(payload.value.log);
+    // Its pattern was announced by the start.
+    case "expanded":
+    case undefined:
+      return [];
+  }
+}
+
+function readStarted(started: BuildStarted, children: readonly BuildEventId[]): BuildNews {
+  const patterns = children.flatMap(({ id }) => (id.case === "pattern" ? id.value.pattern : []));
+  return {
+    kind: "started",
+    command: keepableText(started.command, longest.name),
+    toolVersion: keepableText(started.buildToolVersion, longest.name),
+    patterns: patterns
+      .slice(0, most.patterns)
+      .map((pattern) => keepableText(withoutPasswords(pattern), longest.label)),
+    startedAt: timeOf(started.startTime, started.startTimeMillis),
+  };
+}
+
+function readFinished(finished: BuildFinished): BuildNews {
+  return {
+    kind: "finished",
+    exitCode: finished.exitCode?.code ?? 0,
+    exitName: keepableText(finished.exitCode?.name ?? "", longest.name),
+    finishedAt: timeOf(finished.finishTime, finished.finishTimeMillis),
+    failure: sentenceOf(finished.failureDetail?.message ?? ""),
+  };
+}
+
+function targetOf({ label, aspect }: { label: string; aspect: string }): TargetNews {
+  return {
+    kind: "target",
+    label: keepableText(label, longest.label),
+    aspect: keepableText(aspect, longest.label),
+  };
+}
+
+function readCompleted(
+  id: { label: string; aspect: string },
+  { success, outputGroup, importantOutput }: TargetComplete,
+): TargetNews {
+  // What was asked for by default goes before what was asked for by name.
+  const groups = outputGroup.toSorted(
+    (a, b) => Number(b.name === "default") - Number(a.name === "default"),
+  );
+  const sets = groups.flatMap(({ fileSets }) => fileSets.map(({ id }) => id));
+  return {
+    ...targetOf(id),
+    success,
+    sets: sets.slice(0, most.setsOfSet).map((set) => keepableText(set, longest.id)),
+    // The same files again, where there are sets.
+    files: sets.length > 0 ? [] : readFiles(importantOutput, most.filesOfTarget),
+  };
+}
+
+function readTest(id: BuildEventId_TestResultId, result: TestResult): BuildNews {
+  return {
+    kind: "test",
+    label: keepableText(id.label, longest.label),
+    configuration: keepableText(id.configuration?.id ?? "", longest.id),
+    run: countOf(id.run),
+    shard: countOf(id.shard),
+    attempt: countOf(id.attempt),
+    status: statusName(result.status),
+    startedAt: timeOf(result.testAttemptStart, result.testAttemptStartMillisEpoch),
+    durationMs: msOf(result.testAttemptDuration, result.testAttemptDurationMillis),
+    cached: result.cachedLocally || (result.executionInfo?.cachedRemotely ?? false),
+    files: readFiles(result.testActionOutput, most.filesOfTest),
+  };
+}
+
+/** Nobody failed: the target was left out, by wish or because another one failed. */
+const blameless: ReadonlySet<Aborted_AbortReason> = new Set([
+  Aborted_AbortReason.SKIPPED,
+  Aborted_AbortReason.NO_ANALYZE,
+  Aborted_AbortReason.NO_BUILD,
+  Aborted_AbortReason.INCOMPLETE,
+]);
+
+function readAborted(id: BuildEventId["id"], { reason, description }: Aborted): BuildNews[] {
+  const name = nameOfNumber(Aborted_AbortReason, reason) ?? "UNKNOWN";
+  const said = description.trim();
+  const news: BuildNews[] = [];
+  if (id.case === "targetCompleted" || id.case === "targetConfigured") {
+    const aborted = keepableText(
+      withoutPasswords(said === "" ? name : `${name}: ${said}`),
+      longest.failure,
+    );
+    const failed = blameless.has(reason) ? {} : { success: false };
+    news.push({ ...targetOf(id.value), aborted, ...failed });
+  }
+  if (!blameless.has(reason)) news.push(failure(said || name));
+  return news;
+}
+
+function readProfile(logs: readonly File[]): BuildNews[] {
+  const [file] = readFiles(
+    logs.filter(({ name }) => /profile/.test(name)),
+    1,
+  );
+  return file === undefined ? [] : [{ kind: "profile", file }];
+}
+
+function failure(text: string): BuildNews {
+  return { kind: "failure", sentence: sentenceOf(text) };
+}
+
+/** The first paragraph: Bazel adds advice on its own flags. */
+function sentenceOf(text: string): string {
+  const [first = ""] = text.trim().split(/\n\s*\n/, 1);
+  return keepableText(withoutPasswords(first), longest.failure);
+}
+
+function statusName(status: TestStatus): string {
+  return nameOfNumber(TestStatus, status) ?? "NO_STATUS";
+}

@@ -1,0 +1,43 @@
+import { setImmediate as nextTick } from "node:timers/promises";
+
+/**
+ * Messages in batches: what has come while the batch before was dealt with.
+ *
+ * Nothing waits for a batch to become full. Whoever deals with messages slower than they come gets
+ * larger batches, and so catches up.
+ */
+export async function* batchesOf<T>(
+  messages: AsyncIterable<T>,
+  bounds: { readonly most: number; readonly mostWeight: number; weigh(message: T): number },
+): AsyncGenerator<T[], void> {
+  const source = messages[Symbol.asyncIterator]();
+  const ask = () => {
+    const asked = source.next();
+    // Looked at later; until then its failure is nobody's.
+    asked.catch(() => {});
+    return asked;
+  };
+  let next = ask();
+  try {
+    for (;;) {
+      const first = await next;
+      if (first.done) return;
+      const batch = [first.value];
+      let weight = bounds.weigh(first.value);
+      next = ask();
+      while (batch.length < bounds.most && weight < bounds.mostWeight) {
+        const more = await Promise.race([next.catch(() => undefined), nextTick(undefined)]);
+        // Nothing is there yet, or it ends: the batch is dealt with before the end is.
+        if (more === undefined || more.done) break;
+        batch.push(more.value);
+        weight += bounds.weigh(more.value);
+        next = ask();
+      }
+      yield batch;
+    }
+  } finally {
+    // Not waited for: a source that is asked for its next message ends only with that message,
+    // and whoever sends it may be waiting to hear why this ends.
+    void source.return?.().catch(() => {});
+  }
+}

@@ -1,0 +1,187 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import { isKeepable } from "#core/keepable-text.ts";
+import type { Db } from "#db/db.ts";
+import type { CallContext } from "#grpc/call-context.ts";
+import { type Method, methodsOf } from "#grpc/method.ts";
+import {
+  type BuildTeller,
+  keepBuildEvents,
+  keepLifecycle,
+  type NumberedNews,
+  noteStreamOpen,
+} from "#invocations/build-events/keep-build-events.ts";
+import { readBuildEvent, readKeywords } from "#invocations/build-events/read-build-event.ts";
+import {
+  StreamId_BuildComponent as Component,
+  type StreamId,
+} from "#proto/google/devtools/build/v1/build_events_pb.ts";
+import {
+  PublishBuildEvent,
+  type PublishBuildToolEventStreamRequest,
+  type PublishLifecycleEventRequest,
+} from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
+import { batchesOf } from "./batches-of.ts";
+
+export interface BuildEventServiceParts {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Throws for who may not report there. `projectId` is what the request names, maybe nothing. */
+  readonly reporterOf: (
+    context: CallContext,
+    projectId: string,
+  ) => Promise<{ readonly project: string; readonly principal: string }>;
+}
+
+/** Kept in one transaction. */
+const batch = {
+  most: 256,
+  mostWeight: 1_048_576,
+  weigh: ({ orderedBuildEvent }: PublishBuildToolEventStreamRequest) => {
+    const event = orderedBuildEvent?.event?.event;
+    return event?.case === "bazelEvent" ? event.value.value.length : 0;
+  },
+};
+
+/** A stream that is open is noted so often, well within what counts as silence. */
+const noteEveryMs = 30_000;
+
+/** What build tools tell of themselves. An event is answered once it is stored. */
+export function buildEventService(parts: BuildEventServiceParts): Method[] {
+  return methodsOf(PublishBuildEvent, {
+    publishLifecycleEvent: (request, context) => publishLifecycle(request, context, parts),
+    publishBuildToolEventStream: (requests, context) => publishStream(requests, context, parts),
+  });
+}
+
+async function publishLifecycle(
+  request: PublishLifecycleEventRequest,
+  context: CallContext,
+  parts: BuildEventServiceParts,
+) {
+  const { streamId, event } = request.buildEvent ?? {};
+  switch (event?.event.case) {
+    case "bazelEvent":
+    case "consoleOutput":
+    case "componentStreamFinished":
+      throw new Fault(
+        "invalid_argument",
+        "events of a tool belong into PublishBuildToolEventStream",
+      );
+    case "invocationAttemptStarted":
+    case "invocationAttemptFinished": {
+      const teller = await tellerOf(streamId, request.projectId, context, parts);
+      const news = [...readKeywords(request.notificationKeywords), ...readBuildEvent(event)];
+      await keepLifecycle(parts.db, teller, news, parts.clock.now());
+      return {};
+    }
+    // A build is its invocation here: what is around it has nothing to add.
+    case "buildEnqueued":
+    case "buildFinished":
+    case undefined:
+      await parts.reporterOf(context, request.projectId);
+      return {};
+  }
+}
+
+async function* publishStream(
+  requests: AsyncIterable<PublishBuildToolEventStreamRequest>,
+  context: CallContext,
+  parts: BuildEventServiceParts,
+) {
+  const { db, clock } = parts;
+  let stream: { readonly id: StreamId; readonly teller: BuildTeller } | undefined;
+  let noting: NodeJS.Timeout | undefined;
+  try {
+    for await (const messages of batchesOf(requests, batch)) {
+      const [first] = messages;
+      if (stream === undefined) {
+        const id = streamIn(first?.orderedBuildEvent?.streamId);
+        const teller = await tellerOf(id, first?.projectId ?? "", context, parts);
+        noting = setInterval(() => void note(teller, parts), noteEveryMs);
+        stream = { id, teller };
+      }
+      const { id, teller } = stream;
+      const { events, fault } = readEvents(messages, id);
+      const answered =
+        events.length === 0 ? 0 : await keepBuildEvents(db, teller, events, clock.now());
+      for (const { sequence } of events.slice(0, answered)) {
+        yield { streamId: id, sequenceNumber: BigInt(sequence) };
+      }
+      const gap = events[answered];
+      if (gap !== undefined) {
+        // The code on which tools try again from what was not answered.
+        throw new Fault(
+          "aborted",
+          `event ${gap.sequence} of invocation ${teller.invocation} came before the one before it; send them again in order`,
+        );
+      }
+      if (fault !== undefined) throw fault;
+    }
+  } finally {
+    clearInterval(noting);
+  }
+}
+
+/** The events up to the first that is none, and what is wrong with that one. */
+function readEvents(
+  messages: readonly PublishBuildToolEventStreamRequest[],
+  id: StreamId,
+): { readonly events: NumberedNews[]; readonly fault: unknown } {
+  const events: NumberedNews[] = [];
+  for (const { orderedBuildEvent: ordered, notificationKeywords } of messages) {
+    try {
+      const own = streamIn(ordered?.streamId);
+      if (own.invocationId !== id.invocationId || own.buildId !== id.buildId) {
+        throw new Fault("invalid_argument", "a stream is about one invocation, this one about two");
+      }
+      const sequence = Number(ordered?.sequenceNumber ?? 0n);
+      if (sequence < 1 || !Number.isSafeInteger(sequence)) {
+        throw new Fault("invalid_argument", `events are numbered from 1 on; ${sequence} is none`);
+      }
+      const keywords = sequence === 1 ? readKeywords(notificationKeywords) : [];
+      events.push({ sequence, news: [...keywords, ...readBuildEvent(ordered?.event)] });
+    } catch (fault) {
+      return { events, fault };
+    }
+  }
+  return { events, fault: undefined };
+}
+
+function streamIn(id: StreamId | undefined): StreamId {
+  if (id === undefined) throw new Fault("invalid_argument", "an event names its stream");
+  if (id.component !== Component.TOOL && id.component !== Component.UNKNOWN_COMPONENT) {
+    throw new Fault("invalid_argument", "only the stream of the build tool itself is taken");
+  }
+  return id;
+}
+
+async function tellerOf(
+  id: StreamId | undefined,
+  projectId: string,
+  context: CallContext,
+  parts: BuildEventServiceParts,
+): Promise<BuildTeller> {
+  const { invocationId: invocation = "", buildId = "" } = id ?? {};
+  const isName = (name: string) => name.length <= 200 && !/\p{Cc}/u.test(name) && isKeepable(name);
+  if (invocation === "" || !isName(invocation) || !isName(buildId)) {
+    throw new Fault(
+      "invalid_argument",
+      "an event names its invocation, by 200 characters at most, none of them for control",
+    );
+  }
+  return { ...(await parts.reporterOf(context, projectId)), invocation, buildId };
+}
+
+async function note(teller: BuildTeller, { db, clock, logger }: BuildEventServiceParts) {
+  try {
+    await noteStreamOpen(db, teller, clock.now());
+  } catch (reason) {
+    logger.warn(
+      { reason: messageOf(reason) },
+      "that a stream of build events is open was not noted",
+    );
+  }
+}
