@@ -1,0 +1,38 @@
+import { Fault } from "#core/fault.ts";
+import { notAllowed, plainRules } from "./plain-rules.ts";
+import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
+
+/**
+ * Bazel's `--remote_cache=http://…`: `/cas/` by the SHA-256 of the bytes, `/ac/` by that of the action.
+ *
+ * Bazel writes what it writes without asking before, the same blob many times over.
+ */
+export const bazelRules: ToolRules = {
+  ...plainRules,
+  wishOf({ method, path, isFolder }: CacheRequest): Wish {
+    const [kind, hash = "", ...more] = path;
+    if ((kind !== "ac" && kind !== "cas") || isFolder || more.length > 0) {
+      throw new Fault("not_found", "Bazel's cache has ac/HASH and cas/HASH, and nothing else");
+    }
+    if (!/^[0-9a-f]{64}$/.test(hash)) {
+      throw new Fault(
+        "invalid_argument",
+        `"${hash}" is no SHA-256 of 64 lower-case hex digits; leave --digest_function as it is over HTTP`,
+      );
+    }
+    const key = `ac/${hash}`;
+    switch (method) {
+      case "GET":
+      case "HEAD":
+        return kind === "cas"
+          ? { kind: "read-blob", hash }
+          : { kind: "read-action-result", key, hash };
+      case "PUT":
+        return kind === "cas"
+          ? { kind: "write-blob", hash }
+          : { kind: "write", key, attributes: {}, again: "replace" };
+      default:
+        return { kind: "answer", answer: notAllowed(method, "GET, HEAD, PUT") };
+    }
+  },
+};

@@ -1,0 +1,63 @@
+import { CacheTool } from "#api/tool-cache.ts";
+import { Fault } from "#core/fault.ts";
+
+/** Where a request goes: `/cache/PROJECT/TOOL/…`. */
+export interface CacheAddress {
+  /** As it was written: whether it is a project's name is for others to say. */
+  readonly project: string;
+  readonly tool: CacheTool;
+  readonly rawPath: string;
+  readonly path: readonly string[];
+  readonly isFolder: boolean;
+  readonly query: URLSearchParams;
+}
+
+/** What all of them begin with. */
+export const cachePrefix = "/cache/";
+
+const longestPath = 1_024;
+
+/**
+ * Takes a URL apart; throws `invalid_argument` for one that is none of ours.
+ *
+ * A project's name may have slashes: it ends before the first tool's name. One with a tool's name
+ * inside writes its slashes as %2F.
+ */
+export function cacheAddressOf(url: string): CacheAddress {
+  const question = url.indexOf("?");
+  const rawPath = question < 0 ? url : url.slice(0, question);
+  if (rawPath.length > longestPath) throw new Fault("invalid_argument", "that path is too long");
+  const parts = rawPath.slice(cachePrefix.length).split("/");
+  const at = parts.findIndex((part, i) => i > 0 && CacheTool.safeParse(part).success);
+  if (at < 0) {
+    throw new Fault(
+      "not_found",
+      `caches are at ${cachePrefix}PROJECT/TOOL/..., where TOOL is one of ${CacheTool.options.join(", ")}`,
+    );
+  }
+  const isFolder = at === parts.length - 1 || parts.at(-1) === "";
+  const below = parts.slice(at + 1, parts.at(-1) === "" && at < parts.length - 1 ? -1 : undefined);
+  return {
+    project: parts.slice(0, at).map(decoded).join("/"),
+    tool: CacheTool.parse(parts[at]),
+    rawPath,
+    path: below.map(fileName),
+    isFolder,
+    query: new URLSearchParams(question < 0 ? "" : url.slice(question + 1)),
+  };
+}
+
+/** No key of any tool has other characters, nor a part that a file system reads otherwise. */
+function fileName(part: string): string {
+  const name = decoded(part);
+  if (/^[A-Za-z0-9._@+=,~:-]{1,255}$/.test(name) && name !== "." && name !== "..") return name;
+  throw new Fault("invalid_argument", "a part of that path is no name that a tool would give");
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch (cause) {
+    throw new Fault("invalid_argument", "that path has a broken percent-encoding", { cause });
+  }
+}

@@ -1,0 +1,36 @@
+import type { CacheTool } from "#api/tool-cache.ts";
+
+export interface CacheCounts {
+  hits: number;
+  misses: number;
+  writes: number;
+}
+
+export interface CountedCache extends Readonly<CacheCounts> {
+  readonly project: string;
+  readonly tool: CacheTool;
+}
+
+/** Anybody may read under any project's name: beyond so many, nothing is counted for new ones. */
+const mostCaches = 1_000;
+
+/** What became of requests since this server started, by project and tool. */
+export interface CacheCounter {
+  count(project: string, tool: CacheTool, what: keyof CacheCounts): void;
+  all(): CountedCache[];
+}
+
+export function cacheCounter(): CacheCounter {
+  const counts = new Map<string, CountedCache & CacheCounts>();
+  return {
+    count(project, tool, what) {
+      const key = `${tool}/${project}`;
+      const known = counts.get(key);
+      if (known !== undefined) known[what]++;
+      else if (counts.size < mostCaches) {
+        counts.set(key, { project, tool, hits: 0, misses: 0, writes: 0, [what]: 1 });
+      }
+    },
+    all: () => [...counts.values()].map((each) => ({ ...each })),
+  };
+}

@@ -1,0 +1,31 @@
+import { Fault } from "#core/fault.ts";
+import { notAllowed, plainRules } from "./plain-rules.ts";
+import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
+
+/**
+ * ccache over HTTP. Its layouts differ in where slashes are: `KEY`, `ab/cdef…` and `ac/64-hex-digits`.
+ * A key stays what its path was, and a value is ccache's own business, in the Bazel layout too.
+ *
+ * ccache asks for an entry to be deleted when it finds it corrupt.
+ */
+export const ccacheRules: ToolRules = {
+  ...plainRules,
+  wishOf({ method, path, isFolder }: CacheRequest): Wish {
+    const isKey = path.length <= 3 && path.every((part) => /^[A-Za-z0-9_-]{1,128}$/.test(part));
+    if (isFolder || !isKey) {
+      throw new Fault("invalid_argument", `"${path.join("/")}" is no key of ccache's`);
+    }
+    const key = path.join("/");
+    switch (method) {
+      case "GET":
+      case "HEAD":
+        return { kind: "read", key };
+      case "PUT":
+        return { kind: "write", key, attributes: {}, again: "replace" };
+      case "DELETE":
+        return { kind: "remove", key };
+      default:
+        return { kind: "answer", answer: notAllowed(method, "GET, HEAD, PUT, DELETE") };
+    }
+  },
+};

@@ -1,0 +1,39 @@
+import { Fault } from "#core/fault.ts";
+import { notAllowed, plainRules, textAnswer } from "./plain-rules.ts";
+import type { CacheRequest, Refusal, ToolRules, Wish } from "./tool-rules.ts";
+
+/**
+ * Nx's self-hosted cache. Its contract: what is there is never overwritten (409).
+ *
+ * Nx ends a whole run over any answer to a read but 200 and 404, and to a write but 200, 403 and 409, over a
+ * wrong token, too. A cache is not worth that: a read that fails finds nothing, a write was not allowed,
+ * and the body says why.
+ */
+export const nxRules: ToolRules = {
+  ...plainRules,
+  isFragile: true,
+  wishOf({ method, path, isFolder }: CacheRequest): Wish {
+    const [version, cache, key = "", ...more] = path;
+    const isCache = version === "v1" && cache === "cache" && more.length === 0 && !isFolder;
+    if (!isCache || !/^[A-Za-z0-9_-]{1,128}$/.test(key)) {
+      throw new Fault("not_found", "Nx's cache has v1/cache/HASH, and nothing else");
+    }
+    switch (method) {
+      case "GET":
+      case "HEAD":
+        return { kind: "read", key };
+      case "PUT":
+        return { kind: "write", key, attributes: {}, again: "refuse" };
+      default:
+        return { kind: "answer", answer: notAllowed(method, "GET, HEAD, PUT") };
+    }
+  },
+  refused({ status, message }: Refusal, method: string) {
+    return textAnswer(statusForNx(status, method), message);
+  },
+};
+
+function statusForNx(status: number, method: string): number {
+  if (method === "PUT") return status === 409 ? status : 403;
+  return 404;
+}

@@ -1,0 +1,32 @@
+import type { Answer, ToolRules } from "./tool-rules.ts";
+
+/** Without a charset: Nx compares the type letter by letter. So the text keeps to ASCII where we write it. */
+export function textAnswer(status: number, text: string): Answer {
+  return {
+    status,
+    headers: { "content-type": "text/plain" },
+    body: text === "" ? "" : `${text}\n`,
+  };
+}
+
+export function jsonAnswer(status: number, value: unknown): Answer {
+  return {
+    status,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(value),
+  };
+}
+
+export function notAllowed(method: string, allowed: string): Answer {
+  const { headers, ...rest } = textAnswer(405, `${method} is not served here, but ${allowed} are`);
+  return { ...rest, headers: { ...headers, allow: allowed } };
+}
+
+/** What tools have in common that look at statuses alone. */
+export const plainRules: Omit<ToolRules, "wishOf"> = {
+  hitHeaders: () => ({}),
+  written: () => textAnswer(200, ""),
+  removed: (existed) => (existed ? { status: 204 } : textAnswer(404, "there is no such entry")),
+  refused: ({ status, message }) => textAnswer(status, message),
+  isFragile: false,
+};

@@ -1,0 +1,46 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { isComplete, lookUpByHash } from "#actions/look-up-by-hash.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
+import type { Db } from "#db/db.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { asActionResult } from "./as-action-result.ts";
+import type { Value, ValueWish } from "./open-caches.ts";
+import type { CacheEntry, EntryName } from "./tool-rules.ts";
+
+/**
+ * What `/ac/HASH` gives: what was put there over HTTP, or else what a worker or a gRPC client has made.
+ *
+ * A result of which a blob is gone is none: Bazel would take it, and fail over the blob later on.
+ */
+export async function resultUnder(
+  parts: {
+    readonly db: Db;
+    readonly trees: OutputTrees;
+    /** Those that are read as one. */
+    readonly mostResultBytes: number;
+    readonly find: (name: EntryName) => Promise<CacheEntry | undefined>;
+    readonly valueOf: (entry: CacheEntry, wish: ValueWish) => Promise<Value | undefined>;
+  },
+  name: EntryName,
+  hash: string,
+  wish: ValueWish,
+): Promise<Value | undefined> {
+  const { db, trees } = parts;
+  const entry = await parts.find(name);
+  // No tool writes results so large.
+  if (entry !== undefined && entry.digest.sizeBytes > parts.mostResultBytes) {
+    return parts.valueOf(entry, wish);
+  }
+  const value = entry && (await parts.valueOf(entry, {}));
+  if (value?.kind === "bytes") {
+    const result = asActionResult(value.bytes);
+    if (result === undefined || (await isComplete(trees, result, "sha256"))) return value;
+  }
+  const key = { project: name.project, domain: protectedDomain };
+  const hit = await lookUpByHash(db, trees, key, hash);
+  if (hit === undefined) return undefined;
+  const bytes = toBinary(ActionResultSchema, hit);
+  return { kind: "bytes", digest: digestOf(bytes), bytes };
+}

@@ -1,0 +1,17 @@
+import type { CacheTool } from "#api/tool-cache.ts";
+import { bazelRules } from "./bazel-rules.ts";
+import { ccacheRules } from "./ccache-rules.ts";
+import { gradleRules } from "./gradle-rules.ts";
+import { nxRules } from "./nx-rules.ts";
+import { sccacheRules } from "./sccache-rules.ts";
+import type { ToolRules } from "./tool-rules.ts";
+import { turborepoRules } from "./turborepo-rules.ts";
+
+export const rulesOf: Readonly<Record<CacheTool, ToolRules>> = {
+  bazel: bazelRules,
+  ccache: ccacheRules,
+  sccache: sccacheRules,
+  gradle: gradleRules,
+  turborepo: turborepoRules,
+  nx: nxRules,
+};

@@ -1,0 +1,60 @@
+import { Fault } from "#core/fault.ts";
+import { davOfFile, davOfFolder } from "./multi-status.ts";
+import { notAllowed, plainRules, textAnswer } from "./plain-rules.ts";
+import type { CacheRequest, Refusal, ToolRules, Wish } from "./tool-rules.ts";
+
+const methods = "GET, HEAD, PUT, DELETE, OPTIONS, PROPFIND, MKCOL";
+
+/**
+ * WebDAV, as much of it as sccache speaks.
+ *
+ * sccache reads one entry when it starts, and without an answer to that does not compile at all: a read
+ * that fails, even over a wrong token, finds nothing. Whether it may write it finds out next, and goes on
+ * reading when it may not.
+ *
+ * All folders are there from the beginning, as names only: sccache then asks once for the nearest, and
+ * makes none.
+ */
+export const sccacheRules: ToolRules = {
+  ...plainRules,
+  wishOf({ method, path, isFolder, rawPath }: CacheRequest): Wish {
+    if (method === "OPTIONS") {
+      return { kind: "answer", answer: { status: 200, headers: { dav: "1", allow: methods } } };
+    }
+    const key = path.join("/");
+    const isKey = path.length <= 12 && path.every((part) => /^[A-Za-z0-9._-]{1,255}$/.test(part));
+    if (!isKey) throw new Fault("invalid_argument", `"${key}" is no key of sccache's`);
+    if (method === "PROPFIND") {
+      if (isFolder) return { kind: "answer", answer: davOfFolder(rawPath) };
+      return {
+        kind: "look",
+        keysIn: () => [key],
+        tell: (found) => davOfFile(rawPath, found.get(key)),
+      };
+    }
+    if (method === "MKCOL") {
+      return { kind: "answer", answer: textAnswer(405, "that folder is there already") };
+    }
+    if (isFolder) {
+      // A folder is nothing that could be read or removed.
+      const answer = method === "DELETE" ? { status: 204 } : notAllowed(method, methods);
+      return { kind: "answer", answer };
+    }
+    switch (method) {
+      case "GET":
+      case "HEAD":
+        return { kind: "read", key };
+      case "PUT":
+        return { kind: "write", key, attributes: {}, again: "replace" };
+      case "DELETE":
+        return { kind: "remove", key };
+      default:
+        return { kind: "answer", answer: notAllowed(method, methods) };
+    }
+  },
+  written: () => ({ status: 201 }),
+  refused({ status, message }: Refusal, method: string) {
+    const isReading = method === "GET" || method === "HEAD" || method === "PROPFIND";
+    return textAnswer(isReading ? 404 : status, message);
+  },
+};

@@ -1,0 +1,159 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import { anyone, type Principal } from "#access/principal.ts";
+import { grantCommand, mayDo } from "#access/require-grant.ts";
+import { cacheAddressOf, cachePrefix } from "#caches/cache-address.ts";
+import type { Caches } from "#caches/open-caches.ts";
+import { plainRules } from "#caches/plain-rules.ts";
+import { rulesOf } from "#caches/rules-of.ts";
+import type { CacheRequest, ToolRules } from "#caches/tool-rules.ts";
+import { Fault } from "#core/fault.ts";
+import { projectOf } from "../grpc/project-of.ts";
+import { isOurHost } from "../http/host-guard.ts";
+import { carryOut, type Exchange } from "./carry-out.ts";
+import { discard } from "./read-body.ts";
+import { refusalOf } from "./refusal-of.ts";
+import { sendAnswer } from "./send.ts";
+
+export interface CacheHandlerOptions {
+  readonly caches: Caches;
+  readonly identify: (authorization: string | undefined) => Promise<Principal>;
+  /** The address we listen on; requests for other hosts are refused. */
+  readonly host: string;
+  readonly mostEntryBytes: number;
+  /** A connection over which nothing goes for so long, in the middle of a request, is given up. */
+  readonly idleMs: number;
+  readonly logger: Logger;
+}
+
+/** Answers requests under `/cache/`; false for all others, which it leaves alone. */
+export type CacheHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  /** The client waits to be told to send its body. */
+  expectsContinue?: boolean,
+) => boolean;
+
+/** A client that is refused may have sent its body already, or be in the midst of it. */
+const patience = { bytes: 64 * 1024 * 1024, ms: 10_000 };
+/** Of one whose user pays for a broken connection; one over which nothing comes is broken all the same. */
+const fragilePatience = { bytes: Number.POSITIVE_INFINITY, ms: 60 * 60_000 };
+
+/**
+ * The caches of build tools, straight on Node's HTTP: what passes here is large, or there is much of it.
+ */
+export function cacheHandler(options: CacheHandlerOptions): CacheHandler {
+  return (request, response, expectsContinue = false) => {
+    if (request.url?.startsWith(cachePrefix) !== true) return false;
+    // After the answer, keep-alive has a time of its own.
+    request.socket.setTimeout(options.idleMs);
+    serve(options, request, response, expectsContinue).catch((err: unknown) => {
+      options.logger.error({ err, path: request.url }, "a cache request failed");
+      response.destroy();
+    });
+    return true;
+  };
+}
+
+async function serve(
+  options: CacheHandlerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  expectsContinue: boolean,
+): Promise<void> {
+  const method = request.method ?? "GET";
+  let rules: Omit<ToolRules, "wishOf"> = plainRules;
+  const coming = { isAwaited: expectsContinue };
+  try {
+    if (!isOurHost(request.headers.host, options.host)) {
+      throw new Fault("permission_denied", "this server does not answer for that host name");
+    }
+    const address = cacheAddressOf(request.url ?? "");
+    const { tool } = address;
+    rules = rulesOf[tool];
+    const project = projectOf(address.project);
+    const asked: CacheRequest = { ...address, method, header: (name) => headerOf(request, name) };
+    const wish = rulesOf[tool].wishOf(asked);
+    if (wish.kind === "answer" && method === "OPTIONS") {
+      // A preflight carries no token.
+      sendAnswer(response, wish.answer, false);
+      return;
+    }
+    const principal = await options.identify(request.headersDistinct["authorization"]?.join(", "));
+    if (wish.kind === "write" || wish.kind === "write-blob" || wish.kind === "remove") {
+      requireToWrite(principal, project);
+    }
+    const exchange: Exchange = {
+      caches: options.caches,
+      mostEntryBytes: options.mostEntryBytes,
+      rules: rulesOf[tool],
+      project,
+      tool,
+      principal: principal.name,
+      method,
+      request,
+      response,
+      coming,
+    };
+    await carryOut(exchange, wish);
+  } catch (reason) {
+    await refuse(reason, rules, options, request, response, coming.isAwaited);
+  }
+}
+
+/** Who sends no token, and may not write without, gets another status: a token may be all that is missing. */
+function requireToWrite(principal: Principal, project: string): void {
+  const where = { repository: project, branch: "" };
+  if (mayDo(principal, "cache", where)) return;
+  const isNobody = principal.name === anyone;
+  throw new Fault(
+    isNobody ? "unauthenticated" : "permission_denied",
+    isNobody
+      ? `writing to the caches of ${project} needs a token whose holder has the right \`cache\` there`
+      : `${principal.name} may not write to the caches of ${project}: ask somebody who administers the farm for \`${grantCommand(principal.name, "cache", where)}\``,
+  );
+}
+
+async function refuse(
+  reason: unknown,
+  rules: Omit<ToolRules, "wishOf">,
+  { logger }: CacheHandlerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  isAwaited: boolean,
+): Promise<void> {
+  // Who left, or sent less than it said, waits for no answer.
+  if (response.destroyed || request.socket.destroyed) return;
+  const method = request.method ?? "GET";
+  const refusal = refusalOf(reason);
+  if (refusal.status >= 500) {
+    logger.error({ err: reason, path: request.url }, "a cache request failed");
+  }
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { headers, ...rest } = rules.refused(refusal, method);
+  const answer = {
+    ...rest,
+    headers: {
+      ...headers,
+      ...(rest.status === 401 ? { "www-authenticate": 'Bearer, Basic realm="grange"' } : {}),
+      // Its body has not been asked for, and may come all the same.
+      ...(isAwaited ? { connection: "close" } : {}),
+    },
+  };
+  const headOnly = method === "HEAD";
+  if (isAwaited) {
+    sendAnswer(response, answer, headOnly);
+    return;
+  }
+  if (rules.isFragile) await discard(request, fragilePatience);
+  if (response.destroyed) return;
+  sendAnswer(response, answer, headOnly);
+  if (!(await discard(request, patience))) request.socket.destroySoon();
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  return request.headersDistinct[name]?.join(", ");
+}

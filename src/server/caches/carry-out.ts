@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CacheTool } from "#api/tool-cache.ts";
+import type { Caches, Value, ValueWish } from "#caches/open-caches.ts";
+import type { EntryName, ToolRules, Wish } from "#caches/tool-rules.ts";
+import { spanAsked } from "./byte-range.ts";
+import { wholeBody } from "./read-body.ts";
+import { sendAnswer, sendChunks, sendHead } from "./send.ts";
+import { takeBlob, takeEntry } from "./take-entry.ts";
+
+/** One request on its way to an answer: who asks is known, and allowed what the wish needs. */
+export interface Exchange {
+  readonly caches: Caches;
+  readonly rules: ToolRules;
+  readonly project: string;
+  readonly tool: CacheTool;
+  readonly principal: string;
+  readonly method: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether the client waits to be told to send its body. */
+  readonly coming: { isAwaited: boolean };
+  readonly mostEntryBytes: number;
+}
+
+const mostQuestionBytes = 1024 * 1024;
+
+export async function carryOut(exchange: Exchange, wish: Wish): Promise<void> {
+  const { caches, rules, project, tool, response, method } = exchange;
+  const named = (key: string): EntryName => ({ project, tool, key });
+  const answer = (told: ReturnType<ToolRules["written"]>) =>
+    sendAnswer(response, told, method === "HEAD");
+
+  switch (wish.kind) {
+    case "answer":
+      return answer(wish.answer);
+
+    case "read": {
+      const entry = await caches.find(named(wish.key));
+      if (entry === undefined) return miss(exchange);
+      return serveValue(
+        exchange,
+        entry.digest.sizeBytes,
+        rules.hitHeaders(entry.attributes),
+        (how) => caches.valueOf(entry, how),
+      );
+    }
+
+    case "read-blob": {
+      const digest = await caches.blobWith(wish.hash);
+      if (digest === undefined) return miss(exchange);
+      return serveValue(exchange, digest.sizeBytes, {}, (how) => caches.blobValue(digest, how));
+    }
+
+    case "read-action-result": {
+      const value = await caches.actionResult(named(wish.key), wish.hash, {
+        headOnly: method === "HEAD",
+      });
+      if (value === undefined) return miss(exchange);
+      return sendValue(exchange, value, {});
+    }
+
+    case "write": {
+      const entry = { ...named(wish.key), attributes: wish.attributes };
+      await takeEntry(exchange, entry, wish.again);
+      caches.counter.count(project, tool, "writes");
+      return answer(rules.written(wish.key));
+    }
+
+    case "write-blob":
+      await takeBlob(exchange, wish.hash);
+      caches.counter.count(project, tool, "writes");
+      return answer(rules.written(wish.hash));
+
+    case "remove":
+      return answer(rules.removed(await caches.remove(named(wish.key))));
+
+    case "look": {
+      const keys = wish.keysIn(await wholeBody(exchange, mostQuestionBytes));
+      const found = await caches.findMany(keys.map(named));
+      return answer(wish.tell(new Map(found.map((entry) => [entry.key, entry]))));
+    }
+  }
+}
+
+/** Not thrown: half of what is asked is not there, and a trace of the stack costs more than the answer. */
+function miss({ caches, rules, project, tool, method, response }: Exchange): void {
+  if (method === "GET") caches.counter.count(project, tool, "misses");
+  sendAnswer(response, rules.refused(noEntry, method), method === "HEAD");
+}
+
+const noEntry = { status: 404, code: "not_found", message: "there is no such entry" };
+
+async function serveValue(
+  exchange: Exchange,
+  sizeBytes: number,
+  headers: Readonly<Record<string, string>>,
+  open: (wish: ValueWish) => Promise<Value | undefined>,
+): Promise<void> {
+  const { method, rules, request } = exchange;
+  const certain = rules.isFragile;
+  if (method === "HEAD") {
+    const value = await open({ headOnly: true });
+    return value === undefined ? miss(exchange) : sendValue(exchange, value, headers);
+  }
+  const span = spanAsked(request.headers.range, sizeBytes);
+  if (span === "all") {
+    const value = await open({ certain });
+    return value === undefined ? miss(exchange) : sendValue(exchange, value, headers);
+  }
+  if (span === "unsatisfiable") {
+    const { response } = exchange;
+    sendHead(response, 416, { "content-range": `bytes */${sizeBytes}`, "content-length": 0 });
+    response.end();
+    return;
+  }
+  const length = span.end - span.start;
+  const value = await open({ certain, range: { offset: span.start, limit: length } });
+  if (value === undefined) return miss(exchange);
+  await sendValue(exchange, value, headers, {
+    status: 206,
+    length,
+    headers: { "content-range": `bytes ${span.start}-${span.end - 1}/${sizeBytes}` },
+  });
+}
+
+async function sendValue(
+  { caches, project, tool, method, response }: Exchange,
+  value: Value,
+  headers: Readonly<Record<string, string>>,
+  part: { status: number; length: number; headers: Readonly<Record<string, string>> } = {
+    status: 200,
+    length: value.digest.sizeBytes,
+    headers: {},
+  },
+): Promise<void> {
+  sendHead(response, part.status, {
+    ...headers,
+    ...part.headers,
+    etag: `"${value.digest.hash}"`,
+    "content-length": part.length,
+  });
+  if (method === "HEAD") {
+    response.end();
+    return;
+  }
+  caches.counter.count(project, tool, "hits");
+  if (value.kind === "bytes") response.end(value.bytes);
+  else await sendChunks(response, value.chunks);
+}

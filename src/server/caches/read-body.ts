@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Fault } from "#core/fault.ts";
+
+/** A body, for which the client may have to be asked. */
+interface ComingBody {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly coming: { isAwaited: boolean };
+}
+
+/**
+ * The bytes of a request, as they come.
+ *
+ * Throws `out_of_range` when they are too many: at once when the client says so itself, else when they
+ * have come. What is left of a body then is for `discard`.
+ */
+export function bodyOf(
+  { request, response, coming }: ComingBody,
+  mostBytes: number,
+): AsyncIterable<Uint8Array> {
+  const announced = Number(request.headers["content-length"] ?? 0);
+  if (announced > mostBytes) throw tooLarge(mostBytes);
+  if (coming.isAwaited) response.writeContinue();
+  coming.isAwaited = false;
+  return atMost(request, mostBytes);
+}
+
+async function* atMost(
+  request: IncomingMessage,
+  mostBytes: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let size = 0;
+  // Who stops reading here may still want to answer: the request must outlive its loop.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += chunk.byteLength;
+    if (size > mostBytes) throw tooLarge(mostBytes);
+    yield chunk;
+  }
+}
+
+function tooLarge(mostBytes: number): Fault {
+  return new Fault(
+    "out_of_range",
+    `an entry has at most ${mostBytes} bytes here (GRANGE_CACHE_ENTRY_BYTES)`,
+  );
+}
+
+/** A small body as one. */
+export async function wholeBody(coming: ComingBody, mostBytes: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of bodyOf(coming, mostBytes)) parts.push(chunk);
+  return Buffer.concat(parts);
+}
+
+/** How much of a refused body is taken in, and for how long. */
+export interface Patience {
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+/**
+ * Takes in the rest of a body that nobody wants; answers whether that was all.
+ *
+ * A client that still sends would not read our answer: its connection breaks under it first. Beyond our
+ * patience it does break.
+ */
+export async function discard(request: IncomingMessage, patience: Patience): Promise<boolean> {
+  if (request.complete || request.destroyed) return request.complete;
+  const timer = setTimeout(() => request.destroy(), patience.ms);
+  try {
+    let size = 0;
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      size += chunk.byteLength;
+      if (size > patience.bytes) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,28 @@
+import type { Refusal } from "#caches/tool-rules.ts";
+import { Fault, type FaultCode } from "#core/fault.ts";
+
+/** HTTP's statuses for our codes, as caches of files mean them. */
+const statusOf: Record<FaultCode, number> = {
+  invalid_argument: 400,
+  not_found: 404,
+  already_exists: 409,
+  permission_denied: 403,
+  unauthenticated: 401,
+  failed_precondition: 409,
+  aborted: 503,
+  /** Only bodies are: too large. */
+  out_of_range: 413,
+  /** Only the disk is: full. */
+  resource_exhausted: 507,
+  cancelled: 499,
+  deadline_exceeded: 504,
+  unimplemented: 501,
+  unavailable: 503,
+  data_loss: 404,
+  internal: 500,
+};
+
+export function refusalOf(reason: unknown): Refusal {
+  const fault = reason instanceof Fault ? reason : Fault.from(reason, "the cache failed");
+  return { status: statusOf[fault.code], code: fault.code, message: fault.message };
+}

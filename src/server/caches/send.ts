@@ -1,0 +1,71 @@
+import type { ServerResponse } from "node:http";
+import type { Answer } from "#caches/tool-rules.ts";
+
+/** What is served are bytes that somebody brought: no browser is to make anything else of them. */
+const safety = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; sandbox",
+} as const;
+
+type Headers = Readonly<Record<string, string | number>>;
+
+export function sendAnswer(
+  response: ServerResponse,
+  { status, headers, body = "" }: Answer,
+  headOnly: boolean,
+): void {
+  const bytes = Buffer.from(body);
+  const length = status === 204 ? {} : { "content-length": bytes.byteLength };
+  response.writeHead(status, { ...safety, ...headers, ...length });
+  response.end(headOnly ? undefined : bytes);
+}
+
+/** Sends the head of a value; the bytes follow by `sendBytes` or `sendChunks`. */
+export function sendHead(response: ServerResponse, status: number, headers: Headers): void {
+  response.writeHead(status, {
+    ...safety,
+    "content-type": "application/octet-stream",
+    "accept-ranges": "bytes",
+    ...headers,
+  });
+}
+
+/** For each client that reads slowly, this much of memory. */
+const mostOnTheWay = 512 * 1024;
+
+/**
+ * Sends chunks as fast as the client takes them; answers whether all went out.
+ *
+ * When they fail, the connection is cut: the length was promised, so that the client sees that bytes are
+ * missing.
+ */
+export async function sendChunks(
+  response: ServerResponse,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<boolean> {
+  try {
+    for await (const chunk of chunks) {
+      if (response.destroyed) return false;
+      response.write(chunk);
+      // While some are on their way, the next are read and checked.
+      if (response.writableLength > mostOnTheWay) await drained(response);
+    }
+  } catch (reason) {
+    response.destroy();
+    throw reason;
+  }
+  response.end();
+  return true;
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

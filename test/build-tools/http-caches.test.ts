@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createToken } from "#access/create-token.ts";
+import { type ServedCaches, serveCaches } from "#server/caches/caches.fixture.ts";
+import { freshDb } from "../support/fresh-db.ts";
+import { allTools } from "./caches/all-tools.ts";
+import type { Build } from "./caches/tool-driver.ts";
+import { type CachePlace, tryTool } from "./caches/try-tool.ts";
+
+const db = await freshDb();
+let served: ServedCaches;
+let place: CachePlace;
+
+beforeAll(async () => {
+  served = await serveCaches(db);
+  const wanted = { principal: "ci", createdBy: "test", expiresInMs: undefined };
+  const { token } = await createToken(db, wanted, new Date());
+  await db.script(`insert into grant_rule (principal, verb, repository, branch, created_by)
+    values ('ci', 'cache', 'tools', '*', 'test')`);
+  place = { url: served.url, token, blobs: served.directory };
+});
+afterAll(async () => {
+  await served.stop();
+  await db.close();
+});
+
+const builds = ["cold", "warm", "wrongToken", "gone", "rotten", "healed"] as const;
+
+/** What a tool says is of interest only when it fails. */
+function seen({ code, hits, outputs, said }: Build) {
+  return { code, hits, outputs, said: code === 0 ? "" : said };
+}
+
+describe.each(allTools.map((tool) => [tool.name, tool] as const))("%s", (_, tool) => {
+  test("builds the same, whatever happens to its cache; what it has built once, it is given", async ({
+    skip,
+  }) => {
+    const why = tool.missing();
+    if (why !== undefined) process.stderr.write(`NOT TRIED: ${tool.name}: ${why}\n`);
+    skip(why !== undefined, why);
+
+    const all = await tryTool(tool, place);
+    // What it does without a server is then its own affair.
+    const tried = tool.needsServer === true ? { ...all, gone: all.warm } : all;
+
+    const parts = tried.cold.misses;
+    const right = (hits: unknown) => ({ code: 0, hits, outputs: tried.cold.outputs, said: "" });
+    expect(Object.fromEntries(builds.map((name) => [name, seen(tried[name])]))).toEqual({
+      cold: right(0),
+      warm: right(parts),
+      wrongToken: right(0),
+      gone: right(tried.gone.hits),
+      rotten: right(0),
+      healed: right(parts),
+    });
+  }, 300_000);
+});
