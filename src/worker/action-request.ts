@@ -1,8 +1,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import { fromDigestMessage } from "#cas/digest-message.ts";
+import { digestFunctionFrom, fromDigestMessage } from "#cas/digest-message.ts";
 import { problemOfPath, refuse } from "#cas/path-rules.ts";
-import type { Digest } from "#core/digest.ts";
+import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { OutcomeRules } from "#core/outcome-rules.ts";
 import type { Platform } from "#core/platform.ts";
@@ -19,6 +19,8 @@ import type { Limits } from "./limits/limits.ts";
 export interface ActionRequest {
   readonly command: Command;
   readonly inputRoot: Digest;
+  /** Names all that it makes: a client looks for nothing under another function. */
+  readonly digestFunction: DigestFunction;
   readonly timeoutMs: number;
   readonly network: boolean;
   readonly limits: Limits;
@@ -30,6 +32,7 @@ const mostProcesses = 4_096;
 
 /** Throws `invalid_argument` for an action that cannot be run anywhere. */
 export function parseWork(work: Work): ActionRequest {
+  const digestFunction = digestFunctionFrom(work.digestFunction);
   const action = fromBinary(ActionSchema, work.action);
   const command = fromBinary(CommandSchema, work.command);
   if (command.arguments.length === 0) throw new Fault("invalid_argument", "the command is empty");
@@ -44,6 +47,8 @@ export function parseWork(work: Work): ActionRequest {
     if (!/^[^=\0]+$/.test(name))
       throw new Fault("invalid_argument", `no variable can be named ${JSON.stringify(name)}`);
   }
+  // buildbox's trexe writes the root of the inputs so.
+  if (command.workingDirectory === ".") command.workingDirectory = "";
   if (command.workingDirectory !== "") {
     refuse(command.workingDirectory, problemOfPath(command.workingDirectory));
   }
@@ -54,7 +59,8 @@ export function parseWork(work: Work): ActionRequest {
   );
   return {
     command,
-    inputRoot: fromDigestMessage(action.inputRootDigest, "the input root"),
+    inputRoot: fromDigestMessage(action.inputRootDigest, "the input root", digestFunction),
+    digestFunction,
     timeoutMs: work.timeout ? durationMs(work.timeout) : 0,
     network: platform.network === "on",
     limits: limitsOf(platform),

@@ -26,6 +26,9 @@ const youngMs = 10 * 60_000;
 /** Below the limit by a tenth, so that not every new blob asks for a trim. */
 const trimTo = 0.9;
 
+/** Layers take no bytes of their own but directories: a build makes one for each action. */
+const mostIdleLayers = 4_000;
+
 /** What to remove so that the store fits its limit: what was of no use for the longest time. */
 export function chooseTrim(
   blobs: readonly KeptBlob[],
@@ -33,8 +36,10 @@ export function chooseTrim(
   limitBytes: number,
   nowMs: number,
 ): Trim {
+  const idle = layers.filter((layer) => !layer.inUse).toSorted((a, b) => a.usedAtMs - b.usedAtMs);
+  const tooMany = idle.slice(0, Math.max(0, idle.length - mostIdleLayers));
   let excess = blobs.reduce((sum, blob) => sum + blob.sizeBytes, 0);
-  if (excess <= limitBytes) return { blobs: [], layers: [] };
+  if (excess <= limitBytes) return { blobs: [], layers: tooMany };
   excess -= limitBytes * trimTo;
 
   const free = blobs
@@ -46,6 +51,6 @@ export function chooseTrim(
     chosen.push(blob);
     excess -= blob.sizeBytes;
   }
-  const idle = layers.filter((layer) => !layer.inUse).toSorted((a, b) => a.usedAtMs - b.usedAtMs);
-  return { blobs: chosen, layers: excess <= 0 ? [] : idle.slice(0, Math.ceil(idle.length / 4)) };
+  const quarter = excess <= 0 ? 0 : Math.ceil(idle.length / 4);
+  return { blobs: chosen, layers: idle.slice(0, Math.max(quarter, tooMany.length)) };
 }

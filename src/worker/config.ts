@@ -2,6 +2,7 @@ import { availableParallelism, homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { Platform } from "#core/platform.ts";
+import { readAuthorities } from "#grpc/authorities.ts";
 
 const gibibyte = 1024 ** 3;
 
@@ -12,6 +13,8 @@ export const WorkerConfig = z.object({
   /** A file that holds the farm's address instead: for a way to the farm that changes while the worker runs. */
   serverFile: z.string().optional(),
   token: z.string().optional(),
+  /** Authorities in PEM that the farm's certificate may come from, besides the usual ones. */
+  ca: z.string().optional(),
   /** Unique in the farm. */
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name is letters, digits, . _ -"),
   /** Store, layers and scratch space. All workers of a machine may share it. */
@@ -60,6 +63,8 @@ const Int = z.coerce.number().int();
 const WorkerEnvironment = z.object({
   GRANGE_SERVER: z.url().default("http://127.0.0.1:8980"),
   GRANGE_WORKER_SERVER: z.url().optional(),
+  /** The file of an authority of one's own. */
+  GRANGE_CA: z.string().optional(),
   GRANGE_WORKER_TOKEN: z.string().optional(),
   GRANGE_WORKER_NAME: z.string().default(hostname()),
   GRANGE_WORKER_DATA: z.string().default(join(homedir(), ".cache/grange/worker")),
@@ -88,6 +93,7 @@ export function readWorkerConfig(
   const parsed = WorkerConfig.safeParse({
     server: e.GRANGE_WORKER_SERVER ?? e.GRANGE_SERVER,
     token: e.GRANGE_WORKER_TOKEN,
+    ca: e.GRANGE_CA ? readAuthorities(e.GRANGE_CA) : undefined,
     name: e.GRANGE_WORKER_NAME,
     dataDir: e.GRANGE_WORKER_DATA,
     slots: e.GRANGE_WORKER_SLOTS,

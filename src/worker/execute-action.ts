@@ -1,7 +1,6 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate, timestampNow } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, timestampFromDate, timestampNow } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import {
@@ -16,26 +15,31 @@ import {
   type Work,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { type ActionRequest, environmentOf, parseWork } from "./action-request.ts";
+import { countingFetches, type Fetched } from "./counting-fetches.ts";
+import { type ExecutionPlace, ExecutionPlaces } from "./execution-places.ts";
 import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
 import type { InputRoot } from "./input-root/input-root.ts";
 import { LogJudge } from "./judge/log-judge.ts";
 import { judgeOutcome } from "./judge-outcome.ts";
-import { groupPrefix } from "./leftovers.ts";
 import type { CapturedLog } from "./logs/captured-log.ts";
 import { FifoPool } from "./logs/fifo-pool.ts";
 import { publishLogs } from "./logs/publish-logs.ts";
 import type { Machine } from "./machine.ts";
 import { type CollectedOutputs, collectOutputs } from "./outputs/collect-outputs.ts";
-import { declaredOutputs, prepareOutputs } from "./outputs/prepare-outputs.ts";
+import { declaredOutputs } from "./outputs/declared-outputs.ts";
+import { wantedProperties } from "./outputs/output-properties.ts";
+import { prepareOutputs } from "./outputs/prepare-outputs.ts";
 import { publishOutputs } from "./outputs/upload-outputs.ts";
-import { ownOwner } from "./owner.ts";
-import { removeTree } from "./remove-tree.ts";
+import { resourceMessages } from "./resource-messages.ts";
 import { type ProcessEnd, runProcess } from "./run-process.ts";
+import { goScript } from "./sandbox/go-script.ts";
+import { spawnProcess } from "./spawned-process.ts";
 import { toolPath } from "./tool-path.ts";
 
 export interface ExecutorSettings {
   readonly name: string;
   readonly path: string;
+  readonly slots: number;
   readonly logLimitBytes: number;
   readonly killGraceMs: number;
 }
@@ -53,13 +57,15 @@ export class ActionExecutor {
   readonly #machine: Machine;
   readonly #settings: ExecutorSettings;
   readonly #pipes: FifoPool;
+  readonly #places: ExecutionPlaces;
   readonly #clearings = new Set<Promise<void>>();
-  #count = 0;
 
   constructor(machine: Machine, settings: ExecutorSettings) {
     this.#machine = machine;
     this.#settings = settings;
     this.#pipes = new FifoPool(machine.shell, machine.runDir);
+    const { path, slots } = settings;
+    this.#places = new ExecutionPlaces(machine, this.#pipes, toolPath(path), slots);
   }
 
   /**
@@ -73,77 +79,74 @@ export class ActionExecutor {
       worker: this.#settings.name,
       workerStartTimestamp: timestampNow(),
     });
-    const scratch = join(this.#machine.runDir, `${this.#count++}`);
-    const clearing: Clearing = { steps: [] };
+    const clearing: Clearing = { steps: [], place: undefined };
     try {
       const request = parseWork(work);
-      return await this.#executeIn(scratch, { work, request, farm, watch, metadata, clearing });
+      return await this.#executeIn({ work, request, farm, watch, metadata, clearing });
     } catch (reason) {
       return watch.stop.aborted && watch.stop.reason === "lost"
         ? undefined
         : finishedWithoutProcess(work, reason, watch.stop.aborted);
     } finally {
-      this.#clear(scratch, clearing);
+      this.#clear(clearing);
     }
   }
 
-  /** Resolves when nothing of executions that have ended is left. */
+  /** Resolves when nothing of executions that have ended is left, nor of what is ready for others. */
   async cleared(): Promise<void> {
-    await Promise.all(this.#clearings);
+    await Promise.all([...this.#clearings, this.#places.stop()]);
   }
 
-  async #executeIn(scratch: string, job: Job): Promise<Finished | undefined> {
-    const { request, farm, watch, metadata, clearing } = job;
-    const { sandbox, limiter, inputRoots } = this.#machine;
-    const temp = join(scratch, "tmp");
-    const home = join(scratch, "home");
-    await mkdir(scratch);
+  async #executeIn(job: Job): Promise<Finished | undefined> {
+    const { request, watch, metadata, clearing } = job;
+    const { farm, fetched } = countingFetches(job.farm);
+    const { sandbox, inputRoots, shell } = this.#machine;
+    const place = await this.#places.take(!request.network);
+    clearing.place = place;
+    const { scratch, temp, home, group, waiting } = place;
     metadata.inputFetchStartTimestamp = timestampNow();
-    const name = `${groupPrefix}${ownOwner()}~${scratch.split("/").slice(-2).join("~")}`;
-    const [root, group] = await Promise.all([
-      inputRoots.make(request.inputRoot, scratch, farm),
-      limiter.open({ name, scratch, inNamespace: sandbox.ownPids }, request.limits),
-      mkdir(temp, { mode: 0o777 }),
-      mkdir(home),
-    ]);
-    clearing.steps.push(
-      () => root.unmount(),
-      () => group.close(),
-    );
+    const limited = group.limit(request.limits);
+    // Waited for below; until then it is nobody's loss.
+    limited.catch(() => {});
+    const root = await inputRoots.make(request.inputRoot, scratch, farm);
+    clearing.steps.push(() => root.unmount());
+    await limited;
     await prepareOutputs(root.seen, request.command);
     metadata.inputFetchCompletedTimestamp = timestampNow();
     if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it began");
 
     const places = sandbox.placesOf({ root: root.path, temp, home });
     const environment = environmentOf(request.command, { ...places, path: this.#settings.path });
-    const commandLine = sandbox.commandLine({
-      arguments: request.command.arguments,
-      environment,
-      root: root.path,
-      workingDirectory: request.command.workingDirectory,
-      temp,
-      home,
-      network: request.network,
-    });
+    const { arguments: argv, workingDirectory } = request.command;
+    const spawn = () => {
+      const { network } = request;
+      const command = { arguments: argv, environment, workingDirectory, temp, home, network };
+      const commandLine = sandbox.commandLine({ ...command, root: root.path });
+      const searchPath = toolPath(this.#settings.path);
+      return spawnProcess(
+        group.commandLine([...shell.enter, ...commandLine]),
+        searchPath,
+        this.#pipes,
+      );
+    };
+    const directory = join(places.root, workingDirectory);
+    waiting?.assertReady();
     const judge = request.rules === undefined ? undefined : new LogJudge(request.rules);
-    const end = await runProcess(
-      {
-        argv: [...this.#machine.shell.enter, ...commandLine],
-        group,
-        inNamespace: sandbox.ownPids,
-        searchPath: toolPath(this.#settings.path),
-        scratch,
-        logLimitBytes: this.#settings.logLimitBytes,
-        timeoutMs: request.timeoutMs,
-        killGraceMs: this.#settings.killGraceMs,
-        stop: watch.stop,
-        started: watch.started,
-        hear: judge === undefined ? undefined : (bytes) => judge.hear(bytes),
-      },
-      this.#pipes,
-    );
+    const end = await runProcess({
+      process: waiting?.process ?? (await spawn()),
+      begin: () => waiting?.go(goScript({ arguments: argv, environment, directory })),
+      group,
+      inNamespace: sandbox.ownPids,
+      scratch,
+      logLimitBytes: this.#settings.logLimitBytes,
+      timeoutMs: request.timeoutMs,
+      killGraceMs: this.#settings.killGraceMs,
+      stop: watch.stop,
+      started: watch.started,
+      hear: judge === undefined ? undefined : (bytes) => judge.hear(bytes),
+    });
     clearing.steps.push(() => end.stderr.close());
-    return end.stopped === "lost" ? undefined : this.#report(root, end, job, judge);
+    return end.stopped === "lost" ? undefined : this.#report(root, end, job, judge, fetched);
   }
 
   async #report(
@@ -151,20 +154,24 @@ export class ActionExecutor {
     end: ProcessEnd,
     job: Job,
     judge: LogJudge | undefined,
+    fetched: Fetched,
   ): Promise<Finished> {
     const { work, request, farm, metadata, clearing } = job;
     metadata.executionStartTimestamp = timestampFromDate(end.startedAt);
     metadata.executionCompletedTimestamp = timestampFromDate(end.endedAt);
+    metadata.virtualExecutionDuration = durationFromMs(
+      end.endedAt.getTime() - end.startedAt.getTime(),
+    );
     metadata.outputUploadStartTimestamp = timestampNow();
     const result = create(ActionResultSchema, {
       exitCode: end.exitCode,
       executionMetadata: metadata,
     });
 
-    const { collected, refused } = await collect(root, end, request);
+    const collected = await collect(root, end, request);
     await uploading(async () => {
       const { patience } = this.#machine;
-      await publishLogs(end, farm, patience, result);
+      await publishLogs(end, request.digestFunction, farm, patience, result);
       const format = request.command.outputDirectoryFormat;
       await publishOutputs(root.seen, collected, format, farm, patience, result);
     });
@@ -179,23 +186,28 @@ export class ActionExecutor {
     const allowed = { timeoutMs, memoryBytes: limits.memoryBytes };
     const ended = judgeOutcome(end, allowed, collected.missing);
     const judged = await judge?.conclude({ ...ended, exitCode: end.exitCode });
-    if (judged !== undefined) metadata.auxiliaryMetadata = [judged.findings];
+    metadata.auxiliaryMetadata = [
+      ...(judged === undefined ? [] : [judged.findings]),
+      ...resourceMessages(end, root, fetched),
+    ];
     const verdict = judged ?? ended;
-    const failedByOutputs = refused !== "" && verdict.outcome === Outcome.SUCCEEDED;
+    const [refused] = collected.refused;
+    const failedByOutputs = refused !== undefined && verdict.outcome === Outcome.SUCCEEDED;
     return create(FinishedSchema, {
       ...(work.lease ? { lease: work.lease } : {}),
       outcome: failedByOutputs ? Outcome.FAILED : verdict.outcome,
       message: failedByOutputs ? refused : verdict.message,
       result,
+      digestFunction: work.digestFunction,
       usage: usageMessage(end.usage),
     });
   }
 
   /** Takes down what an execution needed, while its result is already on its way. */
-  #clear(scratch: string, clearing: Clearing): void {
+  #clear(clearing: Clearing): void {
     const clear = async () => {
       for (const step of clearing.steps) await step().catch(() => {});
-      await removeTree(scratch).catch(() => {});
+      await clearing.place?.dispose();
     };
     const clearingUp = clear().finally(() => this.#clearings.delete(clearingUp));
     this.#clearings.add(clearingUp);
@@ -211,30 +223,22 @@ interface Job {
   readonly clearing: Clearing;
 }
 
-/** What is to be undone at the end, in this order. */
+/** What is to be undone at the end: the steps in their order, then the place. */
 interface Clearing {
+  place: ExecutionPlace | undefined;
   readonly steps: (() => Promise<void>)[];
 }
 
-const nothing: CollectedOutputs = { outputs: [], files: [], missing: [] };
+const nothing: CollectedOutputs = { outputs: [], files: [], missing: [], refused: [] };
 
-/** An output that may not be one is the action's own doing: none is taken, and it is said why. */
 async function collect(
   root: InputRoot,
   end: ProcessEnd,
-  { command }: ActionRequest,
-): Promise<{ collected: CollectedOutputs; refused: string }> {
-  if (end.stopped === "cancelled") return { collected: nothing, refused: "" };
-  try {
-    const paths = declaredOutputs(command);
-    return {
-      collected: await collectOutputs(root.seen, command.workingDirectory, paths),
-      refused: "",
-    };
-  } catch (reason) {
-    if (!(reason instanceof Fault) || reason.code !== "invalid_argument") throw reason;
-    return { collected: nothing, refused: reason.message };
-  }
+  { command, digestFunction }: ActionRequest,
+): Promise<CollectedOutputs> {
+  if (end.stopped === "cancelled") return nothing;
+  const properties = wantedProperties(command.outputNodeProperties);
+  return collectOutputs(root.seen, declaredOutputs(command), { digestFunction, properties });
 }
 
 /** Whatever the farm says of an upload, it is not the action's fault. */

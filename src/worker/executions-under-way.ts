@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampNow } from "@bufbuild/protobuf/wkt";
 import { messageOf } from "#core/fault.ts";
 import {
   type Finished,
@@ -15,6 +15,9 @@ import type { StopReason } from "./run-process.ts";
 import { leaseKey } from "./spool.ts";
 
 const recentCount = 8;
+
+/** What is over by then says with its end when it started: one transaction of the farm instead of two. */
+const tooShortToSayMs = 25;
 
 interface Running {
   readonly lease: Lease;
@@ -97,13 +100,16 @@ export class ExecutionsUnderWay {
     this.#running.set(key, running);
     const begun = performance.now();
     let log: LogStream | undefined;
+    let saying: NodeJS.Timeout | undefined;
     const finished = await executor.execute(work, farm.blobs(work.project), {
       stop: running.stop.signal,
       started: (stdout) => {
         log = new LogStream(stdout, lease, farm);
-        this.#sayStarted(lease);
+        const at = timestampNow();
+        saying = setTimeout(() => this.#sayStarted(lease, at), tooShortToSayMs);
       },
     });
+    clearTimeout(saying);
     this.#remember(finished, performance.now() - begun);
     // The slot is free while the result is on its way; the lease is kept alive until it is there.
     this.#reporting.set(key, { lease, log });
@@ -138,8 +144,8 @@ export class ExecutionsUnderWay {
     this.#recentMs = [...this.#recentMs, tookMs].slice(-recentCount);
   }
 
-  #sayStarted(lease: Lease): void {
-    const request = create(StartedRequestSchema, { lease, at: timestampNow() });
+  #sayStarted(lease: Lease, at: Timestamp): void {
+    const request = create(StartedRequestSchema, { lease, at });
     const { farm, patience } = this.#parts;
     patience
       .persistently(() => farm.started(request))

@@ -2,10 +2,11 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
-import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestFunctionValues, toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
+import type { DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
   ActionSchema,
@@ -38,7 +39,12 @@ export interface FakeJob {
   readonly command?: Partial<
     Pick<
       Command,
-      "arguments" | "workingDirectory" | "outputPaths" | "outputFiles" | "outputDirectories"
+      | "arguments"
+      | "workingDirectory"
+      | "outputPaths"
+      | "outputFiles"
+      | "outputDirectories"
+      | "outputDirectoryFormat"
     >
   >;
   readonly environment?: Readonly<Record<string, string>>;
@@ -48,6 +54,7 @@ export interface FakeJob {
   )[];
   readonly platform?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  readonly digestFunction?: DigestFunction;
 }
 
 /** A farm inside the test, which obeys worker.proto and can be made to fail. */
@@ -100,24 +107,25 @@ export class FakeFarm implements FarmConnection {
         value,
       })),
     });
+    const by = job.digestFunction ?? "sha256";
     const properties = Object.entries(job.platform ?? {}).map(([name, value]) => ({ name, value }));
     const entries = await Promise.all(
       (job.inputs ?? []).map(async (input): Promise<TreeEntry> => {
         if (!("text" in input)) return input;
         const bytes = Buffer.from(input.text);
-        await this.store.put(digestOf(bytes), bytes);
+        await this.store.put(digestOf(bytes, by), bytes);
         return {
           kind: "file",
           path: input.path,
-          digest: digestOf(bytes),
+          digest: digestOf(bytes, by),
           executable: input.executable ?? false,
         };
       }),
     );
-    const root = await uploadDirectories(this.store, buildDirectoryTree(entries));
+    const root = await uploadDirectories(this.store, buildDirectoryTree(entries, by));
     const commandBytes = toBinary(CommandSchema, command);
     const action = create(ActionSchema, {
-      commandDigest: toDigestMessage(digestOf(commandBytes)),
+      commandDigest: toDigestMessage(digestOf(commandBytes, by)),
       inputRootDigest: toDigestMessage(root),
       platform: { properties },
     });
@@ -127,6 +135,7 @@ export class FakeFarm implements FarmConnection {
       command: commandBytes,
       timeout: durationFromMs(job.timeoutMs ?? 60_000),
       project: "main",
+      digestFunction: digestFunctionValues[by],
     });
   }
 

@@ -27,6 +27,7 @@ export function finishedWithoutProcess(work: Work, reason: unknown, cancelled: b
   const finished = create(FinishedSchema, {
     ...(work.lease ? { lease: work.lease } : {}),
     outcome: cancelled ? Outcome.CANCELLED : outcomeOf(reason),
+    digestFunction: work.digestFunction,
     message: cancelled ? "it was cancelled" : messageOf(reason),
   });
   if (reason instanceof InputsMissing) finished.missingInputs = reason.digests.map(toDigestMessage);

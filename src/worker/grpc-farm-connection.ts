@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { BlobStore } from "#cas/blob-store.ts";
+import { withUsualAuthorities } from "#grpc/authorities.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
 import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
@@ -14,15 +15,16 @@ const claimTimeoutMs = 35_000;
 
 /** The farm over gRPC, on one connection that is made again when it is lost. */
 export function grpcFarmConnection(
-  config: Pick<WorkerConfig, "server" | "serverFile" | "token">,
+  config: Pick<WorkerConfig, "server" | "serverFile" | "token" | "ca">,
 ): FarmConnection {
-  const { server, serverFile, token } = config;
+  const { server, serverFile, token, ca } = config;
   const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const channel = new GrpcChannel({
     // Asked for each new connection.
     get url() {
       return serverFile === undefined ? server : (addressIn(serverFile) ?? server);
     },
+    ...(ca === undefined ? {} : { tls: { ca: withUsualAuthorities(ca) } }),
     metadata: () => metadata,
     maxBackoffMs: 2_000,
   });

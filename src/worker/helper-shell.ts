@@ -11,6 +11,8 @@ import { Fault } from "#core/fault.ts";
  */
 export interface HelperShell {
   readonly kind: "own-mounts" | "own-mounts-and-users" | "plain";
+  /** Another one when the shell was started again: what the former had mounted is gone. */
+  readonly generation: number;
   /** Runs a script, after those asked for before. Throws with what it printed when it fails. */
   run(script: string): Promise<void>;
   /** A path of the shell's mount namespace, as this process reaches it. */
@@ -55,6 +57,9 @@ export async function startHelperShell(
 
   return {
     kind,
+    get generation() {
+      return shell.hasEnded() ? 0 : shell.pid;
+    },
     async run(script) {
       if (shell.hasEnded() && !stopped) await (reopening ??= reopen());
       return shell.run(script);

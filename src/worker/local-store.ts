@@ -1,4 +1,14 @@
-import { createWriteStream } from "node:fs";
+import {
+  closeSync,
+  createWriteStream,
+  fchmodSync,
+  futimesSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import {
   chmod,
   constants,
@@ -6,7 +16,6 @@ import {
   link,
   lstat,
   mkdir,
-  readFile,
   rename,
   rm,
   utimes,
@@ -15,13 +24,13 @@ import {
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { digestOf } from "#cas/digest-of.ts";
 import { errnoOf } from "#cas/disk-fault.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { assertBytesMatch, matchingBytes } from "#cas/matching-bytes.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
-import type { Digest } from "#core/digest.ts";
+import { type Digest, hexOf } from "#core/digest.ts";
 import { InputsMissing } from "./inputs-missing.ts";
 import { Patience } from "./patience.ts";
 
@@ -36,6 +45,12 @@ export const inputMtime = 1_262_304_000;
 
 /** Blobs up to this size are fetched whole, larger ones as a stream. */
 const wholeUpToBytes = 1024 * 1024;
+
+/** Up to this size they are written synchronously, within some 50 µs. */
+const atOnceUpToBytes = 32 * 1024;
+
+/** How many files are looked for before others have their turn; about 2 ms. */
+const looksInOneGo = 500;
 
 export interface WantedFile {
   readonly digest: Digest;
@@ -82,13 +97,20 @@ export class LocalStore {
 
   path({ digest, executable }: WantedFile): string {
     const name = executable ? `${digest.hash}.x` : digest.hash;
-    return join(this.#blobs, digest.hash.slice(0, 2), name);
+    return join(this.#blobs, hexOf(digest).slice(0, 2), name);
   }
 
   /** Makes all of these files present. Throws InputsMissing with all that the farm does not have. */
   async fetch(files: readonly WantedFile[], farm: BlobStore): Promise<void> {
     const wanted = new Map(files.map((file) => [this.path(file), file]));
-    const missing = await mapAtMost(32, [...wanted.values()], async (file) => {
+    const absent: WantedFile[] = [];
+    let looked = 0;
+    // Synchronously: a round trip to the thread pool costs ten times as much as a look.
+    for (const file of wanted.values()) {
+      if (!this.#has(file)) absent.push(file);
+      if (++looked % looksInOneGo === 0) await setImmediate();
+    }
+    const missing = await mapAtMost(32, absent, async (file) => {
       try {
         await this.#fetchOne(file, farm);
         return [];
@@ -100,14 +122,15 @@ export class LocalStore {
     if (missing.flat().length > 0) throw new InputsMissing(missing.flat());
   }
 
-  /** The bytes of a small blob, kept for the next time. */
-  async bytes(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
-    const path = this.path({ digest, executable: false });
-    const kept = await readFile(path).catch(() => undefined);
-    if (kept && kept.byteLength === digest.sizeBytes && digestOf(kept).hash === digest.hash)
-      return kept;
-    await this.#patience.persistently(() => this.#download({ digest, executable: false }, farm));
-    return readFile(path);
+  /** The bytes of a small blob that is not kept: whoever asks for a directory remembers what it says. */
+  bytes(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
+    return this.#patience.persistently(() => this.#get(digest, farm));
+  }
+
+  /** Whether the bytes of a blob are here, under either mode. */
+  holds(digest: Digest): boolean {
+    if (digest.sizeBytes === 0) return true;
+    return this.#has({ digest, executable: false }) || this.#has({ digest, executable: true });
   }
 
   /** Takes over a file that a job made, if it can be had by a link. Its bytes are known to be right. */
@@ -134,19 +157,21 @@ export class LocalStore {
   }
 
   async #ensure(file: WantedFile, farm: BlobStore): Promise<void> {
-    if (await this.#has(file)) return;
+    if (this.#has(file)) return;
     const twin = { digest: file.digest, executable: !file.executable };
-    if (!(await this.#has(twin)))
-      return this.#patience.persistently(() => this.#download(file, farm));
+    if (!this.#has(twin)) return this.#patience.persistently(() => this.#download(file, farm));
     const temp = tempFileIn(this.#temp);
     await copyFile(this.path(twin), temp, constants.COPYFILE_FICLONE);
     await this.#seal(temp, file);
   }
 
-  /** A file of another size was cut off by a crash of the machine. */
-  async #has(file: WantedFile): Promise<boolean> {
-    const found = await lstat(this.path(file)).catch(() => undefined);
-    return found?.size === file.digest.sizeBytes;
+  /**
+   * A file of another size was cut off by a crash of the machine; one of another time was
+   * written to since it was checked and sealed. Both are fetched anew.
+   */
+  #has(file: WantedFile): boolean {
+    const found = lstatSync(this.path(file), { throwIfNoEntry: false });
+    return found?.size === file.digest.sizeBytes && found.mtimeMs === inputMtime * 1_000;
   }
 
   async #download(file: WantedFile, farm: BlobStore): Promise<void> {
@@ -154,9 +179,8 @@ export class LocalStore {
     const temp = tempFileIn(this.#temp);
     try {
       if (digest.sizeBytes <= wholeUpToBytes) {
-        const bytes = digest.sizeBytes === 0 ? new Uint8Array() : await farm.get(digest);
-        if (!bytes) throw new InputsMissing([digest]);
-        await assertBytesMatch(digest, bytes, "data_loss");
+        const bytes = await this.#get(digest, farm);
+        if (bytes.byteLength <= atOnceUpToBytes) return this.#keepAtOnce(temp, bytes, file);
         await writeFile(temp, bytes, { flag: "wx" });
       } else {
         const chunks = await farm.read(digest);
@@ -168,6 +192,33 @@ export class LocalStore {
     } catch (reason) {
       await rm(temp, { force: true });
       throw reason;
+    }
+  }
+
+  async #get(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
+    const bytes = digest.sizeBytes === 0 ? new Uint8Array() : await farm.get(digest);
+    if (!bytes) throw new InputsMissing([digest]);
+    await assertBytesMatch(digest, bytes, "data_loss");
+    return bytes;
+  }
+
+  /** As `#seal`, in one go: of a small file, the five round trips to the thread pool are the cost. */
+  #keepAtOnce(temp: string, bytes: Uint8Array, file: WantedFile): void {
+    const fd = openSync(temp, "wx");
+    try {
+      writeFileSync(fd, bytes);
+      fchmodSync(fd, file.executable ? modes.executable : modes.plain);
+      futimesSync(fd, inputMtime, inputMtime);
+    } finally {
+      closeSync(fd);
+    }
+    const path = this.path(file);
+    try {
+      renameSync(temp, path);
+    } catch (reason) {
+      if (errnoOf(reason) !== "ENOENT") throw reason;
+      mkdirSync(dirname(path), { recursive: true });
+      renameSync(temp, path);
     }
   }
 
@@ -193,6 +244,12 @@ export class LocalStore {
       if (errnoOf(reason) !== "EMLINK") throw reason;
       await this.copyTo(file, to);
     }
+  }
+
+  /** Gives a place that shares a file's inode one of its own. */
+  async replaceByCopy(file: WantedFile, to: string): Promise<void> {
+    await rm(to);
+    await this.copyTo(file, to);
   }
 
   async copyTo(file: WantedFile, to: string): Promise<void> {

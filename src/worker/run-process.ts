@@ -1,23 +1,21 @@
-import { spawn } from "node:child_process";
-import { constants } from "node:os";
 import { join } from "node:path";
-import { Fault } from "#core/fault.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
 import type { ProcessGroup, TreeUsage } from "./limits/limits.ts";
 import { isInOwnPidNamespace } from "./limits/process-tree.ts";
-import { CapturedLog, closeQuietly, type LogListener } from "./logs/captured-log.ts";
-import type { FifoPool } from "./logs/fifo-pool.ts";
+import { CapturedLog, type LogListener } from "./logs/captured-log.ts";
 import { rest } from "./resting.ts";
+import type { SpawnedProcess } from "./spawned-process.ts";
 
 /** Why a process is to end before it does by itself. */
 export type StopReason = "timed_out" | "cancelled" | "lost";
 
 export interface ProcessRequest {
-  readonly argv: readonly string[];
+  readonly process: SpawnedProcess;
+  /** Lets a process go that waits for it. */
+  readonly begin?: (() => void) | undefined;
   readonly group: ProcessGroup;
   /** Whether the job's processes are in a pid namespace of their own. */
   readonly inNamespace: boolean;
-  readonly searchPath: string;
   /** Where stdout and stderr are written. */
   readonly scratch: string;
   readonly logLimitBytes: number;
@@ -43,49 +41,38 @@ export interface ProcessEnd {
 }
 
 /** Runs a process to its end, and everything that it started with it. */
-export async function runProcess(request: ProcessRequest, pipes: FifoPool): Promise<ProcessEnd> {
-  const { group, scratch, logLimitBytes } = request;
-  const [out, err] = [await pipes.take(), await pipes.take()];
-  const [program = "", ...args] = group.commandLine(request.argv);
+export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
+  const { group, scratch, logLimitBytes, process } = request;
+  const stdout = new CapturedLog(
+    join(scratch, "stdout"),
+    process.stdout,
+    logLimitBytes,
+    request.hear,
+  );
+  const stderr = new CapturedLog(join(scratch, "stderr"), process.stderr, logLimitBytes);
   const startedAt = new Date();
-  const child = spawn(program, args, {
-    // Not a pipe of Node's as stdin: a socket there makes bash read its startup files.
-    stdio: ["ignore", out.writeEnd, err.writeEnd],
-    cwd: "/",
-    env: { PATH: request.searchPath },
-    detached: true,
-  });
-  closeQuietly(out.writeEnd);
-  closeQuietly(err.writeEnd);
-  const stdout = new CapturedLog(join(scratch, "stdout"), out.readEnd, logLimitBytes, request.hear);
-  const stderr = new CapturedLog(join(scratch, "stderr"), err.readEnd, logLimitBytes);
-  const exited = new Promise<number>((resolve, reject) => {
-    child.once("error", (cause) =>
-      reject(new Fault("internal", `${program} cannot be started`, { cause })),
-    );
-    child.once("exit", (code, signal) => resolve(code ?? 128 + signalNumber(signal)));
-  });
 
   const ended = new AbortController();
-  const stopping = stopInTime(request, child.pid, ended.signal);
+  const stopping = stopInTime(request, process.pid, ended.signal);
   try {
-    if (child.pid !== undefined) {
-      group.began(child.pid);
+    if (process.pid !== undefined) {
+      group.began(process.pid);
       request.started(stdout);
     }
-    const exitCode = await exited;
+    request.begin?.();
+    const exitCode = await process.exited;
     const endedAt = new Date();
     ended.abort();
     const stopped = await stopping;
     // Whatever it left running ends with it, also what has left its process group.
-    await killTree(group, child.pid);
+    await killTree(group, process.pid);
     await Promise.all([stdout.end(), stderr.end()]);
     const [usage, outOfMemory] = await Promise.all([group.usage(), group.ranOutOfMemory()]);
     return { exitCode, stopped, outOfMemory, usage, stdout, stderr, startedAt, endedAt };
   } catch (reason) {
     ended.abort();
     await stopping;
-    await killTree(group, child.pid);
+    await killTree(group, process.pid);
     await Promise.all([stdout.end(), stderr.end()]);
     throw reason;
   }
@@ -114,9 +101,4 @@ async function stopInTime(
 async function killTree(group: ProcessGroup, pid: number | undefined): Promise<void> {
   if (pid !== undefined) killQuietly(-pid);
   await group.kill();
-}
-
-/** As a shell counts them in exit codes. */
-function signalNumber(signal: NodeJS.Signals | null): number {
-  return constants.signals[signal ?? "SIGKILL"];
 }

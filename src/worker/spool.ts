@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { renameSync, writeFileSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Finished, FinishedSchema, type Lease } from "#proto/grange/worker/v1/worker_pb.ts";
@@ -39,9 +40,10 @@ export class Spool {
     const path = this.#path(finished.lease);
     const part = `${path}${partSuffix}`;
     try {
-      await writeFile(part, toBinary(FinishedSchema, finished));
+      // At once: the report waits for it, and on a busy machine longer for the thread pool.
+      writeFileSync(part, toBinary(FinishedSchema, finished));
       // Renamed when whole; a half of it would be delivered as another result.
-      await rename(part, path);
+      renameSync(part, path);
     } catch (reason) {
       // On a full disk the half of it is in the way of the next.
       await rm(part, { force: true }).catch(() => {});

@@ -11,6 +11,9 @@ import { removeTree } from "./remove-tree.ts";
 /** Enough to go through all layers, a quarter at a time; then whatever is left is in use. */
 const mostRounds = 16;
 
+/** Plans of input trees, which take some hundred bytes each. */
+const mostPlans = 20_000;
+
 /**
  * Brings the store back under its limit.
  *
@@ -26,6 +29,7 @@ export async function trimStore(
   now: Date,
 ): Promise<void> {
   await layers.unmarkIdle();
+  await trimPlans(join(dataDir, "plans"));
   for (let round = 0; round < mostRounds; round++) {
     const inUse = await layersInUse(dataDir);
     const kept = await keptLayers(dataDir, inUse);
@@ -34,6 +38,18 @@ export async function trimStore(
     for (const { key } of trim.layers) await removeLayer(dataDir, local, key);
     if (trim.layers.length === 0) return;
   }
+}
+
+/** The oldest go: a build makes as many as it has actions, and comes back for few of them. */
+async function trimPlans(directory: string): Promise<void> {
+  const names = await readdir(directory);
+  if (names.length <= mostPlans) return;
+  const plans = await mapAtMost(8, names, async (name) => {
+    const found = await lstat(join(directory, name)).catch(() => undefined);
+    return { name, madeAtMs: found?.mtimeMs ?? 0 };
+  });
+  const old = plans.toSorted((a, b) => a.madeAtMs - b.madeAtMs).slice(0, -mostPlans / 2);
+  await mapAtMost(8, old, ({ name }) => rm(join(directory, name), { force: true }));
 }
 
 async function removeLayer(dataDir: string, local: LocalStore, key: string): Promise<void> {

@@ -1,4 +1,12 @@
-import { constants, copyFileSync, linkSync, mkdirSync, symlinkSync, utimesSync } from "node:fs";
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  symlinkSync,
+  utimesSync,
+} from "node:fs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -7,6 +15,7 @@ import { errnoOf } from "#cas/disk-fault.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { inputMtime, type LocalStore } from "../local-store.ts";
 import { removeTree } from "../remove-tree.ts";
+import type { InputProperties } from "./input-directory.ts";
 import type { LayerEntries } from "./layer-entries.ts";
 
 /** How many links are made in one go, about 3 ms, before heartbeats and logs get their turn. */
@@ -20,7 +29,8 @@ const linksInOneGo = 200;
  * than a link.
  *
  * Equal files of a layer get an inode each, or tools that look for hard links
- * (tar, npm pack, rsync) would take them for one file.
+ * (tar, npm pack, rsync) would take them for one file. So do files whose client gave them a time
+ * or a mode: both belong to the inode.
  */
 export async function buildLayer(
   directory: string,
@@ -32,7 +42,7 @@ export async function buildLayer(
   const temp = tempFileIn(local.tempDirectory);
   const tree = join(temp, "tree");
   await mkdir(tree, { recursive: true });
-  for (const path of entries.directories) mkdirSync(join(tree, path), { recursive: true });
+  for (const { path } of entries.directories) mkdirSync(join(tree, path), { recursive: true });
   for (const { path, target } of entries.symlinks) symlinkSync(target, join(tree, path));
   const linked = new Set<string>();
   for (let at = 0; at < entries.files.length; at += linksInOneGo) {
@@ -40,16 +50,25 @@ export async function buildLayer(
       const to = join(tree, file.path);
       const from = local.path(file);
       try {
-        if (linked.has(from)) copySync(from, to);
+        if (linked.has(from) || file.properties) copySync(from, to);
         else linkSync(from, to);
-        linked.add(from);
+        if (file.properties) applyProperties(to, file.properties);
+        else linked.add(from);
       } catch (reason) {
         // Too many links, or trimmed since it was fetched: both have a slow way.
         if (errnoOf(reason) === "ENOENT") await local.fetch([file], farm);
         await local.linkTo(file, to);
+        if (file.properties) {
+          await local.replaceByCopy(file, to);
+          applyProperties(to, file.properties);
+        }
       }
     }
     await setImmediate();
+  }
+  // The deepest first: what is put into a directory changes its time.
+  for (const { path, properties } of entries.directories.toReversed()) {
+    if (properties) applyDirectoryProperties(join(tree, path), properties);
   }
   await writeFile(join(temp, "files"), `${entries.files.length}\n`);
   try {
@@ -58,6 +77,20 @@ export async function buildLayer(
     await removeTree(temp);
     if (!["EEXIST", "ENOTEMPTY"].includes(errnoOf(reason) ?? "")) throw reason;
   }
+}
+
+/** Gives a file of one tree's own the time and the mode that its client asked for. */
+export function applyProperties(path: string, { mtime, mode }: InputProperties): void {
+  if (mode !== undefined) chmodSync(path, mode);
+  if (mtime !== undefined) utimesSync(path, mtime, mtime);
+}
+
+/** Its owner may always enter and write: who runs the job makes and removes things there. */
+export function applyDirectoryProperties(path: string, { mtime, mode }: InputProperties): void {
+  applyProperties(path, {
+    ...(mtime === undefined ? {} : { mtime }),
+    ...(mode === undefined ? {} : { mode: mode | 0o700 }),
+  });
 }
 
 function copySync(from: string, to: string): void {

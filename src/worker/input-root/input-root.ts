@@ -1,14 +1,17 @@
+import { mkdirSync } from "node:fs";
 import { mkdir, symlink } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
-import { type Digest, emptyDigest } from "#core/digest.ts";
+import { type Digest, isEmptyDigest } from "#core/digest.ts";
 import type { HelperShell } from "../helper-shell.ts";
-import type { LocalStore } from "../local-store.ts";
+import { InputsMissing } from "../inputs-missing.ts";
+import type { LocalStore, WantedFile } from "../local-store.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
-import { loadDirectoryGraph } from "./directory-graph.ts";
+import { applyDirectoryProperties, applyProperties } from "./build-layer.ts";
+import { InputDirectories } from "./input-directories.ts";
 import type { LayerCache } from "./layer-cache.ts";
-import { layerEntries } from "./layer-entries.ts";
+import { type LayerEntries, layerEntries } from "./layer-entries.ts";
 import { planLayers } from "./plan-layers.ts";
 
 /** A tree that one job may write in. */
@@ -19,6 +22,8 @@ export interface InputRoot {
   readonly seen: string;
   /** Where files that the job made lie as files of their own, to be taken over. */
   readonly made: string;
+  /** What it is stacked from, and how much of that was there before. */
+  readonly layers: { readonly all: number; readonly kept: number };
   /** Takes it down. What the job wrote stays in the scratch directory. */
   unmount(): Promise<void>;
 }
@@ -46,12 +51,12 @@ export function overlayInputRoots(
     async make(root, scratch, farm) {
       const at = join(scratch, "root");
       const upper = join(scratch, "upper");
-      await mkdir(at);
-      if (isEmptyTree(root)) return unmounted(at);
+      mkdirSync(at, { recursive: true });
+      if (isEmptyDigest(root)) return unmounted(at);
       const layersInUse = await layers.use(root, farm);
       if (layersInUse.trees.length === 0) return unmounted(at);
       try {
-        await Promise.all([mkdir(upper), mkdir(join(scratch, "work"))]);
+        for (const path of [upper, join(scratch, "work")]) mkdirSync(path, { recursive: true });
         await shell.run(mountScript(scratch, layersInUse.trees, options));
       } catch (reason) {
         layersInUse.release();
@@ -61,6 +66,7 @@ export function overlayInputRoots(
         path: at,
         seen: shell.reach(at),
         made: upper,
+        layers: { all: layersInUse.trees.length, kept: layersInUse.kept },
         async unmount() {
           await shell.run(`umount -l ${quoteForShell(at)}`);
           layersInUse.release();
@@ -72,28 +78,48 @@ export function overlayInputRoots(
 
 /** For machines that cannot mount: every file copied, or cloned where the file system can. */
 export function copiedInputRoots(local: LocalStore): InputRoots {
+  const directories = new InputDirectories(local);
   return {
     kind: "copies",
     async make(root, scratch, farm) {
       const at = join(scratch, "root");
-      await mkdir(at);
-      if (!isEmptyTree(root)) {
-        const graph = await loadDirectoryGraph(root, local, farm);
-        for (const layer of planLayers(graph)) {
-          const { directories, files, symlinks } = layerEntries(graph, layer);
-          await local.fetch(files, farm);
-          for (const path of directories) await mkdir(join(at, path), { recursive: true });
-          await mapAtMost(16, symlinks, ({ path, target }) => symlink(target, join(at, path)));
-          await mapAtMost(16, files, (file) => local.copyTo(file, join(at, file.path)));
-        }
+      mkdirSync(at, { recursive: true });
+      if (!isEmptyDigest(root)) {
+        const tree = await directories.read(root, farm);
+        const [whole] = planLayers(tree);
+        if (whole) await copyTree(layerEntries(tree, { ...whole, without: [] }), at);
       }
       return unmounted(at);
+
+      async function copyTree(entries: LayerEntries, to: string): Promise<void> {
+        await fetchAll(entries.files);
+        for (const { path } of entries.directories) await mkdir(join(to, path));
+        await mapAtMost(16, entries.symlinks, ({ path, target }) =>
+          symlink(target, join(to, path)),
+        );
+        await mapAtMost(16, entries.files, async (file) => {
+          await local.copyTo(file, join(to, file.path));
+          if (file.properties) applyProperties(join(to, file.path), file.properties);
+        });
+        for (const { path, properties } of entries.directories.toReversed()) {
+          if (properties) applyDirectoryProperties(join(to, path), properties);
+        }
+      }
+
+      async function fetchAll(files: readonly WantedFile[]): Promise<void> {
+        try {
+          await local.fetch(files, farm);
+        } catch (reason) {
+          if (!(reason instanceof InputsMissing)) throw reason;
+          throw new InputsMissing(await directories.missing(root, farm));
+        }
+      }
     },
   };
 }
 
 function unmounted(at: string): InputRoot {
-  return { path: at, seen: at, made: at, unmount: async () => {} };
+  return { path: at, seen: at, made: at, layers: { all: 0, kept: 0 }, unmount: async () => {} };
 }
 
 /**
@@ -104,11 +130,7 @@ export function mountScript(scratch: string, trees: readonly string[], options: 
   const base = dirname(dirname(trees[0] ?? scratch));
   const lower = trees.map((tree) => relative(base, tree)).join(":");
   const of = (name: string) => relative(base, join(scratch, name));
-  const all = `lowerdir=${lower},upperdir=${of("upper")},workdir=${of("work")}${options}`;
+  const all = `nosuid,nodev,lowerdir=${lower},upperdir=${of("upper")},workdir=${of("work")}${options}`;
   const mount = `mount -t overlay -o ${quoteForShell(all)} grange ${quoteForShell(of("root"))}`;
   return `cd ${quoteForShell(base)} && ${mount}; s=$?; cd /; (exit $s)`;
-}
-
-function isEmptyTree(root: Digest): boolean {
-  return root.hash === emptyDigest.hash;
 }

@@ -4,22 +4,38 @@ import { z } from "zod";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { Digest, digestKey } from "#core/digest.ts";
+import { InputsMissing } from "../inputs-missing.ts";
 import type { LocalStore } from "../local-store.ts";
 import { ownOwner } from "../owner.ts";
 import { buildLayer } from "./build-layer.ts";
-import { type DirectoryGraph, loadDirectoryGraph } from "./directory-graph.ts";
+import { InputDirectories } from "./input-directories.ts";
+import type { InputDirectory } from "./input-directory.ts";
 import { layerEntries } from "./layer-entries.ts";
-import { type Layer, planLayers } from "./plan-layers.ts";
+import { type Layer, layerFormat, planLayers } from "./plan-layers.ts";
 
 const Plan = z.array(
-  z.object({ key: z.string(), digest: Digest, path: z.string(), without: z.array(z.string()) }),
+  z.object({
+    key: z.string(),
+    digest: Digest,
+    path: z.string(),
+    without: z.array(z.string()),
+    only: z.array(z.string()).optional(),
+  }),
 );
 
 export interface LayersInUse {
   /** Directories to stack, the upper ones first. */
   readonly trees: readonly string[];
+  /** How many of them were there already. */
+  readonly kept: number;
   release(): void;
 }
+
+/** The entries of a tree whose plan is kept on disk: that of a smaller one is made again in no time. */
+const worthKeepingFrom = 64;
+
+/** How many directories are remembered to have been met; beyond it all are forgotten at once. */
+const mostMet = 200_000;
 
 /**
  * The layers that this machine has, shared by its workers.
@@ -31,15 +47,21 @@ export interface LayersInUse {
 export class LayerCache {
   readonly #directory: string;
   readonly #local: LocalStore;
+  readonly #directories: InputDirectories;
   readonly #owner = ownOwner();
   readonly #marked = new Map<string, Promise<void>>();
+  /** Marked, and seen to be there since: nobody takes them away. */
+  readonly #standing = new Set<string>();
   readonly #users = new Map<string, number>();
   readonly #building = new Map<string, Promise<void>>();
   readonly #plans = new Map<string, Layer[]>();
+  /** Which directories were met at which place, in trees that were planned before. */
+  readonly #met = new Set<string>();
 
   private constructor(directory: string, local: LocalStore) {
     this.#directory = directory;
     this.#local = local;
+    this.#directories = new InputDirectories(local);
   }
 
   static async open(directory: string, local: LocalStore): Promise<LayerCache> {
@@ -49,22 +71,40 @@ export class LayerCache {
     return new LayerCache(directory, local);
   }
 
-  /** The trees to stack for a root, built if need be. None for a root without entries. */
+  /**
+   * The trees to stack for a root, built if need be. None for a root without entries.
+   *
+   * Throws InputsMissing with everything that is missing in the whole tree: a client uploads it
+   * in one go, and would otherwise come back for each.
+   */
   async use(root: Digest, farm: BlobStore): Promise<LayersInUse> {
-    let graph: Promise<DirectoryGraph> | undefined;
-    const load = () => (graph ??= loadDirectoryGraph(root, this.#local, farm));
-    const plan = (await this.#keptPlan(root)) ?? (await this.#makePlan(await load()));
+    try {
+      return await this.#use(root, farm);
+    } catch (reason) {
+      if (!(reason instanceof InputsMissing)) throw reason;
+      throw new InputsMissing(await this.#directories.missing(root, farm));
+    }
+  }
+
+  async #use(root: Digest, farm: BlobStore): Promise<LayersInUse> {
+    let tree: Promise<InputDirectory> | undefined;
+    const read = () => (tree ??= this.#directories.read(root, farm));
+    const plan = (await this.#keptPlan(root)) ?? (await this.#makePlan(await read()));
     for (const { key } of plan) this.#users.set(key, (this.#users.get(key) ?? 0) + 1);
     const release = () => {
       for (const { key } of plan) this.#users.set(key, (this.#users.get(key) ?? 1) - 1);
     };
-    try {
-      await Promise.all(plan.map((layer) => this.#ensure(layer, load, farm)));
-    } catch (reason) {
-      release();
-      throw reason;
-    }
-    return { trees: plan.map(({ key }) => join(this.#path(key), "tree")), release };
+    const kept = await allOf(plan.map((layer) => this.#ensure(layer, read, farm))).catch(
+      (reason: unknown) => {
+        release();
+        throw reason;
+      },
+    );
+    return {
+      trees: plan.map(({ key }) => join(this.#path(key), "tree")),
+      kept: kept.filter(Boolean).length,
+      release,
+    };
   }
 
   /** Takes away this process's marks on layers that no job of it stands on. */
@@ -72,6 +112,7 @@ export class LayerCache {
     for (const key of this.#marked.keys()) {
       if ((this.#users.get(key) ?? 0) > 0) continue;
       this.#marked.delete(key);
+      this.#standing.delete(key);
       this.#users.delete(key);
       await rm(this.#mark(key), { force: true });
     }
@@ -81,15 +122,32 @@ export class LayerCache {
     return join(this.#directory, "layers", key);
   }
 
-  async #ensure(layer: Layer, load: () => Promise<DirectoryGraph>, farm: BlobStore): Promise<void> {
+  /** Answers whether it was there. */
+  async #ensure(
+    layer: Layer,
+    read: () => Promise<InputDirectory>,
+    farm: BlobStore,
+  ): Promise<boolean> {
+    if (this.#standing.has(layer.key)) return true;
     // Marked before it is looked for: whoever trims looks for marks after moving it away.
     await this.#markInUse(layer.key);
     const path = this.#path(layer.key);
-    if (await exists(path)) return;
+    const isThere = await exists(path);
+    if (!isThere) await this.#build(path, layer, read, farm);
+    if (this.#marked.has(layer.key)) this.#standing.add(layer.key);
+    return isThere;
+  }
+
+  #build(
+    path: string,
+    layer: Layer,
+    read: () => Promise<InputDirectory>,
+    farm: BlobStore,
+  ): Promise<void> {
     const under = this.#building.get(layer.key);
     if (under) return under;
-    const building = load()
-      .then((graph) => buildLayer(path, layerEntries(graph, layer), this.#local, farm))
+    const building = read()
+      .then((tree) => buildLayer(path, layerEntries(tree, layer), this.#local, farm))
       .finally(() => this.#building.delete(layer.key));
     this.#building.set(layer.key, building);
     return building;
@@ -120,19 +178,43 @@ export class LayerCache {
     return plan.data;
   }
 
-  async #makePlan(graph: DirectoryGraph): Promise<Layer[]> {
-    const plan = graph.entryCount(graph.root) === 0 ? [] : planLayers(graph);
-    const temp = tempFileIn(this.#local.tempDirectory);
-    await writeFile(temp, JSON.stringify(plan));
-    await rename(temp, this.#planPath(graph.root));
+  async #makePlan(tree: InputDirectory): Promise<Layer[]> {
+    const isMet = (digest: Digest, path: string) => this.#met.has(`${digestKey(digest)} ${path}`);
+    const plan = tree.entryCount === 0 ? [] : planLayers(tree, isMet);
+    this.#meet(tree, "");
+    if (tree.entryCount >= worthKeepingFrom) {
+      const temp = tempFileIn(this.#local.tempDirectory);
+      await writeFile(temp, JSON.stringify(plan));
+      await rename(temp, this.#planPath(tree.digest));
+    }
     if (this.#plans.size > 1_000) this.#plans.clear();
-    this.#plans.set(digestKey(graph.root), plan);
+    this.#plans.set(digestKey(tree.digest), plan);
     return plan;
   }
 
-  #planPath(root: Digest): string {
-    return join(this.#directory, "plans", root.hash);
+  /** What was met at its place brings all below it along: only what is new is walked. */
+  #meet(directory: InputDirectory, path: string): void {
+    const place = `${digestKey(directory.digest)} ${path}`;
+    if (this.#met.has(place)) return;
+    if (this.#met.size >= mostMet) this.#met.clear();
+    this.#met.add(place);
+    for (const child of directory.directories) {
+      this.#meet(child.directory, path === "" ? child.name : `${path}/${child.name}`);
+    }
   }
+
+  #planPath(root: Digest): string {
+    return join(this.#directory, "plans", `${root.hash}.${layerFormat}`);
+  }
+}
+
+/** Waits for all of them, also when one fails: what is being built is not to be looked at half. */
+async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  const ended = await Promise.allSettled(work);
+  return ended.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
 }
 
 function exists(path: string): Promise<boolean> {

@@ -1,35 +1,45 @@
-import { fromDigestMessage } from "#cas/digest-message.ts";
 import { problemOfPath, problemOfTarget, refuse } from "#cas/path-rules.ts";
 import type { Digest } from "#core/digest.ts";
-import type { DirectoryGraph } from "./directory-graph.ts";
+import { Fault } from "#core/fault.ts";
+import type { InputDirectory, InputProperties } from "./input-directory.ts";
 import type { Layer } from "./plan-layers.ts";
 
 /** What must be made for a layer: directories parents first, then the rest in any order. */
 export interface LayerEntries {
-  readonly directories: readonly string[];
-  readonly files: readonly { path: string; digest: Digest; executable: boolean }[];
-  readonly symlinks: readonly { path: string; target: string }[];
+  readonly directories: readonly LayerDirectory[];
+  readonly files: readonly LayerFile[];
+  readonly symlinks: readonly { readonly path: string; readonly target: string }[];
+}
+
+export interface LayerDirectory {
+  readonly path: string;
+  readonly properties?: InputProperties;
+}
+
+export interface LayerFile {
+  readonly path: string;
+  readonly digest: Digest;
+  readonly executable: boolean;
+  readonly properties?: InputProperties;
 }
 
 /** Lists a layer's entries by their paths below the root of the whole tree. */
-export function layerEntries(graph: DirectoryGraph, layer: Layer): LayerEntries {
-  const directories: string[] = [];
-  const files: { path: string; digest: Digest; executable: boolean }[] = [];
+export function layerEntries(root: InputDirectory, layer: Layer): LayerEntries {
+  const directories: LayerDirectory[] = [];
+  const files: LayerFile[] = [];
   const symlinks: { path: string; target: string }[] = [];
   const without = new Set(layer.without);
 
-  const walk = (digest: Digest, at: string): void => {
-    const directory = graph.directory(digest);
+  const add = (path: string, { properties }: InputDirectory) => {
+    directories.push({ path, ...(properties ? { properties } : {}) });
+  };
+  const walk = (directory: InputDirectory, at: string): void => {
     const place = (name: string): string => {
       const path = at === "" ? name : `${at}/${name}`;
       refuse(path, problemOfPath(path));
       return path;
     };
-    for (const file of directory.files) {
-      const path = place(file.name);
-      const digest = fromDigestMessage(file.digest, path);
-      files.push({ path, digest, executable: file.isExecutable });
-    }
+    for (const { name, ...file } of directory.files) files.push({ path: place(name), ...file });
     for (const { name, target } of directory.symlinks) {
       const path = place(name);
       refuse(path, problemOfTarget(path, target));
@@ -38,15 +48,24 @@ export function layerEntries(graph: DirectoryGraph, layer: Layer): LayerEntries 
     for (const child of directory.directories) {
       const path = place(child.name);
       // The directory itself is made in both layers: overlayfs merges them.
-      directories.push(path);
-      if (!without.has(path)) walk(fromDigestMessage(child.digest, path), path);
+      add(path, child.directory);
+      if (!without.has(path)) walk(child.directory, path);
     }
   };
 
-  for (let slash = layer.path.indexOf("/"); slash > 0; slash = layer.path.indexOf("/", slash + 1)) {
-    directories.push(layer.path.slice(0, slash));
+  const made = new Set<string>();
+  for (const path of layer.only ?? [layer.path]) {
+    let at = root;
+    const names = path === "" ? [] : path.split("/");
+    names.forEach((name, depth) => {
+      const next = at.directories.find((child) => child.name === name);
+      if (!next) throw new Fault("internal", `layer ${path} is not in its tree`);
+      at = next.directory;
+      const above = names.slice(0, depth + 1).join("/");
+      if (!made.has(above)) add(above, at);
+      made.add(above);
+    });
+    walk(at, path);
   }
-  if (layer.path !== "") directories.push(layer.path);
-  walk(layer.digest, layer.path);
   return { directories, files, symlinks };
 }

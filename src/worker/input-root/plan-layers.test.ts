@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { buildDirectoryTree } from "#cas/build-directory-tree.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
-import { digestKey } from "#core/digest.ts";
-import type { DirectoryGraph } from "./directory-graph.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { type InputDirectory, inputDirectory } from "./input-directory.ts";
 import { layerEntries } from "./layer-entries.ts";
 import { planLayers } from "./plan-layers.ts";
 
@@ -16,25 +16,14 @@ const file = (path: string): TreeEntry => ({
 const many = (at: string, count: number) =>
   Array.from({ length: count }, (_, i) => file(`${at}/f${i}`));
 
-function graphOf(entries: readonly TreeEntry[]): DirectoryGraph {
+function graphOf(entries: readonly TreeEntry[]): InputDirectory {
   const tree = buildDirectoryTree(entries);
-  const of = (key: string) => {
-    const found = tree.directories.get(key);
+  const of = (digest: Digest): InputDirectory => {
+    const found = tree.directories.get(digestKey(digest));
     if (!found) throw new Error("no such directory");
-    return found.message;
+    return inputDirectory(digest, found.message, of);
   };
-  const count = (key: string): number => {
-    const { files, symlinks, directories } = of(key);
-    const below = directories.map(
-      ({ digest }) => 1 + count(`${digest?.hash}/${digest?.sizeBytes}`),
-    );
-    return files.length + symlinks.length + below.reduce((sum, n) => sum + n, 0);
-  };
-  return {
-    root: tree.root.digest,
-    directory: (digest) => of(digestKey(digest)),
-    entryCount: (digest) => count(digestKey(digest)),
-  };
+  return of(tree.root.digest);
 }
 
 test("gives dependencies a layer of their own, which a change elsewhere leaves as it is", () => {
@@ -69,4 +58,40 @@ test("the layers of a tree hold each of its files once", () => {
 
   expect(files).toHaveLength(105);
   expect(new Set(files).size).toBe(105);
+});
+
+test("gives what another tree had at the same place a layer of its own", () => {
+  const headers = many("include/lib", 30);
+  const first = graphOf([...headers, file("src/a.c")]);
+  const second = graphOf([...headers, file("src/b.c")]);
+  const met = new Set(
+    first.directories.map(({ name, directory }) => `${directory.digest.hash} ${name}`),
+  );
+
+  const plan = planLayers(second, (digest, path) => met.has(`${digest.hash} ${path}`));
+
+  expect(plan.map(({ path }) => path)).toEqual(["", "include"]);
+  const inRest = plan.slice(0, 1).flatMap((layer) => layerEntries(second, layer).files);
+  expect(inRest.map(({ path }) => path)).toEqual(["src/b.c"]);
+});
+
+test("spreads many shared directories over few layers, and builds but one of them anew", () => {
+  const entries = Array.from({ length: 80 }, (_, n) => many(`lib/p${n}`, 30)).flat();
+  const everything = () => true;
+  const before = planLayers(graphOf([...entries, file("a")]), (_, path) => path.startsWith("lib/"));
+  const changed = entries.filter(({ path }) => path !== "lib/p7/f3");
+  const after = planLayers(
+    graphOf(changed),
+    (_, path) => path.startsWith("lib/") && path !== "lib/p7",
+  );
+
+  const known = new Set(before.map(({ key }) => key));
+  expect(before.length).toBeLessThanOrEqual(24);
+  expect(after.filter(({ key }) => !known.has(key)).length).toBeLessThanOrEqual(3);
+  const files = after.flatMap((layer) =>
+    layerEntries(graphOf(changed), layer).files.map(({ path }) => path),
+  );
+  expect(new Set(files).size).toBe(changed.length);
+  expect(files).toHaveLength(changed.length);
+  expect(planLayers(graphOf(entries), everything).map(({ path }) => path)).toEqual(["", "lib"]);
 });

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
-import { fromDigestMessage } from "#cas/digest-message.ts";
-import { quotePath } from "#cas/path-rules.ts";
 import type { Digest } from "#core/digest.ts";
-import type { DirectoryGraph } from "./directory-graph.ts";
+import type { InputDirectory } from "./input-directory.ts";
 
 /** A part of an input tree that is built once, kept, and stacked with others. */
 export interface Layer {
@@ -11,31 +9,68 @@ export interface Layer {
   readonly digest: Digest;
   /** Where its directory lies below the root; empty for the root itself. */
   readonly path: string;
+  /** For several small directories in one layer: their paths, and no others are in it. */
+  readonly only?: readonly string[] | undefined;
   /** Paths below the root that other layers bring. */
   readonly without: readonly string[];
 }
 
 /** Part of every key: to be raised when layers are built differently. */
-const format = "2";
+export const layerFormat = "3";
 
 /** What package managers fill: large, and the same for many commits. */
 const dependencyDirectories = new Set(["node_modules", "vendor", "third_party", ".venv"]);
-const ownLayerFrom = { dependencies: 64, other: 2_000 } as const;
+
+/** How many entries make a layer worth its mount; `met`, of what another tree had, too. */
+const ownLayerFrom = { dependencies: 64, met: 24, other: 2_000 } as const;
 
 /** The kernel takes 500 and more, but all names must fit into one page of mount options. */
 const mostLayers = 24;
+
+/** How many of them are of one directory; what is left over is spread over the others. */
+const mostAlone = 11;
 
 /**
  * Cuts a tree into layers: each big subtree is one, and the rest together is one.
  *
  * A job that changes a source file then builds the small rest anew and shares
- * the 10,000 files of `node_modules` with every other job.
+ * the 10,000 files of `node_modules` with every other job. The same goes for what another tree
+ * had at the same place (`isMet`): the actions of a build share headers and tools, and differ in
+ * a few files.
  */
-export function planLayers(graph: DirectoryGraph): Layer[] {
-  const cuts = findCuts(graph, graph.root, "").toSorted((a, b) => b.count - a.count);
-  const big = cuts.slice(0, mostLayers - 1).map(({ digest, path }) => layer(digest, path, []));
-  const rest = layer(graph.root, "", big.map(({ path }) => path).toSorted());
-  return [rest, ...big];
+export function planLayers(
+  root: InputDirectory,
+  isMet: (digest: Digest, path: string) => boolean = () => false,
+): Layer[] {
+  const cuts = findCuts(root, "", isMet).toSorted((a, b) => b.count - a.count);
+  const fitsAlone = cuts.length < mostLayers;
+  const alone = fitsAlone ? cuts : cuts.slice(0, mostAlone);
+  const together = fitsAlone ? [] : cuts.slice(mostAlone);
+  const rest = layer(root.digest, "", cuts.map(({ path }) => path).toSorted());
+  return [
+    rest,
+    ...alone.map(({ digest, path }) => layer(digest, path, [])),
+    ...bundles(root, together),
+  ];
+}
+
+/**
+ * Spreads cuts over few layers by their paths alone: when one of them changes, only the layer that
+ * it was in is built anew, without it.
+ */
+function bundles(root: InputDirectory, cuts: readonly Cut[]): Layer[] {
+  const byPlace = new Map<number, Cut[]>();
+  for (const cut of cuts) {
+    const place = createHash("sha256").update(cut.path).digest()[0] ?? 0;
+    const bundle = place % (mostLayers - 1 - mostAlone);
+    byPlace.set(bundle, [...(byPlace.get(bundle) ?? []), cut]);
+  }
+  return [...byPlace.values()].map((bundle) => {
+    const sorted = bundle.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    const only = sorted.map(({ path }) => path);
+    const content = sorted.map(({ digest, path }) => [digest.hash, digest.sizeBytes, path]);
+    return { key: keyOf(content), digest: root.digest, path: "", without: [], only };
+  });
 }
 
 interface Cut {
@@ -44,22 +79,31 @@ interface Cut {
   readonly count: number;
 }
 
-function findCuts(graph: DirectoryGraph, at: Digest, path: string): Cut[] {
-  return graph.directory(at).directories.flatMap((child) => {
-    const digest = fromDigestMessage(child.digest, quotePath(child.name));
-    const count = graph.entryCount(digest);
-    const below = path === "" ? child.name : `${path}/${child.name}`;
-    const isDependencies = dependencyDirectories.has(child.name);
-    if (count < ownLayerFrom.dependencies) return [];
-    if (isDependencies) return [{ digest, path: below, count }];
-    const deeper = findCuts(graph, digest, below);
+function findCuts(
+  at: InputDirectory,
+  path: string,
+  isMet: (digest: Digest, path: string) => boolean,
+): Cut[] {
+  return at.directories.flatMap(({ name, directory }) => {
+    const { digest, entryCount: count } = directory;
+    const below = path === "" ? name : `${path}/${name}`;
+    if (count < ownLayerFrom.met) return [];
+    const isWhole =
+      dependencyDirectories.has(name) && count >= ownLayerFrom.dependencies
+        ? true
+        : isMet(digest, below);
+    if (isWhole) return [{ digest, path: below, count }];
+    const deeper = findCuts(directory, below, isMet);
     if (deeper.length > 0 || count < ownLayerFrom.other) return deeper;
     return [{ digest, path: below, count }];
   });
 }
 
 function layer(digest: Digest, path: string, without: readonly string[]): Layer {
-  const name = JSON.stringify([format, digest.hash, digest.sizeBytes, path, without]);
-  const key = createHash("sha256").update(name).digest("hex").slice(0, 32);
-  return { key, digest, path, without };
+  return { key: keyOf([digest.hash, digest.sizeBytes, path, without]), digest, path, without };
+}
+
+function keyOf(content: readonly unknown[]): string {
+  const name = JSON.stringify([layerFormat, ...content]);
+  return createHash("sha256").update(name).digest("hex").slice(0, 32);
 }

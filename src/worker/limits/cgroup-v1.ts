@@ -1,4 +1,5 @@
-import { mkdir, rmdir, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type CgroupMounts,
@@ -8,8 +9,9 @@ import {
   pidsIn,
   removeCgroup,
   valueIn,
+  valuesIn,
 } from "./cgroup-files.ts";
-import type { Limiter, Limits, ProcessGroup } from "./limits.ts";
+import { type Limiter, type Limits, type ProcessGroup, pagesIn } from "./limits.ts";
 
 /** Those that we use. `memory` and `cpuacct` measure, and are a must. */
 const controllers = ["memory", "cpuacct", "cpu", "pids"] as const;
@@ -38,13 +40,12 @@ export async function cgroupV1Limiter(mounts: CgroupMounts): Promise<Limiter> {
       ...(at.has("pids") ? (["processes"] as const) : []),
       "kill",
     ],
-    async open({ name }, limits) {
+    async open({ name }) {
       // cpu and cpuacct are often one hierarchy under two names.
       const groups = new Map([...at].map(([key, directory]) => [key, join(directory, name)]));
       const unified = v2 && join(v2, name);
       const all = [...new Set([...groups.values(), ...(unified ? [unified] : [])])];
       await Promise.all(all.map((directory) => mkdir(directory, { recursive: true })));
-      await setLimits(groups, limits);
       return processGroup(groups, unified, all);
     },
   };
@@ -53,18 +54,22 @@ export async function cgroupV1Limiter(mounts: CgroupMounts): Promise<Limiter> {
 async function setLimits(groups: ReadonlyMap<Controller, string>, limits: Limits): Promise<void> {
   const set = (controller: Controller, file: string, value: number) => {
     const directory = groups.get(controller);
-    return directory === undefined ? undefined : writeFile(join(directory, file), `${value}`);
+    if (directory !== undefined) writeFileSync(join(directory, file), `${value}`);
   };
   if (limits.memoryBytes !== undefined) {
-    await set("memory", "memory.limit_in_bytes", limits.memoryBytes);
+    set("memory", "memory.limit_in_bytes", limits.memoryBytes);
     // Without it, what is over the limit goes to swap. Not every kernel counts swap.
-    await set("memory", "memory.memsw.limit_in_bytes", limits.memoryBytes)?.catch(() => {});
+    try {
+      set("memory", "memory.memsw.limit_in_bytes", limits.memoryBytes);
+    } catch {
+      // Then the first limit is all there is.
+    }
   }
   if (limits.cpus !== undefined) {
-    await set("cpu", "cpu.cfs_period_us", cpuPeriodUs);
-    await set("cpu", "cpu.cfs_quota_us", Math.max(1_000, Math.round(limits.cpus * cpuPeriodUs)));
+    set("cpu", "cpu.cfs_period_us", cpuPeriodUs);
+    set("cpu", "cpu.cfs_quota_us", Math.max(1_000, Math.round(limits.cpus * cpuPeriodUs)));
   }
-  await set("pids", "pids.max", limits.processes);
+  set("pids", "pids.max", limits.processes);
 }
 
 function processGroup(
@@ -75,21 +80,26 @@ function processGroup(
   const memory = groups.get("memory") ?? "";
   const cpu = groups.get("cpuacct") ?? "";
   return {
+    limit: (limits) => setLimits(groups, limits),
     // The memory group is the list of members: what is moved there was born there.
     commandLine: (argv) => inCgroups(all, argv),
     began: () => {},
     members: () => pidsIn(memory),
     kill: () => killAllIn(memory, unified && join(unified, "cgroup.kill")),
     async usage() {
-      const [user, system, peak] = await Promise.all([
+      const [user, system, peak, memoryStat] = await Promise.all([
         numberIn(join(cpu, "cpuacct.usage_user")),
         numberIn(join(cpu, "cpuacct.usage_sys")),
         numberIn(join(memory, "memory.max_usage_in_bytes")),
+        valuesIn(join(memory, "memory.stat")),
       ]);
       return {
         userMs: user / 1e6,
         systemMs: system / 1e6,
         peakMemoryBytes: peak,
+        ...pagesIn(memoryStat),
+        readBytes: 0,
+        writtenBytes: 0,
         measuredBy: "cgroup-v1",
       };
     },

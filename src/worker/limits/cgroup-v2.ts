@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { access, constants, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
@@ -7,9 +8,11 @@ import {
   numberIn,
   pidsIn,
   removeCgroup,
+  sumOfDevices,
   valueIn,
+  valuesIn,
 } from "./cgroup-files.ts";
-import type { Limiter, Limits, ProcessGroup } from "./limits.ts";
+import { type Limiter, type Limits, type ProcessGroup, pagesIn } from "./limits.ts";
 
 const wanted = ["memory", "cpu", "pids"] as const;
 type Controller = (typeof wanted)[number];
@@ -30,11 +33,10 @@ export async function cgroupV2Limiter(mounts: CgroupMounts): Promise<Limiter> {
       ...(controllers.has("pids") ? (["processes"] as const) : []),
       "kill",
     ],
-    async open({ name }, limits) {
+    async open({ name }) {
       const directory = join(parent, name);
       await mkdir(directory, { recursive: true });
-      await setLimits(directory, controllers, limits);
-      return processGroup(directory);
+      return processGroup(directory, controllers);
     },
   };
 }
@@ -83,35 +85,45 @@ async function setLimits(
   controllers: ReadonlySet<Controller>,
   limits: Limits,
 ): Promise<void> {
-  const set = (file: string, value: string) => writeFile(join(directory, file), value);
+  const set = (file: string, value: string) => writeFileSync(join(directory, file), value);
   if (limits.memoryBytes !== undefined) {
-    await set("memory.max", `${limits.memoryBytes}`);
-    await set("memory.swap.max", "0").catch(() => {});
+    set("memory.max", `${limits.memoryBytes}`);
+    try {
+      set("memory.swap.max", "0");
+    } catch {
+      // Not every kernel counts swap.
+    }
   }
   if (limits.cpus !== undefined && controllers.has("cpu")) {
     const quota = Math.max(1_000, Math.round(limits.cpus * cpuPeriodUs));
-    await set("cpu.max", `${quota} ${cpuPeriodUs}`);
+    set("cpu.max", `${quota} ${cpuPeriodUs}`);
   }
-  if (controllers.has("pids")) await set("pids.max", `${limits.processes}`);
+  if (controllers.has("pids")) set("pids.max", `${limits.processes}`);
 }
 
-function processGroup(directory: string): ProcessGroup {
+function processGroup(directory: string, controllers: ReadonlySet<Controller>): ProcessGroup {
   const file = (name: string) => join(directory, name);
   return {
+    limit: (limits) => setLimits(directory, controllers, limits),
     commandLine: (argv) => inCgroups([directory], argv),
     began: () => {},
     members: () => pidsIn(directory),
     kill: () => killAllIn(directory, file("cgroup.kill")),
     async usage() {
-      const [user, system, peak] = await Promise.all([
-        valueIn(file("cpu.stat"), "user_usec"),
-        valueIn(file("cpu.stat"), "system_usec"),
+      const [cpu, peak, memoryStat, readBytes, writtenBytes] = await Promise.all([
+        valuesIn(file("cpu.stat")),
         numberIn(file("memory.peak")),
+        valuesIn(file("memory.stat")),
+        sumOfDevices(file("io.stat"), "rbytes"),
+        sumOfDevices(file("io.stat"), "wbytes"),
       ]);
       return {
-        userMs: user / 1e3,
-        systemMs: system / 1e3,
+        userMs: (cpu.get("user_usec") ?? 0) / 1e3,
+        systemMs: (cpu.get("system_usec") ?? 0) / 1e3,
         peakMemoryBytes: peak,
+        ...pagesIn(memoryStat),
+        readBytes,
+        writtenBytes,
         measuredBy: "cgroup-v2",
       };
     },

@@ -12,6 +12,12 @@ export interface TreeUsage {
   readonly userMs: number;
   readonly systemMs: number;
   readonly peakMemoryBytes: number;
+  /** Pages that were had without, and with, reading from a disk; 0 where nobody counts. */
+  readonly pageReclaims: number;
+  readonly pageFaults: number;
+  /** From and to disks; 0 where nobody counts. */
+  readonly readBytes: number;
+  readonly writtenBytes: number;
   readonly measuredBy: "cgroup-v2" | "cgroup-v1" | "proc";
 }
 
@@ -20,7 +26,7 @@ export interface Limiter {
   readonly kind: "cgroup-v2" | "cgroup-v1" | "proc";
   /** What it can do, for people. */
   readonly can: readonly ("memory" | "cpus" | "processes" | "kill")[];
-  open(place: GroupPlace, limits: Limits): Promise<ProcessGroup>;
+  open(place: GroupPlace): Promise<ProcessGroup>;
 }
 
 /** Whose processes a group is for. */
@@ -35,6 +41,8 @@ export interface GroupPlace {
 
 /** All processes of one job, and what they use together. */
 export interface ProcessGroup {
+  /** Holds the group to limits, before it does anything that needs them. */
+  limit(limits: Limits): Promise<void>;
   /** The command line that runs another one in the group. */
   commandLine(argv: readonly string[]): string[];
   /** Told once the process is there. */
@@ -48,4 +56,12 @@ export interface ProcessGroup {
   ranOutOfMemory(): Promise<boolean>;
   /** Removes the group; nothing may be in it. */
   close(): Promise<void>;
+}
+
+/** From a `memory.stat` of either hierarchy, which counts both kinds of faults in `pgfault`. */
+export function pagesIn(
+  memoryStat: ReadonlyMap<string, number>,
+): Pick<TreeUsage, "pageReclaims" | "pageFaults"> {
+  const pageFaults = memoryStat.get("pgmajfault") ?? 0;
+  return { pageReclaims: Math.max(0, (memoryStat.get("pgfault") ?? 0) - pageFaults), pageFaults };
 }

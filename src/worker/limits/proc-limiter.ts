@@ -20,11 +20,12 @@ export function procLimiter(): Limiter {
   return {
     kind: "proc",
     can: ["memory", "kill"],
-    open: async (place, { memoryBytes }) => watchedTree(place, memoryBytes),
+    open: async (place) => watchedTree(place),
   };
 }
 
-function watchedTree({ scratch, inNamespace }: GroupPlace, memoryBytes = Infinity): ProcessGroup {
+function watchedTree({ scratch, inNamespace }: GroupPlace): ProcessGroup {
+  let memoryBytes = Infinity;
   const timesFile = join(scratch, "times");
   const seen = new Map<number, string>();
   const ticks = new Map<string, { readonly user: number; readonly system: number }>();
@@ -60,11 +61,12 @@ function watchedTree({ scratch, inNamespace }: GroupPlace, memoryBytes = Infinit
       for (const [pid] of left) killQuietly(pid);
     }
   };
-  const timer = setInterval(() => {
-    looking = looking.then(look).catch(() => {});
-  }, lookEveryMs);
+  let timer: NodeJS.Timeout | undefined;
 
   return {
+    async limit(limits) {
+      memoryBytes = limits.memoryBytes ?? Infinity;
+    },
     commandLine(argv) {
       const script = `"$@"; c=$?; times >${quoteForShell(timesFile)}; exit $c`;
       return ["sh", "-c", script, "sh", ...argv];
@@ -72,6 +74,9 @@ function watchedTree({ scratch, inNamespace }: GroupPlace, memoryBytes = Infinit
     began(pid) {
       root = pid;
       looking = look().catch(() => {});
+      timer = setInterval(() => {
+        looking = looking.then(look).catch(() => {});
+      }, lookEveryMs);
     },
     members: async () =>
       descendantsOf(root, await listProcesses())
@@ -87,6 +92,10 @@ function watchedTree({ scratch, inNamespace }: GroupPlace, memoryBytes = Infinit
         userMs: Math.max(userMs, seenMs("user")),
         systemMs: Math.max(systemMs, seenMs("system")),
         peakMemoryBytes: peak,
+        pageReclaims: 0,
+        pageFaults: 0,
+        readBytes: 0,
+        writtenBytes: 0,
         measuredBy: "proc",
       };
     },

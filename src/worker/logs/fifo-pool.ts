@@ -1,5 +1,5 @@
-import { closeSync, constants, openSync } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
+import { closeSync, constants, openSync, rmSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { HelperShell } from "../helper-shell.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
@@ -29,7 +29,25 @@ export class FifoPool {
     this.#directory = join(runDir, "pipes");
   }
 
-  async take(): Promise<Pipe> {
+  /** A pipe whose reader waits for what is written: for a child's stdin. */
+  async takeBlocking(): Promise<Pipe> {
+    return this.#open((path, readEnd) => {
+      const writeEnd = openSync(path, constants.O_WRONLY);
+      // The one that does not wait has done its service: there is a writer now.
+      const blocking = openSync(path, constants.O_RDONLY);
+      closeSync(readEnd);
+      return { readEnd: blocking, writeEnd };
+    });
+  }
+
+  take(): Promise<Pipe> {
+    return this.#open((path, readEnd) => ({
+      readEnd,
+      writeEnd: openSync(path, constants.O_WRONLY),
+    }));
+  }
+
+  async #open(open: (path: string, readEnd: number) => Pipe): Promise<Pipe> {
     // Made in batches: one process makes them all.
     while (this.#ready.length === 0) {
       this.#making ??= this.#make().finally(() => {
@@ -41,12 +59,12 @@ export class FifoPool {
     // In this order neither waits for the other.
     const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      return { readEnd, writeEnd: openSync(path, constants.O_WRONLY) };
+      return open(path, readEnd);
     } catch (reason) {
       closeSync(readEnd);
       throw reason;
     } finally {
-      await rm(path, { force: true });
+      rmSync(path, { force: true });
     }
   }
 

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
+import type { DigestFunction } from "#core/digest.ts";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { digestOfFile } from "../outputs/digest-of-file.ts";
 import { type Upload, uploadMissing } from "../outputs/upload-outputs.ts";
@@ -13,6 +14,7 @@ const rawUpToBytes = 16 * 1024;
 /** Uploads both logs whole, and enters them into the result. */
 export async function publishLogs(
   logs: { readonly stdout: CapturedLog; readonly stderr: CapturedLog },
+  digestFunction: DigestFunction,
   farm: BlobStore,
   patience: Patience,
   result: ActionResult,
@@ -21,7 +23,7 @@ export async function publishLogs(
   for (const name of ["stdout", "stderr"] as const) {
     const { path, sizeBytes } = logs[name];
     if (sizeBytes === 0) continue;
-    const digest = await digestOfFile(path, sizeBytes);
+    const digest = await digestOfFile(path, sizeBytes, digestFunction);
     uploads.push({ digest, path });
     const raw = sizeBytes <= rawUpToBytes ? await readFile(path) : undefined;
     if (name === "stdout") {

@@ -1,13 +1,17 @@
+import { isUtf8 } from "node:buffer";
 import type { Stats } from "node:fs";
 import { lstat, readdir, readlink } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { buildDirectoryTree, type DirectoryTree } from "#cas/build-directory-tree.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { problemOfPath, problemOfTarget, quotePath, refuse } from "#cas/path-rules.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
-import type { Digest } from "#core/digest.ts";
+import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { NodeProperties } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { DeclaredOutput } from "./declared-outputs.ts";
 import { digestOfFile } from "./digest-of-file.ts";
+import { propertiesOf, type WantedProperties } from "./output-properties.ts";
 
 export interface OutputLimits {
   readonly maxEntries: number;
@@ -23,8 +27,16 @@ export type Output =
       readonly path: string;
       readonly digest: Digest;
       readonly executable: boolean;
+      readonly properties?: NodeProperties;
     }
-  | { readonly kind: "symlink"; readonly path: string; readonly target: string }
+  | {
+      readonly kind: "symlink";
+      readonly path: string;
+      readonly target: string;
+      readonly properties?: NodeProperties;
+      /** In which of the older lists readers of those look for it. */
+      readonly oldKind?: "file" | "directory";
+    }
   | { readonly kind: "directory"; readonly path: string; readonly tree: DirectoryTree };
 
 /** A file among the outputs, by its path below the root of the job's tree. */
@@ -39,54 +51,103 @@ export interface CollectedOutputs {
   readonly files: readonly OutputFile[];
   /** Declared, and not there. REv2 leaves them out of the result. */
   readonly missing: readonly string[];
+  /** Why some of those that are there cannot be outputs; the others are. */
+  readonly refused: readonly string[];
+}
+
+export interface CollectOptions {
+  readonly digestFunction?: DigestFunction;
+  readonly properties?: WantedProperties | undefined;
+  readonly limits?: OutputLimits;
 }
 
 /**
  * Finds what a command declared, after its processes have ended.
  *
  * No symlink is followed on the way: one that points out of the tree would have
- * us publish a file of the machine. Throws `invalid_argument` with the path for
- * what cannot be an output.
+ * us publish a file of the machine. What cannot be an output is the action's own
+ * doing; the other outputs, a test's log among them, are worth having all the same.
  */
 export async function collectOutputs(
   root: string,
-  workingDirectory: string,
-  paths: readonly string[],
-  limits: OutputLimits = usualOutputLimits,
+  declared: readonly DeclaredOutput[],
+  { digestFunction = "sha256", properties, limits = usualOutputLimits }: CollectOptions = {},
 ): Promise<CollectedOutputs> {
-  const collector = new Collector(root, limits);
+  const collector = new Collector(root, digestFunction, properties, limits);
   const outputs: Output[] = [];
   const missing: string[] = [];
-  for (const path of new Set(paths)) {
-    const output = await collector.output(path, joined(workingDirectory, trimmed(path)));
-    if (output) outputs.push(output);
-    else missing.push(path);
+  const refused: string[] = [];
+  for (const each of declared) {
+    try {
+      const output = await collector.output(each);
+      if (output) outputs.push(output);
+      else missing.push(each.path);
+    } catch (reason) {
+      if (!(reason instanceof Fault && ofTheAction.has(reason.code))) throw reason;
+      refused.push(reason.message);
+    }
   }
-  return { outputs, files: collector.files, missing };
+  return { outputs, files: collector.files, missing, refused };
 }
+
+/** What an action can be to blame for. All else is the machine's. */
+const ofTheAction: ReadonlySet<string> = new Set([
+  "invalid_argument",
+  "failed_precondition",
+  "resource_exhausted",
+]);
+
+type Leaf = Exclude<TreeEntry, { readonly kind: "directory" }>;
 
 class Collector {
   readonly files: OutputFile[] = [];
   readonly #root: string;
+  readonly #digestFunction: DigestFunction;
+  readonly #properties: WantedProperties | undefined;
   readonly #limits: OutputLimits;
   #entries = 0;
   #bytes = 0;
 
-  constructor(root: string, limits: OutputLimits) {
+  constructor(
+    root: string,
+    digestFunction: DigestFunction,
+    properties: WantedProperties | undefined,
+    limits: OutputLimits,
+  ) {
     this.#root = root;
+    this.#digestFunction = digestFunction;
+    this.#properties = properties;
     this.#limits = limits;
   }
 
-  async output(path: string, at: string): Promise<Output | undefined> {
+  async output({ path, at, kind, isOld }: DeclaredOutput): Promise<Output | undefined> {
     const found = await this.#lookUp(at);
     if (!found) return undefined;
+    const is = found.isSymbolicLink() ? "either" : found.isDirectory() ? "directory" : "file";
+    if (kind !== "either" && is !== "either" && is !== kind) {
+      throw new Fault(
+        "failed_precondition",
+        `output ${quotePath(path)} is a ${is}, and declared to be a ${kind}`,
+      );
+    }
     if (!found.isDirectory()) {
       const entry = await this.#leaf(at, found);
-      return entry.kind === "directory" ? undefined : { ...entry, path };
+      if (entry.kind !== "symlink" || !isOld) return { ...entry, path };
+      return {
+        ...entry,
+        path,
+        oldKind: kind === "either" ? await this.#kindOf(at, entry.target) : kind,
+      };
     }
     const entries: TreeEntry[] = [];
     await this.#walk(at, "", entries);
-    return { kind: "directory", path, tree: buildDirectoryTree(entries) };
+    return { kind: "directory", path, tree: buildDirectoryTree(entries, this.#digestFunction) };
+  }
+
+  /** What a symlink leads to, as far as it is among what no other symlink hides. */
+  async #kindOf(at: string, target: string): Promise<"file" | "directory"> {
+    const found = await this.#lookUp(normalize(join(dirname(at), target))).catch(() => undefined);
+    return found?.isDirectory() ? "directory" : "file";
   }
 
   /** Looks at each name on the way: a symlink there leads elsewhere, and is not the output. */
@@ -106,7 +167,7 @@ class Collector {
 
   async #walk(top: string, below: string, into: TreeEntry[]): Promise<void> {
     const at = joined(top, below);
-    const names = await readdir(join(this.#root, at));
+    const names = await namesIn(join(this.#root, at), at);
     if (names.length === 0 && below !== "") into.push({ kind: "directory", path: below });
     const directories: string[] = [];
     await mapAtMost(8, names, async (name) => {
@@ -128,22 +189,26 @@ class Collector {
     for (const path of directories) await this.#walk(top, path, into);
   }
 
-  async #leaf(at: string, found: Stats): Promise<TreeEntry> {
+  async #leaf(at: string, found: Stats): Promise<Leaf> {
     this.#count(found.size);
+    const path = join(this.#root, at);
+    const wanted = this.#properties;
+    const properties = wanted && { properties: await propertiesOf(path, wanted) };
     if (found.isSymbolicLink()) {
-      const target = await readlink(join(this.#root, at));
-      refuse(at, problemOfTarget(at, target));
-      return { kind: "symlink", path: at, target };
+      const target = await readlink(path, { encoding: "buffer" });
+      if (!isUtf8(target)) refuse(at, "is a symlink whose target is not valid UTF-8");
+      refuse(at, problemOfTarget(at, target.toString()));
+      return { kind: "symlink", path: at, target: target.toString(), ...properties };
     }
     if (!found.isFile())
       throw new Fault(
         "invalid_argument",
         `output ${quotePath(at)} is ${kindOf(found)}; only files, directories and symlinks can be outputs`,
       );
-    const digest = await digestOfFile(join(this.#root, at), found.size);
+    const digest = await digestOfFile(path, found.size, this.#digestFunction);
     const executable = (found.mode & 0o100) !== 0;
     this.files.push({ at, digest, executable });
-    return { kind: "file", path: at, digest, executable };
+    return { kind: "file", path: at, digest, executable, ...properties };
   }
 
   #count(bytes: number): void {
@@ -163,8 +228,15 @@ function joined(at: string, below: string): string {
   return at === "" || below === "" ? at + below : `${at}/${below}`;
 }
 
-function trimmed(path: string): string {
-  return path.replace(/\/+$/, "");
+/** Node shows bytes that are no UTF-8 as U+FFFD, and would look for another file. */
+async function namesIn(path: string, at: string): Promise<string[]> {
+  const names = await readdir(path);
+  if (!names.some((name) => name.includes("\uFFFD"))) return names;
+  for (const name of await readdir(path, { encoding: "buffer" })) {
+    if (isUtf8(name)) continue;
+    refuse(joined(at, name.toString("latin1")), "has a name that is not valid UTF-8");
+  }
+  return names;
 }
 
 function kindOf(found: Stats): string {

@@ -1,21 +1,25 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { digestOfMany, startDigest } from "#cas/digest-of.ts";
-import type { Digest } from "#core/digest.ts";
+import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 
 /** Files up to this size are read whole. */
 const wholeUpToBytes = 4 * 1024 * 1024;
 
 /** Hashes a file that was found to be one. Does not follow a symlink, should it have become one. */
-export async function digestOfFile(path: string, sizeBytes: number): Promise<Digest> {
+export async function digestOfFile(
+  path: string,
+  sizeBytes: number,
+  by: DigestFunction,
+): Promise<Digest> {
   // Non-blocking: should it have become a pipe, opening must not wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if (!(await file.stat()).isFile())
       throw new Fault("aborted", `${path} changed while it was read`);
-    if (sizeBytes <= wholeUpToBytes) return await digestOfMany(await file.readFile());
-    const running = startDigest();
+    if (sizeBytes <= wholeUpToBytes) return await digestOfMany(await file.readFile(), by);
+    const running = startDigest(by);
     for await (const chunk of file.createReadStream({
       autoClose: false,
       highWaterMark: 1024 * 1024,

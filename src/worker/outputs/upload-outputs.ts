@@ -8,10 +8,11 @@ import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { encodeTree } from "#cas/tree-message.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, digestKey, functionOf, isEmptyDigest } from "#core/digest.ts";
 import {
   type ActionResult,
   Command_OutputDirectoryFormat,
+  type NodeProperties,
   OutputDirectorySchema,
   OutputFileSchema,
   OutputSymlinkSchema,
@@ -34,8 +35,8 @@ export async function uploadMissing(
   uploads: readonly Upload[],
   patience: Patience,
 ): Promise<void> {
-  const byKey = new Map(uploads.map((upload) => [digestKey(upload.digest), upload]));
-  byKey.delete(digestKey(digestOf(new Uint8Array())));
+  const some = uploads.filter(({ digest }) => !isEmptyDigest(digest));
+  const byKey = new Map(some.map((upload) => [digestKey(upload.digest), upload]));
   if (byKey.size === 0) return;
   const digests = [...byKey.values()].map(({ digest }) => digest);
   const missing = await patience.persistently(() => farm.findMissing(digests));
@@ -68,17 +69,21 @@ export async function publishOutputs(
             path: output.path,
             digest: toDigestMessage(output.digest),
             isExecutable: output.executable,
+            ...nodeProperties(output),
           }),
         );
         break;
-      case "symlink":
-        result.outputSymlinks.push(
-          create(OutputSymlinkSchema, { path: output.path, target: output.target }),
-        );
+      case "symlink": {
+        const { path, target, oldKind } = output;
+        const link = create(OutputSymlinkSchema, { path, target, ...nodeProperties(output) });
+        result.outputSymlinks.push(link);
+        if (oldKind === "file") result.outputFileSymlinks.push(link);
+        if (oldKind === "directory") result.outputDirectorySymlinks.push(link);
         break;
+      }
       case "directory": {
         const bytes = encodeTree(output.tree);
-        const digest = digestOf(bytes);
+        const digest = digestOf(bytes, functionOf(output.tree.root.digest));
         uploads.push({ digest, bytes });
         const directory = create(OutputDirectorySchema, {
           path: output.path,
@@ -98,4 +103,8 @@ export async function publishOutputs(
     }
   }
   await uploadMissing(farm, uploads, patience);
+}
+
+function nodeProperties({ properties }: { readonly properties?: NodeProperties }) {
+  return properties === undefined ? {} : { nodeProperties: properties };
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ViewStep } from "./host-view.ts";
-import { fixedPlaces, jobUser, lookedUp, type Sandbox } from "./sandbox.ts";
+import { fixedPlaces, jobUser, lookedUp, type Places, type Sandbox } from "./sandbox.ts";
 
 /** How much of a proc file system the kernel grants: inside some containers, only the host's. */
 export type ProcKind = "own" | "shared";
@@ -15,6 +15,11 @@ export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sa
     proc === "own" ? ["--proc", "/proc"] : ["--ro-bind", "/proc", "/proc"],
     ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
   ].flat();
+  const places = ({ root, temp, home }: Places) => [
+    ["--bind", temp, fixedPlaces.temp],
+    ["--bind", home, fixedPlaces.home],
+    ["--bind", root, fixedPlaces.root],
+  ];
   return {
     kind: "bubblewrap",
     ownPids: true,
@@ -23,14 +28,18 @@ export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sa
       [
         ["bwrap", ...always],
         command.network ? [] : ["--unshare-net"],
-        ["--bind", command.temp, fixedPlaces.temp],
-        ["--bind", command.home, fixedPlaces.home],
-        ["--bind", command.root, fixedPlaces.root],
+        ...places(command),
         ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
         [...command.environment].flatMap(([name, value]) => ["--setenv", name, value]),
         // Otherwise its --chdir leaves a PWD behind.
         command.environment.has("PWD") ? [] : ["--unsetenv", "PWD"],
         ["--", ...lookedUp(command.arguments)],
+      ].flat(),
+    waiting: (at) =>
+      [
+        ["bwrap", ...always, "--unshare-net"],
+        ...places(at),
+        ["--chdir", "/", "--unsetenv", "PWD", "--", "/bin/sh", "-s"],
       ].flat(),
   };
 }

@@ -19,6 +19,11 @@ export interface Sandbox {
   placesOf(command: Pick<SandboxedCommand, "root" | "temp" | "home">): Places;
   /** The command line that runs the process in the sandbox. */
   commandLine(command: SandboxedCommand): string[];
+  /**
+   * The command line of a shell in the sandbox, without network, that waits on stdin for a script;
+   * absent where that cannot be.
+   */
+  waiting?(places: Places): string[];
   /** Whether the processes are in a pid namespace, whose end is the end of all of them. */
   readonly ownPids: boolean;
 }

@@ -1,0 +1,80 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { readWorkerConfig } from "./config.ts";
+import { ExecutionPlaces } from "./execution-places.ts";
+import { FifoPool } from "./logs/fifo-pool.ts";
+import { openMachine } from "./machine.ts";
+import { quoteForShell } from "./quote-for-shell.ts";
+import { goScript } from "./sandbox/go-script.ts";
+import { fixedPlaces } from "./sandbox/sandbox.ts";
+import { toolPath } from "./tool-path.ts";
+
+async function openPlaces(slots: number) {
+  const dataDir = mkdtempSync(join(tmpdir(), "grange-places-"));
+  const config = readWorkerConfig({ server: "http://127.0.0.1:1", name: "w", dataDir });
+  const machine = await openMachine(config);
+  const pipes = new FifoPool(machine.shell, machine.runDir);
+  const places = new ExecutionPlaces(machine, pipes, toolPath(config.path), slots);
+  onTestFinished(async () => {
+    await places.stop();
+    await machine.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return { machine, places, canWait: await places.opened };
+}
+
+const run = (script: string) =>
+  goScript({
+    arguments: ["/bin/sh", "-c", script],
+    environment: new Map(),
+    directory: fixedPlaces.root,
+  });
+
+test("a sandbox that waited sees what was mounted into its tree meanwhile", async ({ skip }) => {
+  const { machine, places, canWait } = await openPlaces(2);
+  skip(!canWait, "NOT TESTED: sandboxes do not wait on this machine");
+  const place = await places.take(true);
+  const root = quoteForShell(join(place.scratch, "root"));
+
+  if (machine.shell.kind !== "plain") await machine.shell.run(`mount -t tmpfs tmpfs ${root}`);
+  await machine.shell.run(`echo late >${root}/file`);
+  place.waiting?.go(run('test "$(cat file)" = late && exit 42'));
+
+  expect(await place.waiting?.process.exited).toBe(42);
+  await place.dispose();
+});
+
+test("a sandbox that waited for a shell that is gone is not used", async ({ skip }) => {
+  const { machine, places, canWait } = await openPlaces(1);
+  skip(!canWait, "NOT TESTED: sandboxes do not wait on this machine");
+  const before = await places.take(true);
+  process.kill(machine.shell.generation, "SIGKILL");
+  await before.waiting?.process.exited.catch(() => {});
+  await expect.poll(() => machine.shell.generation).toBe(0);
+
+  expect(() => before.waiting?.assertReady()).toThrow("is gone");
+  await machine.shell.run("true");
+  const next = await places.take(true);
+  expect(() => next.waiting?.assertReady()).not.toThrow();
+  await Promise.all([before.dispose(), next.dispose()]);
+});
+
+test("places that nobody took leave nothing behind", async () => {
+  const { machine, places } = await openPlaces(3);
+  const taken = await places.take(true);
+  await taken.dispose();
+
+  await places.stop();
+
+  expect(readdirSync(machine.runDir).filter((name) => /^\d+$/.test(name))).toEqual([]);
+  const waiting = readdirSync("/proc").filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${machine.runDir}/`);
+    } catch {
+      return false;
+    }
+  });
+  expect(waiting).toEqual([]);
+});

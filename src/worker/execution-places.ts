@@ -1,0 +1,241 @@
+import { closeSync, mkdirSync, writeFile, writeSync } from "node:fs";
+import { join } from "node:path";
+import { Fault } from "#core/fault.ts";
+import { groupPrefix } from "./leftovers.ts";
+import { killQuietly } from "./limits/cgroup-files.ts";
+import type { ProcessGroup } from "./limits/limits.ts";
+import { closeQuietly } from "./logs/captured-log.ts";
+import type { FifoPool } from "./logs/fifo-pool.ts";
+import type { Machine } from "./machine.ts";
+import { ownOwner } from "./owner.ts";
+import { quoteForShell } from "./quote-for-shell.ts";
+import { removeTree } from "./remove-tree.ts";
+import { goScript } from "./sandbox/go-script.ts";
+import { fixedPlaces } from "./sandbox/sandbox.ts";
+import { type SpawnedProcess, spawnProcess } from "./spawned-process.ts";
+
+/** Where one execution happens: its directories and its group, and a sandbox that waits for it. */
+export interface ExecutionPlace {
+  readonly scratch: string;
+  readonly temp: string;
+  readonly home: string;
+  readonly group: ProcessGroup;
+  readonly waiting: WaitingSandbox | undefined;
+  /** Ends and removes all of it. */
+  dispose(): Promise<void>;
+}
+
+export interface WaitingSandbox {
+  readonly process: SpawnedProcess;
+  /** Throws `unavailable` when it can no longer become the command: it died, or sees no new mounts. */
+  assertReady(): void;
+  /** Makes it the command that a script says. */
+  go(script: string): void;
+}
+
+/** What a pipe takes at once, whoever reads it. */
+const pipeBytes = 60_000;
+
+/** More would be processes that nobody needs: a place is made while an action runs. */
+const mostReady = 16;
+
+type PlacesMachine = Pick<Machine, "shell" | "sandbox" | "limiter" | "inputRoots" | "runDir">;
+
+/**
+ * Places for executions, some of them with a sandbox that waits: to set one up takes as long as
+ * many an action runs, and can be done before there is one.
+ *
+ * A waiting sandbox sees what is mounted into it later: the directory of this process is a shared
+ * mount in the helper shell's namespace, and what the sandbox has is a slave of it.
+ */
+export class ExecutionPlaces {
+  readonly #machine: PlacesMachine;
+  readonly #pipes: FifoPool;
+  readonly #searchPath: string;
+  readonly #most: number;
+  /** Resolves once it is known whether sandboxes can wait here. */
+  readonly opened: Promise<boolean>;
+  #ready: Promise<ExecutionPlace>[] = [];
+  #canWait = false;
+  #sharedIn = 0;
+  #stopped = false;
+  #count = 0;
+
+  constructor(machine: PlacesMachine, pipes: FifoPool, searchPath: string, slots: number) {
+    this.#machine = machine;
+    this.#pipes = pipes;
+    this.#searchPath = searchPath;
+    this.#most = Math.min(slots, mostReady);
+    this.opened = this.#tryOut().then(
+      () => {
+        this.#canWait = true;
+        this.#refill();
+        return true;
+      },
+      // Each sandbox is set up when it is needed, as without any of this.
+      () => false,
+    );
+  }
+
+  /** A place of the taker's own; with a sandbox that waits if there is one, and it is wanted. */
+  async take(wantsWaiting: boolean): Promise<ExecutionPlace> {
+    const next = wantsWaiting ? this.#ready.shift() : undefined;
+    const place = await next?.catch(() => undefined);
+    try {
+      place?.waiting?.assertReady();
+      if (place) return place;
+    } catch {
+      await place?.dispose();
+    }
+    this.#refillSoon();
+    return this.#make(false);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.opened;
+    const ready = await Promise.allSettled(this.#ready.splice(0));
+    for (const one of ready) if (one.status === "fulfilled") await one.value.dispose();
+  }
+
+  /** Not now: whoever took one is about to begin, and starting a process holds it up. */
+  #refillSoon(): void {
+    setImmediate(() => this.#refill());
+  }
+
+  #refill(): void {
+    while (this.#canWait && !this.#stopped && this.#ready.length < this.#most) {
+      const place = this.#make(true);
+      // Whoever takes it hears of it.
+      place.catch(() => {});
+      this.#ready.push(place);
+    }
+  }
+
+  async #make(waiting: boolean): Promise<ExecutionPlace> {
+    const { limiter, sandbox, runDir } = this.#machine;
+    const scratch = join(runDir, `${this.#count++}`);
+    const [root, temp, home] = ["root", "tmp", "home"].map((name) => join(scratch, name)) as [
+      string,
+      string,
+      string,
+    ];
+    // Synchronously: six round trips to the thread pool would cost more than all of it.
+    for (const path of [scratch, root, join(scratch, "upper"), join(scratch, "work"), home]) {
+      mkdirSync(path);
+    }
+    mkdirSync(temp, { mode: 0o777 });
+    const name = `${groupPrefix}${ownOwner()}~${scratch.split("/").slice(-2).join("~")}`;
+    const group = await limiter.open({ name, scratch, inNamespace: sandbox.ownPids });
+    const wait = async () => {
+      try {
+        return waiting ? await this.#wait({ root, temp, home }, group) : undefined;
+      } catch (reason) {
+        await group.close();
+        await removeTree(scratch);
+        throw reason;
+      }
+    };
+    const waitingSandbox = await wait();
+    return {
+      scratch,
+      temp,
+      home,
+      group,
+      waiting: waitingSandbox,
+      async dispose() {
+        await waitingSandbox?.end();
+        await group.close().catch(() => {});
+        await removeTree(scratch).catch(() => {});
+      },
+    };
+  }
+
+  async #wait(
+    places: { root: string; temp: string; home: string },
+    group: ProcessGroup,
+  ): Promise<WaitingSandbox & { end(): Promise<void> }> {
+    const { shell, sandbox } = this.#machine;
+    if (sandbox.waiting === undefined) throw new Fault("unimplemented", "no sandbox waits here");
+    await this.#share();
+    const generation = shell.generation;
+    const begun = () => this.#refillSoon();
+    const pipe = await this.#pipes.takeBlocking();
+    const argv = group.commandLine([...shell.enter, ...sandbox.waiting(places)]);
+    const process = await spawnProcess(argv, this.#searchPath, this.#pipes, pipe.readEnd);
+    let state: "waiting" | "begun" | "dead" = "waiting";
+    const over = () => {
+      if (state === "waiting") state = "dead";
+    };
+    process.exited.then(over, over);
+    return {
+      process,
+      assertReady() {
+        if (state !== "dead" && shell.generation === generation) return;
+        throw new Fault("unavailable", "a sandbox that was kept ready is gone");
+      },
+      go(script) {
+        state = "begun";
+        write(pipe.writeEnd, script);
+        begun();
+      },
+      async end() {
+        if (state === "begun") return;
+        closeQuietly(pipe.writeEnd);
+        if (process.pid !== undefined) killQuietly(-process.pid);
+        await group.kill();
+        await process.exited.catch(() => {});
+        closeQuietly(process.stdout);
+        closeQuietly(process.stderr);
+      },
+    };
+  }
+
+  /** Once for each shell: what is mounted below reaches the sandboxes that came before. */
+  async #share(): Promise<void> {
+    const { shell, runDir } = this.#machine;
+    if (shell.kind === "plain" || this.#sharedIn === shell.generation) return;
+    const at = quoteForShell(runDir);
+    await shell.run(`mount --bind ${at} ${at} && mount --make-shared ${at}`);
+    this.#sharedIn = shell.generation;
+  }
+
+  /** Has a sandbox wait, mounts something into it, and asks it. */
+  async #tryOut(): Promise<void> {
+    const { shell, inputRoots } = this.#machine;
+    const place = await this.#make(true);
+    const root = quoteForShell(join(place.scratch, "root"));
+    try {
+      if (inputRoots.kind === "overlay") {
+        await shell.run(`mount -t tmpfs tmpfs ${root} && : >${root}/there`);
+      } else await shell.run(`: >${root}/there`);
+      const argv = ["/bin/sh", "-c", "test -e there"];
+      place.waiting?.go(
+        goScript({ arguments: argv, environment: new Map(), directory: fixedPlaces.root }),
+      );
+      if ((await place.waiting?.process.exited) !== 0)
+        throw new Fault("internal", "it saw nothing");
+    } finally {
+      if (inputRoots.kind === "overlay") await shell.run(`umount -l ${root}`).catch(() => {});
+      closeQuietly(place.waiting?.process.stdout ?? -1);
+      closeQuietly(place.waiting?.process.stderr ?? -1);
+      await place.group.kill();
+      await place.dispose();
+    }
+  }
+}
+
+function write(to: number, script: string): void {
+  const bytes = Buffer.from(script);
+  if (bytes.length <= pipeBytes) {
+    try {
+      writeSync(to, bytes);
+    } catch {
+      // It has died: its exit code says so.
+    }
+    closeSync(to);
+    return;
+  }
+  // Longer than the pipe: written as it is read, by the thread pool.
+  writeFile(to, bytes, () => closeQuietly(to));
+}

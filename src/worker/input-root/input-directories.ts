@@ -1,0 +1,125 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { decodeDirectory } from "#cas/directory-message.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Directory } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { InputsMissing } from "../inputs-missing.ts";
+import type { LocalStore } from "../local-store.ts";
+import { childrenOf, type InputDirectory, inputDirectory, tooMuch } from "./input-directory.ts";
+
+/** Of all directories that are remembered, in entries; some 30 MB. */
+const mostRemembered = 200_000;
+
+const mostDirectories = 1_000_000;
+
+/**
+ * Reads input trees, and remembers the directories that many of them share.
+ *
+ * A build's trees differ in a few directories each. Only those are read, whatever the size of
+ * the rest.
+ */
+export class InputDirectories {
+  readonly #local: LocalStore;
+  readonly #known = new Map<string, InputDirectory>();
+  #entries = 0;
+
+  constructor(local: LocalStore) {
+    this.#local = local;
+  }
+
+  /** Throws InputsMissing with all directories and files that are not to be had. */
+  async read(root: Digest, farm: BlobStore): Promise<InputDirectory> {
+    const known = this.#known.get(digestKey(root));
+    if (known) return known;
+    const { messages, missing } = await this.#fetch(root, farm, this.#known);
+    if (missing.length > 0) throw new InputsMissing(await this.missing(root, farm));
+    const built = new Map<string, InputDirectory>();
+    const below = (child: Digest): InputDirectory => {
+      const found = built.get(digestKey(child)) ?? this.#known.get(digestKey(child));
+      if (!found) throw new Fault("internal", `directory ${digestKey(child)} was not read`);
+      return found;
+    };
+    // A directory names its children by digest: whoever is complete comes after them.
+    for (const [digest, message] of childrenFirst(messages)) {
+      built.set(digestKey(digest), inputDirectory(digest, message, below));
+    }
+    for (const [key, directory] of built) this.#remember(key, directory);
+    return below(root);
+  }
+
+  /** All blobs of a tree that neither this machine nor the farm has. */
+  async missing(root: Digest, farm: BlobStore): Promise<Digest[]> {
+    const { messages, missing } = await this.#fetch(root, farm, new Map());
+    const files = new Map<string, Digest>();
+    for (const [digest, message] of messages.values()) {
+      // Only for the digests: subtrees are of no interest, and may not be there.
+      const { files: own } = inputDirectory(digest, { ...message, directories: [] }, nobody);
+      for (const file of own) files.set(digestKey(file.digest), file.digest);
+    }
+    const asked = [...files.values()].filter((digest) => !this.#local.holds(digest));
+    return [...missing, ...(asked.length === 0 ? [] : await farm.findMissing(asked))];
+  }
+
+  /** The messages of a tree's directories, without those below what is `known`. */
+  async #fetch(
+    root: Digest,
+    farm: BlobStore,
+    known: ReadonlyMap<string, InputDirectory>,
+  ): Promise<{ messages: Map<string, readonly [Digest, Directory]>; missing: Digest[] }> {
+    const messages = new Map<string, readonly [Digest, Directory]>();
+    const missing: Digest[] = [];
+    let level = [root];
+    for (let depth = 0; level.length > 0; depth++) {
+      if (depth > 200) throw tooMuch("is deeper than 200 directories");
+      const below = new Map<string, Digest>();
+      await mapAtMost(32, level, async (digest) => {
+        try {
+          const message = decodeDirectory(await this.#local.bytes(digest, farm));
+          messages.set(digestKey(digest), [digest, message]);
+          for (const child of childrenOf(digest, message)) below.set(digestKey(child), child);
+        } catch (reason) {
+          if (!(reason instanceof InputsMissing)) throw reason;
+          missing.push(digest);
+        }
+      });
+      if (messages.size + below.size > mostDirectories) throw tooMuch("has too many directories");
+      level = [...below]
+        .filter(([key]) => !messages.has(key) && !known.has(key))
+        .map(([, digest]) => digest);
+    }
+    return { messages, missing };
+  }
+
+  #remember(key: string, directory: InputDirectory): void {
+    const own = 1 + directory.files.length + directory.symlinks.length;
+    if (this.#entries + own > mostRemembered) {
+      // All at once: what is used comes back with the next tree, read from disk.
+      this.#known.clear();
+      this.#entries = 0;
+    }
+    this.#known.set(key, directory);
+    this.#entries += own;
+  }
+}
+
+function nobody(): never {
+  throw new Fault("internal", "a tree without its subtrees has none");
+}
+
+/** Throws nothing for circles: a directory's digest covers its children's, so there are none. */
+function childrenFirst(
+  messages: ReadonlyMap<string, readonly [Digest, Directory]>,
+): (readonly [Digest, Directory])[] {
+  const ordered: (readonly [Digest, Directory])[] = [];
+  const done = new Set<string>();
+  const visit = (key: string) => {
+    const found = messages.get(key);
+    if (!found || done.has(key)) return;
+    done.add(key);
+    for (const child of childrenOf(...found)) visit(digestKey(child));
+    ordered.push(found);
+  };
+  for (const key of messages.keys()) visit(key);
+  return ordered;
+}

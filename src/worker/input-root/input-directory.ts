@@ -1,0 +1,101 @@
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { quotePath } from "#cas/path-rules.ts";
+import { type Digest, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type {
+  Directory,
+  NodeProperties,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** What an input root may ask of a machine, counted at every place where something appears. */
+const maxEntries = 1_000_000;
+const maxDepth = 200;
+
+/** A time and a mode that a client asked for; what it did not say is ours to choose. */
+export interface InputProperties {
+  /** In seconds since 1970. */
+  readonly mtime?: number;
+  readonly mode?: number;
+}
+
+/** A directory of inputs with all that is below it, read once and shared by all trees that hold it. */
+export interface InputDirectory {
+  readonly digest: Digest;
+  readonly properties?: InputProperties;
+  readonly files: readonly {
+    readonly name: string;
+    readonly digest: Digest;
+    readonly executable: boolean;
+    readonly properties?: InputProperties;
+  }[];
+  readonly symlinks: readonly { readonly name: string; readonly target: string }[];
+  readonly directories: readonly { readonly name: string; readonly directory: InputDirectory }[];
+  /** Files, symlinks and directories below, at every place where they appear. */
+  readonly entryCount: number;
+  readonly depth: number;
+}
+
+/** The digests of the directories in a directory. */
+export function childrenOf(digest: Digest, { directories }: Directory): Digest[] {
+  const by = functionOf(digest);
+  return directories.map((child) => fromDigestMessage(child.digest, quotePath(child.name), by));
+}
+
+/** Puts a directory together from its message, which was checked, and what `below` it is there already. */
+export function inputDirectory(
+  digest: Digest,
+  message: Directory,
+  below: (child: Digest) => InputDirectory,
+): InputDirectory {
+  const by = functionOf(digest);
+  const files = message.files.map((file) => {
+    const properties = propertiesIn(file.nodeProperties);
+    return {
+      name: file.name,
+      digest: fromDigestMessage(file.digest, quotePath(file.name), by),
+      executable: file.isExecutable,
+      ...(properties ? { properties } : {}),
+    };
+  });
+  const children = childrenOf(digest, message);
+  const directories = message.directories.map(({ name }, at) => {
+    return { name, directory: below(children[at] as Digest) };
+  });
+  const symlinks = message.symlinks.map(({ name, target }) => ({ name, target }));
+  const entryCount = directories.reduce(
+    (sum, { directory }) => sum + 1 + directory.entryCount,
+    files.length + symlinks.length,
+  );
+  const depth = directories.reduce(
+    (deepest, { directory }) => Math.max(deepest, 1 + directory.depth),
+    0,
+  );
+  if (entryCount > maxEntries) throw tooMuch(`has more than ${maxEntries} entries`);
+  if (depth > maxDepth) throw tooMuch(`is deeper than ${maxDepth} directories`);
+  const properties = propertiesIn(message.nodeProperties);
+  return {
+    digest,
+    files,
+    symlinks,
+    directories,
+    entryCount,
+    depth,
+    ...(properties ? { properties } : {}),
+  };
+}
+
+/** A setuid bit among inputs would be nobody's friend. */
+const modeBits = 0o777;
+
+function propertiesIn(properties: NodeProperties | undefined): InputProperties | undefined {
+  const { mtime, unixMode } = properties ?? {};
+  if (mtime === undefined && unixMode === undefined) return undefined;
+  return {
+    ...(mtime === undefined ? {} : { mtime: Number(mtime.seconds) + mtime.nanos / 1e9 }),
+    ...(unixMode === undefined ? {} : { mode: unixMode & modeBits }),
+  };
+}
+
+export function tooMuch(how: string): Fault {
+  return new Fault("invalid_argument", `the input tree ${how}`);
+}

@@ -1,0 +1,67 @@
+import type { Command } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** A path that a command says it makes. */
+export interface DeclaredOutput {
+  /** As the command spelled it: clients look for it under this very text. */
+  readonly path: string;
+  /** Below the root of the inputs. */
+  readonly at: string;
+  /** What may be there, apart from a symlink. Only the older lists say. */
+  readonly kind: "file" | "directory" | "either";
+  /** Whether it comes from the older lists: their readers look for symlinks elsewhere. */
+  readonly isOld: boolean;
+}
+
+/**
+ * What a command declares, each path once.
+ *
+ * The two older lists count only without the newer one: Bazel sends all three, and must get each
+ * output once. Buck2 may write one path into both, and takes whatever it turns out to be.
+ */
+export function declaredOutputs(command: Command): DeclaredOutput[] {
+  const { outputPaths, outputFiles, outputDirectories, workingDirectory } = command;
+  const declared = (
+    path: string,
+    kind: DeclaredOutput["kind"],
+    isOld: boolean,
+  ): DeclaredOutput => ({ path, at: placeOf(path, workingDirectory), kind, isOld });
+  if (outputPaths.length > 0) {
+    return [...new Set(outputPaths)].map((path) => declared(path, "either", false));
+  }
+  const files = new Set(outputFiles);
+  const directories = new Set(outputDirectories);
+  return [...new Set([...files, ...directories])].map((path) => {
+    if (files.has(path) && directories.has(path)) return declared(path, "either", true);
+    return declared(path, files.has(path) ? "file" : "directory", true);
+  });
+}
+
+/**
+ * The directories that are to be there before the command runs: its own, those that its outputs
+ * lie in, and those that it declares to be directories and nothing else.
+ *
+ * The last ones go beyond the API: Bazel makes them where it runs actions itself, and its rules
+ * have come to count on that.
+ */
+export function directoriesToMake(command: Command): string[] {
+  const { outputFiles, outputDirectories, workingDirectory } = command;
+  const files = new Set(outputFiles);
+  const parents = declaredOutputs(command).map(({ at }) => parentOf(at));
+  const whole = outputDirectories
+    .filter((path) => !files.has(path))
+    .map((path) => placeOf(path, workingDirectory));
+  return [...new Set([placeOf("", workingDirectory), ...parents, ...whole])].filter(Boolean);
+}
+
+function placeOf(path: string, workingDirectory: string): string {
+  const bare = path.replace(/\/+$/, "");
+  // Only slashes: that is the machine's root, and refused as absolute where it is looked up.
+  if (bare === "" && path !== "") return path;
+  return bare === "" || workingDirectory === ""
+    ? workingDirectory + bare
+    : `${workingDirectory}/${bare}`;
+}
+
+function parentOf(at: string): string {
+  return at.slice(0, Math.max(0, at.lastIndexOf("/")));
+}

@@ -1,0 +1,55 @@
+import { constants } from "node:os";
+import { create } from "@bufbuild/protobuf";
+import { type Any, anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
+import { POSIXResourceUsageSchema } from "#proto/buildbarn/resourceusage/resourceusage_pb.ts";
+import { ResourceUsageSchema } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { Fetched } from "./counting-fetches.ts";
+import type { InputRoot } from "./input-root/input-root.ts";
+import type { TreeUsage } from "./limits/limits.ts";
+
+/** getrusage(2) counts what went from and to disks in blocks of this size. */
+const blockBytes = 512;
+
+/**
+ * What an execution took, to travel in the result: once as others read it, once as we do.
+ *
+ * Both speak of the whole process tree, where getrusage(2) would know its largest process.
+ */
+export function resourceMessages(
+  { usage, exitCode }: { readonly usage: TreeUsage; readonly exitCode: number },
+  root: InputRoot,
+  fetched: Fetched,
+): Any[] {
+  const times = {
+    userTime: durationFromMs(Math.round(usage.userMs)),
+    systemTime: durationFromMs(Math.round(usage.systemMs)),
+  };
+  const posix = create(POSIXResourceUsageSchema, {
+    ...times,
+    maximumResidentSetSize: BigInt(usage.peakMemoryBytes),
+    pageReclaims: BigInt(usage.pageReclaims),
+    pageFaults: BigInt(usage.pageFaults),
+    blockInputOperations: BigInt(Math.ceil(usage.readBytes / blockBytes)),
+    blockOutputOperations: BigInt(Math.ceil(usage.writtenBytes / blockBytes)),
+    terminationSignal: signalOf(exitCode),
+  });
+  const ours = create(ResourceUsageSchema, {
+    ...times,
+    peakMemoryBytes: BigInt(usage.peakMemoryBytes),
+    measuredBy: usage.measuredBy,
+    readBytes: BigInt(usage.readBytes),
+    writtenBytes: BigInt(usage.writtenBytes),
+    fetchedBlobs: BigInt(fetched.blobs),
+    fetchedBytes: BigInt(fetched.bytes),
+    inputLayers: root.layers.all,
+    keptLayers: root.layers.kept,
+  });
+  return [anyPack(POSIXResourceUsageSchema, posix), anyPack(ResourceUsageSchema, ours)];
+}
+
+/** As the exit code says, by a shell's way of counting; empty when it says none. */
+function signalOf(exitCode: number): string {
+  const [name = ""] =
+    Object.entries(constants.signals).find(([, number]) => number === exitCode - 128) ?? [];
+  return name.replace(/^SIG/, "");
+}

@@ -1,0 +1,38 @@
+import { quoteForShell } from "../quote-for-shell.ts";
+
+/** What a shell keeps for itself, and will not, or not truly, pass on. */
+const shellsOwn =
+  /^(?:_|UID|EUID|PPID|OPTIND|LINENO|SHELLOPTS|POSIXLY_CORRECT|BASH.*|GROUPS|DIRSTACK|FUNCNAME|HISTCMD|SHLVL|RANDOM|SECONDS|EPOCH.*|COMP_.*)$/;
+const nameOfShells = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/**
+ * The text that makes a shell become a command.
+ *
+ * One compound command: the shell has read all of it before it lets go of the pipe that it reads
+ * from. What it cannot name, or would meddle with, `env` passes on.
+ */
+export function goScript(command: {
+  readonly arguments: readonly string[];
+  readonly environment: ReadonlyMap<string, string>;
+  /** Absolute. */
+  readonly directory: string;
+}): string {
+  const q = quoteForShell;
+  const own: string[] = [];
+  const others: string[] = [];
+  for (const [name, value] of command.environment) {
+    if (nameOfShells.test(name) && !shellsOwn.test(name)) own.push(`${name}=${q(value)}`);
+    else others.push(q(`${name}=${value}`));
+  }
+  const argv = command.arguments.map(q).join(" ");
+  const lines = [
+    "{ exec </dev/null",
+    `cd ${q(command.directory)} || exit 126`,
+    // Both are set by `cd`, and passed on by some shells.
+    "unset OLDPWD PWD",
+    ...(own.length === 0 ? [] : [`export ${own.join(" ")}`]),
+    others.length === 0 ? `exec ${argv}` : `exec /usr/bin/env ${others.join(" ")} ${argv}`,
+    "}",
+  ];
+  return `${lines.join("\n")}\n`;
+}

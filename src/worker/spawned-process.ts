@@ -1,0 +1,49 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { Fault } from "#core/fault.ts";
+import { closeQuietly } from "./logs/captured-log.ts";
+import type { FifoPool } from "./logs/fifo-pool.ts";
+
+/** A process whose output nobody reads yet. */
+export interface SpawnedProcess {
+  readonly pid: number | undefined;
+  readonly exited: Promise<number>;
+  /** Read ends of its pipes; whoever runs it takes them over. */
+  readonly stdout: number;
+  readonly stderr: number;
+}
+
+/** Spawns a process with pipes for its output. `stdin` is closed here once it has it. */
+export async function spawnProcess(
+  argv: readonly string[],
+  searchPath: string,
+  pipes: FifoPool,
+  stdin?: number,
+): Promise<SpawnedProcess> {
+  const [out, err] = [await pipes.take(), await pipes.take()];
+  const [program = "", ...args] = argv;
+  const child = spawn(program, args, {
+    // Not a pipe of Node's as stdin: a socket there makes bash read its startup files.
+    stdio: [stdin ?? "ignore", out.writeEnd, err.writeEnd],
+    cwd: "/",
+    env: { PATH: searchPath },
+    detached: true,
+  });
+  for (const end of [out.writeEnd, err.writeEnd, ...(stdin === undefined ? [] : [stdin])]) {
+    closeQuietly(end);
+  }
+  const exited = new Promise<number>((resolve, reject) => {
+    child.once("error", (cause) =>
+      reject(new Fault("internal", `${program} cannot be started`, { cause })),
+    );
+    child.once("exit", (code, signal) => resolve(code ?? 128 + signalNumber(signal)));
+  });
+  // Whoever runs it hears of it.
+  exited.catch(() => {});
+  return { pid: child.pid, exited, stdout: out.readEnd, stderr: err.readEnd };
+}
+
+/** As a shell counts them in exit codes. */
+function signalNumber(signal: NodeJS.Signals | null): number {
+  return constants.signals[signal ?? "SIGKILL"];
+}
