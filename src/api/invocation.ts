@@ -80,8 +80,10 @@ export type InvocationTest = z.infer<typeof InvocationTest>;
 export const InvocationTarget = z.object({
   label: z.string(),
   kind: z.string(),
-  /** Null while it is being built. */
+  /** Null while it is being built, and when it was left out: then `aborted` says why. */
   success: z.boolean().nullable(),
+  /** Why the tool gave it up, such as `SKIPPED: …`; null when it did not. */
+  aborted: z.string().nullable(),
   /** The whole of its tests, when it is one. */
   testStatus: z.string().nullable(),
   durationMs: Count.nullable(),

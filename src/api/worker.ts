@@ -17,6 +17,8 @@ export const Worker = z.object({
   host: z.string(),
   registeredAt: Time,
   lastSeenAt: Time,
+  /** Executions that it was handed and has not ended: those that it runs, and those it has yet to begin. */
+  heldCount: z.number().int(),
   /** What it runs now. */
   running: z.array(
     z.object({

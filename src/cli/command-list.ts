@@ -78,6 +78,18 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "list the workers of a farm",
     load: async () => (await import("./commands/workers.ts")).describeWorkers,
   },
+  invocations: {
+    summary: "list the latest goes of build tools",
+    load: async () => (await import("./commands/invocations.ts")).describeInvocations,
+  },
+  invocation: {
+    summary: "show what a build tool asked for, and what failed",
+    load: async () => (await import("./commands/invocation.ts")).describeInvocation,
+  },
+  execution: {
+    summary: "show one execution of an action, or what it wrote",
+    load: async () => (await import("./commands/execution.ts")).describeExecution,
+  },
   cancel: {
     summary: "cancel a graph, or one job of it",
     load: async () => (await import("./commands/cancel.ts")).describeCancel,
@@ -85,6 +97,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
   priority: {
     summary: "change how soon a graph's jobs run",
     load: async () => (await import("./commands/priority.ts")).describePriority,
+  },
+  drain: {
+    summary: "let workers take nothing new, before a machine goes",
+    load: async () => (await import("./commands/drain.ts")).describeDrain,
   },
   token: {
     summary: "make, list and revoke the tokens by which a farm knows who asks",

@@ -1,11 +1,16 @@
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
+import { readAuthorities } from "#grpc/authorities.ts";
 
 /** What the environment says to the command line. Options given with a command go on top. */
 const CliConfig = z.object({
   serverUrl: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:8980"),
   /** Who asks, to farms that want to know. */
   token: z.string().optional(),
+  /** Authorities in PEM that farms' certificates may come from, besides the usual ones. */
+  ca: z.string().optional(),
+  /** The file of the certificate that a farm started here shows. */
+  tlsCert: z.string().optional(),
   /** For workers that this command starts elsewhere; the farm's address when absent. */
   workerServerUrl: z.url({ protocol: /^https?$/ }).optional(),
   workerToken: z.string().optional(),
@@ -21,6 +26,8 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
   const parsed = CliConfig.safeParse({
     serverUrl: env["GRANGE_SERVER"] || undefined,
     token: env["GRANGE_TOKEN"] || undefined,
+    ca: env["GRANGE_CA"] ? readAuthorities(env["GRANGE_CA"]) : undefined,
+    tlsCert: env["GRANGE_TLS_CERT"] || undefined,
     workerServerUrl: env["GRANGE_WORKER_SERVER"] || undefined,
     workerToken: env["GRANGE_WORKER_TOKEN"] || undefined,
     dataDir: env["GRANGE_DATA"] || undefined,

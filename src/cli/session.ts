@@ -34,7 +34,7 @@ export async function inSession(
     const config = readCliConfig();
     terminal = openTerminal(config);
     const token = await tokenFor(options.tokenFile, config.token);
-    const api = apiClient(options.server ?? config.serverUrl, token);
+    const api = apiClient(options.server ?? config.serverUrl, { token, ca: config.ca });
     process.exitCode = await work({ config, terminal, api });
   } catch (reason) {
     process.exitCode = await report(reason, options, terminal);

@@ -12,6 +12,7 @@ export interface WorkOptions {
   readonly data?: string;
   readonly slots?: number;
   readonly sizeClass?: number;
+  readonly ca?: string;
   readonly hide?: readonly string[];
   readonly lease?: number;
   readonly once?: boolean;
@@ -34,6 +35,7 @@ export function withWorkOptions(command: Command): Command {
       "its size relative to others (GRANGE_WORKER_SIZE_CLASS)",
       wholeNumber,
     )
+    .option("--ca <file>", "trust this authority for the farm's TLS, too (GRANGE_CA)")
     .option("--hide <dir>", "a directory that jobs do not see; may be repeated", repeated)
     .option(
       "--lease <time>",
@@ -49,6 +51,7 @@ export function withWorkOptions(command: Command): Command {
 /** Runs a worker in this process, until it is told to stop. */
 export async function workHere(options: WorkOptions, version: string): Promise<never> {
   const { readWorkerConfig } = await import("#worker/config.ts");
+  const { readAuthorities } = await import("#grpc/authorities.ts");
   const { startWorker } = await import("#worker/start-worker.ts");
   return runService(
     { name: "worker", ...options },
@@ -58,6 +61,7 @@ export async function workHere(options: WorkOptions, version: string): Promise<n
         ...(options.server === undefined ? {} : { server: options.server }),
         ...(options.name === undefined ? {} : { name: options.name }),
         ...(options.data === undefined ? {} : { dataDir: resolve(options.data) }),
+        ...(options.ca === undefined ? {} : { ca: readAuthorities(options.ca) }),
         ...(options.slots === undefined ? {} : { slots: options.slots }),
         ...(options.sizeClass === undefined ? {} : { sizeClass: options.sizeClass }),
         ...(options.hide === undefined

@@ -1,4 +1,3 @@
-import { callerRegistry } from "#access/caller-registry.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { cancelGraph } from "#graphs/cancel-graph.ts";
@@ -11,7 +10,10 @@ import { graphSummary, listGraphs, listRepositories } from "#graphs/graph-summar
 import { jobDetail, runOutput } from "#graphs/job-detail.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import { bindAccess } from "./bind-access.ts";
+import { bindCaches } from "./bind-caches.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
+import { bindDrains } from "./bind-drains.ts";
+import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
 import { bindReruns } from "./bind-reruns.ts";
 import { bindSearches } from "./bind-searches.ts";
@@ -39,20 +41,24 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
   const waiting = bindWaiting(rooms);
 
   return {
-    ...bindAccess({ db, queue, clock, callers: callerRegistry(db, clock) }),
+    ...bindAccess({ db, queue, clock, callers: rooms.callers }),
     ...waiting,
+    ...bindCaches(rooms),
     ...bindCatalogs(rooms),
+    ...bindDrains(rooms),
     ...bindReruns(rooms),
     ...bindManifests(rooms),
     ...bindSearches(rooms),
     ...bindTimes(rooms),
+    ...bindInvocations(rooms, feeds),
     version,
     startedAt: clock.now(),
     database: rooms.databaseDescription,
     repositories: () => listRepositories(db),
-    graphs: (repository, { limit, before }) =>
+    graphs: (repository, { limit, before }, commit) =>
       listGraphs(db, {
         repository,
+        commit,
         limit,
         before: before === undefined ? undefined : graphIdFrom(before),
       }),

@@ -10,12 +10,18 @@ import type { Rooms } from "./open-rooms.ts";
 /** What people were promised: 95 % start within 15 minutes. */
 const goal = { withinSeconds: 900, share: 0.95 };
 
-export function bindTimes({ db, clock, queue }: Pick<Rooms, "db" | "clock" | "queue">): TimesFarm {
+export function bindTimes({
+  db,
+  clock,
+  queue,
+  caches,
+}: Pick<Rooms, "db" | "clock" | "queue" | "caches">): TimesFarm {
   const now = () => clock.now();
   const metricFamilies = farmMetrics({
     db,
     now,
     leaseMs: queue.times.leaseMs,
+    cacheCounter: caches.counter,
     lag: eventLoopLag(() => now().getTime()),
   });
 

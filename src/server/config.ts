@@ -14,6 +14,9 @@ export const ServerConfig = z.object({
   port: z.coerce.number().int().min(0).max(65_535).default(8980),
   /** A PostgreSQL of version 15 or later; without it Grange starts its own in the data directory. */
   databaseUrl: z.url().optional(),
+  /** Files in PEM: with both, the port speaks TLS only. */
+  tlsCert: z.string().min(1).optional(),
+  tlsKey: z.string().min(1).optional(),
   /** Lets the server listen where others can reach it, though nobody has to sign in. */
   allowOpen: z.stringbool().or(z.boolean()).default(false),
   /** Where notify jobs may send what they tell: prefixes of URLs, with commas between. Nowhere by default. */
@@ -25,6 +28,12 @@ export const ServerConfig = z.object({
     .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url)))),
   /** What a worker costs, in whatever currency you count: shown before something is run again. */
   pricePerWorkerMinute: z.coerce.number().min(0).default(0),
+  /** The largest entry that the HTTP caches of build tools take. */
+  mostCacheEntryBytes: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(2 * 1024 ** 3),
   /** Where the built pages are. */
   webDir: z.string().optional(),
 });
@@ -40,9 +49,12 @@ export function readServerConfig(
     host: env["GRANGE_HOST"],
     port: env["GRANGE_PORT"],
     databaseUrl: env["GRANGE_DATABASE_URL"],
+    tlsCert: env["GRANGE_TLS_CERT"] || undefined,
+    tlsKey: env["GRANGE_TLS_KEY"] || undefined,
     allowOpen: env["GRANGE_ALLOW_OPEN"],
     webhooks: env["GRANGE_WEBHOOKS"],
     pricePerWorkerMinute: env["GRANGE_PRICE_PER_WORKER_MINUTE"],
+    mostCacheEntryBytes: env["GRANGE_CACHE_ENTRY_BYTES"],
     webDir: env["GRANGE_WEB"],
   };
   const set = Object.fromEntries(

@@ -1,5 +1,6 @@
 import { jobStates } from "#api/job-state.ts";
 import type { MetricValue } from "#api/times.ts";
+import type { CacheCounter } from "#caches/cache-counts.ts";
 import type { Db } from "#db/db.ts";
 import { queueDepth } from "#execution/queue-depth.store.ts";
 import { jobsByState } from "#graphs/times/jobs-by-state.store.ts";
@@ -28,8 +29,9 @@ export function farmMetrics(parts: {
   readonly now: () => Date;
   readonly leaseMs: number;
   readonly lag: () => EventLoopLag;
+  readonly cacheCounter: CacheCounter;
 }): () => Promise<MetricFamily[]> {
-  const { db, now, leaseMs, lag } = parts;
+  const { db, now, leaseMs, lag, cacheCounter } = parts;
   const ms = () => now().getTime();
   const counted = forAWhile(countedForMs, ms, async () => ({
     jobs: await jobsByState(db),
@@ -78,6 +80,17 @@ export function farmMetrics(parts: {
           ? []
           : [{ labels: { metric: measured.metric.name }, value: measured.value ?? Number.NaN }],
       ),
+      {
+        kind: "counter",
+        name: "grange_cache_requests",
+        help: "What became of requests to the HTTP caches of build tools.",
+        samples: cacheCounter.all().flatMap(({ project, tool, hits, misses, writes }) =>
+          Object.entries({ hit: hits, miss: misses, write: writes }).map(([outcome, value]) => ({
+            labels: { project, tool, outcome },
+            value,
+          })),
+        ),
+      },
       gauge("grange_event_loop_lag_seconds", "How late this server comes to its work.", [
         { labels: { figure: "mean" }, value: late.meanSeconds },
         { labels: { figure: "p99" }, value: late.p99Seconds },

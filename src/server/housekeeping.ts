@@ -1,8 +1,11 @@
 import type { Logger } from "pino";
+import { forgetUnusedEntries } from "#caches/cache-entry.store.ts";
+import type { Uploads } from "#cas/uploads.ts";
 import type { Clock } from "#core/clock.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
+import { countDurations, forgetDurations } from "#execution/expected-duration.store.ts";
 import { deleteOldExecutions } from "#execution/retention.store.ts";
 import { forgetWorkers } from "#execution/worker.store.ts";
 import { passCancellationsOn } from "#graphs/cancel-graph.ts";
@@ -10,11 +13,20 @@ import { expireJobs } from "#graphs/expiry/expire-jobs.ts";
 import { coalesceJobs } from "#graphs/ranges/coalesce-jobs.ts";
 import { rollUpGraphs } from "#graphs/times/graph-times.store.ts";
 import { rollUpRuns } from "#graphs/times/run-history.store.ts";
+import { deleteOldBuilds } from "#invocations/build-events/build.store.ts";
+import { deleteOldInvocations } from "#invocations/invocation.store.ts";
+import type { OperationDesk } from "#invocations/operation-desk.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** Runs keep what people ask for; executions are what the queue needed. */
 const keepExecutionsMs = 7 * dayMs;
+/** Longer than a holiday. */
+const keepDurationsMs = 90 * dayMs;
+/** What was built lately, and what became of it. */
+const keepInvocationsMs = 30 * dayMs;
 const keepSilentWorkersMs = dayMs;
+/** A branch that nobody has built for a month is built anew. */
+const keepCacheEntriesMs = 30 * dayMs;
 
 interface Chore {
   readonly name: string;
@@ -26,10 +38,12 @@ interface Chore {
 export function startHousekeeping(rooms: {
   readonly db: Db;
   readonly queue: ExecutionQueue;
+  readonly operations: OperationDesk;
+  readonly uploads: Pick<Uploads, "sweep">;
   readonly clock: Clock;
   readonly logger: Logger;
 }): Service {
-  const { db, queue, clock, logger } = rooms;
+  const { db, queue, operations, uploads, clock, logger } = rooms;
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
   const chores: readonly Chore[] = [
     {
@@ -37,6 +51,13 @@ export function startHousekeeping(rooms: {
       name: "pass cancellations on",
       everyMs: 5_000,
       run: () => passCancellationsOn(db, queue),
+    },
+    {
+      name: "cancel what clients have left",
+      everyMs: 5_000,
+      async run() {
+        while ((await operations.sweep()) > 0);
+      },
     },
     {
       name: "end the waiting of jobs that waited too long",
@@ -59,9 +80,47 @@ export function startHousekeeping(rooms: {
       },
     },
     {
+      name: "count how long executions took",
+      everyMs: 3_000,
+      async run() {
+        while (await countDurations(db, clock.now()));
+      },
+    },
+    {
+      name: "forget how long what nobody runs any more took",
+      everyMs: 60 * 60_000,
+      run: () => forgetDurations(db, ago(keepDurationsMs)),
+    },
+    {
       name: "forget workers that are long gone",
       everyMs: 10 * 60_000,
       run: () => forgetWorkers(db, ago(keepSilentWorkersMs)),
+    },
+    {
+      name: "forget entries of caches that nobody uses",
+      everyMs: 10 * 60_000,
+      async run() {
+        while ((await forgetUnusedEntries(db, ago(keepCacheEntriesMs))) > 0);
+      },
+    },
+    {
+      name: "give up uploads that nobody goes on with",
+      everyMs: 5 * 60_000,
+      run: () => uploads.sweep(),
+    },
+    {
+      name: "delete old invocations",
+      everyMs: 10 * 60_000,
+      async run() {
+        while ((await deleteOldInvocations(db, ago(keepInvocationsMs))) > 0);
+      },
+    },
+    {
+      name: "delete what build tools told long ago",
+      everyMs: 10 * 60_000,
+      async run() {
+        while ((await deleteOldBuilds(db, ago(keepInvocationsMs))) > 0);
+      },
     },
     {
       name: "delete old executions",

@@ -1,4 +1,8 @@
-import { createServer as createHttpServer } from "node:http";
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
@@ -8,6 +12,8 @@ import type { Service } from "#core/service.ts";
 import type { Method } from "#grpc/method.ts";
 import { onePort } from "#grpc/one-port.ts";
 import { grpcServer } from "#grpc/server.ts";
+import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
+import type { CacheHandler } from "./caches/cache-handler.ts";
 
 export interface Listening extends Service {
   readonly port: number;
@@ -18,9 +24,20 @@ export interface ListenOptions {
   readonly port: number;
   readonly methods: readonly Method[];
   readonly logger: Logger;
+  /** With it, the port speaks TLS only. */
+  readonly identity?: (() => TlsIdentity) | undefined;
   /** Made once the port is known. */
   readonly app: (port: number) => Hono;
+  /** Asked first: what it does not take goes to `app`. */
+  readonly caches: CacheHandler;
 }
+
+/** Longer than any build tool keeps an idle connection for its next request: it never writes into one that we close. */
+const keepAliveMs = 100_000;
+/** For a whole request; a large entry of a cache over a thin line takes its time. */
+const wholeRequestMs = 6 * 60 * 60_000;
+/** For the body of any other request. */
+const smallBodyMs = 5 * 60_000;
 
 /** How long calls in hand may take when the server stops; workers and pages come back by themselves. */
 const graceMs = 1_500;
@@ -34,10 +51,21 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     onUnexpected: (err, path) => logger.error({ err, path }, "a call failed"),
   });
   let answer: ReturnType<typeof getRequestListener> | undefined;
-  const http = createHttpServer((request, response) => {
-    if (answer !== undefined) void answer(request, response);
+  const http = createHttpServer(
+    { keepAliveTimeout: keepAliveMs, requestTimeout: wholeRequestMs },
+    (request, response) => {
+      if (answer === undefined || options.caches(request, response)) return;
+      giveUpSlowBody(request);
+      void answer(request, response);
+    },
+  );
+  http.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    if (answer === undefined || options.caches(request, response, true)) return;
+    giveUpSlowBody(request);
+    response.writeContinue();
+    void answer(request, response);
   });
-  const port = onePort(http, grpc.http2);
+  const port = onePort(http, grpc.http2, { identity: options.identity });
 
   await new Promise<void>((resolve, reject) => {
     port.once("error", (cause: NodeJS.ErrnoException) => reject(listenFault(cause, options)));
@@ -58,6 +86,15 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       clearTimeout(cut);
     },
   };
+}
+
+function giveUpSlowBody(request: IncomingMessage): void {
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  if (length === undefined && encoding === undefined) return;
+  const timer = setTimeout(() => {
+    if (!request.complete) request.socket.destroy();
+  }, smallBodyMs).unref();
+  request.once("close", () => clearTimeout(timer));
 }
 
 function listenFault(cause: NodeJS.ErrnoException, { host, port }: ListenOptions): Fault {

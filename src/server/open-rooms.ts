@@ -1,9 +1,13 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { type CallerRegistry, callerRegistry } from "#access/caller-registry.ts";
 import { type OutputTrees, outputTrees } from "#actions/output-trees.ts";
+import { type Caches, openCaches } from "#caches/open-caches.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import { openDiskUploads } from "#cas/disk-uploads.ts";
 import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
+import type { Uploads } from "#cas/uploads.ts";
 import { verifying } from "#cas/verifying-blob-store.ts";
 import { type Clock, systemClock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
@@ -20,6 +24,8 @@ import { startGraphRunner } from "#graphs/graph-runner.ts";
 import { serveErrands } from "#graphs/kinds/serve-errands.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
+import { type AskingNotes, askingNotes } from "#invocations/asking-notes.ts";
+import { type OperationDesk, operationDesk } from "#invocations/operation-desk.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { startHousekeeping } from "./housekeeping.ts";
@@ -32,9 +38,16 @@ export interface Rooms extends Service {
   readonly db: Db;
   readonly databaseDescription: string;
   readonly clock: Clock;
+  readonly callers: CallerRegistry;
   readonly blobs: BlobStore;
+  /** Uploads into it that may be gone on with. */
+  readonly uploads: Uploads;
   readonly trees: OutputTrees;
+  readonly caches: Caches;
   readonly queue: ExecutionQueue;
+  readonly operations: OperationDesk;
+  /** Who asks for what, for pages. */
+  readonly notes: AskingNotes;
   readonly git: Git;
   readonly mirrors: Mirrors;
   readonly inputs: CommitInputReader;
@@ -70,6 +83,7 @@ export async function openRooms(
     const clock = keep(await databaseClock(db, systemClock));
 
     const disk = await openDiskBlobStore(directory.blobs);
+    const uploads = await openDiskUploads(directory.blobs, disk);
     const blobs = cachingExistence(
       verifying(disk, async (digest) => {
         logger.error({ blob: digestKey(digest) }, "a blob is corrupt; it was removed");
@@ -80,7 +94,10 @@ export async function openRooms(
     );
 
     const trees = outputTrees(blobs);
+    const caches = keep(openCaches({ db, blobs, disk, trees, clock, logger }));
     const queue = keep(await openExecutionQueue({ db, clock, logger, hooks: queueHooks(trees) }));
+    const operations = keep(await operationDesk({ db, queue, clock, logger }));
+    const notes = keep(askingNotes({ db, clock, logger }));
     const git = keep(await openGit(join(directory.path, "git")));
     const mirrors = openMirrors({
       git,
@@ -118,7 +135,7 @@ export async function openRooms(
         transaction: (work) => queue.transaction(work),
       }),
     );
-    keep(startHousekeeping({ db, queue, clock, logger }));
+    keep(startHousekeeping({ db, queue, operations, uploads, clock, logger }));
     const shelf = new CatalogShelf();
     const { pricePerWorkerMinute } = config;
     keep(
@@ -141,9 +158,14 @@ export async function openRooms(
       db,
       databaseDescription: database.description,
       clock,
+      callers: callerRegistry(db, clock),
       blobs,
+      uploads,
       trees,
+      caches,
       queue,
+      operations,
+      notes,
       git,
       mirrors,
       inputs,

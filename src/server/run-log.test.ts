@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
+import { digestKey } from "#core/digest.ts";
 import type { RunOutput } from "#graphs/job-detail.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
@@ -49,4 +50,21 @@ test("a log whose blob is gone, and that no table holds, is empty and complete",
   const piece = await readRunLog({ db, blobs: memoryBlobStore() }, run, 0, 100);
 
   expect(piece).toMatchObject({ nextOffset: 0, complete: true, attempt: 2 });
+});
+
+test("a log of an action that is named by BLAKE3 is found by the same", async () => {
+  const [digest, action] = [log, Buffer.from("an action")].map((of) => digestOf(of, "blake3"));
+  if (digest === undefined || action === undefined) throw new Error("unreachable");
+  const kept = memoryBlobStore();
+  await kept.put(digest, log);
+  const result = create(ActionResultSchema, { stdoutDigest: toDigestMessage(digest) });
+  const run = {
+    ...(await finishedRun()),
+    actionDigest: digestKey(action),
+    result: toBinary(ActionResultSchema, result),
+  };
+
+  const piece = await readRunLog({ db, blobs: kept }, run, 0, 100);
+
+  expect(Buffer.from(piece.bytes)).toEqual(log);
 });

@@ -1,6 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
+import { type DigestFunction, functionOf, parseDigestKey } from "#core/digest.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import { readLog } from "#execution/log.store.ts";
@@ -30,6 +31,7 @@ export async function readRunLog(
     const kept = await stdoutOf(
       rooms.blobs,
       fromBinary(ActionResultSchema, run.result),
+      run.actionDigest === null ? "sha256" : functionOf(parseDigestKey(run.actionDigest)),
       offset,
       most,
     );
@@ -75,12 +77,13 @@ async function readLiveLog(
 async function stdoutOf(
   blobs: BlobStore,
   result: ActionResult,
+  by: DigestFunction,
   offset: number,
   most: number,
 ): Promise<Uint8Array | undefined> {
   if (result.stdoutRaw.length > 0) return result.stdoutRaw.subarray(offset, offset + most);
   if (result.stdoutDigest === undefined) return noBytes;
-  const digest = fromDigestMessage(result.stdoutDigest, "the log");
+  const digest = fromDigestMessage(result.stdoutDigest, "the log", by);
   // A reader may come from a longer log, of an attempt that is over: it is told so by the attempt.
   if (offset >= digest.sizeBytes) return noBytes;
   const chunks = await blobs.read(digest, { offset, limit: most });

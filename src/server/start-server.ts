@@ -2,7 +2,10 @@ import type { Logger } from "pino";
 import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { executionChannel, logChannel } from "#execution/notify.store.ts";
+import { addressToGive } from "./address-to-give.ts";
 import { bindFarm } from "./bind-farm.ts";
+import { cacheHandler } from "./caches/cache-handler.ts";
+import { certificateFiles, openCertificate } from "./certificate.ts";
 import { changeFeed } from "./change-feed.ts";
 import type { ServerConfig } from "./config.ts";
 import { openDataDirectory } from "./data-directory.ts";
@@ -18,6 +21,9 @@ export interface RunningServer extends Service {
   readonly url: string;
 }
 
+/** Build tools that send nothing for so long, in the middle of an upload, have gone. */
+const cacheIdleMs = 60_000;
+
 /** Starts a server: it answers when this resolves, and holds nothing when this throws. */
 export async function startServer(config: ServerConfig, logger: Logger): Promise<RunningServer> {
   refuseToBeOpen(config);
@@ -29,6 +35,8 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
   const stop = () => stopAll(opened.splice(0).toReversed());
 
   try {
+    const files = certificateFiles(config);
+    const certificate = files && keep(await openCertificate(files, logger));
     const directory = await openDataDirectory(config.dataDir);
     keep({ stop: () => directory.release() });
     const rooms = keep(await openRooms(config, directory, logger));
@@ -38,13 +46,22 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       logs: keep(await changeFeed(rooms.db, logChannel, executionChannel)),
       executions: keep(await changeFeed(rooms.db, executionChannel)),
     };
-    const urlOf = (port: number) => `http://${nameOf(config.host)}:${port}`;
+    const urlOf = (port: number) => addressToGive(config.host, port, certificate);
     const listening = keep(
       await listen({
         host: config.host,
         port: config.port,
         logger,
+        identity: certificate?.identity,
         methods: grpcMethods(rooms, logger),
+        caches: cacheHandler({
+          caches: rooms.caches,
+          identify: (authorization) => rooms.callers.identify(authorization),
+          host: config.host,
+          mostEntryBytes: config.mostCacheEntryBytes,
+          idleMs: cacheIdleMs,
+          logger,
+        }),
         app: (port) =>
           httpApp({
             farm: bindFarm(rooms, feeds, urlOf(port)),
@@ -70,10 +87,4 @@ function refuseToBeOpen({ host, allowOpen }: ServerConfig): void {
     `refusing to listen on ${host}: nobody has to sign in yet, so all who reach it could run commands here. ` +
       "Listen on 127.0.0.1, or set GRANGE_ALLOW_OPEN=1 when the network is yours alone",
   );
-}
-
-/** An address that a browser can be given. */
-function nameOf(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
 }

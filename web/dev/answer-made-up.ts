@@ -8,6 +8,14 @@ import {
   setFakeBranch,
 } from "./fake-answers.ts";
 import type { FakeFarm } from "./fake-farm.ts";
+import {
+  fakeCaches,
+  fakeCaller,
+  fakeExecution,
+  fakeInvocation,
+  fakeInvocations,
+  fakeTree,
+} from "./fake-invocations.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 import { fakeSearch, startFakeSearch } from "./fake-searches.ts";
 
@@ -45,6 +53,18 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
     case "graphs":
       if (id === "preview") return fakePreview(body);
       return id === undefined && body !== undefined ? fakeSubmission(farm, body) : undefined;
+    case "invocations":
+      return id === undefined
+        ? fakeInvocations(farm, url.searchParams)
+        : fakeInvocation(farm, id, rest[0], url.searchParams);
+    case "executions":
+      return fakeExecution(farm, id ?? "");
+    case "blobs":
+      return rest[1] === "tree" ? fakeTree() : undefined;
+    case "caller":
+      return fakeCaller();
+    case "caches":
+      return fakeCaches(new Date());
     default:
       return undefined;
   }

@@ -1,8 +1,10 @@
 import type { BranchChange } from "#api/branch.ts";
+import type { ExecutionDetail } from "#api/execution.ts";
 import type { Graph, GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts";
 import { isOver, type JobState } from "#api/job-state.ts";
 import type { Search } from "#api/search.ts";
 import type { Worker } from "#api/worker.ts";
+import type { FakeInvocation } from "./made-up-invocations.ts";
 
 /** One run's log: its bytes so far, and whether more will come. */
 interface FakeLog {
@@ -19,6 +21,9 @@ export class FakeFarm {
   readonly branchChanges = new Map<string, readonly BranchChange[]>();
   /** The newest first. */
   readonly searches: Search[] = [];
+  readonly invocations: FakeInvocation[] = [];
+  /** Those that are not simply made up of the actions that they serve. */
+  readonly executions = new Map<string, ExecutionDetail>();
   readonly #listeners = new Set<() => void>();
 
   onChange(listener: () => void): () => void {

@@ -5,7 +5,7 @@ import { extname, join, normalize } from "node:path";
 import { text } from "node:stream/consumers";
 import type { GraphSummary } from "#api/graph.ts";
 import { JobWaiting } from "#api/waiting.ts";
-import { incompleteTail } from "../pages/log/incomplete-tail.ts";
+import { answerLog, answerLogEvents } from "./answer-log.ts";
 import { answerMadeUp } from "./answer-made-up.ts";
 import { changeFakeGraph } from "./fake-changes.ts";
 import { type FakeFarm, summaryOf } from "./fake-farm.ts";
@@ -21,9 +21,6 @@ export interface FakeServer {
   refuse(refused: boolean): void;
   stop(): Promise<void>;
 }
-
-/** Of a log, in one answer: small, so that long logs take several. */
-const largestShare = 1024 * 1024;
 
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -113,6 +110,12 @@ async function answerApi(
   const body: unknown =
     request.method === "GET" ? undefined : JSON.parse((await text(request)) || "{}");
 
+  if ((kind === "invocations" || kind === "executions") && rest[0] === "log") {
+    const log = farm.log(kind, `${id ?? ""} ${url.searchParams.get("stream") ?? ""}`.trim(), 1);
+    return rest[1] === "events"
+      ? answerLogEvents(farm, log, number("offset"), response, streams)
+      : answerLog(log, number("offset"), response);
+  }
   const said = answerMadeUp(farm, { kind: kind ?? "", id, rest, url, body });
   if (said !== undefined) return sendJson(response, said);
   if (kind === "repositories") {
@@ -143,8 +146,14 @@ async function answerApi(
       }
     });
   }
+  if (kind === "blobs") return sendBlob(response);
   if (kind === "graphs" && id === undefined) {
     const before = url.searchParams.get("before");
+    const commit = url.searchParams.get("commit");
+    if (commit !== null) {
+      const ofCommit = newestFirst(farm, null).filter((graph) => graph.commit === commit);
+      return sendJson(response, ofCommit);
+    }
     const list = newestFirst(farm, repository);
     const from =
       before === null
@@ -209,32 +218,13 @@ async function answerApi(
   }
   const log = farm.log(graph.id, job.name, Number(rest[3]));
   if (rest[4] === "log" && rest[5] === "events") {
-    let offset = number("offset");
-    return sendEvents(farm, response, streams, (send, end) => {
-      // A character that is not finished waits for its rest.
-      const whole = log.bytes.length - (log.complete ? 0 : incompleteTail(log.bytes));
-      if (whole > offset) {
-        send({
-          event: "log",
-          data: { offset, text: log.bytes.subarray(offset, whole).toString() },
-        });
-        offset = whole;
-      }
-      if (log.complete) {
-        send({ event: "end", data: {} });
-        end();
-      }
-    });
+    return answerLogEvents(farm, log, number("offset"), response, streams);
   }
-  if (rest[4] === "log") {
-    const share = log.bytes.subarray(number("offset"), number("offset") + largestShare);
-    const next = number("offset") + share.length;
-    response.setHeader("x-next-offset", String(next));
-    response.setHeader("x-log-complete", String(log.complete && next === log.bytes.length));
-    response.setHeader("content-type", "text/plain; charset=utf-8");
-    response.end(share);
-    return;
-  }
+  if (rest[4] === "log") return answerLog(log, number("offset"), response);
+  sendBlob(response);
+}
+
+function sendBlob(response: ServerResponse): void {
   response.setHeader("content-disposition", "attachment");
   response.end("made-up output\n");
 }

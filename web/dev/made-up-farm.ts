@@ -1,4 +1,5 @@
 import type { JobSummary } from "#api/graph.ts";
+import { addMadeUpInvocations } from "./add-made-up-invocations.ts";
 import { FakeFarm } from "./fake-farm.ts";
 import { largePlan, madeUpGraph, type Plan, smallPlan } from "./made-up-graph.ts";
 import { buildLog, hostileLog, longLog } from "./made-up-log.ts";
@@ -49,6 +50,7 @@ export function madeUpFarm(now: Date): FakeFarm {
     new Set(["fuzz/macos-arm64/54", "unit/linux-arm64/101", "talos/linux-x64/96"]),
   );
 
+  addMadeUpInvocations(farm, now);
   farm.append("now", "unit/core", 1, buildLog("unit"), false);
   farm.append("older", "types", 1, buildLog("types"), true);
   farm.append("older", "lint", 1, longLog(100_000), true);
@@ -79,6 +81,7 @@ export function madeUpFarm(now: Date): FakeFarm {
           ? [{ executionId: "x-1", graphId: "now", job: "unit/core", since: ago(1).toISOString() }]
           : [],
       finishedCount: 412 * n,
+      heldCount: n === 2 ? 1 : 0,
     });
   }
   return farm;

@@ -2,10 +2,10 @@ import { useRef } from "react";
 import { useHotkeys } from "../parts/hotkeys.ts";
 
 const keys: readonly (readonly [string, string])[] = [
-  ["j  k", "next, previous job"],
-  ["Enter", "open the selected job"],
+  ["j  k", "next, previous job, invocation or action"],
+  ["Enter", "open what is selected"],
   ["e", "next failed job; in a log: next match"],
-  ["f", "only failed jobs"],
+  ["f", "only failed jobs or actions"],
   ["r", "run the selected job anew, or all that are shown"],
   ["a", "activate the selected job, or all that are shown"],
   ["/", "filter; in a log: search"],

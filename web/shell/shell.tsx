@@ -21,10 +21,12 @@ export function Shell() {
           <Link to="/" activeOptions={{ exact: true }}>
             Repositories
           </Link>
+          <Link to="/invocations">Invocations</Link>
           <Link to="/new">New graph</Link>
           <Link to="/searches">Searches</Link>
           <Link to="/times">Times</Link>
           <Link to="/workers">Workers</Link>
+          <Link to="/connect">Connect</Link>
         </nav>
         <ConnectionSign />
         <KeysSheet />

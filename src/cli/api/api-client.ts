@@ -12,6 +12,7 @@ import {
 import { Worker } from "#api/worker.ts";
 import { Fault } from "#core/fault.ts";
 import { failureOf, jsonOr, ServerUnreachable } from "./api-failure.ts";
+import { type Fetch, fetchTrusting } from "./fetch-trusting.ts";
 import { followGraph, followLog, type LogPart } from "./follow.ts";
 
 export const ServerInfo = z.object({
@@ -44,6 +45,8 @@ export interface ApiClient {
   job(graph: string, name: string): Promise<JobDetail>;
   cancelJob(graph: string, name: string): Promise<JobSummary>;
   log(address: RunAddress, offset: number): Promise<LogPiece>;
+  /** A piece of any other log: the path may have a query. */
+  logAt(path: string, offset: number): Promise<LogPiece>;
   /** A run's log as it grows, until it is complete. */
   followLog(address: RunAddress, signal: AbortSignal): AsyncIterable<LogPart>;
   workers(): Promise<Worker[]>;
@@ -63,8 +66,15 @@ export interface LogPiece {
   readonly isComplete: boolean;
 }
 
-/** A token says who asks; without one the farm takes the caller for anyone. */
-export function apiClient(serverUrl: string, token?: string): ApiClient {
+export interface ApiClientOptions {
+  /** Says who asks; without one the farm takes the caller for anyone. */
+  readonly token?: string | undefined;
+  /** Authorities in PEM that are trusted besides the usual ones. */
+  readonly ca?: string | undefined;
+}
+
+export function apiClient(serverUrl: string, { token, ca }: ApiClientOptions = {}): ApiClient {
+  const fetchIt: Fetch = ca === undefined ? fetch : fetchTrusting(ca);
   const base = `${serverUrl.replace(/\/+$/, "")}/api/v1`;
 
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
@@ -72,7 +82,7 @@ export function apiClient(serverUrl: string, token?: string): ApiClient {
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     let response: Response;
     try {
-      response = await fetch(base + path, { ...init, headers });
+      response = await fetchIt(base + path, { ...init, headers });
     } catch (cause) {
       if (init.signal?.aborted === true) throw cause;
       throw new ServerUnreachable(serverUrl, cause);
@@ -94,6 +104,16 @@ export function apiClient(serverUrl: string, token?: string): ApiClient {
       `${base}${path} answered with something else than this version of grange expects. ` +
         `Is it a Grange server, and of the same version?\n${z.prettifyError(parsed.error)}`,
     );
+  };
+
+  const logAt = async (path: string, offset: number): Promise<LogPiece> => {
+    const response = await send(`${path}${path.includes("?") ? "&" : "?"}offset=${offset}`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return {
+      bytes,
+      nextOffset: Number(response.headers.get("x-next-offset") ?? offset + bytes.length),
+      isComplete: response.headers.get("x-log-complete") === "true",
+    };
   };
 
   const post = (body: unknown): RequestInit => ({
@@ -118,21 +138,12 @@ export function apiClient(serverUrl: string, token?: string): ApiClient {
     cancelGraph: (id) => ask(GraphSummary, `${graphPath(id)}/cancel`, post({})),
     job: (graph, name) => ask(JobDetail, jobPath(graph, name)),
     cancelJob: (graph, name) => ask(JobSummary, `${jobPath(graph, name)}/cancel`, post({})),
-    log: async (address, offset) => {
-      const response = await send(
-        `${runPath(address)}/log?offset=${offset}${batchQuery("&", address)}`,
-      );
-      const bytes = new Uint8Array(await response.arrayBuffer());
-      return {
-        bytes,
-        nextOffset: Number(response.headers.get("x-next-offset") ?? offset + bytes.length),
-        isComplete: response.headers.get("x-log-complete") === "true",
-      };
-    },
+    log: (address, offset) => logAt(`${runPath(address)}/log${batchQuery(address)}`, offset),
+    logAt,
     followLog: (address, signal) =>
       followLog(
         (headers) =>
-          send(`${runPath(address)}/log/events${batchQuery("?", address)}`, { headers, signal }),
+          send(`${runPath(address)}/log/events${batchQuery(address)}`, { headers, signal }),
         signal,
       ),
     workers: () => ask(z.array(Worker), "/workers"),
@@ -150,8 +161,8 @@ function jobPath(graph: string, name: string): string {
   return `${graphPath(graph)}/jobs/${encodeURIComponent(name)}`;
 }
 
-function batchQuery(sign: "?" | "&", { batch }: RunAddress): string {
-  return batch === undefined ? "" : `${sign}batch=${batch}`;
+function batchQuery({ batch }: RunAddress): string {
+  return batch === undefined ? "" : `?batch=${batch}`;
 }
 
 function runPath({ graph, job, run }: RunAddress): string {

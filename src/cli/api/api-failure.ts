@@ -1,5 +1,6 @@
 import { Failure } from "#api/failure.ts";
-import { Fault, type FaultCode } from "#core/fault.ts";
+import { Fault, type FaultCode, messageOf } from "#core/fault.ts";
+import { adviceOnTrust } from "#grpc/authorities.ts";
 
 export type Problem = NonNullable<Failure["error"]["problems"]>[number];
 
@@ -74,6 +75,9 @@ function reasonOf(cause: unknown): string {
   let reason: unknown = cause;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
   const code = (reason as NodeJS.ErrnoException | undefined)?.code;
+  const advice = adviceOnTrust(code);
+  if (advice !== undefined) return ` (${advice})`;
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return ` (${messageOf(reason)})`;
   if (code === "ECONNREFUSED") return " (nothing listens there)";
   return code === undefined ? "" : ` (${code})`;
 }

@@ -9,6 +9,8 @@ interface ServerOptions {
   readonly data?: string;
   readonly host?: string;
   readonly port?: number;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
   readonly allowOpen?: boolean;
   readonly logLevel: string;
   readonly endWithParent?: boolean;
@@ -19,6 +21,8 @@ export const describeServer: Describe = (command, program) => {
     .option("--data <dir>", "the data directory (GRANGE_DATA)")
     .option("--host <address>", "the address to listen on (GRANGE_HOST; default 127.0.0.1)")
     .option("--port <n>", "the port (GRANGE_PORT; default 8980; 0 takes any)", wholeNumber)
+    .option("--tls-cert <file>", "speak TLS with this certificate, in PEM (GRANGE_TLS_CERT)")
+    .option("--tls-key <file>", "the certificate's key (GRANGE_TLS_KEY)")
     .option("--allow-open", "listen where others can reach it, though nobody has to sign in")
     .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info")
     .addOption(command.createOption("--end-with-parent").hideHelp())
@@ -41,6 +45,8 @@ async function serve(options: ServerOptions, entry: string): Promise<never> {
         ...(options.data === undefined ? {} : { dataDir: options.data }),
         ...(options.host === undefined ? {} : { host: options.host }),
         ...(options.port === undefined ? {} : { port: options.port }),
+        ...(options.tlsCert === undefined ? {} : { tlsCert: options.tlsCert }),
+        ...(options.tlsKey === undefined ? {} : { tlsKey: options.tlsKey }),
         ...(options.allowOpen === undefined ? {} : { allowOpen: options.allowOpen }),
         ...(pages === undefined ? {} : { webDir: pages }),
       });

@@ -28,6 +28,7 @@ export async function runSshWorkers(
   const defaults = {
     server: config.workerServerUrl ?? config.serverUrl,
     token: config.workerToken,
+    ca: config.ca,
   };
   const wanted = wantedWorkers(options, defaults);
   const shared = {

@@ -1,4 +1,5 @@
 import { Fault } from "#core/fault.ts";
+import { readAuthorities } from "#grpc/authorities.ts";
 import { UsageError } from "../usage-error.ts";
 import type { WorkOptions } from "../work-here.ts";
 import type { Place } from "./other-machine.ts";
@@ -39,10 +40,7 @@ export function placeOf({ remoteDirectory, remoteNode }: SshOptions): Place {
 }
 
 /** What each of the machines is asked for. Throws a UsageError for what cannot be meant. */
-export function wantedWorkers(
-  options: SshOptions,
-  defaults: { readonly server: string; readonly token: string | undefined },
-): Wanted[] {
+export function wantedWorkers(options: SshOptions, defaults: Defaults): Wanted[] {
   const { name, stop, status, tunnel, data } = options;
   if (stop === true && status === true)
     throw new UsageError("--stop and --status are two commands");
@@ -63,10 +61,17 @@ export function wantedWorkers(
   return wanted;
 }
 
+/** What the environment says, for workers on other machines. */
+interface Defaults {
+  readonly server: string;
+  readonly token: string | undefined;
+  readonly ca: string | undefined;
+}
+
 function settingsOf(
   options: SshOptions,
   name: string,
-  { server, token }: { readonly server: string; readonly token: string | undefined },
+  { server, token, ca }: Defaults,
 ): WorkerSettings {
   const parsed = WorkerSettings.safeParse({
     server: options.server ?? server,
@@ -79,6 +84,7 @@ function settingsOf(
     hiddenPaths: options.hide ?? [],
     logLevel: options.logLevel,
     token,
+    ca: options.ca === undefined ? ca : readAuthorities(options.ca),
   });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -14,6 +14,8 @@ export const WorkerSettings = z.object({
   hiddenPaths: z.array(z.string()),
   logLevel: z.string(),
   token: z.string().optional(),
+  /** Authorities in PEM: the file that holds them here is not there. */
+  ca: z.string().optional(),
 });
 export type WorkerSettings = z.infer<typeof WorkerSettings>;
 

@@ -17,6 +17,8 @@ export interface FarmOptions {
   readonly dataDir: string;
   readonly logs: string;
   readonly port: number;
+  /** A file of an authority that the workers are to trust, besides those they trust anyway. */
+  readonly ca: string | undefined;
   readonly workers: readonly LocalWorker[];
   readonly onDeath: (name: string, how: string, restartInMs: number) => void;
 }
@@ -27,7 +29,7 @@ const serverGraceMs = 2_500;
 
 /** Starts a server and its workers as processes, and keeps them running. */
 export async function startFarmProcesses(options: FarmOptions): Promise<FarmProcesses> {
-  const { grange, dataDir, logs, workers, onDeath } = options;
+  const { grange, dataDir, logs, workers, ca, onDeath } = options;
   const command = (name: string, args: readonly string[]) => ({
     program: process.execPath,
     args: [...grange, ...args, "--end-with-parent"],
@@ -68,6 +70,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
               slots,
               data: join(dataDir, "worker"),
               hide: dataDir,
+              ...(ca === undefined ? {} : { ca }),
             }),
           ),
         ),

@@ -1,4 +1,5 @@
 import { availableParallelism, hostname } from "node:os";
+import { readAuthorities } from "#grpc/authorities.ts";
 import { apiClient } from "../api/api-client.ts";
 import type { Program } from "../command-list.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
@@ -63,11 +64,14 @@ async function runFarm(
     { hostname: hostname(), cores: availableParallelism() },
     options.workers,
   );
+  // Whoever signed it, the server is our own; unless somebody said whom to trust.
+  const ownCertificate = config.ca === undefined ? config.tlsCert : undefined;
   const farm = await startFarmProcesses({
     grange: grangeCommand(program.entry),
     dataDir: data.path,
     logs: data.logs,
     port: options.port,
+    ca: ownCertificate,
     workers,
     onDeath: (name, how, ms) => {
       notes.line(`The ${name} ended (${how}); starting it again in ${durationText(ms)}.`);
@@ -82,7 +86,10 @@ async function runFarm(
     const outlet = options.json === true ? notes : answer;
     outlet.line(`The farm: ${outlet.paint.bold(farm.url)}`);
 
-    const api = apiClient(farm.url, config.token);
+    const api = apiClient(farm.url, {
+      token: config.token,
+      ca: ownCertificate === undefined ? config.ca : readAuthorities(ownCertificate),
+    });
     const submitted = await submit(api, submission);
     const view = await watchGraph({ api, terminal }, submitted.id, signals.asked);
     const isOver = view.graph.state !== "running";

@@ -1,8 +1,8 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import { type Duration, durationMs, timestampDate } from "@bufbuild/protobuf/wkt";
 import { z } from "zod";
 import { boundFindings } from "#actions/findings.ts";
-import { fromDigestMessage } from "#cas/digest-message.ts";
+import { digestFunctionFrom, fromDigestMessage } from "#cas/digest-message.ts";
 import { Fault } from "#core/fault.ts";
 import { isKeepable, keepableText } from "#core/keepable-text.ts";
 import { Platform } from "#core/platform.ts";
@@ -86,10 +86,12 @@ export function leaseMessage(lease: Lease): MessageInitShape<typeof LeaseSchema>
 
 export function reportFrom(finished: Finished, worker: string): FinishReport {
   const { result, usage } = finished;
+  const digestFunction = digestFunctionFrom(finished.digestFunction);
   return {
     lease: leaseFrom(finished.lease),
     outcome: outcomeFrom(finished.outcome),
     exitCode: result?.exitCode,
+    startedAt: startIn(result),
     result: result === undefined ? undefined : resultBytes(result, worker),
     usage:
       usage === undefined
@@ -101,10 +103,18 @@ export function reportFrom(finished: Finished, worker: string): FinishReport {
             measuredBy: keepableText(usage.measuredBy, 64),
           },
     message: finished.message,
+    digestFunction,
     missingInputs: finished.missingInputs.map((digest) =>
-      fromDigestMessage(digest, "a missing input"),
+      fromDigestMessage(digest, "a missing input", digestFunction),
     ),
   };
+}
+
+/** Undefined when it is not said, or is no time. */
+function startIn(result: ActionResult | undefined): Date | undefined {
+  const at = result?.executionMetadata?.executionStartTimestamp;
+  const date = at === undefined ? undefined : timestampDate(at);
+  return date === undefined || Number.isNaN(date.getTime()) ? undefined : date;
 }
 
 /** Clients account for the phases of a result only when it names its worker. */

@@ -4,15 +4,18 @@ import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufb
 import { anyUnpack, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { everybody } from "#access/principal.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { type Digest, emptyDigest } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
-import { aQueue } from "#execution/execution.fixture.ts";
+import { aQueue, movableClock, silent } from "#execution/execution.fixture.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { grpcServer } from "#grpc/server.ts";
+import { askingNotes } from "#invocations/asking-notes.ts";
+import { operationDesk } from "#invocations/operation-desk.ts";
 import {
   ActionResultSchema,
   ActionSchema,
@@ -32,19 +35,25 @@ import {
   Workers,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
+import { grpcCallers } from "./caller.ts";
 import { executionService } from "./execution-service.ts";
 import { workersService } from "./workers-service.ts";
 
 const db = await freshDb();
 const blobs = memoryBlobStore();
-const queue = await aQueue(db);
+const clock = movableClock();
+const queue = await aQueue(db, { clock });
+const operations = await operationDesk({ db, queue, clock, logger: silent });
+const notes = askingNotes({ db, clock, logger: silent });
 const server = grpcServer({
   methods: [
     ...workersService({ queue, blobs }),
     ...executionService({
-      queue,
+      operations,
+      notes,
       blobs,
-      scopeOf: () => ({ project: "p", domain: protectedDomain }),
+      callers: grpcCallers({ identify: async () => everybody }),
+      domain: protectedDomain,
       lookUpResult: async () => undefined,
       defaultTimeoutMs: 60_000,
     }),
@@ -57,6 +66,8 @@ const channel = new GrpcChannel({ url: `http://127.0.0.1:${port}` });
 afterAll(async () => {
   await channel.stop();
   await server.stop();
+  await operations.stop();
+  await notes.stop();
   await queue.stop();
   await db.close();
 });
@@ -142,7 +153,7 @@ test("an action goes from a client through the queue to a worker and back", asyn
   expect(log).toMatchObject({ accepted: true, nextOffset: 3n });
   expect(verdicts).toEqual([FinishResponse_Verdict.PUBLISHED]);
   expect(new Set(operations.map(({ name }) => name)).size).toBe(1);
-  expect(operations[0]?.name).toMatch(/^executions\//);
+  expect(operations[0]?.name).toMatch(/^operations\//);
   expect(operations.map(stageOf).at(-1)).toBe(ExecutionStage_Value.COMPLETED);
   const response = responseOf(operations.at(-1));
   expect(response?.status?.code ?? Code.OK).toBe(Code.OK);

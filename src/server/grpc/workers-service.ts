@@ -1,8 +1,8 @@
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
-import type { Digest } from "#core/digest.ts";
+import { fromDigestMessage, functionValueOf, toDigestMessage } from "#cas/digest-message.ts";
+import { type Digest, functionOf } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import type { LeasedExecution, WorkerProcess } from "#execution/lease.ts";
@@ -151,6 +151,7 @@ async function prepareWork(
         work.push({
           lease: leaseMessage(each.lease),
           actionDigest: toDigestMessage(each.actionDigest),
+          digestFunction: functionValueOf(each.actionDigest),
           action: found.action,
           command: found.command,
           timeout: durationFromMs(each.timeoutMs),
@@ -176,7 +177,7 @@ async function actionAndCommand(
   let commandDigest: Digest;
   try {
     const { commandDigest: message } = fromBinary(ActionSchema, action);
-    commandDigest = fromDigestMessage(message, "its command");
+    commandDigest = fromDigestMessage(message, "its command", functionOf(actionDigest));
   } catch (reason) {
     return { kind: "unreadable", message: `its action cannot be read: ${messageOf(reason)}` };
   }

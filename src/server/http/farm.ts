@@ -13,7 +13,10 @@ import type { Worker } from "#api/worker.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
 import type { AccessFarm } from "./access-farm.ts";
+import type { CacheFarm } from "./cache-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
+import type { DrainFarm } from "./drain-farm.ts";
+import type { InvocationFarm } from "./invocation-farm.ts";
 import type { ManifestFarm } from "./manifest-farm.ts";
 import type { RerunFarm } from "./rerun-farm.ts";
 import type { SearchFarm } from "./search-farm.ts";
@@ -53,18 +56,21 @@ export interface RunName {
  */
 export interface Farm
   extends AccessFarm,
+    CacheFarm,
     CatalogFarm,
     WaitingFarm,
     ManifestFarm,
     SearchFarm,
     TimesFarm,
-    RerunFarm {
+    RerunFarm,
+    InvocationFarm,
+    DrainFarm {
   readonly version: string;
   readonly startedAt: Date;
   /** For people: `PostgreSQL 18.4, embedded`. */
   readonly database: string;
   repositories(): Promise<Repository[]>;
-  graphs(repository: string | undefined, page: Page): Promise<GraphSummary[]>;
+  graphs(repository: string | undefined, page: Page, commit?: string): Promise<GraphSummary[]>;
   submitGraph(
     request: SubmitGraph,
     by: Principal,

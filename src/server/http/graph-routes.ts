@@ -12,6 +12,7 @@ const mostInAList = 200;
 
 const PageQuery = z.object({
   repository: z.string().optional(),
+  commit: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(mostInAList).default(50),
   before: z.string().optional(),
 });
@@ -25,8 +26,9 @@ export function graphRoutes(farm: Farm): Hono {
   routes.get("/graphs", async (c) => {
     const query = PageQuery.safeParse(c.req.query());
     if (!query.success) throw new Fault("invalid_argument", z.prettifyError(query.error));
-    const page: Page = { limit: query.data.limit, before: query.data.before };
-    return c.json(await farm.graphs(query.data.repository, page));
+    const { repository, commit, limit, before } = query.data;
+    const page: Page = { limit, before };
+    return c.json(await farm.graphs(repository, page, commit));
   });
 
   routes.post("/graphs", async (c) => {

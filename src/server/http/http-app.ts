@@ -2,11 +2,16 @@ import { Hono } from "hono";
 import type { Logger } from "pino";
 import { Fault } from "#core/fault.ts";
 import { accessRoutes } from "./access-routes.ts";
+import { blobRoutes } from "./blob-routes.ts";
+import { cacheRoutes } from "./cache-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
+import { drainRoutes } from "./drain-routes.ts";
+import { executionRoutes } from "./execution-routes.ts";
 import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
 import { graphRoutes } from "./graph-routes.ts";
 import { isOurHost } from "./host-guard.ts";
+import { invocationRoutes } from "./invocation-routes.ts";
 import { jobRoutes } from "./job-routes.ts";
 import { requireJson } from "./json-body.ts";
 import { manifestRoutes } from "./manifest-routes.ts";
@@ -40,6 +45,8 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
     c.header("x-content-type-options", "nosniff");
     c.header("referrer-policy", "same-origin");
     c.header("x-frame-options", "DENY");
+    // What a build made is allowed even less.
+    if (c.res.headers.has("content-security-policy")) return;
     c.header(
       "content-security-policy",
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -63,6 +70,7 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   api.route("/", graphRoutes(farm));
   api.route("/", jobRoutes(farm));
   api.route("/", workerRoutes(farm));
+  api.route("/", drainRoutes(farm));
   api.route("/", waitingRoutes(farm));
   api.route("/", manifestRoutes(farm));
   api.route("/", reportRoutes(farm));
@@ -70,7 +78,11 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   api.route("/", timesRoutes(farm));
   api.route("/", accessRoutes(farm));
   api.route("/", catalogRoutes(farm));
+  api.route("/", cacheRoutes(farm));
   api.route("/", rerunRoutes(farm));
+  api.route("/", invocationRoutes(farm));
+  api.route("/", executionRoutes(farm));
+  api.route("/", blobRoutes(farm));
   api.all("*", (c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);
   });

@@ -6,6 +6,13 @@
  */
 export type MetricFamily =
   | {
+      /** Only goes up. Its name is without the `_total` that its samples have. */
+      readonly kind: "counter";
+      readonly name: string;
+      readonly help: string;
+      readonly samples: readonly Sample[];
+    }
+  | {
       readonly kind: "gauge";
       readonly name: string;
       readonly help: string;
@@ -34,6 +41,11 @@ function familyText(family: MetricFamily): string {
   const { name, help, kind } = family;
   const lines = [`# HELP ${name} ${escapedHelp(help)}`, `# TYPE ${name} ${kind}`];
   switch (family.kind) {
+    case "counter":
+      for (const { labels = {}, value } of family.samples) {
+        lines.push(`${name}_total${labelsText(labels)} ${numberText(value)}`);
+      }
+      break;
     case "gauge":
       for (const { labels = {}, value } of family.samples) {
         lines.push(`${name}${labelsText(labels)} ${numberText(value)}`);

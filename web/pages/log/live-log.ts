@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { listen } from "../../farm/event-stream.ts";
+import { atLog } from "./at-log.ts";
 import { type Chunk, freshText, lastChunk } from "./fresh-text.ts";
 import { incompleteTail } from "./incomplete-tail.ts";
 import { LogLines } from "./log-lines.ts";
@@ -86,7 +87,7 @@ export class LiveLog {
     let start = next;
     let attempt = from;
     return listen({
-      url: () => `${this.#url}/events?attempt=${attempt}&offset=${this.#last?.offset ?? start}`,
+      url: () => atLog(this.#url, "/events", { attempt, offset: this.#last?.offset ?? start }),
       types: ["log", "restart", "end"],
       isOver: () => this.#ended,
       onEvent: (data, type) => {

@@ -1,4 +1,5 @@
 import { failureOf, reach } from "../../farm/ask.ts";
+import { atLog } from "./at-log.ts";
 
 /** Where reading ended, in bytes, and whether the log ends there. */
 export interface LogEnd {
@@ -17,7 +18,8 @@ export async function* readLog(
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, LogEnd> {
   for (let offset = 0; ; ) {
-    const response = await reach(`${url}?offset=${offset}`, signal === undefined ? {} : { signal });
+    const share = atLog(url, "", { offset });
+    const response = await reach(share, signal === undefined ? {} : { signal });
     if (!response.ok || response.body === null) throw await failureOf(response);
     const begun = offset;
     const reader = response.body.getReader();

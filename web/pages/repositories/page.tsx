@@ -31,6 +31,9 @@ export function RepositoriesPage() {
     return (
       <EmptyState title="No graphs yet" command="grange submit . --rev HEAD">
         A graph is the work of one commit. Run this in a Git repository, and its graph appears here.
+        Bazel, ccache and other build tools can use this farm, too:{" "}
+        <Link to="/connect">point yours here</Link>, and see its{" "}
+        <Link to="/invocations">invocations</Link>.
       </EmptyState>
     );
   }

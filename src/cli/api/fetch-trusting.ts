@@ -1,0 +1,38 @@
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import { withUsualAuthorities } from "#grpc/authorities.ts";
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/**
+ * Like `fetch`, and trusts further authorities. Node's own can be told of them only
+ * before the process starts.
+ */
+export function fetchTrusting(ca: string): Fetch {
+  const agent = new Agent({ ca: withUsualAuthorities(ca), keepAlive: true });
+  return async (url, init) => {
+    if (!url.startsWith("https:")) return fetch(url, init);
+    const { method = "GET", body, signal } = init;
+    const headers = Object.fromEntries(new Headers(init.headers));
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = request(url, { agent, method, headers, ...(signal ? { signal } : {}) });
+      asked.once("error", reject);
+      asked.once("response", resolve);
+      asked.end(body ?? undefined);
+    });
+    // Else an answer that breaks off later would end the process.
+    response.on("error", () => {});
+    const status = response.statusCode ?? 500;
+    const hasBody = ![204, 205, 304].includes(status);
+    if (!hasBody) response.resume();
+    // A Response refuses even an empty body where none may be.
+    return new Response(hasBody ? (Readable.toWeb(response) as ReadableStream<Uint8Array>) : null, {
+      status,
+      headers: Object.entries(response.headers).flatMap(([name, value]): [string, string][] =>
+        [value ?? []].flat().map((each) => [name, each]),
+      ),
+    });
+  };
+}

@@ -1,0 +1,86 @@
+import type { ExecutionDetail } from "#api/execution.ts";
+import { invocationCalls } from "../api/invocation-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { exitCodes } from "../exit-code.ts";
+import { printLog } from "../print-log.ts";
+import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
+import { durationText } from "../terminal/duration-text.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+
+interface ExecutionOptions extends CommonOptions {
+  readonly log?: boolean;
+  readonly stderr?: boolean;
+}
+
+export const describeExecution: Describe = (command) => {
+  speaksToServer(command)
+    .argument("<id>", "the execution's id")
+    .option("--log", "print what it wrote to stdout")
+    .option("--stderr", "print what it wrote to stderr")
+    .action((id: string, options: ExecutionOptions) =>
+      inSession(options, async (session) => {
+        if (options.stderr === true) return printStream(session, id, "stderr", options);
+        if (options.log === true) return printStream(session, id, "stdout", options);
+        const execution = await invocationCalls(session.api).execution(id);
+        return answer(session, options, execution, () => linesOf(execution));
+      }),
+    );
+  withExamples(command, [
+    ["what it is, how it went, and where its outputs are", "execution 0f6a9d0b-…"],
+    ["why it failed", "execution 0f6a9d0b-… --stderr"],
+  ]);
+};
+
+async function printStream(
+  session: Session,
+  id: string,
+  stream: "stdout" | "stderr",
+  options: ExecutionOptions,
+) {
+  const parts = invocationCalls(session.api).log(id, stream);
+  if (options.json !== true) {
+    await printLog(parts, session.terminal);
+    return exitCodes.ok;
+  }
+  const pieces: Uint8Array[] = [];
+  for await (const bytes of parts) pieces.push(bytes);
+  const text = Buffer.concat(pieces).toString();
+  return answer(session, options, { id, stream, text }, () => []);
+}
+
+function linesOf(execution: ExecutionDetail): string[] {
+  const { askedBy, command, finishedAt, message, outcome, outputs, startedAt, waiting, worker } =
+    execution;
+  const [asker] = askedBy;
+  const name = [asker?.mnemonic ?? "", asker?.target ?? ""].filter((word) => word !== "").join(" ");
+  const state = outcome ?? (execution.state === "leased" ? "executing" : execution.state);
+  const exit = execution.exitCode === null ? "" : `, exit ${execution.exitCode}`;
+  const took =
+    startedAt === null || finishedAt === null
+      ? ""
+      : `, ${durationText(Date.parse(finishedAt) - Date.parse(startedAt))}`;
+  return [
+    `${name === "" ? `action ${execution.actionDigest}` : printableLine(name)}: ${state}${exit}${took}${worker === null ? "" : ` on ${worker}`}`,
+    ...(waiting === null ? [] : [`it ${printableLine(waiting.sentence)}`]),
+    ...(message === "" ? [] : [printableLine(message)]),
+    ...(asker === undefined || asker.invocation === ""
+      ? []
+      : [`invocation ${printableLine(asker.invocation)}`]),
+    ...(command === null ? [] : ["", "command", ...command.arguments.map(indented)]),
+    ...(outputs.length === 0 ? [] : ["", "outputs", ...outputs.map(outputLine)]),
+  ];
+}
+
+const indented = (text: string) => `  ${printableLine(text)}`;
+
+function outputLine(output: ExecutionDetail["outputs"][number]): string {
+  switch (output.kind) {
+    case "file":
+      return `${indented(output.path)}  /api/v1/blobs/${output.blob}`;
+    case "directory":
+      return `${indented(output.path)}/  /api/v1/blobs/${output.tree}/tree`;
+    case "symlink":
+      return indented(`${output.path} -> ${output.target}`);
+  }
+}

@@ -1,0 +1,77 @@
+import type { InvocationAction, InvocationDetail } from "#api/invocation.ts";
+import { invocationCalls } from "../api/invocation-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { countsText, invocationTitle } from "../invocation-words.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { durationText } from "../terminal/duration-text.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+
+interface InvocationOptions extends CommonOptions {
+  readonly project: string;
+  readonly cancel?: boolean;
+}
+
+/** More failures nobody reads in a terminal. */
+const mostFailed = 100;
+
+export const describeInvocation: Describe = (command) => {
+  speaksToServer(command)
+    .argument("<id>", "the invocation's id, as its tool prints it")
+    .option("--project <name>", "its project, which tools call an instance", "default")
+    .option("--cancel", "cancel it: what it waits for ends, what it asks for later is refused")
+    .action((id: string, options: InvocationOptions) =>
+      inSession(options, async (session) => {
+        const calls = invocationCalls(session.api);
+        const { project } = options;
+        const invocation =
+          options.cancel === true
+            ? await calls.cancel(id, project)
+            : await calls.invocation(id, project);
+        const failed =
+          invocation.counts.failed === 0 ? [] : await calls.failedActions(id, project, mostFailed);
+        const shown = { ...invocation, failedActions: failed };
+        return answer(session, options, shown, () => linesOf(invocation, failed));
+      }),
+    );
+  withExamples(command, [
+    [
+      "how it went, what failed, and what it waits for",
+      "invocation 6a0fd2de-1d4f-4b6c-9f0b-0f6a9d0b8a11",
+    ],
+    ["end it, in a project of its own", "invocation 6a0fd2de-… --project app --cancel"],
+  ]);
+};
+
+function linesOf(invocation: InvocationDetail, failed: readonly InvocationAction[]): string[] {
+  const { build, counts, events, state, waiting } = invocation;
+  const ms = Date.parse(invocation.endedAt) - Date.parse(invocation.startedAt);
+  const exit = build?.exitName ? ` (${build.exitName}, exit ${build.exitCode ?? "?"})` : "";
+  const told = [
+    `${invocationTitle(invocation)}: ${state}${exit}, ${durationText(ms)}`,
+    countsText(counts),
+    ...(build?.commit
+      ? [`commit ${build.commit}${build.branch ? ` of ${build.branch}` : ""}`]
+      : []),
+    ...(waiting === null ? [] : [waiting]),
+    ...(events?.failure ? [events.failure] : []),
+  ];
+  const table = failed.length === 0 ? [] : ["", ...failedLines(counts.failed, failed)];
+  return [...told.map((line) => printableLine(line)), ...table];
+}
+
+function failedLines(count: number, failed: readonly InvocationAction[]): string[] {
+  return [
+    ...tableLines([
+      ["failed", "mnemonic", "outcome", "execution"],
+      ...failed.map(({ target, actionDigest, mnemonic, outcome, exitCode, executionId }) => [
+        printableLine(target === "" ? actionDigest : target),
+        printableLine(mnemonic),
+        `${outcome ?? "failed"}${exitCode ? `, exit ${exitCode}` : ""}`,
+        executionId ?? "",
+      ]),
+    ]),
+    ...(count > failed.length ? [`and ${count - failed.length} more`] : []),
+  ];
+}

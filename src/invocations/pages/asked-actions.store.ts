@@ -1,0 +1,126 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { type Sql, sql } from "#db/sql.ts";
+import { Outcome } from "#execution/execution.ts";
+import type { ActionCursor } from "./action-cursor.ts";
+import type { InvocationName } from "./invocation-row.store.ts";
+
+const AskedAction = z.object({
+  kind: z.enum(["hit", "operation"]),
+  key: z.string(),
+  micros: z.string(),
+  at: z.date(),
+  actionDigest: z.string(),
+  targetId: z.string(),
+  mnemonic: z.string(),
+  configurationId: z.string(),
+  executionId: z.uuid().nullable(),
+  joined: z.boolean(),
+  finishedAt: z.date().nullable(),
+  outcome: Outcome.nullable(),
+  exitCode: z.number().nullable(),
+  worker: z.string().nullable(),
+});
+/** What an invocation asked for, as its own rows tell it: an answer of the cache, or an operation. */
+export type AskedAction = z.infer<typeof AskedAction>;
+
+/** Which of an invocation's actions: by what its rows say, in the order in which they were asked for. */
+export interface AskedActionQuery extends InvocationName {
+  readonly which: "all" | "hits" | "open" | "succeeded" | "failed";
+  /** A part of the target's or the mnemonic's name. */
+  readonly text: string | undefined;
+  readonly after: ActionCursor | undefined;
+  readonly limit: number;
+}
+
+/** The next actions in order. Of an execution that was asked for twice, the first operation stands for both. */
+export function askedActions(tx: Tx, query: AskedActionQuery): Promise<AskedAction[]> {
+  const { which, limit } = query;
+  const sources = [
+    ...(which === "all" || which === "hits" ? [hits(query)] : []),
+    ...(which === "hits" ? [] : [operations(query)]),
+  ].map((source) => sql`(${source})`);
+  const all = sources.reduce((one, other) => sql`${one} union all ${other}`);
+  return tx.many(
+    AskedAction,
+    sql`select * from (${all}) as asked order by at, kind, key collate "C" limit ${limit}`,
+  );
+}
+
+function hits({ project, id, text, after, limit }: AskedActionQuery): Sql {
+  const at = sql`looked_up_at`;
+  const digest = sql`action_digest collate "C"`;
+  const conditions = [
+    sql`project = ${project} and invocation = ${id} and hit`,
+    ...(text === undefined ? [] : [named(text)]),
+    ...(after === undefined
+      ? []
+      : [
+          after.kind === "hit"
+            ? sql`(${at}, ${digest}) > (${timeOf(after)}, ${after.key})`
+            : sql`${at} > ${timeOf(after)}`,
+        ]),
+  ];
+  return sql`
+    select 'hit' as kind, action_digest as key, ${microsOf(at)} as micros, ${at} as at,
+      action_digest as "actionDigest", target_id as "targetId", action_mnemonic as mnemonic,
+      configuration_id as "configurationId", null::uuid as "executionId", false as joined,
+      null::timestamptz as "finishedAt", null as outcome, null::integer as "exitCode", null as worker
+    from cache_lookup
+    where ${conditions.reduce(both)}
+    order by ${at}, ${digest} limit ${limit}
+  `;
+}
+
+function operations({ project, id, which, text, after, limit }: AskedActionQuery): Sql {
+  const at = sql`requested_at`;
+  const conditions = [
+    sql`project = ${project} and invocation = ${id}`,
+    ...outcomeIs[which],
+    ...(text === undefined ? [] : [named(text)]),
+    ...(after === undefined
+      ? []
+      : [
+          after.kind === "operation"
+            ? sql`(${at}, id) > (${timeOf(after)}, ${after.key}::uuid)`
+            : // Of the same time, hits come first.
+              sql`${at} >= ${timeOf(after)}`,
+        ]),
+    sql`not exists (
+      select from operation as before
+      where before.execution_id = operation.execution_id and before.project = operation.project
+        and before.invocation = operation.invocation
+        and (before.requested_at, before.id) < (operation.requested_at, operation.id))`,
+  ];
+  return sql`
+    select 'operation' as kind, id::text as key, ${microsOf(at)} as micros, ${at} as at,
+      action_digest as "actionDigest", target_id as "targetId", action_mnemonic as mnemonic,
+      configuration_id as "configurationId", execution_id as "executionId", joined,
+      finished_at as "finishedAt", outcome, exit_code as "exitCode", worker
+    from operation
+    where ${conditions.reduce(both)}
+    order by ${at}, id limit ${limit}
+  `;
+}
+
+const outcomeIs: Readonly<Record<AskedActionQuery["which"], readonly Sql[]>> = {
+  all: [],
+  hits: [],
+  open: [sql`outcome is null`],
+  succeeded: [sql`outcome = 'succeeded'`],
+  failed: [sql`outcome <> 'succeeded'`],
+};
+
+const both = (one: Sql, other: Sql) => sql`${one} and ${other}`;
+
+function named(text: string): Sql {
+  return sql`strpos(lower(target_id || ' ' || action_mnemonic), ${text.toLowerCase()}) > 0`;
+}
+
+function microsOf(column: Sql): Sql {
+  return sql`((extract(epoch from ${column}) * 1000000)::bigint)::text`;
+}
+
+function timeOf({ micros }: ActionCursor): Sql {
+  return sql`(timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond')`;
+}

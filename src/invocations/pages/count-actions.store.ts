@@ -1,0 +1,99 @@
+import { z } from "zod";
+import type { InvocationCounts } from "#api/invocation.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { type ExecutionStanding, executionStandings } from "#execution/execution-standing.store.ts";
+import type { InvocationName } from "./invocation-row.store.ts";
+import { openState } from "./open-state.ts";
+
+const Ended = z.object({
+  project: z.string(),
+  id: z.string(),
+  succeeded: z.number(),
+  failed: z.number(),
+  hits: z.number(),
+});
+const Open = z.object({ project: z.string(), id: z.string(), executionId: z.string() });
+
+/** So many of what is open are looked up in the queue; the rest counts as queued, as it will be. */
+const mostLookedUp = 5_000;
+
+const keyOf = ({ project, id }: InvocationName) => `${project} ${id}`;
+
+/**
+ * How the actions of some invocations stand.
+ *
+ * What is over is counted along an index, without a look at the operations themselves; an execution
+ * counts once, however often it was asked for. Only what is open is looked up in the queue.
+ */
+export async function countActions(
+  tx: Tx,
+  names: readonly InvocationName[],
+): Promise<ReadonlyMap<string, InvocationCounts>> {
+  if (names.length === 0) return new Map();
+  const asked = sql`
+    unnest(${names.map(({ project }) => project)}::text[], ${names.map(({ id }) => id)}::text[])
+      as asked (project, id)
+  `;
+  const ended = await tx.many(
+    Ended,
+    sql`
+      select asked.project, asked.id,
+        (select count(*) from (
+          select distinct execution_id from operation
+          where project = asked.project and invocation = asked.id and outcome = 'succeeded') as o
+        )::int as succeeded,
+        (select count(*) from (
+          select distinct execution_id from operation
+          where project = asked.project and invocation = asked.id and outcome is not null
+            and outcome <> 'succeeded') as o
+        )::int as failed,
+        (select count(*) from cache_lookup
+          where project = asked.project and invocation = asked.id and hit)::int as hits
+      from ${asked}
+    `,
+  );
+  const open = await tx.many(
+    Open,
+    sql`
+      select distinct asked.project, asked.id, operation.execution_id as "executionId"
+      from ${asked}
+      join operation on operation.project = asked.project and operation.invocation = asked.id
+      where operation.outcome is null
+      order by "executionId"
+    `,
+  );
+  const lookedUp = open.slice(0, mostLookedUp).map(({ executionId }) => executionId);
+  const standings = new Map<string, ExecutionStanding>(
+    (await executionStandings(tx, lookedUp)).map((standing) => [standing.id, standing]),
+  );
+  const counts = new Map<string, InvocationCounts>(
+    ended.map(({ project, id, ...settled }) => [
+      keyOf({ project, id }),
+      { ...settled, queued: 0, executing: 0 },
+    ]),
+  );
+  open.forEach(({ executionId, ...name }, position) => {
+    const count = counts.get(keyOf(name));
+    if (count === undefined) return;
+    const state =
+      position < lookedUp.length ? openState(standings.get(executionId)) : ("queued" as const);
+    counts.set(keyOf(name), { ...count, [state]: count[state] + 1 });
+  });
+  return counts;
+}
+
+export const noActions: InvocationCounts = {
+  hits: 0,
+  queued: 0,
+  executing: 0,
+  succeeded: 0,
+  failed: 0,
+};
+
+export function countsOf(
+  counts: ReadonlyMap<string, InvocationCounts>,
+  name: InvocationName,
+): InvocationCounts {
+  return counts.get(keyOf(name)) ?? noActions;
+}

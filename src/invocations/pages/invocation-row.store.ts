@@ -1,0 +1,85 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { type Sql, sql } from "#db/sql.ts";
+
+/** An invocation's id is its tool's own: it names one within a project only. */
+export interface InvocationName {
+  readonly project: string;
+  readonly id: string;
+}
+
+const Row = z.object({
+  project: z.string(),
+  id: z.string(),
+  correlatedId: z.string(),
+  principal: z.string(),
+  toolName: z.string(),
+  toolVersion: z.string(),
+  firstSeenAt: z.date(),
+  lastSeenAt: z.date(),
+  cancelledAt: z.date().nullable(),
+});
+export type InvocationRow = z.infer<typeof Row>;
+
+const columns = sql`
+  project, id, correlated_id as "correlatedId", principal, tool_name as "toolName",
+  tool_version as "toolVersion", first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt",
+  cancelled_at as "cancelledAt"
+`;
+
+export async function invocationRow(
+  tx: Tx,
+  { project, id }: InvocationName,
+): Promise<InvocationRow | undefined> {
+  const [row] = await tx.many(
+    Row,
+    sql`select ${columns} from invocation where project = ${project} and id = ${id}`,
+  );
+  return row;
+}
+
+/** Those of the invocations that are known, the newest first. */
+export function invocationRows(tx: Tx, names: readonly InvocationName[]): Promise<InvocationRow[]> {
+  return tx.many(
+    Row,
+    sql`
+      select ${columns} from invocation
+      where (project, id) in (
+        select asked.project, asked.id from unnest(
+          ${names.map(({ project }) => project)}::text[], ${names.map(({ id }) => id)}::text[]
+        ) as asked (project, id))
+      order by first_seen_at desc, id
+    `,
+  );
+}
+
+export interface InvocationListing {
+  readonly project: string | undefined;
+  /** Go on after this one. */
+  readonly before: InvocationName | undefined;
+  readonly limit: number;
+}
+
+/** Invocations, the newest first. */
+export function listInvocations(
+  tx: Tx,
+  { project, before, limit }: InvocationListing,
+): Promise<InvocationRow[]> {
+  const conditions: Sql[] = [sql`true`];
+  if (project !== undefined) conditions.push(sql`project = ${project}`);
+  if (before !== undefined) {
+    // Two halves, as one goes down and the other up.
+    const first = sql`(select first_seen_at from invocation where project = ${before.project} and id = ${before.id})`;
+    conditions.push(
+      sql`first_seen_at <= ${first} and (first_seen_at < ${first} or (id, project) > (${before.id}, ${before.project}))`,
+    );
+  }
+  const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+  return tx.many(
+    Row,
+    sql`
+      select ${columns} from invocation where ${where}
+      order by first_seen_at desc, id, project limit ${limit}
+    `,
+  );
+}

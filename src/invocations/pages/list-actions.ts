@@ -1,0 +1,82 @@
+import type {
+  InvocationAction,
+  InvocationActionState,
+  InvocationActions,
+} from "#api/invocation.ts";
+import type { Tx } from "#db/db.ts";
+import { type ExecutionStanding, executionStandings } from "#execution/execution-standing.store.ts";
+import { formatActionCursor, parseActionCursor } from "./action-cursor.ts";
+import { type AskedAction, type AskedActionQuery, askedActions } from "./asked-actions.store.ts";
+import type { InvocationName } from "./invocation-row.store.ts";
+import { openState } from "./open-state.ts";
+
+export interface ActionListing extends InvocationName {
+  readonly state: InvocationActionState | undefined;
+  readonly text: string | undefined;
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** What is open is queued or executes: which of them, only the queue knows. */
+const whichOf: Readonly<Record<InvocationActionState, AskedActionQuery["which"]>> = {
+  hit: "hits",
+  queued: "open",
+  executing: "open",
+  succeeded: "succeeded",
+  failed: "failed",
+};
+
+/** So often a list looks on for actions of a state that the rows do not tell, before it answers with what it has. */
+const mostLooks = 20;
+
+/** The next actions of an invocation, in the order in which they were asked for. */
+export async function listActions(tx: Tx, listing: ActionListing): Promise<InvocationActions> {
+  const { project, id, state, limit } = listing;
+  const text = listing.text === "" ? undefined : listing.text;
+  const which = state === undefined ? "all" : whichOf[state];
+  const found: InvocationAction[] = [];
+  let after = listing.after === undefined ? undefined : parseActionCursor(listing.after);
+  for (let look = 0; look < mostLooks; look++) {
+    const rows = await askedActions(tx, { project, id, which, text, after, limit });
+    const open = rows.flatMap(({ executionId }) => executionId ?? []);
+    const standings = new Map<string, ExecutionStanding>(
+      (await executionStandings(tx, open)).map((standing) => [standing.id, standing]),
+    );
+    for (const row of rows) {
+      after = row;
+      const action = actionOf(row, standings.get(row.executionId ?? ""));
+      if (state === undefined || action.state === state) found.push(action);
+      if (found.length === limit) return { actions: found, next: formatActionCursor(row) };
+    }
+    if (rows.length < limit) return { actions: found, next: null };
+  }
+  return { actions: found, next: after === undefined ? null : formatActionCursor(after) };
+}
+
+/** What the operation noted comes first: others may still wait for what this invocation gave up. */
+function actionOf(row: AskedAction, standing: ExecutionStanding | undefined): InvocationAction {
+  return {
+    actionDigest: row.actionDigest,
+    target: row.targetId,
+    mnemonic: row.mnemonic,
+    configuration: row.configurationId,
+    state: stateOf(row, standing),
+    executionId: row.executionId,
+    joined: row.joined,
+    requestedAt: row.at.toISOString(),
+    startedAt: standing?.startedAt?.toISOString() ?? null,
+    finishedAt: (row.finishedAt ?? standing?.finishedAt)?.toISOString() ?? null,
+    worker: row.worker ?? standing?.worker ?? null,
+    outcome: row.outcome ?? standing?.outcome ?? null,
+    exitCode: row.exitCode ?? standing?.exitCode ?? null,
+  };
+}
+
+function stateOf(
+  { kind, outcome }: AskedAction,
+  standing: ExecutionStanding | undefined,
+): InvocationActionState {
+  if (kind === "hit") return "hit";
+  if (outcome === null) return openState(standing);
+  return outcome === "succeeded" ? "succeeded" : "failed";
+}

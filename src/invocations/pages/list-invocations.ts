@@ -1,0 +1,58 @@
+import type { InvocationList } from "#api/invocation.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { buildsOfCommit } from "../build-events/read-builds.store.ts";
+import { formatInvocationCursor, parseInvocationCursor } from "./invocation-cursor.ts";
+import {
+  type InvocationName,
+  type InvocationRow,
+  invocationRows,
+  listInvocations,
+} from "./invocation-row.store.ts";
+import { summariesOf } from "./summaries.ts";
+
+export interface InvocationQuery {
+  readonly project: string | undefined;
+  readonly commit: string | undefined;
+  readonly before: string | undefined;
+  readonly limit: number;
+}
+
+/** Invocations, the newest first; counted are those of the page alone. */
+export async function invocationList(
+  db: Db,
+  { project, commit, before: written, limit }: InvocationQuery,
+  now: Date,
+): Promise<InvocationList> {
+  const before = written === undefined ? undefined : parseInvocationCursor(written);
+  return db.transaction(async (tx) => {
+    const rows =
+      commit === undefined
+        ? await listInvocations(tx, { project, before, limit })
+        : await rowsOfCommit(tx, { commit, project, before, limit });
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    return {
+      invocations: await summariesOf(tx, rows, now),
+      next: last === undefined ? null : formatInvocationCursor(last),
+    };
+  });
+}
+
+/** No commit is built so often that its latest builds do not tell enough of it. */
+const mostOfCommit = 1_000;
+
+async function rowsOfCommit(
+  tx: Tx,
+  asked: {
+    readonly commit: string;
+    readonly project: string | undefined;
+    readonly before: InvocationName | undefined;
+    readonly limit: number;
+  },
+): Promise<InvocationRow[]> {
+  const { before, limit } = asked;
+  const builds = await buildsOfCommit(tx, { ...asked, limit: mostOfCommit });
+  const names = builds.map(({ project, invocation }) => ({ project, id: invocation }));
+  const rows = await invocationRows(tx, names);
+  const from = rows.findIndex(({ project, id }) => project === before?.project && id === before.id);
+  return rows.slice(from + 1, from + 1 + limit);
+}

@@ -1,0 +1,78 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { ExecutionDetail } from "#api/execution.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { type Digest, digestKey, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import {
+  type Action,
+  ActionSchema,
+  CommandSchema,
+  type Platform,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** Response files aside, no operating system starts a command that is longer. */
+const mostBytes = 4 * 1024 * 1024;
+
+/** What was to be executed, as far as its blobs are still there. */
+export interface ReadAction {
+  readonly inputRoot: string | null;
+  readonly command: ExecutionDetail["command"];
+}
+
+export async function readAction(blobs: BlobStore, digest: Digest): Promise<ReadAction> {
+  const by = functionOf(digest);
+  try {
+    const action = await messageOf(blobs, digest, (bytes) => fromBinary(ActionSchema, bytes));
+    if (action === undefined) return { inputRoot: null, command: null };
+    const inputRoot = fromDigestMessage(action.inputRootDigest, "the input root", by);
+    return {
+      inputRoot: digestKey(inputRoot),
+      command: await commandOf(blobs, action, by),
+    };
+  } catch (reason) {
+    // What does not read as an action cannot be shown as one; all else that is known of it can.
+    if (reason instanceof Fault && reason.code === "invalid_argument") {
+      return { inputRoot: null, command: null };
+    }
+    throw reason;
+  }
+}
+
+async function commandOf(
+  blobs: BlobStore,
+  action: Action,
+  by: ReturnType<typeof functionOf>,
+): Promise<ExecutionDetail["command"]> {
+  const digest = fromDigestMessage(action.commandDigest, "the command", by);
+  const command = await messageOf(blobs, digest, (bytes) => fromBinary(CommandSchema, bytes));
+  if (command === undefined) return null;
+  return {
+    arguments: command.arguments,
+    environment: Object.fromEntries(
+      command.environmentVariables.map(({ name, value }) => [name, value]),
+    ),
+    workingDirectory: command.workingDirectory,
+    // Older clients say it only in the command.
+    platform: namesAndValues(action.platform ?? command.platform),
+  };
+}
+
+function namesAndValues(platform: Platform | undefined): Record<string, string> {
+  return Object.fromEntries((platform?.properties ?? []).map(({ name, value }) => [name, value]));
+}
+
+async function messageOf<Message>(
+  blobs: BlobStore,
+  digest: Digest,
+  read: (bytes: Uint8Array) => Message,
+): Promise<Message | undefined> {
+  if (digest.sizeBytes > mostBytes) return undefined;
+  const bytes = await blobs.get(digest);
+  if (bytes === undefined) return undefined;
+  try {
+    return read(bytes);
+  } catch (cause) {
+    throw new Fault("invalid_argument", `${digestKey(digest)} cannot be decoded`, { cause });
+  }
+}

@@ -1,0 +1,62 @@
+import type { ExecutionDetail } from "#api/execution.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { digestKey, functionOf } from "#core/digest.ts";
+import type { Db } from "#db/db.ts";
+import type { ExecutionId } from "#execution/execution.ts";
+import { executionTerms } from "#execution/execution-standing.store.ts";
+import { readAttempts, readExecutions } from "#execution/read-executions.store.ts";
+import { askedBy } from "./asked-by.store.ts";
+import { executionOutputs } from "./execution-outputs.ts";
+import { readAction } from "./read-command.ts";
+
+/** An execution with all that is known of it, but for why it waits; undefined when nobody knows it any more. */
+export async function readExecution(
+  { db, blobs }: { readonly db: Db; readonly blobs: BlobStore },
+  id: ExecutionId,
+): Promise<Omit<ExecutionDetail, "waiting"> | undefined> {
+  const [[view], terms, attempts, askers] = await Promise.all([
+    readExecutions(db, [id]),
+    executionTerms(db, id),
+    readAttempts(db, id),
+    askedBy(db, id),
+  ]);
+  if (view === undefined || terms === undefined) return undefined;
+  const { finished } = view;
+  const { domain, sizeClass, priority, timeoutMs, expectedDurationMs, state, worker } = terms;
+  return {
+    id,
+    project: view.project,
+    domain,
+    actionDigest: digestKey(view.actionDigest),
+    ...(await readAction(blobs, view.actionDigest)),
+    state,
+    worker,
+    sizeClass,
+    priority,
+    timeoutMs,
+    expectedDurationMs,
+    queuedAt: terms.queuedAt.toISOString(),
+    leasedAt: isoOrNull(terms.leasedAt),
+    startedAt: isoOrNull(terms.startedAt),
+    finishedAt: isoOrNull(terms.finishedAt),
+    outcome: finished?.outcome ?? null,
+    exitCode: finished?.exitCode ?? null,
+    message: finished?.message ?? "",
+    usage: finished?.usage ?? null,
+    outputs:
+      finished?.result === undefined
+        ? []
+        : executionOutputs(finished.result, functionOf(view.actionDigest)),
+    attempts: attempts.map((attempt) => ({
+      ...attempt,
+      leasedAt: attempt.leasedAt.toISOString(),
+      startedAt: isoOrNull(attempt.startedAt),
+      finishedAt: attempt.finishedAt.toISOString(),
+    })),
+    askedBy: askers,
+  };
+}
+
+function isoOrNull(time: Date | null): string | null {
+  return time?.toISOString() ?? null;
+}

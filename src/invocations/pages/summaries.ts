@@ -1,0 +1,51 @@
+import type { InvocationCounts, InvocationSummary } from "#api/invocation.ts";
+import type { Tx } from "#db/db.ts";
+import { type BuildSummary, buildSummaries } from "../build-events/build-detail.ts";
+import { countActions, countsOf } from "./count-actions.store.ts";
+import type { InvocationRow } from "./invocation-row.store.ts";
+import { invocationState } from "./invocation-state.ts";
+
+/** Rows as lists show them, each with its counts and with what its build events told. */
+export async function summariesOf(
+  tx: Tx,
+  rows: readonly InvocationRow[],
+  now: Date,
+): Promise<InvocationSummary[]> {
+  const counts = await countActions(tx, rows);
+  const told = await buildSummaries(
+    tx,
+    rows.map(({ project, id }) => ({ project, invocation: id })),
+  );
+  return rows.map((row) => {
+    const build = told.find(
+      ({ project, invocation }) => project === row.project && invocation === row.id,
+    );
+    return summaryOf(row, countsOf(counts, row), build, now);
+  });
+}
+
+function summaryOf(
+  row: InvocationRow,
+  counts: InvocationCounts,
+  told: BuildSummary | undefined,
+  now: Date,
+): InvocationSummary {
+  const { project, id, principal, toolName: name, toolVersion: version } = row;
+  const lastSeenAt = latest(row.lastSeenAt, told?.endedAt);
+  return {
+    project,
+    id,
+    state: invocationState({ ...row, lastSeenAt, counts, exit: told?.exit }, now),
+    tool: { name, version },
+    principal,
+    startedAt: (told?.startedAt ?? row.firstSeenAt).toISOString(),
+    // Once it said that it is over, what is heard of it later is nothing of its own.
+    endedAt: (told?.exit ? told.endedAt : lastSeenAt).toISOString(),
+    counts,
+    build: told?.build ?? null,
+  };
+}
+
+function latest(one: Date, other: Date | undefined): Date {
+  return other !== undefined && other > one ? other : one;
+}

@@ -1,0 +1,154 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { isIP } from "node:net";
+import { createSecureContext } from "node:tls";
+import type { Logger } from "pino";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
+
+export interface CertificateFiles {
+  /** PEM: the server's certificate, then those between it and the authority. */
+  readonly cert: string;
+  /** PEM: its key, without a passphrase. */
+  readonly key: string;
+}
+
+/** The files that a configuration names; undefined when it wants no TLS. */
+export function certificateFiles(config: {
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+}): CertificateFiles | undefined {
+  const { tlsCert: cert, tlsKey: key } = config;
+  if (cert !== undefined && key !== undefined) return { cert, key };
+  if (cert === undefined && key === undefined) return undefined;
+  throw new Fault(
+    "invalid_argument",
+    cert === undefined
+      ? "there is a key for TLS and no certificate; GRANGE_TLS_CERT or --tls-cert names its file"
+      : "there is a certificate for TLS and no key; GRANGE_TLS_KEY or --tls-key names its file",
+  );
+}
+
+/** A certificate as it is now: it is renewed while the server runs. */
+export interface Certificate extends Service {
+  identity(): TlsIdentity;
+  /** Whether clients that ask for this name, or address, are content with it. */
+  covers(name: string): boolean;
+  /** The names that it was made for, as they stand there. */
+  readonly names: readonly string[];
+}
+
+/** Renewal programs replace the files days before the old certificate ends. */
+const lookAgainMs = 60_000;
+
+/** Reads certificate and key, and again when the files change. Throws when they cannot be used now. */
+export async function openCertificate(
+  files: CertificateFiles,
+  logger: Logger,
+  lookAgainEveryMs: number = lookAgainMs,
+): Promise<Certificate> {
+  let version = await versionOf(files);
+  let current = await read(files);
+  const warn = () => {
+    const problem = problemOfTime(current.x509, new Date());
+    if (problem !== undefined) logger.warn({ ...files }, `the certificate ${problem}`);
+  };
+  warn();
+  let looking = Promise.resolve();
+  const lookAgain = async () => {
+    try {
+      const found = await versionOf(files);
+      if (found === version) return;
+      // Certificate and key are two files: between the two renames they do not fit, and are read again.
+      current = await read(files);
+      version = found;
+      logger.info({ ...files, until: current.x509.validTo }, "the certificate is renewed");
+      warn();
+    } catch (reason) {
+      logger.error({ reason: messageOf(reason) }, "the old certificate stays");
+    }
+  };
+  const timer = setInterval(() => {
+    looking = looking.then(lookAgain);
+  }, lookAgainEveryMs);
+  timer.unref();
+
+  return {
+    identity: () => current.identity,
+    covers: (name) => covers(current.x509, name),
+    get names() {
+      return namesIn(current.x509);
+    },
+    async stop() {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
+
+interface Usable {
+  readonly identity: TlsIdentity;
+  readonly x509: X509Certificate;
+}
+
+async function read(files: CertificateFiles): Promise<Usable> {
+  const [cert, key] = await Promise.all([
+    textOf(files.cert, "certificate", "GRANGE_TLS_CERT"),
+    textOf(files.key, "key", "GRANGE_TLS_KEY"),
+  ]);
+  const x509 = parsed(`${files.cert} holds no certificate in PEM`, () => new X509Certificate(cert));
+  const privateKey = parsed(
+    `${files.key} holds no private key in PEM, or one with a passphrase`,
+    () => createPrivateKey(key),
+  );
+  if (!x509.checkPrivateKey(privateKey)) {
+    throw new Fault(
+      "failed_precondition",
+      `the key in ${files.key} is not that of the certificate in ${files.cert}`,
+    );
+  }
+  // Refused later, it would be refused in the middle of a handshake.
+  parsed(`${files.cert} cannot be used`, () => createSecureContext({ cert, key }));
+  return { identity: { cert, key }, x509 };
+}
+
+async function textOf(file: string, what: string, setting: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    throw new Fault(
+      "failed_precondition",
+      `the server's ${what} cannot be read: ${messageOf(cause)}. ${setting} names the file`,
+      { cause },
+    );
+  }
+}
+
+function parsed<T>(problem: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw new Fault("failed_precondition", `${problem}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** What changes when one of the files is written, or a symlink on the way to it is turned. */
+async function versionOf({ cert, key }: CertificateFiles): Promise<string> {
+  const both = await Promise.all([cert, key].map((file) => stat(file).catch(() => undefined)));
+  return both.map((file) => `${file?.ino} ${file?.mtimeMs} ${file?.size}`).join(", ");
+}
+
+export function problemOfTime(x509: X509Certificate, now: Date): string | undefined {
+  if (now > new Date(x509.validTo)) return `is over since ${x509.validTo}`;
+  return now < new Date(x509.validFrom) ? `begins only at ${x509.validFrom}` : undefined;
+}
+
+function covers(x509: X509Certificate, name: string): boolean {
+  const bare = name.replace(/^\[|\]$/g, "");
+  return (isIP(bare) === 0 ? x509.checkHost(bare) : x509.checkIP(bare)) !== undefined;
+}
+
+function namesIn({ subjectAltName = "" }: X509Certificate): string[] {
+  return [...subjectAltName.matchAll(/DNS:([^,\s"]+)/g)].map((match) => match[1] ?? "");
+}

@@ -1,0 +1,60 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { digestKey, functionOf } from "#core/digest.ts";
+import type { Db } from "#db/db.ts";
+import type { ExecutionId } from "#execution/execution.ts";
+import { readExecutions } from "#execution/read-executions.store.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { LogPiece } from "./http/farm.ts";
+import type { LogStream } from "./http/invocation-farm.ts";
+import { readRunLog } from "./run-log.ts";
+
+const noBytes = new Uint8Array();
+
+/** A piece of what an execution wrote; undefined when nobody knows the execution. */
+export async function readExecutionLog(
+  rooms: { readonly db: Db; readonly blobs: BlobStore },
+  id: ExecutionId,
+  stream: LogStream,
+  offset: number,
+  most: number,
+): Promise<LogPiece | undefined> {
+  const [view] = await readExecutions(rooms.db, [id]);
+  if (view === undefined) return undefined;
+  const result = view.finished?.result ?? null;
+  const attempt = Math.max(1, view.attempt);
+  if (stream === "stdout") {
+    const run = {
+      executionId: id,
+      actionDigest: digestKey(view.actionDigest),
+      attempt,
+      result: result && new Uint8Array(result),
+      cachedFromGraph: null,
+      cachedFromJob: null,
+    };
+    return readRunLog(rooms, run, offset, most);
+  }
+  const bytes = result === null ? noBytes : await stderrOf(rooms.blobs, view, result, offset, most);
+  const complete = view.state.kind === "finished" && bytes.length < most;
+  return { bytes, nextOffset: offset + bytes.length, complete, attempt };
+}
+
+async function stderrOf(
+  blobs: BlobStore,
+  { actionDigest }: { readonly actionDigest: Parameters<typeof functionOf>[0] },
+  result: Uint8Array,
+  offset: number,
+  most: number,
+): Promise<Uint8Array> {
+  const { stderrRaw, stderrDigest } = fromBinary(ActionResultSchema, result);
+  if (stderrRaw.length > 0) return stderrRaw.subarray(offset, offset + most);
+  if (stderrDigest === undefined) return noBytes;
+  const digest = fromDigestMessage(stderrDigest, "stderr", functionOf(actionDigest));
+  if (offset >= digest.sizeBytes) return noBytes;
+  const parts: Uint8Array[] = [];
+  for await (const part of (await blobs.read(digest, { offset, limit: most })) ?? []) {
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,44 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import type { Digest, DigestFunction } from "#core/digest.ts";
+import type {
+  ActionResult,
+  Digest as DigestMessage,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** What a client wants to have inside of the answer, instead of fetching it afterwards. */
+export interface InlineWishes {
+  readonly inlineStdout: boolean;
+  readonly inlineStderr: boolean;
+  /** By the paths of the command. */
+  readonly inlineOutputFiles: readonly string[];
+}
+
+/** Of all that is inlined: an answer must stay well below gRPC's 4 MiB. */
+export const mostInlinedBytes = 1_048_576;
+
+/** Puts into a result what is wished for and small enough. A blob that is gone stays a digest. */
+export async function inlineOutputs(
+  blobs: BlobStore,
+  result: ActionResult,
+  wishes: InlineWishes,
+  by: DigestFunction,
+): Promise<void> {
+  let room = mostInlinedBytes - result.stdoutRaw.length - result.stderrRaw.length;
+  const take = async (message: DigestMessage | undefined): Promise<Uint8Array | undefined> => {
+    if (message === undefined || message.sizeBytes > BigInt(Math.max(room, 0))) return undefined;
+    const digest: Digest = fromDigestMessage(message, "an output", by);
+    room -= digest.sizeBytes;
+    return blobs.get(digest);
+  };
+  if (wishes.inlineStdout && result.stdoutRaw.length === 0)
+    result.stdoutRaw = (await take(result.stdoutDigest)) ?? result.stdoutRaw;
+  if (wishes.inlineStderr && result.stderrRaw.length === 0)
+    result.stderrRaw = (await take(result.stderrDigest)) ?? result.stderrRaw;
+  if (wishes.inlineOutputFiles.length === 0) return;
+  const paths = new Set(wishes.inlineOutputFiles);
+  for (const file of result.outputFiles) {
+    if (!paths.has(file.path)) continue;
+    file.contents = (await take(file.digest)) ?? file.contents;
+  }
+}

@@ -1,0 +1,29 @@
+import type {
+  ActionResult,
+  Command,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** Whether the older fields say nothing, though there are symlinks. */
+export function mayLackLegacySymlinks(result: ActionResult): boolean {
+  return (
+    result.outputSymlinks.length > 0 &&
+    result.outputFileSymlinks.length === 0 &&
+    result.outputDirectorySymlinks.length === 0
+  );
+}
+
+/**
+ * Says symlinks also in the fields that older clients read: by whether the path was asked for as a file's
+ * or as a directory's.
+ *
+ * Only who lists outputs by kind reads them: Bazel before 6.3, for one.
+ */
+export function fillLegacySymlinks(result: ActionResult, command: Command): void {
+  if (command.outputPaths.length > 0 || !mayLackLegacySymlinks(result)) return;
+  const files = new Set(command.outputFiles);
+  const directories = new Set(command.outputDirectories);
+  result.outputFileSymlinks = result.outputSymlinks.filter(({ path }) => files.has(path));
+  result.outputDirectorySymlinks = result.outputSymlinks.filter(({ path }) =>
+    directories.has(path),
+  );
+}

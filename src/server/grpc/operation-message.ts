@@ -1,0 +1,36 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { Digest } from "#core/digest.ts";
+import { type OperationId, operationName } from "#invocations/operation.ts";
+import type { OperationNews } from "#invocations/operation-desk.ts";
+import {
+  cancelledResponse,
+  completed,
+  type OperationInit,
+  ongoing,
+  responseOf,
+} from "./execution-service-operation.ts";
+import { finishResult } from "./finish-result.ts";
+import type { InlineWishes } from "./inline-outputs.ts";
+import { allMissingOf } from "./read-action.ts";
+
+/** An operation as it stands, with all that its client has to know at its end. */
+export async function operationMessage(
+  id: OperationId,
+  actionDigest: Digest,
+  news: OperationNews,
+  wishes: InlineWishes,
+  blobs: BlobStore,
+): Promise<OperationInit> {
+  const name = operationName(id);
+  if (news.kind === "cancelled")
+    return completed(name, actionDigest, cancelledResponse("the operation was cancelled"));
+  const { finished } = news.view;
+  if (finished === undefined) return ongoing(name, news.view);
+  const { missingInputs } = finished;
+  const missing =
+    missingInputs.length === 0 ? [] : await allMissingOf(actionDigest, blobs, missingInputs);
+  const response = responseOf(finished, missing);
+  if (response.result !== undefined)
+    await finishResult(blobs, actionDigest, response.result, wishes);
+  return completed(name, actionDigest, response);
+}

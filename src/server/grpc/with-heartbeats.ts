@@ -1,0 +1,37 @@
+/**
+ * What a source gives, and the last of it again whenever it has been silent for so long.
+ *
+ * Proxies close streams on which nothing moves. `stop` must make the source end: it may be asked to
+ * while it waits for news.
+ */
+export async function* withHeartbeats<T>(
+  source: AsyncGenerator<T, void>,
+  everyMs: number,
+  stop: () => void,
+): AsyncGenerator<T, void> {
+  let next = source.next();
+  // Whoever stops listening does not want to hear how the waiting ended.
+  next.catch(() => {});
+  try {
+    let last: T | undefined;
+    while (true) {
+      let timer: NodeJS.Timeout | undefined;
+      const silence = new Promise<"silence">((resolve) => {
+        timer = setTimeout(() => resolve("silence"), everyMs);
+      });
+      const news = await Promise.race([next, silence]).finally(() => clearTimeout(timer));
+      if (news === "silence") {
+        if (last !== undefined) yield last;
+        continue;
+      }
+      if (news.done === true) return;
+      last = news.value;
+      next = source.next();
+      next.catch(() => {});
+      yield last;
+    }
+  } finally {
+    stop();
+    await source.return().catch(() => {});
+  }
+}

@@ -1,0 +1,92 @@
+import { type Context, Hono } from "hono";
+import { stream } from "hono/streaming";
+import { type Digest, parseDigestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Farm } from "./farm.ts";
+import { found } from "./found.ts";
+
+/** What is shown as text is read whole. */
+const mostTextBytes = 1024 * 1024;
+
+/** Blobs by their digest: to keep, to read, or to see what is in a directory. */
+export function blobRoutes(farm: Farm): Hono {
+  const routes = new Hono();
+
+  routes.get("/blobs/:hash/:size", async (c) => {
+    const digest = digestOf(c);
+    if (c.req.query("as") === "text") return textOf(farm, c, digest);
+    const chunks = found(await farm.readBlob(digest), describe(digest));
+    // Never shown as a page: what a build made could be one that acts as the user.
+    c.header("content-type", "application/octet-stream");
+    c.header("content-disposition", attachmentNamed(c.req.query("name") ?? digest.hash));
+    c.header("content-length", String(digest.sizeBytes));
+    c.header("content-security-policy", "default-src 'none'; sandbox");
+    return stream(c, async (body) => {
+      for await (const chunk of chunks) {
+        // Whoever left wants no more of it.
+        if (body.aborted) return;
+        await body.write(chunk);
+      }
+    });
+  });
+
+  routes.get("/blobs/:hash/:size/tree", async (c) => {
+    const digest = digestOf(c);
+    return c.json(found(await farm.listTree(digest), describe(digest)));
+  });
+
+  return routes;
+}
+
+async function textOf(farm: Farm, c: Context, digest: Digest): Promise<Response> {
+  if (digest.sizeBytes > mostTextBytes) {
+    throw new Fault(
+      "failed_precondition",
+      `only blobs of up to ${mostTextBytes} bytes are shown as text; download it instead`,
+    );
+  }
+  const parts: Uint8Array[] = [];
+  for await (const part of found(await farm.readBlob(digest), describe(digest))) parts.push(part);
+  const bytes = Buffer.concat(parts);
+  if (!isText(bytes)) {
+    throw new Fault("failed_precondition", "this blob is no UTF-8 text; download it instead");
+  }
+  c.header("content-type", "text/plain; charset=utf-8");
+  c.header("content-security-policy", "default-src 'none'; sandbox");
+  return c.body(new Uint8Array(bytes).buffer);
+}
+
+/** Escape sequences are text; a NUL is in no text that people wrote. */
+function isText(bytes: Buffer): boolean {
+  if (bytes.includes(0)) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function digestOf(c: Context): Digest {
+  const written = `${c.req.param("hash") ?? ""}/${c.req.param("size") ?? ""}`;
+  try {
+    if (!/\/(0|[1-9]\d{0,15})$/.test(written)) throw new Error("no size");
+    return parseDigestKey(written);
+  } catch {
+    throw new Fault("invalid_argument", `"${written.slice(0, 150)}" is no blob's name: HASH/SIZE`);
+  }
+}
+
+function describe(digest: Digest): string {
+  return `blob ${digest.hash}/${digest.sizeBytes} in the farm's store; what nobody uses for long is dropped`;
+}
+
+function attachmentNamed(name: string): string {
+  const base = name.slice(name.lastIndexOf("/") + 1).slice(0, 200) || "blob";
+  // Half a surrogate pair has no encoding, and what `encodeURIComponent` leaves alone is more than the header allows.
+  const encoded = encodeURIComponent(base.replace(/\p{Surrogate}/gu, "\uFFFD")).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename*=UTF-8''${encoded}`;
+}

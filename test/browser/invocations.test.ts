@@ -1,0 +1,200 @@
+import { expect, test } from "vitest";
+import { madeUpFarm } from "../../web/dev/made-up-farm.ts";
+import { madeUpInvocation } from "../../web/dev/made-up-invocations.ts";
+import { farmInBrowser } from "./farm-in-browser.ts";
+
+const { farm, server, open } = await farmInBrowser(madeUpFarm(new Date()));
+
+test.each([
+  ["/invocations", "Invocations"],
+  ["/invocations/failed-one", "bazel test //lib/... //app:all"],
+  ["/invocations/failed-one?view=targets", "bazel test //lib/... //app:all"],
+  ["/invocations/failed-one?view=timing", "bazel test //lib/... //app:all"],
+  ["/invocations/failed-one?view=options", "bazel test //lib/... //app:all"],
+  ["/invocations/recc-1?project=team%2Fapp", "recc"],
+  ["/connect", "Point your tool here"],
+])("%s shows itself without a fault", async (path, heading) => {
+  const { page, faults } = await open(path);
+
+  await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+
+  expect(await page.title()).toContain("Grange");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("the list shows a new invocation by itself, and older ones at a button", async () => {
+  const { page, faults } = await open("/invocations");
+  const rows = page.locator(".invocations > li");
+  await rows.nth(49).waitFor();
+
+  await page.getByRole("button", { name: "Load older invocations" }).click();
+  await rows.nth(60).waitFor();
+  farm.invocations.push(
+    madeUpInvocation("brand-new", new Date().toISOString(), { project: "new" }),
+  );
+
+  await rows.first().getByText("new · ada@laptop").waitFor();
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("the list is narrowed by text, project and commit, and keys open a line", async () => {
+  const { page, faults } = await open("/invocations");
+  const rows = page.locator(".invocations > li");
+  await rows.first().waitFor();
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("bram@");
+  await expect.poll(() => rows.count()).toBe(1);
+  await page.waitForURL(/find=bram/);
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/invocations\/waiting-one$/);
+  await page.getByText("4 actions are queued, and the first of them waits for a worker").waitFor();
+
+  await page.goto(`${server.url}/invocations?project=team%2Fapp`);
+  await rows.getByText("recc").waitFor();
+  expect(await rows.count()).toBe(1);
+  await page.goto(`${server.url}/in/team%2Fapp/recc-1`);
+  await page.getByText("went quiet").first().waitFor();
+  expect(new URL(page.url()).searchParams.get("project")).toBe("team/app");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("ten thousand actions scroll, and are narrowed by state and text", async () => {
+  const { page, faults } = await open("/invocations/large-one");
+  const rows = page.getByRole("list", { name: "Actions" }).getByRole("listitem");
+  await rows.nth(5).waitFor();
+  const scroller = page.locator(".action-scroller");
+
+  const last = page.getByText("unit_9999", { exact: false });
+  await expect
+    .poll(
+      async () => {
+        await scroller.evaluate((box) => box.scrollTo(0, box.scrollHeight));
+        return last.count();
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(1);
+  expect(await rows.count()).toBeLessThan(100);
+
+  await page.keyboard.press("f");
+  await page.waitForURL(/state=failed/);
+  await rows.first().getByText("failed, exit 1").waitFor();
+  await page.keyboard.press("f");
+  const find = page.getByRole("searchbox", { name: "Filter by target or mnemonic" });
+  await find.fill("unit_123");
+  await page.waitForURL(/find=unit_123/);
+  await rows.first().getByText("unit_123", { exact: false }).waitFor();
+  expect(await find.inputValue()).toBe("unit_123");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("tests are told with their attempts and logs, what failed first", async () => {
+  const { page, faults } = await open("/invocations/failed-one?view=targets");
+  const targets = page.locator(".targets > li");
+
+  await targets.first().getByText("//lib/store:store_test").waitFor();
+
+  expect(await targets.nth(1).getByText("flaky", { exact: true }).count()).toBe(1);
+  const logs = targets.first().getByRole("link", { name: "test.log" });
+  expect(await logs.count()).toBe(3);
+  expect(await logs.first().getAttribute("href")).toMatch(
+    /^\/api\/v1\/blobs\/[0-9a-f]{64}\/2048\?name=test\.log$/,
+  );
+  expect(await targets.first().getByText("test.xml (not in the farm)").count()).toBe(3);
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("what the tool printed is text, with its colours and without its scripts", async () => {
+  const { page, faults } = await open("/invocations/failed-one?view=log");
+  const lines = page.getByRole("region", { name: "Lines" });
+
+  await lines.getByText("<script>document.title").waitFor();
+
+  expect(await lines.locator("script").count()).toBe(0);
+  expect(await page.title()).toContain("bazel test");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("cancelling asks first", async () => {
+  const { page, faults } = await open("/invocations/waiting-one");
+  await page.getByRole("button", { name: "Cancel…" }).click();
+
+  await page.getByRole("button", { name: "Cancel the invocation" }).click();
+
+  await page.locator(".badge").getByText("cancelled").waitFor();
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("an execution shows its command, its outputs, its streams and where it came from", async () => {
+  const failed = farm.invocations.find(({ detail }) => detail.id === "failed-one");
+  const action = failed?.actions.find(({ state }) => state === "succeeded");
+  const { page, faults } = await open(`/executions/${action?.executionId}`);
+  await page.getByRole("heading", { level: 1, name: "TestRunner //lib/store:unit_5" }).waitFor();
+
+  const lines = page.getByRole("region", { name: "Lines" });
+  await lines.getByText("compiled").waitFor();
+  await page.getByRole("button", { name: "stderr" }).click();
+  await lines.getByText("warning:").waitFor();
+  await page.getByText("bin/gen/").click();
+  await page.getByRole("link", { name: "gen/a.h" }).waitFor();
+  const download = page.getByRole("link", { name: "bin/store.o" });
+  expect(await download.getAttribute("href")).toMatch(/\/41238\?name=bin%2Fstore\.o$/);
+  await page.getByText("its worker went silent").waitFor();
+
+  await page.getByRole("link", { name: "failed-one" }).last().click();
+  await page.waitForURL(/\/invocations\/failed-one/);
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("an execution that waits says why, and what would help", async () => {
+  const [id] = farm.executions.keys();
+  const { page, faults } = await open(`/executions/${id}`);
+
+  await page.getByText("It waits for a worker with size=large").waitFor();
+
+  await page.getByText("start a worker that offers size=large").waitFor();
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("the lines to paste are filled in with this farm, the project and a token", async () => {
+  const { page, faults } = await open("/connect");
+  const recipe = page.locator(".recipe");
+  const address = server.url.replace("http://", "");
+  await recipe.getByText(`--remote_executor=grpc://${address}`).waitFor();
+  await recipe.getByText("Seen").waitFor();
+
+  await page.getByRole("textbox", { name: "Project" }).fill("team/app");
+  await recipe.getByText("--remote_instance_name=team/app").waitFor();
+  await page.getByRole("checkbox", { name: "with a token" }).check();
+  await recipe.getByText('authorization=Bearer YOUR_TOKEN"').first().waitFor();
+  await page.getByRole("link", { name: "ccache", exact: true }).click();
+  await recipe.getByText(`http://${address}/cache/team/app/ccache|bearer-token=`).waitFor();
+
+  expect(new URL(page.url()).search).toBe("?project=team%2Fapp&tool=ccache");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("a farm without invocations says how to get some", async () => {
+  const kept = farm.invocations.splice(0);
+  const { page, faults } = await open("/invocations");
+
+  await page.getByRole("link", { name: "Point your tool here" }).click();
+
+  await page.getByRole("heading", { level: 1, name: "Point your tool here" }).waitFor();
+  farm.invocations.push(...kept);
+  expect(faults).toEqual([]);
+  await page.close();
+});

@@ -1,0 +1,39 @@
+import { queryOptions } from "@tanstack/react-query";
+import { Caller } from "#api/access.ts";
+import { InvocationList } from "#api/invocation.ts";
+import { ToolCaches } from "#api/tool-cache.ts";
+import { ask } from "../../farm/ask.ts";
+import type { Recipe } from "./recipes.ts";
+
+/** Whoever sets up a tool looks here whether it arrived. */
+const refetchMs = 3_000;
+
+/** What somebody may do who sends no token, as this page does. */
+export const callerQuery = queryOptions({
+  queryKey: ["caller"],
+  queryFn: ({ signal }) => ask(Caller, "/caller", { signal }),
+});
+
+/** When a tool was last heard of in a project; null when it never was. */
+export const lastSeenQuery = (project: string, seen: Recipe["seen"]) =>
+  queryOptions({
+    queryKey: ["last-seen", project, JSON.stringify(seen)],
+    queryFn: ({ signal }) =>
+      "cache" in seen
+        ? lastUsed(project, seen.cache, signal)
+        : lastInvoked(project, seen.invocationsOf, signal),
+    refetchInterval: refetchMs,
+  });
+
+async function lastUsed(project: string, tool: string, signal: AbortSignal) {
+  const { caches } = await ask(ToolCaches, "/caches", { signal });
+  const cache = caches.find((each) => each.project === project && each.tool === tool);
+  return cache?.lastUsedAt ?? null;
+}
+
+async function lastInvoked(project: string, tool: string, signal: AbortSignal) {
+  const search = new URLSearchParams({ project, limit: "50" });
+  const { invocations } = await ask(InvocationList, `/invocations?${search}`, { signal });
+  const found = invocations.find(({ tool: { name } }) => name.toLowerCase().startsWith(tool));
+  return found?.endedAt ?? null;
+}

@@ -1,0 +1,90 @@
+import { Link } from "@tanstack/react-router";
+import type { ExecutionDetail } from "#api/execution.ts";
+import type { InvocationActionState } from "#api/invocation.ts";
+import { bytesText } from "../../parts/bytes.ts";
+import { Copyable } from "../../parts/copy.tsx";
+import { durationText } from "../../parts/duration.ts";
+import { Ago } from "../../parts/times.tsx";
+import { ToolStateBadge } from "../../parts/tool-state.tsx";
+
+export function stateOf({ state, outcome }: ExecutionDetail): InvocationActionState {
+  if (state === "queued") return "queued";
+  if (state === "leased") return "executing";
+  return outcome === "succeeded" ? "succeeded" : "failed";
+}
+
+/** What it is for, in the words of whoever asked last: `CppCompile //lib:lib`. */
+export function nameOf({ askedBy, actionDigest }: ExecutionDetail): string {
+  const [asker] = askedBy;
+  const named = [asker?.mnemonic ?? "", asker?.target ?? ""].filter((word) => word !== "");
+  return named.length === 0 ? `Action ${actionDigest.slice(0, 12)}` : named.join(" ");
+}
+
+export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
+  const { askedBy, exitCode, outcome, usage, waiting, worker } = execution;
+  const [asker] = askedBy;
+  return (
+    <header className="page-header">
+      <p className="crumbs">
+        <Link to="/invocations">Invocations</Link>
+        {asker === undefined || asker.invocation === "" ? null : (
+          <>
+            {" / "}
+            <Link
+              to="/invocations/$id"
+              params={{ id: asker.invocation }}
+              search={asker.project === "default" ? {} : { project: asker.project }}
+            >
+              {asker.invocation.slice(0, 8)}
+            </Link>
+          </>
+        )}
+      </p>
+      <div className="row job-title">
+        <ToolStateBadge state={stateOf(execution)} />
+        <h1>{nameOf(execution)}</h1>
+      </div>
+      <div className="row facts-line">
+        {outcome === null ? null : (
+          <span>
+            {outcome.replaceAll("_", " ")}
+            {exitCode === null ? "" : `, exit ${exitCode}`}
+          </span>
+        )}
+        {worker === null ? null : (
+          <span>
+            on <Link to="/workers">{worker}</Link>
+          </span>
+        )}
+        <span>
+          asked for <Ago time={execution.queuedAt} />
+        </span>
+        {usage === null ? null : (
+          <>
+            <span title={`user ${durationText(usage.userMs)}, by ${usage.measuredBy}`}>
+              CPU {durationText(usage.userMs + usage.systemMs)}
+            </span>
+            <span>peak memory {bytesText(usage.peakMemoryBytes)}</span>
+          </>
+        )}
+        <span title="It is ended after that long">at most {durationText(execution.timeoutMs)}</span>
+        {execution.priority === 0 ? null : <span>priority {execution.priority}</span>}
+        {execution.sizeClass === 1 ? null : <span>size class {execution.sizeClass}</span>}
+        <Copyable
+          text={execution.actionDigest}
+          shown={`action ${execution.actionDigest.slice(0, 8)}`}
+          label="the action's digest"
+        />
+      </div>
+      {waiting === null ? null : (
+        <section className="why-not-running" aria-label="Why it does not run" aria-live="polite">
+          <p className="waiting">It {waiting.sentence}.</p>
+          {waiting.advice === null ? null : <p className="faint">{waiting.advice}</p>}
+        </section>
+      )}
+      {execution.message === "" ? null : (
+        <p className={outcome === "succeeded" ? "faint" : "problem"}>{execution.message}</p>
+      )}
+    </header>
+  );
+}

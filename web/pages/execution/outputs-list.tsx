@@ -1,0 +1,112 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { ExecutionOutput } from "#api/execution.ts";
+import { bytesText } from "../../parts/bytes.ts";
+import { blobUrl } from "../invocation/blob-links.tsx";
+import { treeQuery } from "./load.ts";
+
+/** So many of them are lines of the page; the rest is had by the tool. */
+const mostShown = 500;
+
+/** What an execution made, to be downloaded. */
+export function OutputsList({ outputs }: { outputs: readonly ExecutionOutput[] }) {
+  if (outputs.length === 0) return <p className="faint">None.</p>;
+  return (
+    <>
+      <ul className="outputs">
+        {outputs.slice(0, mostShown).map((output) => (
+          <OutputLine key={output.path} output={output} />
+        ))}
+      </ul>
+      {outputs.length > mostShown ? (
+        <p className="faint">
+          {(outputs.length - mostShown).toLocaleString("en")} more are not shown.
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+function OutputLine({ output }: { output: ExecutionOutput }) {
+  switch (output.kind) {
+    case "file":
+      return (
+        <FileLine
+          path={output.path}
+          blob={output.blob}
+          sizeBytes={output.sizeBytes}
+          executable={output.executable}
+        />
+      );
+    case "symlink":
+      return (
+        <li>
+          <span>
+            {output.path} <span className="faint">→ {output.target}</span>
+          </span>
+        </li>
+      );
+    case "directory":
+      return <DirectoryLine path={output.path} tree={output.tree} />;
+  }
+}
+
+function FileLine(props: {
+  readonly path: string;
+  readonly blob: string;
+  readonly sizeBytes: number;
+  readonly executable: boolean;
+}) {
+  return (
+    <li>
+      <a href={blobUrl(props.blob, { name: props.path })} download>
+        {props.path}
+      </a>
+      <span className="faint number">
+        {props.executable ? "executable · " : ""}
+        {bytesText(props.sizeBytes)}
+      </span>
+    </li>
+  );
+}
+
+function DirectoryLine({ path, tree }: { path: string; tree: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { data, error } = useQuery(treeQuery(tree, isOpen));
+  return (
+    <li className="directory">
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          {path === "" ? "." : path}/
+          {data === undefined ? null : (
+            <span className="faint number"> {data.count.toLocaleString("en")} entries</span>
+          )}
+        </summary>
+        {error === null ? null : <p className="problem">{error.message}</p>}
+        <ul>
+          {data?.entries.map((entry) =>
+            entry.kind === "file" ? (
+              <FileLine key={entry.path} {...entry} />
+            ) : (
+              <li key={entry.path}>
+                <span>
+                  {entry.path}
+                  {entry.kind === "symlink" ? (
+                    <span className="faint"> → {entry.target}</span>
+                  ) : (
+                    "/"
+                  )}
+                </span>
+              </li>
+            ),
+          )}
+        </ul>
+        {data !== undefined && data.count > data.entries.length ? (
+          <p className="faint">
+            {(data.count - data.entries.length).toLocaleString("en")} more are not shown.
+          </p>
+        ) : null}
+      </details>
+    </li>
+  );
+}

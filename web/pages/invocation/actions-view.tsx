@@ -1,0 +1,203 @@
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef, useState } from "react";
+import type { InvocationAction, InvocationActionState, InvocationDetail } from "#api/invocation.ts";
+import { useHotkeys } from "../../parts/hotkeys.ts";
+import { SearchBox } from "../../parts/search-box.tsx";
+import { Elapsed } from "../../parts/times.tsx";
+import { actionsIn, countOf, ToolStateIcon, toolStateWords } from "../../parts/tool-state.tsx";
+import { actionsQuery } from "./load.ts";
+
+interface Props {
+  readonly invocation: InvocationDetail;
+  readonly state: InvocationActionState | undefined;
+  readonly text: string;
+  readonly onState: (state: InvocationActionState | undefined) => void;
+  readonly onText: (text: string) => void;
+}
+
+const rowHeight = 30;
+const states = ["failed", "executing", "queued", "succeeded", "hit"] as const;
+
+/** What an invocation asked to have executed, in the order in which it asked. */
+export function ActionsView({ invocation, state, text, ...props }: Props) {
+  const query = actionsQuery(invocation, { state, text });
+  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, isPending } =
+    useInfiniteQuery(query);
+  const actions = data?.pages.flatMap((page) => page.actions) ?? [];
+  const [selected, setSelected] = useState(-1);
+  const scroller = useRef<HTMLDivElement>(null);
+  const findBox = useRef<HTMLInputElement>(null);
+  const navigate = useNavigate();
+  useLiveActions(invocation);
+  // Of another filter, another list: nothing of the first stays selected.
+  const onState = (next: InvocationActionState | undefined) => {
+    setSelected(-1);
+    props.onState(next);
+  };
+  const onText = (next: string) => {
+    setSelected(-1);
+    props.onText(next);
+  };
+
+  // oxlint-disable-next-line react/incompatible-library -- no compiler memoizes here
+  const rows = useVirtualizer({
+    count: actions.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
+  const last = rows.getVirtualItems().at(-1)?.index ?? 0;
+  const isNearEnd = last >= actions.length - 50;
+  useEffect(() => {
+    if (isNearEnd && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [isNearEnd, hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+  const select = (position: number) => {
+    const next = Math.max(0, Math.min(position, actions.length - 1));
+    setSelected(next);
+    rows.scrollToIndex(next);
+  };
+  const chosen = actions[selected]?.executionId ?? undefined;
+  useHotkeys({
+    "/": () => findBox.current?.focus(),
+    f: () => onState(state === "failed" ? undefined : "failed"),
+    j: () => select(selected + 1),
+    k: () => select(selected - 1),
+    Enter:
+      chosen === undefined
+        ? undefined
+        : () => void navigate({ to: "/executions/$id", params: { id: chosen } }),
+  });
+
+  const { counts } = invocation;
+  return (
+    <section className="actions" aria-label="Actions">
+      <div className="row actions-bar">
+        <div className="segments" role="group" aria-label="Only actions that are">
+          <button
+            type="button"
+            aria-pressed={state === undefined}
+            onClick={() => onState(undefined)}
+          >
+            all {actionsIn(counts).toLocaleString("en")}
+          </button>
+          {states.map((each) => (
+            <button
+              key={each}
+              type="button"
+              aria-pressed={state === each}
+              disabled={countOf(counts, each) === 0 && state !== each}
+              onClick={() => onState(state === each ? undefined : each)}
+            >
+              {each === "succeeded" ? "executed" : toolStateWords[each]}{" "}
+              <span className="number">{countOf(counts, each).toLocaleString("en")}</span>
+            </button>
+          ))}
+        </div>
+        <span className="grow" />
+        <SearchBox
+          label="Filter by target or mnemonic"
+          placeholder="Target or mnemonic   /"
+          value={text}
+          box={findBox}
+          onChange={onText}
+        />
+      </div>
+      {error === null ? null : (
+        <p role="alert" className="problem">
+          The actions could not be loaded: {error.message}
+        </p>
+      )}
+      {actions.length === 0 && !isPending && !hasNextPage ? (
+        <p className="faint center">
+          {actionsIn(counts) === 0
+            ? "It asked for no action: what it needed was there, or it does not build remotely."
+            : "No action passes the filter."}
+        </p>
+      ) : null}
+      <div ref={scroller} className="action-scroller" tabIndex={0} aria-label="All actions">
+        <div
+          className="action-rows"
+          role="list"
+          aria-label="Actions"
+          style={{ height: rows.getTotalSize() }}
+        >
+          {rows.getVirtualItems().map((row) => {
+            const action = actions[row.index];
+            return action === undefined ? null : (
+              <div
+                key={row.index}
+                role="listitem"
+                className={`action-row${row.index === selected ? " selected" : ""}`}
+                aria-current={row.index === selected}
+                style={{ transform: `translateY(${row.start}px)` }}
+                onClick={() => setSelected(row.index)}
+              >
+                <ActionCells action={action} />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function ActionCells({ action }: { action: InvocationAction }) {
+  const { executionId, mnemonic, outcome, state, target, worker } = action;
+  const name = target === "" ? action.actionDigest.slice(0, 16) : target;
+  return (
+    <>
+      <ToolStateIcon state={state} />
+      {executionId === null ? (
+        <span className="ellipsis" title={name}>
+          {name}
+        </span>
+      ) : (
+        <Link
+          className="ellipsis"
+          to="/executions/$id"
+          params={{ id: executionId }}
+          title={
+            action.configuration === "" ? name : `${name}, configuration ${action.configuration}`
+          }
+        >
+          {name}
+        </Link>
+      )}
+      <span className="faint ellipsis">{mnemonic}</span>
+      <span className="faint ellipsis" title={action.joined ? "Another one had asked for it" : ""}>
+        {outcome === null || outcome === "succeeded"
+          ? action.joined
+            ? "joined another's"
+            : ""
+          : `${outcome.replaceAll("_", " ")}${action.exitCode ? `, exit ${action.exitCode}` : ""}`}
+      </span>
+      <span className="faint ellipsis">{worker ?? ""}</span>
+      <span className="right" title="Waited">
+        {state === "hit" ? null : (
+          <Elapsed from={action.requestedAt} to={action.startedAt ?? action.finishedAt} />
+        )}
+      </span>
+      <span className="right" title="Took">
+        {action.startedAt === null ? null : (
+          <Elapsed from={action.startedAt} to={action.finishedAt} />
+        )}
+      </span>
+    </>
+  );
+}
+
+/** The invocation's own counts say when actions have moved. */
+function useLiveActions({ project, id, counts }: InvocationDetail): void {
+  const client = useQueryClient();
+  const told = JSON.stringify(counts);
+  const before = useRef(told);
+  useEffect(() => {
+    if (before.current === told) return;
+    before.current = told;
+    void client.invalidateQueries({ queryKey: ["invocation", project, id, "actions"] });
+  }, [told, client, project, id]);
+}

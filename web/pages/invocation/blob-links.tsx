@@ -1,0 +1,53 @@
+import { apiBase } from "../../farm/ask.ts";
+
+interface NamedBlob {
+  readonly name: string;
+  readonly blob: string | null;
+  readonly uri: string;
+}
+
+/** Where a blob is had: to keep under a name, or to read as text. */
+export function blobUrl(blob: string, query: Readonly<Record<string, string>> = {}): string {
+  const search = new URLSearchParams(query).toString();
+  return `${apiBase}/blobs/${blob}${search === "" ? "" : `?${search}`}`;
+}
+
+/** What people read rather than keep. */
+const isReadable = (name: string) => /\.(log|txt|xml|json|outputs_manifest)$/i.test(name);
+
+/** Files to download; those that only the tool has are named, and where. */
+export function BlobLinks({ files }: { files: readonly NamedBlob[] }) {
+  if (files.length === 0) return null;
+  return (
+    <ul className="blob-links">
+      {files.map(({ name, blob, uri }) => (
+        <li key={`${name} ${uri}`}>
+          {blob === null ? (
+            <span className="faint" title={uri}>
+              {name} <span>(not in the farm)</span>
+            </span>
+          ) : (
+            <>
+              <a href={blobUrl(blob, { name })} download>
+                {name}
+              </a>
+              {isReadable(name) ? (
+                <>
+                  {" "}
+                  <a
+                    className="faint"
+                    href={blobUrl(blob, { as: "text" })}
+                    target="_blank"
+                    rel="noopener"
+                  >
+                    read
+                  </a>
+                </>
+              ) : null}
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}

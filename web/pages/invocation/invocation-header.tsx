@@ -1,0 +1,111 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { InvocationDetail } from "#api/invocation.ts";
+import { tell } from "../../farm/ask.ts";
+import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { Copyable } from "../../parts/copy.tsx";
+import { Ago, Elapsed } from "../../parts/times.tsx";
+import { ActionCountsBar, countsText, ToolStateBadge } from "../../parts/tool-state.tsx";
+import { askerOf, titleOf } from "../invocations/show-invocation.ts";
+import { graphsOfCommitQuery, invocationPath, invocationQuery } from "./load.ts";
+
+export function InvocationHeader({ invocation }: { invocation: InvocationDetail }) {
+  const { build, counts, events, id, project, state, tool } = invocation;
+  const client = useQueryClient();
+  const cancel = useMutation({
+    mutationFn: () => tell(InvocationDetail, invocationPath(invocation, "/cancel")),
+    onSuccess: (detail) => client.setQueryData(invocationQuery(invocation).queryKey, detail),
+  });
+  const isOpen = state === "running" || counts.queued + counts.executing > 0;
+  return (
+    <header className="page-header">
+      <p className="crumbs">
+        <Link to="/invocations">Invocations</Link>
+        {project === "default" ? null : (
+          <>
+            {" / "}
+            <Link to="/invocations" search={{ project }}>
+              {project}
+            </Link>
+          </>
+        )}
+      </p>
+      <div className="row job-title">
+        <ToolStateBadge state={state} />
+        <h1>{titleOf(invocation)}</h1>
+        <span className="grow" />
+        {isOpen ? (
+          <ConfirmButton
+            label="Cancel…"
+            question="Cancel this invocation?"
+            confirm="Cancel the invocation"
+            busy={cancel.isPending}
+            onConfirm={() => cancel.mutate()}
+          >
+            What it waits for is cancelled, unless others wait for it, too, and what it asks for
+            from now on is refused. The tool then ends by itself.
+          </ConfirmButton>
+        ) : null}
+      </div>
+      {cancel.error === null ? null : (
+        <p role="alert" className="problem">
+          Not cancelled: {cancel.error.message}
+        </p>
+      )}
+      <div className="row facts-line">
+        <span>{askerOf(invocation)}</span>
+        {tool.version === "" ? null : (
+          <span>
+            {tool.name} {tool.version}
+          </span>
+        )}
+        {build?.branch ? <span>{build.branch}</span> : null}
+        {build?.commit ? (
+          <>
+            <Copyable text={build.commit} shown={build.commit.slice(0, 10)} label="commit" />
+            <Link to="/invocations" search={{ commit: build.commit }}>
+              all of this commit
+            </Link>
+            <GraphOfCommit repository={build.repository} commit={build.commit} />
+          </>
+        ) : null}
+        <span>
+          <Ago time={invocation.startedAt} />
+        </span>
+        <Elapsed from={invocation.startedAt} to={state === "running" ? null : invocation.endedAt} />
+        {build?.exitName ? (
+          <span>
+            {build.exitName.toLowerCase().replaceAll("_", " ")}
+            {build.exitCode === null ? "" : `, exit ${build.exitCode}`}
+          </span>
+        ) : null}
+        <Copyable text={id} shown={id.slice(0, 8)} label="the tool's own id" />
+        {events !== null && !events.complete && state !== "running" ? (
+          <span title="The tool left before it had told all">build events incomplete</span>
+        ) : null}
+      </div>
+      {invocation.waiting === null ? null : (
+        <p className="waiting" aria-live="polite">
+          {invocation.waiting}
+        </p>
+      )}
+      {events?.failure ? <p className="problem">{events.failure}</p> : null}
+      <div className="row counts-line">
+        <ActionCountsBar counts={counts} />
+        <span className="faint number">{countsText(counts) || "no actions yet"}</span>
+      </div>
+    </header>
+  );
+}
+
+/** The newest graph of the commit, where the farm has made one. */
+function GraphOfCommit(props: { readonly repository: string | null; readonly commit: string }) {
+  const { data } = useQuery(graphsOfCommitQuery(props.repository, props.commit));
+  const [graph] = data ?? [];
+  if (graph === undefined) return null;
+  return (
+    <Link to="/graphs/$id" params={{ id: graph.id }}>
+      its graph: {graph.subject}
+    </Link>
+  );
+}

@@ -1,0 +1,79 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { z } from "zod";
+import { GraphSummary } from "#api/graph.ts";
+import {
+  type InvocationActionState,
+  InvocationActions,
+  InvocationDetail,
+} from "#api/invocation.ts";
+import { apiBase, ask } from "../../farm/ask.ts";
+
+export interface InvocationAddress {
+  readonly id: string;
+  readonly project: string;
+}
+
+/** No stream tells of an invocation: while it runs, it is asked for so often. */
+const refetchMs = 2_000;
+
+const pathOf = ({ id }: InvocationAddress, below = "") =>
+  `/invocations/${encodeURIComponent(id)}${below}`;
+const inProject = ({ project }: InvocationAddress) => new URLSearchParams({ project });
+
+export const invocationPath = (address: InvocationAddress, below = "") =>
+  `${pathOf(address, below)}?${inProject(address)}`;
+
+export const invocationLogUrl = (address: InvocationAddress) =>
+  `${apiBase}${invocationPath(address, "/log")}`;
+
+export const invocationQuery = (address: InvocationAddress) =>
+  queryOptions({
+    queryKey: ["invocation", address.project, address.id],
+    queryFn: ({ signal }) => ask(InvocationDetail, invocationPath(address), { signal }),
+    refetchInterval: ({ state }) => (isOpen(state.data) ? refetchMs : false),
+  });
+
+/** What is silent may speak again; only what is over stays as it is. */
+function isOpen(detail: InvocationDetail | undefined): boolean {
+  return detail === undefined || detail.state === "running" || detail.state === "silent";
+}
+
+const actionsPerPage = 500;
+
+export const actionsQuery = (
+  address: InvocationAddress,
+  filter: { readonly state: InvocationActionState | undefined; readonly text: string },
+) =>
+  infiniteQueryOptions({
+    queryKey: [
+      "invocation",
+      address.project,
+      address.id,
+      "actions",
+      filter.state ?? "",
+      filter.text,
+    ],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => {
+      const search = inProject(address);
+      search.set("limit", String(actionsPerPage));
+      if (filter.state !== undefined) search.set("state", filter.state);
+      if (filter.text !== "") search.set("text", filter.text);
+      if (pageParam !== undefined) search.set("after", pageParam);
+      return ask(InvocationActions, `${pathOf(address, "/actions")}?${search}`, { signal });
+    },
+    getNextPageParam: (last) => last.next ?? undefined,
+    // While the next list comes, the last one stays: a page that jumps is hard to read.
+    placeholderData: keepPreviousData,
+  });
+
+/** The graphs of a commit, where the farm has its repository. */
+export const graphsOfCommitQuery = (repository: string | null, commit: string | null) =>
+  queryOptions({
+    queryKey: ["graphs-of-commit", repository, commit],
+    queryFn: ({ signal }) => {
+      const search = new URLSearchParams({ repository: repository ?? "", commit: commit ?? "" });
+      return ask(z.array(GraphSummary), `/graphs?${search}`, { signal });
+    },
+    enabled: repository !== null && commit !== null,
+  });

@@ -1,0 +1,35 @@
+import type { InvocationDetail } from "#api/invocation.ts";
+
+/** What the tool was told, and what it told of itself. */
+export function OptionsView({ events }: { events: NonNullable<InvocationDetail["events"]> }) {
+  return (
+    <section aria-label="Options" className="view">
+      <h2>Options</h2>
+      {events.options.length === 0 ? (
+        <p className="faint">None were told.</p>
+      ) : (
+        <pre className="definition">{events.options.join("\n")}</pre>
+      )}
+      <Pairs title="Build metadata" pairs={events.metadata} />
+      <Pairs title="Workspace status" pairs={events.workspaceStatus} />
+    </section>
+  );
+}
+
+function Pairs({ title, pairs }: { title: string; pairs: Readonly<Record<string, string>> }) {
+  const entries = Object.entries(pairs);
+  if (entries.length === 0) return null;
+  return (
+    <>
+      <h2>{title}</h2>
+      <dl className="facts">
+        {entries.map(([name, value]) => (
+          <div key={name} className="pair">
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import type { InvocationDetail } from "#api/invocation.ts";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { toolStateWords } from "../../parts/tool-state.tsx";
+import { titleOf } from "../invocations/show-invocation.ts";
+import { LogView } from "../log/log-view.tsx";
+import { ActionsView } from "./actions-view.tsx";
+import { InvocationHeader } from "./invocation-header.tsx";
+import { invocationLogUrl, invocationQuery } from "./load.ts";
+import { OptionsView } from "./options-view.tsx";
+import { type InvocationSearch, type InvocationView, invocationViews } from "./search.ts";
+import { TargetsView } from "./targets-view.tsx";
+import { TimingView } from "./timing-view.tsx";
+import "../job/job.css";
+import "./invocation.css";
+
+/** One go of a build tool: what it asked for, what it told, and what it waits for. */
+export function InvocationPage() {
+  const { id } = useParams({ from: "/invocations/$id" });
+  const search = useSearch({ from: "/invocations/$id" });
+  const navigate = useNavigate({ from: "/invocations/$id" });
+  const address = { id, project: search.project ?? "default" };
+  const { data: invocation } = useSuspenseQuery(invocationQuery(address));
+  usePageTitle(`${toolStateWords[invocation.state]}: ${titleOf(invocation)}`);
+
+  const views = viewsOf(invocation);
+  const view = search.view !== undefined && views.includes(search.view) ? search.view : views[0];
+  const change = (next: InvocationSearch) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false });
+  const words: Readonly<Record<InvocationView, string>> = {
+    actions: "Actions",
+    targets: "Targets and tests",
+    log: "Log",
+    timing: "Timing",
+    options: "Options",
+  };
+
+  return (
+    <div className="job-page">
+      <InvocationHeader invocation={invocation} />
+      <div className="job-tabs segments" role="group" aria-label="What to see of the invocation">
+        {views.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={each === view}
+            onClick={() => change({ view: each, find: undefined, line: undefined })}
+          >
+            {words[each]}
+          </button>
+        ))}
+      </div>
+      <div className={`invocation-body view-${view}`}>
+        {view === "targets" && invocation.events !== null ? (
+          <TargetsView events={invocation.events} />
+        ) : view === "options" && invocation.events !== null ? (
+          <OptionsView events={invocation.events} />
+        ) : view === "log" ? (
+          <LogView
+            url={invocationLogUrl(address)}
+            fileName={`${id}.log`}
+            line={search.line}
+            find={search.find ?? ""}
+            onLine={(line) => change({ line })}
+            onFind={(find) => change({ find: find || undefined })}
+          />
+        ) : view === "timing" ? (
+          <TimingView invocation={invocation} />
+        ) : (
+          <ActionsView
+            invocation={invocation}
+            state={search.state}
+            text={search.find ?? ""}
+            onState={(state) => change({ state })}
+            onText={(find) => change({ find: find || undefined })}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Only a tool that sends build events has told of targets, options and what it printed. */
+function viewsOf({ events }: InvocationDetail): readonly InvocationView[] {
+  return events === null ? ["actions", "timing"] : invocationViews;
+}

@@ -1,0 +1,16 @@
+import { z } from "zod";
+import { InvocationActionState } from "#api/invocation.ts";
+
+export const invocationViews = ["actions", "targets", "log", "timing", "options"] as const;
+export type InvocationView = (typeof invocationViews)[number];
+
+export const InvocationSearch = z.object({
+  /** `default` when absent. */
+  project: z.coerce.string().optional().catch(undefined),
+  view: z.enum(invocationViews).optional().catch(undefined),
+  state: InvocationActionState.optional().catch(undefined),
+  /** Of actions, a part of the target or the mnemonic; of the log, what is looked for. */
+  find: z.coerce.string().optional().catch(undefined),
+  line: z.coerce.number().int().positive().optional().catch(undefined),
+});
+export type InvocationSearch = z.infer<typeof InvocationSearch>;

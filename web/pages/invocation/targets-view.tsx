@@ -1,0 +1,159 @@
+import { useRef, useState } from "react";
+import type {
+  InvocationDetail,
+  InvocationState,
+  InvocationTarget,
+  InvocationTest,
+} from "#api/invocation.ts";
+import { durationText } from "../../parts/duration.ts";
+import { useHotkeys } from "../../parts/hotkeys.ts";
+import { SearchBox } from "../../parts/search-box.tsx";
+import { ToolStateIcon } from "../../parts/tool-state.tsx";
+import { BlobLinks } from "./blob-links.tsx";
+
+/** So many lines a page holds without a scroller of its own. */
+const mostShown = 1_000;
+
+/** Targets and tests as the tool told of them: those that failed first. */
+export function TargetsView({ events }: { events: NonNullable<InvocationDetail["events"]> }) {
+  const [text, setText] = useState("");
+  const findBox = useRef<HTMLInputElement>(null);
+  useHotkeys({ "/": () => findBox.current?.focus() });
+  const found = events.targets
+    .filter(({ label, kind }) => `${label} ${kind}`.toLowerCase().includes(text.toLowerCase()))
+    .toSorted((a, b) => rankOf(a) - rankOf(b) || (a.label < b.label ? -1 : 1));
+  const left = found.length - mostShown;
+  return (
+    <section aria-label="Targets and tests" className="view">
+      <div className="row actions-bar">
+        <span className="faint number">
+          {events.targets.length.toLocaleString("en")}
+          {events.moreTargets ? " and more" : ""} targets
+        </span>
+        <span className="grow" />
+        <SearchBox
+          label="Filter targets"
+          placeholder="Filter   /"
+          value={text}
+          box={findBox}
+          onChange={setText}
+        />
+      </div>
+      {found.length === 0 ? (
+        <p className="faint center">
+          {events.targets.length === 0
+            ? "It has told of no target yet."
+            : "No target passes the filter."}
+        </p>
+      ) : (
+        <ul className="rows targets">
+          {found.slice(0, mostShown).map((target) => (
+            <TargetRow key={`${target.label} ${target.kind}`} target={target} />
+          ))}
+        </ul>
+      )}
+      {left > 0 ? (
+        <p className="faint center">{left.toLocaleString("en")} more pass the filter: narrow it.</p>
+      ) : null}
+    </section>
+  );
+}
+
+function TargetRow({ target }: { target: InvocationTarget }) {
+  const { aborted, label, kind, outputs, tests, testStatus } = target;
+  const isBad = rankOf(target) < 2;
+  return (
+    <li>
+      <ToolStateIcon state={stateOf(target)} />
+      <span className="what">
+        <span className="main">{label}</span>
+        <span className="faint">
+          {kind}
+          {aborted === null ? "" : ` · ${aborted}`}
+        </span>
+      </span>
+      {testStatus === null ? (
+        <span />
+      ) : (
+        <span className={`badge ${statusClass(testStatus)}`}>{wordsOf(testStatus)}</span>
+      )}
+      <span className="number right">
+        {target.durationMs === null ? "" : durationText(target.durationMs)}
+      </span>
+      {tests.length === 0 && outputs.length === 0 ? null : (
+        <details className="target-more" open={isBad && tests.length > 0}>
+          <summary>
+            {tests.length === 0 ? "" : `${countText(tests.length, "test attempt")} `}
+            {outputs.length === 0 ? "" : countText(outputs.length, "output")}
+          </summary>
+          {tests.length === 0 ? null : <TestTable tests={tests} />}
+          <BlobLinks files={outputs} />
+        </details>
+      )}
+    </li>
+  );
+}
+
+function TestTable({ tests }: { tests: readonly InvocationTest[] }) {
+  const ordered = tests.toSorted(
+    (a, b) => a.run - b.run || a.shard - b.shard || a.attempt - b.attempt,
+  );
+  return (
+    <div className="table-box">
+      <table className="figures">
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col">Shard</th>
+            <th scope="col">Attempt</th>
+            <th scope="col">Result</th>
+            <th scope="col">Took</th>
+            <th scope="col">Files</th>
+          </tr>
+        </thead>
+        <tbody>
+          {ordered.map((test) => (
+            <tr key={`${test.run} ${test.shard} ${test.attempt}`}>
+              <td>{test.run}</td>
+              <td>{test.shard}</td>
+              <td>{test.attempt}</td>
+              <td>
+                <span className={`badge ${statusClass(test.status)}`}>{wordsOf(test.status)}</span>
+                {test.cached ? <span className="faint"> cached</span> : null}
+              </td>
+              <td>{durationText(test.durationMs)}</td>
+              <td>
+                <BlobLinks files={test.files} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Failed, flaky, not over, fine. */
+function rankOf({ aborted, success, testStatus }: InvocationTarget): number {
+  if (success === false || (testStatus !== null && statusClass(testStatus) === "is-failed"))
+    return 0;
+  if (testStatus === "FLAKY") return 1;
+  return success === null && aborted === null ? 2 : 3;
+}
+
+function stateOf(target: InvocationTarget): InvocationState {
+  if (rankOf(target) === 0) return "failed";
+  if (target.success !== null) return "succeeded";
+  return target.aborted === null ? "running" : "cancelled";
+}
+
+function statusClass(status: string): string {
+  if (status === "PASSED") return "is-succeeded";
+  if (status === "FLAKY") return "is-queued";
+  return status === "NO_STATUS" ? "" : "is-failed";
+}
+
+const wordsOf = (status: string) => status.toLowerCase().replaceAll("_", " ");
+
+const countText = (count: number, thing: string) =>
+  `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;

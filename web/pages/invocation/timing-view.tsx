@@ -1,0 +1,84 @@
+import type { ReactNode } from "react";
+import type { InvocationDetail } from "#api/invocation.ts";
+import { bytesText } from "../../parts/bytes.ts";
+import { durationText } from "../../parts/duration.ts";
+import { actionsIn } from "../../parts/tool-state.tsx";
+import { BlobLinks } from "./blob-links.tsx";
+
+/** Where the time went, as far as the farm and the tool know. */
+export function TimingView({ invocation }: { invocation: InvocationDetail }) {
+  const { counts, events } = invocation;
+  const asked = actionsIn(counts);
+  const metrics = Object.entries(events?.metrics ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return (
+    <section aria-label="Timing" className="view">
+      <dl className="run-facts">
+        <Fact name="Took">
+          {durationText(Date.parse(invocation.endedAt) - Date.parse(invocation.startedAt))}
+        </Fact>
+        <Fact name="From the cache">
+          {asked === 0 ? "–" : `${Math.floor((100 * counts.hits) / asked)} %`}
+          <span className="faint">
+            {" "}
+            {counts.hits.toLocaleString("en")} of {asked.toLocaleString("en")}
+          </span>
+        </Fact>
+        {events?.profile ? (
+          <Fact name="Profile">
+            <BlobLinks files={[events.profile]} />
+          </Fact>
+        ) : null}
+      </dl>
+      {events?.profile ? (
+        <p className="faint">
+          The profile shows every step of the tool on a time line: open it in chrome://tracing or in
+          ui.perfetto.dev.
+        </p>
+      ) : null}
+      {metrics.length === 0 ? (
+        <p className="faint">
+          {events === null
+            ? "It sends no build events: the farm knows no more of its times."
+            : "It has told no figures of its own yet."}
+        </p>
+      ) : (
+        <div className="table-box">
+          <table className="figures">
+            <tbody>
+              {metrics.map(([name, value]) => (
+                <tr key={name}>
+                  <th scope="row">{wordsOf(name)}</th>
+                  <td>{figureText(name, value)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** `wallTimeMs`, `wall_time_in_ms` → `wall time`. */
+function wordsOf(name: string): string {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replaceAll("_", " ")
+    .replace(/( in)? (ms|bytes)$/i, "")
+    .toLowerCase();
+}
+
+function figureText(name: string, value: number): string {
+  if (/ms$/i.test(name)) return durationText(value);
+  if (/bytes$/i.test(name)) return bytesText(value);
+  return value.toLocaleString("en");
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

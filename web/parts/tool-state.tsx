@@ -1,0 +1,79 @@
+import type { InvocationActionState, InvocationCounts, InvocationState } from "#api/invocation.ts";
+
+type State = InvocationState | InvocationActionState;
+
+/** A state of an invocation or of one of its actions, as people say it. */
+export const toolStateWords: Readonly<Record<State, string>> = {
+  running: "running",
+  succeeded: "succeeded",
+  failed: "failed",
+  cancelled: "cancelled",
+  silent: "went quiet",
+  hit: "from the cache",
+  queued: "queued",
+  executing: "executing",
+};
+
+/** Some states look as a job's of another name. */
+const shapeOf = (state: State) => (state === "executing" ? "running" : state);
+
+export function ToolStateIcon({ state, silent = false }: { state: State; silent?: boolean }) {
+  const words = toolStateWords[state];
+  return (
+    <svg
+      className={`icon is-${shapeOf(state)}`}
+      {...(silent ? { "aria-hidden": true } : { role: "img", "aria-label": words })}
+    >
+      {silent ? null : <title>{words}</title>}
+      <use href={`#state-${shapeOf(state)}`} />
+    </svg>
+  );
+}
+
+export function ToolStateBadge({ state }: { state: State }) {
+  return (
+    <span className={`badge is-${shapeOf(state)}`}>
+      <ToolStateIcon state={state} silent />
+      {toolStateWords[state]}
+    </span>
+  );
+}
+
+/** From what is settled to what is still open. */
+const order = ["hit", "succeeded", "failed", "executing", "queued"] as const;
+
+export function countOf(counts: InvocationCounts, state: InvocationActionState): number {
+  return state === "hit" ? counts.hits : counts[state];
+}
+
+export function actionsIn(counts: InvocationCounts): number {
+  return order.reduce((sum, state) => sum + countOf(counts, state), 0);
+}
+
+/** `120 from the cache, 3 executed, 1 failed`: what is nought is left out. */
+export function countsText(counts: InvocationCounts): string {
+  const said = (state: InvocationActionState) =>
+    state === "succeeded" ? "executed" : toolStateWords[state];
+  return order
+    .filter((state) => countOf(counts, state) > 0)
+    .map((state) => `${countOf(counts, state).toLocaleString("en")} ${said(state)}`)
+    .join(", ");
+}
+
+/** How an invocation's actions stand, as one bar. */
+export function ActionCountsBar({ counts }: { counts: InvocationCounts }) {
+  const words = countsText(counts) || "no actions";
+  return (
+    <span className="counts-bar" role="img" aria-label={words} title={words}>
+      {order
+        .filter((state) => countOf(counts, state) > 0)
+        .map((state) => (
+          <span
+            key={state}
+            className={`is-${shapeOf(state)}`}
+            style={{ flexGrow: countOf(counts, state) }}
+          />
+        ))}
+    </span>
+  );
+}
