@@ -13,7 +13,9 @@ const mayImport: Record<string, readonly string[]> = {
   git: ["core", "db", "cas", "proto"],
   actions: ["core", "db", "cas", "proto"],
   execution: ["core", "db", "cas", "actions", "proto"],
+  caches: ["core", "api", "db", "cas", "actions", "proto"],
   graphs: ["core", "api", "db", "access", "cas", "git", "actions", "execution", "proto"],
+  invocations: ["core", "api", "db", "cas", "actions", "execution", "proto"],
   worker: ["core", "cas", "proto", "grpc"],
   server: [
     "core",
@@ -24,12 +26,15 @@ const mayImport: Record<string, readonly string[]> = {
     "git",
     "actions",
     "execution",
+    "caches",
     "graphs",
+    "invocations",
     "proto",
     "grpc",
   ],
   // `server`, `worker`, `doctor` and `init` start or ask the rooms; all else speaks to the API.
-  cli: ["core", "api", "db", "git", "graphs", "server", "worker"],
+  // `grpc` for whom to trust under TLS, which the API's client reads as its channel does.
+  cli: ["core", "api", "db", "git", "graphs", "grpc", "server", "worker"],
 };
 
 /** Which room owns which table. Only the owner writes SQL about it. */
@@ -38,8 +43,12 @@ const ownerOf: Record<string, string> = {
   worker: "execution",
   execution: "execution",
   execution_attempt: "execution",
+  expected_duration: "execution",
+  expected_duration_mark: "execution",
+  drain: "execution",
   log_chunk: "execution",
   action_result: "actions",
+  cache_entry: "caches",
   git_object: "git",
   principal: "access",
   token: "access",
@@ -72,6 +81,14 @@ const ownerOf: Record<string, string> = {
   range_search: "graphs",
   range_commit: "graphs",
   run_report: "graphs",
+  invocation: "invocations",
+  operation: "invocations",
+  cache_lookup: "invocations",
+  build: "invocations",
+  build_target: "invocations",
+  build_test: "invocations",
+  build_file_set: "invocations",
+  build_log: "invocations",
 };
 
 interface Source {

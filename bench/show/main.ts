@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { cpus, totalmem } from "node:os";
 import { messageOf } from "#core/fault.ts";
+import { buildToolsShow } from "./build-tools/build-tools-show.ts";
 import { farmShow } from "./farm/farm-show.ts";
 import { graphsShow } from "./graphs/graphs-show.ts";
 import { renderTable } from "./render-table.ts";
 import type { Row, Show } from "./row.ts";
 
-const shows: readonly Show[] = [farmShow, graphsShow];
+const shows: readonly Show[] = [farmShow, graphsShow, buildToolsShow];
 
 const args = process.argv.slice(2);
 const json = args.includes("--json");

@@ -1,5 +1,5 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { emptyDigest } from "#core/digest.ts";
@@ -28,6 +28,8 @@ export interface Executed {
   readonly startedMs: number;
   /** From the Execute call to its answer. */
   readonly answeredMs: number;
+  /** What the process itself took, its sandbox included. */
+  readonly processMs: number;
 }
 
 export function executionClient(url: string): ExecutionClient {
@@ -70,15 +72,21 @@ export function executionClient(url: string): ExecutionClient {
           throw new Error(`no result: ${JSON.stringify(response?.status?.message)}`);
         }
         const since = (at: typeof metadata.workerStartTimestamp) =>
-          at === undefined ? Number.NaN : timestampDate(at).getTime() - asked;
+          at === undefined ? Number.NaN : preciseMs(at) - asked;
+        const started = since(metadata.executionStartTimestamp);
         return {
           exitCode: response.result.exitCode,
           takenUpMs: since(metadata.workerStartTimestamp),
-          startedMs: since(metadata.executionStartTimestamp),
+          startedMs: started,
+          processMs: since(metadata.executionCompletedTimestamp) - started,
           answeredMs: performance.timeOrigin + performance.now() - asked,
         };
       };
     },
     close: () => channel.stop(),
   };
+}
+
+function preciseMs(at: Timestamp): number {
+  return timestampMs(at) + (at.nanos % 1e6) / 1e6;
 }

@@ -1,0 +1,167 @@
+/**
+ * One kind of attack, for as long as the process lives: `attacker.ts URL KIND`. Says "open" to its
+ * parent when all is under way.
+ */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
+import { create, type DescMethod, toBinary } from "@bufbuild/protobuf";
+import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { zstdWhole } from "#cas/zstd/zstd-streams.ts";
+import { digestKey } from "#core/digest.ts";
+import { GrpcChannel } from "#grpc/channel.ts";
+import { framed } from "#grpc/frame.ts";
+import { pathOf } from "#grpc/method.ts";
+import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
+import {
+  BatchReadBlobsRequestSchema,
+  ContentAddressableStorage,
+  FindMissingBlobsRequestSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import {
+  ByteStream,
+  ReadRequestSchema,
+  WriteRequestSchema,
+} from "#proto/google/bytestream/bytestream_pb.ts";
+
+const [url = "", kind = ""] = process.argv.slice(2);
+const streams = 1_000;
+const { findMissingBlobs, batchReadBlobs, batchUpdateBlobs } = ContentAddressableStorage.method;
+
+const frame = (bytes: Uint8Array) => Buffer.concat(framed(bytes));
+
+function openSession(settings = {}): ClientHttp2Session {
+  const session = connectHttp2(url, { settings });
+  session.on("error", () => {});
+  return session;
+}
+
+function openStream(
+  session: ClientHttp2Session,
+  method: DescMethod,
+  parts: readonly Uint8Array[],
+  end = false,
+) {
+  const stream = session.request({
+    ":method": "POST",
+    ":path": pathOf(method),
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  stream.on("error", () => {});
+  for (const part of parts) stream.write(part);
+  if (end) stream.end();
+  return stream;
+}
+
+const attacks: Record<string, () => Promise<void>> = {
+  async "slow-uploads"() {
+    const session = openSession();
+    for (let n = 0; n < streams; n++) {
+      const digest = digestOf(Buffer.from(`never ${n}`));
+      const first = create(WriteRequestSchema, {
+        resourceName: `uploads/${n}/blobs/${digest.hash}/1000000000`,
+        data: randomBytes(10_000),
+      });
+      openStream(session, ByteStream.method.write, [frame(toBinary(WriteRequestSchema, first))]);
+    }
+  },
+
+  async "slow-readers"() {
+    const bytes = randomBytes(4_000_000);
+    const digest = digestOf(bytes);
+    const channel = new GrpcChannel({ url });
+    await remoteBlobStore(channel, "").put(digest, bytes);
+    await channel.stop();
+    // Its window lets nothing through.
+    const session = openSession({ initialWindowSize: 0 });
+    const read = create(ReadRequestSchema, { resourceName: `blobs/${digestKey(digest)}` });
+    const batch = create(BatchReadBlobsRequestSchema, { digests: [toDigestMessage(digest)] });
+    for (let n = 0; n < streams; n++) {
+      if (n % 2 === 0)
+        openStream(
+          session,
+          ByteStream.method.read,
+          [frame(toBinary(ReadRequestSchema, read))],
+          true,
+        );
+      else
+        openStream(
+          session,
+          batchReadBlobs,
+          [frame(toBinary(BatchReadBlobsRequestSchema, batch))],
+          true,
+        );
+    }
+  },
+
+  async "half-open"() {
+    const session = openSession();
+    for (let n = 0; n < streams; n++) openStream(session, findMissingBlobs, []);
+  },
+
+  async "held-batches"() {
+    // On several connections, since each has its own limit.
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(4_000_000, 1);
+    for (let c = 0; c < 20; c++) {
+      const session = openSession();
+      for (let n = 0; n < streams / 20; n++)
+        openStream(session, batchUpdateBlobs, [head, Buffer.alloc(3_999_999)]);
+    }
+  },
+
+  async "slow-http"() {
+    const port = Number(new URL(url).port);
+    for (let n = 0; n < 400; n++) {
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {});
+      await once(socket, "connect");
+      if (n % 2 === 0) continue;
+      socket.write(
+        `PUT /cache/default/gradle/slow-${n} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9000000\r\n\r\n`,
+      );
+      setInterval(() => socket.write("x"), 1_000);
+    }
+  },
+
+  async flood() {
+    const digests = Array.from({ length: 50_000 }, (_, n) =>
+      toDigestMessage(digestOf(Buffer.from(`absent ${n}`))),
+    );
+    const request = create(FindMissingBlobsRequestSchema, { blobDigests: digests });
+    const asking = frame(toBinary(FindMissingBlobsRequestSchema, request));
+    const noise = frame(Buffer.alloc(4_000_000, Buffer.from([0x12, 0])));
+    const bomb = await zstdWhole(Buffer.alloc(64 * 1_048_576));
+    const bombing = create(WriteRequestSchema, {
+      resourceName: `uploads/b/compressed-blobs/zstd/${digestOf(Buffer.of(1)).hash}/60000000`,
+      data: bomb,
+      finishWrite: true,
+    });
+    const floods: readonly (readonly [DescMethod, Buffer])[] = [
+      [findMissingBlobs, asking],
+      [findMissingBlobs, noise],
+      [ByteStream.method.write, frame(toBinary(WriteRequestSchema, bombing))],
+    ];
+    for (const [method, bytes] of floods) {
+      void (async () => {
+        for (;;) {
+          const session = openSession();
+          for (let n = 0; n < 20 && !session.closed; n++) {
+            const stream = openStream(session, method, [bytes], true);
+            stream.resume();
+            await new Promise<void>((resolve) => stream.once("close", resolve));
+          }
+          session.destroy();
+        }
+      })();
+    }
+  },
+};
+
+await attacks[kind]?.();
+await new Promise((resolve) => setTimeout(resolve, 1_500));
+process.send?.("open");
+setInterval(() => {}, 60_000);

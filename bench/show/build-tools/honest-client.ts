@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { GrpcChannel } from "#grpc/channel.ts";
+import { ContentAddressableStorage } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** A build tool that asks what is there, and fetches a few small blobs. */
+export interface HonestClient {
+  /** Does so many times what a small action needs; answers how long each took, in ms. */
+  work(times: number): Promise<number[]>;
+  stop(): Promise<void>;
+}
+
+const { findMissingBlobs, batchUpdateBlobs, batchReadBlobs } = ContentAddressableStorage.method;
+
+export async function honestClient(url: string): Promise<HonestClient> {
+  const channel = new GrpcChannel({ url });
+  const blobs = Array.from({ length: 10 }, () => randomBytes(1_000));
+  const digests = blobs.map((bytes) => toDigestMessage(digestOf(bytes)));
+  await channel.unary(batchUpdateBlobs, {
+    requests: blobs.map((data, n) => ({ data, ...(digests[n] ? { digest: digests[n] } : {}) })),
+  });
+  return {
+    async work(times) {
+      const took: number[] = [];
+      for (let n = 0; n < times; n++) {
+        const since = performance.now();
+        await channel.unary(findMissingBlobs, {
+          blobDigests: [...digests, toDigestMessage(digestOf(randomBytes(8)))],
+        });
+        const { responses } = await channel.unary(batchReadBlobs, { digests });
+        if (responses.some(({ data }) => data.byteLength !== 1_000))
+          throw new Error("a blob is short");
+        took.push(performance.now() - since);
+        // As a build tool that has other things to do, too.
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      return took;
+    },
+    stop: () => channel.stop(),
+  };
+}

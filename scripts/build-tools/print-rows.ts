@@ -1,0 +1,18 @@
+import type { Row } from "../../bench/show/row.ts";
+
+/** For a script that is run by hand: what it measured, or, loudly, why it could not. */
+export async function printRows(
+  what: string,
+  whyNot: string | undefined,
+  measure: () => Promise<Row[]>,
+): Promise<void> {
+  if (whyNot !== undefined) {
+    process.stderr.write(`SKIPPED: ${what} were not tried: ${whyNot}\n`);
+    return;
+  }
+  const rows = await measure();
+  for (const { name, figure, unit, goal, holds } of rows) {
+    process.stdout.write(`${holds ? "ok    " : "FAILED"}  ${name}: ${figure} ${unit} (${goal})\n`);
+  }
+  process.exitCode = rows.every((row) => row.holds) ? 0 : 1;
+}

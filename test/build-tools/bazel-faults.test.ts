@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Farm, startFarm } from "../support/farm.ts";
+import type { Program } from "../support/process.ts";
+import {
+  assertGreen,
+  type Bazel,
+  type BazelRun,
+  processesIn,
+  startBazel,
+  whyNoBazel,
+} from "./bazel.ts";
+import { type BazelWorkspace, bazelWorkspace } from "./bazel-workspace.ts";
+import { loseBlobs } from "./lose-blobs.ts";
+
+const why = whyNoBazel();
+if (why !== undefined) {
+  process.stderr.write(`\nSKIPPED: faults while Bazel builds are not tried; ${why}\n\n`);
+}
+
+const leaves = 24;
+const actions = leaves + leaves / 4 + 1;
+/** Two workers with two slots each. */
+const slots = 4;
+const minute = 60_000;
+
+/** Three layers; each action takes long enough that something can happen meanwhile. */
+const layers = `
+[genrule(
+    name = "leaf%d" % i,
+    srcs = ["round.txt"],
+    outs = ["leaf%d.txt" % i],
+    cmd = "sleep 0.4; (echo leaf %d; cat $(SRCS)) > $@" % i,
+) for i in range(${leaves})]
+
+[genrule(
+    name = "branch%d" % i,
+    srcs = ["leaf%d.txt" % (4 * i + j) for j in range(4)],
+    outs = ["branch%d.txt" % i],
+    cmd = "sleep 0.2; (echo branch %d; cat $(SRCS)) > $@" % i,
+) for i in range(${leaves / 4})]
+
+genrule(
+    name = "root",
+    srcs = ["branch%d.txt" % i for i in range(${leaves / 4})],
+    outs = ["root.txt"],
+    cmd = "(echo root; cat $(SRCS)) > $@",
+)
+`;
+
+describe.skipIf(why !== undefined)("Bazel ends green without anybody's help", () => {
+  let workspace: BazelWorkspace;
+  let bazel: Bazel;
+  let farm: Farm;
+
+  beforeAll(async () => {
+    [farm, workspace] = await Promise.all([
+      startFarm({ workers: 2 }),
+      bazelWorkspace({ "faults/BUILD": layers, "faults/round.txt": "" }),
+    ]);
+    bazel = await startBazel(workspace.path);
+    await bazel.run("build", "--nobuild", "//faults:root");
+  }, 2 * minute);
+
+  afterAll(async () => {
+    await bazel?.close();
+    await farm?.stop();
+    await workspace?.remove();
+  }, minute);
+
+  const flags = () => [
+    "--config=farm",
+    "--jobs=16",
+    `--remote_executor=${farm.url.replace("http:", "grpc:")}`,
+    "--remote_instance_name=faults",
+    // The default of 5 gives up after 3 seconds; a database that was killed may take longer to come back.
+    "--remote_retries=12",
+    "--show_progress_rate_limit=0.05",
+  ];
+
+  let rounds = 0;
+  /** Builds what was never built, and waits until a third of it is done. */
+  async function inTheMiddle(round: string): Promise<Program> {
+    await workspace.write("faults/round.txt", `${round} ${++rounds}\n`);
+    const build = bazel.start("build", "//faults:root", ...flags());
+    await build.note((line) => Number(/^\[(\d+) \//.exec(line)?.[1] ?? 0) > actions / 3);
+    return build;
+  }
+
+  async function ended(build: Program): Promise<Pick<BazelRun, "text" | "processes">> {
+    const { code, stderr } = await build.finished;
+    assertGreen({ code, text: stderr });
+    return { text: stderr, processes: processesIn(stderr) };
+  }
+
+  async function executed(): Promise<number> {
+    const workers = (await (await fetch(`${farm.url}/api/v1/workers`)).json()) as {
+      finishedCount: number;
+    }[];
+    return workers.reduce((sum, { finishedCount }) => sum + finishedCount, 0);
+  }
+
+  test(
+    "when the server is killed in the middle and started again, and repeats at most what was running",
+    async () => {
+      const before = await executed();
+      const build = await inTheMiddle("server");
+
+      farm.server.signal("SIGKILL");
+      await farm.restartServer();
+      await ended(build);
+
+      expect((await executed()) - before).toBeGreaterThanOrEqual(actions);
+      expect((await executed()) - before).toBeLessThanOrEqual(actions + slots);
+    },
+    2 * minute,
+  );
+
+  test(
+    "when one of two workers is killed in the middle, and repeats at most what ran there",
+    async () => {
+      const before = await executed();
+      const build = await inTheMiddle("worker");
+
+      const worker = farm.workers.pop();
+      worker?.signal("SIGKILL");
+      await worker?.finished;
+      await ended(build);
+
+      expect((await executed()) - before).toBeLessThanOrEqual(actions + slots / 2);
+      farm.startWorker({ name: "worker-2" });
+    },
+    2 * minute,
+  );
+
+  test(
+    "when a tenth of all blobs is lost in the middle",
+    async () => {
+      const build = await inTheMiddle("lost in the middle");
+
+      const lost = await loseBlobs(farm.dataDir, "one");
+      const { processes } = await ended(build);
+
+      expect(lost.length).toBeGreaterThan(5);
+      expect(processes["remote"]).toBe(actions);
+    },
+    2 * minute,
+  );
+
+  test(
+    "when a tenth of all blobs is lost between builds, and executes only what they came from",
+    async () => {
+      await ended(await inTheMiddle("lost between"));
+      const outputs = new Set(Object.values(await bazel.outputs()));
+      await bazel.run("clean");
+      const before = await executed();
+
+      const lost = await loseBlobs(farm.dataDir, "two");
+      const again = await bazel.run("build", "//faults:root", ...flags());
+
+      assertGreen(again);
+      // Each action made one output, which is one blob. Inputs that were lost the client has, and sends again.
+      const lostOutputs = lost.filter((hash) => outputs.has(hash)).length;
+      expect(lostOutputs).toBeGreaterThan(0);
+      expect((await executed()) - before).toBe(lostOutputs);
+      expect(again.processes["remote cache hit"]).toBe(actions - lostOutputs);
+    },
+    2 * minute,
+  );
+});

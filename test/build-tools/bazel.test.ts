@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { InvocationDetail, InvocationList } from "#api/invocation.ts";
+import { type Farm, startFarm } from "../support/farm.ts";
+import { assertGreen, type Bazel, type BazelRun, startBazel, whyNoBazel } from "./bazel.ts";
+import { type BazelWorkspace, bazelWorkspace } from "./bazel-workspace.ts";
+
+const why = whyNoBazel();
+if (why !== undefined) {
+  process.stderr.write(`\nSKIPPED: Bazel's builds with this farm are not tried; ${why}\n\n`);
+}
+
+const all = ["//gen/...", "//cc/...", "//trees/...", "//shell/...", "//java/..."];
+const minute = 60_000;
+
+describe.skipIf(why !== undefined)("Bazel, on its own and with a farm", () => {
+  let workspace: BazelWorkspace;
+  let bazel: Bazel;
+  let farm: Farm;
+  let alone: Record<string, string>;
+
+  beforeAll(async () => {
+    [farm, workspace] = await Promise.all([startFarm({ workers: 2 }), bazelWorkspace()]);
+    bazel = await startBazel(workspace.path);
+    const local = await bazel.run("test", ...all);
+    assertGreen(local);
+    alone = await bazel.outputs();
+  }, 2 * minute);
+
+  afterAll(async () => {
+    await bazel?.close();
+    await farm?.stop();
+    await workspace?.remove();
+  }, minute);
+
+  let projects = 0;
+  /** A project that has nothing yet: a test that has its second try begins anew. */
+  const unused = (name: string) => `${name}-${++projects}`;
+
+  const address = () => farm.url.replace("http:", "grpc:");
+
+  async function afresh(...flags: string[]): Promise<BazelRun> {
+    await bazel.run("clean");
+    const run = await bazel.run("test", ...all, ...flags);
+    assertGreen(run);
+    return run;
+  }
+
+  /** Green; again after `bazel clean`, all from the cache; and what comes out is what comes out without a farm. */
+  async function buildTwice(...flags: string[]): Promise<BazelRun> {
+    const first = await afresh(...flags);
+    const firstOutputs = await bazel.outputs();
+    const second = await afresh(...flags);
+
+    const { internal = 0, "remote cache hit": hits = 0, ...others } = second.processes;
+    expect(others).toEqual({});
+    expect(hits).toBeGreaterThan(30);
+    expect(internal).toBeGreaterThan(0);
+    expect(firstOutputs).toEqual(alone);
+    expect(await bazel.outputs()).toEqual(alone);
+    return first;
+  }
+
+  test(
+    "what it builds alone, it finds in the cache over gRPC the second time",
+    async () => {
+      const first = await buildTwice(
+        `--remote_cache=${address()}`,
+        `--remote_instance_name=${unused("cache-over-grpc")}`,
+      );
+
+      expect(madeHere(first)).toBeGreaterThan(30);
+    },
+    3 * minute,
+  );
+
+  test(
+    "what it builds alone, it finds in the cache over HTTP the second time",
+    async () => {
+      const first = await buildTwice(
+        `--remote_cache=${farm.url}/cache/${unused("over-http")}/bazel`,
+      );
+
+      expect(madeHere(first)).toBeGreaterThan(30);
+    },
+    3 * minute,
+  );
+
+  test(
+    "the farm builds for it, tells what it did, and does nothing twice",
+    async () => {
+      const project = unused("execution");
+      const first = await buildTwice(
+        "--config=farm",
+        `--remote_executor=${address()}`,
+        `--remote_instance_name=${project}`,
+        `--bes_backend=${address()}`,
+        `--project_id=${project}`,
+        "--build_metadata=COMMIT_SHA=00112233445566778899aabbccddeeff00112233",
+      );
+      const { invocations } = await ask<InvocationList>(`/invocations?project=${project}`);
+      const [second, firstOne] = await Promise.all(
+        invocations.map(({ id }) => ask<InvocationDetail>(`/invocations/${id}?project=${project}`)),
+      );
+
+      expect(madeHere(first)).toBe(0);
+      expect(first.processes["remote"]).toBeGreaterThan(30);
+      expect(invocations).toHaveLength(2);
+      expect(firstOne).toMatchObject({
+        state: "succeeded",
+        tool: { name: "bazel" },
+        counts: { queued: 0, executing: 0, succeeded: first.processes["remote"], failed: 0 },
+        build: {
+          command: "test",
+          commit: "00112233445566778899aabbccddeeff00112233",
+          exitName: "SUCCESS",
+        },
+        events: { complete: true },
+      });
+      expect(second).toMatchObject({ state: "succeeded", counts: { succeeded: 0, failed: 0 } });
+      expect(second?.events?.targets.map(({ label }) => label)).toContain("//shell:sharded_test");
+    },
+    3 * minute,
+  );
+
+  test(
+    "a test that fails once is run again by the farm, and is flaky",
+    async () => {
+      await workspace.write("shell/fails-until.txt", `${Math.floor(Date.now() / 1_000) + 8}\n`);
+
+      const run = await bazel.run(
+        "test",
+        "//shell:flaky_test",
+        "--config=farm",
+        `--remote_executor=${address()}`,
+        `--remote_instance_name=${unused("flaky")}`,
+      );
+
+      assertGreen(run);
+      expect(run.text).toContain("FLAKY, failed in 1 out of 2");
+    },
+    minute,
+  );
+
+  /** In whichever sandbox of Bazel's this machine allows. */
+  function madeHere({ processes }: BazelRun): number {
+    return (processes["linux-sandbox"] ?? 0) + (processes["processwrapper-sandbox"] ?? 0);
+  }
+
+  async function ask<T>(path: string): Promise<T> {
+    const answer = await fetch(`${farm.url}/api/v1${path}`);
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as T;
+  }
+});

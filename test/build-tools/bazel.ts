@@ -1,0 +1,120 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmod, lstat, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { type Program, startProgram } from "../support/process.ts";
+import { javaHome } from "./bazel-toolchains.ts";
+
+const ruleDirs = ["rules/cc", "rules/java", "rules/proto", "platforms", "tools/skylib"];
+
+/** Why no test with Bazel can run here; undefined where one can. */
+export function whyNoBazel(): string | undefined {
+  const missing = ["bazel", "javac", "g++", "zip"].filter((name) => !isInstalled(name));
+  const dirs = ruleDirs.map((dir) => `/usr/share/bazel/${dir}`);
+  missing.push(...dirs.filter((dir) => !execSafely("test", "-d", dir)));
+  if (missing.length === 0) return undefined;
+  return `not here: ${missing.join(", ")}; apt-get install bazel-bootstrap bazel-platforms bazel-rules-cc bazel-rules-java bazel-rules-proto bazel-skylib g++ zip`;
+}
+
+export function isInstalled(name: string): boolean {
+  return execSafely("sh", "-c", `command -v ${name}`);
+}
+
+function execSafely(command: string, ...args: string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How a build ended, in Bazel's own counting. */
+export interface BazelRun {
+  readonly code: number | null;
+  /** All that it printed. */
+  readonly text: string;
+  /** Processes by how they came about: `internal`, `linux-sandbox`, `remote`, `remote cache hit`, … */
+  readonly processes: Readonly<Record<string, number>>;
+  readonly ms: number;
+}
+
+export interface Bazel {
+  /** Runs a command to its end, whatever that is. */
+  run(command: string, ...args: string[]): Promise<BazelRun>;
+  start(command: string, ...args: string[]): Program;
+  /** The SHA-256 of each file below bazel-bin, whoever made it. */
+  outputs(): Promise<Record<string, string>>;
+  /** Ends the server, and removes what it has built. */
+  close(): Promise<void>;
+}
+
+/** One Bazel server of our own over a workspace: it takes seconds to start, so tests share it. */
+export async function startBazel(workspace: string): Promise<Bazel> {
+  const root = await mkdtemp(join(tmpdir(), "grange-bazel-"));
+  const env = { HOME: root, JAVA_HOME: await javaHome() };
+  // A test that is killed leaves no server for longer than this.
+  const startup = ["--nohome_rc", `--output_user_root=${root}`, "--max_idle_secs=60"];
+  const start = (command: string, ...args: string[]) =>
+    startProgram("bazel", [...startup, command, ...args], { cwd: workspace, env });
+  const run = async (command: string, ...args: string[]) => {
+    const startedAt = performance.now();
+    const { code, stdout, stderr } = await start(command, ...args).finished;
+    const text = stderr + stdout;
+    return { code, text, processes: processesIn(text), ms: performance.now() - startedAt };
+  };
+  return {
+    run,
+    start,
+    async outputs() {
+      const { text } = await run("info", "bazel-bin");
+      const bin = text.trim().split("\n").at(-1) ?? "";
+      return hashesBelow(bin);
+    },
+    async close() {
+      await run("shutdown");
+      await removeReadOnly(root);
+    },
+  };
+}
+
+/** Throws with all that it said, unless a build ended well. */
+export function assertGreen({ code, text }: Pick<BazelRun, "code" | "text">): void {
+  if (code !== 0) throw new Error(`Bazel ended with ${code}:\n${text}`);
+}
+
+/** Reads `INFO: 27 processes: 5 internal, 22 remote cache hit.` */
+export function processesIn(text: string): Record<string, number> {
+  const summary = /^INFO: \d+ process(?:es)?: (.*)\.$/m.exec(text)?.[1];
+  if (summary === undefined) return {};
+  return Object.fromEntries(
+    summary.split(", ").map((part) => {
+      const [, count, kind] = /^(\d+) (.*)$/.exec(part) ?? [];
+      return [kind ?? part, Number(count)];
+    }),
+  );
+}
+
+async function hashesBelow(directory: string): Promise<Record<string, string>> {
+  const hashes: Record<string, string> = {};
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    // Argument files are no outputs: they are there only when a command was run here.
+    if (!entry.isFile() || entry.name.endsWith(".params")) continue;
+    const path = join(entry.parentPath, entry.name);
+    hashes[relative(directory, path)] = createHash("sha256")
+      .update(await readFile(path))
+      .digest("hex");
+  }
+  return hashes;
+}
+
+/** Bazel takes away the right to write from what it has made. */
+async function removeReadOnly(root: string): Promise<void> {
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    const path = join(entry.parentPath, entry.name);
+    if (((await lstat(path)).mode & 0o200) === 0) await chmod(path, 0o755);
+  }
+  await rm(root, { recursive: true, force: true });
+}

@@ -1,0 +1,343 @@
+import { randomBytes } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import {
+  type BatchUpdateBlobsRequestSchema,
+  DigestFunction_Value as By,
+  Capabilities,
+  Compressor_Value as Compressor,
+  ContentAddressableStorage,
+  type Digest,
+  DirectorySchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { Code } from "#proto/google/rpc/code_pb.ts";
+import { refusal } from "./foreign-client.ts";
+import { bytesOf, digestBy, functionName, nameOf, textOf } from "./foreign-digest.ts";
+import { packed as pack, unpacked } from "./foreign-zstd.ts";
+import type { SharedFarm } from "./shared-farm.ts";
+
+const { batchReadBlobs, batchUpdateBlobs, findMissingBlobs, getTree, splitBlob } =
+  ContentAddressableStorage.method;
+const fresh = (length = 40) => bytesOf(randomBytes(length).toString("hex"));
+const functions: readonly By[] = [By.SHA1, By.MD5, By.SHA256, By.SHA384, By.SHA512, By.BLAKE3];
+
+export function blobRules(farm: () => SharedFarm): void {
+  const update = (request: MessageInitShape<typeof BatchUpdateBlobsRequestSchema>) =>
+    farm().client.unary(batchUpdateBlobs, request);
+
+  describe("Digests", () => {
+    test("the empty blob is always there, by every function (Bazel and Buck2 never send it)", async () => {
+      for (const digestFunction of functions) {
+        const tool = farm().tool({ digestFunction });
+        const empty = await tool.digestOf(bytesOf(""));
+        expect(await tool.missing(empty)).toEqual([]);
+        expect(textOf(await tool.read(empty))).toBe("");
+      }
+    });
+
+    test("an Action on the empty tree runs, though nobody sent that (Buck2)", async () => {
+      const tool = farm().tool();
+      const inputRootDigest = await tool.digestOf(bytesOf(""));
+      const { result } = await tool.run({ script: "ls -A", action: { inputRootDigest } });
+
+      expect(textOf(result.stdoutRaw)).toBe("");
+    });
+
+    test.each(
+      functions.map((digestFunction) => ({ digestFunction, name: functionName(digestFunction) })),
+    )(
+      "$name: an action runs, and its outputs and their Tree are named by it (Buck2 has BLAKE3, Siso SHA-256, others SHA-1)",
+      async ({ digestFunction }) => {
+        const tool = farm().tool({ digestFunction });
+        const { result } = await tool.run({
+          script: "cat f; echo made > o; mkdir d; echo x > d/x",
+          inputs: { f: "input" },
+          command: { outputPaths: ["o", "d"] },
+        });
+
+        expect(textOf(result.stdoutRaw)).toBe("input");
+        const [made] = result.outputFiles;
+        expect(made?.digest).toEqual(await digestBy(digestFunction, bytesOf("made\n")));
+        const tree = await tool.read(result.outputDirectories[0]?.treeDigest);
+        expect(await digestBy(digestFunction, tree ?? bytesOf(""))).toEqual(
+          result.outputDirectories[0]?.treeDigest,
+        );
+      },
+    );
+
+    test("without a digest_function the length tells it (Bazel 4 to 6 send none)", async () => {
+      for (const by of [By.SHA1, By.MD5, By.SHA256, By.SHA384, By.SHA512]) {
+        const data = fresh();
+        const digest = await digestBy(by, data);
+        const { responses } = await update({ requests: [{ digest, data }] });
+        expect(responses[0]?.status?.code ?? 0).toBe(Code.OK);
+      }
+    });
+
+    test("BLAKE3 and SHA-256 of the same bytes are two names, both of 64 digits (Buck2 beside Bazel)", async () => {
+      const data = fresh();
+      const digest = await digestBy(By.BLAKE3, data);
+      await farm().tool({ digestFunction: By.BLAKE3 }).put(data);
+
+      expect(await farm().tool({ digestFunction: By.BLAKE3 }).missing(digest)).toEqual([]);
+      expect(await farm().tool({ digestFunction: By.SHA256 }).missing(digest)).toEqual([digest]);
+    });
+
+    test("a hash in upper case is refused: there is one name for a blob (the API)", async () => {
+      const tool = farm().tool();
+      const { hash, sizeBytes } = await tool.put(fresh());
+
+      const asked = tool.client.unary(findMissingBlobs, {
+        blobDigests: [{ hash: hash.toUpperCase(), sizeBytes }],
+      });
+
+      expect(await refusal(asked)).toMatchObject({ code: Code.INVALID_ARGUMENT });
+    });
+
+    test("hashes in results are in lower case (the API)", async () => {
+      const { result } = await farm()
+        .tool()
+        .run({ script: "echo o > o", command: { outputPaths: ["o"] } });
+
+      expect(result.outputFiles[0]?.digest?.hash).toMatch(/^[0-9a-f]{64}$/);
+    });
+
+    test("a size that is not the blob's is refused on the way in, and finds nothing (the API)", async () => {
+      const data = fresh();
+      const tool = farm().tool();
+      const right = await tool.digestOf(data);
+      const wrong = { hash: right.hash, sizeBytes: right.sizeBytes + 1n };
+
+      const { responses } = await update({ requests: [{ digest: wrong, data }] });
+
+      expect(responses[0]?.status?.code).toBe(Code.INVALID_ARGUMENT);
+      expect(await tool.missing(right)).toEqual([right]);
+      await tool.put(data);
+      const read = await tool.client.unary(batchReadBlobs, { digests: [wrong] });
+      expect(read.responses[0]?.status?.code).toBe(Code.NOT_FOUND);
+    });
+  });
+
+  describe("ContentAddressableStorage", () => {
+    test("FindMissing names each that is missing once, and no other (Buck2 asks for the same twice)", async () => {
+      const tool = farm().tool();
+      const here = await tool.put(fresh());
+      const [one, two] = await Promise.all([fresh(), fresh()].map((data) => tool.digestOf(data)));
+      if (one === undefined || two === undefined) throw new Error("there are two");
+
+      const missing = await tool.missing(one, here, two, one, here);
+
+      expect(missing.map(nameOf).sort()).toEqual([one, two].map(nameOf).sort());
+      expect(await tool.missing()).toEqual([]);
+    });
+
+    test("FindMissing takes 10,000 digests at once (Bazel sends messages of a mebibyte)", async () => {
+      const blobDigests = Array.from({ length: 10_000 }, () => ({
+        hash: randomBytes(32).toString("hex"),
+        sizeBytes: 1n,
+      }));
+
+      expect(
+        await farm()
+          .tool()
+          .missing(...blobDigests),
+      ).toHaveLength(10_000);
+    });
+
+    test("a batch's blobs fail one by one, each with its digest (recc, moon)", async () => {
+      const tool = farm().tool();
+      const [good, bad] = [fresh(), fresh()];
+      const [digest, other] = await Promise.all([good, bad].map((data) => tool.digestOf(data)));
+      if (digest === undefined || other === undefined) throw new Error("there are two");
+
+      const { responses } = await update({
+        requests: [
+          { digest, data: good },
+          { digest: other, data: bytesOf("not its bytes") },
+        ],
+      });
+
+      const codes = new Map(responses.map((each) => [each.digest?.hash, each.status?.code ?? 0]));
+      expect(codes.get(digest.hash)).toBe(Code.OK);
+      expect(codes.get(other.hash)).toBe(Code.INVALID_ARGUMENT);
+      expect(await tool.missing(digest, other)).toEqual([other]);
+    });
+
+    test("a batch is read blob by blob: what is missing is NOT_FOUND in its own status (recc, Buck2)", async () => {
+      const tool = farm().tool();
+      const data = fresh();
+      const here = await tool.put(data);
+      const absent = await tool.digestOf(fresh());
+
+      const { responses } = await tool.client.unary(batchReadBlobs, { digests: [absent, here] });
+
+      const found = new Map(responses.map((each) => [each.digest?.hash, each]));
+      expect(found.get(absent.hash)?.status?.code).toBe(Code.NOT_FOUND);
+      expect(found.get(here.hash)?.status?.code ?? 0).toBe(Code.OK);
+      expect(Buffer.from(found.get(here.hash)?.data ?? []).equals(data)).toBe(true);
+    });
+
+    test("batches of just the limit fit into messages of 4 MiB, both ways (Buck2 and recc fill them)", async () => {
+      const tool = farm().tool();
+      const { cacheCapabilities } = await tool.client.unary(
+        Capabilities.method.getCapabilities,
+        {},
+      );
+      const parts = 1_000;
+      const each = Number(cacheCapabilities?.maxBatchTotalSizeBytes) / parts;
+      const requests = await Promise.all(
+        Array.from({ length: parts }, async () => {
+          const data = randomBytes(each);
+          return { data, digest: await tool.digestOf(data) };
+        }),
+      );
+
+      await update({ requests });
+
+      const digests = requests.map(({ digest }) => digest);
+      expect(await tool.missing(...digests)).toEqual([]);
+      const { responses } = await tool.client.unary(batchReadBlobs, { digests });
+      const bytes = responses.reduce((sum, { data }) => sum + data.byteLength, 0);
+      expect(bytes).toBe(parts * each);
+    });
+
+    test("a batch over the limit is INVALID_ARGUMENT, both ways (the API)", async () => {
+      const tool = farm().tool();
+      const half = randomBytes(2_100_000);
+      const other = randomBytes(2_100_000);
+      const digests = await Promise.all([half, other].map((data) => tool.put(data)));
+
+      const read = tool.client.unary(batchReadBlobs, { digests });
+      expect(await refusal(read)).toMatchObject({ code: Code.INVALID_ARGUMENT });
+      const requests = digests.map((digest, at) => ({ digest, data: [half, other][at] ?? half }));
+      const written = update({ requests });
+      expect(await refusal(written)).toMatchObject({ code: Code.INVALID_ARGUMENT });
+    });
+
+    test("packed blobs of a batch are unpacked before they are named (moon sends zstd)", async () => {
+      const tool = farm().tool();
+      const text = bytesOf("text that packs well. ".repeat(1_000));
+      const digest = await tool.digestOf(text);
+
+      const { responses } = await update({
+        requests: [{ digest, data: pack(text), compressor: Compressor.ZSTD }],
+      });
+
+      expect(responses[0]?.status?.code ?? 0).toBe(Code.OK);
+      expect(textOf(await tool.read(digest))).toBe(textOf(text));
+    });
+
+    test("blobs come packed to who takes that, and only to them (moon; Buck2 asks for plain)", async () => {
+      const tool = farm().tool();
+      const text = bytesOf("text that packs well, too. ".repeat(1_000));
+      const digests = [await tool.put(text)];
+
+      const packed = await tool.client.unary(batchReadBlobs, {
+        digests,
+        acceptableCompressors: [Compressor.IDENTITY, Compressor.ZSTD],
+      });
+      const plain = await tool.client.unary(batchReadBlobs, {
+        digests,
+        acceptableCompressors: [Compressor.IDENTITY],
+      });
+
+      const [one, other] = [packed.responses[0], plain.responses[0]];
+      expect(one?.compressor).toBe(Compressor.ZSTD);
+      expect(one?.data.byteLength).toBeLessThan(text.byteLength / 10);
+      expect(textOf(unpacked(one?.data))).toBe(textOf(text));
+      expect(other?.compressor).toBe(Compressor.IDENTITY);
+      expect(textOf(other?.data)).toBe(textOf(text));
+    });
+
+    test("what unpacks to something else, or to more, is refused, and others of its batch are not (hostile clients)", async () => {
+      const tool = farm().tool();
+      const [bomb, good] = [pack(new Uint8Array(1_000_000)), fresh()];
+      const small = await tool.digestOf(fresh(5));
+      const digest = await tool.digestOf(good);
+
+      const { responses } = await update({
+        requests: [
+          { digest: small, data: bomb, compressor: Compressor.ZSTD },
+          { digest: small, data: bytesOf("no zstd"), compressor: Compressor.ZSTD },
+          { digest, data: good },
+        ],
+      });
+
+      expect(responses.map(({ status }) => status?.code ?? 0)).toEqual([
+        Code.INVALID_ARGUMENT,
+        Code.INVALID_ARGUMENT,
+        Code.OK,
+      ]);
+    });
+
+    test("splitting a blob is UNIMPLEMENTED, as Capabilities say (Bazel 9 falls back)", async () => {
+      const blobDigest = await farm().tool().put(fresh());
+
+      const split = farm().client.unary(splitBlob, { blobDigest });
+
+      expect(await refusal(split)).toMatchObject({ code: Code.UNIMPLEMENTED });
+    });
+  });
+
+  describe("GetTree", () => {
+    const names = (pages: readonly { directories: readonly { files: { name: string }[] }[] }[]) =>
+      pages.flatMap(({ directories }) =>
+        directories.flatMap(({ files }) => files.map((f) => f.name)),
+      );
+
+    test("every directory comes once, the root first (remote-apis-sdks, reclient)", async () => {
+      const tool = farm().tool();
+      const same = { deep: { same: "same" } };
+      const rootDigest = await tool.putTree({ root: "r", a: same, b: same, c: { c: "c" } });
+
+      const pages = await tool.client.stream(getTree, { rootDigest }).rest();
+
+      expect(names(pages)[0]).toBe("root");
+      expect(names(pages).sort()).toEqual(["c", "root", "same"]);
+      expect(pages.flatMap(({ directories }) => directories)).toHaveLength(4);
+    });
+
+    test("pages are as small as asked, and a token goes on from there (remote-apis-sdks)", async () => {
+      const tool = farm().tool();
+      const rootDigest = await tool.putTree({
+        r: "r",
+        a: { a: "a" },
+        b: { b: "b" },
+        c: { c: "c" },
+      });
+      const ask = (pageToken: string) =>
+        tool.client.stream(getTree, { rootDigest, pageSize: 1, pageToken });
+
+      const pages = await ask("").rest();
+      expect(pages.map(({ directories }) => directories.length)).toEqual([1, 1, 1, 1]);
+      expect(pages.at(-1)?.nextPageToken).toBe("");
+      const later = await ask(pages[1]?.nextPageToken ?? "").rest();
+      expect(names(later)).toEqual(names(pages).slice(2));
+    });
+
+    test("a subtree that is missing is left out, and the rest comes (clients that upload what lacks)", async () => {
+      const tool = farm().tool();
+      const sub = await tool.digestOf(fresh());
+      const rest = await tool.putTree({ here: "here" });
+      const directories = [
+        { name: "gone", digest: sub },
+        { name: "rest", digest: rest },
+      ];
+      const root = toBinary(DirectorySchema, create(DirectorySchema, { directories }));
+      const rootDigest = await tool.put(root);
+
+      const pages = await tool.client.stream(getTree, { rootDigest }).rest();
+
+      expect(names(pages)).toEqual(["here"]);
+    });
+
+    test("a root that is missing is NOT_FOUND", async () => {
+      const rootDigest: Digest = await farm().tool().digestOf(fresh());
+
+      const asked = farm().client.stream(getTree, { rootDigest }).rest();
+
+      expect(await refusal(asked)).toMatchObject({ code: Code.NOT_FOUND });
+    });
+  });
+}

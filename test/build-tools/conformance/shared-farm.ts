@@ -1,0 +1,73 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Digest } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { type Farm, startFarm } from "../../support/farm.ts";
+import { type BuildTool, buildTool, type ToolOptions } from "./build-tool.ts";
+import { type ForeignClient, foreignClient } from "./foreign-client.ts";
+
+/** Projects in which only who has a token may do what changes something. */
+export const closedProject = "closed/project";
+
+/** One farm for all rules: a server, its PostgreSQL, and a worker whose jobs are in a sandbox. */
+export interface SharedFarm {
+  readonly url: string;
+  readonly client: ForeignClient;
+  /** Of somebody who may do everything, everywhere. */
+  readonly token: string;
+  /** Of somebody who may do nothing but read. */
+  readonly readerToken: string;
+  tool(options?: ToolOptions): BuildTool;
+  get(path: string): Promise<unknown>;
+  /** Takes a blob away from the farm, as a broken disk does. */
+  lose(digest: Digest): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function sharedFarm(): Promise<SharedFarm> {
+  const farm = await startFarm({ workers: 0 });
+  farm.startWorker({ env: { GRANGE_WORKER_SLOTS: "2" } });
+  const api = apiOf(farm);
+  const { token } = (await api("/tokens", { principal: "root" })) as { token: string };
+  const reader = (await api("/tokens", { principal: "reader" })) as { token: string };
+  await api("/grants", { principal: "root", verb: "*", top: true });
+  for (const repository of ["default", "open*", "team/*"]) {
+    for (const verb of ["execute", "cache", "cancel"]) {
+      await api("/grants", { principal: "anyone", verb, repository });
+    }
+  }
+  await api("/grants/remove", { principal: "anyone", verb: "*" }, token);
+  const client = foreignClient(farm.url);
+  return {
+    url: farm.url,
+    client,
+    token,
+    readerToken: reader.token,
+    tool: (options) => buildTool(client, options),
+    get: (path) => api(path),
+    async lose({ hash }) {
+      const blobs = join(farm.dataDir, "blobs", "blobs");
+      for (const name of await readdir(blobs, { recursive: true })) {
+        if (name.endsWith(hash)) await rm(join(blobs, name));
+      }
+    },
+    async stop() {
+      client.close();
+      await farm.stop();
+    },
+  };
+}
+
+function apiOf({ url }: Farm) {
+  return async (path: string, body?: unknown, token?: string): Promise<unknown> => {
+    const answer = await fetch(`${url}/api/v1${path}`, {
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+      headers: {
+        "content-type": "application/json",
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
+    return JSON.parse(text);
+  };
+}

@@ -1,0 +1,96 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { InvocationActions, InvocationDetail } from "#api/invocation.ts";
+import { type Recipe, type RecipeName, recipes } from "../../web/pages/connect/recipes.ts";
+import { type Farm, startFarm } from "../support/farm.ts";
+import { isInstalled, startBazel, whyNoBazel } from "./bazel.ts";
+
+let farm: Farm;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "grange-recipes-"));
+  farm = await startFarm();
+});
+afterAll(async () => {
+  await farm.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The lines as the page fills them in. */
+function linesFor(name: RecipeName, project: string): readonly string[] {
+  const recipe: Recipe = recipes[name];
+  return recipe.lines({ origin: farm.url, project, token: undefined }).map(({ text }) => text);
+}
+
+const ask = async (path: string) => (await fetch(`${farm.url}/api/v1${path}`)).json();
+
+test.skipIf(whyNoBazel() !== undefined)(
+  `the lines for Bazel lead to a remote build, and to its page (${whyNoBazel() ?? "Bazel is here"})`,
+  async () => {
+    const workspace = join(folder, "workspace");
+    await mkdir(workspace);
+    const [rc = ""] = linesFor("bazel-remote", "team/app");
+    await writeFile(join(workspace, "WORKSPACE"), "");
+    await writeFile(join(workspace, ".bazelrc"), `build --nosandbox_debug\n${rc}`);
+    await writeFile(
+      join(workspace, "BUILD"),
+      'genrule(name = "hello", outs = ["hello.txt"], cmd = "echo hello > $@")\n',
+    );
+    const bazel = await startBazel(workspace);
+    try {
+      const metadata = `--build_metadata=COMMIT_SHA=${"ab".repeat(20)}`;
+      const first = await bazel.run("build", "--config=grange", metadata, "//...");
+      expect(first).toMatchObject({ code: 0, processes: { remote: 1 } });
+      await bazel.run("clean");
+      const second = await bazel.run("build", "--config=grange", metadata, "//...");
+      expect(second).toMatchObject({ code: 0, processes: { "remote cache hit": 1 } });
+
+      // The link that Bazel prints leads to the page: its last part is the invocation.
+      const [, id = ""] = /\/in\/team%2Fapp\/([0-9a-f-]{36})/.exec(first.text) ?? [];
+      const detail = InvocationDetail.parse(await ask(`/invocations/${id}?project=team/app`));
+      expect(detail).toMatchObject({
+        tool: { name: "bazel" },
+        state: "succeeded",
+        build: { command: "build", patterns: ["//..."], commit: "ab".repeat(20), exitCode: 0 },
+        counts: { hits: 0, succeeded: 1, failed: 0, queued: 0, executing: 0 },
+        waiting: null,
+        events: { complete: true },
+      });
+      const actions = await ask(`/invocations/${id}/actions?project=team/app`);
+      expect(InvocationActions.parse(actions).actions).toMatchObject([
+        { target: "//:hello", mnemonic: "Genrule", state: "succeeded", exitCode: 0 },
+      ]);
+      const log = await fetch(`${farm.url}/api/v1/invocations/${id}/log?project=team/app`);
+      expect(await log.text()).toContain("Build completed successfully");
+    } finally {
+      await bazel.close();
+    }
+  },
+  // Bazel's server alone takes ten seconds and more where others build beside it.
+  180_000,
+);
+
+test.skipIf(!isInstalled("ccache") || !isInstalled("gcc"))(
+  `the lines for ccache share a compilation (${isInstalled("ccache") ? "ccache is here" : "not here: ccache"})`,
+  async () => {
+    const place = join(folder, "ccache");
+    await mkdir(place);
+    await writeFile(join(place, "hello.c"), "int main(void) { return 0; }\n");
+    const compile = (cache: string) =>
+      execFileSync("/bin/sh", ["-ec", linesFor("ccache", "team/app").join("")], {
+        cwd: place,
+        env: { PATH: process.env["PATH"], HOME: place, CCACHE_DIR: join(place, cache) },
+      }).toString();
+
+    compile("first");
+    const object = await readFile(join(place, "hello.o"));
+    const said = compile("second");
+
+    expect(said).toMatch(/Remote storage:[^]*Hits:\s+[12] \//);
+    expect(await readFile(join(place, "hello.o"))).toEqual(object);
+  },
+);

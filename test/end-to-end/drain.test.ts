@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { Drain } from "#api/drain.ts";
+import { SubmittedGraph } from "#api/graph.ts";
+import { Worker } from "#api/worker.ts";
+import { type Farm, startFarm } from "../support/farm.ts";
+import { grangeJson, runGrange, startGrange } from "../support/run-grange.ts";
+import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
+
+const definitions = {
+  long: `
+version: 1
+jobs:
+  long: { commands: "echo begun; sleep 86397", inputs: [] }
+`,
+  quick: `
+version: 1
+jobs:
+  quick: { commands: "true", inputs: [] }
+`,
+};
+
+let farm: Farm;
+let repository: SampleRepository;
+
+beforeAll(async () => {
+  [farm, repository] = await Promise.all([
+    startFarm(),
+    sampleRepository({ ".grange/farm.yml": definitions.long }),
+  ]);
+});
+afterAll(async () => {
+  await farm.stop();
+  await repository.remove();
+});
+
+const at = () => ["--server", farm.url];
+const drains = async (...args: string[]) =>
+  z.array(Drain).parse(await grangeJson(["drain", ...args, ...at()]));
+const workers = async () => z.array(Worker).parse(await grangeJson(["workers", ...at()]));
+const submit = async (text: string) => {
+  await repository.commit({ ".grange/farm.yml": text });
+  const answer = await grangeJson(["submit", "--repo", repository.path, ...at()]);
+  return SubmittedGraph.parse(answer).id;
+};
+
+test("drain --wait comes back when what a worker has is over, and nothing new went to it", async () => {
+  // Given a worker at work
+  const first = await submit(definitions.long);
+  await farm.untilLogged(first, "long", "begun");
+
+  // When it is drained, and more comes
+  const draining = startGrange(["drain", "worker-*", "--reason", "new disks", "--wait", ...at()]);
+  await draining.note((line) => line.includes("Waits for 1 to end"));
+  const second = await submit(definitions.quick);
+  await grangeJson(["cancel", first, ...at()]);
+  const { code, stdout } = await draining.finished;
+
+  // Then its own is over, and the other one waits
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: "worker-* takes nothing new, and runs nothing.\n",
+  });
+  expect(await workers()).toMatchObject([{ name: "worker-1", state: "draining", heldCount: 0 }]);
+  expect(await farm.graph(second)).toMatchObject({ jobList: [{ name: "quick", startedAt: null }] });
+  expect(await drains()).toMatchObject([{ pattern: "worker-*", reason: "new disks" }]);
+
+  // And when the drain ends, it is taken up
+  expect(await drains("worker-*", "--end")).toEqual([]);
+  expect((await farm.untilOver(second)).state).toBe("succeeded");
+  expect((await runGrange(["drain", ...at()])).stdout).toBe("No worker is drained.\n");
+});
+
+test("what is no drain is said to be none, and no pattern is taken that no worker can have", async () => {
+  const ended = await runGrange(["drain", "nobody", "--end", ...at()]);
+  const strange = await runGrange(["drain", "a b", ...at()]);
+
+  expect(ended.code).not.toBe(0);
+  expect(ended.stderr).toContain('there is no drain "nobody"');
+  expect(strange.stderr).toContain("a pattern with *");
+});

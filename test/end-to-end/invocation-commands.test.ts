@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ExecutionDetail } from "#api/execution.ts";
+import { InvocationDetail, InvocationList } from "#api/invocation.ts";
+import type { FakeFarm } from "../../web/dev/fake-farm.ts";
+import { type FakeServer, startFakeServer } from "../../web/dev/fake-server.ts";
+import { madeUpFarm } from "../../web/dev/made-up-farm.ts";
+import { grangeJson, runGrange } from "../support/run-grange.ts";
+
+let farm: FakeFarm;
+let server: FakeServer;
+
+beforeAll(async () => {
+  farm = madeUpFarm(new Date());
+  server = await startFakeServer(farm, { port: 0 });
+});
+afterAll(() => server.stop());
+
+const at = () => ["--server", server.url];
+const lines = async (...args: string[]) => (await runGrange([...args, ...at()])).stdout;
+
+test("invocations are listed with what they asked for, of a project or a commit", async () => {
+  const all = await lines("invocations");
+  const commit = farm.invocations[0]?.detail.build?.commit ?? "";
+  const ofCommit = InvocationList.parse(
+    await grangeJson(["invocations", "--commit", commit, "--limit", "200", ...at()]),
+  );
+  const ofProject = InvocationList.parse(
+    await grangeJson(["invocations", "--project", "team/app", ...at()]),
+  );
+
+  expect(all).toMatch(/failed-one\s+failed\s+default\s+bazel test \/\/lib\/\.\.\./);
+  expect(all).toMatch(/large-one.*hits.*executed/);
+  expect(ofCommit.invocations.every(({ build }) => build?.commit === commit)).toBe(true);
+  expect(ofProject.invocations).toMatchObject([{ id: "recc-1", tool: { name: "recc" } }]);
+});
+
+test("an invocation says how it went, what failed and what it waits for", async () => {
+  expect(await lines("invocation", "failed-one")).toMatch(
+    /^bazel test .*: failed \(TESTS_FAILED, exit 3\), 1 min 04 s\n35 hits, 25 executed\n/,
+  );
+  expect(await lines("invocation", "waiting-one")).toContain(
+    "the first of them waits for a worker with size=large",
+  );
+  expect(await lines("invocation", "large-one")).toMatch(/and \d+ more$/m);
+  const detail = await grangeJson(["invocation", "recc-1", "--project", "team/app", ...at()]);
+  expect(InvocationDetail.parse(detail)).toMatchObject({ state: "silent", events: null });
+});
+
+test("an execution tells its command and outputs, and prints what it wrote", async () => {
+  const failed = farm.invocations.find(({ detail }) => detail.id === "failed-one");
+  const id = failed?.actions.find(({ executionId }) => executionId !== null)?.executionId ?? "";
+
+  const text = await lines("execution", id);
+  const detail = ExecutionDetail.parse(await grangeJson(["execution", id, ...at()]));
+
+  expect(text).toMatch(/^TestRunner \/\/lib\/store:unit_5: succeeded, exit 0/);
+  expect(text).toContain("  /usr/bin/gcc\n");
+  expect(text).toContain(`/api/v1/blobs/${detail.outputs[0]?.kind === "file" ? "" : "?"}`);
+  expect(await lines("execution", id, "--log")).toBe("compiled\n");
+  expect(await lines("execution", id, "--stderr")).toContain("unused");
+});
+
+test("an invocation is cancelled by its id", async () => {
+  const detail = await grangeJson(["invocation", "waiting-one", "--cancel", ...at()]);
+
+  expect(InvocationDetail.parse(detail)).toMatchObject({ state: "cancelled" });
+  expect(farm.invocations[0]?.detail.state).toBe("cancelled");
+});

@@ -1,0 +1,113 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { grange } from "../support/farm.ts";
+import { type Program, startProgram } from "../support/process.ts";
+import { grangeJson, lastLine, runGrange, startGrange } from "../support/run-grange.ts";
+import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
+import { type TestCertificate, testCertificate } from "../support/test-certificate.ts";
+
+const definitions = `
+version: 1
+jobs:
+  make: { commands: "sort words > sorted", inputs: [words], outputs: [sorted] }
+  use: { needs: [make], commands: "cat sorted", inputs: [] }
+`;
+
+let scratch: string;
+let certificate: TestCertificate;
+let repository: SampleRepository;
+let server: Program;
+let worker: Program;
+let url: string;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "grange-tls-"));
+  certificate = await testCertificate(scratch);
+  repository = await sampleRepository({ ".grange/farm.yml": definitions, words: "b\na\n" });
+  const { cert, key } = certificate;
+  const options = ["--data", join(scratch, "data"), "--tls-cert", cert, "--tls-key", key];
+  server = startGrange(["server", "--port", "0", ...options]);
+  const line = await server.line((each) => each.startsWith('{"ready":true'));
+  ({ url } = JSON.parse(line) as { url: string });
+  const named = ["--server", url, "--name", "w1", "--data", join(scratch, "worker")];
+  worker = startProgram(process.execPath, [grange, "worker", ...named], {
+    env: { GRANGE_CA: cert },
+  });
+});
+afterAll(async () => {
+  worker?.signal("SIGTERM");
+  await worker?.finished;
+  server?.signal("SIGTERM");
+  await server?.finished;
+  await repository?.remove();
+  await rm(scratch, { recursive: true, force: true });
+});
+
+test("a worker and the command line speak to a farm under TLS", async () => {
+  const env = { GRANGE_CA: certificate.cert, GRANGE_SERVER: url };
+
+  const answered = await grangeJson(["submit", "--repo", repository.path, "--wait"], { env });
+
+  expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+  expect(answered).toMatchObject({ state: "succeeded" });
+});
+
+test("curl sees the API and the pages, whichever HTTP it would rather speak", async () => {
+  for (const version of ["--http1.1", "--http2"]) {
+    const asked = [
+      version,
+      "--silent",
+      "--fail",
+      "--cacert",
+      certificate.cert,
+      `${url}/api/v1/server`,
+    ];
+
+    const { stdout } = await promisify(execFile)("curl", asked);
+
+    expect(JSON.parse(stdout)).toMatchObject({ version: expect.any(String) });
+  }
+});
+
+test("who does not trust the certificate is told how to, and who comes without TLS, too", async () => {
+  const untrusting = await runGrange(["workers", "--server", url], { env: { GRANGE_CA: "" } });
+  const clear = await runGrange(["workers", "--server", url.replace("https:", "http:")]);
+  const [response] = await once(get(url.replace("https:", "http:"), { agent: false }), "response");
+  response.resume();
+
+  expect(untrusting.stderr).toContain("GRANGE_CA names the file");
+  expect(clear.stderr).toContain("write https://");
+  expect(response.statusCode).toBe(400);
+});
+
+test("grange up runs a commit under TLS, with whatever certificate it was given", async () => {
+  const env = { GRANGE_TLS_CERT: certificate.cert, GRANGE_TLS_KEY: certificate.key, GRANGE_CA: "" };
+  const options = ["--json", "--port", "0", "--data", join(scratch, "up")];
+
+  const ended = await runGrange(["up", ...options, "--repo", repository.path, "--once"], { env });
+
+  expect(lastLine(ended)).toMatchObject({
+    state: "succeeded",
+    url: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+\/graphs\//),
+  });
+});
+
+test("a server whose certificate cannot be used says why, and does not start", async () => {
+  const data = ["--data", join(scratch, "none"), "--port", "0"];
+
+  const ended = await runGrange(["server", ...data, "--tls-cert", certificate.cert]);
+  const gone = join(scratch, "gone.key");
+  const other = await runGrange(
+    ["server", ...data, "--tls-cert", certificate.cert].concat("--tls-key", gone),
+  );
+
+  expect(lastLine(ended)).toMatchObject({ ready: false });
+  expect(ended.stdout + ended.stderr).toContain("GRANGE_TLS_KEY");
+  expect(other.stdout + other.stderr).toContain("gone.key");
+});
