@@ -1,5 +1,6 @@
 import pg from "pg";
 import { z } from "zod";
+import { Fault } from "#core/fault.ts";
 import { databaseFault } from "./database-fault.ts";
 import type { Db, Tx } from "./db.ts";
 import { listenOn } from "./listen.ts";
@@ -59,7 +60,13 @@ export function openPostgres(options: PostgresOptions): Db {
         begun.catch(() => {});
         const result = await work(over(client, nameOf));
         await begun;
-        await client.query("commit");
+        const { command } = await client.query("commit");
+        // What a statement that nobody waited for has spoilt, PostgreSQL rolls back without an error.
+        if (command !== "COMMIT")
+          throw new Fault(
+            "internal",
+            "a statement failed that nobody waited for; nothing is stored",
+          );
         return result;
       } catch (cause) {
         await client.query("rollback").catch((error: Error) => {

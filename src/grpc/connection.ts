@@ -1,6 +1,9 @@
 import { type ClientHttp2Session, connect, type SecureClientSessionOptions } from "node:http2";
+import { isIP } from "node:net";
+import { connect as connectSocket, type TLSSocket } from "node:tls";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
+import { adviceOnTrust } from "./authorities.ts";
 import { keepAlive } from "./keep-alive.ts";
 import { ourSettings, sessionMemoryMb, widenSession } from "./window-sizes.ts";
 
@@ -78,11 +81,12 @@ export class Connection implements Service {
     const session = connect(url, {
       settings: ourSettings,
       maxSessionMemory: sessionMemoryMb,
-      ...tls,
+      ...(url.startsWith("https:") ? { createConnection: () => connectTls(url, tls) } : {}),
     });
     this.#sessions.add(session);
     session.on("error", (error) => {
-      this.#lastFault = new Fault("unavailable", messageOf(error), { cause: error });
+      const why = adviceOnTrust((error as NodeJS.ErrnoException).code) ?? messageOf(error);
+      this.#lastFault = new Fault("unavailable", why, { cause: error });
     });
     session.once("close", () => {
       this.#sessions.delete(session);
@@ -119,6 +123,19 @@ export class Connection implements Service {
       cause: this.#lastFault,
     });
   }
+}
+
+/** As Node's HTTP/2 does it, but without naming an address in the handshake, which it warns of. */
+function connectTls(url: string, tls: ConnectionOptions["tls"]): TLSSocket {
+  const { hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  return connectSocket({
+    host,
+    port: port === "" ? 443 : Number(port),
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ALPNProtocols: ["h2"],
+    ...tls,
+  });
 }
 
 /**

@@ -1,26 +1,57 @@
 import { Fault } from "#core/fault.ts";
 
-/**
- * What the unread and unfinished messages of one connection hold together.
- *
- * Each stream alone may hold a message; a thousand streams that each send all of
- * one but its last byte would hold gigabytes.
- */
-export class HeldBytes {
+/** What all connections hold together. */
+export class SharedBytes {
   readonly #most: number;
+  readonly #holders = new Map<HeldBytes, number>();
   #now = 0;
 
   constructor(most: number) {
     this.#most = most;
   }
 
+  /** Answers whether a holder has more than its share of what is held, and that is too much. */
+  isTooMuch(holder: HeldBytes, bytes: number): boolean {
+    const before = this.#holders.get(holder) ?? 0;
+    this.#now += bytes - before;
+    if (bytes === 0) this.#holders.delete(holder);
+    else this.#holders.set(holder, bytes);
+    // Whoever holds little is not made to pay for those who hold much.
+    return this.#now > this.#most && bytes > this.#most / this.#holders.size;
+  }
+}
+
+/**
+ * What one connection makes us hold: unread and unfinished messages, or answers that it does not read.
+ *
+ * Each stream alone may hold a message; a thousand streams that each send all of
+ * one but its last byte would hold gigabytes. So may a thousand connections together.
+ */
+export class HeldBytes {
+  readonly #most: number;
+  readonly #what: string;
+  readonly #shared: SharedBytes | undefined;
+  #now = 0;
+
+  constructor(most: number, what = "this connection's unread messages", shared?: SharedBytes) {
+    this.#most = most;
+    this.#what = what;
+    this.#shared = shared;
+  }
+
   /** Adds, or gives back when negative. Throws `resource_exhausted` when that is too much. */
   add(bytes: number): void {
+    if (bytes === 0) return;
     this.#now += bytes;
-    if (bytes > 0 && this.#now > this.#most) {
+    const isTooMuch = this.#shared?.isTooMuch(this, this.#now) === true;
+    if (bytes < 0) return;
+    if (this.#now > this.#most) {
+      throw new Fault("resource_exhausted", `${this.#what} hold over ${this.#most} bytes`);
+    }
+    if (isTooMuch) {
       throw new Fault(
         "resource_exhausted",
-        `this connection's unread messages hold over ${this.#most} bytes`,
+        `${this.#what} hold more than their share of what this server has to give; try again shortly`,
       );
     }
   }

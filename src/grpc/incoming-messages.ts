@@ -6,11 +6,15 @@ import type { HeldBytes } from "./held-bytes.ts";
 
 /** Messages that wait to be read may hold this much before the peer is told to pause. */
 const pauseAboveBytes = 1_048_576;
+/** Whoever sends less than this within the time of patience, and no message either, is silent. */
+const leastProgressBytes = 1_024;
 
 export interface IncomingOptions {
   readonly maxMessageBytes: number;
   readonly decompress: Decompress;
   readonly held: HeldBytes;
+  /** For how long a peer may be silent that has a message to send. Without, for ever. */
+  readonly patienceMs?: number | undefined;
 }
 
 /**
@@ -25,7 +29,11 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
   readonly #cutter: FrameCutter;
   readonly #frames: Frame[] = [];
   #queuedBytes = 0;
+  /** Of the one message of a call that has one: its handler works with it. */
+  #keptBytes = 0;
   #heldBytes = 0;
+  #receivedBytes = 0;
+  #isOver = false;
   #end: { readonly fault: Fault | undefined } | undefined;
   #wake: (() => void) | undefined;
 
@@ -57,11 +65,32 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** The one message of a call that has exactly one. */
+  /** The next message of a peer that is to send it now. Throws `deadline_exceeded` when it falls silent. */
+  async soon(): Promise<Uint8Array | undefined> {
+    const { patienceMs } = this.#options;
+    if (patienceMs === undefined || this.#frames.length > 0 || this.#end !== undefined)
+      return this.next();
+    let seen = this.#receivedBytes;
+    const timer = setInterval(() => {
+      if (this.#receivedBytes - seen < leastProgressBytes) {
+        this.fail(new Fault("deadline_exceeded", `nothing came for ${patienceMs} ms`));
+      }
+      seen = this.#receivedBytes;
+    }, patienceMs).unref();
+    try {
+      return await this.next();
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** The one message of a call that has exactly one. It counts as held until the call is over. */
   async only(): Promise<Uint8Array> {
-    const message = await this.next();
+    const message = await this.soon();
     if (message === undefined) throw new Fault("internal", "the call has no message");
-    if ((await this.next()) !== undefined) {
+    this.#keptBytes = message.byteLength;
+    this.#account();
+    if ((await this.soon()) !== undefined) {
       throw new Fault("internal", "the call has a second message, where one is due");
     }
     return message;
@@ -88,6 +117,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
   fail(fault: Fault): void {
     this.#frames.length = 0;
     this.#queuedBytes = 0;
+    this.#isOver = true;
     this.#finish(fault);
     // What else arrives is thrown away; unread bytes would keep the stream from closing.
     this.#stream.resume();
@@ -101,6 +131,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
 
   #receive(chunk: Uint8Array): void {
     if (this.#end !== undefined) return;
+    this.#receivedBytes += chunk.byteLength;
     try {
       for (const frame of this.#cutter.push(chunk)) {
         this.#frames.push(frame);
@@ -116,7 +147,7 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
   }
 
   #account(): void {
-    const now = this.#end === undefined ? this.#cutter.heldBytes + this.#queuedBytes : 0;
+    const now = this.#isOver ? 0 : this.#cutter.heldBytes + this.#queuedBytes + this.#keptBytes;
     const more = now - this.#heldBytes;
     this.#heldBytes = now;
     this.#options.held.add(more);

@@ -7,6 +7,7 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
+import { assertFewParts } from "#cas/message-parts.ts";
 import { Fault } from "#core/fault.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Payload } from "./frame.ts";
@@ -18,7 +19,15 @@ export interface ServerCall {
   readonly requests: IncomingMessages;
   /** Resolves when the client is ready for more. */
   readonly send: (message: Payload) => Promise<void>;
+  /** Does work on so many bytes: at once when they are few, else when this connection's turn comes. */
+  readonly inTurn: <T>(bytes: number, work: () => T | Promise<T>) => T | Promise<T>;
 }
+
+/**
+ * What a message may be made of. As many digests as fit into one are far fewer; a message of that
+ * size may also claim to be millions of empty ones, each an object.
+ */
+const mostParts = 250_000;
 
 /** What serves one method. Resolving ends the call well; throwing ends it with a status. */
 export interface Method {
@@ -111,7 +120,11 @@ function typedMethod(method: DescMethod, handler: AnyHandler): Method {
     case "unary":
       return {
         path,
-        serve: async (call) => call.send(encode(await handler(await one(call), call.context))),
+        async serve(call) {
+          const bytes = await call.requests.only();
+          const answer = async () => encode(await handler(decoded(method, bytes), call.context));
+          await call.send(await call.inTurn(bytes.byteLength, answer));
+        },
       };
     case "server_streaming":
       return {
@@ -126,11 +139,21 @@ function typedMethod(method: DescMethod, handler: AnyHandler): Method {
     case "bidi_streaming":
       return { path, serve: async (call) => sendEach(call, handler(all(call), call.context)) };
   }
-  function decoded({ name }: DescMethod, bytes: Uint8Array) {
-    try {
-      return fromBinary(input, bytes);
-    } catch (cause) {
-      throw new Fault("internal", `the request is not what ${name} takes`, { cause });
-    }
+  function decoded(of: DescMethod, bytes: Uint8Array) {
+    return decodeRequest(of, input, bytes);
+  }
+}
+
+/** Throws `internal`, as all gRPC servers do, for bytes that are no such message. */
+export function decodeRequest<S extends DescMessage>(
+  { name }: Pick<DescMethod, "name">,
+  schema: S,
+  bytes: Uint8Array,
+): MessageShape<S> {
+  assertFewParts(schema, bytes, mostParts);
+  try {
+    return fromBinary(schema, bytes);
+  } catch (cause) {
+    throw new Fault("internal", `the request is not what ${name} takes`, { cause });
   }
 }

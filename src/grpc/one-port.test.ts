@@ -22,7 +22,7 @@ async function listen(silenceMs?: number) {
     });
     incoming.on("end", () => response.end(`${incoming.method} ${bytes}`));
   });
-  const server = onePort(http, grpc.http2, silenceMs);
+  const server = onePort(http, grpc.http2, silenceMs === undefined ? {} : { silenceMs });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   cleanups.push(async () => {

@@ -1,8 +1,10 @@
 import type { Server as HttpServer } from "node:http";
 import type { Http2Server } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
+import { type TlsIdentity, tlsHandshakes } from "./tls-handshakes.ts";
+import { UndecidedSockets } from "./undecided-sockets.ts";
 
-/** What every HTTP/2 connection without TLS begins with. Source: RFC 9113, section 3.4. */
+/** What every HTTP/2 connection without ALPN begins with. Source: RFC 9113, section 3.4. */
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 /** What the bytes so far tell of a connection. A prefix of the preface tells nothing yet. */
@@ -12,50 +14,62 @@ export function protocolOf(bytes: Buffer): "http1" | "http2" | "unknown" {
   return length === preface.length ? "http2" : "unknown";
 }
 
+export interface OnePortOptions {
+  /** A connection that has not said what it speaks within this time is closed; handshakes count. */
+  readonly silenceMs?: number;
+  /** Speaks TLS only, with what this gives at the moment: certificates are renewed. */
+  readonly identity?: (() => TlsIdentity) | undefined;
+}
+
 /**
- * One TCP port for HTTP/1.1 and HTTP/2.
+ * One TCP port for HTTP/1.1 and HTTP/2, in the clear or under TLS.
  *
  * Neither server listens itself; each gets the connections that speak its protocol.
- * A connection that has not said which within `silenceMs` is closed. Closing the
- * returned server closes those that are still undecided; the two servers end their own.
+ * Closing the returned server closes those that are still undecided; the two servers
+ * end their own.
  */
-export function onePort(http1: HttpServer, http2: Http2Server, silenceMs = 10_000): Server {
-  const undecided = new Set<Socket>();
+export function onePort(
+  http1: HttpServer,
+  http2: Http2Server,
+  { silenceMs = 10_000, identity }: OnePortOptions = {},
+): Server {
+  const undecided = new UndecidedSockets(silenceMs);
+
+  const handOver = (socket: Socket, protocol: "http1" | "http2") => {
+    // An HTTP/1.1 client may end its side and still wait for the answer; an HTTP/2 client has left.
+    socket.allowHalfOpen = protocol === "http1";
+    if (protocol === "http1") {
+      http1.emit("connection", socket);
+      socket.resume();
+    } else {
+      // An HTTP/2 session reads the buffered bytes itself, and then the socket's handle.
+      http2.emit("connection", socket);
+    }
+  };
+
+  const byFirstBytes = (socket: Socket) =>
+    undecided.listen(socket, (bytes) => {
+      const protocol = protocolOf(bytes);
+      return protocol === "unknown" ? undefined : () => handOver(socket, protocol);
+    });
+
+  const shakeHands =
+    identity &&
+    tlsHandshakes(identity, undecided, (socket) => {
+      if (socket.alpnProtocol === "h2") return handOver(socket, "http2");
+      if (socket.alpnProtocol === "http/1.1") return handOver(socket, "http1");
+      // Node's HTTP/2 server sends clients away that spoke no ALPN; ours may know it all the same.
+      socket.alpnProtocol = null;
+      return byFirstBytes(socket);
+    });
 
   const server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
-    undecided.add(socket);
-    const timer = setTimeout(() => socket.destroy(), silenceMs);
-    const forget = () => {
-      clearTimeout(timer);
-      undecided.delete(socket);
-    };
-    const giveUp = () => socket.destroy();
-    let seen: Buffer = Buffer.alloc(0);
-    const listen = (chunk: Buffer) => {
-      seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
-      const protocol = protocolOf(seen);
-      if (protocol === "unknown") return;
-      forget();
-      socket.off("data", listen);
-      socket.off("close", forget);
-      socket.off("error", giveUp);
-      socket.off("end", giveUp);
-      // An HTTP/1.1 client may end its side and still wait for the answer; an HTTP/2 client has left.
-      socket.allowHalfOpen = protocol === "http1";
-      socket.pause();
-      socket.unshift(seen);
-      if (protocol === "http1") {
-        http1.emit("connection", socket);
-        socket.resume();
-      } else {
-        // An HTTP/2 session reads the buffered bytes itself, and then the socket's handle.
-        http2.emit("connection", socket);
-      }
-    };
-    socket.on("data", listen);
-    socket.on("close", forget);
-    socket.on("error", giveUp);
-    socket.on("end", giveUp);
+    if (shakeHands === undefined) byFirstBytes(socket);
+    else {
+      undecided.listen(socket, ([first]) =>
+        first === handshakeRecord ? () => shakeHands(socket) : () => refuseClear(socket),
+      );
+    }
   });
 
   // An http.Server starts its timeouts for slow requests when it listens, and ours never does.
@@ -63,8 +77,24 @@ export function onePort(http1: HttpServer, http2: Http2Server, silenceMs = 10_00
 
   const close = server.close.bind(server);
   server.close = (done) => {
-    for (const socket of undecided) socket.destroy();
+    undecided.destroy();
     return close(done);
   };
   return server;
+}
+
+/** The first byte of every TLS connection. */
+const handshakeRecord = 0x16;
+
+const needsTls =
+  "This farm speaks TLS only: write https:// before its address (grpcs:// for build tools).\n";
+
+function refuseClear(socket: Socket): void {
+  socket.on("error", () => socket.destroy());
+  socket.resume();
+  socket.end(
+    "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n" +
+      `content-length: ${needsTls.length}\r\n\r\n${needsTls}`,
+    () => socket.destroySoon(),
+  );
 }

@@ -1,24 +1,22 @@
-import { randomUUID } from "node:crypto";
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { BlobStore, ByteRange } from "#cas/blob-store.ts";
-import { spanIn } from "#cas/byte-span.ts";
-import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
-import { matchingBytes } from "#cas/matching-bytes.ts";
-import { type Digest, digestKey, emptyDigest } from "#core/digest.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { digestFunctionValues, fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
+import {
+  type Digest,
+  type DigestFunction,
+  digestKey,
+  functionOf,
+  hexOf,
+  isEmptyDigest,
+} from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
   ContentAddressableStorage,
   type Digest as DigestMessage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import {
-  ByteStream,
-  ReadRequestSchema,
-  WriteResponseSchema,
-} from "#proto/google/bytestream/bytestream_pb.ts";
 import type { Status } from "#proto/google/rpc/status_pb.ts";
 import { batched } from "./batcher.ts";
-import { dataOfReadResponse, writeRequest } from "./byte-stream-wire.ts";
 import type { CallOptions, GrpcChannel } from "./channel.ts";
+import { remoteByteStream } from "./remote-byte-stream.ts";
 import { faultOf } from "./status.ts";
 
 /** What servers take in one batch, unless they say otherwise; some count the message, not the blobs alone. */
@@ -26,7 +24,6 @@ const mostBatchBytes = 4_000_000;
 /** Digest, status and tags around each blob of a batch. */
 const aroundEachBytes = 160;
 const mostDigestsPerCall = 10_000;
-const uploadChunkBytes = 1_048_576;
 
 const { findMissingBlobs, batchReadBlobs, batchUpdateBlobs } = ContentAddressableStorage.method;
 
@@ -41,7 +38,37 @@ export function remoteBlobStore(
   instanceName: string,
   options: CallOptions = {},
 ): BlobStore {
-  const prefix = instanceName === "" ? "" : `${instanceName}/`;
+  const stores = new Map<DigestFunction, BlobStore>();
+  const storeOf = (by: DigestFunction) => {
+    const store = stores.get(by) ?? remoteBlobsBy(by, channel, instanceName, options);
+    stores.set(by, store);
+    return store;
+  };
+  const storeFor = (digest: Digest) => storeOf(functionOf(digest));
+  return {
+    get: (digest) => storeFor(digest).get(digest),
+    read: (digest, range) => storeFor(digest).read(digest, range),
+    put: (digest, bytes) => storeFor(digest).put(digest, bytes),
+    write: (digest, chunks) => storeFor(digest).write(digest, chunks),
+    async findMissing(digests) {
+      const missing: Digest[] = [];
+      for (const by of new Set(digests.map(functionOf))) {
+        const asked = digests.filter((digest) => functionOf(digest) === by);
+        missing.push(...(await storeOf(by).findMissing(asked)));
+      }
+      return missing;
+    },
+  };
+}
+
+/** Those blobs that are named by one function: a call cannot be about two. */
+function remoteBlobsBy(
+  by: DigestFunction,
+  channel: GrpcChannel,
+  instanceName: string,
+  options: CallOptions,
+): BlobStore {
+  const digestFunction = digestFunctionValues[by];
   const limits = { mostBytes: mostBatchBytes, mostItems: 4_000 };
   const isSmall = (digest: Digest) => digest.sizeBytes + aroundEachBytes <= mostBatchBytes;
 
@@ -52,11 +79,11 @@ export function remoteBlobStore(
       const blobDigests = unique.slice(at, at + mostDigestsPerCall).map(toDigestMessage);
       const response = await channel.unary(
         findMissingBlobs,
-        { instanceName, blobDigests },
+        { instanceName, digestFunction, blobDigests },
         options,
       );
       for (const digest of response.missingBlobDigests) {
-        missing.push(fromDigestMessage(digest, "a missing blob"));
+        missing.push(fromDigestMessage(digest, "a missing blob", by));
       }
     }
     return missing;
@@ -67,11 +94,11 @@ export function remoteBlobStore(
     (digest) => digest.sizeBytes + aroundEachBytes,
     async (digests) => {
       // A digest given twice may be answered once: order and count are the server's.
-      const request = { instanceName, digests: digests.map(toDigestMessage) };
+      const request = { instanceName, digestFunction, digests: digests.map(toDigestMessage) };
       const { responses } = await channel.unary(batchReadBlobs, request, options);
       const byKey = new Map(responses.map((response) => [keyOf(response), response]));
       return digests.map((digest) => () => {
-        const response = answered(byKey.get(digestKey(digest)), digest);
+        const response = answered(byKey.get(askedKey(digest)), digest);
         const fault = faultIn(response.status);
         if (fault?.code === "not_found") return undefined;
         if (fault !== undefined) throw fault;
@@ -87,61 +114,27 @@ export function remoteBlobStore(
       const requests = blobs.map(({ digest, data }) => ({ digest: toDigestMessage(digest), data }));
       const { responses } = await channel.unary(
         batchUpdateBlobs,
-        { instanceName, requests },
+        { instanceName, digestFunction, requests },
         options,
       );
       const byKey = new Map(responses.map((response) => [keyOf(response), response]));
       return blobs.map(({ digest }) => () => {
-        const fault = faultIn(answered(byKey.get(digestKey(digest)), digest).status);
+        const fault = faultIn(answered(byKey.get(askedKey(digest)), digest).status);
         if (fault !== undefined) throw fault;
       });
     },
   );
 
-  const read = async (digest: Digest, range?: ByteRange) => {
-    const { start, end } = spanIn(digest, range);
-    const resourceName = `${prefix}blobs/${digestKey(digest)}`;
-    // ByteStream has no way to say "nothing": there, a limit of 0 is none.
-    if (start === end) return (await findMissing([digest])).length === 0 ? noBytes() : undefined;
-    const request = create(ReadRequestSchema, {
-      resourceName,
-      readOffset: BigInt(start),
-      readLimit: BigInt(end - start),
-    });
-    const bytes = toBinary(ReadRequestSchema, request);
-    const messages = channel.raw(ByteStream.method.read, [bytes], options);
-    try {
-      // Only the first answer tells whether the blob is there at all.
-      const first = await messages.next();
-      return dataOf(first, messages);
-    } catch (reason) {
-      if (reason instanceof Fault && reason.code === "not_found") return undefined;
-      throw reason;
-    }
-  };
-
-  const write = async (digest: Digest, chunks: AsyncIterable<Uint8Array>) => {
-    const resourceName = `${prefix}uploads/${randomUUID()}/blobs/${digestKey(digest)}`;
-    const response = await channel.rawClientStream(
-      ByteStream.method.write,
-      // Checked here, too: of a blob that it has, the server does not read what we send.
-      uploadOf(resourceName, matchingBytes(digest, chunks, "invalid_argument")),
-      options,
-    );
-    const { committedSize } = fromBinary(WriteResponseSchema, response);
-    if (committedSize === BigInt(digest.sizeBytes)) return;
-    throw new Fault("data_loss", `${digestKey(digest)} was kept as ${committedSize} bytes`);
-  };
+  const stream = remoteByteStream(channel, instanceName, findMissing, options);
 
   return {
-    read,
-    write,
+    ...stream,
     findMissing,
 
     async get(digest) {
-      if (digestKey(digest) === digestKey(emptyDigest)) return new Uint8Array();
+      if (isEmptyDigest(digest)) return new Uint8Array();
       if (isSmall(digest)) return await getSmall(digest);
-      const chunks = await read(digest);
+      const chunks = await stream.read(digest);
       if (chunks === undefined) return undefined;
       const parts: Uint8Array[] = [];
       for await (const chunk of chunks) parts.push(chunk);
@@ -151,50 +144,20 @@ export function remoteBlobStore(
     async put(digest, bytes) {
       if (bytes.byteLength + aroundEachBytes <= mostBatchBytes)
         await putSmall({ digest, data: bytes });
-      else await write(digest, inOneChunk(bytes));
+      else await stream.write(digest, inOneChunk(bytes));
     },
   };
-}
-
-async function* noBytes(): AsyncGenerator<Uint8Array> {}
-
-async function* dataOf(
-  first: IteratorResult<Uint8Array, unknown>,
-  rest: AsyncGenerator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    if (first.done === true) return;
-    yield dataOfReadResponse(first.value);
-    for await (const message of rest) yield dataOfReadResponse(message);
-  } finally {
-    await rest.return(undefined);
-  }
 }
 
 async function* inOneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-async function* uploadOf(resourceName: string, chunks: AsyncIterable<Uint8Array>) {
-  let writeOffset = 0;
-  const message = (data: Uint8Array, finishWrite: boolean) => {
-    const request = {
-      resourceName: writeOffset === 0 ? resourceName : "",
-      writeOffset,
-      finishWrite,
-      data,
-    };
-    writeOffset += data.byteLength;
-    return writeRequest(request);
-  };
-  for await (const chunk of chunks) {
-    for (let at = 0; at < chunk.byteLength; at += uploadChunkBytes) {
-      yield message(chunk.subarray(at, at + uploadChunkBytes), false);
-    }
-  }
-  yield message(new Uint8Array(), true);
+function askedKey(digest: Digest): string {
+  return `${hexOf(digest)}/${digest.sizeBytes}`;
 }
 
+/** The like of `askedKey` in an answer. */
 function keyOf({ digest }: { digest?: DigestMessage | undefined }): string {
   return `${digest?.hash}/${digest?.sizeBytes}`;
 }

@@ -1,4 +1,5 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
 import { type CallContext, ServerCallContext } from "./call-context.ts";
 import { acceptedEncodings, decompressorFor } from "./compression.ts";
@@ -19,8 +20,18 @@ export interface StreamOptions {
   readonly around: Around;
   /** Told of what was thrown that is not a Fault. */
   readonly onUnexpected: (reason: unknown, path: string) => void;
+  /** What the connection has sent. */
   readonly held: HeldBytes;
+  /** What it does not read. */
+  readonly unsent: HeldBytes;
+  /** For large requests, of which only a few are dealt with at a time. */
+  readonly large: FairGate;
+  /** For how long the client may be silent where it is its turn. */
+  readonly patienceMs: number;
 }
+
+/** Decoded, such a message may be many times as large, and holds the event loop for a while. */
+const largeBytes = 65_536;
 
 const responseHeaders = { ":status": 200, "content-type": "application/grpc+proto" } as const;
 
@@ -53,6 +64,8 @@ export function serveStream(
     clearTimeout(timer);
     try {
       endStream(stream, context, status);
+      // What is still to be sent goes when it is read, or with the stream.
+      stream.setTimeout(options.patienceMs, () => stream.close(constants.NGHTTP2_CANCEL));
     } catch (reason) {
       // Metadata of a handler that HTTP cannot carry, or a stream that closed just now.
       options.onUnexpected(reason, path);
@@ -88,6 +101,7 @@ export function serveStream(
       maxMessageBytes: options.maxMessageBytes,
       decompress: decompressorFor(headers["grpc-encoding"]?.toString()),
       held: options.held,
+      patienceMs: options.patienceMs,
     });
   } catch (reason) {
     stream.resume();
@@ -108,12 +122,40 @@ export function serveStream(
   const send = async (message: Parameters<typeof writeFramed>[1]) => {
     if (over || stream.destroyed) throw new Fault("cancelled", "the call is over");
     if (!stream.headersSent) begin(stream, context);
-    await writeFramed(stream, message);
+    await sendHeld(stream, message, options);
   };
+  const inTurn = <T>(bytes: number, work: () => T | Promise<T>) =>
+    bytes < largeBytes ? work() : options.large.through(peer, work, context.signal);
   options
-    .around(context, () => method.serve({ context, requests: incoming, send }))
+    .around(context, () => method.serve({ context, requests: incoming, send, inTurn }))
     .then(() => end(okHeaders), fail)
     .finally(() => incoming.fail(new Fault("cancelled", "the call is over")));
+}
+
+/** Sends a message, which counts as held until the client takes it. A client that takes nothing is given up. */
+async function sendHeld(
+  stream: ServerHttp2Stream,
+  message: Parameters<typeof writeFramed>[1],
+  { unsent, patienceMs }: StreamOptions,
+): Promise<void> {
+  const bytes = message instanceof Uint8Array ? message.byteLength : sizeOf(message);
+  try {
+    unsent.add(bytes);
+    const sent = writeFramed(stream, message);
+    if (!stream.writableNeedDrain) return await sent;
+    // Counts from the last bytes that went, however few.
+    const giveUp = () => stream.close(constants.NGHTTP2_CANCEL);
+    stream.setTimeout(patienceMs, giveUp);
+    await sent;
+    // Named again, or each message of a long answer would leave a listener behind.
+    if (!stream.destroyed) stream.setTimeout(0, giveUp);
+  } finally {
+    unsent.add(-bytes);
+  }
+}
+
+function sizeOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, part) => sum + part.byteLength, 0);
 }
 
 function begin(stream: ServerHttp2Stream, context: ServerCallContext): void {

@@ -1,6 +1,7 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import { FairGate } from "#core/fair-gate.ts";
 import type { Service } from "#core/service.ts";
-import { HeldBytes } from "./held-bytes.ts";
+import { HeldBytes, SharedBytes } from "./held-bytes.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { Method } from "./method.ts";
 import { limitPings } from "./ping-limit.ts";
@@ -13,14 +14,21 @@ export interface GrpcServerOptions {
   readonly maxMessageBytes?: number;
   /** Of one connection. */
   readonly maxConcurrentStreams?: number;
-  /** What all unread messages of one connection may hold. */
+  /** What the messages of one connection may hold that are unfinished, unread or being dealt with. */
   readonly maxHeldBytes?: number;
+  /** The same of all connections together; and once more for answers that nobody reads. */
+  readonly maxSharedBytes?: number;
+  /** For how long a client may be silent that is to send something, or leave unread what it asked for. */
+  readonly patienceMs?: number;
   readonly around?: Around;
   readonly onUnexpected?: (reason: unknown, path: string) => void;
   readonly keepAliveMs?: number;
   /** How long `stop` waits for calls in hand. */
   readonly graceMs?: number;
 }
+
+/** Large requests that are decoded and dealt with at the same time. */
+const largeAtOnce = 4;
 
 export interface GrpcServer extends Service {
   /** Not listening yet: it is given a port with `listen`, or connections by `onePort`. */
@@ -39,7 +47,13 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     maxMessageBytes: options.maxMessageBytes ?? 4 * 1_048_576 + 65_536,
     around: options.around ?? ((_context, next) => next()),
     onUnexpected: options.onUnexpected ?? (() => {}),
+    patienceMs: options.patienceMs ?? 120_000,
+    large: new FairGate(largeAtOnce),
   };
+  const mostHeld = options.maxHeldBytes ?? 256 * 1_048_576;
+  const mostShared = options.maxSharedBytes ?? 512 * 1_048_576;
+  const allHeld = new SharedBytes(mostShared);
+  const allUnsent = new SharedBytes(mostShared);
 
   http2.on("session", (session) => {
     sessions.add(session);
@@ -48,10 +62,12 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     widenSession(session);
     limitPings(session);
     keepAlive(session, options.keepAliveMs ?? 30_000, 20_000);
-    const held = new HeldBytes(options.maxHeldBytes ?? 64 * 1_048_576);
-    session.on("stream", (stream, headers) =>
-      serveStream(stream, headers, { ...forStreams, held }),
-    );
+    const ofThisSession = {
+      ...forStreams,
+      held: new HeldBytes(mostHeld, "the messages of this connection", allHeld),
+      unsent: new HeldBytes(mostHeld, "the answers that this connection does not read", allUnsent),
+    };
+    session.on("stream", (stream, headers) => serveStream(stream, headers, ofThisSession));
   });
 
   let stopped: Promise<void> | undefined;

@@ -1,0 +1,53 @@
+import type { Socket } from "node:net";
+
+/** Connections of which nobody knows yet who is to have them. They are closed when that takes too long. */
+export class UndecidedSockets {
+  readonly #sockets = new Set<Socket>();
+  readonly #silenceMs: number;
+
+  constructor(silenceMs: number) {
+    this.#silenceMs = silenceMs;
+  }
+
+  /** Counts a connection as undecided. What it returns is called when that is over. */
+  add(socket: Socket): () => void {
+    this.#sockets.add(socket);
+    const timer = setTimeout(() => socket.destroy(), this.#silenceMs);
+    const settled = () => {
+      clearTimeout(timer);
+      this.#sockets.delete(socket);
+      socket.off("close", settled);
+    };
+    socket.on("close", settled);
+    return settled;
+  }
+
+  /**
+   * Reads the first bytes of a connection until `judge` knows whose they are. They are put
+   * back before the socket is handed over.
+   */
+  listen(socket: Socket, judge: (bytes: Buffer) => (() => void) | undefined): void {
+    const settled = this.add(socket);
+    const giveUp = () => socket.destroy();
+    let seen: Buffer = Buffer.alloc(0);
+    const hear = (chunk: Buffer) => {
+      seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk]);
+      const handOver = judge(seen);
+      if (handOver === undefined) return;
+      settled();
+      socket.off("data", hear);
+      socket.off("error", giveUp);
+      socket.off("end", giveUp);
+      socket.pause();
+      socket.unshift(seen);
+      handOver();
+    };
+    socket.on("data", hear);
+    socket.on("error", giveUp);
+    socket.on("end", giveUp);
+  }
+
+  destroy(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
