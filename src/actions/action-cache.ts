@@ -1,6 +1,5 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type DigestFunction, functionOf } from "#core/digest.ts";
-import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import {
@@ -16,7 +15,7 @@ import {
 } from "./action-result.store.ts";
 import type { OutputTrees } from "./output-trees.ts";
 import { readableDomains } from "./readable-domains.ts";
-import { missingBlobsOf } from "./result-blobs.ts";
+import { isComplete } from "./result-blobs.ts";
 import { assertLegalOutputs } from "./result-paths.ts";
 
 /** A result that may be used instead of executing the action. All its blobs were there just now. */
@@ -87,14 +86,5 @@ export async function completeResult(
   by: DigestFunction,
 ): Promise<ActionResult | undefined> {
   const result = fromBinary(ActionResultSchema, bytes);
-  try {
-    const missing = await missingBlobsOf(trees, result, by);
-    return missing.length === 0 ? result : undefined;
-  } catch (reason) {
-    if (reason instanceof Fault && losses.has(reason.code)) return undefined;
-    throw reason;
-  }
+  return (await isComplete(trees, result, by)) ? result : undefined;
 }
-
-/** Faults that are about the blobs. Others, such as a store that does not answer, are the caller's. */
-const losses: ReadonlySet<Fault["code"]> = new Set(["data_loss", "invalid_argument"]);

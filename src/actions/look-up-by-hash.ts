@@ -1,6 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { type DigestFunction, functionOf } from "#core/digest.ts";
-import { Fault } from "#core/fault.ts";
+import { functionOf } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import {
@@ -9,23 +8,8 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { touchActionResult } from "./action-result.store.ts";
 import type { OutputTrees } from "./output-trees.ts";
-import { missingBlobsOf } from "./result-blobs.ts";
+import { isComplete } from "./result-blobs.ts";
 import { resultsByHash } from "./result-by-hash.store.ts";
-
-/** Whether all blobs of a result are there, and its Trees can be read. */
-export async function isComplete(
-  trees: OutputTrees,
-  result: ActionResult,
-  by: DigestFunction,
-): Promise<boolean> {
-  try {
-    return (await missingBlobsOf(trees, result, by)).length === 0;
-  } catch (reason) {
-    const { code } = reason instanceof Fault ? reason : { code: undefined };
-    if (code === "data_loss" || code === "invalid_argument") return false;
-    throw reason;
-  }
-}
 
 /** A complete result of the action with this SHA-256, for those who do not know how long the action is. */
 export async function lookUpByHash(

@@ -3,6 +3,7 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import { quotePath } from "#cas/path-rules.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 import type {
   ActionResult,
   OutputDirectory,
@@ -76,3 +77,20 @@ async function blobsOfDirectory(
   const root = fromDigestMessage(directory.rootDirectoryDigest, quotePath(directory.path), by);
   return [digest, root, ...content.directories, ...content.files];
 }
+
+/** Whether all blobs of a result are there, and its Trees can be read. */
+export async function isComplete(
+  trees: OutputTrees,
+  result: ActionResult,
+  by: DigestFunction,
+): Promise<boolean> {
+  try {
+    return (await missingBlobsOf(trees, result, by)).length === 0;
+  } catch (reason) {
+    if (reason instanceof Fault && losses.has(reason.code)) return false;
+    throw reason;
+  }
+}
+
+/** Faults that are about the blobs. Others, such as a store that does not answer, are the caller's. */
+const losses: ReadonlySet<Fault["code"]> = new Set(["data_loss", "invalid_argument"]);

@@ -6,8 +6,20 @@ const Count = z.number().int().nonnegative();
 /** `<hash>/<size>`, as in `/api/v1/blobs/<hash>/<size>`. */
 const BlobKey = z.string();
 
-/** How an invocation stands: it runs, it is over, or it went silent without having said how it ended. */
-export const InvocationState = z.enum(["running", "succeeded", "failed", "cancelled", "silent"]);
+/**
+ * How an invocation stands.
+ *
+ * Only tools that send build events tell how they ended: of such a one that broke off, `silent` says so.
+ * Of others nothing more is known than that they ask for nothing any more, and wait for nothing: `over`.
+ */
+export const InvocationState = z.enum([
+  "running",
+  "succeeded",
+  "failed",
+  "cancelled",
+  "over",
+  "silent",
+]);
 export type InvocationState = z.infer<typeof InvocationState>;
 
 /** What an invocation asked the farm for, counted. */
@@ -18,6 +30,8 @@ export const InvocationCounts = z.object({
   executing: Count,
   succeeded: Count,
   failed: Count,
+  /** Given up before they came to anything. */
+  cancelled: Count,
 });
 export type InvocationCounts = z.infer<typeof InvocationCounts>;
 
@@ -118,7 +132,14 @@ export const InvocationDetail = InvocationSummary.extend({
 });
 export type InvocationDetail = z.infer<typeof InvocationDetail>;
 
-export const InvocationActionState = z.enum(["hit", "queued", "executing", "succeeded", "failed"]);
+export const InvocationActionState = z.enum([
+  "hit",
+  "queued",
+  "executing",
+  "succeeded",
+  "failed",
+  "cancelled",
+]);
 export type InvocationActionState = z.infer<typeof InvocationActionState>;
 
 /** One action of an invocation. */

@@ -2,6 +2,9 @@ import { Fault } from "#core/fault.ts";
 import { notAllowed, plainRules } from "./plain-rules.ts";
 import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
 
+/** Under which name what was put to `/ac/HASH` is kept. */
+export const resultKey = (hash: string) => `ac/${hash}`;
+
 /**
  * Bazel's `--remote_cache=http://…`: `/cas/` by the SHA-256 of the bytes, `/ac/` by that of the action.
  *
@@ -20,7 +23,7 @@ export const bazelRules: ToolRules = {
         `"${hash}" is no SHA-256 of 64 lower-case hex digits; leave --digest_function as it is over HTTP`,
       );
     }
-    const key = `ac/${hash}`;
+    const key = resultKey(hash);
     switch (method) {
       case "GET":
       case "HEAD":

@@ -84,14 +84,15 @@ export async function removeEntry(tx: Tx, { project, tool, key }: EntryName): Pr
   return removed > 0;
 }
 
-/** Removes an entry as it was read; one that has been written again since stays. */
-export async function removeGoneEntry(tx: Tx, entry: CacheEntry): Promise<void> {
-  await tx.run(sql`
+/** Removes an entry as it was read; one that has got other bytes since stays. Answers whether it did. */
+export async function removeAsRead(tx: Tx, entry: CacheEntry): Promise<boolean> {
+  const removed = await tx.run(sql`
     delete from cache_entry
     where project = ${entry.project} and tool = ${entry.tool} and key = ${entry.key}
       and digest = ${digestKey(entry.digest)}
       and date_trunc('milliseconds', created_at) = ${entry.createdAt}
   `);
+  return removed > 0;
 }
 
 /** Notes that entries were used. Within an hour once is enough; forgetting thinks in days. */

@@ -9,16 +9,18 @@ import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
+import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { type CacheCounter, cacheCounter } from "./cache-counts.ts";
 import {
   addEntry,
   entriesNamed,
   type NewCacheEntry,
   removeEntry,
-  removeGoneEntry,
   replaceEntries,
   touchEntries,
 } from "./cache-entry.store.ts";
+import { forgetGone } from "./forget-gone.ts";
+import { resultPutFor } from "./result-put-for.ts";
 import { resultUnder } from "./result-under.ts";
 import type { CacheEntry, EntryName } from "./tool-rules.ts";
 
@@ -51,6 +53,8 @@ export interface Caches extends Service {
   blobValue(digest: Digest, wish: ValueWish): Promise<Value | undefined>;
   /** An ActionResult all of whose blobs are there, from whoever made it; or what was put in place of one. */
   actionResult(name: EntryName, hash: string, wish: ValueWish): Promise<Value | undefined>;
+  /** The result of an action that somebody put there over HTTP, for those who ask by gRPC. */
+  resultPutFor(project: string, action: Digest): Promise<ActionResult | undefined>;
   /** Takes in bytes. They are kept, but nothing names them yet. */
   take(chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
   /** The same where all is known already: the store need not write what it has. */
@@ -96,11 +100,21 @@ export function openCaches(parts: {
 
   const find = (name: EntryName) => finding.add(name);
 
+  const forgetting = coalescer<CacheEntry, void>(async (entries) => {
+    for (const entry of entries) await forgetGone(db, blobs, entry);
+    return entries.map(() => undefined);
+  });
+
   /** A value that cannot be had is a miss; who waits for the answer need not wait for this. */
   function forget(entry: CacheEntry): void {
-    removeGoneEntry(db, entry).catch((err: unknown) =>
-      logger.warn({ err, entry: nameKey(entry) }, "an entry without a blob could not be forgotten"),
-    );
+    forgetting
+      .add(entry)
+      .catch((err: unknown) =>
+        logger.warn(
+          { err, entry: nameKey(entry) },
+          "an entry without a blob could not be forgotten",
+        ),
+      );
   }
 
   async function blobValue(digest: Digest, wish: ValueWish): Promise<Value | undefined> {
@@ -139,6 +153,8 @@ export function openCaches(parts: {
     return value;
   }
 
+  const results = { db, trees, find, valueOf, mostResultBytes: inOnePiece };
+
   return {
     counter: cacheCounter(),
     find,
@@ -146,8 +162,8 @@ export function openCaches(parts: {
     valueOf,
     blobWith: (hash) => disk.withHash(hash),
     blobValue,
-    actionResult: (name, hash, wish) =>
-      resultUnder({ db, trees, find, valueOf, mostResultBytes: inOnePiece }, name, hash, wish),
+    actionResult: (name, hash, wish) => resultUnder(results, name, hash, wish),
+    resultPutFor: (project, action) => resultPutFor(results, project, action),
 
     async take(chunks) {
       const { head, rest } = await upTo(inOnePiece, chunks);
@@ -168,7 +184,7 @@ export function openCaches(parts: {
       if (first !== undefined) {
         const gone = await blobs.findMissing([first.digest]);
         if (gone.length === 0) return "refused";
-        await removeGoneEntry(db, first);
+        await forgetGone(db, blobs, first);
       }
       return (await addEntry(db, entry)) ? "kept" : "refused";
     },
@@ -176,7 +192,7 @@ export function openCaches(parts: {
     remove: (name) => removeEntry(db, name),
 
     async stop() {
-      await Promise.all([finding.idle(), keeping.idle(), touching.idle()]);
+      await Promise.all([finding.idle(), keeping.idle(), touching.idle(), forgetting.idle()]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { isComplete, lookUpByHash } from "#actions/look-up-by-hash.ts";
+import { lookUpByHash } from "#actions/look-up-by-hash.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
+import { isComplete } from "#actions/result-blobs.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
@@ -9,20 +10,22 @@ import { asActionResult } from "./as-action-result.ts";
 import type { Value, ValueWish } from "./open-caches.ts";
 import type { CacheEntry, EntryName } from "./tool-rules.ts";
 
+/** What was put in the place of results. */
+export interface EntriesWithResults {
+  readonly trees: OutputTrees;
+  /** Those that are read as one. */
+  readonly mostResultBytes: number;
+  readonly find: (name: EntryName) => Promise<CacheEntry | undefined>;
+  readonly valueOf: (entry: CacheEntry, wish: ValueWish) => Promise<Value | undefined>;
+}
+
 /**
  * What `/ac/HASH` gives: what was put there over HTTP, or else what a worker or a gRPC client has made.
  *
  * A result of which a blob is gone is none: Bazel would take it, and fail over the blob later on.
  */
 export async function resultUnder(
-  parts: {
-    readonly db: Db;
-    readonly trees: OutputTrees;
-    /** Those that are read as one. */
-    readonly mostResultBytes: number;
-    readonly find: (name: EntryName) => Promise<CacheEntry | undefined>;
-    readonly valueOf: (entry: CacheEntry, wish: ValueWish) => Promise<Value | undefined>;
-  },
+  parts: EntriesWithResults & { readonly db: Db },
   name: EntryName,
   hash: string,
   wish: ValueWish,

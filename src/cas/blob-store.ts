@@ -16,7 +16,12 @@ export interface ByteRange {
 export interface BlobStore {
   /** The whole blob, for those known to be small; undefined when it is not here. */
   get(digest: Digest): Promise<Uint8Array | undefined>;
-  /** The blob as a stream of chunks; undefined when it is not here. */
+  /**
+   * The blob as a stream of chunks; undefined when it is not here.
+   *
+   * Nothing is held for whoever takes no chunk. A blob that is removed before the first fails with
+   * `not_found`; who has that gets all.
+   */
   read(digest: Digest, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Keeps a blob. Throws `invalid_argument`, and keeps nothing, when the bytes are not those of the digest. */
   put(digest: Digest, bytes: Uint8Array): Promise<void>;

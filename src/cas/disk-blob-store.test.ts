@@ -5,6 +5,7 @@ import {
   mkdir,
   mkdtemp,
   readdir,
+  readlink,
   rm,
   stat,
   truncate,
@@ -97,14 +98,41 @@ test("a reader reads on while its blob is removed", async () => {
   const large = randomBytes(2_000_000);
   await store.put(digestOf(large), large);
 
-  const chunks = await store.read(digestOf(large));
-  await store.remove(digestOf(large));
-
   const parts: Uint8Array[] = [];
-  for await (const chunk of chunks ?? []) parts.push(chunk);
+  for await (const chunk of (await store.read(digestOf(large))) ?? []) {
+    if (parts.length === 0) await store.remove(digestOf(large));
+    parts.push(chunk);
+  }
+
   expect(Buffer.concat(parts).equals(large)).toBe(true);
   expect(await store.findMissing([digestOf(large)])).toHaveLength(1);
 });
+
+test("who takes no chunk holds no file open, and is told when the blob has gone since", async () => {
+  const directory = await freshDirectory();
+  const store = await openDiskBlobStore(directory);
+  await store.put(digest, hello);
+
+  const dropped = await store.read(digest);
+  const gone = await store.read(digest, { offset: 1 });
+  const stopped = (await store.read(digest))?.[Symbol.asyncIterator]();
+  await stopped?.next();
+  await stopped?.return?.();
+
+  expect(dropped).toBeDefined();
+  if (process.platform === "linux") expect(await filesOpenIn(directory)).toEqual([]);
+  await store.remove(digest);
+  await expect(gone?.[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "not_found" });
+});
+
+async function filesOpenIn(directory: string): Promise<string[]> {
+  const all = await readdir("/proc/self/fd");
+  const paths = await Promise.all(
+    // The one that lists them is closed by then.
+    all.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),
+  );
+  return paths.filter((path) => path.startsWith(directory));
+}
 
 describe("what was left half-written", () => {
   test("is removed at start when its process is gone, or is long untouched", async () => {

@@ -1,15 +1,17 @@
 import { type FileHandle, mkdir, open, rm, stat, utimes } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Digest, digestKey, emptyDigest, isEmptyDigest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 import type { BlobStore } from "./blob-store.ts";
-import { spanIn } from "./byte-span.ts";
-import { type RunningDigest, startDigest } from "./digest-of.ts";
+import { type ByteSpan, spanIn } from "./byte-span.ts";
+import { hashedOnTheWay, startDigest } from "./digest-of.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
 import { diskLayout } from "./disk-layout.ts";
 import { type DiskUsage, type StoredBlob, storedBlobs, usageOf } from "./disk-usage.ts";
 import { readFileOf, renameFile, statFile, writeNewFile } from "./file-calls.ts";
 import { mapAtMost } from "./map-at-most.ts";
 import { assertBytesMatch, matchingBytes } from "./matching-bytes.ts";
+import { readAhead } from "./read-ahead.ts";
 import { removeLeftovers, tempFileIn } from "./temp-file.ts";
 import { writeChunks } from "./write-chunks.ts";
 
@@ -26,7 +28,7 @@ export interface DiskBlobStore extends BlobStore {
   keepFile(digest: Digest, file: FileHandle, path: string): Promise<void>;
   /** The digest of a blob whose hash alone is known; undefined when it is not here. */
   withHash(hash: string): Promise<Digest | undefined>;
-  /** Forgets a blob. Those who read it at this moment read on. */
+  /** Forgets a blob. Those who have begun to read it read on. */
   remove(digest: Digest): Promise<void>;
   /** Every blob with its size and when it was last asked for, in no order. */
   list(): AsyncIterable<StoredBlob>;
@@ -138,6 +140,22 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
     });
   }
 
+  /** Opened by the first who takes a chunk: what is read and never looked at holds no file open. */
+  async function* chunksOf(digest: Digest, { start, end }: ByteSpan) {
+    if (start === end) return;
+    const file = await inDirectory(() => openBlob(digest));
+    if (file === undefined) {
+      throw new Fault("not_found", `${digestKey(digest)} was removed before it was read`);
+    }
+    readers++;
+    try {
+      const most = Math.min(readChunkBytes, Math.floor(allChunksBytes / readers));
+      yield* readAhead(file, { start, end }, Math.max(leastChunkBytes, most));
+    } finally {
+      readers--;
+    }
+  }
+
   return {
     path,
     list: () => storedBlobs(blobs),
@@ -160,20 +178,10 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
 
     read: (digest, range) =>
       inDirectory(async () => {
-        const { start, end } = spanIn(digest, range);
+        const span = spanIn(digest, range);
         if (isEmptyDigest(digest)) return noBytes();
-        const file = await openBlob(digest);
-        if (file === undefined) return undefined;
-        if (start < end) {
-          readers++;
-          const most = Math.min(readChunkBytes, Math.floor(allChunksBytes / readers));
-          const highWaterMark = Math.max(leastChunkBytes, most);
-          const chunks = file.createReadStream({ start, end: end - 1, highWaterMark });
-          chunks.once("close", () => readers--);
-          return chunks;
-        }
-        await file.close();
-        return noBytes();
+        const file = await statFile(path(digest)).catch(absent);
+        return file?.size === digest.sizeBytes ? chunksOf(digest, span) : undefined;
       }),
 
     put: (digest, bytes) =>
@@ -210,7 +218,7 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
       inDirectory(() =>
         keepAs(async (file) => {
           const running = startDigest();
-          await writeChunks(file, hashed(chunks, running));
+          await writeChunks(file, hashedOnTheWay(chunks, running));
           return running.digest();
         }),
       ),
@@ -241,13 +249,6 @@ function absent(reason: unknown): undefined {
   const errno = errnoOf(reason);
   if (errno !== "ENOENT" && errno !== "ENOTDIR") throw reason;
   return undefined;
-}
-
-async function* hashed(chunks: AsyncIterable<Uint8Array>, running: RunningDigest) {
-  for await (const chunk of chunks) {
-    running.update(chunk);
-    yield chunk;
-  }
 }
 
 async function drain(chunks: AsyncIterable<Uint8Array>): Promise<void> {

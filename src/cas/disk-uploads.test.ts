@@ -76,7 +76,7 @@ test("goes on where it was broken off, however often and wherever that is", asyn
       expect(await disk.get(digest)).toEqual(bytes);
       expect(await filesOfUploads()).toEqual([]);
     }),
-    { numRuns: 10 },
+    { numRuns: 6 },
   );
 });
 

@@ -6,9 +6,10 @@ import { Fault } from "#core/fault.ts";
 import { type RunningDigest, startDigest } from "./digest-of.ts";
 import type { DiskBlobStore } from "./disk-blob-store.ts";
 import { diskFault, errnoOf } from "./disk-fault.ts";
+import { wrongSize } from "./matching-bytes.ts";
 import { isLeftover, tempFileIn } from "./temp-file.ts";
 import { type KeptUpload, tooMany, type UploadLimits } from "./upload-limits.ts";
-import type { Upload, Uploads } from "./uploads.ts";
+import { notSoFar, type Upload, type Uploads } from "./uploads.ts";
 import { writeChunks } from "./write-chunks.ts";
 
 const usualLimits: UploadLimits = {
@@ -195,19 +196,8 @@ async function* digestFile(file: FileHandle, size: number, digesting: RunningDig
   }
 }
 
-function notSoFar(digest: Digest, offset: number, sizeBytes: number): Fault {
-  return new Fault(
-    "out_of_range",
-    `the upload of ${digestKey(digest)} goes on at ${offset}, but ${sizeBytes} bytes of it are here`,
-  );
-}
-
 function assertFits(digest: Digest, sizeBytes: number): void {
-  if (sizeBytes <= digest.sizeBytes) return;
-  throw new Fault(
-    "invalid_argument",
-    `${digestKey(digest)} was expected, but at least ${sizeBytes} bytes came`,
-  );
+  if (sizeBytes > digest.sizeBytes) throw wrongSize(digest, sizeBytes, "invalid_argument");
 }
 
 function assertIs(digest: Digest, actual: Digest, offset: number): void {

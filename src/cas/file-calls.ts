@@ -50,9 +50,11 @@ export async function readFileOf(path: string, sizeBytes: number): Promise<Uint8
     const bytes = Buffer.allocUnsafe(sizeBytes + 1);
     let size = 0;
     while (size <= sizeBytes) {
-      const { bytesRead } = await readAt(file, bytes, size, bytes.byteLength - size, size);
-      if (bytesRead === 0) break;
+      const room = bytes.byteLength - size;
+      const { bytesRead } = await readAt(file, bytes, size, room, size);
       size += bytesRead;
+      // A call less: what a file has, one read gives, up to the room there is.
+      if (bytesRead === 0 || (size === sizeBytes && bytesRead < room)) break;
     }
     return size === sizeBytes ? bytes.subarray(0, size) : undefined;
   } finally {

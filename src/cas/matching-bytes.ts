@@ -46,7 +46,8 @@ export async function* matchingBytes(
   if (held !== undefined) yield held;
 }
 
-function wrongSize(digest: Digest, sizeBytes: number, code: MismatchCode): Fault {
+/** A blob that has, or has by now, another size than its digest says. */
+export function wrongSize(digest: Digest, sizeBytes: number, code: MismatchCode): Fault {
   const kept = sizeBytes > digest.sizeBytes ? `at least ${sizeBytes}` : `${sizeBytes}`;
   return new Fault(code, `${digestKey(digest)} was expected, but ${kept} bytes came`);
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Far below what a waiting request would notice, far above what a turn costs. */
-const longestTurnMs = 10;
+/** Far below what a waiting request would notice, also with several such loops; far above what a turn costs. */
+const longestTurnMs = 2;
 
 /**
  * Answers a function to be awaited in each round of a long loop: it lets the rest of

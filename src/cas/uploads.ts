@@ -1,4 +1,5 @@
-import type { Digest } from "#core/digest.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 
 /** Uploads that may be broken off, and go on later where they were. */
 export interface Uploads {
@@ -18,4 +19,12 @@ export interface Upload {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Called when another call goes on with this upload: `chunks` is then to fail. */
   readonly interrupt: () => void;
+}
+
+/** What a client is told that goes on further than its upload is here. */
+export function notSoFar(digest: Digest, offset: number, hereBytes: number): Fault {
+  return new Fault(
+    "out_of_range",
+    `the upload of ${digestKey(digest)} goes on at ${offset}, but ${hereBytes} bytes of it are here; QueryWriteStatus says where to go on`,
+  );
 }

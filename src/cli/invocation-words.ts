@@ -17,6 +17,7 @@ export function countsText(counts: InvocationCounts): string {
     [counts.hits, counts.hits === 1 ? "hit" : "hits"],
     [counts.succeeded, "executed"],
     [counts.failed, "failed"],
+    [counts.cancelled, "cancelled"],
     [counts.executing, "executing"],
     [counts.queued, "queued"],
   ];

@@ -9,6 +9,8 @@ export async function together<const Sent extends readonly unknown[]>(
   sent: Sent,
 ): Promise<{ -readonly [Each in keyof Sent]: Awaited<Sent[Each]> }> {
   const all = Promise.all(sent);
+  // Heard of below, when all are over.
+  all.catch(() => {});
   await Promise.allSettled(sent);
   return all as Promise<{ -readonly [Each in keyof Sent]: Awaited<Sent[Each]> }>;
 }

@@ -59,6 +59,23 @@ test("a worker that waits for work when it is drained gets none, and ends what i
   leaving.abort();
 });
 
+test("what a drained worker has not begun counts as held", async () => {
+  const queue = await queues.open();
+  const worker = aWorker("w", { slots: 2 });
+  await queue.register(worker);
+  await queue.submit(aRequest());
+  await queue.submit(aRequest());
+  const [begun] = await queue.claim(worker, 2, 5_000, never);
+  if (begun === undefined) throw new Error("nothing was handed out");
+  await queue.started(begun.lease, new Date());
+
+  await drain("w");
+
+  expect(await listWorkers(db)).toMatchObject([
+    { draining: true, heldCount: 2, running: [{ executionId: begun.lease.executionId }] },
+  ]);
+});
+
 test("a drain holds for workers that come later, and is there once", async () => {
   const queue = await queues.open();
   await drain("night-*");

@@ -15,6 +15,43 @@ const open: typeof queues.open = (parts) => queues.open(parts);
 beforeEach(() => db.script("truncate execution, worker cascade"));
 afterEach(() => queues.closeAll());
 
+describe("an end that brings its start along", () => {
+  const at = async (startedAt: (leasedAt: Date, now: Date) => Date) => {
+    const clock = movableClock();
+    const queue = await open({ clock });
+    const worker = aWorker("quick");
+    await queue.register(worker);
+    await queue.submit(aRequest());
+    const [held] = await queue.claim(worker, 1, 1_000, never);
+    const lease = held?.lease ?? { executionId: executionId(), attempt: 0, epoch: 0 };
+    const leasedAt = clock.now();
+    clock.pass(100);
+    await queue.finish({
+      lease,
+      outcome: "succeeded",
+      exitCode: 0,
+      result: new Uint8Array(),
+      startedAt: startedAt(leasedAt, clock.now()),
+    });
+    const [view] = await readExecutions(db, [lease.executionId]);
+    const [attempt] = await readAttempts(db, lease.executionId);
+    const sinceLease = (date: Date | null | undefined) =>
+      date ? date.getTime() - leasedAt.getTime() : date;
+    return [view?.finished?.startedAt, attempt?.startedAt, finished[0]?.startedAt].map(sinceLease);
+  };
+
+  test("is kept with it, and told to all", async () => {
+    expect(await at((leasedAt) => new Date(leasedAt.getTime() + 30))).toEqual([30, 30, 30]);
+  });
+
+  test("did not start before it was handed out, or after it ended, by whatever clock", async () => {
+    expect(await at(() => new Date(0))).toEqual([0, 0, 0]);
+    await db.script("truncate execution, worker cascade");
+    finished.length = 0;
+    expect(await at((_, now) => new Date(now.getTime() + 9e9))).toEqual([100, 100, 100]);
+  });
+});
+
 describe("a lease", () => {
   test("lives by its heartbeats, and its execution is handed out anew when they stop", async () => {
     const clock = movableClock();

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { decompressorFor } from "./compression.ts";
 import { framed } from "./frame.ts";
-import { HeldBytes } from "./held-bytes.ts";
+import { HeldBytes, SharedBytes } from "./held-bytes.ts";
 import { IncomingMessages } from "./incoming-messages.ts";
 
 function incoming(held = new HeldBytes(1_000_000)) {
@@ -52,4 +52,38 @@ test("an end in the middle of a message is no good end", async () => {
   stream.end();
 
   await expect(messages.next()).rejects.toMatchObject({ code: "internal" });
+});
+
+test("a peer that is to send something and falls silent is given up; one that sends on is not", async () => {
+  const stream = new PassThrough();
+  const held = new HeldBytes(1_000_000);
+  const decompress = decompressorFor("gzip");
+  const messages = new IncomingMessages(stream, {
+    maxMessageBytes: 100_000,
+    decompress,
+    held,
+    patienceMs: 40,
+  });
+  const message = Buffer.concat(framed(Buffer.alloc(50_000)));
+  const first = messages.soon();
+  for (let at = 0; at < message.byteLength; at += 5_000) {
+    stream.write(message.subarray(at, at + 5_000));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  expect(await first).toHaveLength(50_000);
+  await expect(messages.soon()).rejects.toMatchObject({ code: "deadline_exceeded" });
+});
+
+test("when all connections hold too much, those who hold most are refused", () => {
+  const shared = new SharedBytes(1_000);
+  const [large, small] = [new HeldBytes(5_000, "one", shared), new HeldBytes(5_000, "two", shared)];
+
+  large.add(990);
+  small.add(100);
+
+  expect(() => large.add(1)).toThrow(expect.objectContaining({ code: "resource_exhausted" }));
+  small.add(100);
+  large.add(-991);
+  large.add(500);
 });

@@ -28,7 +28,7 @@ export interface GrpcServerOptions {
 }
 
 /** Large requests that are decoded and dealt with at the same time. */
-const largeAtOnce = 4;
+const largeAtOnce = 2;
 
 export interface GrpcServer extends Service {
   /** Not listening yet: it is given a port with `listen`, or connections by `onePort`. */
@@ -50,8 +50,8 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     patienceMs: options.patienceMs ?? 120_000,
     large: new FairGate(largeAtOnce),
   };
-  const mostHeld = options.maxHeldBytes ?? 256 * 1_048_576;
-  const mostShared = options.maxSharedBytes ?? 512 * 1_048_576;
+  const mostHeld = options.maxHeldBytes ?? 128 * 1_048_576;
+  const mostShared = options.maxSharedBytes ?? 256 * 1_048_576;
   const allHeld = new SharedBytes(mostShared);
   const allUnsent = new SharedBytes(mostShared);
 

@@ -21,12 +21,14 @@ import {
 } from "./operation.store.ts";
 import type { OperationId } from "./operation.ts";
 import { type OperationTimes, usualOperationTimes, watchedUntil } from "./operation-times.ts";
+import { endedBecause } from "./unserved-operations.store.ts";
 import { operationsIn, watchedOperations } from "./watched-operations.ts";
 
 /** What an operation's listeners are told. */
 export type OperationNews =
   | { readonly kind: "execution"; readonly view: ExecutionView }
-  | { readonly kind: "cancelled" };
+  /** By a client or a person; or by the farm, which says why. */
+  | { readonly kind: "cancelled"; readonly because: string | undefined };
 
 export interface AskedExecution {
   readonly id: OperationId;
@@ -154,7 +156,7 @@ export async function operationDesk(parts: {
       } finally {
         listening.leave();
       }
-      if (cancelled.aborted) yield { kind: "cancelled" };
+      if (cancelled.aborted) yield { kind: "cancelled", because: await endedBecause(db, id) };
     },
 
     async cancel(id) {
@@ -163,14 +165,13 @@ export async function operationDesk(parts: {
 
     async sweep() {
       const now = clock.now();
-      // After a time in which no server ran, clients have their grace to come back, too.
-      if (now.getTime() - openedAt < times.graceMs) return 0;
       const since = new Date(now.getTime() - crossingMs);
       const crossing = await operationsOfCancelled(db, since, perSweep);
-      const abandoned = (await abandonedOperations(db, now, perSweep)).filter(
-        // Should saying so be late, they are watched all the same.
-        (id) => !watched.has(id),
-      );
+      // After a time in which no server ran, clients have their grace to come back, too.
+      const isGrace = now.getTime() - openedAt < times.graceMs;
+      const unwatched = isGrace ? [] : await abandonedOperations(db, now, perSweep);
+      // Should saying so be late, they are watched all the same.
+      const abandoned = unwatched.filter((id) => !watched.has(id));
       const ended = [
         ...(await cancelOperations(queue, crossing, { now })),
         ...(await cancelOperations(queue, abandoned, { now, unwatchedSince: now })),

@@ -27,7 +27,8 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
   // for all who may ask for it.
   const domain = protectedDomain;
   const lookUpResult = async (scope: Scope, actionDigest: Digest) =>
-    (await lookUpActionResult(db, trees, { ...scope, actionDigest }, "clients too"))?.result;
+    (await lookUpActionResult(db, trees, { ...scope, actionDigest }, "clients too"))?.result ??
+    rooms.caches.resultPutFor(scope.project, actionDigest);
 
   return [
     ...callers.guard([

@@ -14,6 +14,7 @@ import { coalesceJobs } from "#graphs/ranges/coalesce-jobs.ts";
 import { rollUpGraphs } from "#graphs/times/graph-times.store.ts";
 import { rollUpRuns } from "#graphs/times/run-history.store.ts";
 import { deleteOldBuilds } from "#invocations/build-events/build.store.ts";
+import { endUnserved } from "#invocations/end-unserved.ts";
 import { deleteOldInvocations } from "#invocations/invocation.store.ts";
 import type { OperationDesk } from "#invocations/operation-desk.ts";
 
@@ -44,6 +45,7 @@ export function startHousekeeping(rooms: {
   readonly logger: Logger;
 }): Service {
   const { db, queue, operations, uploads, clock, logger } = rooms;
+  const openSince = clock.now();
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
   const chores: readonly Chore[] = [
     {
@@ -58,6 +60,11 @@ export function startHousekeeping(rooms: {
       async run() {
         while ((await operations.sweep()) > 0);
       },
+    },
+    {
+      name: "end what no worker could ever serve",
+      everyMs: 30_000,
+      run: () => endUnserved(db, queue, { now: clock.now(), openSince }),
     },
     {
       name: "end the waiting of jobs that waited too long",

@@ -1,9 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readWorkerConfig } from "./config.ts";
 import { ExecutionPlaces } from "./execution-places.ts";
+import { sweepLeftovers } from "./leftovers.ts";
 import { FifoPool } from "./logs/fifo-pool.ts";
 import { openMachine } from "./machine.ts";
 import { quoteForShell } from "./quote-for-shell.ts";
@@ -78,3 +81,61 @@ test("places that nobody took leave nothing behind", async () => {
   });
   expect(waiting).toEqual([]);
 });
+
+test("after kill -9 nothing of what waited runs on, and the next worker clears the rest", async ({
+  skip,
+}) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "grange-places-"));
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  const file = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
+  const program = `
+    import { readWorkerConfig } from ${file("./config.ts")};
+    import { ExecutionPlaces } from ${file("./execution-places.ts")};
+    import { FifoPool } from ${file("./logs/fifo-pool.ts")};
+    import { openMachine } from ${file("./machine.ts")};
+    import { toolPath } from ${file("./tool-path.ts")};
+    const config = readWorkerConfig({ server: "http://127.0.0.1:1", name: "w", dataDir: ${JSON.stringify(dataDir)} });
+    const machine = await openMachine(config);
+    const pipes = new FifoPool(machine.shell, machine.runDir);
+    const places = new ExecutionPlaces(machine, pipes, toolPath(config.path), 2);
+    const canWait = await places.opened;
+    const taken = await places.take(true);
+    process.stdout.write(canWait && taken.waiting ? "waiting\\n" : "cannot\\n");
+    setInterval(() => {}, 1000);
+  `;
+  const child = spawn(
+    process.execPath,
+    ["--import", "tsx", "--input-type=module", "--eval", program],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const exited = once(child, "exit");
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  const [said] = (await once(child.stdout, "data")) as [Buffer];
+  skip(!said.toString().includes("waiting"), "NOT TESTED: sandboxes do not wait on this machine");
+  // Their groups are named after the process that made them, and so they are known without one.
+  const ours = `~${child.pid}-`;
+  const left = () =>
+    readdirSync("/proc").filter((pid) => {
+      try {
+        const text = readFileSync(`/proc/${pid}/cgroup`, "utf8");
+        return /^\d+$/.test(pid) && (text.includes(ours) || commandLineOf(pid).includes(dataDir));
+      } catch {
+        return false;
+      }
+    });
+  expect(left().length).toBeGreaterThan(1);
+
+  child.kill("SIGKILL");
+  await exited;
+
+  await expect.poll(left, { timeout: 20_000 }).toEqual([]);
+  await sweepLeftovers(dataDir);
+  expect(readdirSync(join(dataDir, "run"))).toEqual([]);
+});
+
+function commandLineOf(pid: string): string {
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+}

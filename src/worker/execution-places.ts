@@ -10,6 +10,7 @@ import type { Machine } from "./machine.ts";
 import { ownOwner } from "./owner.ts";
 import { quoteForShell } from "./quote-for-shell.ts";
 import { removeTree } from "./remove-tree.ts";
+import { rest } from "./resting.ts";
 import { goScript } from "./sandbox/go-script.ts";
 import { fixedPlaces } from "./sandbox/sandbox.ts";
 import { type SpawnedProcess, spawnProcess } from "./spawned-process.ts";
@@ -32,6 +33,9 @@ export interface WaitingSandbox {
   /** Makes it the command that a script says. */
   go(script: string): void;
 }
+
+/** A worker that stops waits for it. */
+const mostTryingMs = 10_000;
 
 /** What a pipe takes at once, whoever reads it. */
 const pipeBytes = 60_000;
@@ -57,7 +61,7 @@ export class ExecutionPlaces {
   readonly opened: Promise<boolean>;
   #ready: Promise<ExecutionPlace>[] = [];
   #canWait = false;
-  #sharedIn = 0;
+  #shared: { readonly generation: number; readonly done: Promise<void> } | undefined;
   #stopped = false;
   #count = 0;
 
@@ -162,7 +166,12 @@ export class ExecutionPlaces {
     const begun = () => this.#refillSoon();
     const pipe = await this.#pipes.takeBlocking();
     const argv = group.commandLine([...shell.enter, ...sandbox.waiting(places)]);
-    const process = await spawnProcess(argv, this.#searchPath, this.#pipes, pipe.readEnd);
+    const process = await spawnProcess(argv, this.#searchPath, this.#pipes, pipe.readEnd).catch(
+      (reason: unknown) => {
+        for (const end of [pipe.readEnd, pipe.writeEnd]) closeQuietly(end);
+        throw reason;
+      },
+    );
     let state: "waiting" | "begun" | "dead" = "waiting";
     const over = () => {
       if (state === "waiting") state = "dead";
@@ -194,10 +203,18 @@ export class ExecutionPlaces {
   /** Once for each shell: what is mounted below reaches the sandboxes that came before. */
   async #share(): Promise<void> {
     const { shell, runDir } = this.#machine;
-    if (shell.kind === "plain" || this.#sharedIn === shell.generation) return;
-    const at = quoteForShell(runDir);
-    await shell.run(`mount --bind ${at} ${at} && mount --make-shared ${at}`);
-    this.#sharedIn = shell.generation;
+    if (shell.kind === "plain") return;
+    // Starts another one when the last has been killed.
+    if (shell.generation === 0) await shell.run("true");
+    const { generation } = shell;
+    if (this.#shared?.generation !== generation) {
+      const at = quoteForShell(runDir);
+      const done = shell.run(`mount --bind ${at} ${at} && mount --make-shared ${at}`);
+      // Several come at once when a shell is new; one mount upon another would be told thrice.
+      this.#shared = { generation, done };
+      done.catch(() => (this.#shared = undefined));
+    }
+    await this.#shared.done;
   }
 
   /** Has a sandbox wait, mounts something into it, and asks it. */
@@ -205,6 +222,7 @@ export class ExecutionPlaces {
     const { shell, inputRoots } = this.#machine;
     const place = await this.#make(true);
     const root = quoteForShell(join(place.scratch, "root"));
+    const enough = new AbortController();
     try {
       if (inputRoots.kind === "overlay") {
         await shell.run(`mount -t tmpfs tmpfs ${root} && : >${root}/there`);
@@ -213,9 +231,13 @@ export class ExecutionPlaces {
       place.waiting?.go(
         goScript({ arguments: argv, environment: new Map(), directory: fixedPlaces.root }),
       );
-      if ((await place.waiting?.process.exited) !== 0)
-        throw new Fault("internal", "it saw nothing");
+      const exited = await Promise.race([
+        place.waiting?.process.exited,
+        rest(mostTryingMs, enough.signal),
+      ]);
+      if (exited !== 0) throw new Fault("internal", "it saw nothing");
     } finally {
+      enough.abort();
       if (inputRoots.kind === "overlay") await shell.run(`umount -l ${root}`).catch(() => {});
       closeQuietly(place.waiting?.process.stdout ?? -1);
       closeQuietly(place.waiting?.process.stderr ?? -1);

@@ -59,13 +59,13 @@ describe.skipIf(why !== undefined)("Bazel ends green without anybody's help", ()
     ]);
     bazel = await startBazel(workspace.path);
     await bazel.run("build", "--nobuild", "//faults:root");
-  }, 2 * minute);
+  }, 4 * minute);
 
   afterAll(async () => {
     await bazel?.close();
     await farm?.stop();
     await workspace?.remove();
-  }, minute);
+  }, 2 * minute);
 
   const flags = () => [
     "--config=farm",

@@ -24,13 +24,13 @@ describe.skipIf(why !== undefined)("Bazel, on its own and with a farm", () => {
     const local = await bazel.run("test", ...all);
     assertGreen(local);
     alone = await bazel.outputs();
-  }, 2 * minute);
+  }, 4 * minute);
 
   afterAll(async () => {
     await bazel?.close();
     await farm?.stop();
     await workspace?.remove();
-  }, minute);
+  }, 2 * minute);
 
   let projects = 0;
   /** A project that has nothing yet: a test that has its second try begins anew. */
@@ -70,7 +70,7 @@ describe.skipIf(why !== undefined)("Bazel, on its own and with a farm", () => {
 
       expect(madeHere(first)).toBeGreaterThan(30);
     },
-    3 * minute,
+    5 * minute,
   );
 
   test(
@@ -82,7 +82,7 @@ describe.skipIf(why !== undefined)("Bazel, on its own and with a farm", () => {
 
       expect(madeHere(first)).toBeGreaterThan(30);
     },
-    3 * minute,
+    5 * minute,
   );
 
   test(
@@ -119,7 +119,7 @@ describe.skipIf(why !== undefined)("Bazel, on its own and with a farm", () => {
       expect(second).toMatchObject({ state: "succeeded", counts: { succeeded: 0, failed: 0 } });
       expect(second?.events?.targets.map(({ label }) => label)).toContain("//shell:sharded_test");
     },
-    3 * minute,
+    5 * minute,
   );
 
   test(
@@ -138,7 +138,7 @@ describe.skipIf(why !== undefined)("Bazel, on its own and with a farm", () => {
       assertGreen(run);
       expect(run.text).toContain("FLAKY, failed in 1 out of 2");
     },
-    minute,
+    2 * minute,
   );
 
   /** In whichever sandbox of Bazel's this machine allows. */

@@ -34,9 +34,13 @@ export interface Target {
   /** Uploads a message; answers its digest. */
   put<S extends DescMessage>(schema: S, init: MessageInitShape<S>): Promise<Digest>;
   /** Sends bytes as they are to a method; answers the code of its end. */
-  raw(method: DescMethod, parts: readonly Uint8Array[], options?: RawOptions): Promise<string>;
+  readonly raw: (
+    method: DescMethod,
+    parts: readonly Uint8Array[],
+    options?: RawOptions,
+  ) => Promise<string>;
   /** Sends text over HTTP/1.1, and answers the first status. */
-  http1(text: string | Uint8Array): Promise<string>;
+  readonly http1: (text: string | Uint8Array) => Promise<string>;
   /** Everything that the farm keeps for others: its blobs, half blobs, and how many rows are in which table. */
   kept(): Promise<readonly string[]>;
   stop(): Promise<void>;
@@ -78,7 +82,8 @@ export async function openTarget(farm: Farm): Promise<Target> {
       socket.write(text);
       const got: Buffer[] = [];
       socket.on("data", (part) => got.push(part));
-      await once(socket, "close");
+      // A reset is an end as any other.
+      await new Promise((resolve) => socket.once("close", resolve));
       return /^HTTP\/1.1 (\d+)/.exec(Buffer.concat(got).toString("latin1"))?.[1] ?? "closed";
     },
     async kept() {

@@ -1,11 +1,20 @@
 import { execFile } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { get } from "node:http";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { get, type IncomingMessage } from "node:http";
+import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { GrpcChannel } from "#grpc/channel.ts";
+import {
+  ActionCache,
+  ActionResultSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { grange } from "../support/farm.ts";
 import { type Program, startProgram } from "../support/process.ts";
 import { grangeJson, lastLine, runGrange, startGrange } from "../support/run-grange.ts";
@@ -73,6 +82,41 @@ test("curl sees the API and the pages, whichever HTTP it would rather speak", as
 
     expect(JSON.parse(stdout)).toMatchObject({ version: expect.any(String) });
   }
+});
+
+test("a cache over HTTP is served under TLS, and what Bazel put there is read over gRPC", async () => {
+  const ca = await readFile(certificate.cert, "utf8");
+  const send = async (path: string, body?: Uint8Array) => {
+    const sent = request(`${url}/cache/default/${path}`, {
+      ca,
+      agent: false,
+      method: body === undefined ? "GET" : "PUT",
+    });
+    sent.end(body);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    return { status: response.statusCode, body: await buffer(response) };
+  };
+  const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+  const file = Buffer.from("an output");
+  const action = { hash: hashOf(Buffer.from("an action")), sizeBytes: 9n };
+  const result = create(ActionResultSchema, {
+    outputFiles: [{ path: "out", digest: { hash: hashOf(file), sizeBytes: BigInt(file.length) } }],
+  });
+  const channel = new GrpcChannel({ url, tls: { ca } });
+  onTestFinished(() => channel.stop());
+
+  const large = randomBytes(3_000_000);
+  const put = await send("gradle/abc", large);
+  const got = await send("gradle/abc");
+  const absent = await send("gradle/none");
+  await send(`bazel/cas/${hashOf(file)}`, file);
+  await send(`bazel/ac/${action.hash}`, toBinary(ActionResultSchema, result));
+
+  expect([put.status, got.status, absent.status]).toEqual([200, 200, 404]);
+  expect(got.body.equals(large)).toBe(true);
+  expect(await channel.unary(ActionCache.method.getActionResult, { actionDigest: action })).toEqual(
+    result,
+  );
 });
 
 test("who does not trust the certificate is told how to, and who comes without TLS, too", async () => {

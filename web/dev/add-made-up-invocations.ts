@@ -61,7 +61,7 @@ export function addMadeUpInvocations(farm: FakeFarm, now: Date): void {
       ago(50),
       {
         project: "team/app",
-        state: "silent",
+        state: "over",
         tool: { name: "recc", version: "1.4.30" },
         principal: "ci",
         build: null,

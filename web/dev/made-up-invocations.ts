@@ -40,7 +40,7 @@ export function madeUpActions(id: string, startedAt: string, count: number): Inv
 }
 
 export function countsOfActions(actions: readonly InvocationAction[]): InvocationCounts {
-  const counts = { hits: 0, queued: 0, executing: 0, succeeded: 0, failed: 0 };
+  const counts = { hits: 0, queued: 0, executing: 0, succeeded: 0, failed: 0, cancelled: 0 };
   for (const { state } of actions) counts[state === "hit" ? "hits" : state] += 1;
   return counts;
 }

@@ -54,6 +54,10 @@ export function StateShapes() {
         <circle cx="8" cy="8" r="6.2" className="line" />
         <path d="M5 8h.01M8 8h.01M11 8h.01" className="line" />
       </symbol>
+      <symbol id="state-over" viewBox="0 0 16 16">
+        <circle cx="8" cy="8" r="6.2" className="line" />
+        <path d="M5 8h6" className="line" />
+      </symbol>
       <symbol id="state-hit" viewBox="0 0 16 16">
         <circle cx="8" cy="8" r="6.2" className="line" />
         <path d="M4.8 8.3l2.2 2.2 4.2-4.6" className="line" />

@@ -8,6 +8,7 @@ export const toolStateWords: Readonly<Record<State, string>> = {
   succeeded: "succeeded",
   failed: "failed",
   cancelled: "cancelled",
+  over: "over",
   silent: "went quiet",
   hit: "from the cache",
   queued: "queued",
@@ -40,7 +41,7 @@ export function ToolStateBadge({ state }: { state: State }) {
 }
 
 /** From what is settled to what is still open. */
-const order = ["hit", "succeeded", "failed", "executing", "queued"] as const;
+const order = ["hit", "succeeded", "failed", "cancelled", "executing", "queued"] as const;
 
 export function countOf(counts: InvocationCounts, state: InvocationActionState): number {
   return state === "hit" ? counts.hits : counts[state];

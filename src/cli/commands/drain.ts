@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Drain } from "#api/drain.ts";
+import type { Worker } from "#api/worker.ts";
 import { fitsStars } from "#core/star-pattern.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { drainCalls } from "../api/drain-calls.ts";
@@ -33,7 +34,14 @@ export const describeDrain: Describe = (command) => {
         }
         if (options.end === true) {
           const drains = await calls.removeDrain({ pattern });
-          return answer(session, options, drains, () => [`${pattern} may take work again.`]);
+          const resting = (await workersIn(session.api, pattern)).filter(
+            ({ state }) => state === "draining",
+          );
+          return answer(session, options, drains, () => [
+            resting.length === 0
+              ? `${pattern} may take work again.`
+              : `${pattern} is no drain any more, but another one holds for ${resting.length} of them; grange drain lists what there is.`,
+          ]);
         }
         const { reason } = options;
         const drains = await calls.addDrain({
@@ -64,12 +72,15 @@ export const describeDrain: Describe = (command) => {
   ]);
 };
 
+async function workersIn(api: ApiClient, pattern: string): Promise<Worker[]> {
+  const workers = await api.workers();
+  return workers.filter(({ name }) => fitsStars(pattern.split("*"), name));
+}
+
 /** How many executions the workers hold that a pattern names, begun or not. */
 async function heldBy(api: ApiClient, pattern: string): Promise<number> {
-  const workers = await api.workers();
-  return workers
-    .filter(({ name }) => fitsStars(pattern.split("*"), name))
-    .reduce((sum, { heldCount }) => sum + heldCount, 0);
+  const workers = await workersIn(api, pattern);
+  return workers.reduce((sum, { heldCount }) => sum + heldCount, 0);
 }
 
 function drainLines(drains: readonly Drain[]): string[] {

@@ -1,8 +1,8 @@
 import type { WaitingReason } from "#api/waiting.ts";
 import { serves } from "#core/platform.ts";
+import { firstMissing } from "#execution/first-missing.ts";
 import type { QueuePosition } from "#execution/queue-position.store.ts";
 import type { WorkerOffer } from "#execution/worker-offers.store.ts";
-import { firstMissing } from "./first-missing.ts";
 import { counted, inWhile, spanText } from "./waiting-words.ts";
 
 type Leased = Extract<QueuePosition, { kind: "leased" }>;

@@ -160,7 +160,7 @@ async function withFiles(
     targets.map(({ sets = [] }) => sets),
     { sets: most.setsWalked, files: most.filesOfTarget },
   );
-  return targets.map(({ sets: _, files = [], kind: __, ...target }, index) => ({
+  return targets.map(({ files = [], ...target }, index) => ({
     ...target,
     outputs: [...(found[index] ?? []), ...files].slice(0, most.filesOfTarget),
   }));

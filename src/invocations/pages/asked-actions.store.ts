@@ -26,7 +26,7 @@ export type AskedAction = z.infer<typeof AskedAction>;
 
 /** Which of an invocation's actions: by what its rows say, in the order in which they were asked for. */
 export interface AskedActionQuery extends InvocationName {
-  readonly which: "all" | "hits" | "open" | "succeeded" | "failed";
+  readonly which: "all" | "hits" | "open" | "succeeded" | "failed" | "cancelled";
   /** A part of the target's or the mnemonic's name. */
   readonly text: string | undefined;
   readonly after: ActionCursor | undefined;
@@ -108,7 +108,8 @@ const outcomeIs: Readonly<Record<AskedActionQuery["which"], readonly Sql[]>> = {
   hits: [],
   open: [sql`outcome is null`],
   succeeded: [sql`outcome = 'succeeded'`],
-  failed: [sql`outcome <> 'succeeded'`],
+  failed: [sql`outcome not in ('succeeded', 'cancelled')`],
+  cancelled: [sql`outcome = 'cancelled'`],
 };
 
 const both = (one: Sql, other: Sql) => sql`${one} and ${other}`;

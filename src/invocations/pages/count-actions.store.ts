@@ -11,6 +11,7 @@ const Ended = z.object({
   id: z.string(),
   succeeded: z.number(),
   failed: z.number(),
+  cancelled: z.number(),
   hits: z.number(),
 });
 const Open = z.object({ project: z.string(), id: z.string(), executionId: z.string() });
@@ -46,8 +47,12 @@ export async function countActions(
         (select count(*) from (
           select distinct execution_id from operation
           where project = asked.project and invocation = asked.id and outcome is not null
-            and outcome <> 'succeeded') as o
+            and outcome not in ('succeeded', 'cancelled')) as o
         )::int as failed,
+        (select count(*) from (
+          select distinct execution_id from operation
+          where project = asked.project and invocation = asked.id and outcome = 'cancelled') as o
+        )::int as cancelled,
         (select count(*) from cache_lookup
           where project = asked.project and invocation = asked.id and hit)::int as hits
       from ${asked}
@@ -89,6 +94,7 @@ export const noActions: InvocationCounts = {
   executing: 0,
   succeeded: 0,
   failed: 0,
+  cancelled: 0,
 };
 
 export function countsOf(

@@ -71,6 +71,7 @@ test("counts tell what is queued and what executes by the queue, and what is ove
   await anOperation(db, "i", { executionId: second.id, second: 1 });
   await anOperation(db, "i", { outcome: "succeeded" });
   await anOperation(db, "i", { outcome: "timed_out" });
+  await anOperation(db, "i", { outcome: "cancelled" });
   await aHit(db, "i", { digest: "b/1" });
   await aHit(db, "i", { digest: "c/1", hit: false });
 
@@ -80,6 +81,7 @@ test("counts tell what is queued and what executes by the queue, and what is ove
     executing: 1,
     succeeded: 1,
     failed: 1,
+    cancelled: 1,
   });
   await queue.stop();
 });
@@ -98,7 +100,7 @@ test("the end of an execution is noted with all operations that it served, once"
   await end(executionId, "failed");
   await end(given, "succeeded");
 
-  expect(await countsOfOne()).toMatchObject({ queued: 0, succeeded: 1, failed: 1 });
+  expect(await countsOfOne()).toMatchObject({ queued: 0, succeeded: 1, failed: 0, cancelled: 1 });
   expect((await listActions(db, everything)).actions).toMatchObject([
     { outcome: "succeeded", worker: "w", finishedAt: atSecond(9).toISOString() },
     { outcome: "cancelled" },
@@ -148,6 +150,7 @@ test.each([
   { state: "hit" as const, text: undefined, found: ["//hit"] },
   { state: "succeeded" as const, text: undefined, found: ["//a", "//b_50%"] },
   { state: "failed" as const, text: undefined, found: ["//c"] },
+  { state: "cancelled" as const, text: undefined, found: ["//d"] },
   { state: undefined, text: "COMPILE", found: ["//a", "//c"] },
   { state: undefined, text: "b_50%", found: ["//b_50%"] },
   { state: undefined, text: "b%5", found: [] },
@@ -158,6 +161,7 @@ test.each([
   await anOperation(db, "i", { target: "//a", second: 1, outcome: "succeeded" });
   await anOperation(db, "i", { target: "//b_50%", mnemonic: "X", second: 2, outcome: "succeeded" });
   await anOperation(db, "i", { target: "//c", second: 3, outcome: "failed" });
+  await anOperation(db, "i", { target: "//d", mnemonic: "X", second: 4, outcome: "cancelled" });
 
   const { actions } = await listActions(db, { ...everything, state, text });
 

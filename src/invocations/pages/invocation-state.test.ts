@@ -8,7 +8,12 @@ const facts = { lastSeenAt: ago(0), cancelledAt: null, counts: nothingOpen, exit
 
 test.each([
   { what: "asked a moment ago", facts, state: "running" },
-  { what: "was quiet for long", facts: { ...facts, lastSeenAt: ago(10) }, state: "silent" },
+  { what: "was quiet for long", facts: { ...facts, lastSeenAt: ago(10) }, state: "over" },
+  {
+    what: "links for itself, and sends events",
+    facts: { ...facts, lastSeenAt: ago(1.5), exit: null },
+    state: "running",
+  },
   {
     what: "waits for long",
     facts: { ...facts, lastSeenAt: ago(10), counts: { queued: 1, executing: 0 } },

@@ -2,6 +2,8 @@ import type { InvocationCounts, InvocationState } from "#api/invocation.ts";
 
 /** Between two calls a tool may link or test on its own machine for so long. */
 const quietMs = 2 * 60_000;
+/** One that tells no end is taken for over sooner: most are short, and it runs again when it asks again. */
+const overMs = 60_000;
 
 export interface InvocationFacts {
   readonly lastSeenAt: Date;
@@ -15,7 +17,7 @@ export interface InvocationFacts {
  * How an invocation stands.
  *
  * Only build events tell how it ended. Of a tool without them it is known that it is there while it asks
- * and waits; afterwards it is silent, whatever became of its actions.
+ * and waits; afterwards it is over, whatever became of its actions.
  */
 export function invocationState(
   { lastSeenAt, cancelledAt, counts, exit }: InvocationFacts,
@@ -27,5 +29,7 @@ export function invocationState(
   }
   if (cancelledAt !== null) return "cancelled";
   if (counts.queued + counts.executing > 0) return "running";
-  return now.getTime() - lastSeenAt.getTime() < quietMs ? "running" : "silent";
+  const quietFor = now.getTime() - lastSeenAt.getTime();
+  if (exit === undefined) return quietFor < overMs ? "running" : "over";
+  return quietFor < quietMs ? "running" : "silent";
 }

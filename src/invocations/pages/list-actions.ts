@@ -8,7 +8,7 @@ import { type ExecutionStanding, executionStandings } from "#execution/execution
 import { formatActionCursor, parseActionCursor } from "./action-cursor.ts";
 import { type AskedAction, type AskedActionQuery, askedActions } from "./asked-actions.store.ts";
 import type { InvocationName } from "./invocation-row.store.ts";
-import { openState } from "./open-state.ts";
+import { openState, stateOfOutcome } from "./open-state.ts";
 
 export interface ActionListing extends InvocationName {
   readonly state: InvocationActionState | undefined;
@@ -24,6 +24,7 @@ const whichOf: Readonly<Record<InvocationActionState, AskedActionQuery["which"]>
   executing: "open",
   succeeded: "succeeded",
   failed: "failed",
+  cancelled: "cancelled",
 };
 
 /** So often a list looks on for actions of a state that the rows do not tell, before it answers with what it has. */
@@ -78,5 +79,5 @@ function stateOf(
 ): InvocationActionState {
   if (kind === "hit") return "hit";
   if (outcome === null) return openState(standing);
-  return outcome === "succeeded" ? "succeeded" : "failed";
+  return stateOfOutcome(outcome);
 }

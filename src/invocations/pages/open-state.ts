@@ -1,5 +1,11 @@
 import type { InvocationActionState } from "#api/invocation.ts";
+import type { Outcome } from "#execution/execution.ts";
 import type { ExecutionStanding } from "#execution/execution-standing.store.ts";
+
+/** What became of an action, in few words; of one that has ended without any, nothing. */
+export function stateOfOutcome(outcome: Outcome | null): "succeeded" | "failed" | "cancelled" {
+  return outcome === "succeeded" || outcome === "cancelled" ? outcome : "failed";
+}
 
 /**
  * How an operation without an outcome of its own stands, by its execution.
@@ -16,7 +22,7 @@ export function openState(
     case "leased":
       return "executing";
     case "finished":
-      return standing.outcome === "succeeded" ? "succeeded" : "failed";
+      return stateOfOutcome(standing.outcome);
     case undefined:
       return "failed";
   }

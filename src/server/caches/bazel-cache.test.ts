@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { saveActionResult } from "#actions/action-result.store.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
+import type { Digest } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import {
   type ActionResult,
@@ -110,4 +111,48 @@ test("a result that a worker has made is given over HTTP, too, in its project al
 
   expect(fromBinary(ActionResultSchema, given.body)).toEqual(resultWith(file));
   expect([elsewhere.status, torn.status]).toEqual([404, 404]);
+});
+
+describe("a result that was put over HTTP, asked for by gRPC", () => {
+  const actionOf = (size: number) => digestOf(randomBytes(size));
+  const putAs = (action: Digest, bytes: Uint8Array) => ask("PUT", `/ac/${action.hash}`, bytes);
+
+  test("is given in its project while its blobs are there", async () => {
+    const file = randomBytes(50);
+    const action = actionOf(140);
+    await served.blobs.put(digestOf(file), file);
+    await putAs(action, toBinary(ActionResultSchema, resultWith(file)));
+
+    expect(await served.caches.resultPutFor("p", action)).toEqual(resultWith(file));
+    expect(await served.caches.resultPutFor("q", action)).toBeUndefined();
+    await served.disk.remove(digestOf(file));
+    expect(await served.caches.resultPutFor("p", action)).toBeUndefined();
+  });
+
+  const kept = randomBytes(60);
+  const digest = toDigestMessage(digestOf(kept));
+  test.each<[string, Uint8Array]>([
+    ["nothing", new Uint8Array()],
+    ["text", Buffer.from("not a message, but a tool's own")],
+    ["what reads as a result of nothing", Buffer.from([0x20, 0x00])],
+    ["bytes of more than a result has", randomBytes(300_000)],
+    [
+      "a failure",
+      toBinary(ActionResultSchema, { ...resultWith(kept), exitCode: 1 } as ActionResult),
+    ],
+    [
+      "a path that leaves",
+      toBinary(
+        ActionResultSchema,
+        create(ActionResultSchema, { outputFiles: [{ path: "../x", digest }] }),
+      ),
+    ],
+  ])("is none when it is %s", async (_, bytes) => {
+    const action = actionOf(140);
+    await served.blobs.put(digestOf(kept), kept);
+    await putAs(action, bytes);
+
+    expect(await served.caches.resultPutFor("p", action)).toBeUndefined();
+    expect((await ask("GET", `/ac/${action.hash}`)).body.equals(bytes)).toBe(true);
+  });
 });

@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
-import type { Uploads } from "#cas/uploads.ts";
+import { notSoFar, type Uploads } from "#cas/uploads.ts";
 import { unzstd, zstd } from "#cas/zstd/zstd-streams.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -22,13 +22,12 @@ const mostReadBytes = 1_048_576;
 /**
  * ByteStream over blobs, plain and packed.
  *
- * Offsets count bytes of the blob, wherever the API leaves a choice. With `uploads`,
- * what is here of a broken upload is kept, and QueryWriteStatus says how much that is;
- * without, a broken upload begins again at 0.
+ * Offsets count bytes of the blob, wherever the API leaves a choice. What is here of a
+ * broken upload is kept, and QueryWriteStatus says how much that is.
  */
 export function byteStreamService(
   blobs: BlobStore,
-  uploads: Uploads = withoutResuming(blobs),
+  uploads: Pick<Uploads, "committed" | "receive">,
 ): Method[] {
   return [
     rawMethod(ByteStream.method.read, (call) => read(blobs, call)),
@@ -76,7 +75,7 @@ async function read(blobs: BlobStore, { requests, context, send }: ServerCall): 
 
 async function write(
   blobs: BlobStore,
-  uploads: Uploads,
+  uploads: Pick<Uploads, "receive">,
   { requests, context, send }: ServerCall,
 ): Promise<void> {
   const upload = await receiveUpload(requests);
@@ -86,7 +85,7 @@ async function write(
   const told = committedSizeFor(packing, tool, wasHere);
   if (!wasHere) {
     const { firstOffset: offset, resourceName: name, data } = upload;
-    if (offset > 0 && !goesOnByBlobBytes(packing, tool)) throw notKept(digest, offset);
+    if (offset > 0 && !goesOnByBlobBytes(packing, tool)) throw notSoFar(digest, offset, 0);
     const chunks = packing === "zstd" ? unzstd(data, digest.sizeBytes - offset) : data;
     const interrupt = () =>
       requests.fail(new Fault("aborted", "another call goes on with this upload"));
@@ -97,25 +96,6 @@ async function write(
   const sizes = { blob: digest.sizeBytes, received: upload.offset, "minus one": -1 };
   const committedSize = BigInt(sizes[told]);
   await send(toBinary(WriteResponseSchema, create(WriteResponseSchema, { committedSize })));
-}
-
-/** Uploads of a store that can keep no halves. */
-function withoutResuming(blobs: BlobStore): Uploads {
-  return {
-    committed: async () => 0,
-    sweep: async () => {},
-    async receive({ digest, offset, chunks }) {
-      if (offset > 0) throw notKept(digest, offset);
-      await blobs.write(digest, chunks);
-    },
-  };
-}
-
-function notKept(digest: Digest, offset: number): Fault {
-  return new Fault(
-    "out_of_range",
-    `the upload of ${digestKey(digest)} goes on at ${offset}, but 0 bytes of it are here`,
-  );
 }
 
 async function isHere(blobs: BlobStore, digest: Digest): Promise<boolean> {

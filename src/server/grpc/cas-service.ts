@@ -1,8 +1,6 @@
 import type { BlobStore } from "#cas/blob-store.ts";
-import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
-import { takingTurns } from "#cas/take-turns.ts";
-import type { Digest } from "#core/digest.ts";
 import { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
@@ -11,6 +9,7 @@ import {
   ContentAddressableStorage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { casBatch } from "./cas-batch.ts";
+import { findMissing } from "./find-missing.ts";
 import { projectOf } from "./project-of.ts";
 import { treePages } from "./tree-pages.ts";
 
@@ -32,21 +31,7 @@ export function casService(blobs: BlobStore, onUnexpected: (reason: unknown) => 
   const batch = casBatch(blobs, onUnexpected);
   const large = new FairGate(largeBatchesAtOnce);
 
-  return methodsOf(ContentAddressableStorage, {
-    async findMissingBlobs({ instanceName, blobDigests, digestFunction }) {
-      projectOf(instanceName);
-      // A message of 4 MiB has some 60,000 of them.
-      const turn = takingTurns();
-      const digests: Digest[] = [];
-      for (const digest of blobDigests) {
-        digests.push(fromDigestMessage(digest, "a blob", digestFunction));
-        const pause = turn();
-        if (pause !== undefined) await pause;
-      }
-      const missing = await blobs.findMissing(digests);
-      return { missingBlobDigests: missing.map(toDigestMessage) };
-    },
-
+  const others = methodsOf(ContentAddressableStorage, {
     async batchUpdateBlobs({ instanceName, requests, digestFunction }) {
       projectOf(instanceName);
       // Packed blobs count by what they become: that is what is held at once.
@@ -82,6 +67,7 @@ export function casService(blobs: BlobStore, onUnexpected: (reason: unknown) => 
       yield* treePages(blobs, root, pageSize, pageToken);
     },
   });
+  return [findMissing(blobs), ...others];
 }
 
 /** What a batch comes to. Refused before anything is read: a batch may claim gigabytes. A size below 0 is its own blob's failure. */

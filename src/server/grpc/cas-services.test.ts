@@ -1,12 +1,16 @@
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { describeBlobStore } from "#cas/blob-store.fixture.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { encodeDirectory } from "#cas/directory-message.ts";
-import { memoryBlobStore } from "#cas/memory-blob-store.ts";
+import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import { openDiskUploads } from "#cas/disk-uploads.ts";
 import { digestKey } from "#core/digest.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
@@ -26,16 +30,19 @@ const cas = ContentAddressableStorage.method;
 const hello = Buffer.from("hello, blob");
 const large = Buffer.alloc(5_000_000, "all work and no play ");
 
-let blobs = memoryBlobStore();
+let directory: string;
+let blobs: DiskBlobStore;
 let server: GrpcServer;
 let channel: GrpcChannel;
 
 beforeEach(async () => {
-  blobs = memoryBlobStore();
+  directory = await mkdtemp(join(tmpdir(), "grange-cas-services-"));
+  blobs = await openDiskBlobStore(directory);
+  const uploads = await openDiskUploads(directory, blobs);
   server = grpcServer({
     methods: [
       ...casService(blobs, () => {}),
-      ...byteStreamService(blobs),
+      ...byteStreamService(blobs, uploads),
       ...capabilitiesService({ execution: true, actionCacheUpdates: async () => false }),
     ],
   });
@@ -47,6 +54,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await channel.stop();
   await server.stop();
+  await rm(directory, { recursive: true });
 });
 
 describeBlobStore("a server reached by gRPC", () => remoteBlobStore(channel, "some/instance"));

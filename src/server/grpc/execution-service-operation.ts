@@ -74,6 +74,14 @@ export function cancelledResponse(why: string): ExecuteResponseInit {
   return { status: { code: Code.CANCELLED, message: why } };
 }
 
+/**
+ * What is said when no worker could ever execute it. Without details, so that nobody tries it again: as it
+ * is, it would fare no better.
+ */
+export function unservedResponse(why: string): ExecuteResponseInit {
+  return { status: { code: Code.FAILED_PRECONDITION, message: why } };
+}
+
 /** What is said when an execution is over. `missing`: all blobs that it lacked. */
 export function responseOf(
   finished: FinishedExecution,

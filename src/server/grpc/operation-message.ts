@@ -8,6 +8,7 @@ import {
   type OperationInit,
   ongoing,
   responseOf,
+  unservedResponse,
 } from "./execution-service-operation.ts";
 import { finishResult } from "./finish-result.ts";
 import type { InlineWishes } from "./inline-outputs.ts";
@@ -22,8 +23,14 @@ export async function operationMessage(
   blobs: BlobStore,
 ): Promise<OperationInit> {
   const name = operationName(id);
-  if (news.kind === "cancelled")
-    return completed(name, actionDigest, cancelledResponse("the operation was cancelled"));
+  if (news.kind === "cancelled") {
+    const { because } = news;
+    const response =
+      because === undefined
+        ? cancelledResponse("the operation was cancelled")
+        : unservedResponse(because);
+    return completed(name, actionDigest, response);
+  }
   const { finished } = news.view;
   if (finished === undefined) return ongoing(name, news.view);
   const { missingInputs } = finished;

@@ -115,7 +115,7 @@ describe("cancelling", () => {
 
     const detail = InvocationDetail.parse(await (await post("/invocations/i/cancel")).json());
 
-    expect(detail).toMatchObject({ state: "cancelled", counts: { queued: 0, failed: 1 } });
+    expect(detail).toMatchObject({ state: "cancelled", counts: { queued: 0, cancelled: 1 } });
     const execution = ExecutionDetail.parse(await (await ask(`/executions/${request.id}`)).json());
     expect(execution).toMatchObject({ state: "finished", outcome: "cancelled", waiting: null });
   });

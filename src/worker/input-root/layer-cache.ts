@@ -34,6 +34,9 @@ export interface LayersInUse {
 /** The entries of a tree whose plan is kept on disk: that of a smaller one is made again in no time. */
 const worthKeepingFrom = 64;
 
+/** Plans in memory; beyond it all are forgotten at once, and come back from disk. */
+const mostPlans = 1_000;
+
 /** How many directories are remembered to have been met; beyond it all are forgotten at once. */
 const mostMet = 200_000;
 
@@ -52,6 +55,7 @@ export class LayerCache {
   readonly #marked = new Map<string, Promise<void>>();
   /** Marked, and seen to be there since: nobody takes them away. */
   readonly #standing = new Set<string>();
+  readonly #unmarking = new Map<string, Promise<void>>();
   readonly #users = new Map<string, number>();
   readonly #building = new Map<string, Promise<void>>();
   readonly #plans = new Map<string, Layer[]>();
@@ -114,7 +118,9 @@ export class LayerCache {
       this.#marked.delete(key);
       this.#standing.delete(key);
       this.#users.delete(key);
-      await rm(this.#mark(key), { force: true });
+      const unmarking = rm(this.#mark(key), { force: true });
+      this.#unmarking.set(key, unmarking);
+      await unmarking.finally(() => this.#unmarking.delete(key));
     }
   }
 
@@ -156,7 +162,10 @@ export class LayerCache {
   #markInUse(key: string): Promise<void> {
     const marked = this.#marked.get(key);
     if (marked) return marked;
-    const marking = writeFile(this.#mark(key), "").then(async () => {
+    // A mark that is being taken away would take this one with it.
+    const free = this.#unmarking.get(key)?.catch(() => {});
+    const marking = Promise.resolve(free).then(async () => {
+      await writeFile(this.#mark(key), "");
       // Its time of last use, for the choice of what to trim.
       await utimes(this.#path(key), new Date(), new Date()).catch(() => {});
     });
@@ -174,7 +183,7 @@ export class LayerCache {
     const text = await readFile(this.#planPath(root), "utf8").catch(() => undefined);
     if (text === undefined) return undefined;
     const plan = Plan.safeParse(parseJson(text));
-    if (plan.success) this.#plans.set(digestKey(root), plan.data);
+    if (plan.success) this.#remember(root, plan.data);
     return plan.data;
   }
 
@@ -187,9 +196,13 @@ export class LayerCache {
       await writeFile(temp, JSON.stringify(plan));
       await rename(temp, this.#planPath(tree.digest));
     }
-    if (this.#plans.size > 1_000) this.#plans.clear();
-    this.#plans.set(digestKey(tree.digest), plan);
+    this.#remember(tree.digest, plan);
     return plan;
+  }
+
+  #remember(root: Digest, plan: Layer[]): void {
+    if (this.#plans.size >= mostPlans) this.#plans.clear();
+    this.#plans.set(digestKey(root), plan);
   }
 
   /** What was met at its place brings all below it along: only what is new is walked. */

@@ -27,7 +27,14 @@ test.each(["/bin/sh", "/bin/bash"])("%s becomes a command with all its letters",
     "-n",
     "x".repeat(70_000),
   ];
-  const environment = { A: "it's\n$A", "a.b-c": "odd name", UID: "7", IFS: "x", EMPTY: "" };
+  const environment = {
+    A: "it's\n$A",
+    "a.b-c": "odd name",
+    "-u": "option",
+    UID: "7",
+    IFS: "x",
+    EMPTY: "",
+  };
 
   const { args, env, directory } = seenBy(shell, environment, ...odd);
 

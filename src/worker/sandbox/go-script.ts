@@ -31,7 +31,7 @@ export function goScript(command: {
     // Both are set by `cd`, and passed on by some shells.
     "unset OLDPWD PWD",
     ...(own.length === 0 ? [] : [`export ${own.join(" ")}`]),
-    others.length === 0 ? `exec ${argv}` : `exec /usr/bin/env ${others.join(" ")} ${argv}`,
+    others.length === 0 ? `exec ${argv}` : `exec /usr/bin/env -- ${others.join(" ")} ${argv}`,
     "}",
   ];
   return `${lines.join("\n")}\n`;

@@ -1,59 +1,17 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import { DigestFunction_Value as By } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
 import { Code } from "#proto/google/rpc/code_pb.ts";
-import { type Headers, refusal } from "./foreign-client.ts";
+import { blobStreams } from "./blob-streams.ts";
+import { refusal } from "./foreign-client.ts";
 import { bytesOf, digestBy, nameOf } from "./foreign-digest.ts";
-import { packed as pack, unpacked } from "./foreign-zstd.ts";
 import type { SharedFarm } from "./shared-farm.ts";
 
-const { read, write, queryWriteStatus } = ByteStream.method;
-
-interface Sending {
-  readonly data: Uint8Array;
-  readonly chunk?: number;
-  /** Where the first message begins. */
-  readonly from?: number;
-  /** Sends this many bytes, and then breaks off. */
-  readonly cutAt?: number;
-  readonly headers?: Headers;
-}
+const { write } = ByteStream.method;
 
 export function byteStreamRules(farm: () => SharedFarm): void {
-  const readAll = async (resourceName: string, readOffset = 0n, readLimit = 0n) => {
-    const parts = await farm().client.stream(read, { resourceName, readOffset, readLimit }).rest();
-    return Buffer.concat(parts.map(({ data }) => data));
-  };
-  const send = async (resourceName: string, sending: Sending) => {
-    const { data, chunk = 50_000, from = 0, cutAt, headers } = sending;
-    const end = cutAt ?? data.byteLength;
-    const messages = [];
-    for (let at = from; at < end || at === from; at += chunk) {
-      const until = Math.min(at + chunk, end);
-      messages.push({
-        // Most clients name it in the first message only.
-        resourceName: at === from ? resourceName : "",
-        writeOffset: BigInt(at),
-        data: data.subarray(at, until),
-        finishWrite: until === data.byteLength,
-      });
-    }
-    const how = cutAt === undefined ? "end" : "cut";
-    return Number((await farm().client.upload(write, messages, headers, how)).committedSize);
-  };
-  const status = (resourceName: string) => farm().client.unary(queryWriteStatus, { resourceName });
-
-  async function aBlob(length = 180_000, by: By = By.SHA256) {
-    const data = bytesOf(randomBytes(length / 2).toString("hex"));
-    const digest = await digestBy(by, data);
-    const name = by === By.BLAKE3 ? `blake3/${nameOf(digest)}` : nameOf(digest);
-    return { data, digest, name, upload: `uploads/${randomUUID()}/blobs/${name}` };
-  }
-  const packedNames = (name: string) => ({
-    upload: `uploads/${randomUUID()}/compressed-blobs/zstd/${name}`,
-    download: `compressed-blobs/zstd/${name}`,
-  });
+  const { readAll, send, status, aBlob } = blobStreams(farm);
 
   describe("ByteStream", () => {
     test("what is written in pieces is read whole, and committed_size is its size (Bazel 4 sends all so)", async () => {
@@ -256,79 +214,6 @@ export function byteStreamRules(farm: () => SharedFarm): void {
       const upper = `blobs/${digest.hash.toUpperCase()}/10`;
 
       expect(await refusal(readAll(upper))).toMatchObject({ code: Code.INVALID_ARGUMENT });
-    });
-  });
-
-  describe("ByteStream, packed", () => {
-    test("a packed upload is stored unpacked, and told by the bytes that were received (Bazel's compression, moon)", async () => {
-      const { data, name } = await aBlob();
-      const packed = pack(data);
-
-      const size = await send(packedNames(name).upload, { data: packed, chunk: 10_000 });
-
-      expect(size).toBe(packed.byteLength);
-      expect((await readAll(`blobs/${name}`)).equals(data)).toBe(true);
-    });
-
-    test("several frames in one stream are one blob (clients that pack piece by piece)", async () => {
-      const { data, name } = await aBlob();
-      const frames = [data.subarray(0, 70_000), data.subarray(70_000)].map((part) => pack(part));
-
-      await send(packedNames(name).upload, { data: Buffer.concat(frames) });
-
-      expect((await readAll(`blobs/${name}`)).equals(data)).toBe(true);
-    });
-
-    test("a second packed upload: all is taken and counted for who is not known, -1 for new Bazel, the size for Siso", async () => {
-      const { data, name } = await aBlob();
-      const packed = pack(data);
-      const by = (toolName: string, toolVersion: string) =>
-        farm().tool({ said: { toolDetails: { toolName, toolVersion } } }).headers;
-      const again = (headers: Headers = {}) =>
-        send(packedNames(name).upload, { data: packed, headers });
-      await again();
-
-      expect(await again()).toBe(packed.byteLength);
-      expect(await again(by("bazel", "5.0.0"))).toBe(packed.byteLength);
-      expect(await again(by("bazel", "7.1.0"))).toBe(-1);
-      expect(await again(by("siso", "1.0"))).toBe(data.byteLength);
-    });
-
-    test("a packed read unpacks to the blob (Bazel's compression)", async () => {
-      const { data, name, upload } = await aBlob();
-      await send(upload, { data });
-
-      const packed = await readAll(packedNames(name).download);
-
-      expect(packed.byteLength).toBeLessThan(data.byteLength);
-      expect(unpacked(packed).equals(data)).toBe(true);
-    });
-
-    test("the offset of a packed read counts bytes of the blob (Bazel goes on with a broken download)", async () => {
-      const { data, name, upload } = await aBlob();
-      await send(upload, { data });
-
-      const packed = await readAll(packedNames(name).download, 120_000n);
-
-      expect(unpacked(packed).equals(data.subarray(120_000))).toBe(true);
-      const limited = readAll(packedNames(name).download, 0n, 10n);
-      expect(await refusal(limited)).toMatchObject({ code: Code.INVALID_ARGUMENT });
-    });
-
-    test("packed rubbish, a frame cut off, and one that unpacks to more are refused and not stored (hostile clients)", async () => {
-      const { data, digest, name } = await aBlob();
-      const packed = pack(data);
-      const { upload } = packedNames(name);
-
-      for (const wrong of [
-        bytesOf("no zstd at all"),
-        packed.subarray(0, -5_000),
-        pack(new Uint8Array(5_000_000)),
-      ]) {
-        const refused = await refusal(send(upload, { data: wrong }));
-        expect(refused).toMatchObject({ code: Code.INVALID_ARGUMENT });
-      }
-      expect(await farm().tool().missing(digest)).toEqual([digest]);
     });
   });
 }

@@ -37,6 +37,12 @@ export async function sharedFarm(): Promise<SharedFarm> {
   }
   await api("/grants/remove", { principal: "anyone", verb: "*" }, token);
   const client = foreignClient(farm.url);
+  // Else all that is seen of it is that nobody answers any more.
+  let isStopping = false;
+  void farm.server.finished.then(({ code, stdout, stderr }) => {
+    if (!isStopping)
+      process.stderr.write(`the server ended with ${code}:\n${(stdout + stderr).slice(-4_000)}\n`);
+  });
   return {
     url: farm.url,
     client,
@@ -52,6 +58,7 @@ export async function sharedFarm(): Promise<SharedFarm> {
     },
     async stop() {
       client.close();
+      isStopping = true;
       await farm.stop();
     },
   };

@@ -10,7 +10,7 @@ import { ToolStateBadge } from "../../parts/tool-state.tsx";
 export function stateOf({ state, outcome }: ExecutionDetail): InvocationActionState {
   if (state === "queued") return "queued";
   if (state === "leased") return "executing";
-  return outcome === "succeeded" ? "succeeded" : "failed";
+  return outcome === "succeeded" || outcome === "cancelled" ? outcome : "failed";
 }
 
 /** What it is for, in the words of whoever asked last: `CppCompile //lib:lib`. */

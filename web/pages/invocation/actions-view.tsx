@@ -18,7 +18,7 @@ interface Props {
 }
 
 const rowHeight = 30;
-const states = ["failed", "executing", "queued", "succeeded", "hit"] as const;
+const states = ["failed", "cancelled", "executing", "queued", "succeeded", "hit"] as const;
 
 /** What an invocation asked to have executed, in the order in which it asked. */
 export function ActionsView({ invocation, state, text, ...props }: Props) {

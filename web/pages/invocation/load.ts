@@ -15,6 +15,7 @@ export interface InvocationAddress {
 
 /** No stream tells of an invocation: while it runs, it is asked for so often. */
 const refetchMs = 2_000;
+const quietRefetchMs = 15_000;
 
 const pathOf = ({ id }: InvocationAddress, below = "") =>
   `/invocations/${encodeURIComponent(id)}${below}`;
@@ -30,12 +31,13 @@ export const invocationQuery = (address: InvocationAddress) =>
   queryOptions({
     queryKey: ["invocation", address.project, address.id],
     queryFn: ({ signal }) => ask(InvocationDetail, invocationPath(address), { signal }),
-    refetchInterval: ({ state }) => (isOpen(state.data) ? refetchMs : false),
+    refetchInterval: ({ state }) => refetchMsOf(state.data),
   });
 
-/** What is silent may speak again; only what is over stays as it is. */
-function isOpen(detail: InvocationDetail | undefined): boolean {
-  return detail === undefined || detail.state === "running" || detail.state === "silent";
+/** What was not heard of for a while may speak again; only what has said its end stays as it is. */
+function refetchMsOf(detail: InvocationDetail | undefined): number | false {
+  if (detail === undefined || detail.state === "running") return refetchMs;
+  return detail.state === "silent" || detail.state === "over" ? quietRefetchMs : false;
 }
 
 const actionsPerPage = 500;

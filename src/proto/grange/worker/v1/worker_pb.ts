@@ -316,6 +316,8 @@ export const HeartbeatResponseSchema: GenMessage<HeartbeatResponse> = /*@__PURE_
   messageDesc(file_grange_worker_v1_worker, 7);
 
 /**
+ * Left out for what is over in a moment: the metadata of its result says when it started.
+ *
  * @generated from message grange.worker.v1.StartedRequest
  */
 export type StartedRequest = Message<"grange.worker.v1.StartedRequest"> & {

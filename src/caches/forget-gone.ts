@@ -1,0 +1,31 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { removeAsRead } from "./cache-entry.store.ts";
+import type { CacheEntry } from "./tool-rules.ts";
+
+/**
+ * Forgets an entry whose blob is gone.
+ *
+ * Since it was found gone, somebody may have brought the same bytes again, which leaves the entry as it was.
+ * Who brings them puts the blob before the entry: we either see the blob now, or the entry is written
+ * after us, because it waits for our transaction.
+ */
+export async function forgetGone(
+  db: Db,
+  blobs: Pick<BlobStore, "findMissing">,
+  entry: CacheEntry,
+): Promise<void> {
+  try {
+    await db.transaction(async (tx) => {
+      if (!(await removeAsRead(tx, entry))) return;
+      const gone = await blobs.findMissing([entry.digest]);
+      // Undoes the removal.
+      if (gone.length === 0) throw cameBack;
+    });
+  } catch (reason) {
+    if (reason !== cameBack) throw reason;
+  }
+}
+
+const cameBack = new Fault("aborted", "the blob of a cache entry came back");

@@ -1,0 +1,40 @@
+import { isComplete } from "#actions/result-blobs.ts";
+import { assertLegalOutputs } from "#actions/result-paths.ts";
+import { type Digest, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { asActionResult } from "./as-action-result.ts";
+import { resultKey } from "./bazel-rules.ts";
+import type { EntriesWithResults } from "./result-under.ts";
+
+/**
+ * What came of an action by the word of a client that spoke HTTP, for those who speak gRPC.
+ *
+ * HTTP takes any bytes for a result; here, only what a client could have written by gRPC, too. Text that
+ * happens to read as a message names no output that is in the store.
+ */
+export async function resultPutFor(
+  { trees, mostResultBytes, find, valueOf }: EntriesWithResults,
+  project: string,
+  action: Digest,
+): Promise<ActionResult | undefined> {
+  if (functionOf(action) !== "sha256") return undefined;
+  const entry = await find({ project, tool: "bazel", key: resultKey(action.hash) });
+  if (entry === undefined || entry.digest.sizeBytes > mostResultBytes) return undefined;
+  const value = await valueOf(entry, {});
+  const result = value?.kind === "bytes" ? asActionResult(value.bytes) : undefined;
+  if (result === undefined || !isUsable(result)) return undefined;
+  return (await isComplete(trees, result, "sha256")) ? result : undefined;
+}
+
+function isUsable(result: ActionResult): boolean {
+  const { exitCode, outputFiles, outputDirectories } = result;
+  if (exitCode !== 0 || outputFiles.length + outputDirectories.length === 0) return false;
+  try {
+    assertLegalOutputs(result);
+    return true;
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "invalid_argument") return false;
+    throw reason;
+  }
+}

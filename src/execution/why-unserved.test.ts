@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { whyUnserved } from "./why-unserved.ts";
+
+const linux = { platform: { OSFamily: "linux", gpu: "none" }, sizeClass: 2, workers: 3 };
+const mac = { platform: { OSFamily: "macos", gpu: "m2" }, sizeClass: 8, workers: 1 };
+const asking = (requirements: Record<string, string>, sizeClass = 1) => ({
+  requirements,
+  sizeClass,
+});
+
+test("says nothing where one worker could run it, as busy as it may be", () => {
+  expect(whyUnserved(asking({ OSFamily: "Linux" }, 2), [mac, linux])).toBeUndefined();
+  expect(whyUnserved(asking({}), [mac])).toBeUndefined();
+  expect(whyUnserved(asking({ network: "on" }), [mac])).toBeUndefined();
+});
+
+test("names the property that is missing, and what workers have instead", () => {
+  expect(whyUnserved(asking({ gpu: "a100" }), [linux, mac])).toBe(
+    "it asks for gpu=a100, and workers offer gpu=m2, none; start a worker that offers gpu=a100, or change what the action asks for",
+  );
+  expect(whyUnserved(asking({ pool: "x" }), [linux])).toContain("no worker offers pool");
+  expect(whyUnserved(asking({ OSFamily: "linux", gpu: "m2" }), [linux, mac])).toContain(
+    "those workers that have it lack something else that it asks for",
+  );
+});
+
+test("names the size class that is too great", () => {
+  expect(whyUnserved(asking({ OSFamily: "linux" }, 4), [linux, mac])).toContain(
+    "it asks for size class 4 or more, and workers that could run it are of size class 2 at most",
+  );
+});
+
+test("says that nobody is there", () => {
+  expect(whyUnserved(asking({ gpu: "a100" }), [])).toContain("no worker is connected");
+  expect(whyUnserved(asking({}), [])).toContain("no worker is connected");
+});
+
+test("does not list hundreds of values", () => {
+  const many = Array.from({ length: 300 }, (_, n) => ({ ...linux, platform: { gpu: `g${n}` } }));
+
+  expect(whyUnserved(asking({ gpu: "a100" }), many)).toContain("and 290 more");
+});

@@ -1,0 +1,35 @@
+import { serves } from "#core/platform.ts";
+import { firstMissing } from "./first-missing.ts";
+import type { QueuedKind, SeenOffer } from "./queued-kinds.store.ts";
+
+/** Why none of the workers could ever run what asks for this; undefined when one could. */
+export function whyUnserved(
+  { requirements, sizeClass }: QueuedKind,
+  offers: readonly SeenOffer[],
+): string | undefined {
+  const able = offers.filter(({ platform }) => serves(platform, requirements));
+  if (able.some((offer) => offer.sizeClass >= sizeClass)) return undefined;
+  if (able.length > 0) {
+    const greatest = Math.max(...able.map((offer) => offer.sizeClass));
+    return `it asks for size class ${sizeClass} or more, and workers that could run it are of size class ${greatest} at most; start a worker of size class ${sizeClass}, or ask for a smaller one`;
+  }
+  const platforms = offers.map(({ platform }) => platform);
+  const missing = firstMissing(requirements, platforms);
+  if (missing === undefined) return "no worker is connected; start one: grange worker";
+  const { property, asked, offered } = missing;
+  const instead =
+    offered.length === 0
+      ? `no worker offers ${property}`
+      : offered.includes(asked)
+        ? "those workers that have it lack something else that it asks for"
+        : `workers offer ${property}=${shortened(offered)}`;
+  return `it asks for ${property}=${asked}, and ${instead}; start a worker that offers ${property}=${asked}, or change what the action asks for`;
+}
+
+const mostNamed = 10;
+
+function shortened(values: readonly string[]): string {
+  const more = values.length - mostNamed;
+  const named = values.slice(0, mostNamed).join(", ");
+  return more > 0 ? `${named} and ${more} more` : named;
+}

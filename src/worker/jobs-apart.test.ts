@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Service } from "#core/service.ts";
+import { readWorkerConfig, type WorkerConfig } from "./config.ts";
+import { FakeFarm } from "./fake-farm.fixture.ts";
+import { probeFacilities } from "./machine.ts";
+import { startWorkerOn } from "./start-worker.ts";
+
+function configFor(dataDir: string, sandbox: WorkerConfig["sandbox"]): WorkerConfig {
+  const server = "http://127.0.0.1:1";
+  return readWorkerConfig({ server, name: "w1", slots: 2, dataDir, killGraceMs: 100, sandbox });
+}
+
+async function works(sandbox: WorkerConfig["sandbox"]): Promise<boolean> {
+  const dataDir = mkdtempSync(join(tmpdir(), "grange-probe-"));
+  try {
+    return await probeFacilities(configFor(dataDir, sandbox)).then(
+      () => true,
+      () => false,
+    );
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+const sandboxes = await Promise.all(
+  (["bubblewrap", "namespaces"] as const).map(async (sandbox) => ({
+    sandbox,
+    isThere: await works(sandbox),
+  })),
+);
+
+test.for(sandboxes)("jobs in sandbox $sandbox can be tested here", ({ isThere }, { skip }) => {
+  skip(!isThere, "NOT TESTED: whether jobs of this sandbox are apart");
+  expect(isThere).toBe(true);
+});
+
+/** With bubblewrap the sandboxes of the next jobs are there already, and wait, while these try. */
+describe.each(sandboxes.filter(({ isThere }) => isThere))("in sandbox $sandbox", ({ sandbox }) => {
+  const farm = new FakeFarm();
+  let dataDir: string;
+  let worker: Service;
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "grange-apart-"));
+    worker = await startWorkerOn(farm, configFor(dataDir, sandbox), pino({ level: "silent" }));
+  });
+  afterAll(async () => {
+    await worker?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const printed = async (script: string) => {
+    const { result } = await farm.run({ script });
+    return Buffer.from(result?.stdoutRaw ?? []).toString();
+  };
+  /** More than there are sandboxes that can have waited meanwhile. */
+  const next = async (script: string) => {
+    const all: string[] = [];
+    for (let n = 0; n < 4; n++) all.push(await printed(script));
+    return all;
+  };
+  const look = 'for d in /tmp /dev/shm "$HOME" /grange/work; do ls -A "$d"; done';
+
+  test("nothing that a job writes is there for the next", async () => {
+    expect(
+      await printed(`
+        for d in /tmp /dev/shm "$HOME" .; do echo evil >"$d/evil" && echo wrote; done
+        echo evil >/grange/evil || :
+      `),
+    ).toBe("wrote\n".repeat(4));
+
+    expect(await next(look)).toEqual(["", "", "", ""]);
+    expect(await next("ls -A /grange")).toEqual(Array(4).fill("home\nwork\n"));
+  });
+
+  test("a process that a job leaves does not go on beside the next", async () => {
+    await printed(`
+      for n in 1 2 3; do
+        setsid sh -c 'trap "" TERM HUP INT; while :; do : >/tmp/later; : >/dev/shm/later; done' \\
+          >/dev/null 2>&1 &
+      done
+      until [ -e /dev/shm/later ]; do :; done
+    `);
+
+    expect(await next(look)).toEqual(["", "", "", ""]);
+    expect((await next("cat /proc/[0-9]*/cmdline | tr '\\0' ' '")).join("")).not.toContain("later");
+  });
+
+  test("no other process lends a job its root, its directory or its stdin", async () => {
+    // Inside some containers all processes of the machine are seen, those that wait among them.
+    const reached = await printed(`
+      own=" $(echo /proc/self/task/* | tr / ' ') $$ $PPID 1 2 "
+      for p in /proc/[0-9]*; do
+        case "$own" in *" \${p#/proc/} "*) continue ;; esac
+        [ "$(readlink "$p/ns/pid" 2>/dev/null)" = "$(readlink /proc/self/ns/pid)" ] && continue
+        for to in root/tmp/evil root/dev/shm/evil root/grange/work/evil cwd/evil; do
+          (echo evil >"$p/$to") 2>/dev/null && echo "$p/$to"
+        done
+        [ -p "$p/fd/0" ] && (echo 'touch /tmp/evil' >"$p/fd/0") 2>/dev/null && echo "$p/fd/0"
+        kill -9 "\${p#/proc/}" 2>/dev/null && echo "killed $p"
+      done
+      exit 0
+    `);
+
+    expect(reached).toBe("");
+    expect(await next(look)).toEqual(["", "", "", ""]);
+  });
+
+  test("a job has its three streams open, and nothing that somebody left open", async () => {
+    const open = await next('for f in /proc/$$/fd/*; do echo "$f $(readlink $f)"; done');
+
+    for (const each of open) {
+      const files = each
+        .trim()
+        .split("\n")
+        .map((line) => line.replace(/^\/proc\/\d+\/fd\//, ""));
+      expect(files.slice(0, 3)).toEqual([
+        "0 /dev/null",
+        expect.stringMatching(/^1 .*\/pipes\/\d+/),
+        expect.stringMatching(/^2 .*\/pipes\/\d+/),
+      ]);
+      // The shell's own, to hear of readlink; and what stands in for what this test's process was given.
+      for (const other of files.slice(3)) expect(other).toMatch(/^3 pipe:|^\d+ \/dev\/null$/);
+    }
+  });
+
+  test("what a job mounts is seen by nobody else", async () => {
+    const mounted = await printed(`
+      unshare -rm sh -c 'mount -t tmpfs evil /tmp && mount -t tmpfs evil /grange/work && echo yes'
+      mount -t tmpfs evil /tmp 2>/dev/null && echo "as itself"
+      umount /tmp 2>/dev/null && echo "uncovered"
+      exit 0
+    `);
+
+    expect(mounted).toBe("yes\n");
+    expect((await next("cat /proc/self/mountinfo")).join("")).not.toContain("evil");
+  });
+
+  test("jobs that run at once do not see each other's files", async () => {
+    const script = (name: string) => `
+      : >/tmp/${name}; : >/dev/shm/${name}; : >"$HOME/${name}"; : >${name}; sleep 0.2; ${look}`;
+
+    const [one, other] = await Promise.all([printed(script("one")), printed(script("other"))]);
+
+    expect(one).toBe("one\n".repeat(4));
+    expect(other).toBe("other\n".repeat(4));
+  });
+});
