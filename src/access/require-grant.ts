@@ -27,7 +27,8 @@ export function requireGrantSomewhere(principal: Principal, verb: Verb): void {
 
 function placeOf({ repository, branch }: Where): string {
   if (repository === "") return "on this farm";
-  if (branch === "") return `where no branch is named in ${repository}`;
+  // What build tools ask for belongs to a project, and to no branch.
+  if (branch === "") return `in ${repository}`;
   return `on ${branch} of ${repository}`;
 }
 

@@ -51,7 +51,10 @@ export const ExecutionDetail = z.object({
   usage: z
     .object({ userMs: Count, systemMs: Count, peakMemoryBytes: Count, measuredBy: z.string() })
     .nullable(),
+  /** The first of them, by path. */
   outputs: z.array(ExecutionOutput),
+  /** So many more there are than are told. */
+  moreOutputs: Count,
   attempts: z.array(
     z.object({
       attempt: Count,

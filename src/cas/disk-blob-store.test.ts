@@ -120,13 +120,14 @@ test("who takes no chunk holds no file open, and is told when the blob has gone 
   await stopped?.return?.();
 
   expect(dropped).toBeDefined();
-  if (process.platform === "linux") expect(await filesOpenIn(directory)).toEqual([]);
+  expect(await filesOpenIn(directory)).toEqual([]);
   await store.remove(digest);
   await expect(gone?.[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "not_found" });
 });
 
 async function filesOpenIn(directory: string): Promise<string[]> {
-  const all = await readdir("/proc/self/fd");
+  // Only Linux tells.
+  const all = await readdir("/proc/self/fd").catch(() => []);
   const paths = await Promise.all(
     // The one that lists them is closed by then.
     all.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),

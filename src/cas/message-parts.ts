@@ -13,10 +13,23 @@ const mostLevels = 100;
  */
 export function assertFewParts(schema: DescMessage, bytes: Uint8Array, most: number): void {
   if (bytes.byteLength / 2 <= most) return;
+  count(schema, bytes, { parts: 0, most });
+}
+
+/** The same for a message that comes in pieces, each a message of its own: to be called for every one. */
+export function fewPartsInAll(schema: DescMessage, most: number): (piece: Uint8Array) => void {
+  const counted = { parts: 0, most };
+  return (piece) => count(schema, piece, counted);
+}
+
+function count(
+  schema: DescMessage,
+  bytes: Uint8Array,
+  counted: { parts: number; readonly most: number },
+): void {
   const reader = new BinaryReader(bytes);
-  const count = { parts: 0, most };
   try {
-    countParts(reader, reader.len, schema, count, mostLevels);
+    countParts(reader, reader.len, schema, counted, mostLevels);
   } catch (reason) {
     if (reason instanceof Fault) throw reason;
   }

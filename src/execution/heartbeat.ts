@@ -1,5 +1,6 @@
 import type { Tx } from "#db/db.ts";
-import { extendLeases } from "./lease.store.ts";
+import { together } from "#db/together.ts";
+import { extendLeases, lockLeases } from "./lease.store.ts";
 import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
 import { commitWithoutWaiting, preferIndexes } from "./prefer-indexes.store.ts";
 import { seeWorkers } from "./worker.store.ts";
@@ -19,7 +20,7 @@ export interface HeartbeatAnswer {
   readonly isUnknown: boolean;
 }
 
-/** Takes the heartbeats of many workers with two statements. */
+/** Takes the heartbeats of many workers with three statements. */
 export async function takeHeartbeats(
   tx: Tx,
   beats: readonly Heartbeat[],
@@ -29,7 +30,14 @@ export async function takeHeartbeats(
   // A crash of the database forgets the last beats; the next ones say the same again.
   await commitWithoutWaiting(tx);
   await preferIndexes(tx);
-  const known = await seeWorkers(tx, beats, now);
+  const [, known] = await together([
+    // As by all who end leases: executions first, then workers. Otherwise they wait in a circle, for a second.
+    lockLeases(
+      tx,
+      beats.flatMap(({ leases }) => leases),
+    ),
+    seeWorkers(tx, beats, now),
+  ]);
   const leases = beats.flatMap(({ worker, leases }) => {
     if (!known.has(worker.instanceId)) return [];
     const leaseMs = known.get(worker.instanceId) ?? usualLeaseMs;

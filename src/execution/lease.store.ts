@@ -8,6 +8,16 @@ const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch
 const ExtendedLease = LeaseRow.extend({ cancelRequested: z.boolean() });
 export type ExtendedLease = z.infer<typeof ExtendedLease>;
 
+/** Locks the executions of leases, in the one order of all who lock several, until the transaction ends. */
+export async function lockLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
+  if (leases.length === 0) return;
+  await tx.run(sql`
+    select id from execution
+    where id = any(${leases.map(({ executionId }) => executionId)}::uuid[]) and state = 'leased'
+    order by id for no key update
+  `);
+}
+
 /**
  * Extends those of the leases that are still held; what is not answered is lost.
  *

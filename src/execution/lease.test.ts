@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { expiredLeases } from "./end-leases.store.ts";
 import { aRequest, aWorker, executionId, movableClock, never } from "./execution.fixture.ts";
@@ -6,6 +8,7 @@ import { openTestQueues } from "./execution-queue.fixture.ts";
 import { readLog } from "./log.store.ts";
 import { readAttempts, readExecutions } from "./read-executions.store.ts";
 import { settleLeases } from "./settle-leases.ts";
+import { countFinished } from "./worker.store.ts";
 
 const db = await freshDb();
 afterAll(() => db.close());
@@ -14,6 +17,36 @@ const { finished } = queues;
 const open: typeof queues.open = (parts) => queues.open(parts);
 beforeEach(() => db.script("truncate execution, worker cascade"));
 afterEach(() => queues.closeAll());
+
+test("a heartbeat that waits for an execution does not keep its end from the worker", async () => {
+  const queue = await open({ clock: movableClock() });
+  const worker = aWorker("beats");
+  await queue.register(worker);
+  await queue.submit(aRequest());
+  const [held] = await queue.claim(worker, 1, 1_000, never);
+  const lease = held?.lease ?? { executionId: executionId(), attempt: 0, epoch: 0 };
+  const Waiting = z.object({ waiting: z.number() });
+  let beat: Promise<unknown> = Promise.resolve();
+
+  await db.transaction(async (tx) => {
+    await tx.run(sql`set local lock_timeout = '5s'`);
+    await tx.run(sql`select id from execution where id = ${lease.executionId} for update`);
+    beat = queue.heartbeat({ worker, leases: [lease], draining: false });
+    await expect
+      .poll(async () => {
+        const [row] = await db.many(
+          Waiting,
+          sql`select count(*)::integer as waiting from pg_stat_activity
+              where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return row?.waiting;
+      })
+      .toBe(1);
+    await countFinished(tx, new Map([[worker.name, 1]]));
+  });
+
+  expect(await beat).toMatchObject({ lost: [], isUnknown: false });
+});
 
 describe("an end that brings its start along", () => {
   const at = async (startedAt: (leasedAt: Date, now: Date) => Date) => {

@@ -2,14 +2,13 @@ import {
   create,
   type DescMessage,
   type DescMethod,
-  fromBinary,
   type MessageInitShape,
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { assertFewParts } from "#cas/message-parts.ts";
 import { Fault } from "#core/fault.ts";
 import type { CallContext } from "./call-context.ts";
+import { decodeInTurns } from "./decode-request.ts";
 import type { Payload } from "./frame.ts";
 import type { IncomingMessages } from "./incoming-messages.ts";
 
@@ -22,12 +21,6 @@ export interface ServerCall {
   /** Does work on so many bytes: at once when they are few, else when this connection's turn comes. */
   readonly inTurn: <T>(bytes: number, work: () => T | Promise<T>) => T | Promise<T>;
 }
-
-/**
- * What a message may be made of. As many digests as fit into one are far fewer; a message of that
- * size may also claim to be millions of empty ones, each an object.
- */
-const mostParts = 250_000;
 
 /** What serves one method. Resolving ends the call well; throwing ends it with a status. */
 export interface Method {
@@ -106,7 +99,7 @@ function typedMethod(method: DescMethod, handler: AnyHandler): Method {
   const encode = (init: unknown) => toBinary(output, create(output, init as AnyInit));
   const one = async (call: ServerCall) => decoded(method, await call.requests.only());
   const all = async function* (call: ServerCall) {
-    for await (const bytes of call.requests) yield decoded(method, bytes);
+    for await (const bytes of call.requests) yield await decoded(method, bytes);
   };
   const sendEach = async (call: ServerCall, responses: unknown) => {
     for await (const response of responses as AsyncIterable<unknown>) {
@@ -122,7 +115,8 @@ function typedMethod(method: DescMethod, handler: AnyHandler): Method {
         path,
         async serve(call) {
           const bytes = await call.requests.only();
-          const answer = async () => encode(await handler(decoded(method, bytes), call.context));
+          const answer = async () =>
+            encode(await handler(await decoded(method, bytes), call.context));
           await call.send(await call.inTurn(bytes.byteLength, answer));
         },
       };
@@ -140,20 +134,6 @@ function typedMethod(method: DescMethod, handler: AnyHandler): Method {
       return { path, serve: async (call) => sendEach(call, handler(all(call), call.context)) };
   }
   function decoded(of: DescMethod, bytes: Uint8Array) {
-    return decodeRequest(of, input, bytes);
-  }
-}
-
-/** Throws `internal`, as all gRPC servers do, for bytes that are no such message. */
-export function decodeRequest<S extends DescMessage>(
-  { name }: Pick<DescMethod, "name">,
-  schema: S,
-  bytes: Uint8Array,
-): MessageShape<S> {
-  assertFewParts(schema, bytes, mostParts);
-  try {
-    return fromBinary(schema, bytes);
-  } catch (cause) {
-    throw new Fault("internal", `the request is not what ${name} takes`, { cause });
+    return decodeInTurns(of, input, bytes);
   }
 }

@@ -27,6 +27,9 @@ export interface GrpcServerOptions {
   readonly graceMs?: number;
 }
 
+/** What all connections' messages may hold, where nothing else is said. */
+export const mostSharedBytes = 256 * 1_048_576;
+
 /** Large requests that are decoded and dealt with at the same time. */
 const largeAtOnce = 2;
 
@@ -51,7 +54,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     large: new FairGate(largeAtOnce),
   };
   const mostHeld = options.maxHeldBytes ?? 128 * 1_048_576;
-  const mostShared = options.maxSharedBytes ?? 256 * 1_048_576;
+  const mostShared = options.maxSharedBytes ?? mostSharedBytes;
   const allHeld = new SharedBytes(mostShared);
   const allUnsent = new SharedBytes(mostShared);
 

@@ -149,6 +149,13 @@ export async function operationDesk(parts: {
         if (!isNew) watched.cancelled(await cancelledAmong(db, [id]));
         for await (const view of queue.follow(executionId, AbortSignal.any([signal, cancelled]))) {
           if (cancelled.aborted) break;
+          // Told of the execution first: the reason is the operation's, written down in the same moment.
+          const because =
+            view.finished?.outcome === "cancelled" ? await endedBecause(db, id) : undefined;
+          if (because !== undefined) {
+            yield { kind: "cancelled", because };
+            return;
+          }
           yield { kind: "execution", view };
         }
       } catch (reason) {

@@ -62,10 +62,19 @@ export function parseWork(work: Work): ActionRequest {
     inputRoot: fromDigestMessage(action.inputRootDigest, "the input root", digestFunction),
     digestFunction,
     timeoutMs: work.timeout ? durationMs(work.timeout) : 0,
-    network: platform.network === "on",
+    network: networkOf(platform),
     limits: limitsOf(platform),
     rules: rulesOfAction(platform),
   };
+}
+
+/** A word that nobody knows would leave an action without what it asks for, and nobody would know why. */
+function networkOf({ network = "off" }: Platform): boolean {
+  if (network === "on" || network === "off") return network === "on";
+  throw new Fault(
+    "invalid_argument",
+    `network is ${JSON.stringify(network)}; it must be "on" or "off"`,
+  );
 }
 
 function limitsOf(platform: Platform): Limits {

@@ -58,7 +58,7 @@ test("the list is narrowed by text, project and commit, and keys open a line", a
   await rows.getByText("recc").waitFor();
   expect(await rows.count()).toBe(1);
   await page.goto(`${server.url}/in/team%2Fapp/recc-1`);
-  await page.getByText("went quiet").first().waitFor();
+  await page.getByText("over", { exact: true }).first().waitFor();
   expect(new URL(page.url()).searchParams.get("project")).toBe("team/app");
   expect(faults).toEqual([]);
   await page.close();
@@ -120,6 +120,30 @@ test("what the tool printed is text, with its colours and without its scripts", 
 
   expect(await lines.locator("script").count()).toBe(0);
   expect(await page.title()).toContain("bazel test");
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("names that would disguise themselves, or are far too long, spoil no page", async () => {
+  const evil = `\u202Egpj.exe \u001b[31m<b>x</b> ${"W".repeat(2_000)}`;
+  const one = madeUpInvocation("evil-one", new Date().toISOString(), {
+    tool: { name: evil, version: evil },
+    principal: evil,
+    build: null,
+    waiting: evil,
+  });
+  farm.invocations.push({
+    ...one,
+    actions: one.actions.map((action) => ({ ...action, target: evil, mnemonic: evil })),
+  });
+  const { page, faults } = await open("/invocations/evil-one");
+
+  const title = page.getByRole("heading", { level: 1 });
+  await page.locator(".action-row").first().waitFor();
+  for (const shown of [title, page.locator(".action-row").first()]) {
+    expect(await shown.textContent()).toContain("\uFFFDgpj.exe \uFFFD[31m<b>x</b>");
+  }
+  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
   expect(faults).toEqual([]);
   await page.close();
 });

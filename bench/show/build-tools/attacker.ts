@@ -1,6 +1,8 @@
 /**
- * One kind of attack, for as long as the process lives: `attacker.ts URL KIND`. Says "open" to its
- * parent when all is under way.
+ * One kind of attack, for as long as the process lives: `attacker.ts URL KIND [CALLS_PER_SECOND]`.
+ *
+ * Says "open" to its parent when all is under way, and how many calls are over when it is asked.
+ * With a pace, what is attacked is the sink, which keeps nothing.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -26,7 +28,7 @@ import {
   WriteRequestSchema,
 } from "#proto/google/bytestream/bytestream_pb.ts";
 
-const [url = "", kind = ""] = process.argv.slice(2);
+const [url = "", kind = "", pace] = process.argv.slice(2);
 const streams = 1_000;
 const { findMissingBlobs, batchReadBlobs, batchUpdateBlobs } = ContentAddressableStorage.method;
 
@@ -73,7 +75,7 @@ const attacks: Record<string, () => Promise<void>> = {
     const bytes = randomBytes(4_000_000);
     const digest = digestOf(bytes);
     const channel = new GrpcChannel({ url });
-    await remoteBlobStore(channel, "").put(digest, bytes);
+    if (pace === undefined) await remoteBlobStore(channel, "").put(digest, bytes);
     await channel.stop();
     // Its window lets nothing through.
     const session = openSession({ initialWindowSize: 0 });
@@ -127,41 +129,70 @@ const attacks: Record<string, () => Promise<void>> = {
     }
   },
 
-  async flood() {
-    const digests = Array.from({ length: 50_000 }, (_, n) =>
-      toDigestMessage(digestOf(Buffer.from(`absent ${n}`))),
-    );
-    const request = create(FindMissingBlobsRequestSchema, { blobDigests: digests });
-    const asking = frame(toBinary(FindMissingBlobsRequestSchema, request));
-    const noise = frame(Buffer.alloc(4_000_000, Buffer.from([0x12, 0])));
-    const bomb = await zstdWhole(Buffer.alloc(64 * 1_048_576));
-    const bombing = create(WriteRequestSchema, {
-      resourceName: `uploads/b/compressed-blobs/zstd/${digestOf(Buffer.of(1)).hash}/60000000`,
-      data: bomb,
-      finishWrite: true,
-    });
-    const floods: readonly (readonly [DescMethod, Buffer])[] = [
-      [findMissingBlobs, asking],
-      [findMissingBlobs, noise],
-      [ByteStream.method.write, frame(toBinary(WriteRequestSchema, bombing))],
-    ];
-    for (const [method, bytes] of floods) {
-      void (async () => {
-        for (;;) {
-          const session = openSession();
-          for (let n = 0; n < 20 && !session.closed; n++) {
-            const stream = openStream(session, method, [bytes], true);
-            stream.resume();
-            await new Promise<void>((resolve) => stream.once("close", resolve));
-          }
-          session.destroy();
-        }
-      })();
-    }
-  },
+  "many-digests": () => flood([manyDigests()]),
+  noise: () => flood([noise(findMissingBlobs)]),
+  "noisy-batches": () => flood([noise(batchUpdateBlobs)]),
+  bombs: async () => flood([await bombs()]),
+  connections: () =>
+    flood(
+      Array.from({ length: 20 }, () => nothingAsked()),
+      1,
+    ),
+  floods: async () => flood([manyDigests(), noise(findMissingBlobs), await bombs()]),
 };
 
+type Call = readonly [DescMethod, Buffer];
+
+function manyDigests(): Call {
+  const blobDigests = Array.from({ length: 50_000 }, (_, n) =>
+    toDigestMessage(digestOf(Buffer.from(`absent ${n}`))),
+  );
+  const request = create(FindMissingBlobsRequestSchema, { blobDigests });
+  return [findMissingBlobs, frame(toBinary(FindMissingBlobsRequestSchema, request))];
+}
+
+function noise(method: DescMethod): Call {
+  return [method, frame(Buffer.alloc(4_000_000, Buffer.from([0x12, 0])))];
+}
+
+async function bombs(): Promise<Call> {
+  const write = create(WriteRequestSchema, {
+    resourceName: `uploads/b/compressed-blobs/zstd/${digestOf(Buffer.of(1)).hash}/60000000`,
+    data: await zstdWhole(Buffer.alloc(64 * 1_048_576)),
+    finishWrite: true,
+  });
+  return [ByteStream.method.write, frame(toBinary(WriteRequestSchema, write))];
+}
+
+function nothingAsked(): Call {
+  return [findMissingBlobs, frame(new Uint8Array())];
+}
+
+let callsOver = 0;
+
+/** Makes each call again and again, one at a time, on connections that are given up soon. */
+async function flood(calls: readonly Call[], callsOfConnection = 20): Promise<void> {
+  const betweenMs = pace === undefined ? 0 : (1_000 * calls.length) / Number(pace);
+  for (const [method, bytes] of calls) {
+    void (async () => {
+      for (let due = performance.now(); ; ) {
+        const session = openSession();
+        for (let n = 0; n < callsOfConnection && !session.closed; n++) {
+          const stream = openStream(session, method, [bytes], true);
+          stream.resume();
+          await new Promise<void>((resolve) => stream.once("close", resolve));
+          callsOver++;
+          due = Math.max(due, performance.now() - 1_000) + betweenMs;
+          const wait = due - performance.now();
+          if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+        }
+        session.destroy();
+      }
+    })();
+  }
+}
+
 await attacks[kind]?.();
-await new Promise((resolve) => setTimeout(resolve, 1_500));
+await new Promise((resolve) => setTimeout(resolve, 500));
+process.on("message", () => process.send?.(callsOver));
 process.send?.("open");
-setInterval(() => {}, 60_000);

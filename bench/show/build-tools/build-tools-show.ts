@@ -2,11 +2,19 @@ import type { Show } from "../row.ts";
 import { bazelMeasurements } from "./bazel-measurements.ts";
 import { bytesOverGrpc } from "./bytes.ts";
 import { conformance } from "./conformance.ts";
+import { hostile } from "./hostile.ts";
 import { httpCaches } from "./http-caches.ts";
 import { noOpActions } from "./no-op-actions.ts";
 
 /** Remote execution and caches for the build tools that people use already. */
 export const buildToolsShow: Show = {
   name: "build-tools",
-  measurements: [conformance, ...bazelMeasurements, httpCaches, noOpActions, bytesOverGrpc],
+  measurements: [
+    conformance,
+    ...bazelMeasurements,
+    httpCaches,
+    noOpActions,
+    bytesOverGrpc,
+    hostile,
+  ],
 };

@@ -1,6 +1,7 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { mostSharedBytes } from "#grpc/server.ts";
 import { hostileCases, tryHostile } from "../../../test/build-tools/hostile-cases.ts";
 import { openTarget } from "../../../test/build-tools/hostile-target.ts";
 import { type Farm, startFarm } from "../../../test/support/farm.ts";
@@ -8,9 +9,10 @@ import { quantile } from "../quantile.ts";
 import { atMost, exactly, type Measurement, type Row } from "../row.ts";
 import { type HonestClient, honestClient } from "./honest-client.ts";
 
-/** What a server may take more under attack, whatever the attack. */
-const mostGrowthMiB = 700;
-const honestCalls = 300;
+/** What a server may hold for others at most, and as much for the garbage that making it leaves. */
+const mostGrowthMiB = (2 * mostSharedBytes) / 1_048_576;
+const honestCalls = 100;
+const rounds = 2;
 
 export const hostile: Measurement = {
   title: "hostile clients",
@@ -54,63 +56,102 @@ const attacks = [
   ["1,000 calls that never say what", "half-open"],
   ["1,000 batches without their last byte", "held-batches"],
   ["200 connections that say nothing, 200 slow PUTs", "slow-http"],
-  ["floods: FindMissing of 50,000, bombs, noise", "flood"],
+  ["FindMissing of 50,000", "many-digests"],
+  ["FindMissing of 2,000,000 empty digests", "noise"],
+  ["batches of 2,000,000 empty blobs", "noisy-batches"],
+  ["zstd bombs of 64 MiB", "bombs"],
+  ["a connection for every call", "connections"],
+  ["three floods at once", "floods"],
 ] as const;
 
 async function attackRows(): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const [title, kind] of attacks) {
-    // What one attack has made a server take, it does not give back for the next.
-    const farm = await startFarm({ workers: 0 });
-    const honest = await honestClient(farm.url);
-    try {
-      await honest.work(honestCalls);
-      const idle = await serverMiB(farm);
-      const before = await p50(honest);
-      const { during, most } = await underAttack(farm, honest, kind);
-      const after = await p50(honest);
-      const usual = Math.max(before, after);
-      const how = `${honestCalls} × FindMissing and a batch of 10 small blobs: p50 ${before.toFixed(1)} ms before, ${during.toFixed(1)} during, ${after.toFixed(1)} after`;
-      rows.push(
-        atMost(
-          `hostile: ${title}: growth of memory`,
-          most - idle,
-          mostGrowthMiB,
-          "MiB",
-          `PSS of the server at most, from ${Math.round(idle)} MiB`,
-        ),
-        atMost(`hostile: ${title}: honest clients slowed`, during / usual, 2, "×", how),
-      );
-    } finally {
-      await honest.stop();
-      await farm.stop();
-    }
+  const sink = fork(beside("sink.ts"));
+  try {
+    const [sinkUrl] = (await once(sink, "message")) as [string];
+    const rows: Row[] = [];
+    for (const [title, kind] of attacks) rows.push(...(await attackRow(title, kind, sinkUrl)));
+    return rows;
+  } finally {
+    await killed(sink);
   }
-  return rows;
 }
 
-async function underAttack(farm: Farm, honest: HonestClient, kind: string) {
-  const attacker = fork(new URL("./attacker.ts", import.meta.url).pathname, [farm.url, kind]);
+async function attackRow(title: string, kind: string, sinkUrl: string): Promise<Row[]> {
+  // What one attack has made a server take, it does not give back for the next.
+  const farm = await startFarm({ workers: 0 });
+  const honest = await honestClient(farm.url);
+  try {
+    await honest.work(honestCalls);
+    const idle = await serverMiB(farm);
+    const alone = quantile(await honest.work(honestCalls), 0.5);
+    const ours: number[] = [];
+    const others: number[] = [];
+    let most = 0;
+    let pace = 0;
+    for (let round = 0; round < rounds; round++) {
+      const watching = setInterval(async () => {
+        most = Math.max(most, await serverMiB(farm).catch(() => 0));
+      }, 200);
+      const attacked = await underAttack(honest, [farm.url, kind]);
+      clearInterval(watching);
+      ours.push(...attacked.took);
+      pace = attacked.callsPerSecond;
+      const elsewhere = await underAttack(honest, [sinkUrl, kind, String(Math.max(pace, 0.1))]);
+      others.push(...elsewhere.took);
+    }
+    const [during, meanwhile] = [quantile(ours, 0.5), quantile(others, 0.5)];
+    const sameElsewhere =
+      "while the same attacker does as many of the same calls to a sink on the same machine, by turns";
+    const how =
+      `${rounds} × ${honestCalls} × FindMissing and a batch of 10 small blobs: p50 ${during.toFixed(1)} ms under attack` +
+      ` (${pace.toFixed(1)} calls/s), ${meanwhile.toFixed(1)} ${sameElsewhere}; ${alone.toFixed(1)} with nobody else`;
+    return [
+      atMost(
+        `hostile: ${title}: growth of memory`,
+        most - idle,
+        mostGrowthMiB,
+        "MiB",
+        `PSS of the server at most, from ${Math.round(idle)} MiB; twice what it may hold of all connections' messages`,
+      ),
+      atMost(`hostile: ${title}: honest clients slowed`, during / meanwhile, 2, "×", how),
+    ];
+  } finally {
+    await honest.stop();
+    await farm.stop();
+  }
+}
+
+/** How long honest calls take while an attacker is at work, and how many calls it gets through. */
+async function underAttack(honest: HonestClient, args: readonly string[]) {
+  const attacker = fork(beside("attacker.ts"), args);
   try {
     // It says when everything is open.
     await once(attacker, "message");
-    let most = 0;
-    const watching = setInterval(async () => {
-      most = Math.max(most, await serverMiB(farm));
-    }, 200);
-    const during = await p50(honest);
-    clearInterval(watching);
-    most = Math.max(most, await serverMiB(farm));
-    return { during, most };
+    const before = await callsOf(attacker);
+    const since = performance.now();
+    const took = await honest.work(honestCalls);
+    const seconds = (performance.now() - since) / 1_000;
+    return { took, callsPerSecond: ((await callsOf(attacker)) - before) / seconds };
   } finally {
-    const gone = once(attacker, "exit");
-    attacker.kill("SIGKILL");
-    await gone;
+    await killed(attacker);
   }
 }
 
-async function p50(honest: HonestClient): Promise<number> {
-  return quantile(await honest.work(honestCalls), 0.5);
+async function callsOf(attacker: ChildProcess): Promise<number> {
+  const said = once(attacker, "message");
+  attacker.send("calls");
+  const [calls] = (await said) as [number];
+  return calls;
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const gone = once(child, "exit");
+  child.kill("SIGKILL");
+  await gone;
+}
+
+function beside(file: string): string {
+  return new URL(file, import.meta.url).pathname;
 }
 
 /** PSS: shared pages are counted once among those that share them. */

@@ -61,7 +61,7 @@ function linesOf(execution: ExecutionDetail): string[] {
       ? ""
       : `, ${durationText(Date.parse(finishedAt) - Date.parse(startedAt))}`;
   return [
-    `${name === "" ? `action ${execution.actionDigest}` : printableLine(name)}: ${state}${exit}${took}${worker === null ? "" : ` on ${worker}`}`,
+    `${name === "" ? `action ${execution.actionDigest}` : printableLine(name)}: ${state}${exit}${took}${worker === null ? "" : ` on ${printableLine(worker)}`}`,
     ...(waiting === null ? [] : [`it ${printableLine(waiting.sentence)}`]),
     ...(message === "" ? [] : [printableLine(message)]),
     ...(asker === undefined || asker.invocation === ""
@@ -69,6 +69,7 @@ function linesOf(execution: ExecutionDetail): string[] {
       : [`invocation ${printableLine(asker.invocation)}`]),
     ...(command === null ? [] : ["", "command", ...command.arguments.map(indented)]),
     ...(outputs.length === 0 ? [] : ["", "outputs", ...outputs.map(outputLine)]),
+    ...(execution.moreOutputs === 0 ? [] : [`  and ${execution.moreOutputs} more`]),
   ];
 }
 

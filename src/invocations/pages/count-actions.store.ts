@@ -13,6 +13,7 @@ const Ended = z.object({
   failed: z.number(),
   cancelled: z.number(),
   hits: z.number(),
+  open: z.number(),
 });
 const Open = z.object({ project: z.string(), id: z.string(), executionId: z.string() });
 
@@ -53,6 +54,10 @@ export async function countActions(
           select distinct execution_id from operation
           where project = asked.project and invocation = asked.id and outcome = 'cancelled') as o
         )::int as cancelled,
+        (select count(*) from (
+          select distinct execution_id from operation
+          where project = asked.project and invocation = asked.id and outcome is null) as o
+        )::int as open,
         (select count(*) from cache_lookup
           where project = asked.project and invocation = asked.id and hit)::int as hits
       from ${asked}
@@ -65,26 +70,26 @@ export async function countActions(
       from ${asked}
       join operation on operation.project = asked.project and operation.invocation = asked.id
       where operation.outcome is null
-      order by "executionId"
+      order by "executionId" limit ${mostLookedUp}
     `,
   );
-  const lookedUp = open.slice(0, mostLookedUp).map(({ executionId }) => executionId);
+  const lookedUp = open.map(({ executionId }) => executionId);
   const standings = new Map<string, ExecutionStanding>(
     (await executionStandings(tx, lookedUp)).map((standing) => [standing.id, standing]),
   );
   const counts = new Map<string, InvocationCounts>(
-    ended.map(({ project, id, ...settled }) => [
+    ended.map(({ project, id, open: queued, ...settled }) => [
       keyOf({ project, id }),
-      { ...settled, queued: 0, executing: 0 },
+      { ...settled, queued, executing: 0 },
     ]),
   );
-  open.forEach(({ executionId, ...name }, position) => {
+  for (const { executionId, ...name } of open) {
     const count = counts.get(keyOf(name));
-    if (count === undefined) return;
-    const state =
-      position < lookedUp.length ? openState(standings.get(executionId)) : ("queued" as const);
-    counts.set(keyOf(name), { ...count, [state]: count[state] + 1 });
-  });
+    const state = openState(standings.get(executionId));
+    if (count === undefined || state === "queued") continue;
+    const queued = count.queued - 1;
+    counts.set(keyOf(name), { ...count, queued, [state]: count[state] + 1 });
+  }
   return counts;
 }
 

@@ -9,6 +9,9 @@ import { askedBy } from "./asked-by.store.ts";
 import { executionOutputs } from "./execution-outputs.ts";
 import { readAction } from "./read-command.ts";
 
+/** More lines nobody reads in a page. */
+const mostOutputs = 2_000;
+
 /** An execution with all that is known of it, but for why it waits; undefined when nobody knows it any more. */
 export async function readExecution(
   { db, blobs }: { readonly db: Db; readonly blobs: BlobStore },
@@ -22,6 +25,10 @@ export async function readExecution(
   ]);
   if (view === undefined || terms === undefined) return undefined;
   const { finished } = view;
+  const outputs =
+    finished?.result === undefined
+      ? []
+      : executionOutputs(finished.result, functionOf(view.actionDigest));
   const { domain, sizeClass, priority, timeoutMs, expectedDurationMs, state, worker } = terms;
   return {
     id,
@@ -43,10 +50,8 @@ export async function readExecution(
     exitCode: finished?.exitCode ?? null,
     message: finished?.message ?? "",
     usage: finished?.usage ?? null,
-    outputs:
-      finished?.result === undefined
-        ? []
-        : executionOutputs(finished.result, functionOf(view.actionDigest)),
+    outputs: outputs.slice(0, mostOutputs),
+    moreOutputs: Math.max(0, outputs.length - mostOutputs),
     attempts: attempts.map((attempt) => ({
       ...attempt,
       leasedAt: attempt.leasedAt.toISOString(),

@@ -212,6 +212,13 @@ describe("who may what", () => {
     expect(refused.headers["www-authenticate"]).toMatch(/Basic/);
   });
 
+  test("the word `none` is no token: Turborepo sends something, or asks nothing", async () => {
+    await db.script("delete from grant_rule");
+
+    // A wrong token would be refused for reading, too.
+    expect(await statuses("Bearer none")).toEqual([404, 401, 403, 401]);
+  });
+
   test("a wrong token gets 401 for reading, too; only Nx finds nothing, and says why", async () => {
     await db.script("delete from grant_rule");
     await db.script(rule("anyone", "*", "*"));

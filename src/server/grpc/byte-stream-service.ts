@@ -5,7 +5,8 @@ import { unzstd, zstd } from "#cas/zstd/zstd-streams.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { readResponse } from "#grpc/byte-stream-wire.ts";
-import { decodeRequest, type Method, methodsOf, rawMethod, type ServerCall } from "#grpc/method.ts";
+import { decodeRequest } from "#grpc/decode-request.ts";
+import { type Method, methodsOf, rawMethod, type ServerCall } from "#grpc/method.ts";
 import {
   ByteStream,
   ReadRequestSchema,

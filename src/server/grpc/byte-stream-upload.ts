@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
+import { decodeInTurns } from "#grpc/decode-request.ts";
 import type { IncomingMessages } from "#grpc/incoming-messages.ts";
-import { decodeRequest } from "#grpc/method.ts";
 import {
   ByteStream,
   type WriteRequest,
@@ -68,5 +68,5 @@ async function* dataOf(
 async function nextWrite(requests: IncomingMessages): Promise<WriteRequest | undefined> {
   // A client that has begun an upload has its bytes at hand.
   const message = await requests.soon();
-  return message && decodeRequest(ByteStream.method.write, WriteRequestSchema, message);
+  return message && decodeInTurns(ByteStream.method.write, WriteRequestSchema, message);
 }

@@ -1,11 +1,10 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { BinaryReader } from "@bufbuild/protobuf/wire";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
-import { Fault } from "#core/fault.ts";
-import { decodeRequest, type Method, rawMethod } from "#grpc/method.ts";
+import { decodeRequest, piecesOf } from "#grpc/decode-request.ts";
+import { type Method, rawMethod } from "#grpc/method.ts";
 import {
   ContentAddressableStorage,
   DigestFunction_Value,
@@ -17,9 +16,10 @@ import { projectOf } from "./project-of.ts";
 
 const method = ContentAddressableStorage.method.findMissingBlobs;
 
-/** Decoded, asked for and answered at once: more would hold up the event loop. */
-const pieceBytes = 16_384;
+/** Asked for and answered at once: more would hold up the event loop. */
 const askedAtOnce = 256;
+/** MD5's, which is the shortest. */
+const leastHashLength = 32;
 
 /**
  * FindMissingBlobs, piece by piece.
@@ -39,15 +39,17 @@ async function answerTo(blobs: BlobStore, bytes: Uint8Array): Promise<Uint8Array
   const messages: DigestMessage[] = [];
   let instance = "";
   let by: DigestFunction_Value = DigestFunction_Value.UNKNOWN;
-  for (const piece of piecesOf(bytes)) {
+  for (const piece of piecesOf(method, bytes)) {
     await turn();
     // A piece of a message is a message; fields that come once are in one of them.
     const request = decodeRequest(method, FindMissingBlobsRequestSchema, piece);
-    for (const digest of request.blobDigests) messages.push(digest);
+    for (const digest of request.blobDigests) {
+      // What can be no hash is refused before a million more of them are made.
+      if (digest.hash.length < leastHashLength) fromDigestMessage(digest, "a blob");
+      messages.push(digest);
+    }
     instance = request.instanceName || instance;
     by = request.digestFunction || by;
-    // Shorter than any digest.
-    if (messages.length * 16 > bytes.byteLength) throw tooSmall();
   }
   projectOf(instance);
 
@@ -73,27 +75,4 @@ async function answerTo(blobs: BlobStore, bytes: Uint8Array): Promise<Uint8Array
     );
   }
   return answer;
-}
-
-/** Cuts a message between its fields. */
-function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
-  const reader = new BinaryReader(bytes);
-  let from = 0;
-  try {
-    while (reader.pos < reader.len) {
-      const [field, wireType] = reader.tag();
-      reader.skip(wireType, field);
-      if (reader.pos - from < pieceBytes) continue;
-      yield bytes.subarray(from, reader.pos);
-      from = reader.pos;
-    }
-  } catch (cause) {
-    if (cause instanceof Fault) throw cause;
-    throw new Fault("internal", `the request is not what ${method.name} takes`, { cause });
-  }
-  if (from < bytes.byteLength) yield bytes.subarray(from);
-}
-
-function tooSmall(): Fault {
-  return new Fault("invalid_argument", "the request is about digests that are none");
 }

@@ -16,7 +16,7 @@ export function drainRoutes(farm: DrainFarm): Hono {
   routes.post("/drains/remove", async (c) => {
     const { pattern } = await jsonBody(c, RemoveDrain);
     if (!(await farm.removeDrain(pattern, principalOf(c)))) {
-      throw new Fault("not_found", `there is no drain "${pattern}"; GET /drains lists them`);
+      throw new Fault("not_found", `there is no drain "${pattern}"; \`grange drain\` lists them`);
     }
     return c.json(await farm.drains());
   });

@@ -207,6 +207,28 @@ test("an execution tells its command, its outputs, its streams and who asked", a
   });
 });
 
+test("of an execution with very many outputs the first are told, and how many more there are", async () => {
+  const digest = toDigestMessage(await keep("object"));
+  const outputFiles = Array.from({ length: 2_003 }, (_, n) => ({
+    path: `out/${String(n).padStart(5, "0")}`,
+    digest,
+  }));
+  const result = toBinary(ActionResultSchema, create(ActionResultSchema, { outputFiles }));
+  const request = aRequest();
+  await queue.submit(request);
+  await db.run(sql`
+    update execution set state = 'finished', outcome = 'succeeded', exit_code = 0,
+      finished_at = queued_at, result = ${Buffer.from(result)}
+    where id = ${request.id}
+  `);
+
+  const detail = ExecutionDetail.parse(await (await ask(`/executions/${request.id}`)).json());
+
+  expect(detail.outputs).toHaveLength(2_000);
+  expect(detail.outputs.at(-1)).toMatchObject({ path: "out/01999" });
+  expect(detail.moreOutputs).toBe(3);
+});
+
 test("an execution whose action is no action, or gone, still tells all else", async () => {
   const odd = aRequest({ actionDigest: await keep("\u00ff no protobuf") });
   const gone = aRequest();

@@ -14,8 +14,11 @@ export const callerQuery = queryOptions({
   queryFn: ({ signal }) => ask(Caller, "/caller", { signal }),
 });
 
+/** By what a tool is seen that is seen at all. */
+export type Seen = Exclude<Recipe["seen"], { readonly nowhere: true }>;
+
 /** When a tool was last heard of in a project; null when it never was. */
-export const lastSeenQuery = (project: string, seen: Recipe["seen"]) =>
+export const lastSeenQuery = (project: string, seen: Seen) =>
   queryOptions({
     queryKey: ["last-seen", project, JSON.stringify(seen)],
     queryFn: ({ signal }) =>

@@ -5,7 +5,7 @@ import type { Caller } from "#api/access.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { Ago } from "../../parts/times.tsx";
-import { callerQuery, lastSeenQuery } from "./load.ts";
+import { callerQuery, lastSeenQuery, type Seen } from "./load.ts";
 import { type Lines, type Recipe, type RecipeName, recipeNames, recipes } from "./recipes.ts";
 import type { ConnectSearch } from "./search.ts";
 import "./connect.css";
@@ -110,7 +110,7 @@ export function ConnectPage() {
           <p>
             <WithCode text={recipe.expect} />
           </p>
-          <LastSeen recipe={recipe} project={project} />
+          {"nowhere" in recipe.seen ? null : <LastSeen seen={recipe.seen} project={project} />}
         </section>
       </div>
     </div>
@@ -137,8 +137,8 @@ function LinesBox({ lines }: { lines: Lines }) {
   );
 }
 
-function LastSeen({ recipe, project }: { recipe: Recipe; project: string }) {
-  const { data } = useQuery(lastSeenQuery(project, recipe.seen));
+function LastSeen({ seen, project }: { seen: Seen; project: string }) {
+  const { data } = useQuery(lastSeenQuery(project, seen));
   if (data === undefined) return <p className="seen faint">…</p>;
   return (
     <p className="seen" aria-live="polite">
@@ -149,7 +149,7 @@ function LastSeen({ recipe, project }: { recipe: Recipe; project: string }) {
       ) : (
         <>
           <span className="is-succeeded seen-mark" aria-hidden="true" /> Seen <Ago time={data} />.{" "}
-          {"invocationsOf" in recipe.seen ? (
+          {"invocationsOf" in seen ? (
             <Link to="/invocations" search={project === "default" ? {} : { project }}>
               See its invocations
             </Link>

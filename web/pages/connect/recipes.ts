@@ -24,8 +24,11 @@ export interface Recipe {
   readonly lines: (farm: Farm) => readonly Lines[];
   /** What will be seen when it works. */
   readonly expect: string;
-  /** By what its use is seen: entries of a cache, or invocations of a tool by its name's beginning. */
-  readonly seen: { readonly cache: CacheTool } | { readonly invocationsOf: string };
+  /** By what its use is seen: entries of a cache, or invocations of a tool by its name's beginning; some tell nothing of themselves. */
+  readonly seen:
+    | { readonly cache: CacheTool }
+    | { readonly invocationsOf: string }
+    | { readonly nowhere: true };
 }
 
 /** As tools write a gRPC address: `grpc://host:port`, `grpcs://host:443`. */
@@ -96,7 +99,7 @@ export const recipes = {
       useOfBazel,
     ],
     expect:
-      "Bazel prints a link to its invocation here. A second build after `bazel clean` has only remote cache hits.",
+      "Bazel prints a link to its invocation here. A second build after `bazel clean` has only remote cache hits. Bazel 4.2 does not know `--bes_header`: leave that line out.",
     seen: { invocationsOf: "bazel" },
   },
   "bazel-cache": {
@@ -145,7 +148,8 @@ export const recipes = {
       },
       useOfBazel,
     ],
-    expect: "Bazel prints a link to its invocation here.",
+    expect:
+      "Bazel prints a link to its invocation here. Bazel 4.2 does not know `--bes_header`: leave that line out.",
     seen: { invocationsOf: "bazel" },
   },
   ccache: {
@@ -194,7 +198,7 @@ export const recipes = {
         where: "shell",
         text: joined(
           `export TURBO_API=${cacheUrl(farm, "turborepo")}`,
-          // Turborepo asks no cache without these two, whatever they are.
+          // Turborepo asks no cache without these two. The farm takes `none` for no token.
           `export TURBO_TOKEN=${farm.token ?? "none"}`,
           "export TURBO_TEAM=grange",
           "npx turbo run build",
@@ -212,7 +216,8 @@ export const recipes = {
         where: "shell",
         text: joined(
           `export NX_SELF_HOSTED_REMOTE_CACHE_SERVER=${cacheUrl(farm, "nx")}`,
-          `export NX_SELF_HOSTED_REMOTE_CACHE_ACCESS_TOKEN=${farm.token ?? "none"}`,
+          // Nx asks without a token, too; a word in its place would be a wrong one.
+          orNone(farm.token, (token) => `export NX_SELF_HOSTED_REMOTE_CACHE_ACCESS_TOKEN=${token}`),
           "npx nx run-many -t build",
         ),
       },
@@ -351,8 +356,9 @@ export const recipes = {
         ),
       },
     ],
-    expect: "With an empty `.moon/cache`, tasks are cached from remote.",
-    seen: { invocationsOf: "moon" },
+    expect:
+      "With an empty `.moon/cache`, tasks are cached from remote. A refused moon goes on without the farm, and says nothing: `moon --log debug run :build` tells.",
+    seen: { nowhere: true },
   },
   trexe: {
     tool: "trexe",
@@ -367,6 +373,8 @@ export const recipes = {
             `trexe --remote=${farm.origin}`,
             ...(farm.project === unnamed ? [] : [`--instance=${farm.project}`]),
             ...(farm.token === undefined ? [] : ['--access-token="$HOME/.grange-token"']),
+            // Without an id it would be no invocation, and have no page.
+            "--tool-invocation-id=try-$(date +%s)",
             "--input-path=in --output-path=out.txt --d=out",
             `/bin/sh -c "cat word.txt > out.txt"`,
           ].join(" \\\n  "),

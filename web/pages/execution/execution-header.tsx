@@ -4,6 +4,7 @@ import type { InvocationActionState } from "#api/invocation.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
+import { shownText } from "../../parts/shown-text.ts";
 import { Ago } from "../../parts/times.tsx";
 import { ToolStateBadge } from "../../parts/tool-state.tsx";
 
@@ -17,7 +18,7 @@ export function stateOf({ state, outcome }: ExecutionDetail): InvocationActionSt
 export function nameOf({ askedBy, actionDigest }: ExecutionDetail): string {
   const [asker] = askedBy;
   const named = [asker?.mnemonic ?? "", asker?.target ?? ""].filter((word) => word !== "");
-  return named.length === 0 ? `Action ${actionDigest.slice(0, 12)}` : named.join(" ");
+  return named.length === 0 ? `Action ${actionDigest.slice(0, 12)}` : shownText(named.join(" "));
 }
 
 export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
@@ -35,7 +36,7 @@ export function ExecutionHeader({ execution }: { execution: ExecutionDetail }) {
               params={{ id: asker.invocation }}
               search={asker.project === "default" ? {} : { project: asker.project }}
             >
-              {asker.invocation.slice(0, 8)}
+              {shownText(asker.invocation.slice(0, 8))}
             </Link>
           </>
         )}

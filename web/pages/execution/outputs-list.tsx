@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ExecutionOutput } from "#api/execution.ts";
 import { bytesText } from "../../parts/bytes.ts";
+import { shownText } from "../../parts/shown-text.ts";
 import { blobUrl } from "../invocation/blob-links.tsx";
 import { treeQuery } from "./load.ts";
 
@@ -9,8 +10,14 @@ import { treeQuery } from "./load.ts";
 const mostShown = 500;
 
 /** What an execution made, to be downloaded. */
-export function OutputsList({ outputs }: { outputs: readonly ExecutionOutput[] }) {
+export function OutputsList(props: {
+  readonly outputs: readonly ExecutionOutput[];
+  /** That the farm did not tell. */
+  readonly more: number;
+}) {
+  const { outputs } = props;
   if (outputs.length === 0) return <p className="faint">None.</p>;
+  const left = Math.max(0, outputs.length - mostShown) + props.more;
   return (
     <>
       <ul className="outputs">
@@ -18,11 +25,7 @@ export function OutputsList({ outputs }: { outputs: readonly ExecutionOutput[] }
           <OutputLine key={output.path} output={output} />
         ))}
       </ul>
-      {outputs.length > mostShown ? (
-        <p className="faint">
-          {(outputs.length - mostShown).toLocaleString("en")} more are not shown.
-        </p>
-      ) : null}
+      {left > 0 ? <p className="faint">{left.toLocaleString("en")} more are not shown.</p> : null}
     </>
   );
 }
@@ -42,7 +45,7 @@ function OutputLine({ output }: { output: ExecutionOutput }) {
       return (
         <li>
           <span>
-            {output.path} <span className="faint">→ {output.target}</span>
+            {shownText(output.path)} <span className="faint">→ {shownText(output.target)}</span>
           </span>
         </li>
       );
@@ -60,7 +63,7 @@ function FileLine(props: {
   return (
     <li>
       <a href={blobUrl(props.blob, { name: props.path })} download>
-        {props.path}
+        {shownText(props.path)}
       </a>
       <span className="faint number">
         {props.executable ? "executable · " : ""}
@@ -77,7 +80,7 @@ function DirectoryLine({ path, tree }: { path: string; tree: string }) {
     <li className="directory">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
-          {path === "" ? "." : path}/
+          {path === "" ? "." : shownText(path)}/
           {data === undefined ? null : (
             <span className="faint number"> {data.count.toLocaleString("en")} entries</span>
           )}
@@ -90,9 +93,9 @@ function DirectoryLine({ path, tree }: { path: string; tree: string }) {
             ) : (
               <li key={entry.path}>
                 <span>
-                  {entry.path}
+                  {shownText(entry.path)}
                   {entry.kind === "symlink" ? (
-                    <span className="faint"> → {entry.target}</span>
+                    <span className="faint"> → {shownText(entry.target)}</span>
                   ) : (
                     "/"
                   )}

@@ -6,6 +6,7 @@ import { Copyable } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
 import { useNow } from "../../parts/now.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
+import { shownText } from "../../parts/shown-text.ts";
 import { Ago } from "../../parts/times.tsx";
 import { toolStateWords } from "../../parts/tool-state.tsx";
 import { LogView } from "../log/log-view.tsx";
@@ -60,7 +61,7 @@ export function ExecutionPage() {
         </Part>
         <div className="beside">
           <Part title={`Outputs ${execution.outputs.length || ""}`}>
-            <OutputsList outputs={execution.outputs} />
+            <OutputsList outputs={execution.outputs} more={execution.moreOutputs} />
           </Part>
           <Part title="Asked for by">
             <Askers askedBy={execution.askedBy} />
@@ -147,10 +148,10 @@ function Askers({ askedBy }: Pick<ExecutionDetail, "askedBy">) {
               params={{ id: invocation }}
               search={project === "default" ? {} : { project }}
             >
-              {invocation.slice(0, 13)}
+              {shownText(invocation.slice(0, 13))}
             </Link>
           )}
-          <span className="faint ellipsis">{target}</span>
+          <span className="faint ellipsis">{shownText(target)}</span>
           <Ago time={requestedAt} />
         </li>
       ))}

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import type { InvocationAction, InvocationActionState, InvocationDetail } from "#api/invocation.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
+import { shownText } from "../../parts/shown-text.ts";
 import { Elapsed } from "../../parts/times.tsx";
 import { actionsIn, countOf, ToolStateIcon, toolStateWords } from "../../parts/tool-state.tsx";
 import { actionsQuery } from "./load.ts";
@@ -72,6 +73,9 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
   });
 
   const { counts } = invocation;
+  // Seldom is anything cancelled.
+  const isOffered = (each: InvocationActionState) =>
+    each !== "cancelled" || counts.cancelled > 0 || state === each;
   return (
     <section className="actions" aria-label="Actions">
       <div className="row actions-bar">
@@ -83,7 +87,7 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
           >
             all {actionsIn(counts).toLocaleString("en")}
           </button>
-          {states.map((each) => (
+          {states.filter(isOffered).map((each) => (
             <button
               key={each}
               type="button"
@@ -146,8 +150,13 @@ export function ActionsView({ invocation, state, text, ...props }: Props) {
 }
 
 function ActionCells({ action }: { action: InvocationAction }) {
-  const { executionId, mnemonic, outcome, state, target, worker } = action;
-  const name = target === "" ? action.actionDigest.slice(0, 16) : target;
+  const { executionId, outcome, state, target } = action;
+  const name = target === "" ? action.actionDigest.slice(0, 16) : shownText(target);
+  const [configuration, mnemonic, worker] = [
+    action.configuration,
+    action.mnemonic,
+    action.worker ?? "",
+  ].map(shownText);
   return (
     <>
       <ToolStateIcon state={state} />
@@ -160,9 +169,7 @@ function ActionCells({ action }: { action: InvocationAction }) {
           className="ellipsis"
           to="/executions/$id"
           params={{ id: executionId }}
-          title={
-            action.configuration === "" ? name : `${name}, configuration ${action.configuration}`
-          }
+          title={configuration === "" ? name : `${name}, configuration ${configuration}`}
         >
           {name}
         </Link>
@@ -175,7 +182,7 @@ function ActionCells({ action }: { action: InvocationAction }) {
             : ""
           : `${outcome.replaceAll("_", " ")}${action.exitCode ? `, exit ${action.exitCode}` : ""}`}
       </span>
-      <span className="faint ellipsis">{worker ?? ""}</span>
+      <span className="faint ellipsis">{worker}</span>
       <span className="right" title="Waited">
         {state === "hit" ? null : (
           <Elapsed from={action.requestedAt} to={action.startedAt ?? action.finishedAt} />

@@ -1,4 +1,5 @@
 import { apiBase } from "../../farm/ask.ts";
+import { shownText } from "../../parts/shown-text.ts";
 
 interface NamedBlob {
   readonly name: string;
@@ -24,12 +25,12 @@ export function BlobLinks({ files }: { files: readonly NamedBlob[] }) {
         <li key={`${name} ${uri}`}>
           {blob === null ? (
             <span className="faint" title={uri}>
-              {name} <span>(not in the farm)</span>
+              {shownText(name)} <span>(not in the farm)</span>
             </span>
           ) : (
             <>
               <a href={blobUrl(blob, { name })} download>
-                {name}
+                {shownText(name)}
               </a>
               {isReadable(name) ? (
                 <>

@@ -4,6 +4,7 @@ import { InvocationDetail } from "#api/invocation.ts";
 import { tell } from "../../farm/ask.ts";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
 import { Copyable } from "../../parts/copy.tsx";
+import { shownLines, shownText } from "../../parts/shown-text.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { ActionCountsBar, countsText, ToolStateBadge } from "../../parts/tool-state.tsx";
 import { askerOf, titleOf } from "../invocations/show-invocation.ts";
@@ -54,12 +55,8 @@ export function InvocationHeader({ invocation }: { invocation: InvocationDetail 
       )}
       <div className="row facts-line">
         <span>{askerOf(invocation)}</span>
-        {tool.version === "" ? null : (
-          <span>
-            {tool.name} {tool.version}
-          </span>
-        )}
-        {build?.branch ? <span>{build.branch}</span> : null}
+        {tool.version === "" ? null : <span>{shownText(`${tool.name} ${tool.version}`)}</span>}
+        {build?.branch ? <span>{shownText(build.branch)}</span> : null}
         {build?.commit ? (
           <>
             <Copyable text={build.commit} shown={build.commit.slice(0, 10)} label="commit" />
@@ -75,21 +72,21 @@ export function InvocationHeader({ invocation }: { invocation: InvocationDetail 
         <Elapsed from={invocation.startedAt} to={state === "running" ? null : invocation.endedAt} />
         {build?.exitName ? (
           <span>
-            {build.exitName.toLowerCase().replaceAll("_", " ")}
+            {shownText(build.exitName).toLowerCase().replaceAll("_", " ")}
             {build.exitCode === null ? "" : `, exit ${build.exitCode}`}
           </span>
         ) : null}
-        <Copyable text={id} shown={id.slice(0, 8)} label="the tool's own id" />
+        <Copyable text={id} shown={shownText(id.slice(0, 8))} label="the tool's own id" />
         {events !== null && !events.complete && state !== "running" ? (
           <span title="The tool left before it had told all">build events incomplete</span>
         ) : null}
       </div>
       {invocation.waiting === null ? null : (
         <p className="waiting" aria-live="polite">
-          {invocation.waiting}
+          {shownText(invocation.waiting)}
         </p>
       )}
-      {events?.failure ? <p className="problem">{events.failure}</p> : null}
+      {events?.failure ? <p className="problem">{shownLines(events.failure)}</p> : null}
       <div className="row counts-line">
         <ActionCountsBar counts={counts} />
         <span className="faint number">{countsText(counts) || "no actions yet"}</span>

@@ -1,4 +1,5 @@
 import type { InvocationDetail } from "#api/invocation.ts";
+import { shownText } from "../../parts/shown-text.ts";
 
 /** What the tool was told, and what it told of itself. */
 export function OptionsView({ events }: { events: NonNullable<InvocationDetail["events"]> }) {
@@ -8,7 +9,7 @@ export function OptionsView({ events }: { events: NonNullable<InvocationDetail["
       {events.options.length === 0 ? (
         <p className="faint">None were told.</p>
       ) : (
-        <pre className="definition">{events.options.join("\n")}</pre>
+        <pre className="definition">{events.options.map(shownText).join("\n")}</pre>
       )}
       <Pairs title="Build metadata" pairs={events.metadata} />
       <Pairs title="Workspace status" pairs={events.workspaceStatus} />
@@ -25,8 +26,8 @@ function Pairs({ title, pairs }: { title: string; pairs: Readonly<Record<string,
       <dl className="facts">
         {entries.map(([name, value]) => (
           <div key={name} className="pair">
-            <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dt>{shownText(name)}</dt>
+            <dd>{shownText(value)}</dd>
           </div>
         ))}
       </dl>

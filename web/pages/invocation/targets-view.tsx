@@ -8,6 +8,7 @@ import type {
 import { durationText } from "../../parts/duration.ts";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
+import { shownText } from "../../parts/shown-text.ts";
 import { ToolStateIcon } from "../../parts/tool-state.tsx";
 import { BlobLinks } from "./blob-links.tsx";
 
@@ -66,11 +67,8 @@ function TargetRow({ target }: { target: InvocationTarget }) {
     <li>
       <ToolStateIcon state={stateOf(target)} />
       <span className="what">
-        <span className="main">{label}</span>
-        <span className="faint">
-          {kind}
-          {aborted === null ? "" : ` · ${aborted}`}
-        </span>
+        <span className="main">{shownText(label)}</span>
+        <span className="faint">{shownText(aborted === null ? kind : `${kind} · ${aborted}`)}</span>
       </span>
       {testStatus === null ? (
         <span />

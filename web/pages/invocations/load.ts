@@ -7,6 +7,8 @@ const pageSize = 50;
 
 /** No stream tells of invocations: while the page is looked at, it asks again so often. */
 const refetchMs = 4_000;
+/** Whoever has loaded older ones, too, looks for something: asking again asks for all of them. */
+const manyRefetchMs = 20_000;
 
 /** Invocations, the newest first, page by page. */
 export const invocationsQuery = ({ project, commit }: InvocationsSearch) =>
@@ -21,5 +23,6 @@ export const invocationsQuery = ({ project, commit }: InvocationsSearch) =>
       return ask(InvocationList, `/invocations?${search}`, { signal });
     },
     getNextPageParam: (last) => last.next ?? undefined,
-    refetchInterval: refetchMs,
+    refetchInterval: ({ state }) =>
+      (state.data?.pages.length ?? 0) > 1 ? manyRefetchMs : refetchMs,
   });

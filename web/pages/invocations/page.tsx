@@ -7,6 +7,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { useHotkeys } from "../../parts/hotkeys.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
+import { shownText } from "../../parts/shown-text.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { ActionCountsBar, actionsIn, ToolStateIcon } from "../../parts/tool-state.tsx";
 import { invocationsQuery } from "./load.ts";
@@ -127,7 +128,7 @@ function InvocationRow(props: {
         <span className="faint">
           {project === "default" ? "" : `${project} · `}
           {askerOf(invocation)}
-          {build?.branch ? ` · ${build.branch}` : ""}
+          {build?.branch ? ` · ${shownText(build.branch)}` : ""}
           {build?.commit ? (
             <>
               {" · "}
@@ -136,7 +137,7 @@ function InvocationRow(props: {
                 search={{ commit: build.commit }}
                 title="Those of this commit"
               >
-                <code>{build.commit.slice(0, 8)}</code>
+                <code>{shownText(build.commit.slice(0, 8))}</code>
               </Link>
             </>
           ) : null}

@@ -1,18 +1,19 @@
 import type { InvocationSummary } from "#api/invocation.ts";
+import { shownText } from "../../parts/shown-text.ts";
 
 type Told = Pick<InvocationSummary, "tool" | "build" | "id" | "project" | "principal">;
 
 /** What was asked for, as it was typed: `bazel test //...`; of tools that do not tell, their name. */
 export function titleOf({ tool, build }: Pick<Told, "tool" | "build">): string {
   const name = tool.name === "" ? "a build tool" : tool.name;
-  if (build === null) return name;
-  return [name, build.command, ...build.patterns].filter((word) => word !== "").join(" ");
+  const words = build === null ? [name] : [name, build.command, ...build.patterns];
+  return shownText(words.filter((word) => word !== "").join(" "));
 }
 
 /** Who asked, and where: `ada@laptop`; of tools that do not tell, whose token it was. */
 export function askerOf({ build, principal }: Pick<Told, "build" | "principal">): string {
-  if (build === null || build.user === "") return principal;
-  return build.host === "" ? build.user : `${build.user}@${build.host}`;
+  if (build === null || build.user === "") return shownText(principal);
+  return shownText(build.host === "" ? build.user : `${build.user}@${build.host}`);
 }
 
 /** Whether a row has a text in what it shows. */

@@ -1,0 +1,85 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  type MessageShape,
+  mergeFromBinary,
+} from "@bufbuild/protobuf";
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { assertFewParts, fewPartsInAll } from "#cas/message-parts.ts";
+import { takingTurns } from "#cas/take-turns.ts";
+import { Fault } from "#core/fault.ts";
+
+/**
+ * What a message may be made of. As many digests as fit into one are far fewer; a message of that
+ * size may also claim to be millions of empty ones, each an object.
+ */
+const mostParts = 250_000;
+
+/** Decoded at once: some hundred digests, or a few thousand objects of whoever means ill. */
+const pieceBytes = 16_384;
+
+type Named = Pick<DescMethod, "name">;
+
+/** Throws `internal`, as all gRPC servers do, for bytes that are no such message. */
+export function decodeRequest<S extends DescMessage>(
+  method: Named,
+  schema: S,
+  bytes: Uint8Array,
+): MessageShape<S> {
+  assertFewParts(schema, bytes, mostParts);
+  try {
+    return fromBinary(schema, bytes);
+  } catch (cause) {
+    throw notTaken(method, cause);
+  }
+}
+
+/** The same for a message that may be large: others have their turns while it is counted and decoded. */
+export async function decodeInTurns<S extends DescMessage>(
+  method: Named,
+  schema: S,
+  bytes: Uint8Array,
+): Promise<MessageShape<S>> {
+  if (bytes.byteLength <= pieceBytes) return decodeRequest(method, schema, bytes);
+  const turn = takingTurns();
+  const assertStillFew = fewPartsInAll(schema, mostParts);
+  for (const piece of piecesOf(method, bytes)) {
+    await turn();
+    assertStillFew(piece);
+  }
+  const message = create(schema);
+  for (const piece of piecesOf(method, bytes)) {
+    await turn();
+    try {
+      // A piece of a message is a message, and protobuf says how two become one.
+      mergeFromBinary(schema, message, piece);
+    } catch (cause) {
+      throw notTaken(method, cause);
+    }
+  }
+  return message;
+}
+
+/** Cuts a message between its fields. Throws `internal` where it has none. */
+export function* piecesOf(method: Named, bytes: Uint8Array): Generator<Uint8Array> {
+  const reader = new BinaryReader(bytes);
+  let from = 0;
+  while (reader.pos < reader.len) {
+    try {
+      const [field, wireType] = reader.tag();
+      reader.skip(wireType, field);
+    } catch (cause) {
+      throw notTaken(method, cause);
+    }
+    if (reader.pos - from < pieceBytes) continue;
+    yield bytes.subarray(from, reader.pos);
+    from = reader.pos;
+  }
+  if (from < bytes.byteLength) yield bytes.subarray(from);
+}
+
+function notTaken({ name }: Named, cause: unknown): Fault {
+  return new Fault("internal", `the request is not what ${name} takes`, { cause });
+}
