@@ -20,6 +20,9 @@ const mostParts = 250_000;
 /** Decoded at once: some hundred digests, or a few thousand objects of whoever means ill. */
 const pieceBytes = 16_384;
 
+/** Bytes that are no request to the method, whenever they come. */
+export class MalformedRequest extends Fault {}
+
 type Named = Pick<DescMethod, "name">;
 
 /** Throws `internal`, as all gRPC servers do, for bytes that are no such message. */
@@ -28,8 +31,8 @@ export function decodeRequest<S extends DescMessage>(
   schema: S,
   bytes: Uint8Array,
 ): MessageShape<S> {
-  assertFewParts(schema, bytes, mostParts);
   try {
+    assertFewParts(schema, bytes, mostParts);
     return fromBinary(schema, bytes);
   } catch (cause) {
     throw notTaken(method, cause);
@@ -45,19 +48,19 @@ export async function decodeInTurns<S extends DescMessage>(
   if (bytes.byteLength <= pieceBytes) return decodeRequest(method, schema, bytes);
   const turn = takingTurns();
   const assertStillFew = fewPartsInAll(schema, mostParts);
-  for (const piece of piecesOf(method, bytes)) {
-    await turn();
-    assertStillFew(piece);
-  }
   const message = create(schema);
-  for (const piece of piecesOf(method, bytes)) {
-    await turn();
-    try {
+  try {
+    for (const piece of piecesOf(method, bytes)) {
+      await turn();
+      assertStillFew(piece);
+    }
+    for (const piece of piecesOf(method, bytes)) {
+      await turn();
       // A piece of a message is a message, and protobuf says how two become one.
       mergeFromBinary(schema, message, piece);
-    } catch (cause) {
-      throw notTaken(method, cause);
     }
+  } catch (cause) {
+    throw notTaken(method, cause);
   }
   return message;
 }
@@ -80,6 +83,7 @@ export function* piecesOf(method: Named, bytes: Uint8Array): Generator<Uint8Arra
   if (from < bytes.byteLength) yield bytes.subarray(from);
 }
 
-function notTaken({ name }: Named, cause: unknown): Fault {
-  return new Fault("internal", `the request is not what ${name} takes`, { cause });
+function notTaken({ name }: Named, cause: unknown): MalformedRequest {
+  if (cause instanceof Fault) return new MalformedRequest(cause.code, cause.message, { cause });
+  return new MalformedRequest("internal", `the request is not what ${name} takes`, { cause });
 }

@@ -3,6 +3,7 @@ import type { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
 import { type CallContext, ServerCallContext } from "./call-context.ts";
 import { acceptedEncodings, decompressorFor } from "./compression.ts";
+import { MalformedRequest } from "./decode-request.ts";
 import { longestTimerMs, parseGrpcTimeout } from "./grpc-timeout.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { IncomingMessages } from "./incoming-messages.ts";
@@ -20,6 +21,8 @@ export interface StreamOptions {
   readonly around: Around;
   /** Told of what was thrown that is not a Fault. */
   readonly onUnexpected: (reason: unknown, path: string) => void;
+  /** Told of each call that is wrong in itself. */
+  readonly onRefused: () => void;
   /** What the connection has sent. */
   readonly held: HeldBytes;
   /** What it does not read. */
@@ -75,6 +78,7 @@ export function serveStream(
   const fail = (reason: unknown) => {
     if (!(reason instanceof Fault)) options.onUnexpected(reason, path);
     end(statusHeaders(reason));
+    if (isClientsFault(reason)) options.onRefused();
   };
   const abort = (fault: Fault) => {
     if (over) return;
@@ -130,6 +134,12 @@ export function serveStream(
     .around(context, () => method.serve({ context, requests: incoming, send, inTurn }))
     .then(() => end(okHeaders), fail)
     .finally(() => incoming.fail(new Fault("cancelled", "the call is over")));
+}
+
+/** Whether the request would be wrong at any time: it is none, or asks for what cannot be. */
+function isClientsFault(reason: unknown): boolean {
+  const isFault = reason instanceof Fault;
+  return isFault && (reason instanceof MalformedRequest || reason.code === "invalid_argument");
 }
 
 /** Sends a message, which counts as held until the client takes it. A client that takes nothing is given up. */

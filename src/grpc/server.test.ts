@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { connect as connectHttp2, constants } from "node:http2";
 import type { AddressInfo } from "node:net";
 import {
   type DescMessage,
@@ -304,4 +305,26 @@ test("ends calls that outlive the grace", async () => {
 
   expect(await failed).toMatchObject({ code: status.UNAVAILABLE });
   expect(await cancellation).toMatchObject({ code: "cancelled" });
+});
+
+test("ends a connection that sends one malformed request after the other", async () => {
+  const { port, client } = await serve();
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  session.on("error", () => {});
+  const goneAway = once(session, "goaway");
+  const noMessage = Buffer.from([0, 0, 0, 0, 2, 0xff, 0xff]);
+  for (let n = 0; n <= 200; n++) {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": pathOf(unary),
+      "content-type": "application/grpc",
+    });
+    stream.on("error", () => {});
+    stream.resume();
+    stream.end(noMessage);
+  }
+  const [code] = (await goneAway) as [number];
+  expect(code).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  // Others have connections of their own.
+  await expect(call(client, ask("blob"))).resolves.toBeDefined();
 });

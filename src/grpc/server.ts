@@ -1,6 +1,7 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import { FairGate } from "#core/fair-gate.ts";
 import type { Service } from "#core/service.ts";
+import { calmLimit } from "./calm-limit.ts";
 import { HeldBytes, SharedBytes } from "./held-bytes.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { Method } from "./method.ts";
@@ -29,6 +30,9 @@ export interface GrpcServerOptions {
 
 /** What all connections' messages may hold, where nothing else is said. */
 export const mostSharedBytes = 256 * 1_048_576;
+
+/** Calls that are wrong in themselves, within 10 s. No program that works makes so many; each costs up to 4 MiB. */
+const mostRefused = 200;
 
 /** Large requests that are decoded and dealt with at the same time. */
 const largeAtOnce = 2;
@@ -67,6 +71,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     keepAlive(session, options.keepAliveMs ?? 30_000, 20_000);
     const ofThisSession = {
       ...forStreams,
+      onRefused: calmLimit(session, mostRefused),
       held: new HeldBytes(mostHeld, "the messages of this connection", allHeld),
       unsent: new HeldBytes(mostHeld, "the answers that this connection does not read", allUnsent),
     };

@@ -52,7 +52,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         host: config.host,
         port: config.port,
         logger,
-        identity: certificate?.identity,
+        identity: certificate && (() => certificate.identity()),
         methods: grpcMethods(rooms, logger),
         caches: cacheHandler({
           caches: rooms.caches,

@@ -94,3 +94,59 @@ test.skipIf(!isInstalled("ccache") || !isInstalled("gcc"))(
     expect(await readFile(join(place, "hello.o"))).toEqual(object);
   },
 );
+
+test.skipIf(whyNoBazel() !== undefined)(
+  `the lines for Bazel's caches over gRPC and HTTP give one another's results (${whyNoBazel() ?? "Bazel is here"})`,
+  async () => {
+    const workspace = join(folder, "caching");
+    await mkdir(workspace);
+    await writeFile(join(workspace, "WORKSPACE"), "");
+    await writeFile(
+      join(workspace, "BUILD"),
+      'genrule(name = "hello", outs = ["hello.txt"], cmd = "echo cached > $@")\n',
+    );
+    const bazel = await startBazel(workspace);
+    const buildBy = async (name: RecipeName) => {
+      const [rc = ""] = linesFor(name, "team/cached");
+      await writeFile(join(workspace, ".bazelrc"), `build --nosandbox_debug\n${rc}`);
+      await bazel.run("clean");
+      return bazel.run("build", "--config=grange", "//...");
+    };
+    try {
+      expect(await buildBy("bazel-cache")).toMatchObject({ code: 0 });
+      for (const name of ["bazel-cache", "bazel-http"] as const) {
+        const again = await buildBy(name);
+        expect(again).toMatchObject({ code: 0, processes: { "remote cache hit": 1 } });
+      }
+      expect((await buildBy("bazel-events")).text).toMatch(/\/in\/team%2Fcached\/[0-9a-f-]{36}/);
+    } finally {
+      await bazel.close();
+    }
+  },
+  180_000,
+);
+
+test.skipIf(!isInstalled("gradle"))(
+  `the lines for Gradle share a task (${isInstalled("gradle") ? "Gradle is here" : "not here: gradle"})`,
+  async () => {
+    const place = join(folder, "gradle");
+    await mkdir(join(place, "src/main/java"), { recursive: true });
+    const [settings = ""] = linesFor("gradle", "team/app");
+    await writeFile(join(place, "settings.gradle"), settings);
+    await writeFile(join(place, "build.gradle"), "apply plugin: 'java'\n");
+    await writeFile(join(place, "src/main/java/A.java"), "class A {}\n");
+    const build = (home: string) =>
+      execFileSync(
+        "gradle",
+        ["--no-daemon", "--build-cache", "--console=plain", `--gradle-user-home=${home}`, "build"],
+        { cwd: place, stdio: ["ignore", "pipe", "pipe"] },
+      ).toString();
+
+    build(join(place, "first"));
+    await rm(join(place, "build"), { recursive: true });
+    await rm(join(place, ".gradle"), { recursive: true });
+
+    expect(build(join(place, "second"))).toMatch(/:compileJava FROM-CACHE/);
+  },
+  180_000,
+);

@@ -3,6 +3,7 @@ import { bazelMeasurements } from "./bazel-measurements.ts";
 import { bytesOverGrpc } from "./bytes.ts";
 import { conformance } from "./conformance.ts";
 import { hostile } from "./hostile.ts";
+import { httpCacheSpeed } from "./http-cache-speed.ts";
 import { httpCaches } from "./http-caches.ts";
 import { noOpActions } from "./no-op-actions.ts";
 
@@ -13,6 +14,7 @@ export const buildToolsShow: Show = {
     conformance,
     ...bazelMeasurements,
     httpCaches,
+    httpCacheSpeed,
     noOpActions,
     bytesOverGrpc,
     hostile,

@@ -39,7 +39,8 @@ export async function lookAtRepository({ root, request }: Submission): Promise<s
     throw new Fault(
       "failed_precondition",
       `commit ${commit.slice(0, 10)} of ${root} has no .grange/*.yml, so there is nothing to run. ` +
-        "Write a start with `grange init` and commit it, or name definitions that lie elsewhere with --definitions DIR",
+        "Write a start with `grange init` and commit it, or name definitions that lie elsewhere with --definitions DIR. " +
+        "For build tools alone, start `grange server`, and `grange worker` beside it",
     );
   }
   const changes = request.rev === undefined || rev === "HEAD" ? await uncommittedChanges(root) : 0;

@@ -159,6 +159,8 @@ export const recipes = {
       {
         where: "shell",
         text: joined(
+          farm.origin.startsWith("https:") &&
+            "# ccache speaks no TLS: write the address of a proxy on this machine that does.",
           `export CCACHE_REMOTE_STORAGE="${[
             cacheUrl(farm, "ccache"),
             ...(farm.token === undefined ? [] : [`bearer-token=${farm.token}`]),

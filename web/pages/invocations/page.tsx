@@ -144,7 +144,9 @@ function InvocationRow(props: {
         </span>
       </span>
       <ActionCountsBar counts={counts} />
-      <span className="number faint">{actionsIn(counts).toLocaleString("en")} actions</span>
+      <span className="number faint">
+        {actionsIn(counts) === 1 ? "1 action" : `${actionsIn(counts).toLocaleString("en")} actions`}
+      </span>
       <Elapsed from={invocation.startedAt} to={state === "running" ? null : invocation.endedAt} />
       <Ago time={invocation.startedAt} />
     </li>

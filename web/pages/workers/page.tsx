@@ -99,7 +99,9 @@ function WorkerCard({ worker }: { worker: Worker }) {
           {worker.running.map((each) => (
             <li key={each.executionId}>
               {each.graphId === null || each.job === null ? (
-                <code>{each.executionId}</code>
+                <Link to="/executions/$id" params={{ id: each.executionId }}>
+                  <code>{each.executionId}</code>
+                </Link>
               ) : (
                 <Link to="/graphs/$id/jobs/$name" params={{ id: each.graphId, name: each.job }}>
                   {each.job}
