@@ -46,6 +46,8 @@ export async function openDiskUploads(
   const uploads = join(directory, "uploads");
   const running = new Map<string, Running>();
   const kept = (key: string) => join(uploads, key);
+  let removing: Promise<void> | undefined;
+  let removingNext: Promise<void> | undefined;
   await inDirectory(async () => {
     await mkdir(uploads, { recursive: true });
     await giveBack(uploads);
@@ -58,7 +60,18 @@ export async function openDiskUploads(
     });
   }
 
-  async function removeTooMany(): Promise<void> {
+  /** Once for all that ask meanwhile: a thousand uploads that break off at once would each look at a thousand. */
+  function removeTooMany(): Promise<void> {
+    removingNext ??= (async () => {
+      await removing?.catch(() => {});
+      removing = removingNext;
+      removingNext = undefined;
+      await removeTooManyNow();
+    })();
+    return removingNext;
+  }
+
+  async function removeTooManyNow(): Promise<void> {
     const all: KeptUpload[] = [];
     for (const name of await readdir(uploads)) {
       if (name.includes("~")) continue;

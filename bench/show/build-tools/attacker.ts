@@ -1,8 +1,6 @@
 /**
- * One kind of attack, for as long as the process lives: `attacker.ts URL KIND [CALLS_PER_SECOND]`.
- *
- * Says "open" to its parent when all is under way, and how many calls are over when it is asked.
- * With a pace, what is attacked is the sink, which keeps nothing.
+ * Attacks what its parent names, in the way that it names, until it is told to stop: each is a message.
+ * Answers the first when all is under way, and the second with how many calls were over meanwhile.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -28,7 +26,17 @@ import {
   WriteRequestSchema,
 } from "#proto/google/bytestream/bytestream_pb.ts";
 
-const [url = "", kind = "", pace] = process.argv.slice(2);
+export interface Attack {
+  readonly url: string;
+  readonly kind: string;
+  /** Calls per second, where it is to be no more; the sink, which keeps nothing, takes any number. */
+  readonly pace?: number;
+}
+
+let { url, kind, pace }: Attack = { url: "", kind: "" };
+let callsOver = 0;
+/** Ends what the attack under way has open. */
+const open = new Set<() => void>();
 const streams = 1_000;
 const { findMissingBlobs, batchReadBlobs, batchUpdateBlobs } = ContentAddressableStorage.method;
 
@@ -37,6 +45,9 @@ const frame = (bytes: Uint8Array) => Buffer.concat(framed(bytes));
 function openSession(settings = {}): ClientHttp2Session {
   const session = connectHttp2(url, { settings });
   session.on("error", () => {});
+  const end = () => session.destroy();
+  open.add(end);
+  session.once("close", () => open.delete(end));
   return session;
 }
 
@@ -108,10 +119,10 @@ const attacks: Record<string, () => Promise<void>> = {
     // On several connections, since each has its own limit.
     const head = Buffer.alloc(5);
     head.writeUInt32BE(4_000_000, 1);
+    const rest = Buffer.alloc(3_999_999);
     for (let c = 0; c < 20; c++) {
       const session = openSession();
-      for (let n = 0; n < streams / 20; n++)
-        openStream(session, batchUpdateBlobs, [head, Buffer.alloc(3_999_999)]);
+      for (let n = 0; n < streams / 20; n++) openStream(session, batchUpdateBlobs, [head, rest]);
     }
   },
 
@@ -120,12 +131,14 @@ const attacks: Record<string, () => Promise<void>> = {
     for (let n = 0; n < 400; n++) {
       const socket = connect(port, "127.0.0.1");
       socket.on("error", () => {});
+      open.add(() => socket.destroy());
       await once(socket, "connect");
       if (n % 2 === 0) continue;
       socket.write(
         `PUT /cache/default/gradle/slow-${n} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9000000\r\n\r\n`,
       );
-      setInterval(() => socket.write("x"), 1_000);
+      const drip = setInterval(() => socket.write("x"), 1_000);
+      socket.once("close", () => clearInterval(drip));
     }
   },
 
@@ -168,16 +181,18 @@ function nothingAsked(): Call {
   return [findMissingBlobs, frame(new Uint8Array())];
 }
 
-let callsOver = 0;
-
 /** Makes each call again and again, one at a time, on connections that are given up soon. */
 async function flood(calls: readonly Call[], callsOfConnection = 20): Promise<void> {
-  const betweenMs = pace === undefined ? 0 : (1_000 * calls.length) / Number(pace);
+  const betweenMs = pace === undefined ? 0 : (1_000 * calls.length) / pace;
+  let isOver = false;
+  open.add(() => {
+    isOver = true;
+  });
   for (const [method, bytes] of calls) {
     void (async () => {
-      for (let due = performance.now(); ; ) {
+      for (let due = performance.now(); !isOver; ) {
         const session = openSession();
-        for (let n = 0; n < callsOfConnection && !session.closed; n++) {
+        for (let n = 0; n < callsOfConnection && !session.closed && !isOver; n++) {
           const stream = openStream(session, method, [bytes], true);
           stream.resume();
           await new Promise<void>((resolve) => stream.once("close", resolve));
@@ -192,7 +207,17 @@ async function flood(calls: readonly Call[], callsOfConnection = 20): Promise<vo
   }
 }
 
-await attacks[kind]?.();
-await new Promise((resolve) => setTimeout(resolve, 500));
-process.on("message", () => process.send?.(callsOver));
-process.send?.("open");
+process.on("message", async (told: Attack | "stop") => {
+  if (told === "stop") {
+    for (const end of open) end();
+    open.clear();
+    process.send?.(callsOver);
+    return;
+  }
+  ({ url, kind, pace } = told);
+  await attacks[kind]?.();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  callsOver = 0;
+  process.send?.("under way");
+});
+process.send?.("ready");

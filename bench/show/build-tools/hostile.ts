@@ -7,12 +7,13 @@ import { openTarget } from "../../../test/build-tools/hostile-target.ts";
 import { type Farm, startFarm } from "../../../test/support/farm.ts";
 import { quantile } from "../quantile.ts";
 import { atMost, exactly, type Measurement, type Row } from "../row.ts";
+import type { Attack } from "./attacker.ts";
 import { type HonestClient, honestClient } from "./honest-client.ts";
 
 /** What a server may hold for others at most, and as much for the garbage that making it leaves. */
 const mostGrowthMiB = (2 * mostSharedBytes) / 1_048_576;
-const honestCalls = 100;
-const rounds = 2;
+const honestCalls = 60;
+const rounds = 3;
 
 export const hostile: Measurement = {
   title: "hostile clients",
@@ -66,17 +67,22 @@ const attacks = [
 
 async function attackRows(): Promise<Row[]> {
   const sink = fork(beside("sink.ts"));
+  const attacker = fork(beside("attacker.ts"));
   try {
-    const [sinkUrl] = (await once(sink, "message")) as [string];
+    const [[sinkUrl]] = await Promise.all([once(sink, "message"), once(attacker, "message")]);
     const rows: Row[] = [];
-    for (const [title, kind] of attacks) rows.push(...(await attackRow(title, kind, sinkUrl)));
+    for (const each of attacks) rows.push(...(await attackRow(each, attacker, sinkUrl)));
     return rows;
   } finally {
-    await killed(sink);
+    await Promise.all([killed(sink), killed(attacker)]);
   }
 }
 
-async function attackRow(title: string, kind: string, sinkUrl: string): Promise<Row[]> {
+async function attackRow(
+  [title, kind]: (typeof attacks)[number],
+  attacker: ChildProcess,
+  sinkUrl: string,
+): Promise<Row[]> {
   // What one attack has made a server take, it does not give back for the next.
   const farm = await startFarm({ workers: 0 });
   const honest = await honestClient(farm.url);
@@ -88,15 +94,22 @@ async function attackRow(title: string, kind: string, sinkUrl: string): Promise<
     const others: number[] = [];
     let most = 0;
     let pace = 0;
+    let longestClearing = 0;
     for (let round = 0; round < rounds; round++) {
       const watching = setInterval(async () => {
         most = Math.max(most, await serverMiB(farm).catch(() => 0));
       }, 200);
-      const attacked = await underAttack(honest, [farm.url, kind]);
+      const attacked = await underAttack(honest, attacker, { url: farm.url, kind });
       clearInterval(watching);
       ours.push(...attacked.took);
       pace = attacked.callsPerSecond;
-      const elsewhere = await underAttack(honest, [sinkUrl, kind, String(Math.max(pace, 0.1))]);
+      // What an attack leaves to clear away is no part of the comparison.
+      longestClearing = Math.max(longestClearing, await secondsUntil(honest, 1.5 * alone));
+      const elsewhere = await underAttack(honest, attacker, {
+        url: sinkUrl,
+        kind,
+        pace: Math.max(pace, 0.1),
+      });
       others.push(...elsewhere.took);
     }
     const [during, meanwhile] = [quantile(ours, 0.5), quantile(others, 0.5)];
@@ -114,6 +127,13 @@ async function attackRow(title: string, kind: string, sinkUrl: string): Promise<
         `PSS of the server at most, from ${Math.round(idle)} MiB; twice what it may hold of all connections' messages`,
       ),
       atMost(`hostile: ${title}: honest clients slowed`, during / meanwhile, 2, "×", how),
+      atMost(
+        `hostile: ${title}: slowed for after it`,
+        longestClearing,
+        5,
+        "s",
+        "until half of 10 honest calls take at most 1.5 times what they took before",
+      ),
     ];
   } finally {
     await honest.stop();
@@ -122,26 +142,32 @@ async function attackRow(title: string, kind: string, sinkUrl: string): Promise<
 }
 
 /** How long honest calls take while an attacker is at work, and how many calls it gets through. */
-async function underAttack(honest: HonestClient, args: readonly string[]) {
-  const attacker = fork(beside("attacker.ts"), args);
-  try {
-    // It says when everything is open.
-    await once(attacker, "message");
-    const before = await callsOf(attacker);
-    const since = performance.now();
-    const took = await honest.work(honestCalls);
-    const seconds = (performance.now() - since) / 1_000;
-    return { took, callsPerSecond: ((await callsOf(attacker)) - before) / seconds };
-  } finally {
-    await killed(attacker);
-  }
+async function underAttack(honest: HonestClient, attacker: ChildProcess, attack: Attack) {
+  await told(attacker, attack);
+  const since = performance.now();
+  const took = await honest.work(honestCalls);
+  const seconds = (performance.now() - since) / 1_000;
+  return { took, callsPerSecond: Number(await told(attacker, "stop")) / seconds };
 }
 
-async function callsOf(attacker: ChildProcess): Promise<number> {
-  const said = once(attacker, "message");
-  attacker.send("calls");
-  const [calls] = (await said) as [number];
-  return calls;
+async function secondsUntil(honest: HonestClient, usualMs: number): Promise<number> {
+  const since = performance.now();
+  const passed = () => (performance.now() - since) / 1_000;
+  while (quantile(await honest.work(10), 0.5) > usualMs && passed() < 20);
+  return passed();
+}
+
+/** What it says when it has done what it was told. */
+function told(attacker: ChildProcess, what: Attack | "stop"): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const gone = () => reject(new Error("the attacker has gone"));
+    attacker.once("exit", gone);
+    attacker.once("message", (said) => {
+      attacker.off("exit", gone);
+      resolve(said);
+    });
+    attacker.send(what);
+  });
 }
 
 async function killed(child: ChildProcess): Promise<void> {

@@ -15,7 +15,7 @@ http2.on("stream", (stream) => {
   stream.on("error", () => {});
   stream.resume();
   stream.once("end", () => {
-    if (stream.destroyed) return;
+    if (stream.destroyed || stream.closed || stream.session?.destroyed !== false) return;
     const headers = { ":status": 200, "content-type": "application/grpc", "grpc-status": "0" };
     stream.respond(headers, { endStream: true });
   });
