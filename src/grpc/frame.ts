@@ -63,7 +63,15 @@ export class FrameCutter {
         this.#needed = frameHeaderBytes;
       }
     }
+    this.#ownLast();
     return frames;
+  }
+
+  /** A chunk is a view of what one read of the socket gave, for several streams: kept for one, it keeps them all. */
+  #ownLast(): void {
+    const last = this.#pending.at(-1);
+    if (last === undefined || last.byteLength * 2 > last.buffer.byteLength) return;
+    this.#pending[this.#pending.length - 1] = new Uint8Array(last);
   }
 
   /** Whether the bytes so far end where a message ends. */

@@ -207,7 +207,9 @@ async function flood(calls: readonly Call[], callsOfConnection = 20): Promise<vo
   }
 }
 
-process.on("message", async (told: Attack | "stop") => {
+process.on("message", (told: Attack | "stop") => void obey(told));
+
+async function obey(told: Attack | "stop"): Promise<void> {
   if (told === "stop") {
     for (const end of open) end();
     open.clear();
@@ -219,5 +221,8 @@ process.on("message", async (told: Attack | "stop") => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   callsOver = 0;
   process.send?.("under way");
-});
+}
+
+// Whoever is cut off leaves nobody at work.
+process.once("disconnect", () => process.exit());
 process.send?.("ready");

@@ -96,9 +96,10 @@ async function attackRow(
     let pace = 0;
     let longestClearing = 0;
     for (let round = 0; round < rounds; round++) {
-      const watching = setInterval(async () => {
+      const look = async () => {
         most = Math.max(most, await serverMiB(farm).catch(() => 0));
-      }, 200);
+      };
+      const watching = setInterval(() => void look(), 200);
       const attacked = await underAttack(honest, attacker, { url: farm.url, kind });
       clearInterval(watching);
       ours.push(...attacked.took);

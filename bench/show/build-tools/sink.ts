@@ -32,4 +32,6 @@ const server = createServer((socket) => {
 });
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
+// Whoever is cut off leaves nobody at work.
+process.once("disconnect", () => process.exit());
 process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
