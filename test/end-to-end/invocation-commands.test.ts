@@ -43,7 +43,7 @@ test("an invocation says how it went, what failed and what it waits for", async 
   );
   expect(await lines("invocation", "large-one")).toMatch(/and \d+ more$/m);
   const detail = await grangeJson(["invocation", "recc-1", "--project", "team/app", ...at()]);
-  expect(InvocationDetail.parse(detail)).toMatchObject({ state: "silent", events: null });
+  expect(InvocationDetail.parse(detail)).toMatchObject({ state: "over", events: null });
 });
 
 test("an execution tells its command and outputs, and prints what it wrote", async () => {

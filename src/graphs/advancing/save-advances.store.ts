@@ -78,7 +78,11 @@ async function saveJobs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void
           when not c.turned then job.started_at
           when c.state = 'running' then now()
           when c.state in ('inactive', 'blocked', 'unreachable', 'ready', 'waiting', 'queued') then null
-          else job.started_at end,
+          -- What takes no longer than a moment is over before anybody says that it began.
+          else coalesce(job.started_at, (
+            select run.started_at from run
+            where run.graph_id = job.graph_id and run.job = job.name and run.number = c.runs
+              and run.served_by = 'execution')) end,
         finished_at = case
           when not c.turned then job.finished_at
           when c.state in ('succeeded', 'failed', 'cancelled', 'expired', 'coalesced') then now()
