@@ -55,7 +55,7 @@ test("a sandbox that waited for a shell that is gone is not used", async ({ skip
   const before = await places.take(true);
   process.kill(machine.shell.generation, "SIGKILL");
   await before.waiting?.process.exited.catch(() => {});
-  await expect.poll(() => machine.shell.generation).toBe(0);
+  await expect.poll(() => machine.shell.generation, { timeout: 10_000 }).toBe(0);
 
   expect(() => before.waiting?.assertReady()).toThrow("is gone");
   await machine.shell.run("true");

@@ -92,7 +92,8 @@ describe.each(places)("%s", (tool, path, written) => {
 
     expect(rotten.status === 404 || !rotten.isWhole).toBe(true);
     expect(after.status).toBe(404);
-    expect(again.status).toBe(written);
+    // The same bytes may be back before their entry is forgotten: Nx is then told that it is there.
+    expect(tool === "nx" ? [written, 409] : [written]).toContain(again.status);
     expect(healed.body.equals(unique)).toBe(true);
   });
 
