@@ -1,5 +1,5 @@
 import { Fault } from "#core/fault.ts";
-import { notAllowed, plainRules } from "./plain-rules.ts";
+import { plainRules, plainWish } from "./plain-rules.ts";
 import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
 
 /**
@@ -15,17 +15,6 @@ export const ccacheRules: ToolRules = {
     if (isFolder || !isKey) {
       throw new Fault("invalid_argument", `"${path.join("/")}" is no key of ccache's`);
     }
-    const key = path.join("/");
-    switch (method) {
-      case "GET":
-      case "HEAD":
-        return { kind: "read", key };
-      case "PUT":
-        return { kind: "write", key, attributes: {}, again: "replace" };
-      case "DELETE":
-        return { kind: "remove", key };
-      default:
-        return { kind: "answer", answer: notAllowed(method, "GET, HEAD, PUT, DELETE") };
-    }
+    return plainWish(method, path.join("/"), ["GET", "HEAD", "PUT", "DELETE"]);
   },
 };

@@ -1,4 +1,4 @@
-import type { Answer, ToolRules } from "./tool-rules.ts";
+import type { Answer, ToolRules, Wish } from "./tool-rules.ts";
 
 /** Without a charset: Nx compares the type letter by letter. So the text keeps to ASCII where we write it. */
 export function textAnswer(status: number, text: string): Answer {
@@ -20,6 +20,16 @@ export function jsonAnswer(status: number, value: unknown): Answer {
 export function notAllowed(method: string, allowed: string): Answer {
   const { headers, ...rest } = textAnswer(405, `${method} is not served here, but ${allowed} are`);
   return { ...rest, headers: { ...headers, allow: allowed } };
+}
+
+/** What a method asks of a key that may be written again, of those methods that a tool uses. */
+export function plainWish(method: string, key: string, allowed: readonly string[]): Wish {
+  if (allowed.includes(method)) {
+    if (method === "GET" || method === "HEAD") return { kind: "read", key };
+    if (method === "PUT") return { kind: "write", key, attributes: {}, again: "replace" };
+    if (method === "DELETE") return { kind: "remove", key };
+  }
+  return { kind: "answer", answer: notAllowed(method, allowed.join(", ")) };
 }
 
 /** What tools have in common that look at statuses alone. */

@@ -1,9 +1,9 @@
 import { Fault } from "#core/fault.ts";
 import { davOfFile, davOfFolder } from "./multi-status.ts";
-import { notAllowed, plainRules, textAnswer } from "./plain-rules.ts";
+import { notAllowed, plainRules, plainWish, textAnswer } from "./plain-rules.ts";
 import type { CacheRequest, Refusal, ToolRules, Wish } from "./tool-rules.ts";
 
-const methods = "GET, HEAD, PUT, DELETE, OPTIONS, PROPFIND, MKCOL";
+const methods = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PROPFIND", "MKCOL"];
 
 /**
  * WebDAV, as much of it as sccache speaks.
@@ -19,7 +19,10 @@ export const sccacheRules: ToolRules = {
   ...plainRules,
   wishOf({ method, path, isFolder, rawPath }: CacheRequest): Wish {
     if (method === "OPTIONS") {
-      return { kind: "answer", answer: { status: 200, headers: { dav: "1", allow: methods } } };
+      return {
+        kind: "answer",
+        answer: { status: 200, headers: { dav: "1", allow: methods.join(", ") } },
+      };
     }
     const key = path.join("/");
     const isKey = path.length <= 12 && path.every((part) => /^[A-Za-z0-9._-]{1,255}$/.test(part));
@@ -37,20 +40,10 @@ export const sccacheRules: ToolRules = {
     }
     if (isFolder) {
       // A folder is nothing that could be read or removed.
-      const answer = method === "DELETE" ? { status: 204 } : notAllowed(method, methods);
+      const answer = method === "DELETE" ? { status: 204 } : notAllowed(method, methods.join(", "));
       return { kind: "answer", answer };
     }
-    switch (method) {
-      case "GET":
-      case "HEAD":
-        return { kind: "read", key };
-      case "PUT":
-        return { kind: "write", key, attributes: {}, again: "replace" };
-      case "DELETE":
-        return { kind: "remove", key };
-      default:
-        return { kind: "answer", answer: notAllowed(method, methods) };
-    }
+    return plainWish(method, key, methods);
   },
   written: () => ({ status: 201 }),
   refused({ status, message }: Refusal, method: string) {
