@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
-import { afterAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { emptyDigest } from "#core/digest.ts";
@@ -15,10 +15,9 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { startFarm } from "../support/farm.ts";
 
-const farm = await startFarm({ workers: 0 });
-afterAll(() => farm.stop());
-
 test("after kill -9 of the server, a build tool goes on with the operation that it knows", async () => {
+  const farm = await startFarm({ workers: 0 });
+  onTestFinished(() => farm.stop());
   const before = new GrpcChannel({ url: farm.url });
   const blobs = remoteBlobStore(before, "");
   const put = async <S extends DescMessage>(schema: S, init: MessageInitShape<S>) => {
