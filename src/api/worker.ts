@@ -7,6 +7,9 @@ export const Worker = z.object({
   platform: z.record(z.string(), z.string()),
   sizeClass: z.number().int(),
   slots: z.number().int(),
+  /** What one slot gives an action; null: all of the machine. */
+  cpus: z.number().nullable(),
+  memoryBytes: z.number().nullable(),
   /** `lost`: its heartbeats stopped. */
   state: z.enum(["idle", "busy", "draining", "lost"]),
   facilities: z.record(z.string(), z.string()),

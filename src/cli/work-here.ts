@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
+import { parseMemorySize } from "#core/memory-size.ts";
 import { repeated, speaksToServer } from "./common-options.ts";
 import { durationMs } from "./duration-ms.ts";
 import { runService } from "./run-service.ts";
@@ -12,6 +13,9 @@ export interface WorkOptions {
   readonly data?: string;
   readonly slots?: number;
   readonly sizeClass?: number;
+  /** Null: all of the machine. */
+  readonly cpus?: number | null;
+  readonly memory?: number | null;
   readonly ca?: string;
   readonly hide?: readonly string[];
   readonly lease?: number;
@@ -35,6 +39,16 @@ export function withWorkOptions(command: Command): Command {
       "its size relative to others (GRANGE_WORKER_SIZE_CLASS)",
       wholeNumber,
     )
+    .option(
+      "--cpus <n>",
+      "CPUs that one slot gives, such as 2 or 0.5, or all (GRANGE_WORKER_CPUS; default: with a size class, an even part)",
+      cpuCount,
+    )
+    .option(
+      "--memory <size>",
+      "memory that one slot gives, such as 4G, or all (GRANGE_WORKER_MEMORY; default: with a size class, an even part)",
+      memorySize,
+    )
     .option("--ca <file>", "trust this authority for the farm's TLS, too (GRANGE_CA)")
     .option("--hide <dir>", "a directory that jobs do not see; may be repeated", repeated)
     .option(
@@ -46,6 +60,20 @@ export function withWorkOptions(command: Command): Command {
     .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info")
     .addOption(command.createOption("--settings <file>").hideHelp())
     .addOption(command.createOption("--end-with-parent").hideHelp());
+}
+
+function cpuCount(text: string): number | null {
+  if (text === "all") return null;
+  const cpus = Number(text);
+  if (Number.isFinite(cpus) && cpus > 0) return cpus;
+  throw new InvalidArgumentError("CPUs are a number such as 2 or 0.5.");
+}
+
+function memorySize(text: string): number | null {
+  if (text === "all") return null;
+  const bytes = parseMemorySize(text);
+  if (bytes !== undefined) return bytes;
+  throw new InvalidArgumentError('Memory is an amount such as "4G" or "512MiB".');
 }
 
 /** Runs a worker in this process, until it is told to stop. */
@@ -64,6 +92,8 @@ export async function workHere(options: WorkOptions, version: string): Promise<n
         ...(options.ca === undefined ? {} : { ca: readAuthorities(options.ca) }),
         ...(options.slots === undefined ? {} : { slots: options.slots }),
         ...(options.sizeClass === undefined ? {} : { sizeClass: options.sizeClass }),
+        ...(options.cpus === undefined ? {} : { cpus: options.cpus }),
+        ...(options.memory === undefined ? {} : { memoryBytes: options.memory }),
         ...(options.hide === undefined
           ? {}
           : { hiddenPaths: options.hide.map((dir) => resolve(dir)) }),

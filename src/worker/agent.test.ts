@@ -49,7 +49,16 @@ test("says what the machine offers", async () => {
     "mounts",
     "network",
     "sandbox",
+    "slots",
   ]);
+});
+
+test("says what a slot gives, and nothing where it gives all of the machine", async () => {
+  await startWorker({ cpus: 1, memoryBytes: 2 ** 30 });
+  const { cpus, memoryBytes, facilities } = await farm.until(() => farm.registered);
+
+  expect({ cpus, memoryBytes }).toEqual({ cpus: 1, memoryBytes: 2n ** 30n });
+  expect(facilities["slots"]).toContain("1 CPU, 1 GiB of memory each");
 });
 
 test("streams a log while it grows, and has it whole at the end", async () => {

@@ -1,8 +1,11 @@
 import { availableParallelism, homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { parseMemorySize } from "#core/memory-size.ts";
 import { Platform } from "#core/platform.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
+import { machineSize } from "./limits/machine-size.ts";
+import { type MachineSize, type SlotShare, slotShare } from "./limits/slot-share.ts";
 
 const gibibyte = 1024 ** 3;
 
@@ -21,6 +24,9 @@ export const WorkerConfig = z.object({
   dataDir: z.string().startsWith("/", "the data directory is an absolute path"),
   slots: z.number().int().min(1).max(1_024).default(1),
   sizeClass: z.number().int().min(1).default(1),
+  /** What one slot is to give an action; null: all of the machine. See `limits/slot-share.ts`. */
+  cpus: z.number().positive().nullish(),
+  memoryBytes: z.number().int().positive().nullish(),
   platform: Platform.default({}),
   version: z.string().default("0"),
   sandbox: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
@@ -56,9 +62,25 @@ export const WorkerConfig = z.object({
   /** How it was started. */
   transport: z.enum(["pull", "ssh"]).default("pull"),
 });
-export type WorkerConfig = z.infer<typeof WorkerConfig>;
+/** Settled: what a slot gives is a number, or absent for all of the machine. */
+export type WorkerConfig = Omit<z.infer<typeof WorkerConfig>, keyof SlotShare> & SlotShare;
 
 const Int = z.coerce.number().int();
+/** An amount, or `all`: no limit, though there is a size class. */
+function amountOrAll(parse: (text: string) => number | undefined, what: string) {
+  return z.string().transform((text, context) => {
+    if (text === "all") return null;
+    const amount = parse(text);
+    if (amount !== undefined) return amount;
+    context.addIssue(`it must be ${what}, or all`);
+    return z.NEVER;
+  });
+}
+const CpuCount = amountOrAll(
+  (text) => (Number(text) > 0 ? Number(text) : undefined),
+  "a number of CPUs such as 2 or 0.5",
+);
+const MemorySize = amountOrAll(parseMemorySize, 'an amount of memory such as "4G" or "512MiB"');
 
 const WorkerEnvironment = z.object({
   GRANGE_SERVER: z.url().default("http://127.0.0.1:8980"),
@@ -69,7 +91,9 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_NAME: z.string().default(hostname()),
   GRANGE_WORKER_DATA: z.string().default(join(homedir(), ".cache/grange/worker")),
   GRANGE_WORKER_SLOTS: Int.default(availableParallelism()),
-  GRANGE_WORKER_SIZE_CLASS: Int.default(1),
+  GRANGE_WORKER_SIZE_CLASS: Int.optional(),
+  GRANGE_WORKER_CPUS: CpuCount.optional(),
+  GRANGE_WORKER_MEMORY: MemorySize.optional(),
   /** `OSFamily=linux,ISA=x86-64`; added to what the machine says of itself. */
   GRANGE_WORKER_PLATFORM: z.string().default(""),
   GRANGE_WORKER_SANDBOX: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
@@ -85,6 +109,7 @@ const WorkerEnvironment = z.object({
 export function readWorkerConfig(
   told: Partial<z.input<typeof WorkerConfig>> = {},
   env: NodeJS.ProcessEnv = process.env,
+  machine: MachineSize = machineSize(),
 ): WorkerConfig {
   const read = WorkerEnvironment.safeParse(env);
   if (!read.success)
@@ -98,6 +123,8 @@ export function readWorkerConfig(
     dataDir: e.GRANGE_WORKER_DATA,
     slots: e.GRANGE_WORKER_SLOTS,
     sizeClass: e.GRANGE_WORKER_SIZE_CLASS,
+    cpus: e.GRANGE_WORKER_CPUS,
+    memoryBytes: e.GRANGE_WORKER_MEMORY,
     sandbox: e.GRANGE_WORKER_SANDBOX,
     storeBytes: e.GRANGE_WORKER_STORE_BYTES,
     logLimitBytes: e.GRANGE_WORKER_LOG_LIMIT_BYTES,
@@ -111,7 +138,12 @@ export function readWorkerConfig(
   });
   if (!parsed.success)
     throw new Error(`The worker's settings are wrong:\n${z.prettifyError(parsed.error)}`);
-  return parsed.data;
+  const hasClass = (told.sizeClass ?? e.GRANGE_WORKER_SIZE_CLASS) !== undefined;
+  const { cpus, memoryBytes, ...others } = parsed.data;
+  return {
+    ...others,
+    ...slotShare({ slots: others.slots, hasClass, cpus, memoryBytes }, machine),
+  };
 }
 
 /** What this machine says of itself, in the words that Bazel's users know. */

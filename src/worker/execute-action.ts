@@ -21,6 +21,8 @@ import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
 import type { InputRoot } from "./input-root/input-root.ts";
 import { LogJudge } from "./judge/log-judge.ts";
 import { judgeOutcome } from "./judge-outcome.ts";
+import type { Limits } from "./limits/limits.ts";
+import { limitsWithin, slotOf } from "./limits/slot-share.ts";
 import type { CapturedLog } from "./logs/captured-log.ts";
 import { FifoPool } from "./logs/fifo-pool.ts";
 import { publishLogs } from "./logs/publish-logs.ts";
@@ -42,6 +44,9 @@ export interface ExecutorSettings {
   readonly slots: number;
   readonly logLimitBytes: number;
   readonly killGraceMs: number;
+  /** What a slot gives; all of the machine when absent. */
+  readonly cpus?: number | undefined;
+  readonly memoryBytes?: number | undefined;
 }
 
 /** What the agent knows and decides while an action runs. */
@@ -82,7 +87,8 @@ export class ActionExecutor {
     const clearing: Clearing = { steps: [], place: undefined };
     try {
       const request = parseWork(work);
-      return await this.#executeIn({ work, request, farm, watch, metadata, clearing });
+      const limits = limitsWithin(request.limits, slotOf(this.#settings));
+      return await this.#executeIn({ work, request, limits, farm, watch, metadata, clearing });
     } catch (reason) {
       return watch.stop.aborted && watch.stop.reason === "lost"
         ? undefined
@@ -105,7 +111,10 @@ export class ActionExecutor {
     clearing.place = place;
     const { scratch, temp, home, group, waiting } = place;
     metadata.inputFetchStartTimestamp = timestampNow();
-    const limited = group.limit(request.limits);
+    const { limits } = job;
+    const cpus = limits.cpus === undefined ? undefined : this.#machine.cpus.take(limits.cpus);
+    clearing.steps.push(async () => cpus?.giveBack());
+    const limited = group.limit(cpus === undefined ? limits : { ...limits, cpuSet: cpus.cpus });
     // Waited for below; until then it is nobody's loss.
     limited.catch(() => {});
     const root = await inputRoots.make(request.inputRoot, scratch, farm);
@@ -117,7 +126,8 @@ export class ActionExecutor {
 
     const places = sandbox.placesOf({ root: root.path, temp, home });
     const environment = environmentOf(request.command, { ...places, path: this.#settings.path });
-    const { arguments: argv, workingDirectory } = request.command;
+    const { workingDirectory } = request.command;
+    const argv = [...group.before, ...request.command.arguments];
     const spawn = () => {
       const { network } = request;
       const command = { arguments: argv, environment, workingDirectory, temp, home, network };
@@ -145,6 +155,7 @@ export class ActionExecutor {
       started: watch.started,
       hear: judge === undefined ? undefined : (bytes) => judge.hear(bytes),
     });
+    cpus?.giveBack();
     clearing.steps.push(() => end.stderr.close());
     return end.stopped === "lost" ? undefined : this.#report(root, end, job, judge, fetched);
   }
@@ -182,8 +193,9 @@ export class ActionExecutor {
     metadata.outputUploadCompletedTimestamp = timestampNow();
     metadata.workerCompletedTimestamp = timestampNow();
 
-    const { timeoutMs, limits } = request;
-    const allowed = { timeoutMs, memoryBytes: limits.memoryBytes };
+    const { memoryBytes, processes } = job.limits;
+    const ownMemoryBytes = request.limits.memoryBytes;
+    const allowed = { timeoutMs: request.timeoutMs, memoryBytes, ownMemoryBytes, processes };
     const ended = judgeOutcome(end, allowed, collected.missing);
     const judged = await judge?.conclude({ ...ended, exitCode: end.exitCode });
     metadata.auxiliaryMetadata = [
@@ -217,6 +229,7 @@ export class ActionExecutor {
 interface Job {
   readonly work: Work;
   readonly request: ActionRequest;
+  readonly limits: Limits;
   readonly farm: BlobStore;
   readonly watch: ActionWatch;
   readonly metadata: ExecutedActionMetadata;

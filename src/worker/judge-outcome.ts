@@ -1,7 +1,19 @@
+import { memorySizeText } from "#core/memory-size.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { ProcessEnd } from "./run-process.ts";
 
-export type Judged = Pick<ProcessEnd, "exitCode" | "stopped" | "outOfMemory">;
+export type Judged = Pick<ProcessEnd, "exitCode" | "stopped" | "lack"> & {
+  readonly usage: Pick<ProcessEnd["usage"], "peakMemoryBytes">;
+};
+
+export interface Allowed {
+  readonly timeoutMs: number;
+  /** What held; undefined: the machine's. */
+  readonly memoryBytes: number | undefined;
+  /** What the action says of itself, which may be more than held. */
+  readonly ownMemoryBytes: number | undefined;
+  readonly processes: number;
+}
 
 export interface Verdict {
   readonly outcome: Outcome;
@@ -11,27 +23,56 @@ export interface Verdict {
 
 /** What the end of a process means, given the time and memory it had and what it left out. */
 export function judgeOutcome(
-  { exitCode, stopped, outOfMemory }: Judged,
-  allowed: { readonly timeoutMs: number; readonly memoryBytes: number | undefined },
+  { exitCode, stopped, lack, usage }: Judged,
+  allowed: Allowed,
   missing: readonly string[],
 ): Verdict {
   if (stopped === "cancelled") return { outcome: Outcome.CANCELLED, message: "it was cancelled" };
+  // Also when it hung on after the loss of a process, until its time was up.
+  if ((lack === "limit" || lack === "machine") && (exitCode !== 0 || stopped === "timed_out")) {
+    return outOfMemory(lack, usage.peakMemoryBytes, allowed);
+  }
   if (stopped === "timed_out") {
     return {
       outcome: Outcome.TIMED_OUT,
       message: `it ran longer than ${allowed.timeoutMs / 1_000} s`,
     };
   }
-  if (exitCode !== 0 && outOfMemory) {
-    const limit =
-      allowed.memoryBytes === undefined ? "the machine's" : `its ${allowed.memoryBytes} bytes of`;
-    return { outcome: Outcome.OUT_OF_MEMORY, message: `it needed more than ${limit} memory` };
+  if (exitCode !== 0) {
+    const message = lack === "processes" ? `it had more than ${allowed.processes} processes` : "";
+    return { outcome: Outcome.FAILED, message };
   }
-  if (exitCode !== 0) return { outcome: Outcome.FAILED, message: "" };
   return {
     outcome: Outcome.SUCCEEDED,
     message: missing.length === 0 ? "" : missingOutputs(missing),
   };
+}
+
+function outOfMemory(
+  lack: "limit" | "machine",
+  peakBytes: number,
+  { memoryBytes, ownMemoryBytes }: Allowed,
+): Verdict {
+  const had = `it had come to ${memorySizeText(peakBytes)}`;
+  if (memoryBytes === undefined) {
+    const message = `it ran out of the machine's memory: ${had}; let it need less, or ask for a greater size class`;
+    return { outcome: Outcome.OUT_OF_MEMORY, message };
+  }
+  const limit = memorySizeText(memoryBytes);
+  // The promise of the slot was broken, and by others: this teaches nothing about the action.
+  if (lack === "machine") {
+    const message = `the machine ran out of memory before it came to its limit of ${limit} (${had}): the machine's slots promise more than there is`;
+    return { outcome: Outcome.INFRASTRUCTURE_ERROR, message };
+  }
+  const isOwn = ownMemoryBytes !== undefined && ownMemoryBytes <= memoryBytes;
+  const more =
+    ownMemoryBytes !== undefined && !isOwn
+      ? `, of the ${memorySizeText(ownMemoryBytes)} it allows itself`
+      : "";
+  const message = isOwn
+    ? `it ran out of memory: it limits itself to ${limit}, and ${had}; raise its limit, or let it need less`
+    : `it ran out of memory: a slot here gives ${limit}${more}, and ${had}; ask for a greater size class, or let it need less`;
+  return { outcome: Outcome.OUT_OF_MEMORY, message };
 }
 
 function missingOutputs(missing: readonly string[]): string {

@@ -7,7 +7,9 @@ import { chooseInputRoots } from "./input-root/choose-input-roots.ts";
 import type { InputRoots } from "./input-root/input-root.ts";
 import { LayerCache } from "./input-root/layer-cache.ts";
 import { chooseLimiter } from "./limits/choose-limiter.ts";
+import type { CpuBook } from "./limits/cpu-book.ts";
 import type { Limiter } from "./limits/limits.ts";
+import { openSlots } from "./limits/slots.ts";
 import { LocalStore } from "./local-store.ts";
 import { ownOwner } from "./owner.ts";
 import { Patience } from "./patience.ts";
@@ -21,6 +23,8 @@ export interface Machine {
   readonly shell: HelperShell;
   readonly sandbox: Sandbox;
   readonly limiter: Limiter;
+  /** Which CPUs actions run on. */
+  readonly cpus: CpuBook;
   readonly inputRoots: InputRoots;
   readonly local: LocalStore;
   readonly layers: LayerCache;
@@ -35,7 +39,7 @@ export interface Machine {
 
 export type MachineSettings = Pick<
   WorkerConfig,
-  "dataDir" | "path" | "homeDir" | "hiddenPaths" | "sandbox"
+  "dataDir" | "path" | "homeDir" | "hiddenPaths" | "sandbox" | "slots" | "cpus" | "memoryBytes"
 >;
 
 /** Tries what the kernel grants, best first, by doing it; nothing is concluded from versions. */
@@ -49,11 +53,12 @@ export async function openMachine(
   const local = await LocalStore.open(dataDir, patience);
   const layers = await LayerCache.open(dataDir, local);
   const { shell, why: whyShell } = await chooseShell(settings.path);
+  const slots = await openSlots(settings);
   try {
     const [roots, sandbox, limits] = [
       await chooseInputRoots(shell, layers, local, runDir),
       await chooseSandbox(shell, settings, runDir),
-      await chooseLimiter(),
+      await chooseLimiter({ givesCpus: settings.cpus !== undefined, taskset: slots.taskset }),
     ];
     return {
       shell,
@@ -63,15 +68,18 @@ export async function openMachine(
       runDir,
       sandbox: sandbox.sandbox,
       limiter: limits.limiter,
+      cpus: slots.book,
       inputRoots: roots.inputRoots,
       facilities: {
         sandbox: explained(sandbox.sandbox.kind, sandbox.why),
         network: sandbox.network,
         limits: explained(`${limits.limiter.kind} (${limits.limiter.can.join(", ")})`, limits.why),
+        slots: slots.told(limits.limiter),
         inputs: explained(roots.inputRoots.kind, roots.why),
         mounts: explained(shell.kind, whyShell),
       },
       async close() {
+        slots.close();
         await shell.stop();
         await removeTree(runDir);
         // Another worker of this process may still have its own beside it.
@@ -79,6 +87,7 @@ export async function openMachine(
       },
     };
   } catch (reason) {
+    slots.close();
     await shell.stop();
     await removeTree(runDir);
     throw reason;

@@ -16,6 +16,7 @@ export async function registerWorker(
 ): Promise<{ readonly heartbeatMs: number; readonly leaseMs: number }> {
   const { farm, identity, config, facilities } = parts;
   const { platform, sizeClass, slots, version, transport, leaseMs } = config;
+  const { cpus = 0, memoryBytes = 0 } = config;
   const { workerName: name, instanceId } = identity;
   const request = create(RegisterRequestSchema, {
     name,
@@ -25,6 +26,8 @@ export async function registerWorker(
     slots,
     version,
     facilities,
+    cpus,
+    memoryBytes: BigInt(memoryBytes),
     transport,
     host: hostname(),
     ...(leaseMs === undefined ? {} : { lease: durationFromMs(leaseMs) }),

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { killQuietly } from "./limits/cgroup-files.ts";
-import type { ProcessGroup, TreeUsage } from "./limits/limits.ts";
+import type { Lack, ProcessGroup, TreeUsage } from "./limits/limits.ts";
 import { isInOwnPidNamespace } from "./limits/process-tree.ts";
 import { CapturedLog, type LogListener } from "./logs/captured-log.ts";
 import { rest } from "./resting.ts";
@@ -32,7 +32,8 @@ export interface ProcessRequest {
 export interface ProcessEnd {
   readonly exitCode: number;
   readonly stopped: StopReason | undefined;
-  readonly outOfMemory: boolean;
+  /** What the tree had too little of. */
+  readonly lack: Lack;
   readonly usage: TreeUsage;
   readonly stdout: CapturedLog;
   readonly stderr: CapturedLog;
@@ -67,8 +68,9 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     // Whatever it left running ends with it, also what has left its process group.
     await killTree(group, process.pid);
     await Promise.all([stdout.end(), stderr.end()]);
-    const [usage, outOfMemory] = await Promise.all([group.usage(), group.ranOutOfMemory()]);
-    return { exitCode, stopped, outOfMemory, usage, stdout, stderr, startedAt, endedAt };
+    const wasStopped = stopped !== undefined;
+    const [usage, lack] = await Promise.all([group.usage(), group.lack({ exitCode, wasStopped })]);
+    return { exitCode, stopped, lack, usage, stdout, stderr, startedAt, endedAt };
   } catch (reason) {
     ended.abort();
     await stopping;

@@ -71,7 +71,7 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
     startWorker(worker = {}) {
       const {
         name = `worker-${workers.length + 1}`,
-        sizeClass = 1,
+        sizeClass,
         hide = [],
         env = {},
         within = [],
@@ -85,8 +85,8 @@ export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
         worker.server ?? url,
         "--name",
         name,
-        "--size-class",
-        String(sizeClass),
+        // One without a class has all of its machine.
+        ...(sizeClass === undefined ? [] : ["--size-class", String(sizeClass)]),
         "--data",
         join(dataDir, "workers"),
         ...hide.flatMap((dir) => ["--hide", dir]),

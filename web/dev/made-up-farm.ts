@@ -69,6 +69,8 @@ export function madeUpFarm(now: Date): FakeFarm {
       platform: { OSFamily: "linux", ISA: n === 4 ? "aarch64" : "x86-64" },
       sizeClass: n === 1 ? 1 : n === 4 ? 8 : 2,
       slots: n,
+      cpus: n === 1 ? null : n,
+      memoryBytes: n === 1 ? null : n * 2 * 1024 ** 3,
       state: n === 4 ? "lost" : n === 2 ? "busy" : n === 3 ? "draining" : "idle",
       facilities,
       version: "0.1.0",

@@ -36,6 +36,10 @@ export const describeWorker: Describe = (command, program) => {
     ["one more worker for the farm on this machine", "worker --name spare"],
     ["four jobs at a time for a farm elsewhere", "worker --server http://farm:8980 --slots 4"],
     [
+      "slots of size class 2 that give 2 CPUs and 4 GiB each, and no more",
+      "worker --server http://farm:8980 --size-class 2 --slots 4 --cpus 2 --memory 4G",
+    ],
+    [
       "a worker on a machine that has nothing but Node, for a farm that it can reach",
       "worker --ssh build@attic --server http://farm:8980",
     ],

@@ -1,3 +1,5 @@
+import type { Worker } from "#api/worker.ts";
+import { memorySizeText } from "#core/memory-size.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
@@ -11,13 +13,14 @@ export const describeWorkers: Describe = (command) => {
         workers.length === 0
           ? ["There is no worker. Start one: grange worker --server URL"]
           : tableLines([
-              ["worker", "state", "host", "size", "slots", "runs", "done", "version"],
+              ["worker", "state", "host", "size", "slots", "each", "runs", "done", "version"],
               ...workers.map((worker) => [
                 worker.name,
                 worker.state,
                 worker.transport === "ssh" ? `${worker.host} (ssh)` : worker.host || "-",
                 String(worker.sizeClass),
                 String(worker.slots),
+                slotText(worker),
                 worker.running.map((each) => each.job ?? each.executionId).join(", ") || "-",
                 String(worker.finishedCount),
                 worker.version,
@@ -34,3 +37,12 @@ export const describeWorkers: Describe = (command) => {
     ],
   ]);
 };
+
+/** What a slot gives an action; nothing where it may have all of the machine. */
+function slotText({ cpus, memoryBytes }: Worker): string {
+  const parts = [
+    ...(cpus === null ? [] : [`${cpus} CPU`]),
+    ...(memoryBytes === null ? [] : [memorySizeText(memoryBytes)]),
+  ];
+  return parts.join(", ") || "-";
+}

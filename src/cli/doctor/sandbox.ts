@@ -62,6 +62,18 @@ export function sandboxChecks(): Check[] {
     },
     { name: "cgroups", run: async () => cgroups() },
     {
+      name: "CPU sets",
+      run: () =>
+        tried(
+          "taskset",
+          ["-c", String(usableCpu()), "true"],
+          "jobs can be given CPUs of their own",
+          {
+            fix: "Install util-linux: apt-get install util-linux. Without it only the cpuset controller of cgroups can",
+          },
+        ),
+    },
+    {
       name: "memory limits",
       run: async () => {
         const controllers = read("/sys/fs/cgroup/cgroup.controllers") ?? "";
@@ -74,6 +86,12 @@ export function sandboxChecks(): Check[] {
       },
     },
   ];
+}
+
+/** One that this process may run on. */
+function usableCpu(): number {
+  const status = read("/proc/self/status") ?? "";
+  return Number(/^Cpus_allowed_list:\s*(\d+)/m.exec(status)?.[1] ?? 0);
 }
 
 async function tried(

@@ -79,6 +79,8 @@ function settingsOf(
     tunnel: options.tunnel === true,
     slots: options.slots,
     sizeClass: options.sizeClass,
+    cpus: options.cpus,
+    memoryBytes: options.memory,
     leaseMs: options.lease ?? usualLeaseMs,
     once: options.once === true,
     hiddenPaths: options.hide ?? [],

@@ -9,6 +9,8 @@ export const WorkerSettings = z.object({
   tunnel: z.boolean(),
   slots: z.number().int().min(1).optional(),
   sizeClass: z.number().int().min(1).optional(),
+  cpus: z.number().positive().nullish(),
+  memoryBytes: z.number().int().positive().nullish(),
   leaseMs: z.number().int().positive(),
   once: z.boolean(),
   hiddenPaths: z.array(z.string()),

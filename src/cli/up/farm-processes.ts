@@ -56,7 +56,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
     },
     first,
   );
-  const supervised: Supervised[] = workers.map(({ name, sizeClass, slots }) =>
+  const supervised: Supervised[] = workers.map(({ name, sizeClass, slots, cpus, memoryBytes }) =>
     supervise({
       start: () =>
         startChild(
@@ -68,6 +68,8 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
               name,
               "size-class": sizeClass,
               slots,
+              cpus,
+              memory: memoryBytes === "all" ? "all" : `${memoryBytes}B`,
               data: join(dataDir, "worker"),
               hide: dataDir,
               ...(ca === undefined ? {} : { ca }),

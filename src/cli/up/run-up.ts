@@ -1,4 +1,4 @@
-import { availableParallelism, hostname } from "node:os";
+import { availableParallelism, hostname, totalmem } from "node:os";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { apiClient } from "../api/api-client.ts";
 import type { Program } from "../command-list.ts";
@@ -61,7 +61,7 @@ async function runFarm(
     process.exit(exitCodes.failed);
   });
   const workers = localWorkers(
-    { hostname: hostname(), cores: availableParallelism() },
+    { hostname: hostname(), cores: availableParallelism(), memoryBytes: usableMemory() },
     options.workers,
   );
   // Whoever signed it, the server is our own; unless somebody said whom to trust.
@@ -111,6 +111,11 @@ async function runFarm(
     await farm.stop();
     signals.forget();
   }
+}
+
+/** Of a container that is given a part of a machine, that part; 0 stands for all. */
+function usableMemory(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }
 
 function untilAsked({ asked }: StopSignals): Promise<void> {

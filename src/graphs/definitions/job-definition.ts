@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { JobKind } from "#api/graph.ts";
+import { parseMemorySize } from "#core/memory-size.ts";
 import { parseDuration } from "./duration.ts";
 import { JobName } from "./job-name.ts";
 import { kindShape, problemsOfKind } from "./kind-keys.ts";
-import { parseMemorySize } from "./memory-size.ts";
 import { NeededEnd } from "./need-condition.ts";
 import { oneOrMany } from "./one-or-many.ts";
 import { Errors, Failure, problemsOfOutcomeKeys, Success } from "./outcome-keys.ts";

@@ -55,8 +55,11 @@ function below(mountPoint: string, root: string, path: string): string {
 /** A shell that joins the groups by itself before it becomes the command: not a moment outside. */
 export function inCgroups(directories: readonly string[], argv: readonly string[]): string[] {
   const join = directories.map((directory) => `echo 0 >${quoteForShell(directory)}/cgroup.procs`);
-  return ["sh", "-c", `${join.join(" && ")} && exec "$@"`, "sh", ...argv];
+  return ["sh", "-c", `${firstToEnd}; ${join.join(" && ")} && exec "$@"`, "sh", ...argv];
 }
+
+/** Should the machine itself run out of memory, the kernel takes it from jobs, not from the farm. */
+export const firstToEnd = "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :";
 
 /**
  * The text of a file that no disk stands behind; empty when it is not there.
@@ -64,7 +67,7 @@ export function inCgroups(directories: readonly string[], argv: readonly string[
  * Read synchronously: it takes some 20 µs, and on a busy machine a round trip to the thread pool
  * takes milliseconds, of which the end of each job would wait for several.
  */
-function textIn(file: string): string {
+export function textIn(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
@@ -85,19 +88,19 @@ export async function pidsIn(cgroup: string): Promise<number[]> {
   return text.split("\n").filter(Boolean).map(Number);
 }
 
-export async function numberIn(file: string): Promise<number> {
+export function numberIn(file: string): number {
   return Number(textIn(file).trim()) || 0;
 }
 
 /** The value behind a key in a file of `key value` lines; 0 when it is not there. */
-export async function valueIn(file: string, key: string): Promise<number> {
+export function valueIn(file: string, key: string): number {
   const text = textIn(file);
   const line = text.split("\n").find((candidate) => candidate.startsWith(`${key} `));
   return Number(line?.slice(key.length + 1)) || 0;
 }
 
 /** All values of a file of `key value` lines. */
-export async function valuesIn(file: string): Promise<ReadonlyMap<string, number>> {
+export function valuesIn(file: string): ReadonlyMap<string, number> {
   const text = textIn(file);
   return new Map(
     text.split("\n").map((line): [string, number] => {
@@ -108,7 +111,7 @@ export async function valuesIn(file: string): Promise<ReadonlyMap<string, number
 }
 
 /** Sums a key over all devices of an `io.stat`: `8:0 rbytes=1 wbytes=2 …`. */
-export async function sumOfDevices(file: string, key: string): Promise<number> {
+export function sumOfDevices(file: string, key: string): number {
   const text = textIn(file);
   return [...text.matchAll(new RegExp(`\\b${key}=(\\d+)`, "g"))].reduce(
     (sum, [, value]) => sum + Number(value),

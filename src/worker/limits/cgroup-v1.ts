@@ -8,13 +8,26 @@ import {
   numberIn,
   pidsIn,
   removeCgroup,
+  textIn,
   valueIn,
   valuesIn,
 } from "./cgroup-files.ts";
-import { type Limiter, type Limits, type ProcessGroup, pagesIn } from "./limits.ts";
+import { cpuListText } from "./cpu-list.ts";
+import { GroupWatch } from "./group-watch.ts";
+import type { MemorySample } from "./held-peak.ts";
+import { lackOfMemory } from "./lack-of-memory.ts";
+import {
+  type Limiter,
+  type LimiterSettings,
+  type Limits,
+  onCpus,
+  type ProcessGroup,
+  pagesIn,
+  quotaOf,
+} from "./limits.ts";
 
 /** Those that we use. `memory` and `cpuacct` measure, and are a must. */
-const controllers = ["memory", "cpuacct", "cpu", "pids"] as const;
+const controllers = ["memory", "cpuacct", "cpu", "pids", "cpuset"] as const;
 type Controller = (typeof controllers)[number];
 
 const cpuPeriodUs = 100_000;
@@ -24,9 +37,14 @@ const cpuPeriodUs = 100_000;
  *
  * A v2 hierarchy beside them, though without controllers, lends its `cgroup.kill`.
  */
-export async function cgroupV1Limiter(mounts: CgroupMounts): Promise<Limiter> {
+export async function cgroupV1Limiter(
+  mounts: CgroupMounts,
+  settings: LimiterSettings,
+): Promise<Limiter> {
   const at = new Map<Controller, string>();
   for (const controller of controllers) {
+    // Each hierarchy costs something at every start, and this one is of use to those with CPUs of their own.
+    if (controller === "cpuset" && !settings.givesCpus) continue;
     const directory = mounts.v1.get(controller);
     if (directory && (await isWritable(directory))) at.set(controller, directory);
   }
@@ -37,6 +55,7 @@ export async function cgroupV1Limiter(mounts: CgroupMounts): Promise<Limiter> {
     can: [
       "memory",
       ...(at.has("cpu") ? (["cpus"] as const) : []),
+      ...(at.has("cpuset") || settings.taskset !== undefined ? (["CPU sets"] as const) : []),
       ...(at.has("pids") ? (["processes"] as const) : []),
       "kill",
     ],
@@ -46,13 +65,20 @@ export async function cgroupV1Limiter(mounts: CgroupMounts): Promise<Limiter> {
       const unified = v2 && join(v2, name);
       const all = [...new Set([...groups.values(), ...(unified ? [unified] : [])])];
       await Promise.all(all.map((directory) => mkdir(directory, { recursive: true })));
-      return processGroup(groups, unified, all);
+      const [sets, above] = [groups.get("cpuset"), at.get("cpuset")];
+      // Nobody may join a set of nothing, which is what a new one is.
+      if (sets !== undefined && above !== undefined) {
+        for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+          writeFileSync(join(sets, file), textIn(join(above, file)).trim());
+        }
+      }
+      return processGroup(groups, unified, all, settings);
     },
   };
 }
 
-async function setLimits(groups: ReadonlyMap<Controller, string>, limits: Limits): Promise<void> {
-  const set = (controller: Controller, file: string, value: number) => {
+function setLimits(groups: ReadonlyMap<Controller, string>, limits: Limits): void {
+  const set = (controller: Controller, file: string, value: number | string) => {
     const directory = groups.get(controller);
     if (directory !== undefined) writeFileSync(join(directory, file), `${value}`);
   };
@@ -65,9 +91,11 @@ async function setLimits(groups: ReadonlyMap<Controller, string>, limits: Limits
       // Then the first limit is all there is.
     }
   }
-  if (limits.cpus !== undefined) {
+  if (limits.cpuSet !== undefined) set("cpuset", "cpuset.cpus", cpuListText(limits.cpuSet));
+  const quota = quotaOf(limits, groups.has("cpuset"));
+  if (quota !== undefined) {
     set("cpu", "cpu.cfs_period_us", cpuPeriodUs);
-    set("cpu", "cpu.cfs_quota_us", Math.max(1_000, Math.round(limits.cpus * cpuPeriodUs)));
+    set("cpu", "cpu.cfs_quota_us", Math.max(1_000, Math.round(quota * cpuPeriodUs)));
   }
   set("pids", "pids.max", limits.processes);
 }
@@ -76,37 +104,64 @@ function processGroup(
   groups: ReadonlyMap<Controller, string>,
   unified: string | undefined,
   all: readonly string[],
+  { taskset }: LimiterSettings,
 ): ProcessGroup {
   const memory = groups.get("memory") ?? "";
   const cpu = groups.get("cpuacct") ?? "";
+  const kill = () => killAllIn(memory, unified && join(unified, "cgroup.kill"));
+  const kills = () => valueIn(join(memory, "memory.oom_control"), "oom_kill");
+  const kernelPeak = () => numberIn(join(memory, "memory.max_usage_in_bytes"));
+  const watch = new GroupWatch({ sample: () => sampleOf(memory), kills, kill });
+  let limitBytes: number | undefined;
+  let before: readonly string[] = [];
   return {
-    limit: (limits) => setLimits(groups, limits),
+    async limit(limits) {
+      limitBytes = limits.memoryBytes;
+      setLimits(groups, limits);
+      if (!groups.has("cpuset")) before = onCpus(taskset, limits.cpuSet);
+    },
+    get before() {
+      return before;
+    },
     // The memory group is the list of members: what is moved there was born there.
     commandLine: (argv) => inCgroups(all, argv),
-    began: () => {},
+    began: () => watch.begin(),
     members: () => pidsIn(memory),
-    kill: () => killAllIn(memory, unified && join(unified, "cgroup.kill")),
+    kill,
     async usage() {
-      const [user, system, peak, memoryStat] = await Promise.all([
-        numberIn(join(cpu, "cpuacct.usage_user")),
-        numberIn(join(cpu, "cpuacct.usage_sys")),
-        numberIn(join(memory, "memory.max_usage_in_bytes")),
-        valuesIn(join(memory, "memory.stat")),
-      ]);
       return {
-        userMs: user / 1e6,
-        systemMs: system / 1e6,
-        peakMemoryBytes: peak,
-        ...pagesIn(memoryStat),
+        userMs: numberIn(join(cpu, "cpuacct.usage_user")) / 1e6,
+        systemMs: numberIn(join(cpu, "cpuacct.usage_sys")) / 1e6,
+        peakMemoryBytes: watch.peakBytes(kernelPeak()),
+        ...pagesIn(valuesIn(join(memory, "memory.stat"))),
         readBytes: 0,
         writtenBytes: 0,
         measuredBy: "cgroup-v1",
       };
     },
-    ranOutOfMemory: async () => (await valueIn(join(memory, "memory.oom_control"), "oom_kill")) > 0,
+    lack: async (end) =>
+      lackOfMemory({
+        ...end,
+        kills: kills(),
+        killsOnMachine: 0,
+        endedByWatch: false,
+        peakBytes: kernelPeak(),
+        limitBytes,
+        machineBytes: Infinity,
+      }),
     close: async () => {
+      watch.end();
       await Promise.all(all.map(removeCgroup));
     },
+  };
+}
+
+function sampleOf(memory: string): MemorySample {
+  const stat = valuesIn(join(memory, "memory.stat"));
+  const of = (key: string) => stat.get(`total_${key}`) ?? 0;
+  return {
+    chargedBytes: numberIn(join(memory, "memory.usage_in_bytes")),
+    heldBytes: of("rss") + of("shmem") + of("swap"),
   };
 }
 

@@ -12,9 +12,21 @@ import {
   valueIn,
   valuesIn,
 } from "./cgroup-files.ts";
-import { type Limiter, type Limits, type ProcessGroup, pagesIn } from "./limits.ts";
+import { cpuListText } from "./cpu-list.ts";
+import { GroupWatch } from "./group-watch.ts";
+import type { MemorySample } from "./held-peak.ts";
+import { lackOfMemory } from "./lack-of-memory.ts";
+import {
+  type Limiter,
+  type LimiterSettings,
+  type Limits,
+  onCpus,
+  type ProcessGroup,
+  pagesIn,
+  quotaOf,
+} from "./limits.ts";
 
-const wanted = ["memory", "cpu", "pids"] as const;
+const wanted = ["memory", "cpu", "pids", "cpuset"] as const;
 type Controller = (typeof wanted)[number];
 
 /** How far up we look for a place. In a user's systemd session it is one or two. */
@@ -23,20 +35,26 @@ const furthestUp = 4;
 const cpuPeriodUs = 100_000;
 
 /** Limits by control groups v2. Throws, with the reason, where they cannot be had. */
-export async function cgroupV2Limiter(mounts: CgroupMounts): Promise<Limiter> {
+export async function cgroupV2Limiter(
+  mounts: CgroupMounts,
+  settings: LimiterSettings,
+): Promise<Limiter> {
   const { parent, controllers } = await findParent(mounts.v2);
   return {
     kind: "cgroup-v2",
     can: [
       "memory",
       ...(controllers.has("cpu") ? (["cpus"] as const) : []),
+      ...(controllers.has("cpuset") || settings.taskset !== undefined
+        ? (["CPU sets"] as const)
+        : []),
       ...(controllers.has("pids") ? (["processes"] as const) : []),
       "kill",
     ],
     async open({ name }) {
       const directory = join(parent, name);
       await mkdir(directory, { recursive: true });
-      return processGroup(directory, controllers);
+      return processGroup(directory, controllers, settings);
     },
   };
 }
@@ -56,8 +74,10 @@ async function findParent(
     const offered = await words(join(at, "cgroup.controllers"));
     const usable = wanted.filter((controller) => offered.has(controller));
     if (usable.includes("memory")) {
-      const enable = usable.map((controller) => `+${controller}`).join(" ");
-      await writeFile(join(at, "cgroup.subtree_control"), enable).catch(() => {});
+      // One by one: a kernel that refuses one of several refuses all.
+      for (const controller of usable) {
+        await writeFile(join(at, "cgroup.subtree_control"), `+${controller}`).catch(() => {});
+      }
       const enabled = await words(join(at, "cgroup.subtree_control"));
       const mayMove = await isWritable(join(at, "cgroup.procs"));
       if (enabled.has("memory") && mayMove && (await canHold(at))) {
@@ -80,56 +100,109 @@ async function canHold(directory: string): Promise<boolean> {
   return made;
 }
 
-async function setLimits(
-  directory: string,
-  controllers: ReadonlySet<Controller>,
+/** What to write into which file of a group; a kernel that lacks an optional one does without. */
+export function settingsOf(
   limits: Limits,
-): Promise<void> {
-  const set = (file: string, value: string) => writeFileSync(join(directory, file), value);
-  if (limits.memoryBytes !== undefined) {
-    set("memory.max", `${limits.memoryBytes}`);
-    try {
-      set("memory.swap.max", "0");
-    } catch {
-      // Not every kernel counts swap.
-    }
-  }
-  if (limits.cpus !== undefined && controllers.has("cpu")) {
-    const quota = Math.max(1_000, Math.round(limits.cpus * cpuPeriodUs));
-    set("cpu.max", `${quota} ${cpuPeriodUs}`);
-  }
-  if (controllers.has("pids")) set("pids.max", `${limits.processes}`);
+  controllers: ReadonlySet<string>,
+): { readonly file: string; readonly text: string; readonly optional: boolean }[] {
+  const must = (file: string, text: string) => ({ file, text, optional: false });
+  const may = (file: string, text: string) => ({ file, text, optional: true });
+  const { memoryBytes, cpuSet, processes } = limits;
+  const quota = controllers.has("cpu")
+    ? quotaOf(limits, controllers.has("cpuset") && cpuSet !== undefined)
+    : undefined;
+  return [
+    ...(memoryBytes === undefined
+      ? []
+      : [
+          must("memory.max", `${memoryBytes}`),
+          may("memory.swap.max", "0"),
+          // A tree that lost one of its processes may wait for it for ever.
+          may("memory.oom.group", "1"),
+        ]),
+    ...(controllers.has("cpuset") && cpuSet !== undefined
+      ? [must("cpuset.cpus", cpuListText(cpuSet))]
+      : []),
+    ...(quota === undefined
+      ? []
+      : [must("cpu.max", `${Math.max(1_000, Math.round(quota * cpuPeriodUs))} ${cpuPeriodUs}`)]),
+    ...(controllers.has("pids") ? [must("pids.max", `${processes}`)] : []),
+  ];
 }
 
-function processGroup(directory: string, controllers: ReadonlySet<Controller>): ProcessGroup {
+function setLimits(directory: string, controllers: ReadonlySet<string>, limits: Limits): void {
+  for (const { file, text, optional } of settingsOf(limits, controllers)) {
+    try {
+      writeFileSync(join(directory, file), text);
+    } catch (reason) {
+      if (!optional) throw reason;
+    }
+  }
+}
+
+function processGroup(
+  directory: string,
+  controllers: ReadonlySet<Controller>,
+  { taskset }: LimiterSettings,
+): ProcessGroup {
   const file = (name: string) => join(directory, name);
+  const kill = () => killAllIn(directory, file("cgroup.kill"));
+  const kills = () => valueIn(file("memory.events"), "oom_kill");
+  // Linux 5.19 has it.
+  const kernelPeak = () => numberIn(file("memory.peak"));
+  const sample = () => sampleOf(valuesIn(file("memory.stat")), numberIn(file("memory.current")));
+  const watch = new GroupWatch({ sample, kills, kill });
+  let limitBytes: number | undefined;
+  let before: readonly string[] = [];
   return {
-    limit: (limits) => setLimits(directory, controllers, limits),
+    async limit(limits) {
+      limitBytes = limits.memoryBytes;
+      setLimits(directory, controllers, limits);
+      if (!controllers.has("cpuset")) before = onCpus(taskset, limits.cpuSet);
+    },
+    get before() {
+      return before;
+    },
     commandLine: (argv) => inCgroups([directory], argv),
-    began: () => {},
+    began: () => watch.begin(),
     members: () => pidsIn(directory),
-    kill: () => killAllIn(directory, file("cgroup.kill")),
+    kill,
     async usage() {
-      const [cpu, peak, memoryStat, readBytes, writtenBytes] = await Promise.all([
-        valuesIn(file("cpu.stat")),
-        numberIn(file("memory.peak")),
-        valuesIn(file("memory.stat")),
-        sumOfDevices(file("io.stat"), "rbytes"),
-        sumOfDevices(file("io.stat"), "wbytes"),
-      ]);
+      const cpu = valuesIn(file("cpu.stat"));
       return {
         userMs: (cpu.get("user_usec") ?? 0) / 1e3,
         systemMs: (cpu.get("system_usec") ?? 0) / 1e3,
-        peakMemoryBytes: peak,
-        ...pagesIn(memoryStat),
-        readBytes,
-        writtenBytes,
+        peakMemoryBytes: watch.peakBytes(kernelPeak()),
+        ...pagesIn(valuesIn(file("memory.stat"))),
+        readBytes: sumOfDevices(file("io.stat"), "rbytes"),
+        writtenBytes: sumOfDevices(file("io.stat"), "wbytes"),
         measuredBy: "cgroup-v2",
       };
     },
-    ranOutOfMemory: async () => (await valueIn(file("memory.events"), "oom_kill")) > 0,
-    close: () => removeCgroup(directory),
+    lack: async (end) => {
+      // That the group came to its limit is said apart from the machine's having no more.
+      const cameToLimit = valueIn(file("memory.events"), "oom") > 0;
+      return lackOfMemory({
+        ...end,
+        kills: kills(),
+        killsOnMachine: 0,
+        endedByWatch: false,
+        peakBytes: cameToLimit ? (limitBytes ?? 0) : kernelPeak(),
+        limitBytes,
+        machineBytes: Infinity,
+      });
+    },
+    close: () => {
+      watch.end();
+      return removeCgroup(directory);
+    },
   };
+}
+
+/** From the text of a `memory.stat`, and `memory.current`. */
+export function sampleOf(stat: ReadonlyMap<string, number>, chargedBytes: number): MemorySample {
+  const held = ["anon", "shmem", "kernel_stack", "pagetables", "slab_unreclaimable", "sock"];
+  return { chargedBytes, heldBytes: held.reduce((sum, key) => sum + (stat.get(key) ?? 0), 0) };
 }
 
 async function words(path: string): Promise<Set<string>> {

@@ -2,11 +2,13 @@ import { messageOf } from "#core/fault.ts";
 import { findCgroups } from "./cgroup-files.ts";
 import { cgroupV1Limiter } from "./cgroup-v1.ts";
 import { cgroupV2Limiter } from "./cgroup-v2.ts";
-import type { Limiter } from "./limits.ts";
+import type { Limiter, LimiterSettings } from "./limits.ts";
 import { procLimiter } from "./proc-limiter.ts";
 
 /** The best limiter that this machine grants, and why no better one. */
-export async function chooseLimiter(): Promise<{ limiter: Limiter; why: string }> {
+export async function chooseLimiter(
+  settings: LimiterSettings,
+): Promise<{ limiter: Limiter; why: string }> {
   const mounts = findCgroups();
   const refused: string[] = [];
   for (const [name, open] of [
@@ -14,10 +16,10 @@ export async function chooseLimiter(): Promise<{ limiter: Limiter; why: string }
     ["cgroup v1", cgroupV1Limiter],
   ] as const) {
     try {
-      return { limiter: await open(mounts), why: refused.join("; ") };
+      return { limiter: await open(mounts, settings), why: refused.join("; ") };
     } catch (reason) {
       refused.push(`${name}: ${messageOf(reason)}`);
     }
   }
-  return { limiter: procLimiter(), why: refused.join("; ") };
+  return { limiter: procLimiter(settings), why: refused.join("; ") };
 }

@@ -1,10 +1,25 @@
+import { cpuListText } from "./cpu-list.ts";
+import type { LackOfMemory } from "./lack-of-memory.ts";
+
 /** What one job may use. */
 export interface Limits {
   /** Unset: no limit. */
   readonly memoryBytes?: number;
   /** In cores; fractions are shares of time. Unset: no limit. */
   readonly cpus?: number;
+  /** Those that it runs on, and counts; as many as `cpus` asks for. Unset: any. */
+  readonly cpuSet?: readonly number[];
   readonly processes: number;
+}
+
+/** What a job had too little of; undefined: nothing that is known. */
+export type Lack = LackOfMemory | "processes" | undefined;
+
+/** How the process of a group ended. */
+export interface GroupEnd {
+  readonly exitCode: number;
+  /** We ended it, for time or since we were told to. */
+  readonly wasStopped: boolean;
 }
 
 /** What a whole process tree used. */
@@ -25,8 +40,16 @@ export interface TreeUsage {
 export interface Limiter {
   readonly kind: "cgroup-v2" | "cgroup-v1" | "proc";
   /** What it can do, for people. */
-  readonly can: readonly ("memory" | "cpus" | "processes" | "kill")[];
+  readonly can: readonly ("memory" | "cpus" | "CPU sets" | "processes" | "kill")[];
   open(place: GroupPlace): Promise<ProcessGroup>;
+}
+
+/** What a limiter is to be good for. */
+export interface LimiterSettings {
+  /** Whether the worker's slots give CPUs. */
+  readonly givesCpus: boolean;
+  /** The program of util-linux, by its path; undefined where there is none. */
+  readonly taskset: string | undefined;
 }
 
 /** Whose processes a group is for. */
@@ -43,6 +66,8 @@ export interface GroupPlace {
 export interface ProcessGroup {
   /** Holds the group to limits, before it does anything that needs them. */
   limit(limits: Limits): Promise<void>;
+  /** What to write before the job's own command, once it is limited. */
+  readonly before: readonly string[];
   /** The command line that runs another one in the group. */
   commandLine(argv: readonly string[]): string[];
   /** Told once the process is there. */
@@ -52,8 +77,8 @@ export interface ProcessGroup {
   /** Ends every process in the group with SIGKILL; resolves when it is empty. */
   kill(): Promise<void>;
   usage(): Promise<TreeUsage>;
-  /** Whether the kernel, or we for it, ended a process for want of memory. */
-  ranOutOfMemory(): Promise<boolean>;
+  /** What it was ended for, by the kernel or by us, or failed for want of. */
+  lack(end: GroupEnd): Promise<Lack>;
   /** Removes the group; nothing may be in it. */
   close(): Promise<void>;
 }
@@ -64,4 +89,24 @@ export function pagesIn(
 ): Pick<TreeUsage, "pageReclaims" | "pageFaults"> {
   const pageFaults = memoryStat.get("pgmajfault") ?? 0;
   return { pageReclaims: Math.max(0, (memoryStat.get("pgfault") ?? 0) - pageFaults), pageFaults };
+}
+
+/**
+ * The share of time to hold a group to; undefined when its CPUs alone do. A quota on top of them would now
+ * and then stop for a moment what is not over it: the kernel counts in slices.
+ */
+export function quotaOf({ cpus, cpuSet }: Limits, holdsSet: boolean): number | undefined {
+  return holdsSet && cpuSet?.length === cpus ? undefined : cpus;
+}
+
+/**
+ * A command that runs another one on some CPUs, where no control group does it. Sets of CPUs are inherited;
+ * unlike a group's, a program may widen its own.
+ */
+export function onCpus(
+  taskset: string | undefined,
+  cpuSet: readonly number[] | undefined,
+): readonly string[] {
+  if (taskset === undefined || cpuSet === undefined || cpuSet.length === 0) return [];
+  return [taskset, "-c", cpuListText(cpuSet)];
 }

@@ -2,86 +2,126 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startTimeOf } from "../owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
-import { killQuietly } from "./cgroup-files.ts";
-import type { GroupPlace, Limiter, ProcessGroup } from "./limits.ts";
-import { descendantsOf, listProcesses, processesMarked, ticksPerSecond } from "./process-tree.ts";
-
-const lookEveryMs = 100;
+import { firstToEnd, killQuietly } from "./cgroup-files.ts";
+import { lackOfMemory } from "./lack-of-memory.ts";
+import {
+  type GroupPlace,
+  type Limiter,
+  type LimiterSettings,
+  onCpus,
+  type ProcessGroup,
+} from "./limits.ts";
+import { machineSize } from "./machine-size.ts";
+import { nextLookMs } from "./memory-pace.ts";
+import { killsOnMachine } from "./process-memory.ts";
+import { processesMarked, ticksPerSecond } from "./process-tree.ts";
+import { TreeLook } from "./tree-look.ts";
+import { memoryOfTree } from "./tree-memory.ts";
 
 /**
- * Limits without control groups: we look at /proc ten times a second.
+ * Limits without control groups: we look at /proc, the more often the nearer a tree is to its memory.
  *
- * A tree over its memory is ended by us, a little late. CPU time is the larger of
- * what the shell's `times` counted of all that was waited for, and what we saw
+ * A tree over its memory is ended by us, a little late. No rlimit does it: those of address space and
+ * data count what a JVM, Go, V8 or a sanitizer sets aside and never touches, and each process alone.
+ * CPU time is the larger of what the shell's `times` counted of all that was waited for, and what we saw
  * process by process: a sandbox may end without waiting for its last one. Processes that left the
  * tree are known by having been seen in it, or by their environment.
  */
-export function procLimiter(): Limiter {
+export function procLimiter(settings: LimiterSettings): Limiter {
   return {
     kind: "proc",
-    can: ["memory", "kill"],
-    open: async (place) => watchedTree(place),
+    can: ["memory", ...(settings.taskset === undefined ? [] : (["CPU sets"] as const)), "kill"],
+    open: async (place) => watchedTree(place, settings),
   };
 }
 
-function watchedTree({ scratch, inNamespace }: GroupPlace): ProcessGroup {
-  let memoryBytes = Infinity;
+function watchedTree(
+  { scratch, inNamespace }: GroupPlace,
+  settings: LimiterSettings,
+): ProcessGroup {
+  let limitBytes = Infinity;
+  let mostProcesses = Infinity;
+  let before: readonly string[] = [];
   const timesFile = join(scratch, "times");
-  const seen = new Map<number, string>();
   const ticks = new Map<string, { readonly user: number; readonly system: number }>();
   let root = 0;
+  let tree = new TreeLook(root);
   let peak = 0;
-  let killedForMemory = false;
-  let looking = Promise.resolve();
+  let endedFor: "memory" | "processes" | undefined;
+  let killsBefore = 0;
+  let beganAt = 0;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
 
-  const look = async () => {
-    const tree = descendantsOf(root, await listProcesses());
-    for (const { pid, startTime, userTicks, systemTicks } of tree) {
-      seen.set(pid, startTime);
+  const look = () => {
+    const members = tree.look();
+    for (const { pid, startTime, userTicks, systemTicks } of members) {
       ticks.set(`${pid} ${startTime}`, { user: userTicks, system: systemTicks });
     }
-    const resident = tree.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
-    peak = Math.max(peak, resident);
-    if (resident <= memoryBytes) return;
-    killedForMemory = true;
-    await kill();
+    const pids = members.map(({ pid }) => pid);
+    const held = memoryOfTree(pids, { hasOwnFiles: inNamespace, limitBytes });
+    peak = Math.max(peak, held);
+    if (held > limitBytes) endedFor ??= "memory";
+    else if (members.length > mostProcesses) endedFor ??= "processes";
+    return { held, isCrowded: members.length > mostProcesses / 4 };
   };
-  const alive = () => [...seen].filter(([pid, since]) => startTimeOf(pid) === since);
+  const lookAndGoOn = () => {
+    if (isClosed) return;
+    const startedAt = performance.now();
+    const { held, isCrowded } = look();
+    if (endedFor !== undefined) {
+      void kill().catch(() => {});
+      return;
+    }
+    const lookCostMs = performance.now() - startedAt;
+    // What is soon over is looked at soon, for its peak and its time.
+    const soonMs = Math.max(5, performance.now() - beganAt);
+    timer = setTimeout(
+      lookAndGoOn,
+      Math.min(soonMs, nextLookMs({ heldBytes: held, limitBytes, lookCostMs, isCrowded })),
+    );
+  };
   const kill = async () => {
     if (root !== 0) killQuietly(-root);
     // The sandbox was in that process group, and its namespace goes with it.
     if (inNamespace) return;
+    const marked = new Map<number, string>();
     for (let round = 0; round < 5; round++) {
-      for (const { pid, startTime } of descendantsOf(root, await listProcesses())) {
-        seen.set(pid, startTime);
-      }
-      for (const pid of await processesMarked(scratch)) seen.set(pid, startTimeOf(pid) ?? "");
-      const left = alive();
+      tree.look();
+      for (const pid of await processesMarked(scratch)) marked.set(pid, startTimeOf(pid) ?? "");
+      const left = [...tree.seen, ...marked].filter(([pid, since]) => startTimeOf(pid) === since);
       if (left.length === 0) return;
       for (const [pid] of left) killQuietly(pid);
     }
   };
-  let timer: NodeJS.Timeout | undefined;
 
   return {
     async limit(limits) {
-      memoryBytes = limits.memoryBytes ?? Infinity;
+      limitBytes = limits.memoryBytes ?? Infinity;
+      mostProcesses = limits.processes;
+      before = onCpus(settings.taskset, limits.cpuSet);
+    },
+    get before() {
+      return before;
     },
     commandLine(argv) {
-      const script = `"$@"; c=$?; times >${quoteForShell(timesFile)}; exit $c`;
+      const script = `${firstToEnd}; "$@"; c=$?; times >${quoteForShell(timesFile)}; exit $c`;
       return ["sh", "-c", script, "sh", ...argv];
     },
     began(pid) {
       root = pid;
-      looking = look().catch(() => {});
-      timer = setInterval(() => {
-        looking = looking.then(look).catch(() => {});
-      }, lookEveryMs);
+      tree = new TreeLook(pid);
+      killsBefore = killsOnMachine();
+      beganAt = performance.now();
+      lookAndGoOn();
     },
-    members: async () =>
-      descendantsOf(root, await listProcesses())
+    members: async () => {
+      look();
+      return tree
+        .look()
         .map(({ pid }) => pid)
-        .filter((pid) => pid !== root),
+        .filter((pid) => pid !== root);
+    },
     kill,
     async usage() {
       const [, children = ""] = (await readFile(timesFile, "utf8").catch(() => "")).split("\n");
@@ -99,10 +139,21 @@ function watchedTree({ scratch, inNamespace }: GroupPlace): ProcessGroup {
         measuredBy: "proc",
       };
     },
-    ranOutOfMemory: async () => killedForMemory,
+    async lack(end) {
+      if (endedFor === "processes") return "processes";
+      return lackOfMemory({
+        ...end,
+        kills: undefined,
+        killsOnMachine: killsOnMachine() - killsBefore,
+        endedByWatch: endedFor === "memory",
+        peakBytes: peak,
+        limitBytes: limitBytes === Infinity ? undefined : limitBytes,
+        machineBytes: machineSize().memoryBytes,
+      });
+    },
     async close() {
-      clearInterval(timer);
-      await looking;
+      isClosed = true;
+      clearTimeout(timer);
     },
   };
 }

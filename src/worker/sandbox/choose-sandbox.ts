@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { HelperShell } from "../helper-shell.ts";
+import { cpusFor } from "../limits/choose-cpus.ts";
 import { toolPath } from "../tool-path.ts";
 import { bubblewrapSandbox } from "./bubblewrap.ts";
 import { hostView, standInFiles } from "./host-view.ts";
@@ -19,6 +20,8 @@ export interface SandboxSettings {
   readonly homeDir: string;
   readonly hiddenPaths: readonly string[];
   readonly sandbox: "auto" | Sandbox["kind"];
+  /** What a slot gives; absent: all of the machine's. */
+  readonly cpus?: number | undefined;
 }
 
 export interface ChosenSandbox {
@@ -53,7 +56,7 @@ async function candidates(settings: SandboxSettings, runDir: string): Promise<[s
   const newRoot = join(runDir, "new-root");
   await mkdir(etc, { recursive: true });
   await mkdir(newRoot, { recursive: true });
-  const files = standInFiles(etc);
+  const files = standInFiles(etc, settings.cpus === undefined ? undefined : cpusFor(settings.cpus));
   for (const { path, text } of files) await writeFile(path, text);
   const standIns = Object.fromEntries(files.map(({ name, path }) => [name, path]));
   const hiddenPaths = [...settings.hiddenPaths, settings.dataDir];

@@ -88,9 +88,24 @@ function nameServers(): ViewStep[] {
   }
 }
 
-/** Users as a job sees them, the same on every machine. */
-export function standInFiles(directory: string): { name: string; path: string; text: string }[] {
+/**
+ * Users as a job sees them, the same on every machine; and the CPUs that it counts, where it does not have
+ * all: Python's `os.cpu_count()` and glibc's `get_nprocs()` ask for those online, not for their own.
+ */
+export function standInFiles(
+  directory: string,
+  cpus?: number,
+): { name: string; path: string; text: string }[] {
   return [
+    ...(cpus === undefined
+      ? []
+      : [
+          {
+            name: "/sys/devices/system/cpu/online",
+            path: join(directory, "cpus-online"),
+            text: cpus === 1 ? "0\n" : `0-${cpus - 1}\n`,
+          },
+        ]),
     {
       name: "/etc/passwd",
       path: join(directory, "passwd"),

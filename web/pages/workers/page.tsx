@@ -1,6 +1,7 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Worker } from "#api/worker.ts";
+import { memorySizeText } from "#core/memory-size.ts";
 import { apiBase } from "../../farm/ask.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -67,7 +68,9 @@ function WorkerCard({ worker }: { worker: Worker }) {
       </header>
       <dl className="facts">
         <dt>Size class</dt>
-        <dd>{worker.sizeClass}</dd>
+        <dd>
+          {worker.sizeClass} <span className="faint">· {slotText(worker)}</span>
+        </dd>
         <dt>Platform</dt>
         <dd>
           <Tags tags={worker.platform} />
@@ -114,6 +117,13 @@ function WorkerCard({ worker }: { worker: Worker }) {
       )}
     </li>
   );
+}
+
+/** What one of its slots gives an action. */
+function slotText({ cpus, memoryBytes }: Worker): string {
+  if (cpus === null && memoryBytes === null) return "a slot may have all of the machine";
+  const many = cpus === null ? "all CPUs" : cpus === 1 ? "1 CPU" : `${cpus} CPUs`;
+  return `a slot gives ${many}, ${memoryBytes === null ? "all memory" : memorySizeText(memoryBytes)}`;
 }
 
 function SlotMeter({ used, slots }: { used: number; slots: number }) {

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { sampleOf, settingsOf } from "./cgroup-v2.ts";
+
+/** What is written, as `file=text`; the files themselves are there only on machines with v2 controllers. */
+const written = (limits: Parameters<typeof settingsOf>[0], ...controllers: string[]) =>
+  settingsOf(limits, new Set(["memory", ...controllers])).map(
+    ({ file, text }) => `${file}=${text}`,
+  );
+
+test("memory is limited without a way out into swap, and a tree ends as one", () => {
+  expect(written({ memoryBytes: 1e9, processes: 7 })).toEqual([
+    "memory.max=1000000000",
+    "memory.swap.max=0",
+    "memory.oom.group=1",
+  ]);
+});
+
+test("whole CPUs of one's own need no quota, fractions and borrowed ones do", () => {
+  const all = ["cpu", "cpuset", "pids"];
+
+  expect(written({ cpus: 2, cpuSet: [2, 3], processes: 7 }, ...all)).toEqual([
+    "cpuset.cpus=2,3",
+    "pids.max=7",
+  ]);
+  expect(written({ cpus: 1.5, cpuSet: [2, 3], processes: 7 }, ...all)).toEqual([
+    "cpuset.cpus=2,3",
+    "cpu.max=150000 100000",
+    "pids.max=7",
+  ]);
+  expect(written({ cpus: 2, cpuSet: [2, 3], processes: 7 }, "cpu")).toEqual([
+    "cpu.max=200000 100000",
+  ]);
+});
+
+test("nothing is limited that nobody limits", () => {
+  expect(written({ processes: 7 }, "cpu", "cpuset")).toEqual([]);
+});
+
+test("the cache of files is charged, and not held", () => {
+  const stat = new Map([
+    ["anon", 10],
+    ["file", 70],
+    ["shmem", 5],
+    ["kernel_stack", 1],
+  ]);
+
+  expect(sampleOf(stat, 86)).toEqual({ chargedBytes: 86, heldBytes: 16 });
+});

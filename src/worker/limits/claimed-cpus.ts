@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isAlive, ownOwner } from "../owner.ts";
+import { rest } from "../resting.ts";
+import { type CpuLoads, withLoad } from "./choose-cpus.ts";
+import { cpuListText, parseCpuList } from "./cpu-list.ts";
+
+/** CPUs that a worker keeps to, while it is there. */
+export interface ClaimedCpus {
+  readonly cpus: readonly number[];
+  giveUp(): void;
+}
+
+const lockName = "lock";
+/** Choosing takes a millisecond. Whoever waits longer goes on: shared CPUs are slow, and not wrong. */
+const mostTries = 200;
+const tryEveryMs = 10;
+
+/**
+ * Claims CPUs among the workers that share a directory: each tells in a file of its own which are its own,
+ * and chooses, one at a time, by what the others told. What a dead worker told counts for nothing.
+ */
+export async function claimCpus(
+  directory: string,
+  choose: (loads: CpuLoads) => readonly number[],
+): Promise<ClaimedCpus> {
+  mkdirSync(directory, { recursive: true });
+  const file = join(directory, `${ownOwner()}~${randomUUID()}`);
+  const unlock = await lock(join(directory, lockName));
+  try {
+    const cpus = choose(loadsOf(claimsIn(directory)));
+    writeFileSync(file, cpuListText(cpus));
+    return { cpus, giveUp: () => rmSync(file, { force: true }) };
+  } finally {
+    unlock();
+  }
+}
+
+async function lock(file: string): Promise<() => void> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    try {
+      writeFileSync(file, ownOwner(), { flag: "wx" });
+      return () => rmSync(file, { force: true });
+    } catch {
+      const owner = textIn(file);
+      if (owner !== "" && !isAlive(owner)) rmSync(file, { force: true });
+      await rest(tryEveryMs);
+    }
+  }
+  return () => {};
+}
+
+function claimsIn(directory: string): number[][] {
+  return readdirSync(directory).flatMap((name) => {
+    if (name === lockName) return [];
+    if (isAlive(name.split("~")[0] ?? "")) return [parseCpuList(textIn(join(directory, name)))];
+    rmSync(join(directory, name), { force: true });
+    return [];
+  });
+}
+
+/** Empty when it has been given up just now. */
+function textIn(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function loadsOf(claims: readonly (readonly number[])[]): CpuLoads {
+  return claims.reduce<CpuLoads>((loads, cpus) => withLoad(loads, cpus, cpus.length), new Map());
+}

@@ -1,0 +1,31 @@
+import { type CpuLoads, chooseCpus, withLoad } from "./choose-cpus.ts";
+
+export interface TakenCpus {
+  readonly cpus: readonly number[];
+  giveBack(): void;
+}
+
+/** Which CPUs the actions of one worker run on. */
+export class CpuBook {
+  readonly #cpus: readonly number[];
+  readonly #coreOf: ReadonlyMap<number, string>;
+  #loads: CpuLoads = new Map();
+
+  constructor(cpus: readonly number[], coreOf: ReadonlyMap<number, string>) {
+    this.#cpus = cpus;
+    this.#coreOf = coreOf;
+  }
+
+  take(share: number): TakenCpus {
+    const cpus = chooseCpus(this.#cpus, this.#coreOf, this.#loads, share);
+    this.#loads = withLoad(this.#loads, cpus, share);
+    let isTaken = true;
+    return {
+      cpus,
+      giveBack: () => {
+        if (isTaken) this.#loads = withLoad(this.#loads, cpus, -share);
+        isTaken = false;
+      },
+    };
+  }
+}

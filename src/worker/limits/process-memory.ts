@@ -1,0 +1,55 @@
+import { statfsSync, statSync } from "node:fs";
+import { textIn } from "./cgroup-files.ts";
+
+/** What a process holds that is not the cache of files. */
+export interface ProcessMemory {
+  readonly ownBytes: number;
+  /** Files in memory that it has mapped; others may have the same. */
+  readonly sharedBytes: number;
+}
+
+/** A page that two processes share since a fork is counted in both. */
+export function memoryOf(pid: number): ProcessMemory {
+  return parseStatus(textIn(`/proc/${pid}/status`));
+}
+
+/** From /proc/PID/status, see proc(5). */
+export function parseStatus(status: string): ProcessMemory {
+  const bytes = (key: string) =>
+    Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0) * 1_024;
+  return { ownBytes: bytes("RssAnon") + bytes("VmSwap"), sharedBytes: bytes("RssShmem") };
+}
+
+/**
+ * The same with each shared page counted once over all that share it; undefined when it may not be read.
+ * The kernel walks all pages for it: milliseconds for each gigabyte.
+ */
+export function fairMemoryOf(pid: number): number | undefined {
+  return parseRollup(textIn(`/proc/${pid}/smaps_rollup`));
+}
+
+/** From /proc/PID/smaps_rollup. */
+export function parseRollup(rollup: string): number | undefined {
+  const found = ["Pss_Anon", "Pss_Shmem", "SwapPss"].map(
+    (key) => new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(rollup)?.[1],
+  );
+  if (found[0] === undefined) return undefined;
+  return found.reduce((sum, kibibytes) => sum + Number(kibibytes ?? 0) * 1_024, 0);
+}
+
+/** What lies in the /dev/shm of a process that has one of its own; 0 when it cannot be seen. */
+export function filesInMemory(pid: number): number {
+  try {
+    // Before its sandbox is there, it sees the machine's.
+    if (statSync(`/proc/${pid}/root/dev/shm`).dev === statSync("/dev/shm").dev) return 0;
+    const { blocks, bfree, bsize } = statfsSync(`/proc/${pid}/root/dev/shm`);
+    return (blocks - bfree) * bsize;
+  } catch {
+    return 0;
+  }
+}
+
+/** Processes that the kernel of this machine ended for want of memory since it began. */
+export function killsOnMachine(): number {
+  return Number(/^oom_kill (\d+)$/m.exec(textIn("/proc/vmstat"))?.[1] ?? 0);
+}

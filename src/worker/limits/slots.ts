@@ -1,0 +1,74 @@
+import { execFileSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+import { toolPath } from "../tool-path.ts";
+import { chooseCpus, cpusFor } from "./choose-cpus.ts";
+import { claimCpus } from "./claimed-cpus.ts";
+import { CpuBook } from "./cpu-book.ts";
+import { cpuListText } from "./cpu-list.ts";
+import type { Limiter } from "./limits.ts";
+import { coresOf, usableCpus } from "./machine-size.ts";
+import { slotShareText } from "./slot-share.ts";
+
+/** What the slots of a worker give, and where. */
+export interface Slots {
+  readonly book: CpuBook;
+  readonly taskset: string | undefined;
+  /** For people. */
+  told(limiter: Limiter): string;
+  close(): void;
+}
+
+export interface SlotSettings {
+  readonly dataDir: string;
+  readonly path: string;
+  readonly slots: number;
+  readonly cpus?: number | undefined;
+  readonly memoryBytes?: number | undefined;
+}
+
+/** Finds CPUs for the slots of a worker, apart from those of others that share its directory. */
+export async function openSlots(settings: SlotSettings): Promise<Slots> {
+  const { dataDir, path, slots, cpus: share, memoryBytes } = settings;
+  const all = usableCpus();
+  const cores = coresOf(all);
+  const wanted = share === undefined ? 0 : slots * cpusFor(share);
+  const claimed =
+    share === undefined || wanted >= all.length
+      ? undefined
+      : await claimCpus(join(dataDir, "cpus"), (loads) => chooseCpus(all, cores, loads, wanted));
+  const own = claimed?.cpus ?? all;
+  const taskset = findTaskset(toolPath(path), all[0] ?? 0);
+  return {
+    book: new CpuBook(own, cores),
+    taskset,
+    told: (limiter) => {
+      const gives = slotShareText({
+        ...(share === undefined ? {} : { cpus: share }),
+        ...(memoryBytes === undefined ? {} : { memoryBytes }),
+      });
+      if (share === undefined) return gives;
+      if (!limiter.can.includes("CPU sets")) return `${gives}; CPUs are not held apart: no taskset`;
+      const isWhole = Number.isInteger(share) || limiter.can.includes("cpus");
+      const counted = isWhole ? "" : `; as whole CPUs, since nothing here shares their time`;
+      const crowd = wanted > all.length ? "; not one CPU for each" : "";
+      return `${gives} each, on CPUs ${cpuListText(own)}${counted}${crowd}`;
+    },
+    close: () => claimed?.giveUp(),
+  };
+}
+
+/** The program of util-linux, where it is there and does what it is for. */
+function findTaskset(searchPath: string, cpu: number): string | undefined {
+  for (const directory of searchPath.split(":")) {
+    const program = join(directory, "taskset");
+    try {
+      accessSync(program, constants.X_OK);
+      execFileSync(program, ["-c", `${cpu}`, "true"], { stdio: "ignore", timeout: 10_000 });
+      return program;
+    } catch {
+      // The next directory may have it.
+    }
+  }
+  return undefined;
+}

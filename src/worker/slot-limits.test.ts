@@ -1,0 +1,290 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir, totalmem } from "node:os";
+import { join } from "node:path";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { messageOf } from "#core/fault.ts";
+import { type Finished, Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
+import { readWorkerConfig, type WorkerConfig } from "./config.ts";
+import { ActionExecutor } from "./execute-action.ts";
+import { FakeFarm, type FakeJob } from "./fake-farm.fixture.ts";
+import { findCgroups } from "./limits/cgroup-files.ts";
+import { cgroupV1Limiter } from "./limits/cgroup-v1.ts";
+import { cgroupV2Limiter } from "./limits/cgroup-v2.ts";
+import { parseCpuList } from "./limits/cpu-list.ts";
+import type { Limiter, LimiterSettings } from "./limits/limits.ts";
+import { usableCpus } from "./limits/machine-size.ts";
+import { procLimiter } from "./limits/proc-limiter.ts";
+import type { CapturedLog } from "./logs/captured-log.ts";
+import { type Machine, openMachine } from "./machine.ts";
+import type { StopReason } from "./run-process.ts";
+
+const mebibyte = 1024 ** 2;
+const mounts = findCgroups();
+const taskset = "/usr/bin/taskset";
+
+const modes: [Limiter["kind"], (settings: LimiterSettings) => Promise<Limiter>][] = [
+  ["cgroup-v2", (settings) => cgroupV2Limiter(mounts, settings)],
+  ["cgroup-v1", (settings) => cgroupV1Limiter(mounts, settings)],
+  ["proc", async (settings) => procLimiter(settings)],
+];
+const found = await Promise.all(
+  modes.map(async ([kind, open]) => ({
+    kind,
+    open,
+    reason: await open({ givesCpus: true, taskset }).then(
+      () => undefined,
+      (reason: unknown) => messageOf(reason),
+    ),
+  })),
+);
+
+test.for(found)("limits by $kind can be tested here", ({ kind, reason }, { skip }) => {
+  skip(
+    reason !== undefined,
+    `NOT TESTED: limits by ${kind}, but for what it would write: ${reason}`,
+  );
+  expect(reason).toBeUndefined();
+});
+
+const dirs: string[] = [];
+const closings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closings.splice(0).toReversed()) await close();
+});
+afterAll(() => {
+  for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
+});
+
+/** Takes some memory and holds it; bytes that are written, so that they are there. */
+const hold = (mebibytes: number, then = "") =>
+  `node -e 'const a = []; for (let i = 0; i < ${mebibytes}; i++) a.push(Buffer.alloc(1048576, 1)); ${then}'`;
+const text = ({ result }: Finished) => Buffer.from(result?.stdoutRaw ?? []).toString();
+const memoryOf = ({ usage }: Finished) => Number(usage?.peakMemoryBytes ?? 0);
+const cpuMs = ({ usage }: Finished) =>
+  [usage?.userTime, usage?.systemTime].reduce(
+    (sum, time) => sum + (time ? durationMs(time) : 0),
+    0,
+  );
+
+describe.each(found.filter(({ reason }) => reason === undefined))("limits by $kind", ({ open }) => {
+  const farm = new FakeFarm();
+  let dataDir: string;
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), "grange-slots-"));
+    dirs.push(dataDir);
+  });
+
+  /** A worker's executor whose slots give something. */
+  async function executor(slot: Partial<WorkerConfig>, more: Partial<LimiterSettings> = {}) {
+    const config = readWorkerConfig(
+      { server: "http://127.0.0.1:1", name: "w", slots: 1, dataDir, killGraceMs: 100, ...slot },
+      {},
+    );
+    const machine = await openMachine(config);
+    const limiter = await open({ givesCpus: config.cpus !== undefined, taskset, ...more });
+    const ours: Machine = { ...machine, limiter };
+    const actions = new ActionExecutor(ours, config);
+    closings.push(async () => {
+      await actions.cleared();
+      await machine.close();
+    });
+    let count = 0;
+    const stop = new AbortController();
+    const run = async (job: FakeJob, by = stop.signal) => {
+      const work = await farm.workOf(job, `e${count++}`);
+      const logs: CapturedLog[] = [];
+      const finished = await actions.execute(work, farm.store, {
+        stop: by,
+        started: (log) => logs.push(log),
+      });
+      for (const log of logs) await log.close();
+      if (finished === undefined) throw new Error("its lease was lost");
+      return finished;
+    };
+    return { run, machine };
+  }
+
+  test("a process counts the CPUs that its slot gives, and no more", async () => {
+    const { run } = await executor({ cpus: 1 });
+
+    const script = `nproc; node -p 'os.availableParallelism()'; taskset -pc $$ | sed 's/.*: //'`;
+    const [many, parallel, list = ""] = text(await run({ script })).split("\n");
+
+    expect([many, parallel]).toEqual(["1", "1"]);
+    expect(parseCpuList(list)).toHaveLength(1);
+  });
+
+  test.for(["namespaces", "none"] as const)("the same in sandbox %s", async (sandbox, { skip }) => {
+    const slot = await executor({ cpus: 1, sandbox }).catch(messageOf);
+    if (typeof slot === "string") return skip(`NOT TESTED: sandbox ${sandbox}, since ${slot}`);
+
+    expect(text(await slot.run({ script: "nproc" }))).toBe("1\n");
+  });
+
+  test("programs that count what is online count the same in a sandbox", async ({ skip }) => {
+    const { run, machine } = await executor({ cpus: 1 });
+    skip(machine.sandbox.kind === "none", "NOT TESTED: without a sandbox all CPUs are online");
+
+    expect(text(await run({ script: "getconf _NPROCESSORS_ONLN" }))).toBe("1\n");
+  });
+
+  test("an action's own limit lowers what it counts", async ({ skip }) => {
+    skip(usableCpus().length < 2, "NOT TESTED: this machine has one CPU");
+    const { run } = await executor({ cpus: 2 });
+
+    expect(text(await run({ script: "nproc" }))).toBe("2\n");
+    expect(text(await run({ script: "nproc", platform: { cpus: "1" } }))).toBe("1\n");
+    expect(text(await run({ script: "nproc", platform: { cpus: "64" } }))).toBe("2\n");
+  });
+
+  test("without a class everything is as it was, but for what an action says itself", async () => {
+    const { run } = await executor({});
+
+    expect(text(await run({ script: "nproc" }))).toBe(`${usableCpus().length}\n`);
+    expect(text(await run({ script: "nproc", platform: { cpus: "0.5" } }))).toBe("1\n");
+  });
+
+  test("two slots that run at once share no CPU while there are enough", async ({ skip }) => {
+    skip(usableCpus().length < 2, "NOT TESTED: this machine has one CPU");
+    const { run } = await executor({ slots: 2, cpus: 1 });
+    const script = "taskset -pc $$ | sed 's/.*: //'; sleep 0.5";
+
+    for (let round = 0; round < 2; round++) {
+      const both = await Promise.all([run({ script }), run({ script })]);
+      expect(new Set(both.map(text)).size).toBe(2);
+    }
+  });
+
+  test("two workers of a machine keep to CPUs of their own", async ({ skip }) => {
+    skip(usableCpus().length < 2, "NOT TESTED: this machine has one CPU");
+    const workers = [await executor({ cpus: 1 }), await executor({ cpus: 1 })];
+    const script = "taskset -pc $$ | sed 's/.*: //'";
+
+    const lists = await Promise.all(workers.map(({ run }) => run({ script })));
+
+    expect(new Set(lists.map(text)).size).toBe(2);
+  });
+
+  test("a job that runs out of memory is told from one that fails, and leaves its neighbour alone", async () => {
+    const { run } = await executor({ slots: 2, memoryBytes: 200 * mebibyte });
+
+    const [greedy, neighbour] = await Promise.all([
+      run({ script: hold(2_000) }),
+      run({ script: hold(60, "setTimeout(() => console.log(a.length), 800)") }),
+    ]);
+
+    expect(greedy.outcome).toBe(Outcome.OUT_OF_MEMORY);
+    expect(greedy.message).toMatch(/a slot here gives 200 MiB, and it had come to .*size class/);
+    expect(memoryOf(greedy)).toBeGreaterThan(150 * mebibyte);
+    expect(memoryOf(greedy)).toBeLessThan(1_000 * mebibyte);
+    expect(cpuMs(greedy)).toBeGreaterThan(0);
+    expect(neighbour.outcome).toBe(Outcome.SUCCEEDED);
+    expect(text(neighbour)).toBe("60\n");
+  });
+
+  test("also when a child runs out and its parent tells it as a failure of its own", async () => {
+    const { run } = await executor({ memoryBytes: 150 * mebibyte });
+
+    const { outcome } = await run({ script: `(${hold(1_000)}); sleep 0.3; exit 3` });
+
+    expect(outcome).toBe(Outcome.OUT_OF_MEMORY);
+  });
+
+  test("also when its parent would wait for it for ever", async () => {
+    const { run } = await executor({ memoryBytes: 150 * mebibyte });
+
+    const started = performance.now();
+    const { outcome } = await run({
+      script: `${hold(1_000)}; sleep 60; exit 1`,
+      timeoutMs: 50_000,
+    });
+
+    expect(outcome).toBe(Outcome.OUT_OF_MEMORY);
+    expect(performance.now() - started).toBeLessThan(30_000);
+  });
+
+  test("many processes together come to the limit as one does", async () => {
+    const { run } = await executor({ memoryBytes: 250 * mebibyte });
+    const one = hold(70, "setTimeout(() => {}, 60000)");
+
+    const { outcome } = await run({
+      script: `${one} & ${one} & ${one} & ${one} & wait`,
+      timeoutMs: 50_000,
+    });
+
+    expect(outcome).toBe(Outcome.OUT_OF_MEMORY);
+  });
+
+  test("files in memory count, too", async ({ skip }) => {
+    const { run, machine } = await executor({ memoryBytes: 150 * mebibyte });
+    skip(machine.sandbox.kind === "none", "NOT TESTED: /dev/shm is the machine's");
+
+    const script = "head -c 1000000000 /dev/zero >/dev/shm/x; sleep 5; exit 1";
+    const { outcome } = await run({ script });
+
+    expect(outcome).toBe(Outcome.OUT_OF_MEMORY);
+  });
+
+  test("the cache of files is not what a job needs", async () => {
+    const { run } = await executor({ memoryBytes: 200 * mebibyte });
+
+    const finished = await run({
+      script: "head -c 300000000 /dev/zero >big; sleep 0.1; cat big >/dev/null",
+    });
+
+    expect(finished.outcome).toBe(Outcome.SUCCEEDED);
+    expect(memoryOf(finished)).toBeLessThan(150 * mebibyte);
+  });
+
+  test("pages that a fork shares are nobody's twice when it comes to the limit", async ({
+    skip,
+  }) => {
+    const python = "python3 -c";
+    const { run } = await executor({ memoryBytes: 250 * mebibyte });
+    const script = `${python} 'import os,time
+a = bytearray(b"1") * (120 << 20)
+for n in range(3):
+    if os.fork() == 0: time.sleep(0.6); os._exit(0)
+for n in range(3): os.wait()'`;
+    const { outcome, result, message } = await run({ script });
+    skip(result?.exitCode === 127, "NOT TESTED: there is no python3 here");
+
+    expect({ outcome, message }).toMatchObject({ outcome: Outcome.SUCCEEDED });
+  });
+
+  test("what is ended for its time, or by somebody, still tells what it used", async () => {
+    const { run } = await executor({ memoryBytes: 1_000 * mebibyte });
+    const busy = hold(80, "for (;;) ;");
+
+    const timedOut = await run({ script: busy, timeoutMs: 1_500 });
+    const cancel = new AbortController();
+    setTimeout(() => cancel.abort("cancelled" satisfies StopReason), 1_500);
+    const cancelled = await run({ script: busy }, cancel.signal);
+
+    expect(timedOut.outcome).toBe(Outcome.TIMED_OUT);
+    expect(cancelled.outcome).toBe(Outcome.CANCELLED);
+    for (const finished of [timedOut, cancelled]) {
+      expect(memoryOf(finished)).toBeGreaterThan(70 * mebibyte);
+      expect(cpuMs(finished)).toBeGreaterThan(200);
+    }
+  });
+
+  test("the kernel takes memory from jobs before it takes it from the farm", async () => {
+    const { run } = await executor({});
+
+    expect(text(await run({ script: "cat /proc/self/oom_score_adj" }))).toBe("1000\n");
+  });
+
+  test("a job that multiplies is bounded, and the next finds all in order", async () => {
+    const { run } = await executor({ memoryBytes: Math.min(4_000 * mebibyte, totalmem() / 4) });
+    // Bounded by itself, too: never more than this.
+    const script =
+      "mkfifo never; i=0; while [ $i -lt 4500 ]; do (read -r x <never) & i=$((i + 1)); done; sleep 30";
+
+    const bomb = await run({ script, timeoutMs: 60_000 });
+
+    expect(bomb.outcome).toBe(Outcome.FAILED);
+    expect((await run({ script: "echo fine" })).outcome).toBe(Outcome.SUCCEEDED);
+  });
+});
