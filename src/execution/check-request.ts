@@ -2,18 +2,20 @@ import { Fault } from "#core/fault.ts";
 import { isKeepable } from "#core/keepable-text.ts";
 import { requirementsOf } from "#core/platform.ts";
 import type { ExecutionRequest } from "./execution.ts";
+import { greatestSizeClass } from "./is-served-by.ts";
 
 /** An index entry of PostgreSQL holds 2,704 bytes; the rest of ours needs some of them. */
 const longestRequirements = 2_000;
 const longestName = 1_024;
 
 /**
- * The platform properties that a worker must offer, as canonical JSON.
+ * The platform properties that a worker must offer, and the greatest size class that it may be of, as canonical JSON.
  *
- * Equal requirements give equal texts; the claim compares them as `jsonb`.
+ * Equal requirements give equal texts; the claim compares them as `jsonb` (`servedBy`).
  */
-export function requirementsText(platform: ExecutionRequest["platform"]): string {
-  const entries = Object.entries(requirementsOf(platform)).toSorted(([a], [b]) =>
+export function requirementsText(platform: ExecutionRequest["platform"], most?: number): string {
+  const bound = most === undefined ? {} : { [greatestSizeClass]: String(most) };
+  const entries = Object.entries({ ...requirementsOf(platform), ...bound }).toSorted(([a], [b]) =>
     a < b ? -1 : a > b ? 1 : 0,
   );
   return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
@@ -32,7 +34,8 @@ export function checkRequest(request: ExecutionRequest): void {
       `the platform properties are too long: ${longestRequirements} bytes are the most`,
     );
   }
-  const texts = [...Object.entries(request.platform).flat(), request.project, request.invocation];
+  const { platform, project, invocation, title = "" } = request;
+  const texts = [...Object.entries(platform).flat(), project, invocation, title];
   for (const text of texts) {
     if (text.length > longestName || !isKeepable(text)) {
       throw new Fault(

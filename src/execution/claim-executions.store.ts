@@ -8,6 +8,7 @@ import { topLane } from "./fair-lane.ts";
 import type { LeasedExecution, WorkerProcess } from "./lease.ts";
 import { openLanes } from "./open-lanes.store.ts";
 import type { Busy, Candidate } from "./order-claims.ts";
+import { servedBy } from "./served-by.store.ts";
 
 const CandidateRow = z.object({
   id: ExecutionId,
@@ -22,7 +23,6 @@ const CandidateRow = z.object({
 /**
  * What a worker could take: the first of every lane, among the executions that it serves.
  *
- * `<@` on flat objects of texts is what `serves` of src/core/platform.ts says.
  * Within a lane the earliest places are enough, whatever orderClaims goes by.
  */
 export function claimCandidates(
@@ -32,10 +32,15 @@ export function claimCandidates(
   spare: number,
 ): Promise<Candidate[]> {
   const most = seats + spare;
+  const served = servedBy(
+    sql`requirements`,
+    sql`${JSON.stringify(worker.platform)}::jsonb`,
+    sql`${worker.sizeClass}::integer`,
+  );
   return tx.many(
     CandidateRow,
     sql`
-      with recursive ${openLanes(sql`requirements::jsonb <@ ${JSON.stringify(worker.platform)}::jsonb`, worker.sizeClass)},
+      with recursive ${openLanes(served, worker.sizeClass)},
       share as (
         -- With many lanes open, no single one is needed in its full depth.
         select least(${most}::integer,

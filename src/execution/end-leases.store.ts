@@ -4,7 +4,7 @@ import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { ExecutionId, type Outcome } from "./execution.ts";
-import type { FinishedExecution } from "./finished-execution.ts";
+import type { FinishedExecution, Usage } from "./finished-execution.ts";
 import type { Lease } from "./lease.ts";
 
 const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch: z.number() });
@@ -26,6 +26,20 @@ const HeldRow = z.object({
   cancelRequested: z.boolean(),
   /** Whether its time is over. */
   isOver: z.boolean(),
+  /** Of the attempt under way. */
+  timeoutMs: z.number(),
+  /** That of its worker, which may be greater than the one chosen. */
+  workerSizeClass: z.number(),
+  requirements: z.string(),
+  mostSizeClass: z.number().nullable(),
+  isSized: z.boolean(),
+  sizeRetries: z.number(),
+  /** The execution that it runs beside. */
+  hedgeOf: ExecutionId.nullable(),
+  kin: z.array(z.string()),
+  owner: z.string(),
+  title: z.string(),
+  askedTimeoutMs: z.number(),
 });
 export type HeldRow = z.infer<typeof HeldRow>;
 
@@ -52,7 +66,13 @@ export function lockLeased(tx: Tx, ids: readonly ExecutionId[], now: Date): Prom
       select id, project, domain, action_digest as "actionDigest", invocation,
         do_not_cache as "doNotCache", attempt, epoch, worker, worker_instance as "workerInstance",
         queued_at as "queuedAt", leased_at as "leasedAt", started_at as "startedAt",
-        cancel_requested_at is not null as "cancelRequested", ${isOver(now)} as "isOver"
+        cancel_requested_at is not null as "cancelRequested", ${isOver(now)} as "isOver",
+        timeout_ms as "timeoutMs", requirements, most_size_class as "mostSizeClass",
+        is_sized as "isSized", size_retries as "sizeRetries", hedge_of as "hedgeOf", kin, owner, title,
+        coalesce(asked_timeout_ms, timeout_ms) as "askedTimeoutMs",
+        -- A worker's row outlives what it holds.
+        coalesce((select worker.size_class from worker where worker.name = execution.worker),
+          size_class) as "workerSizeClass"
       from execution
       where id = any(${ids}::uuid[]) and state = 'leased'
       order by id
@@ -67,10 +87,12 @@ export interface EndedAttempt {
   readonly finishedAt: Date;
   readonly outcome: Outcome;
   readonly message: string;
+  readonly exitCode: number | undefined;
+  readonly usage: Usage | undefined;
 }
 
 export async function recordAttempts(tx: Tx, ended: readonly EndedAttempt[]): Promise<void> {
-  const rows = ended.map(({ held: each, finishedAt, outcome, message }) => ({
+  const rows = ended.map(({ held: each, finishedAt, outcome, message, exitCode, usage }) => ({
     execution_id: each.id,
     attempt: each.attempt,
     epoch: each.epoch,
@@ -80,14 +102,24 @@ export async function recordAttempts(tx: Tx, ended: readonly EndedAttempt[]): Pr
     finished_at: finishedAt,
     outcome,
     message,
+    size_class: each.workerSizeClass,
+    timeout_ms: each.timeoutMs,
+    exit_code: exitCode,
+    user_ms: usage?.userMs,
+    system_ms: usage?.systemMs,
+    peak_memory_bytes: usage?.peakMemoryBytes,
   }));
   await tx.run(sql`
     insert into execution_attempt (
-      execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message)
-    select execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message
+      execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
+      size_class, timeout_ms, exit_code, user_ms, system_ms, peak_memory_bytes)
+    select execution_id, attempt, epoch, worker, leased_at, started_at, finished_at, outcome, message,
+      size_class, timeout_ms, exit_code, user_ms, system_ms, peak_memory_bytes
     from json_to_recordset(${JSON.stringify(rows)}::json) as ended (
       execution_id uuid, attempt integer, epoch bigint, worker text, leased_at timestamptz,
-      started_at timestamptz, finished_at timestamptz, outcome text, message text)
+      started_at timestamptz, finished_at timestamptz, outcome text, message text,
+      size_class integer, timeout_ms bigint, exit_code integer, user_ms bigint, system_ms bigint,
+      peak_memory_bytes bigint)
   `);
 }
 

@@ -12,6 +12,7 @@ import { durationOracle } from "./duration-oracle.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
 import { type ExecutionWatch, executionWatch } from "./execution-watch.ts";
 import { type Heartbeat, type HeartbeatAnswer, takeHeartbeats } from "./heartbeat.ts";
+import { hedges } from "./hedges.ts";
 import { type FinishReport, judgeReport } from "./judge-report.ts";
 import { currentLeases, markStarted } from "./lease.store.ts";
 import { type Lease, type LeasedExecution, leaseKey, type WorkerProcess } from "./lease.ts";
@@ -24,6 +25,8 @@ import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
 import { type QueueTimes, usualTimes } from "./queue-times.ts";
 import { readExecutions } from "./read-executions.store.ts";
 import { type EndingLease, settleLeases, type Verdict } from "./settle-leases.ts";
+import { sizeChooser } from "./size-chooser.ts";
+import type { Analyzer } from "./size-class-roles.ts";
 import { type Submitted, submitExecutions } from "./submit-executions.store.ts";
 import { knownWorkers, type WorkerDescription } from "./worker.store.ts";
 import { workerNameDesk } from "./worker-name-desk.ts";
@@ -33,6 +36,11 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   readonly times: QueueTimes;
   /** Resolves when the request is durable, together with what was submitted meanwhile. */
   submit(request: ExecutionRequest): Promise<Submitted>;
+  /**
+   * The requests with the size classes on which they are to run, where there is a choice. Before the transaction
+   * that submits them, since it may wait for the database. Who leaves it out gets the least class that will do.
+   */
+  chooseSizes(requests: readonly ExecutionRequest[]): Promise<readonly ExecutionRequest[]>;
   /** Submits inside a transaction of `transaction`, together with what else becomes true. In their order. */
   submitIn(tx: Tx, requests: readonly ExecutionRequest[]): Promise<Submitted[]>;
   /** Runs a transaction that may submit executions; waiting workers get them with its commit. */
@@ -72,6 +80,8 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
 
   /** Takes back leases that are over, as the queue does by itself all the time. */
   rescue(): Promise<number>;
+  /** Begins and ends second runs, as the queue does by itself all the time. */
+  lookAfterHedges(): Promise<void>;
 }
 
 export async function openExecutionQueue(parts: {
@@ -80,6 +90,8 @@ export async function openExecutionQueue(parts: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly hooks?: QueueHooks;
+  /** Chooses size classes; nobody does when absent. */
+  readonly analyzer?: Analyzer;
   readonly times?: Partial<QueueTimes>;
 }): Promise<ExecutionQueue> {
   const { db, clock, logger } = parts;
@@ -104,9 +116,11 @@ export async function openExecutionQueue(parts: {
   const oracle = durationOracle(clock);
   const submitIn = async (tx: Tx, requests: readonly ExecutionRequest[]) =>
     submitExecutions(tx, await oracle.foresee(tx, requests), clock.now());
-  const submitting = coalescer((requests: readonly ExecutionRequest[]) =>
-    desk.transaction((tx) => submitIn(tx, requests)),
-  );
+  const chooser = sizeChooser(parts.analyzer);
+  const submitting = coalescer(async (requests: readonly ExecutionRequest[]) => {
+    const sized = await chooser.choose(requests);
+    return desk.transaction((tx) => submitIn(tx, sized));
+  });
 
   const ending = coalescer(async (endings: readonly EndingLease[]) => {
     const { verdicts, afterCommit } = await desk.transaction(async (tx) => {
@@ -165,6 +179,8 @@ export async function openExecutionQueue(parts: {
 
   const nameDesk = workerNameDesk({ db, clock, aliveMs: 2 * times.heartbeatMs });
 
+  const end = async (lease: EndingLease) => ending.add(await chooser.withLearner(lease));
+
   const release = async (leases: readonly Lease[]) => {
     await Promise.all(leases.map((lease) => ending.add({ lease, end: { kind: "released" } })));
   };
@@ -177,7 +193,17 @@ export async function openExecutionQueue(parts: {
     heartbeatMs: times.heartbeatMs,
     graceMs: times.graceMs,
     cancelGraceMs: times.cancelGraceMs,
-    settle: (each) => ending.add(each),
+    settle: end,
+  });
+
+  const secondRuns = hedges({
+    db,
+    clock,
+    logger,
+    hooks,
+    mostAttempts: times.mostAttempts,
+    transaction: (work) => desk.transaction(work),
+    changed: (ids) => watch.changed(ids),
   });
 
   const listeners = await Promise.all([
@@ -199,6 +225,7 @@ export async function openExecutionQueue(parts: {
   return {
     times,
     submit: (request) => submitting.add(request),
+    chooseSizes: (requests) => chooser.choose(requests),
     submitIn,
     transaction: (work) => desk.transaction(work),
     follow: (id, signal) => watch.follow(id, signal),
@@ -219,7 +246,7 @@ export async function openExecutionQueue(parts: {
       const others = await nameDesk.register(
         described.leaseMs === null ? described : { ...described, leaseMs },
       );
-      await Promise.all(others.map((lease) => ending.add({ lease, end: { kind: "replaced" } })));
+      await Promise.all(others.map((lease) => end({ lease, end: { kind: "replaced" } })));
       return leaseMs;
     },
 
@@ -241,7 +268,7 @@ export async function openExecutionQueue(parts: {
     release,
 
     async finish(report) {
-      return ending.add(await judgeReport(report, hooks));
+      return end(await judgeReport(report, hooks));
     },
 
     appendLog: async (chunk) => {
@@ -259,10 +286,16 @@ export async function openExecutionQueue(parts: {
     },
 
     rescue: () => rescuer.rescueOnce(),
+    lookAfterHedges: () => secondRuns.lookAfter(),
 
     async stop() {
       clearInterval(sweep);
-      await Promise.all([rescuer.stop(), desk.stop(), ...listeners.map((each) => each.stop())]);
+      await Promise.all([
+        rescuer.stop(),
+        secondRuns.stop(),
+        desk.stop(),
+        ...listeners.map((each) => each.stop()),
+      ]);
       await Promise.all([submitting, ending, starting, beating].map((each) => each.idle()));
     },
   };

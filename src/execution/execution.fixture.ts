@@ -9,6 +9,7 @@ import { ExecutionId, type ExecutionRequest } from "./execution.ts";
 import { openExecutionQueue } from "./execution-queue.ts";
 import type { QueueHooks } from "./queue-hooks.ts";
 import type { QueueTimes } from "./queue-times.ts";
+import type { Analyzer } from "./size-class-roles.ts";
 import type { WorkerDescription } from "./worker.store.ts";
 
 /** What the tests of this room start from. Imported by tests and benchmarks only. */
@@ -48,6 +49,8 @@ export function aWorker(name: string, changes: Partial<WorkerDescription> = {}):
     platform: { OSFamily: "linux", ISA: "x86-64" },
     sizeClass: 1,
     slots: 1,
+    cpus: null,
+    memoryBytes: null,
     version: "0",
     facilities: {},
     transport: "pull",
@@ -71,13 +74,19 @@ export function movableClock(startMs = Date.UTC(2030, 0, 1)): Clock & { pass(ms:
 /** A queue that does nothing by itself: no rescue and no poll comes in a test's way. */
 export function aQueue(
   db: Db,
-  parts: { clock?: Clock; hooks?: QueueHooks; times?: Partial<QueueTimes> } = {},
+  parts: {
+    clock?: Clock;
+    hooks?: QueueHooks;
+    analyzer?: Analyzer;
+    times?: Partial<QueueTimes>;
+  } = {},
 ) {
   return openExecutionQueue({
     db,
     clock: parts.clock ?? movableClock(),
     logger: silent,
     ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
+    ...(parts.analyzer === undefined ? {} : { analyzer: parts.analyzer }),
     times: {
       graceMs: 0,
       rescueEveryMs: 3_600_000,

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Digest } from "#core/digest.ts";
 import type { Platform } from "#core/platform.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
+import type { ChosenSize } from "./size-class-roles.ts";
 
 export const ExecutionId = z.uuid().brand<"ExecutionId">();
 export type ExecutionId = z.infer<typeof ExecutionId>;
@@ -34,6 +35,12 @@ export interface ExecutionRequest {
   readonly platform: Platform;
   /** The smallest size class that may run it. */
   readonly sizeClass: number;
+  /** The greatest that may; however great when absent. */
+  readonly mostSizeClass?: number | undefined;
+  /** What the farm chose between the two; nothing when it had no choice. */
+  readonly chosen?: ChosenSize | undefined;
+  /** What it is, for people: a mnemonic and a target, or a job. */
+  readonly title?: string;
   /** REv2's: lower is sooner; 0 is usual. */
   readonly priority: number;
   /** Of the one class that nothing overtakes. Whether somebody may ask for it is the caller's to know. */

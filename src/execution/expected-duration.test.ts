@@ -17,6 +17,7 @@ beforeEach(() =>
 afterEach(() => queues.closeAll());
 
 const traits = {
+  configuration: "",
   commandDigest: actionDigest("cc"),
   platform: { OSFamily: "linux" },
   target: "//lib:strings",

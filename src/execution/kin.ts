@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Digest, digestKey } from "#core/digest.ts";
-import { type Platform, platformKey } from "#core/platform.ts";
+import { type Platform, platformKey, requirementsOf } from "#core/platform.ts";
 
 /** What an action is like, as far as a client says. */
 export interface ActionTraits {
@@ -9,18 +9,24 @@ export interface ActionTraits {
   /** REv2's RequestMetadata; empty where the client sends none. */
   readonly target: string;
   readonly mnemonic: string;
+  readonly configuration: string;
 }
 
 /**
  * The names under which to look for executions like this one, from the most to the least alike.
  *
  * First the same command on the same platform, whatever its inputs: Buildbarn's reduced action. Then
- * the same kind of action of the same target, then any of its kind.
+ * the same kind of action of the same target in the same configuration, then any of its kind, then all that
+ * asks for the same. The first letter of a name says which of these it is.
  */
-export function kinOf({ commandDigest, platform, target, mnemonic }: ActionTraits): string[] {
-  const kin = [shortHash("command", digestKey(commandDigest), platformKey(platform))];
-  if (mnemonic !== "" && target !== "") kin.push(shortHash("target", mnemonic, target));
-  if (mnemonic !== "") kin.push(shortHash("mnemonic", mnemonic));
+export function kinOf(traits: ActionTraits): string[] {
+  const { commandDigest, platform, target, mnemonic, configuration } = traits;
+  const asked = platformKey(requirementsOf(platform));
+  const kin = [`a.${shortHash(digestKey(commandDigest), platformKey(platform))}`];
+  if (mnemonic !== "" && target !== "")
+    kin.push(`t.${shortHash(mnemonic, target, configuration, asked)}`);
+  if (mnemonic !== "") kin.push(`m.${shortHash(mnemonic, asked)}`);
+  kin.push(`p.${shortHash(asked)}`);
   return kin;
 }
 

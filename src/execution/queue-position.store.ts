@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Platform, serves } from "#core/platform.ts";
+import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { leasedByLane } from "./claim-executions.store.ts";
@@ -8,10 +8,12 @@ import type { Head } from "./count-in-lanes.store.ts";
 import type { ExecutionId } from "./execution.ts";
 import { topLane } from "./fair-lane.ts";
 import { isOverdue } from "./is-overdue.ts";
+import { isServedBy } from "./is-served-by.ts";
 import { openLanes } from "./open-lanes.store.ts";
 import { preferIndexes } from "./prefer-indexes.store.ts";
 import { queuePlace } from "./queue-place.ts";
 import type { QueueTimes } from "./queue-times.ts";
+import { servedBy } from "./served-by.store.ts";
 import { type LaneState, shareOf } from "./turns-ahead.ts";
 import { holderAway, soonestFree, type WorkerOffer, workerOffers } from "./worker-offers.store.ts";
 
@@ -86,12 +88,8 @@ export async function queuePosition(
   }
   const requirements = Platform.parse(JSON.parse(asked.requirements));
   const offers = await workerOffers(tx, aliveSince);
-  const suitable = offers.filter(
-    (offer) =>
-      offer.condition === "alive" &&
-      offer.sizeClass >= asked.sizeClass &&
-      serves(offer.platform, requirements),
-  );
+  const kind = { requirements, sizeClass: asked.sizeClass };
+  const suitable = offers.filter((offer) => offer.condition === "alive" && isServedBy(kind, offer));
   const overdue = isOverdue(asked, now, times.overdueAfterMs);
   const about = {
     kind: "queued" as const,
@@ -145,11 +143,14 @@ const HeadRow = z.object({
 /** The first of each lane that one of the workers could take. */
 function lanesOf(tx: Tx, suitable: readonly WorkerOffer[]): Promise<Head[]> {
   const platforms = suitable.map(({ platform }) => JSON.stringify(platform));
-  const greatest = Math.max(...suitable.map(({ sizeClass }) => sizeClass));
+  const sizeClasses = suitable.map(({ sizeClass }) => sizeClass);
+  const served = sql`exists (
+    select from unnest(${platforms}::jsonb[], ${sizeClasses}::integer[]) as offer (platform, size_class)
+    where ${servedBy(sql`requirements`, sql`offer.platform`, sql`offer.size_class`)})`;
   return tx.many(
     HeadRow,
     sql`
-      with recursive ${openLanes(sql`requirements::jsonb <@ any(${platforms}::jsonb[])`, greatest)}
+      with recursive ${openLanes(served, Math.max(...sizeClasses))}
       select requirements, size_class as "sizeClass", lane, owner_lane as "ownerLane", place, priority
       from open_lane
     `,

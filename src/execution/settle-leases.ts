@@ -2,6 +2,8 @@ import type { Digest } from "#core/digest.ts";
 import { keepableText } from "#core/keepable-text.ts";
 import type { Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
+import { afterAttempt } from "./after-attempt.ts";
+import { submitBackgroundRuns, type WantedBackgroundRun } from "./background-runs.store.ts";
 import { decideAfterReport, type LeaseEnd } from "./decide-after-report.ts";
 import {
   type EndedAttempt,
@@ -18,6 +20,9 @@ import { dropAttemptLogs } from "./log.store.ts";
 import { notifyExecutions, notifyQueue } from "./notify.store.ts";
 import { publishFinished } from "./publish-finished.ts";
 import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
+import { resizeHeld, type SizedAnew } from "./resize-held.store.ts";
+import type { Learner } from "./size-class-roles.ts";
+import { recordDecisions } from "./size-decision.store.ts";
 import { countFinished } from "./worker.store.ts";
 
 /** A lease that ends, and what its worker brought. */
@@ -32,6 +37,8 @@ export interface EndingLease {
   readonly usage?: Usage | undefined;
   readonly message?: string | undefined;
   readonly missingInputs?: readonly Digest[] | undefined;
+  /** Decides whether another size class is tried; nobody does when absent. */
+  readonly learner?: Learner | undefined;
 }
 
 export type Verdict = "accepted" | "refused";
@@ -64,6 +71,8 @@ export async function settleLeases(
   );
   const finished: (FinishedExecution & { readonly epoch: number })[] = [];
   const requeued: HeldRow[] = [];
+  const resized: SizedAnew[] = [];
+  const background: WantedBackgroundRun[] = [];
   const returned: HeldRow[] = [];
   const attempts: EndedAttempt[] = [];
   const verdicts = endings.map((ending): Verdict => {
@@ -76,7 +85,7 @@ export async function settleLeases(
     const decision = decideAfterReport(
       { ...row, hasStarted: row.startedAt !== null },
       ending.end,
-      rules.mostAttempts,
+      rules.mostAttempts + row.sizeRetries,
     );
     if (decision.kind === "return") {
       returned.push(row);
@@ -84,16 +93,36 @@ export async function settleLeases(
     }
     const message = messageOfEnding(ending, row);
     const known = { ...row, startedAt: row.startedAt ?? startIn(ending, row.leasedAt, rules.now) };
-    attempts.push({ held: known, finishedAt: rules.now, outcome: decision.outcome, message });
-    if (decision.kind === "requeue") requeued.push(row);
+    attempts.push({
+      held: known,
+      finishedAt: rules.now,
+      outcome: decision.outcome,
+      message,
+      exitCode: ending.exitCode,
+      usage: ending.usage,
+    });
+    const next = afterAttempt(known, ending, decision, rules.now);
+    if (next?.kind === "final" && next.background !== undefined)
+      background.push({ held: row, ...next.background });
+    if (next?.kind === "again") resized.push({ held: row, chosen: next.chosen });
+    else if (decision.kind === "requeue") requeued.push(row);
     else finished.push(finishedFrom(known, ending, decision.outcome, message, rules.now));
     return "accepted";
   });
 
-  const again = [...requeued, ...returned];
+  const again = [...requeued, ...returned, ...resized.map(({ held }) => held)];
   const stored = [
     ...(attempts.length > 0 ? [recordAttempts(tx, attempts)] : []),
     ...(requeued.length > 0 ? [requeueHeld(tx, requeued, true)] : []),
+    ...(resized.length > 0
+      ? [
+          resizeHeld(tx, resized),
+          recordDecisions(
+            tx,
+            resized.map(({ held, chosen }) => ({ ...held, purpose: "retry", chosen })),
+          ),
+        ]
+      : []),
     ...(returned.length > 0
       ? [dropAttemptLogs(tx, returned), requeueHeld(tx, returned, false)]
       : []),
@@ -106,6 +135,7 @@ export async function settleLeases(
       [...finished, ...again].map(({ id }) => id),
     ),
   ];
+  if (background.length > 0) await submitBackgroundRuns(tx, background, rules.now);
   const [afterFinish, afterProgress] = await together([
     publishFinished(tx, finished, rules.hooks),
     again.length === 0

@@ -3,12 +3,14 @@ import { digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { together } from "#db/together.ts";
 import { checkRequest, requirementsText } from "./check-request.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
 import { laneOf, ownerLaneOf, topLane } from "./fair-lane.ts";
 import { notifyQueue } from "./notify.store.ts";
 import { preferIndexes } from "./prefer-indexes.store.ts";
 import { queuePlace } from "./queue-place.ts";
+import { recordDecisions } from "./size-decision.store.ts";
 
 /** Which execution serves a request. */
 export interface Submitted {
@@ -54,32 +56,55 @@ export async function submitExecutions(
       }
     }
   }
-  if ([...served.values()].some(({ isNew }) => isNew)) await notifyQueue(tx);
+  const entered = requests.filter(({ id }) => served.get(id)?.isNew);
+  if (entered.length > 0) {
+    const decisions = entered.flatMap(({ id, project, domain, chosen }) =>
+      chosen === undefined ? [] : [{ id, project, domain, purpose: "first" as const, chosen }],
+    );
+    await together([recordDecisions(tx, decisions), notifyQueue(tx)]);
+  }
   return requests.flatMap(({ id }) => served.get(id) ?? []);
 }
 
 function asRows(requests: readonly ExecutionRequest[], now: Date): string {
   return JSON.stringify(
     requests.map((request) => ({
+      ...sizeColumns(request),
       id: request.id,
       project: request.project,
       domain: request.domain,
       action_digest: digestKey(request.actionDigest),
-      requirements: requirementsText(request.platform),
-      size_class: request.sizeClass,
       invocation: request.invocation,
       lane: laneOf(request),
       owner: request.owner ?? "",
       owner_lane: ownerLaneOf(request),
       kin: request.kin ?? [],
-      place: queuePlace({ ...request, queuedAt: now }),
+      place: queuePlace({ ...request, expectedDurationMs: expectedMs(request), queuedAt: now }),
       priority: request.priority,
-      timeout_ms: request.timeoutMs,
-      expected_duration_ms: request.expectedDurationMs,
+      asked_timeout_ms: request.timeoutMs,
+      expected_duration_ms: expectedMs(request),
       do_not_cache: request.doNotCache,
+      title: request.title ?? "",
       queued_at: now,
     })),
   );
+}
+
+function expectedMs({ chosen, expectedDurationMs }: ExecutionRequest): number | undefined {
+  return chosen?.expectedDurationMs ?? expectedDurationMs;
+}
+
+function sizeColumns({ platform, sizeClass, mostSizeClass, timeoutMs, chosen }: ExecutionRequest) {
+  return {
+    requirements: requirementsText(platform, chosen?.isExact ? chosen.sizeClass : mostSizeClass),
+    size_class: chosen?.sizeClass ?? sizeClass,
+    least_size_class: sizeClass,
+    most_size_class: mostSizeClass,
+    timeout_ms: chosen?.timeoutMs ?? timeoutMs,
+    is_sized: chosen !== undefined,
+    hedge_after_ms: chosen?.hedge?.afterMs,
+    hedge_size_class: chosen?.hedge?.sizeClass,
+  };
 }
 
 async function insertNew(tx: Tx, rows: string): Promise<ExecutionId[]> {
@@ -89,17 +114,22 @@ async function insertNew(tx: Tx, rows: string): Promise<ExecutionId[]> {
     sql`
       insert into execution (
         id, project, domain, action_digest, requirements, size_class, invocation, owner, owner_lane,
-        kin, lane, place, priority, timeout_ms, expected_duration_ms, do_not_cache, queued_at
+        kin, lane, place, priority, timeout_ms, expected_duration_ms, do_not_cache, queued_at,
+        least_size_class, most_size_class, asked_timeout_ms, is_sized, hedge_after_ms,
+        hedge_size_class, title
       )
       select
         id, project, domain, action_digest, requirements, size_class, invocation, owner, owner_lane,
         array(select json_array_elements_text(kin)), lane, place, priority, timeout_ms,
-        expected_duration_ms, do_not_cache, queued_at
+        expected_duration_ms, do_not_cache, queued_at, least_size_class, most_size_class,
+        asked_timeout_ms, is_sized, hedge_after_ms, hedge_size_class, title
       from json_to_recordset(${rows}::json) as request (
         id uuid, project text, domain text, action_digest text, requirements text,
         size_class integer, invocation text, owner text, owner_lane smallint, kin json,
         lane smallint, place bigint, priority integer,
-        timeout_ms bigint, expected_duration_ms bigint, do_not_cache boolean, queued_at timestamptz
+        timeout_ms bigint, expected_duration_ms bigint, do_not_cache boolean, queued_at timestamptz,
+        least_size_class integer, most_size_class integer, asked_timeout_ms bigint, is_sized boolean,
+        hedge_after_ms bigint, hedge_size_class integer, title text
       )
       order by project, domain, action_digest, place, id
       on conflict do nothing

@@ -1,5 +1,6 @@
 import { serves } from "#core/platform.ts";
 import { firstMissing } from "./first-missing.ts";
+import { greatestSizeClass, isServedBy } from "./is-served-by.ts";
 import type { QueuedKind, SeenOffer } from "./queued-kinds.store.ts";
 
 /** Why none of the workers could ever run what asks for this; undefined when one could. */
@@ -8,7 +9,14 @@ export function whyUnserved(
   offers: readonly SeenOffer[],
 ): string | undefined {
   const able = offers.filter(({ platform }) => serves(platform, requirements));
-  if (able.some((offer) => offer.sizeClass >= sizeClass)) return undefined;
+  if (able.some((offer) => isServedBy({ requirements, sizeClass }, offer))) return undefined;
+  const most = Number(requirements[greatestSizeClass] ?? Infinity);
+  if (able.length > 0 && most < Infinity) {
+    const named = shortened([...new Set(able.map((offer) => String(offer.sizeClass)))]);
+    const asked =
+      most === sizeClass ? `size class ${most}` : `a size class of ${sizeClass} to ${most}`;
+    return `it asks for ${asked}, and workers that could run it are of size class ${named}; start a worker of size class ${most}, or ask for another`;
+  }
   if (able.length > 0) {
     const greatest = Math.max(...able.map((offer) => offer.sizeClass));
     return `it asks for size class ${sizeClass} or more, and workers that could run it are of size class ${greatest} at most; start a worker of size class ${sizeClass}, or ask for a smaller one`;

@@ -4,6 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { takesNothingNew } from "./drain.store.ts";
 import type { ExecutionId } from "./execution.ts";
+import { servedBy } from "./served-by.store.ts";
 
 const WorkerOffer = z.object({
   platform: Platform,
@@ -58,7 +59,8 @@ export async function soonestFree(
       select min(coalesce(started_at, leased_at) + expected_duration_ms * interval '1 millisecond') as at
       from execution join worker on worker.name = execution.worker
       where state = 'leased' and worker.size_class >= ${sizeClass} and not ${takesNothingNew}
-        and last_seen_at >= ${aliveSince} and ${requirements}::jsonb <@ platform
+        and last_seen_at >= ${aliveSince}
+        and ${servedBy(sql`${requirements}`, sql`platform`, sql`worker.size_class`)}
     `,
   );
   return row?.at ?? undefined;

@@ -14,6 +14,9 @@ export interface WorkerDescription extends WorkerProcess {
   readonly version: string;
   /** Which sandbox and limits the machine offers, for people. */
   readonly facilities: Readonly<Record<string, string>>;
+  /** What one slot gives an action; null: all of the machine. */
+  readonly cpus: number | null;
+  readonly memoryBytes: number | null;
   readonly transport: Transport;
   /** The machine's own name; empty when the worker does not say. */
   readonly host: string;
@@ -44,15 +47,17 @@ export async function lockHolderOf(
 export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Date): Promise<void> {
   await tx.run(sql`
     insert into worker (
-      name, instance_id, platform, size_class, slots, facilities, version, transport, host, lease_ms,
-      registered_at, last_seen_at)
+      name, instance_id, platform, size_class, slots, cpus, memory_bytes, facilities, version,
+      transport, host, lease_ms, registered_at, last_seen_at)
     values (
       ${worker.name}, ${worker.instanceId}, ${JSON.stringify(spelledAlike(worker.platform))}::jsonb,
-      ${worker.sizeClass}, ${worker.slots}, ${JSON.stringify(worker.facilities)}::jsonb,
+      ${worker.sizeClass}, ${worker.slots}, ${worker.cpus}, ${worker.memoryBytes},
+      ${JSON.stringify(worker.facilities)}::jsonb,
       ${worker.version}, ${worker.transport}, ${worker.host}, ${worker.leaseMs}, ${now}, ${now})
     on conflict (name) do update
     set instance_id = excluded.instance_id, platform = excluded.platform,
-        size_class = excluded.size_class, slots = excluded.slots, facilities = excluded.facilities,
+        size_class = excluded.size_class, slots = excluded.slots, cpus = excluded.cpus,
+        memory_bytes = excluded.memory_bytes, facilities = excluded.facilities,
         version = excluded.version, transport = excluded.transport, host = excluded.host,
         lease_ms = excluded.lease_ms, registered_at = excluded.registered_at,
         last_seen_at = excluded.last_seen_at, draining = false
@@ -147,6 +152,8 @@ const ListedWorker = z.object({
   platform: Platform,
   sizeClass: z.number(),
   slots: z.number(),
+  cpus: z.number().nullable(),
+  memoryBytes: z.number().nullable(),
   facilities: z.record(z.string(), z.string()),
   version: z.string(),
   transport: Transport,
@@ -168,7 +175,8 @@ export function listWorkers(tx: Tx): Promise<ListedWorker[]> {
   return tx.many(
     ListedWorker,
     sql`
-      select name, platform, size_class as "sizeClass", slots, facilities, version, transport, host,
+      select name, platform, size_class as "sizeClass", slots, cpus, memory_bytes as "memoryBytes",
+        facilities, version, transport, host,
         lease_ms as "leaseMs", registered_at as "registeredAt", last_seen_at as "lastSeenAt",
         ${takesNothingNew} as draining, finished_count as "finishedCount",
         held.count as "heldCount", held.running

@@ -4,7 +4,9 @@ import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { compareByCodePoint } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
+import { parseMemorySize } from "#core/memory-size.ts";
 import { type Platform, rulesProperty } from "#core/platform.ts";
+import { type AskedSizeClasses, askedSizeClasses } from "#execution/asked-size-classes.ts";
 import {
   ActionSchema,
   CommandSchema,
@@ -12,7 +14,6 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { parseDuration } from "./definitions/duration.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
-import { parseMemorySize } from "./definitions/memory-size.ts";
 import { jobScript } from "./job-script.ts";
 import { rulesOfAction } from "./rules-of-action.ts";
 
@@ -31,9 +32,11 @@ export interface BuiltAction {
   readonly command: NamedBlob;
   /** For the queue, which need not know the rules: they may be long. */
   readonly platform: Platform;
+  readonly sizeClasses: AskedSizeClasses;
   readonly timeoutMs: number;
 }
 
+/** Throws `invalid_argument` for size classes that exclude each other. */
 export function buildAction(job: JobDefinition, inputRoot: Digest): BuiltAction {
   const platform = platformOf(job);
   const rules = rulesOfAction(job);
@@ -67,7 +70,7 @@ export function buildAction(job: JobDefinition, inputRoot: Digest): BuiltAction 
       }),
     ),
   );
-  return { action, command, platform, timeoutMs };
+  return { action, command, platform, sizeClasses: askedSizeClasses(platform), timeoutMs };
 }
 
 function platformOf(job: JobDefinition): Platform {

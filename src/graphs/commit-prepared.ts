@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
+import { kinOf } from "#execution/kin.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
 import { advanceStoredGraphs, lockGraphs } from "./advancing/advance.store.ts";
 import { insertChunkedRun } from "./chunks/chunked-run.store.ts";
@@ -11,7 +12,6 @@ import { wakeErrands } from "./kinds/errand.store.ts";
 import type { Prepared } from "./prepare-job.ts";
 import { happeningsOf } from "./queue-events.ts";
 import { type ReadyJob, stillTaken, takenKey } from "./ready-job.store.ts";
-import { sizeClassOf } from "./size-class.ts";
 
 /** A job whose preparation is over, one way or the other. */
 export interface PreparedJob {
@@ -28,7 +28,8 @@ export interface PreparedJob {
 export async function commitPrepared(
   tx: Tx,
   all: readonly PreparedJob[],
-  project: string,
+  /** Of the jobs that are to be executed (`requestsOf`). */
+  wanted: ReadonlyMap<PreparedJob, ExecutionRequest>,
   now: Date,
 ): Promise<void> {
   const before = await stillTaken(
@@ -37,10 +38,9 @@ export async function commitPrepared(
   );
   const jobs = all.filter(({ job }) => before.has(takenKey(job)));
   // Executions are locked before graphs, as everywhere.
-  const requests = new Map(jobs.map((job) => [job, requestOf(job, project)]));
   const submitted = await submitExecutions(
     tx,
-    [...requests.values()].flatMap((request) => request ?? []),
+    jobs.flatMap((job) => wanted.get(job) ?? []),
     now,
   );
   const servedBy = new Map(submitted.map(({ requestId, executionId }) => [requestId, executionId]));
@@ -57,7 +57,7 @@ export async function commitPrepared(
     throw new Fault("aborted", "a job was taken away while it was prepared");
 
   const runs = jobs.map((job) => {
-    const request = requests.get(job);
+    const request = wanted.get(job);
     return runOf(job, request && servedBy.get(request.id), now);
   });
   await insertRuns(tx, runs);
@@ -79,6 +79,20 @@ async function beginChunks(tx: Tx, jobs: readonly PreparedJob[], now: Date): Pro
   await nextBatches(tx, chunked, now);
 }
 
+/** What is to be asked of the queue for those of the jobs whose results nobody knows. */
+export async function requestsOf(
+  jobs: readonly PreparedJob[],
+  project: string,
+  chooseSizes: (requests: readonly ExecutionRequest[]) => Promise<readonly ExecutionRequest[]>,
+): Promise<ReadonlyMap<PreparedJob, ExecutionRequest>> {
+  const asked = jobs.flatMap((job) => {
+    const request = requestOf(job, project);
+    return request === undefined ? [] : [{ job, request }];
+  });
+  const sized = await chooseSizes(asked.map(({ request }) => request));
+  return new Map(asked.map(({ job, request }, i) => [job, sized[i] ?? request]));
+}
+
 function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRequest | undefined {
   if (prepared.kind !== "to-execute") return undefined;
   const { built } = prepared;
@@ -88,7 +102,16 @@ function requestOf({ job, prepared }: PreparedJob, project: string): ExecutionRe
     domain: job.domain,
     actionDigest: built.action.digest,
     platform: built.platform,
-    sizeClass: sizeClassOf(built.platform),
+    sizeClass: built.sizeClasses.least,
+    mostSizeClass: built.sizeClasses.most,
+    title: job.job,
+    kin: kinOf({
+      commandDigest: built.command.digest,
+      platform: built.platform,
+      target: job.job,
+      mnemonic: "job",
+      configuration: "",
+    }),
     // REv2's lower is sooner; people's higher is.
     priority: 0 - job.priority,
     top: job.top,

@@ -85,6 +85,8 @@ export async function farmOfGraphs(db: Db) {
     platform: {},
     sizeClass: 1,
     slots: 64,
+    cpus: null,
+    memoryBytes: null,
     version: "0",
     facilities: {},
     transport: "pull",

@@ -4,7 +4,8 @@ import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Tx } from "#db/db.ts";
-import { commitPrepared, type PreparedJob } from "./commit-prepared.ts";
+import type { ExecutionRequest } from "#execution/execution.ts";
+import { commitPrepared, type PreparedJob, requestsOf } from "./commit-prepared.ts";
 import { type PreparationRooms, prepareJob } from "./prepare-job.ts";
 import { keepTaken, postponeJob, type ReadyJob, takeReadyJobs } from "./ready-job.store.ts";
 
@@ -12,6 +13,10 @@ import { keepTaken, postponeJob, type ReadyJob, takeReadyJobs } from "./ready-jo
 export interface GraphRunnerParts extends PreparationRooms {
   /** The queue's own transaction: what is submitted in it is handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+  /** The queue's: which size classes executions are to run on. Nobody chooses when absent. */
+  readonly chooseSizes?: (
+    requests: readonly ExecutionRequest[],
+  ) => Promise<readonly ExecutionRequest[]>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -93,10 +98,12 @@ export async function prepareReadyJobs(parts: GraphRunnerParts): Promise<number>
 }
 
 async function store(parts: GraphRunnerParts, prepared: readonly PreparedJob[]): Promise<void> {
+  const { chooseSizes = async (requests) => requests } = parts;
+  const requests = await requestsOf(prepared, parts.project, chooseSizes);
   for (let attempt = 1; ; attempt++) {
     try {
       return await parts.transaction((tx) =>
-        commitPrepared(tx, prepared, parts.project, parts.clock.now()),
+        commitPrepared(tx, prepared, requests, parts.clock.now()),
       );
     } catch (reason) {
       const again = reason instanceof Fault && reason.code === "aborted" && attempt < mostTries;

@@ -7,6 +7,7 @@ import {
   type QueuedKind,
   queuedAmong,
   queuedKinds,
+  type SeenOffer,
 } from "#execution/queued-kinds.store.ts";
 import { whyUnserved } from "#execution/why-unserved.ts";
 import type { CancellingQueue } from "./cancel-operations.ts";
@@ -34,14 +35,16 @@ export async function endUnserved(
     /** Since when somebody looks. After a time without servers, workers have the whole time to come back. */
     readonly openSince: Date;
     readonly unservedMs?: number;
+    /** Workers of which some may be started, though none was ever seen. */
+    readonly declared?: readonly SeenOffer[];
   },
 ): Promise<number> {
-  const { now, openSince, unservedMs = usualUnservedMs } = times;
+  const { now, openSince, unservedMs = usualUnservedMs, declared = [] } = times;
   const before = new Date(now.getTime() - unservedMs);
   if (openSince > before) return 0;
   const kinds = await queuedKinds(db);
   if (kinds.length === 0) return 0;
-  const offers = await offersSeen(db, before);
+  const offers = [...(await offersSeen(db, before)), ...declared];
   const reasons = new Map(
     kinds.flatMap((kind): [string, string][] => {
       const why = whyUnserved(kind, offers);

@@ -77,12 +77,10 @@ export async function operationDesk(parts: {
   const openedAt = clock.now().getTime();
 
   const opening = coalescer(async (asked: readonly AskedExecution[]) => {
+    const requests = await queue.chooseSizes(asked.map(({ request }) => request));
     const { opened, after } = await queue.transaction(async (tx) => {
       const now = clock.now();
-      const submitted = await queue.submitIn(
-        tx,
-        asked.map(({ request }) => request),
-      );
+      const submitted = await queue.submitIn(tx, requests);
       const rows = asked.map(({ id, asking, request }, i) => {
         const { executionId, isNew } = submitted[i] ?? missing(id);
         return { id, executionId, asking, actionDigest: request.actionDigest, joined: !isNew };

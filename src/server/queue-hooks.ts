@@ -9,14 +9,19 @@ import { onExecutionsFinished, onExecutionsProgress } from "#graphs/queue-events
 import { executionsWantedByOperations } from "#invocations/operation.store.ts";
 import { noteOperationEnds } from "#invocations/pages/operation-ends.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { noteLessons } from "#size-classes/lesson.store.ts";
 
 /**
  * What happens with executions that move: results are kept, graphs advance.
  *
  * All of it in the transaction that moves them. Advancing a graph notifies by
- * itself, so there is nothing left to do after the commit.
+ * itself; what size classes learn from is learned after the commit.
  */
-export function queueHooks(trees: OutputTrees): QueueHooks {
+export function queueHooks(
+  trees: OutputTrees,
+  /** Called after executions ended that have something to teach. */
+  taught: () => void = () => {},
+): QueueHooks {
   return {
     missingOutputs: (result, digestFunction) =>
       missingBlobsOf(trees, fromBinary(ActionResultSchema, result), digestFunction),
@@ -43,8 +48,16 @@ export function queueHooks(trees: OutputTrees): QueueHooks {
     },
 
     async onFinished(tx, finished) {
-      await together([noteOperationEnds(tx, finished), onExecutionsFinished(tx, finished)]);
-      return undefined;
+      const teaching = finished.filter(({ outcome }) => outcome !== "cancelled");
+      await together([
+        noteOperationEnds(tx, finished),
+        onExecutionsFinished(tx, finished),
+        noteLessons(
+          tx,
+          teaching.map(({ id }) => id),
+        ),
+      ]);
+      return teaching.length > 0 ? taught : undefined;
     },
 
     async onProgress(tx, progress) {

@@ -3,7 +3,6 @@ import { outputOf } from "#actions/output-of.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import type { Platform } from "#core/platform.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { buildAction } from "../build-action.ts";
@@ -11,7 +10,6 @@ import type { Chunks } from "../definitions/chunk-keys.ts";
 import { parseDuration } from "../definitions/duration.ts";
 import type { ReadyJob } from "../ready-job.store.ts";
 import { latestResults } from "../run.store.ts";
-import { sizeClassOf } from "../size-class.ts";
 import { itemHistory, type NewChunkedRun } from "./chunked-run.store.ts";
 import { estimateItems } from "./estimate-items.ts";
 import { readItems } from "./read-items.ts";
@@ -35,7 +33,7 @@ export async function prepareChunks(
 ): Promise<PreparedChunks> {
   const items = chunks.items ?? (await itemsFrom(db, store, job, chunks));
   const { graphId } = job;
-  const platform: Platform = buildAction(job.definition, inputRoot).platform;
+  const { platform, sizeClasses } = buildAction(job.definition, inputRoot);
   const min = chunks.min ?? usual.min;
   return {
     kind: "items",
@@ -45,7 +43,7 @@ export async function prepareChunks(
       items: estimateItems(items, await itemHistory(db, graphId, job.job)),
       inputRoot,
       platform,
-      sizeClass: sizeClassOf(platform),
+      sizeClass: sizeClasses.least,
       min,
       max: chunks.max ?? Math.max(usual.max, min),
       budgetMs: parseDuration(chunks.budget ?? "") ?? usual.budgetMs,

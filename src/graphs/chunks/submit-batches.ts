@@ -8,11 +8,11 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
+import { kinOf } from "#execution/kin.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import type { BuiltAction } from "../build-action.ts";
-import { sizeClassOf } from "../size-class.ts";
 import { buildBatch } from "./build-batch.ts";
 import { batchesDone } from "./share-items.ts";
 import {
@@ -31,6 +31,10 @@ export interface BatchRooms {
   readonly logger: Logger;
   /** The queue's own transaction: what is submitted in it is handed out right after the commit. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+  /** The queue's: which size classes executions are to run on. Nobody chooses when absent. */
+  readonly chooseSizes?: (
+    requests: readonly ExecutionRequest[],
+  ) => Promise<readonly ExecutionRequest[]>;
 }
 
 const mostPerTurn = 16;
@@ -94,7 +98,16 @@ async function queueOne(
     domain: batch.domain,
     actionDigest: built.action.digest,
     platform: built.platform,
-    sizeClass: sizeClassOf(built.platform),
+    sizeClass: built.sizeClasses.least,
+    mostSizeClass: built.sizeClasses.most,
+    title: batch.job,
+    kin: kinOf({
+      commandDigest: built.command.digest,
+      platform: built.platform,
+      target: batch.job,
+      mnemonic: "batch",
+      configuration: "",
+    }),
     // REv2's lower is sooner; people's higher is.
     priority: 0 - batch.priority,
     top: batch.top,
@@ -103,9 +116,10 @@ async function queueOne(
     timeoutMs: built.timeoutMs,
     doNotCache: false,
   };
+  const sized = (await rooms.chooseSizes?.([request])) ?? [request];
   await rooms.transaction(async (tx) => {
     // Executions are locked before graphs, as everywhere.
-    const [submitted] = await submitExecutions(tx, [request], now);
+    const [submitted] = await submitExecutions(tx, sized, now);
     const [graph] = await lockGraphs(tx, [batch.graphId]);
     if (submitted === undefined || graph === undefined)
       throw new Fault("internal", "a batch was not submitted");

@@ -44,6 +44,8 @@ export class PretendedWorker {
       platform: { pool },
       sizeClass: 1,
       slots: 1,
+      cpus: null,
+      memoryBytes: null,
       version: "0",
       facilities: {},
       transport: "pull",

@@ -1,6 +1,7 @@
 import type { WaitingReason } from "#api/waiting.ts";
 import type { Db } from "#db/db.ts";
 import type { QueueTimes } from "#execution/queue-times.ts";
+import type { SeenOffer } from "#execution/queued-kinds.store.ts";
 import type { GraphId } from "../graph-id.ts";
 import { waitingFacts } from "./waiting-facts.store.ts";
 import { whyWaiting } from "./why-waiting.ts";
@@ -12,7 +13,9 @@ export async function jobWaiting(
   job: string,
   now: Date,
   times: Pick<QueueTimes, "leaseMs" | "overdueAfterMs">,
+  /** What workers would offer that may be started. */
+  declared: readonly SeenOffer[] = [],
 ): Promise<WaitingReason | null | undefined> {
   const facts = await db.transaction((tx) => waitingFacts(tx, graphId, job, now, times));
-  return facts && whyWaiting(facts, now);
+  return facts && whyWaiting(facts, now, declared);
 }

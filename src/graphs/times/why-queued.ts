@@ -2,6 +2,8 @@ import type { WaitingReason } from "#api/waiting.ts";
 import { serves } from "#core/platform.ts";
 import { firstMissing } from "#execution/first-missing.ts";
 import type { QueuePosition } from "#execution/queue-position.store.ts";
+import type { SeenOffer } from "#execution/queued-kinds.store.ts";
+import { isServedBy } from "#execution/is-served-by.ts";
 import type { WorkerOffer } from "#execution/worker-offers.store.ts";
 import { counted, inWhile, spanText } from "./waiting-words.ts";
 
@@ -27,10 +29,16 @@ export function whyQueued(
   position: QueuePosition,
   now: Date,
   names: WaitingNames = ofJobs,
+  /** What workers would offer that may be started. */
+  declared: readonly SeenOffer[] = [],
 ): WaitingReason {
   if (position.kind === "leased") return whyNotBegun(position, now, names);
   const alive = position.offers.filter(({ condition }) => condition === "alive");
   const able = alive.filter(({ platform }) => serves(platform, position.requirements));
+  if (!able.some((offer) => isServedBy(position, offer))) {
+    const startable = declared.filter((offer) => isServedBy(position, offer));
+    if (startable.length > 0) return whyToBeStarted(startable);
+  }
   if (able.length === 0) return whyNobody(position, alive, now, names);
   const suitable = able.filter(({ sizeClass }) => sizeClass >= position.sizeClass);
   if (suitable.length === 0) return whyTooSmall(position, able);
@@ -62,6 +70,19 @@ function whyNotBegun({ worker, away }: Leased, now: Date, { again }: WaitingName
     worker,
     sentence: `was handed to worker ${worker}, whose last word came ${ago} ago; when its lease ends, ${inWhile(away.leasedUntil, now)}, another one gets it`,
     advice: `if ${worker} is gone for good, start a worker of that name and it is free at once; or ${again}`,
+  };
+}
+
+function whyToBeStarted(startable: readonly SeenOffer[]): WaitingReason {
+  const least = Math.min(...startable.map(({ sizeClass }) => sizeClass));
+  return {
+    kind: "capacity-none",
+    missing: null,
+    silent: 0,
+    draining: 0,
+    lastSeenAt: null,
+    sentence: `waits for a worker of size class ${least} to be started: the class is declared, and none is up`,
+    advice: `see whether an autoscaler runs (grange autoscaling says how many it should start), or start one: grange worker --size-class ${least}`,
   };
 }
 

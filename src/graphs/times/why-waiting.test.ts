@@ -280,3 +280,22 @@ test("what helps the job before helps the one that waits for it", () => {
     advice: 'alice or qa-* may release it, with the grant "release" on release of rxjs',
   });
 });
+
+test("what waits for a class that is only declared says so, until a worker of it is up", () => {
+  const declared = [{ platform: { OSFamily: "linux" }, sizeClass: 4, workers: 0 }];
+  const small = offer({ sizeClass: 1 });
+  const facts = (offers: readonly WorkerOffer[]) => queued({ sizeClass: 2, offers: [...offers] });
+
+  const before = WaitingReason.parse(whyWaiting(facts([small]), now, declared));
+  const unfit = whyWaiting(facts([small]), now, [
+    { platform: { OSFamily: "linux" }, sizeClass: 1, workers: 0 },
+  ]);
+  const after = whyWaiting(facts([small, offer({ sizeClass: 2 })]), now, declared);
+
+  expect(before).toMatchObject({
+    kind: "capacity-none",
+    sentence:
+      "waits for a worker of size class 4 to be started: the class is declared, and none is up",
+  });
+  expect([unfit.kind, after.kind]).toEqual(["capacity-size", "capacity-busy"]);
+});

@@ -2,6 +2,7 @@ import type { JobKind } from "#api/graph.ts";
 import type { JobState } from "#api/job-state.ts";
 import type { WaitingReason } from "#api/waiting.ts";
 import type { QueuePosition } from "#execution/queue-position.store.ts";
+import type { SeenOffer } from "#execution/queued-kinds.store.ts";
 import { counted, inWhile, listed } from "./waiting-words.ts";
 import { whyQueued } from "./why-queued.ts";
 
@@ -45,10 +46,15 @@ export type WaitingFacts =
   | { readonly kind: "in-queue"; readonly position: QueuePosition };
 
 /** Why a job waits: the thing that is in its way now, not another one that would be next. */
-export function whyWaiting(facts: WaitingFacts, now: Date): WaitingReason {
+export function whyWaiting(
+  facts: WaitingFacts,
+  now: Date,
+  /** What workers would offer that may be started. */
+  declared: readonly SeenOffer[] = [],
+): WaitingReason {
   switch (facts.kind) {
     case "blocked":
-      return whyBlocked(facts, now);
+      return whyBlocked(facts, now, declared);
     case "held":
       return whyHeld(facts, now);
     case "outside":
@@ -68,18 +74,20 @@ export function whyWaiting(facts: WaitingFacts, now: Date): WaitingReason {
         advice: `raise ${facts.limit}, if more may run at once`,
       };
     case "in-queue":
-      return whyQueued(facts.position, now);
+      return whyQueued(facts.position, now, undefined, declared);
   }
 }
 
 function whyBlocked(
   { jobs, count, root }: Extract<WaitingFacts, { kind: "blocked" }>,
   now: Date,
+  declared: readonly SeenOffer[],
 ): WaitingReason {
   const isDirect = jobs.some(({ name }) => name === root?.name);
   const others = jobs.map(({ name }) => name).filter((name) => name !== root?.name);
   const waitsFor = `waits for ${listed(isDirect && root !== null ? [root.name, ...others] : others, count)}`;
-  const reason = root === null || root.facts === null ? null : whyWaiting(root.facts, now);
+  const reason =
+    root === null || root.facts === null ? null : whyWaiting(root.facts, now, declared);
   const sentence =
     root === null
       ? waitsFor

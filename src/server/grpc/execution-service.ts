@@ -6,6 +6,7 @@ import { fromDigestMessage } from "#cas/digest-message.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
+import { askedSizeClasses } from "#execution/asked-size-classes.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import { kinOf } from "#execution/kin.ts";
 import type { CallContext } from "#grpc/call-context.ts";
@@ -30,7 +31,7 @@ import { finishResult } from "./finish-result.ts";
 import type { InlineWishes } from "./inline-outputs.ts";
 import { operationMessage } from "./operation-message.ts";
 import { projectOf } from "./project-of.ts";
-import { type KnownAction, readAction, sizeClassIn, timeoutIn } from "./read-action.ts";
+import { type KnownAction, readAction, timeoutIn } from "./read-action.ts";
 import { askingFrom } from "./request-metadata.ts";
 import { withHeartbeats } from "./with-heartbeats.ts";
 
@@ -132,6 +133,7 @@ async function open(
   { operations, domain, defaultTimeoutMs }: ExecutionServiceParts,
 ): Promise<OpenOperation | undefined> {
   const { project, principal, targetId: target, actionMnemonic: mnemonic } = asking;
+  const { least, most } = askedSizeClasses(platform);
   const opened = await operations.open({
     id,
     asking,
@@ -141,12 +143,20 @@ async function open(
       domain,
       actionDigest,
       platform,
-      sizeClass: sizeClassIn(platform),
+      sizeClass: least,
+      mostSizeClass: most,
+      title: [mnemonic, target].filter((word) => word !== "").join(" "),
       priority: priorityIn(request),
       // Who names no invocation has turns of his own, by his connection.
       invocation: asking.invocation || `${principal} at ${peer}`,
       owner: principal,
-      kin: kinOf({ commandDigest, platform, target, mnemonic }),
+      kin: kinOf({
+        commandDigest,
+        platform,
+        target,
+        mnemonic,
+        configuration: asking.configurationId,
+      }),
       timeoutMs: timeoutIn(action) ?? defaultTimeoutMs,
       doNotCache: action.doNotCache,
     },

@@ -138,15 +138,6 @@ function platformOf(action: Action, command: Command): Platform {
   );
 }
 
-/** The smallest size class that may run it. */
-export function sizeClassIn(platform: Platform): number {
-  const asked = platform["min-size-class"];
-  if (asked === undefined) return 1;
-  const sizeClass = Number(asked);
-  if (Number.isInteger(sizeClass) && sizeClass >= 1) return sizeClass;
-  throw new Fault("invalid_argument", `min-size-class is a positive integer, not ${asked}`);
-}
-
 export function timeoutIn(action: Action): number | undefined {
   if (action.timeout === undefined) return undefined;
   const ms = Math.round(durationMs(action.timeout));

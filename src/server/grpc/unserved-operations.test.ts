@@ -6,6 +6,9 @@ import { aRequest, movableClock } from "#execution/execution.fixture.ts";
 import { readExecutions } from "#execution/read-executions.store.ts";
 import { endUnserved } from "#invocations/end-unserved.ts";
 import { Code } from "#proto/google/rpc/code_pb.ts";
+import { declareClass } from "#size-classes/declared-classes.store.ts";
+import { declaredOffers } from "#size-classes/declared-classes.ts";
+import { aDeclaredClass } from "#size-classes/size-classes.fixture.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { fakeWorker, type Rev2Server, responseOf, rev2Server } from "./rev2-farm.fixture.ts";
 
@@ -85,6 +88,27 @@ test("nobody is told who waits for a worker that is busy, or was there a while a
   expect(await sweep(farm)).toBe(1);
 
   expect(responseOf(await stream.end()).status?.message).toContain("no worker is connected");
+});
+
+test("nobody is told who waits for a worker of a class that is declared and may be started", async () => {
+  const farm = await aServer();
+  await declareClass(db, aDeclaredClass({ platform: { gpu: "a100" }, mostWorkers: 3 }));
+  const stream = farm.execute(await farm.anAction("possible one day", gpu));
+  await stream.next();
+  clock.pass(unservedMs + 1);
+  const sweepWithDeclared = async () =>
+    endUnserved(db, farm.queue, {
+      now: clock.now(),
+      openSince,
+      unservedMs,
+      declared: await declaredOffers(db),
+    });
+
+  expect(await sweepWithDeclared()).toBe(0);
+
+  await declareClass(db, aDeclaredClass({ platform: { gpu: "a100" }, mostWorkers: 0 }));
+  expect(await sweepWithDeclared()).toBe(1);
+  expect(responseOf(await stream.end()).status?.code).toBe(Code.FAILED_PRECONDITION);
 });
 
 test("each client has its time, also when it joins what others asked for long ago", async () => {

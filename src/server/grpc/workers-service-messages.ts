@@ -48,6 +48,8 @@ const Description = z.object({
   slots: z.number().int().min(1).max(4_096),
   version: told(128),
   facilities: Facilities,
+  cpus: z.number().positive().max(1e6).nullable(),
+  memoryBytes: z.number().int().positive().max(Number.MAX_SAFE_INTEGER).nullable(),
   // What an older worker does not say: whoever has its machine started it.
   transport: z
     .literal("")
@@ -59,7 +61,13 @@ const Description = z.object({
 
 export function workerFrom(request: RegisterRequest): WorkerDescription {
   const leaseMs = request.lease === undefined ? null : durationMs(request.lease);
-  return parsed(Description, { ...request, leaseMs });
+  const { cpus, memoryBytes } = request;
+  return parsed(Description, {
+    ...request,
+    leaseMs,
+    cpus: cpus === 0 ? null : cpus,
+    memoryBytes: memoryBytes === 0n ? null : Number(memoryBytes),
+  });
 }
 
 /** Parses what a worker sent; what does not fit is its mistake, said in one sentence. */

@@ -12,6 +12,7 @@ import { type Digest, emptyDigest } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
 import { aQueue, movableClock, silent } from "#execution/execution.fixture.ts";
+import { listWorkers } from "#execution/worker.store.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { grpcServer } from "#grpc/server.ts";
 import { askingNotes } from "#invocations/asking-notes.ts";
@@ -218,6 +219,10 @@ test("what workers send is checked at the door", async () => {
     channel.unary(register, { name: "w", instanceId: "instance-1", sizeClass: 0, slots: 1 }),
     channel.unary(register, { ...sound, host: "a\0b" }),
     channel.unary(register, { ...sound, version: "\0" }),
+    channel.unary(register, { ...sound, cpus: -1 }),
+    channel.unary(register, { ...sound, cpus: Infinity }),
+    channel.unary(register, { ...sound, memoryBytes: -1n }),
+    channel.unary(register, { ...sound, memoryBytes: 2n ** 63n - 1n }),
     channel.unary(register, { ...sound, facilities: { sandbox: "\0" } }),
     channel.unary(register, { ...sound, platform: { OSFamily: "\0" } }),
     channel.unary(register, { ...sound, lease: { seconds: -1n, nanos: 0 } }),
@@ -227,6 +232,19 @@ test("what workers send is checked at the door", async () => {
 
   for (const each of await Promise.allSettled(bad))
     expect(each).toMatchObject({ status: "rejected", reason: { code: "invalid_argument" } });
+});
+
+test("what a slot gives is known of a worker, and nothing where it says nothing", async () => {
+  const slot = async () => {
+    const [{ cpus, memoryBytes } = {}] = await listWorkers(db);
+    return { cpus, memoryBytes };
+  };
+  expect(await slot()).toEqual({ cpus: null, memoryBytes: null });
+
+  const said = { cpus: 1.5, memoryBytes: 6n * 1024n ** 3n };
+  await channel.unary(register, { ...me, name: "w", sizeClass: 1, slots: 1, ...said });
+
+  expect(await slot()).toEqual({ cpus: 1.5, memoryBytes: 6 * 1024 ** 3 });
 });
 
 test.each([

@@ -1,0 +1,49 @@
+import { Fault } from "#core/fault.ts";
+import type { Platform } from "#core/platform.ts";
+
+/** The size classes that an action may run on. */
+export interface AskedSizeClasses {
+  readonly least: number;
+  /** Undefined: however great. */
+  readonly most: number | undefined;
+}
+
+const greatest = 1_000_000;
+
+/**
+ * What the properties `size-class`, `min-size-class` and `max-size-class` ask for.
+ *
+ * Throws `invalid_argument` for what is no size class, and for a range with nothing in it.
+ */
+export function askedSizeClasses(platform: Platform): AskedSizeClasses {
+  const pinned = sizeClassIn(platform, "size-class");
+  const min = sizeClassIn(platform, "min-size-class");
+  const max = sizeClassIn(platform, "max-size-class");
+  const least = pinned ?? min ?? 1;
+  const most = pinned ?? max;
+  const isOutside = pinned !== undefined && (pinned < (min ?? pinned) || pinned > (max ?? pinned));
+  if (isOutside || (most !== undefined && most < least)) {
+    throw new Fault(
+      "invalid_argument",
+      `no size class is asked for: ${said(platform)} exclude each other`,
+    );
+  }
+  return { least, most };
+}
+
+function said(platform: Platform): string {
+  return ["size-class", "min-size-class", "max-size-class"]
+    .flatMap((name) => (platform[name] === undefined ? [] : [`${name}=${platform[name]}`]))
+    .join(", ");
+}
+
+function sizeClassIn(platform: Platform, property: string): number | undefined {
+  const asked = platform[property];
+  if (asked === undefined) return undefined;
+  const sizeClass = Number(asked);
+  if (/^\d+$/.test(asked) && sizeClass >= 1 && sizeClass <= greatest) return sizeClass;
+  throw new Fault(
+    "invalid_argument",
+    `${property} is a positive integer, ${greatest} at most, not ${JSON.stringify(asked.slice(0, 40))}`,
+  );
+}

@@ -1,0 +1,45 @@
+import type { Tx } from "#db/db.ts";
+import type { BegunHedge } from "./hedge.store.ts";
+import { readExecutions } from "./read-executions.store.ts";
+import { decisionsOf, type NewDecision } from "./size-decision.store.ts";
+
+/** That a second run began, in the words of the choice that allowed for it. */
+export async function hedgeDecisionOf(
+  tx: Tx,
+  { original }: Pick<BegunHedge, "original">,
+  sizeClass: number,
+  now: Date,
+): Promise<NewDecision | undefined> {
+  const latest = (await decisionsOf(tx, original)).at(-1);
+  const [view] = await readExecutions(tx, [original]);
+  if (latest === undefined || view === undefined) return undefined;
+  const { key, strategy, draw, alternatives, expectedMs, timeoutMs, project, domain } = latest;
+  const since = view.state.kind === "leased" ? view.state.startedAt : undefined;
+  const seconds = ((now.getTime() - (since ?? now).getTime()) / 1_000).toFixed(1);
+  return {
+    id: original,
+    project,
+    domain,
+    purpose: "hedge",
+    chosen: {
+      sizeClass,
+      isExact: false,
+      expectedDurationMs: expectedMs,
+      timeoutMs,
+      hedge: undefined,
+      decision: {
+        key,
+        strategy,
+        decidedAt: now,
+        draw,
+        backgroundSizeClass: undefined,
+        pageRank: undefined,
+        reason: {
+          kind: "hedge",
+          text: `it has run for ${seconds} s on size class ${latest.sizeClass}, longer than expected: a second run begins on size class ${sizeClass}, and the first to end counts`,
+        },
+        alternatives,
+      },
+    },
+  };
+}

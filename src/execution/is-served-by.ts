@@ -1,0 +1,21 @@
+import { type Platform, serves } from "#core/platform.ts";
+
+/** The property under which stored requirements bound the size class from above. No worker offers it. */
+export const greatestSizeClass = "max-size-class";
+
+/** What stored requirements ask for, apart from the least size class, which has a column of its own. */
+export interface StoredKind {
+  readonly requirements: Platform;
+  readonly sizeClass: number;
+}
+
+/** Whether a worker that offers this could run what asks for that. */
+export function isServedBy(
+  { requirements, sizeClass }: StoredKind,
+  offer: { readonly platform: Platform; readonly sizeClass: number },
+): boolean {
+  const most = Number(requirements[greatestSizeClass] ?? Infinity);
+  return (
+    offer.sizeClass >= sizeClass && offer.sizeClass <= most && serves(offer.platform, requirements)
+  );
+}

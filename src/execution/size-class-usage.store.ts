@@ -1,0 +1,226 @@
+import { z } from "zod";
+import { Platform } from "#core/platform.ts";
+import type { Tx } from "#db/db.ts";
+import { type Sql, sql } from "#db/sql.ts";
+
+/** Which executions are looked at: those that ended since, the latest of them when there are too many. */
+export interface Lately {
+  readonly since: Date;
+  readonly most: number;
+}
+
+/** What a second of a slot costs, for what asks for these requirements and ran on a worker of that platform. */
+export interface Price {
+  readonly requirements: string;
+  /** As `ranOn` said it; empty where the worker is gone. */
+  readonly workerPlatform: string;
+  readonly sizeClass: number;
+  readonly price: number;
+}
+
+/**
+ * Common table expression `ran`: each attempt that began, by what it was for.
+ *
+ * What a second run won is told by the execution that it ran beside, too: it counts there.
+ */
+function ran({ since, most }: Lately): Sql {
+  return sql`
+    ended as materialized (
+      select id, hedge_of, requirements, size_class, attempt, title from execution
+      where state = 'finished' and finished_at >= ${since}
+      order by finished_at desc limit ${most}
+    ),
+    ran as materialized (
+      select coalesce(ended.hedge_of, ended.id) as asked_id, ended.requirements, ended.title,
+        coalesce(worker.platform::text, '') as worker_platform,
+        coalesce(attempt.size_class, ended.size_class) as size_class,
+        1000 * extract(epoch from attempt.finished_at - attempt.started_at)::double precision as ms,
+        attempt.finished_at, attempt.outcome,
+        ended.hedge_of is null and attempt.attempt = ended.attempt as is_last
+      from ended
+      join execution_attempt as attempt on attempt.execution_id = ended.id
+      left join worker on worker.name = attempt.worker
+      where attempt.started_at is not null and attempt.finished_at >= attempt.started_at
+        and (ended.hedge_of is null or not exists (
+          select from execution_attempt as told
+          where told.execution_id = ended.hedge_of and told.worker = attempt.worker
+            and told.started_at = attempt.started_at))
+    )`;
+}
+
+/** Common table expression `price`. */
+function priced(prices: readonly Price[]): Sql {
+  return sql`
+    price as materialized (
+      select * from unnest(
+        ${prices.map(({ requirements }) => requirements)}::text[],
+        ${prices.map(({ workerPlatform }) => workerPlatform)}::text[],
+        ${prices.map(({ sizeClass }) => sizeClass)}::integer[],
+        ${prices.map(({ price }) => price)}::double precision[]
+      ) as price (requirements, worker_platform, size_class, price)
+    )`;
+}
+
+const RanOn = z.object({
+  requirements: z.string(),
+  workerPlatform: z.string(),
+  sizeClass: z.number(),
+  /** Whole hours since the epoch. */
+  hour: z.number(),
+  runs: z.number(),
+  /** Executions that came to their end there. */
+  executions: z.number(),
+  ms: z.number(),
+});
+/** What ran on a size class within an hour. */
+export type RanOn = z.infer<typeof RanOn>;
+
+export function ranOn(tx: Tx, lately: Lately): Promise<RanOn[]> {
+  return tx.many(
+    RanOn,
+    sql`
+      with ${ran(lately)}
+      select requirements, worker_platform as "workerPlatform", size_class as "sizeClass",
+        floor(extract(epoch from finished_at) / 3600)::integer as hour,
+        count(*) as runs, count(*) filter (where is_last) as executions, sum(ms) as ms
+      from ran group by 1, 2, 3, 4
+    `,
+  );
+}
+
+/** How many of them there are, and when the first of these ended. */
+export async function endedLately(
+  tx: Tx,
+  { since, most }: Lately,
+): Promise<{ readonly executions: number; readonly first: Date | null }> {
+  const [row] = await tx.many(
+    z.object({ executions: z.number(), first: z.date().nullable() }),
+    sql`
+      select count(*) as executions, min(finished_at) as first from (
+        select finished_at from execution
+        where state = 'finished' and finished_at >= ${since}
+        order by finished_at desc limit ${most}
+      ) as ended
+    `,
+  );
+  return row ?? { executions: 0, first: null };
+}
+
+const Saved = z.object({
+  requirements: z.string(),
+  workerPlatform: z.string(),
+  /** The class that was chosen first. */
+  sizeClass: z.number(),
+  amount: z.number(),
+  executions: z.number(),
+  unknown: z.number(),
+});
+export type SavedOn = z.infer<typeof Saved>;
+
+/**
+ * What choosing saved against always taking the greatest class that could be chosen.
+ *
+ * Of each execution: what it would have cost there, by the time that it took there if it ran there, else by the
+ * estimate at its first choice; less what it cost with all retries and second runs. Where there is neither, it
+ * counts as unknown. Runs in the background cost, and would not have been.
+ */
+export function savedOn(tx: Tx, lately: Lately, prices: readonly Price[]): Promise<SavedOn[]> {
+  return tx.many(
+    Saved,
+    sql`
+      with ${ran(lately)}, ${priced(prices)},
+      spent as (
+        select asked_id, min(requirements) as requirements, max(worker_platform) as worker_platform,
+          sum(ms * coalesce(price.price, size_class)) as cost,
+          max(size_class) filter (where outcome in ('succeeded', 'failed')) as ended_on,
+          (array_agg(ms order by size_class desc)
+            filter (where outcome in ('succeeded', 'failed')))[1] as ended_ms
+        from ran left join price using (requirements, worker_platform, size_class)
+        group by asked_id
+      ),
+      chosen as (
+        select spent.*, decision.size_class, purpose, option.expected_ms,
+          greatest(option.size_class, ended_on) as most,
+          case when ended_on >= option.size_class then ended_ms end as measured_ms
+        from spent
+        join size_class_decision as decision on decision.execution_id = asked_id and number = 1
+        cross join lateral (
+          select (each ->> 'sizeClass')::integer as size_class,
+            (each ->> 'expectedMs')::double precision as expected_ms
+          from jsonb_array_elements(alternatives) as each
+          where jsonb_typeof(each -> 'sizeClass') = 'number'
+          order by 1 desc limit 1
+        ) as option
+      ),
+      compared as (
+        select chosen.requirements, chosen.worker_platform, chosen.size_class,
+          case when purpose = 'background' then -cost
+            else coalesce(measured_ms, expected_ms) * coalesce(price.price, most) - cost end as saved
+        from chosen left join price
+          on price.requirements = chosen.requirements
+            and price.worker_platform = chosen.worker_platform and price.size_class = chosen.most
+      )
+      select requirements, worker_platform as "workerPlatform", size_class as "sizeClass",
+        coalesce(sum(saved), 0) / 1000 as amount, count(saved) as executions,
+        count(*) filter (where saved is null) as unknown
+      from compared group by 1, 2, 3
+    `,
+  );
+}
+
+const KeyCost = z.object({
+  project: z.string(),
+  domain: z.string(),
+  key: z.string(),
+  title: z.string(),
+  executions: z.number(),
+  ms: z.number(),
+  cost: z.number(),
+});
+/** What a key's executions cost lately, in the farm's unit. */
+export type KeyCost = z.infer<typeof KeyCost>;
+
+/**
+ * Keys by what they cost, the dearest first.
+ *
+ * @param on Only what ran on one class of what these requirements ask for.
+ */
+export function costOfKeys(
+  tx: Tx,
+  lately: Lately,
+  prices: readonly Price[],
+  mostKeys: number,
+  on?: {
+    readonly sizeClass: number;
+    readonly among: readonly Pick<Price, "requirements" | "workerPlatform">[];
+  },
+): Promise<KeyCost[]> {
+  const there =
+    on === undefined
+      ? sql`true`
+      : sql`ran.size_class = ${on.sizeClass} and (ran.requirements, ran.worker_platform) in (
+          select * from unnest(
+            ${on.among.map(({ requirements }) => requirements)}::text[],
+            ${on.among.map(({ workerPlatform }) => workerPlatform)}::text[]))`;
+  return tx.many(
+    KeyCost,
+    sql`
+      with ${ran(lately)}, ${priced(prices)}
+      select project, domain, key, max(title) as title, count(distinct asked_id) as executions,
+        sum(ms) as ms, sum(ms * coalesce(price.price, ran.size_class)) / 1000 as cost
+      from ran
+      join size_class_decision on execution_id = asked_id and number = 1
+      left join price on price.requirements = ran.requirements
+        and price.worker_platform = ran.worker_platform and price.size_class = ran.size_class
+      where ${there}
+      group by project, domain, key
+      order by cost desc, project, domain, key
+      limit ${mostKeys}
+    `,
+  );
+}
+
+/** Platforms of workers as `ranOn` names them. */
+export function platformIn(text: string): Platform | undefined {
+  return text === "" ? undefined : Platform.parse(JSON.parse(text));
+}
