@@ -6,8 +6,9 @@ import { farmShow } from "./farm/farm-show.ts";
 import { graphsShow } from "./graphs/graphs-show.ts";
 import { renderTable } from "./render-table.ts";
 import type { Row, Show } from "./row.ts";
+import { sizeClassesShow } from "./size-classes/size-classes-show.ts";
 
-const shows: readonly Show[] = [farmShow, graphsShow, buildToolsShow];
+const shows: readonly Show[] = [farmShow, graphsShow, buildToolsShow, sizeClassesShow];
 
 const args = process.argv.slice(2);
 const json = args.includes("--json");

@@ -1,0 +1,40 @@
+import type { Evidence } from "./evidence.ts";
+import { levelOf } from "./key.ts";
+import type { KeyHistory } from "./key-history.ts";
+import { historySize, type PastRun } from "./past-run.ts";
+
+export function emptyHistory(key: string): KeyHistory {
+  return {
+    key,
+    level: levelOf(key),
+    runs: new Map(),
+    lastFailureAt: undefined,
+    failuresInARow: 0,
+    pageRank: new Map(),
+  };
+}
+
+/** What an execution adds to the history of a key. */
+export interface Lesson {
+  readonly runs: readonly { readonly sizeClass: number; readonly run: PastRun }[];
+  readonly verdict: Evidence["verdict"];
+  readonly endedAt: number;
+  readonly pageRank: ReadonlyMap<number, number> | undefined;
+}
+
+/** A history with one more execution: of each class the last runs, of failures how many came in a row. */
+export function addLesson(history: KeyHistory, lesson: Lesson): KeyHistory {
+  const runs = new Map(history.runs);
+  for (const { sizeClass, run } of lesson.runs)
+    runs.set(sizeClass, [...(runs.get(sizeClass) ?? []), run].slice(-historySize));
+  const failed = lesson.verdict === "failed-on-greatest";
+  return {
+    ...history,
+    runs,
+    lastFailureAt: failed
+      ? Math.max(history.lastFailureAt ?? lesson.endedAt, lesson.endedAt)
+      : history.lastFailureAt,
+    failuresInARow: lesson.verdict === "succeeded" ? 0 : history.failuresInARow + (failed ? 1 : 0),
+    pageRank: lesson.pageRank ?? history.pageRank,
+  };
+}

@@ -1,0 +1,146 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { messageOf } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import type { AskedSizeClasses } from "#execution/asked-size-classes.ts";
+import type { ExecutionId, ExecutionRequest } from "#execution/execution.ts";
+import type { Analyzer, Learner, Selector } from "#execution/size-class-roles.ts";
+import { sizedExecution } from "#execution/size-decision.store.ts";
+import { emptyHistory } from "./add-runs.ts";
+import { strategyOf } from "./choose-strategy.ts";
+import { chosenSize } from "./chosen-size.ts";
+import { drawOf } from "./draw.ts";
+import { type KeyName, nameOf, readHistories } from "./key-history.store.ts";
+import type { KeyHistory } from "./key-history.ts";
+import { learnerOf } from "./learner.ts";
+import type { OfferedClasses } from "./offered-classes.ts";
+import { openClasses } from "./open-classes.ts";
+import type { SizeClassSettings } from "./settings.ts";
+
+/**
+ * The analyzer of the farm: who asks what earlier executions taught.
+ *
+ * Where a platform has one size class, as in most small farms, it reads nothing and chooses nothing.
+ */
+export function sizeClassAnalyzer(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly offers: Pick<OfferedClasses, "for" | "freshen">;
+  readonly settings: () => SizeClassSettings;
+}): Analyzer {
+  const { db, clock, logger, offers, settings } = parts;
+
+  /** What cannot be read is as if nobody had run it yet: executions go on. */
+  const histories = async (keys: readonly KeyName[]) => {
+    try {
+      return await readHistories(db, keys);
+    } catch (reason) {
+      logger.warn({ reason: messageOf(reason) }, "the statistics of size classes cannot be read");
+      return undefined;
+    }
+  };
+
+  const offered = async (requests: readonly ExecutionRequest[]) => {
+    const look = () =>
+      requests.map((request) =>
+        openClasses(offers.for(request.platform), askedOf(request), request.platform),
+      );
+    const seen = look();
+    if (seen.every(({ classes }) => classes.length === 1)) return seen;
+    await offers.freshen();
+    return look();
+  };
+
+  return {
+    get learnsFromSuccess() {
+      return settings().strategy === "pagerank";
+    },
+
+    async analyze(requests) {
+      const asked = await offered(requests);
+      const open = requests.filter((_, i) => asked[i]?.isOpen);
+      if (open.length === 0) return requests.map(() => nothingToChoose);
+      const names = new Map(open.flatMap(keysOf).map((name) => [nameOf(name), name]));
+      const known = await histories([...names.values()]);
+      const strategy = strategyOf(settings());
+      const now = clock.now();
+      return requests.map((request, i): Selector => {
+        const { isOpen = false, classes = [] } = asked[i] ?? {};
+        if (!isOpen) return nothingToChoose;
+        return {
+          select() {
+            const draw = drawOf(request.id, 1);
+            const choice = strategy.choose({
+              histories: historiesOf(keysOf(request), known),
+              classes,
+              timeoutMs: request.timeoutMs,
+              now: now.getTime(),
+              draw,
+            });
+            const reason =
+              known === undefined
+                ? {
+                    kind: "no-statistics",
+                    text: `the statistics could not be read; ${choice.reason.text}`,
+                  }
+                : choice.reason;
+            return chosenSize(choice, {
+              key: request.kin?.[0] ?? "",
+              strategy: strategy.name,
+              draw,
+              decidedAt: now,
+              reason,
+            });
+          },
+        };
+      });
+    },
+
+    async learner(id: ExecutionId): Promise<Learner | undefined> {
+      try {
+        const execution = await sizedExecution(db, id);
+        const [first] = execution?.decisions ?? [];
+        if (execution === undefined || first === undefined) return undefined;
+        const classes = openClasses(
+          offers.for(execution.requirements),
+          execution.asked,
+          {},
+        ).classes;
+        const names = execution.kin.map((key) => ({ ...execution, key }));
+        const known = await histories(names);
+        return learnerOf({
+          execution,
+          first,
+          classes,
+          histories: historiesOf(names, known),
+          settings: settings(),
+          now: clock.now(),
+        });
+      } catch (reason) {
+        logger.warn(
+          { execution: id, reason: messageOf(reason) },
+          "what was decided of size classes cannot be read; the end of an execution counts as it is",
+        );
+        return undefined;
+      }
+    },
+  };
+}
+
+const nothingToChoose: Selector = { select: () => undefined };
+
+function askedOf({ sizeClass, mostSizeClass }: ExecutionRequest): AskedSizeClasses {
+  return { least: sizeClass, most: mostSizeClass };
+}
+
+function keysOf({ project, domain, kin = [] }: ExecutionRequest): KeyName[] {
+  return kin.map((key) => ({ project, domain, key }));
+}
+
+function historiesOf(
+  names: readonly KeyName[],
+  known: ReadonlyMap<string, KeyHistory> | undefined,
+): KeyHistory[] {
+  return names.map((name) => known?.get(nameOf(name)) ?? emptyHistory(name.key));
+}

@@ -1,0 +1,66 @@
+import { z } from "zod";
+
+/** What one class would have come to, as far as the strategy could tell. */
+export const Alternative = z.object({
+  sizeClass: z.number(),
+  /** How long it would run; null where nothing is known. */
+  expectedMs: z.number().nullable(),
+  /** A band around it: one in ten is faster than the first, one in ten slower than the second. */
+  bandMs: z.tuple([z.number(), z.number()]).optional(),
+  waitMs: z.number(),
+  /** Of its time, and of the retries it may need, in the farm's unit. */
+  cost: z.number().nullable(),
+  /** That it does not come to its end there: out of memory, too slow, failed. In [0, 1]. */
+  risk: z.number().nullable(),
+  /** With which the strategy draws it, where it draws. */
+  probability: z.number().optional(),
+  /** In plain words, where more is to be said: "ran out of memory here 2 times". */
+  remark: z.string().optional(),
+});
+export type Alternative = z.infer<typeof Alternative>;
+
+/** Why a class was chosen: a name for programs, and a sentence for people. */
+export const Reason = z.object({
+  kind: z.enum([
+    /** There was no other. */
+    "only-class",
+    "pinned",
+    /** The strategy always does so. */
+    "fixed",
+    /** Drawn by its probability. */
+    "drawn",
+    /** The least cost of all. */
+    "cheapest",
+    /** To learn what nobody knows yet. */
+    "exploring",
+    /** It failed on the greatest class lately. */
+    "failed-lately",
+    /** The statistics could not be read. */
+    "no-statistics",
+    "retry-after-failure",
+    "retry-after-timeout",
+    "retry-after-out-of-memory",
+    "retry-after-lost-worker",
+    "hedge",
+  ]),
+  text: z.string(),
+});
+export type Reason = z.infer<typeof Reason>;
+
+/** A size class for an execution, and how it is to be run there. */
+export interface Choice {
+  readonly sizeClass: number;
+  /** Whether only this class will do; otherwise a greater one with nothing of its own may take it. */
+  readonly isExact: boolean;
+  readonly expectedMs: number;
+  /** At most what the client allows. */
+  readonly timeoutMs: number;
+  /** A second run on a greater class, should the first take longer than expected. */
+  readonly hedge: { readonly afterMs: number; readonly sizeClass: number } | undefined;
+  /** Strategy `pagerank`: the class of a run in the background after this one has succeeded. */
+  readonly backgroundSizeClass: number | undefined;
+  /** From which the next power iteration starts. */
+  readonly pageRank: ReadonlyMap<number, number> | undefined;
+  readonly reason: Reason;
+  readonly alternatives: readonly Alternative[];
+}

@@ -1,0 +1,68 @@
+/** What a server remembers of a class between two looks. */
+export interface PoolMemory {
+  /** Since when it looks; as all times here, ms. */
+  readonly since: number;
+  /** What was wanted at each look, the latest last. The first may be older than what is asked for. */
+  readonly wanted: readonly { readonly at: number; readonly count: number }[];
+  /** How many had arrived by each look. */
+  readonly arrived: readonly { readonly at: number; readonly count: number }[];
+  readonly lastSeen: number | undefined;
+  /** How long each takes, of those seen last that somebody foresaw. */
+  readonly eachMs: number | undefined;
+}
+
+/** Arrivals are counted over so long: enough for a few, and over soon after a burst. */
+export const arrivalWindowMs = 5 * 60_000;
+/** A rate needs some time to be one. */
+const leastWindowMs = 60_000;
+
+export function beginMemory(at: number): PoolMemory {
+  return { since: at, wanted: [], arrived: [], lastSeen: undefined, eachMs: undefined };
+}
+
+/** Notes a look at what waits, runs and was ever finished: all together it grows by what arrives. */
+export function noteSeen(
+  memory: PoolMemory,
+  {
+    at,
+    seen,
+    eachMs,
+  }: { readonly at: number; readonly seen: number; readonly eachMs: number | undefined },
+): PoolMemory {
+  // What is cancelled leaves: no arrival, and it makes up for none.
+  const more = Math.max(0, seen - (memory.lastSeen ?? seen));
+  const arrived = [...memory.arrived, { at, count: (memory.arrived.at(-1)?.count ?? 0) + more }];
+  return {
+    ...memory,
+    arrived: from(arrived, at - arrivalWindowMs),
+    lastSeen: seen,
+    eachMs: eachMs ?? memory.eachMs,
+  };
+}
+
+export function noteWanted(
+  memory: PoolMemory,
+  { at, wanted, keepMs }: { readonly at: number; readonly wanted: number; readonly keepMs: number },
+): PoolMemory {
+  return { ...memory, wanted: from([...memory.wanted, { at, count: wanted }], at - keepMs) };
+}
+
+export function arrivalsPerSecond({ arrived }: PoolMemory): number {
+  const [first, last] = [arrived[0], arrived.at(-1)];
+  if (first === undefined || last === undefined) return 0;
+  return (last.count - first.count) / (Math.max(leastWindowMs, last.at - first.at) / 1_000);
+}
+
+export function mostWanted({ wanted }: PoolMemory): number {
+  return wanted.reduce((most, { count }) => Math.max(most, count), 0);
+}
+
+/** From the last before a time on: it says how things stood then. */
+function from<T extends { readonly at: number }>(all: readonly T[], time: number): readonly T[] {
+  return all.slice(
+    Math.max(
+      0,
+      all.findLastIndex(({ at }) => at <= time),
+    ),
+  );
+}

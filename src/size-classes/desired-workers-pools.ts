@@ -1,0 +1,95 @@
+import { type Platform, platformKey } from "#core/platform.ts";
+import { isServedBy } from "#execution/is-served-by.ts";
+import type { QueuedDemand, WorkerLoad } from "#execution/size-class-demand.store.ts";
+import type { DeclaredClass } from "./declared-classes.store.ts";
+import { declarationOf, mayBeStarted } from "./declared-classes.ts";
+
+/** A size class of a platform, its workers, and what waits for it. */
+export interface ScalingPool {
+  readonly key: string;
+  readonly platform: Platform;
+  readonly sizeClass: number;
+  /** Undefined for one that exists by its workers alone. */
+  readonly declared: DeclaredClass | undefined;
+  readonly workers: readonly WorkerLoad[];
+  readonly waiting: readonly QueuedDemand[];
+}
+
+/** The classes of a farm, and what waits that no class could run. */
+export interface ScalingPools {
+  readonly pools: readonly ScalingPool[];
+  readonly unserved: readonly QueuedDemand[];
+}
+
+/** Each worker belongs to one class, and what waits to the least class that could run it. */
+export function scalingPools(
+  declared: readonly DeclaredClass[],
+  workers: readonly WorkerLoad[],
+  queued: readonly QueuedDemand[],
+): ScalingPools {
+  const pools = new Map<string, ScalingPool & { workers: WorkerLoad[]; waiting: QueuedDemand[] }>();
+  const poolOf = (platform: Platform, sizeClass: number, as: DeclaredClass | undefined) => {
+    const key = `${sizeClass} ${platformKey(platform)}`;
+    const pool = pools.get(key) ?? {
+      key,
+      platform,
+      sizeClass,
+      declared: as,
+      workers: [],
+      waiting: [],
+    };
+    pools.set(key, pool);
+    return pool;
+  };
+  for (const each of declared) poolOf(each.platform, each.sizeClass, each);
+  for (const worker of workers) {
+    const as = declarationOf(worker, declared);
+    poolOf(as?.platform ?? worker.platform, worker.sizeClass, as).workers.push(worker);
+  }
+  // Workers that are gone make no class.
+  const live = [...pools.values()]
+    .filter((pool) => pool.declared !== undefined || pool.workers.some(isHeardOf))
+    .toSorted(
+      (a, b) =>
+        a.sizeClass - b.sizeClass || (platformKey(a.platform) < platformKey(b.platform) ? -1 : 1),
+    );
+
+  const unserved: QueuedDemand[] = [];
+  // Few kinds, and each in several lengths: which class a kind is for is found out once.
+  const forKind = new Map<string, (typeof live)[number] | undefined>();
+  for (const demand of queued) {
+    const kind = `${demand.sizeClass} ${platformKey(demand.requirements)}`;
+    if (!forKind.has(kind)) forKind.set(kind, chosenFor(demand, live));
+    const pool = forKind.get(kind);
+    (pool?.waiting ?? unserved).push(demand);
+  }
+  return { pools: live, unserved };
+}
+
+/** The least class that could run it. Of several alike, the one that says least: it is what anybody could have. */
+function chosenFor<Pool extends ScalingPool>(
+  kind: QueuedDemand,
+  pools: readonly Pool[],
+): Pool | undefined {
+  return pools
+    .filter((pool) => couldRun(pool, kind))
+    .toSorted(
+      (a, b) =>
+        a.sizeClass - b.sizeClass ||
+        Number(b.declared !== undefined) - Number(a.declared !== undefined) ||
+        Object.keys(a.platform).length - Object.keys(b.platform).length,
+    )[0];
+}
+
+function couldRun({ platform, sizeClass, declared, workers }: ScalingPool, kind: QueuedDemand) {
+  const isAble = (offered: Platform) => isServedBy(kind, { platform: offered, sizeClass });
+  // A worker that offers more than was declared shows that others of its class do, too.
+  return (
+    (declared !== undefined && mayBeStarted(declared) && isAble(platform)) ||
+    workers.some((worker) => worker.condition === "alive" && isAble(worker.platform))
+  );
+}
+
+export function isHeardOf({ condition }: Pick<WorkerLoad, "condition">): boolean {
+  return condition !== "silent";
+}

@@ -1,0 +1,175 @@
+import { asSpan, counted } from "./desired-workers-words.ts";
+
+/** How workers are started and given up. */
+export interface ScalingSettings {
+  /** How long what is submitted may wait for a slot. */
+  readonly targetWaitMs: number;
+  /** From wishing for a worker until it takes work. */
+  readonly startDelayMs: number;
+  /** Workers are given up when so long none of them was needed. */
+  readonly scaleDownMs: number;
+}
+
+/** Executions that wait and are alike in urgency and length. */
+export interface Waiting {
+  readonly executions: number;
+  /** From when on the target wait counts; past for what has waited. */
+  readonly dueInMs: number;
+  readonly eachMs: number;
+}
+
+/** What is known of one size class of one platform. */
+export interface ScalingSituation {
+  /** As declared. */
+  readonly least: number;
+  /** Undefined: as many as are needed. */
+  readonly most: number | undefined;
+  readonly slotsPerWorker: number;
+  /** Workers that take work. */
+  readonly up: number;
+  /** Those of them that hold something. */
+  readonly busyWorkers: number;
+  /** Executions that they hold, and how long those are expected to go on. */
+  readonly held: number;
+  readonly remainingMs: number;
+  readonly waiting: readonly Waiting[];
+  /** Lately, for as long as somebody looked. */
+  readonly arrivals: { readonly perSecond: number; readonly eachMs: number };
+  /** The most that was wanted within `scaleDownMs`. */
+  readonly wantedLately: number;
+  /** Whether somebody has looked for so long. */
+  readonly isWatched: boolean;
+}
+
+export interface DesiredWorkers {
+  readonly desired: number;
+  /** Before what was wanted lately and what is declared: to be remembered. */
+  readonly wanted: number;
+  readonly reason: string;
+}
+
+/**
+ * How many workers a class should have.
+ *
+ * Enough that all that waits begins in time: by each time until which something is due, what is due then
+ * must have been served, and of one execution no more than one slot's worth of that time counts. Never fewer
+ * than run something; and what was wanted a while ago is kept, so that numbers do not flap.
+ */
+export function desiredWorkers(
+  situation: ScalingSituation,
+  settings: ScalingSettings,
+): DesiredWorkers {
+  const { least, slotsPerWorker, up, busyWorkers, wantedLately, isWatched } = situation;
+  const need = slotsNeeded(situation, settings);
+  const wanted = Math.max(busyWorkers, Math.ceil(need.slots / slotsPerWorker));
+  // A server that has just begun to look does not know what was wanted: nobody is sent away on its word.
+  const kept = Math.max(wanted, wantedLately, isWatched ? 0 : up);
+  const most = Math.max(least, situation.most ?? Number.POSITIVE_INFINITY);
+  const desired = Math.min(Math.max(kept, least), most);
+  return { desired, wanted, reason: reasonFor(situation, settings, { need, wanted, desired }) };
+}
+
+type Cause = "nothing" | "running" | "waiting" | "arriving";
+
+interface Need {
+  readonly slots: number;
+  readonly cause: Cause;
+}
+
+function slotsNeeded(situation: ScalingSituation, settings: ScalingSettings): Need {
+  const { held, remainingMs, arrivals } = situation;
+  const { targetWaitMs, startDelayMs } = settings;
+  const waiting = situation.waiting.filter(({ executions }) => executions > 0);
+  const count = waiting.reduce((sum, { executions }) => sum + executions, 0);
+
+  const lasting: Need = { slots: held, cause: held > 0 ? "running" : "nothing" };
+  const soon: Waiting = {
+    executions: (arrivals.perSecond * startDelayMs) / 1_000,
+    dueInMs: startDelayMs,
+    eachMs: arrivals.eachMs,
+  };
+  // Those that wait, alone: what will come is only foretold, and cannot be more urgent than what is there.
+  const forWaiting = slotsInTime({ held, remainingMs }, waiting, targetWaitMs);
+  const forAll = slotsInTime({ held, remainingMs }, [...waiting, soon], targetWaitMs);
+  // In the long run as many slots are busy as arrive in the time that one takes: Little's law.
+  const lasts = (arrivals.perSecond * arrivals.eachMs) / 1_000;
+  // No more slots than things to run; what is foretold is rounded down, or one arrival would be kept for ever.
+  const needs: Need[] = [
+    lasting,
+    { slots: Math.min(forWaiting, held + count), cause: "waiting" },
+    {
+      slots: Math.floor(
+        Math.max(lasts, Math.min(forAll, held + count + Math.floor(soon.executions))),
+      ),
+      cause: "arriving",
+    },
+  ];
+  return needs.reduce((a, b) => (roundedUp(b.slots) > roundedUp(a.slots) ? b : a));
+}
+
+/** The slots that serve all in time: the most that is due by any of the times, in that time. */
+function slotsInTime(
+  running: { readonly held: number; readonly remainingMs: number },
+  waiting: readonly Waiting[],
+  targetWaitMs: number,
+): number {
+  const byDue = waiting.map((each) => ({
+    ...each,
+    withinMs: targetWaitMs + Math.max(0, each.dueInMs),
+  }));
+  return byDue.reduce((most, { withinMs }) => {
+    const due = byDue
+      .filter((each) => each.withinMs <= withinMs)
+      .reduce((sum, each) => sum + each.executions * Math.min(each.eachMs, withinMs), 0);
+    const begun = Math.min(running.remainingMs, running.held * withinMs);
+    return Math.max(most, roundedUp((due + begun) / withinMs));
+  }, 0);
+}
+
+/** Sums of many small times are a hair above what they should be. */
+function roundedUp(slots: number): number {
+  return Math.ceil(slots - 1e-9);
+}
+
+function reasonFor(
+  situation: ScalingSituation,
+  { targetWaitMs, startDelayMs, scaleDownMs }: ScalingSettings,
+  found: { readonly need: Need; readonly wanted: number; readonly desired: number },
+): string {
+  const { least, most, held, up, waiting, arrivals, slotsPerWorker, wantedLately } = situation;
+  const { need, wanted, desired } = found;
+  const count = waiting.reduce((sum, { executions }) => sum + executions, 0);
+  const work = waiting.reduce((sum, { executions, eachMs }) => sum + executions * eachMs, 0);
+  const runs =
+    held === 0 ? "nothing runs" : `${counted(held, "execution")} ${held === 1 ? "runs" : "run"}`;
+  const waits =
+    count === 0
+      ? "nothing waits"
+      : `${counted(count, "execution")} of about ${asSpan(work / count)} ${count === 1 ? "waits" : "wait"}`;
+  const slots = roundedUp(need.slots);
+  const takes =
+    slotsPerWorker === 1 ? "" : `, ${counted(slots, "slot")} at ${slotsPerWorker} per worker`;
+  const why: Record<Cause, string> = {
+    nothing: `${runs} and ${waits}`,
+    running: `${runs} and ${waits}${takes}`,
+    waiting: `${runs} and ${waits}, to begin within ${asSpan(targetWaitMs)} of their time${takes}`,
+    arriving: `${runs} and ${waits}; ${rate(arrivals.perSecond)} arrive, and a worker takes ${asSpan(startDelayMs)} to start${takes}`,
+  };
+  const limit =
+    most !== undefined && desired === Math.max(most, least) && wanted > desired
+      ? `; ${counted(wanted, "worker")} would be wanted, ${desired} is the most that is declared`
+      : desired === least && wanted < least
+        ? `; ${least} is the least that is declared`
+        : desired > wanted
+          ? desired > wantedLately
+            ? `; the ${up} that are there are kept until this server has looked for ${asSpan(scaleDownMs)}`
+            : `; ${desired} were wanted within the last ${asSpan(scaleDownMs)}`
+          : "";
+  return `${why[need.cause]}${limit}`;
+}
+
+function rate(perSecond: number): string {
+  return perSecond >= 1
+    ? `${perSecond.toFixed(1)} per second`
+    : `${(perSecond * 60).toFixed(1)} per minute`;
+}

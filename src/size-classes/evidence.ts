@@ -1,0 +1,43 @@
+import type { EndedRun } from "./strategy.ts";
+
+/** What the runs of one execution teach. */
+export interface Evidence {
+  /** The places in `runs` of those to be remembered. */
+  readonly remembered: readonly number[];
+  /** A failure on the greatest class: the key's streak of failures grows, and ends with a success on any class. */
+  readonly verdict: "succeeded" | "failed-on-greatest" | "open";
+}
+
+/**
+ * Tells lack of resources from failure.
+ *
+ * A failure or timeout on a lesser class counts only once a greater class has succeeded: before, nobody knows whose
+ * fault it was. Out of memory counts at once. What was lost teaches nothing.
+ *
+ * @param greatest Of the classes that might have been chosen.
+ */
+export function evidenceOf(runs: readonly EndedRun[], greatest: number): Evidence {
+  const greatestSuccess = Math.max(
+    0,
+    ...runs.filter(({ end }) => end === "succeeded").map(({ sizeClass }) => sizeClass),
+  );
+  const remembered = runs.flatMap((run, index) => (teaches(run, greatestSuccess) ? [index] : []));
+  const failed = runs.some(
+    ({ end, sizeClass }) => end !== "succeeded" && end !== "lost" && sizeClass >= greatest,
+  );
+  if (greatestSuccess > 0) return { remembered, verdict: "succeeded" };
+  return { remembered, verdict: failed ? "failed-on-greatest" : "open" };
+}
+
+function teaches({ end, sizeClass }: EndedRun, greatestSuccess: number): boolean {
+  switch (end) {
+    case "succeeded":
+    case "out_of_memory":
+      return true;
+    case "failed":
+    case "timed_out":
+      return sizeClass < greatestSuccess;
+    case "lost":
+      return false;
+  }
+}

@@ -1,0 +1,16 @@
+import type { Level } from "./key.ts";
+import type { PastRun } from "./past-run.ts";
+
+/** What is remembered of a key. */
+export interface KeyHistory {
+  readonly key: string;
+  readonly level: Level;
+  /** By size class; oldest first, `historySize` at most. Classes nobody ran on are left out. */
+  readonly runs: ReadonlyMap<number, readonly PastRun[]>;
+  /** When it last failed on the greatest class, ms since 1970. */
+  readonly lastFailureAt: number | undefined;
+  /** Since the last success. */
+  readonly failuresInARow: number;
+  /** From which strategy `pagerank` starts its iteration: probability by size class. */
+  readonly pageRank: ReadonlyMap<number, number>;
+}

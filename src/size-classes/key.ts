@@ -1,0 +1,13 @@
+/**
+ * Names under which executions are remembered, from the most to the least alike (`kinOf` of the room execution).
+ *
+ * The first letter says how alike: the reduced action (command and platform only), its target with mnemonic and
+ * configuration, its mnemonic, its platform.
+ */
+export const levels = { a: "action", t: "target", m: "mnemonic", p: "platform" } as const;
+export type Level = (typeof levels)[keyof typeof levels];
+
+export function levelOf(key: string): Level {
+  const letter = key[0] as keyof typeof levels | undefined;
+  return (letter && levels[letter]) ?? "action";
+}

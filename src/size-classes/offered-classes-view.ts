@@ -1,0 +1,150 @@
+import { type Platform, platformKey } from "#core/platform.ts";
+import { isServedBy } from "#execution/is-served-by.ts";
+import type { QueuedWork, WorkersUp } from "#execution/size-class-offers.store.ts";
+import type { DeclaredClass } from "./declared-classes.store.ts";
+import { declarationOf, mayBeStarted } from "./declared-classes.ts";
+import type { OfferedClass } from "./strategy.ts";
+
+/** What is known of a farm's size classes at one moment. */
+export interface SizeClassFacts {
+  readonly up: readonly WorkersUp[];
+  readonly declared: readonly DeclaredClass[];
+  readonly queued: readonly QueuedWork[];
+}
+
+/** How long an execution is thought to take of which nobody foresaw it: as kin of nothing, a compilation. */
+export const unforeseenMs = 10_000;
+
+/** The least that any worker has: every class from here on counts. */
+const anySize = 1;
+
+interface Queue {
+  readonly kind: QueuedWork;
+  readonly workMs: number;
+}
+
+/**
+ * Which classes there are for a set of requirements, from one moment's facts. The least first.
+ *
+ * Looked up again and again between two moments; what was found out is kept.
+ */
+export function offeredClassesView(
+  facts: SizeClassFacts,
+  startDelayMs: number,
+): (requirements: Platform) => readonly OfferedClass[] {
+  const workers = facts.up.map((up, index) => ({
+    ...up,
+    index,
+    declaration: declarationOf(up, facts.declared),
+  }));
+  const startable = facts.declared.filter(mayBeStarted);
+  const queues: Queue[] = facts.queued.map((kind) => ({ kind, workMs: workOf(kind) }));
+  const found = new Map<string, readonly OfferedClass[]>();
+
+  return (requirements) => {
+    const key = platformKey(requirements);
+    const known = found.get(key);
+    if (known !== undefined) return known;
+    const offered = find(requirements);
+    // Whoever invents requirements must not fill the memory.
+    if (found.size >= mostRemembered) found.clear();
+    found.set(key, offered);
+    return offered;
+  };
+
+  function find(requirements: Platform): OfferedClass[] {
+    // From above, too: requirements may hold a greatest class.
+    const able = (offer: { readonly platform: Platform; readonly sizeClass: number }) =>
+      isServedBy({ requirements, sizeClass: anySize }, offer);
+    const up = workers.filter(able);
+    const toStart = startable.filter(able);
+    const pricedPerCpu = up
+      .flatMap(({ declaration }) => declaration ?? [])
+      .concat(toStart)
+      .flatMap(({ sizeClass, cpus, price }) =>
+        price === null ? [] : [{ sizeClass, perCpu: price / (cpus ?? sizeClass) }],
+      );
+    const sizeClasses = new Set([...up, ...toStart].map(({ sizeClass }) => sizeClass));
+
+    return [...sizeClasses]
+      .toSorted((a, b) => a - b)
+      .map((sizeClass) => {
+        const own = up.filter((each) => each.sizeClass === sizeClass);
+        const declared = toStart.filter((each) => each.sizeClass === sizeClass);
+        const said = [...own.flatMap(({ declaration }) => declaration ?? []), ...declared];
+        // Those that are up say what an action gets; what is only declared counts where nobody is, or says so.
+        const cpus =
+          least(own.map((each) => each.cpus ?? each.declaration?.cpus)) ??
+          least(declared.map((each) => each.cpus)) ??
+          sizeClass;
+        const memoryBytes =
+          least(own.map((each) => each.memoryBytes ?? each.declaration?.memoryBytes)) ??
+          (own.length === 0 ? least(declared.map((each) => each.memoryBytes)) : undefined) ??
+          Number.POSITIVE_INFINITY;
+        return {
+          sizeClass,
+          cpus,
+          memoryBytes,
+          price:
+            least(said.map(({ price }) => price)) ??
+            priceLike(pricedPerCpu, sizeClass, cpus) ??
+            sizeClass,
+          waitMs: waitFor(sizeClass, up, declared),
+        };
+      });
+  }
+
+  /** A slot of that class or a greater one is free, or all of them share what is begun and what waits. */
+  function waitFor(
+    sizeClass: number,
+    up: readonly (WorkersUp & { readonly index: number })[],
+    declared: readonly DeclaredClass[],
+  ): number {
+    const hasOwn = up.some((each) => each.sizeClass === sizeClass);
+    const seats = up.filter((each) => each.sizeClass >= sizeClass);
+    const rivals = queues.filter(
+      ({ kind }) =>
+        kind.sizeClass >= sizeClass &&
+        (seats.some((seat) => isServedBy(kind, seat)) ||
+          declared.some((each) => isServedBy(kind, each))),
+    );
+    const waiting = sum(rivals.map(({ kind }) => kind.executions));
+    const queuedMs = sum(rivals.map(({ workMs }) => workMs));
+    if (!hasOwn) {
+      // An autoscaler starts one worker for each that waits, if it may.
+      const most = sum(declared.map((each) => (each.mostWorkers ?? waiting) * each.slotsPerWorker));
+      return Math.round(startDelayMs + queuedMs / Math.max(1, Math.min(most, waiting)));
+    }
+    const slots = sum(seats.map((seat) => seat.slots));
+    const busy = sum(seats.map((seat) => seat.busySlots));
+    if (slots - busy > waiting) return 0;
+    return Math.round((sum(seats.map((seat) => seat.remainingMs)) + queuedMs) / slots);
+  }
+}
+
+const mostRemembered = 1_000;
+
+function workOf({ executions, foreseen, foreseenMs }: QueuedWork): number {
+  const each = foreseen === 0 ? unforeseenMs : foreseenMs / foreseen;
+  return foreseenMs + (executions - foreseen) * each;
+}
+
+/** By what a CPU costs in the declared class that is nearest. */
+function priceLike(
+  priced: readonly { readonly sizeClass: number; readonly perCpu: number }[],
+  sizeClass: number,
+  cpus: number,
+): number | undefined {
+  const far = (each: { readonly sizeClass: number }) => Math.abs(each.sizeClass - sizeClass);
+  const nearest = priced.toSorted((a, b) => far(a) - far(b))[0];
+  return nearest && nearest.perCpu * cpus;
+}
+
+function least(values: readonly (number | null | undefined)[]): number | undefined {
+  const said = values.filter((value) => value !== null && value !== undefined);
+  return said.length === 0 ? undefined : Math.min(...said);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

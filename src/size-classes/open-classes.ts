@@ -1,0 +1,28 @@
+import { parseMemorySize } from "#core/memory-size.ts";
+import type { Platform } from "#core/platform.ts";
+import type { AskedSizeClasses } from "#execution/asked-size-classes.ts";
+import type { OfferedClass } from "./strategy.ts";
+
+export interface OpenClasses {
+  /** Whether more than one class is within the bounds. */
+  readonly isOpen: boolean;
+  /** Those to choose from. */
+  readonly classes: readonly OfferedClass[];
+}
+
+/**
+ * The classes that may be chosen for an action: those within its bounds that give the CPUs and the memory it asks for.
+ *
+ * Where none gives as much, the bounds alone count, and its worker says what it lacks.
+ */
+export function openClasses(
+  classes: readonly OfferedClass[],
+  { least, most = Infinity }: AskedSizeClasses,
+  platform: Platform,
+): OpenClasses {
+  const allowed = classes.filter(({ sizeClass }) => sizeClass >= least && sizeClass <= most);
+  const cpus = Number(platform["cpus"] ?? 0) || 0;
+  const memoryBytes = parseMemorySize(platform["memory"] ?? "") ?? 0;
+  const enough = allowed.filter((each) => each.cpus >= cpus && each.memoryBytes >= memoryBytes);
+  return { isOpen: allowed.length > 1, classes: enough.length > 0 ? enough : allowed };
+}

@@ -1,0 +1,39 @@
+import type { Logger } from "pino";
+import { messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+import { readSettings, sizeClassSettingsChannel } from "./settings.store.ts";
+import { type SizeClassSettings, usualSettings } from "./settings.ts";
+
+/** The farm's settings, as one server knows them. */
+export interface SettingsView extends Service {
+  current(): SizeClassSettings;
+}
+
+/** Keeps the settings in memory, and reads them anew when any server changed them. */
+export async function settingsView(db: Db, logger: Logger): Promise<SettingsView> {
+  let current = usualSettings;
+  let reading = Promise.resolve();
+  const read = async () => {
+    try {
+      current = (await readSettings(db)).settings;
+    } catch (reason) {
+      logger.warn(
+        { reason: messageOf(reason) },
+        "the settings of size classes cannot be read; those known last go on to hold",
+      );
+    }
+  };
+  // One after the other: the last to be asked for is the last to count.
+  const listener = await db.listen(sizeClassSettingsChannel, () => {
+    reading = reading.then(read);
+  });
+  await read();
+  return {
+    current: () => current,
+    async stop() {
+      await listener.stop();
+      await reading;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { afterAll, beforeEach, expect, test } from "vitest";
+import {
+  SetSizeClassSettings,
+  SizeClassSettingValues,
+  sizeClassStrategies,
+} from "#api/size-class.ts";
+import { sql } from "#db/sql.ts";
+import { freshDb } from "../../test/support/fresh-db.ts";
+import { changeSettings, readSettings, sizeClassSettingsChannel } from "./settings.store.ts";
+import { SizeClassSettings, usualSettings } from "./settings.ts";
+import { strategyNames } from "./strategy.ts";
+
+const db = await freshDb();
+afterAll(() => db.close());
+beforeEach(() => db.run(sql`truncate size_class_settings`));
+
+const at = new Date(Date.UTC(2030, 0, 1));
+
+test("the API knows the settings that there are", () => {
+  const names = Object.keys(SizeClassSettings.shape).toSorted();
+
+  expect(Object.keys(SizeClassSettingValues.shape).toSorted()).toEqual(names);
+  expect(Object.keys(SetSizeClassSettings.shape).toSorted()).toEqual(names);
+  expect(sizeClassStrategies).toEqual(strategyNames);
+  expect(SizeClassSettingValues.parse(usualSettings)).toEqual(usualSettings);
+});
+
+test("where nobody said anything, all is as usual", async () => {
+  expect(await readSettings(db)).toEqual({ settings: usualSettings, changed: undefined });
+});
+
+test("what is changed stays, what is left out stays as it was, and null is as usual", async () => {
+  await changeSettings(db, { strategy: "adr", priceOfDelay: 3 }, "ada", at);
+  await changeSettings(db, { strategy: null, greaterMayTake: false }, "bram", at);
+
+  expect(await readSettings(db)).toEqual({
+    settings: { ...usualSettings, priceOfDelay: 3, greaterMayTake: false },
+    changed: { by: "bram", at },
+  });
+});
+
+test("two who change different settings at once both succeed", async () => {
+  await Promise.all([
+    changeSettings(db, { priceOfDelay: 3 }, "ada", at),
+    changeSettings(db, { failureBoostMs: 5 }, "bram", at),
+  ]);
+
+  const { settings } = await readSettings(db);
+  expect(settings).toMatchObject({ priceOfDelay: 3, failureBoostMs: 5 });
+});
+
+test("what another version wrote and this one does not know, is as usual", async () => {
+  await changeSettings(db, { priceOfDelay: 3 }, "ada", at);
+  await db.run(sql`
+    update size_class_settings
+    set settings = settings || '{"strategy": "tarot", "moon": "full", "timeoutMultiplier": 0}'
+  `);
+
+  expect((await readSettings(db)).settings).toEqual({ ...usualSettings, priceOfDelay: 3 });
+});
+
+test("servers hear of a change", async () => {
+  let hears: () => void = () => {};
+  const heard = new Promise<void>((resolve) => {
+    hears = resolve;
+  });
+  const ear = await db.listen(sizeClassSettingsChannel, () => hears());
+
+  await changeSettings(db, { priceOfDelay: 3 }, "ada", at);
+
+  await heard;
+  await ear.stop();
+});

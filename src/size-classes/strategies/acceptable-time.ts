@@ -1,0 +1,14 @@
+/** How many times longer a smaller class may take than the largest: (S_largest / S_smaller)^x of the seed. */
+export function acceptableIncrease(largest: number, smaller: number, exponent: number): number {
+  return (largest / smaller) ** exponent;
+}
+
+/** T_acceptable = T_largest · (S_largest / S_smaller)^x, the seed's formula. */
+export function acceptableMs(
+  largestMs: number,
+  largest: number,
+  smaller: number,
+  exponent: number,
+): number {
+  return largestMs * acceptableIncrease(largest, smaller, exponent);
+}

@@ -1,0 +1,132 @@
+import type { Alternative, Choice, Reason } from "../choice.ts";
+import type { SizeClassSettings } from "../settings.ts";
+import type { OfferedClass, Situation, Strategy } from "../strategy.ts";
+import { acceptableMs } from "./acceptable-time.ts";
+import { successProbability, type Trials, trialsWithin } from "./bernoulli.ts";
+import { classAt, greatestOf } from "./class-at.ts";
+import { counted, percent, seconds } from "./figures-in-words.ts";
+import { medianSuccessMs } from "./median.ts";
+import { plainAlternatives, plainChoice } from "./plain-choice.ts";
+import { retryOnLargest } from "./retry-on-largest.ts";
+import { boostedChoice, onlyChoice } from "./undrawn-choices.ts";
+import { askedInTurn, drawnPlace } from "./walk-classes.ts";
+
+/**
+ * The text of Buildbarn's ADR #7, to the letter; what it leaves open is decided in
+ * docs/decisions/0027-size-class-strategies.md.
+ */
+export function adrStrategy(settings: SizeClassSettings): Strategy {
+  return {
+    name: "adr",
+    choose: (situation) =>
+      onlyChoice(situation) ??
+      boostedChoice(situation, settings) ??
+      drawnChoice(situation, settings),
+    afterwards: (situation, _first, runs) => retryOnLargest(situation, runs),
+  };
+}
+
+/** What is known of a smaller class. */
+interface Outlook {
+  readonly sizeClass: number;
+  readonly acceptableMs: number;
+  readonly trials: Trials;
+}
+
+function drawnChoice(situation: Situation, settings: SizeClassSettings): Choice {
+  const baseline = medianSuccessMs(runsOn(situation, greatestOf(situation).sizeClass));
+  const outlooks = situation.classes
+    .slice(0, -1)
+    .map((smaller) => outlookOf(situation, smaller, baseline, settings));
+  const probabilities = askedInTurn(outlooks.map(({ trials }) => successProbability(trials)));
+  const place = drawnPlace(probabilities, situation.draw);
+  const chosen = classAt(situation, place);
+  const outlook = outlooks[place];
+  const timeoutMs =
+    outlook === undefined
+      ? situation.timeoutMs
+      : Math.min(outlook.acceptableMs * settings.timeoutMultiplier, situation.timeoutMs);
+  const chance = percent(probabilities[place] ?? 0);
+  const reason =
+    outlook === undefined
+      ? largestDrawn(chosen, chance, outlooks)
+      : smallerDrawn(outlook, chance, timeoutMs, baseline === undefined);
+  const alternatives = plainAlternatives(situation).map((plain, i) =>
+    alternativeOf(plain, probabilities[i] ?? 0, outlooks[i]),
+  );
+  return plainChoice(chosen.sizeClass, timeoutMs, reason, alternatives);
+}
+
+function outlookOf(
+  situation: Situation,
+  { sizeClass }: OfferedClass,
+  baselineMs: number | undefined,
+  settings: SizeClassSettings,
+): Outlook {
+  const largest = greatestOf(situation).sizeClass;
+  const { acceptableIncreaseExponent: exponent, minimumAcceptableMs: minimum } = settings;
+  const acceptable =
+    baselineMs === undefined
+      ? minimum
+      : Math.max(minimum, acceptableMs(baselineMs, largest, sizeClass, exponent));
+  const trials = trialsWithin(runsOn(situation, sizeClass), acceptable);
+  return { sizeClass, acceptableMs: acceptable, trials };
+}
+
+function runsOn(situation: Situation, sizeClass: number) {
+  return situation.histories[0]?.runs.get(sizeClass);
+}
+
+function smallerDrawn(
+  outlook: Outlook,
+  chance: string,
+  timeoutMs: number,
+  isWithoutBaseline: boolean,
+): Reason {
+  const without = isWithoutBaseline ? " Nothing is known of the largest class yet." : "";
+  if (outlook.trials.count === 0) {
+    return {
+      kind: "exploring",
+      text: `No run on class ${outlook.sizeClass} says yet whether it keeps within the acceptable ${seconds(outlook.acceptableMs)}, so it is tried there for ${seconds(timeoutMs)}.${without}`,
+    };
+  }
+  return {
+    kind: "drawn",
+    text: `Drawn with ${chance}: ${inTrials(outlook)}.${without}`,
+  };
+}
+
+function largestDrawn(
+  { sizeClass }: OfferedClass,
+  chance: string,
+  outlooks: readonly Outlook[],
+): Reason {
+  return {
+    kind: "drawn",
+    text: `Class ${sizeClass} is left with ${chance}: ${outlooks.map(inTrials).join("; ")}.`,
+  };
+}
+
+/** "in 32 runs on class 1, 30 were within the acceptable 169.7 s" */
+function inTrials({ sizeClass, acceptableMs, trials }: Outlook): string {
+  const were = trials.successes === 1 ? "was" : "were";
+  return `in ${counted(trials.count, "run")} on class ${sizeClass}, ${trials.successes} ${were} within the acceptable ${seconds(acceptableMs)}`;
+}
+
+function alternativeOf(
+  plain: Alternative,
+  probability: number,
+  outlook: Outlook | undefined,
+): Alternative {
+  if (outlook === undefined) return { ...plain, probability };
+  const { trials } = outlook;
+  return {
+    ...plain,
+    probability,
+    risk: trials.count === 0 ? null : 1 - trials.successes / trials.count,
+    remark:
+      trials.count === 0
+        ? `not tried yet; acceptable within ${seconds(outlook.acceptableMs)}`
+        : inTrials(outlook),
+  };
+}

@@ -1,0 +1,29 @@
+import type { PastRun } from "../past-run.ts";
+
+/** Outcomes on a class as Bernoulli trials: it was fast enough, or it was not. */
+export interface Trials {
+  readonly count: number;
+  readonly successes: number;
+}
+
+/**
+ * Compares outcomes with an acceptable time.
+ *
+ * A run that was stopped sooner than that says nothing, and is no trial: the seed keeps the timeout of what timed
+ * out, and that is of use only for this. Whatever the class fell short of is a failure, memory too.
+ */
+export function trialsWithin(runs: readonly PastRun[] | undefined, acceptableMs: number): Trials {
+  let count = 0;
+  let successes = 0;
+  for (const run of runs ?? []) {
+    if (run.end === "timed_out" && run.timeoutMs < acceptableMs) continue;
+    count++;
+    if (run.end === "succeeded" && run.durationMs <= acceptableMs) successes++;
+  }
+  return { count, successes };
+}
+
+/** The seed uses the observed share directly. What was never tried is tried: without that nothing is ever learned. */
+export function successProbability({ count, successes }: Trials): number {
+  return count === 0 ? 1 : successes / count;
+}

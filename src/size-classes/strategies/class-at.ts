@@ -1,0 +1,21 @@
+import { Fault } from "#core/fault.ts";
+import type { OfferedClass, Situation } from "../strategy.ts";
+
+export function leastOf(situation: Situation): OfferedClass {
+  return classAt(situation, 0);
+}
+
+export function greatestOf(situation: Situation): OfferedClass {
+  return classAt(situation, situation.classes.length - 1);
+}
+
+export function classAt({ classes }: Situation, index: number): OfferedClass {
+  const offered = classes[index];
+  if (offered === undefined) {
+    throw new Fault(
+      "internal",
+      `a size class was asked for by place ${index} of ${classes.length} offered; at least one must be`,
+    );
+  }
+  return offered;
+}

@@ -1,0 +1,194 @@
+import type { Reason } from "../choice.ts";
+import { type ClassEstimate, type Estimate, estimate } from "../estimate/estimate.ts";
+import { deviates, quantile, tail } from "../estimate/log-normal.ts";
+import { serial } from "../estimate/scaling.ts";
+import { nearLimit } from "../estimate/shortage.ts";
+import type { SizeClassSettings } from "../settings.ts";
+import type { EndedRun, Next, OfferedClass, Situation } from "../strategy.ts";
+import { percent, seconds } from "./figures-in-words.ts";
+import { choiceOf } from "./grange.ts";
+import { priceOfWaiting, prospectsOf } from "./grange-price.ts";
+
+/** What is to become of an execution after a run. */
+export function afterRun(
+  situation: Situation,
+  runs: readonly EndedRun[],
+  settings: SizeClassSettings,
+): Next {
+  const last = runs.at(-1);
+  if (last === undefined || last.end === "succeeded") return { kind: "final" };
+  const known = estimate(situation.histories, situation.classes, situation.timeoutMs);
+  const on = known.classes.find(({ offered }) => offered.sizeClass === last.sizeClass);
+  const again = (place: number, reason: Reason, timeoutMs?: number): Next => ({
+    kind: "again",
+    choice: choiceOf(
+      situation,
+      settings,
+      known,
+      prospectsOf(known, priceOfWaiting(situation.classes, settings)),
+      place,
+      reason,
+      { ...(timeoutMs !== undefined && { timeoutMs }), mayHedge: false },
+    ),
+  });
+  const greater = known.classes.filter(({ offered }) => offered.sizeClass > last.sizeClass);
+  const placeOf = (chosen: ClassEstimate) => known.classes.indexOf(chosen);
+
+  if (last.end === "lost") {
+    // A worker may have died of the memory that the action took from it.
+    const isSuspect =
+      on === undefined || known.own === undefined || known.own.memoryWeight === 0
+        ? (on?.offered.memoryBytes ?? 0) !== Number.POSITIVE_INFINITY
+        : on.memoryRisk > suspectRisk;
+    const chosen = isSuspect
+      ? (greater.find((each) => each.memoryRisk <= suspectRisk) ?? greater.at(-1) ?? on)
+      : (on ?? greater[0]);
+    if (chosen === undefined) return { kind: "final" };
+    const text = isSuspect
+      ? `Its worker of class ${last.sizeClass} was lost after ${seconds(last.durationMs)}, and it may have been for want of memory.`
+      : `Its worker of class ${last.sizeClass} was lost after ${seconds(last.durationMs)}; memory was not short there (${percent(on?.memoryRisk ?? 0)}).`;
+    return again(placeOf(chosen), { kind: "retry-after-lost-worker", text });
+  }
+  if (greater.length === 0) return { kind: "final" };
+
+  if (last.end === "out_of_memory") {
+    const chosen = leastCost(greater, (each) => lacksMemory(last, on, each), settings, situation);
+    return again(placeOf(chosen), {
+      kind: "retry-after-out-of-memory",
+      text: `It ran out of memory on class ${last.sizeClass} after ${seconds(last.durationMs)}; class ${chosen.offered.sizeClass} has ${ratio(chosen.offered, on?.offered)} times as much.`,
+    });
+  }
+  if (last.end === "timed_out") {
+    // What was allowed all its time must not be ended for it a second time where more is to be had.
+    const hadAll = last.timeoutMs >= situation.timeoutMs;
+    const chosen = hadAll
+      ? (greater.at(-1) as ClassEstimate)
+      : leastCost(
+          greater,
+          (each) =>
+            tail(
+              { ...known.work, mu: Math.log(2 * last.durationMs) },
+              situation.timeoutMs / each.slowness,
+            ),
+          settings,
+          situation,
+        );
+    return again(
+      placeOf(chosen),
+      {
+        kind: "retry-after-timeout",
+        text: `It was not over on class ${last.sizeClass} after ${seconds(last.durationMs)}; class ${chosen.offered.sizeClass} has all the ${seconds(situation.timeoutMs)} that were asked for.`,
+      },
+      situation.timeoutMs,
+    );
+  }
+  const doubt = doubtAbout(last, on, known);
+  if (doubt === undefined) return { kind: "final" };
+  const chosen =
+    doubt === "memory"
+      ? leastCost(greater, (each) => lacksMemory(last, on, each), settings, situation)
+      : (greater.at(-1) as ClassEstimate);
+  const why =
+    doubt === "memory"
+      ? `with ${percent((last.peakMemoryBytes ?? 0) / (on?.offered.memoryBytes ?? 1))} of its memory in use`
+      : doubt === "unmeasured"
+        ? "and nobody measured its memory"
+        : "and may have been too slow there";
+  return again(
+    placeOf(chosen),
+    {
+      kind: "retry-after-failure",
+      text: `It failed on class ${last.sizeClass} after ${seconds(last.durationMs)} (exit code ${last.exitCode ?? "unknown"}), ${why}.`,
+    },
+    situation.timeoutMs,
+  );
+}
+
+/** More than this, and a lost worker may have been lost for want of memory. */
+const suspectRisk = 0.02;
+
+export type Doubt = "memory" | "unmeasured" | "slow";
+
+/**
+ * Whether a greater class might have made a failure a success.
+ *
+ * Not if memory was far from short, and more CPUs would have made no difference: it used one at most where it had
+ * several; or runs that took longer have succeeded, so that no deadline of its own has ended it; or it is new, nothing
+ * like it uses more than one, and it took no longer than they do.
+ */
+export function doubtAbout(
+  { cpuMs, durationMs, peakMemoryBytes }: EndedRun,
+  on: ClassEstimate | undefined,
+  known: Estimate,
+): Doubt | undefined {
+  if (on === undefined) return "unmeasured";
+  const { memoryBytes, cpus } = on.offered;
+  if (memoryBytes !== Number.POSITIVE_INFINITY) {
+    if (peakMemoryBytes === undefined) return "unmeasured";
+    if (peakMemoryBytes >= clearOfLimit * memoryBytes) return "memory";
+  }
+  if (cpus >= 2 && cpuMs !== undefined && cpuMs <= oneCpu * durationMs) return undefined;
+  const { own } = known;
+  if (own !== undefined && own.succeeded > 0) {
+    if (durationMs <= own.longestSuccessMs) return undefined;
+    // It ran longer than it ever did. What was serial may be parallel since, and have a deadline of its own.
+  } else if (
+    (known.scalings[serial] ?? 0) >= surelySerial &&
+    durationMs <= quantile(on.duration, deviates.p95)
+  )
+    return undefined;
+  // Classes with no more CPUs than this are no faster.
+  const greatest = known.classes.at(-1);
+  if (greatest === undefined || greatest.offered.cpus <= cpus) return undefined;
+  return "slow";
+}
+
+/** Below `nearLimit`, since peaks are sampled: what came after the last sample is not known. */
+const clearOfLimit = nearLimit - 0.15;
+const oneCpu = 1.05;
+const surelySerial = 0.98;
+
+/** That a run needs more than a greater class has, given that it needed more than this: half for each doubling. */
+function lacksMemory(
+  last: EndedRun,
+  on: ClassEstimate | undefined,
+  greater: ClassEstimate,
+): number {
+  if (greater.shortage !== undefined) return 1;
+  const had = on?.offered.memoryBytes ?? last.peakMemoryBytes ?? 0;
+  const { memoryBytes } = greater.offered;
+  if (memoryBytes === Number.POSITIVE_INFINITY) return 0;
+  if (memoryBytes <= had) return 1;
+  const byItself = Math.min(1, greater.memoryRisk / Math.max(on?.memoryRisk ?? 1, 1e-9));
+  return Math.max(byItself, had / memoryBytes);
+}
+
+function leastCost(
+  greater: readonly ClassEstimate[],
+  riskOn: (each: ClassEstimate) => number,
+  settings: SizeClassSettings,
+  situation: Situation,
+): ClassEstimate {
+  const waiting = priceOfWaiting(situation.classes, settings);
+  const greatest = greater.at(-1) as ClassEstimate;
+  const costOf = ({ offered, expectedMs }: ClassEstimate) =>
+    (offered.price + waiting) * expectedMs + waiting * offered.waitMs;
+  let best = greatest;
+  let least = costOf(greatest);
+  for (const each of greater.slice(0, -1)) {
+    const risk = riskOn(each);
+    if (risk >= 0.95) continue;
+    const cost = costOf(each) + risk * costOf(greatest);
+    if (cost < least) {
+      least = cost;
+      best = each;
+    }
+  }
+  return best;
+}
+
+function ratio(one: OfferedClass, other: OfferedClass | undefined): string {
+  if (other === undefined) return "some";
+  const times = one.memoryBytes / other.memoryBytes;
+  return Number.isFinite(times) ? `${Number(times.toFixed(1))}` : "many";
+}

@@ -1,0 +1,182 @@
+import type { ClassEstimate, Estimate } from "../estimate/estimate.ts";
+import { onCpus, scalings } from "../estimate/scaling.ts";
+import type { SizeClassSettings } from "../settings.ts";
+import type { OfferedClass } from "../strategy.ts";
+
+/**
+ * A run that lacks memory is over before its time, somewhere in the middle: most programs have what they need
+ * after the first half, and what needs twice as much is over twice as soon.
+ */
+const shareOfLackingRun = 0.5;
+/** What slows a run down enough to fail shows late. */
+const shareOfSlowRun = 1;
+/**
+ * Where no slot is free, the farm starts a machine and pays for it from then on, or others wait behind this one. So
+ * half of the wait is reckoned at the price of the class, too; of a minute at most, which is what machines take.
+ */
+const shareOfWaitPaid = 0.5;
+const mostPaidWaitMs = 60_000;
+/** A class is not considered where it is this likely to come to nothing. */
+const hopeless = 0.95;
+
+/** Beginning on a class, and going on to greater ones as often as it comes to nothing. */
+export interface Prospect extends Path {
+  readonly estimate: ClassEstimate;
+  /** That the first run comes to nothing. */
+  readonly risk: number;
+}
+
+/** Of a second that somebody waits, in the unit of the classes' prices. */
+export function priceOfWaiting(
+  classes: readonly OfferedClass[],
+  { priceOfDelay }: SizeClassSettings,
+): number {
+  const least = classes[0];
+  if (least === undefined) return 0;
+  // Class 1 need not be on offer; then what one of its size would cost.
+  return priceOfDelay * (least.price / least.sizeClass);
+}
+
+/**
+ * What it comes to to begin on each class.
+ *
+ * Going up: what came to nothing on a class would have on lesser ones, and the chance that it does on a greater one
+ * is what is left of it. So the last class is reckoned first.
+ */
+export function prospectsOf(estimate: Estimate, waiting: number): Prospect[] {
+  const { classes } = estimate;
+  const risks = classes.map((each) => 1 - (1 - each.memoryRisk) * (1 - each.slowRisk));
+  // That it comes to nothing on a class and on all lesser ones.
+  const failing = [...risks];
+  for (let i = 1; i < failing.length; i++)
+    failing[i] = Math.min(failing[i] ?? 0, failing[i - 1] ?? 0);
+  const afterwards = classes.map(() => nothing);
+  for (let from = classes.length - 2; from >= 0; from--) {
+    const reached = failing[from] ?? 0;
+    if (reached === 0) continue;
+    let best: Path | undefined;
+    for (let to = from + 1; to < classes.length; to++) {
+      const each = classes[to];
+      if (each === undefined) continue;
+      const path = pathOver(each, reached, failing[to] ?? 0, afterwards[to] ?? nothing, waiting);
+      if (best === undefined || path.total < best.total) best = path;
+    }
+    afterwards[from] = best ?? nothing;
+  }
+  return classes.map((each, i) => {
+    const risk = risks[i] ?? 0;
+    const joint = failing[i] ?? 0;
+    const after = scaled(afterwards[i] ?? nothing, joint > 0 ? risk / joint : 0);
+    return { ...pathOver(each, 1, risk, after, waiting), estimate: each, risk };
+  });
+}
+
+interface Path {
+  /** For workers, in price × milliseconds. */
+  readonly paid: number;
+  /** Milliseconds until its end, waiting and retries included. */
+  readonly delayMs: number;
+  /** What is paid, and the price of waiting × the delay. */
+  readonly total: number;
+}
+const nothing: Path = { paid: 0, delayMs: 0, total: 0 };
+
+function scaled({ paid, delayMs, total }: Path, by: number): Path {
+  return { paid: paid * by, delayMs: delayMs * by, total: total * by };
+}
+
+/** @param reached That it comes to a run there. @param fails That it does, to no end. */
+function pathOver(
+  { offered, expectedMs, memoryRisk, slowRisk }: ClassEstimate,
+  reached: number,
+  fails: number,
+  after: Path,
+  waiting: number,
+): Path {
+  const share =
+    memoryRisk + slowRisk > 0
+      ? (memoryRisk * shareOfLackingRun + slowRisk * shareOfSlowRun) / (memoryRisk + slowRisk)
+      : 1;
+  const runMs = (reached - fails + fails * share) * expectedMs;
+  const paid =
+    offered.price * (runMs + reached * shareOfWaitPaid * Math.min(mostPaidWaitMs, offered.waitMs)) +
+    after.paid;
+  const delayMs = reached * offered.waitMs + runMs + after.delayMs;
+  return { paid, delayMs, total: paid + waiting * delayMs };
+}
+
+/**
+ * What it is worth, per execution to come, to have seen a run on each class.
+ *
+ * A run on several CPUs shows how an action scales: those scalings that look alike there stay together, and for each
+ * group the best class is taken. What that saves against taking the same class for all is the worth.
+ */
+export function worthOfSeeing(estimate: Estimate, waiting: number): Float64Array {
+  const { classes, scalings: likely } = estimate;
+  const worth = new Float64Array(classes.length);
+  const perMs = classes.map(({ offered, memoryRisk }) =>
+    memoryRisk < hopeless ? offered.price + waiting : Number.POSITIVE_INFINITY,
+  );
+  const tables = classes.map(({ offered }) => onCpus(offered.cpus));
+  const sums = new Float64Array(classes.length);
+  const leastOfGroup = (members: readonly number[] | undefined): number => {
+    sums.fill(0);
+    const count = members?.length ?? scalings.length;
+    for (let m = 0; m < count; m++) {
+      const s = members === undefined ? m : (members[m] ?? 0);
+      const weight = likely[s] ?? 0;
+      if (weight < 1e-6) continue;
+      for (let c = 0; c < sums.length; c++)
+        sums[c] = (sums[c] ?? 0) + weight * (tables[c]?.slowness[s] ?? 1) * (perMs[c] ?? 0);
+    }
+    let least = Number.POSITIVE_INFINITY;
+    for (let c = 0; c < sums.length; c++) {
+      const sum = sums[c] ?? 0;
+      if (sum < least) least = sum;
+    }
+    return least;
+  };
+  const unseen = leastOfGroup(undefined);
+  if (unseen === Number.POSITIVE_INFINITY) return worth;
+  for (let c = 0; c < classes.length; c++) {
+    const cpus = classes[c]?.offered.cpus ?? 1;
+    if (cpus <= 1) continue;
+    let seen = 0;
+    for (const group of groupsOn(cpus)) seen += leastOfGroup(group);
+    worth[c] = Math.max(0, unseen - seen);
+  }
+  return worth;
+}
+
+/** Scalings whose speed-ups differ by less than this look alike in one run. */
+const lookAlike = 0.15;
+const groupsByCpus = new Map<number, readonly (readonly number[])[]>();
+const mostKept = 256;
+
+function groupsOn(cpus: number): readonly (readonly number[])[] {
+  let groups = groupsByCpus.get(cpus);
+  if (groups === undefined) {
+    groups = computeGroups(cpus);
+    if (groupsByCpus.size >= mostKept) groupsByCpus.clear();
+    groupsByCpus.set(cpus, groups);
+  }
+  return groups;
+}
+
+function computeGroups(cpus: number): number[][] {
+  const { logSpeedUp } = onCpus(cpus);
+  const bySpeed = scalings
+    .map((_, s) => s)
+    .sort((a, b) => (logSpeedUp[a] ?? 0) - (logSpeedUp[b] ?? 0));
+  const groups: number[][] = [];
+  let least = Number.NEGATIVE_INFINITY;
+  for (const s of bySpeed) {
+    const speed = logSpeedUp[s] ?? 0;
+    if (speed - least > lookAlike) {
+      groups.push([]);
+      least = speed;
+    }
+    groups.at(-1)?.push(s);
+  }
+  return groups;
+}

@@ -1,0 +1,80 @@
+import type { ClassEstimate, Estimate } from "../estimate/estimate.ts";
+import { counted, percent, seconds } from "./figures-in-words.ts";
+import type { Explored } from "./grange.ts";
+import type { Prospect } from "./grange-price.ts";
+
+/** 12.4, 0.03, 1540: as many digits as say something. */
+export function amount(cost: number): string {
+  if (cost >= 100) return cost.toFixed(0);
+  if (cost >= 1) return `${Number(cost.toFixed(1))}`;
+  return `${Number(cost.toPrecision(1))}`;
+}
+
+/** "Class 1: 12 s, cost 12.4; class 2 would save 1 s for 11 more." */
+export function cheapestText(
+  known: Estimate,
+  prospects: readonly Prospect[],
+  cheapest: number,
+): string {
+  const chosen = prospects[cheapest];
+  const other = nextBest(prospects, cheapest);
+  if (chosen === undefined || other === undefined) return "";
+  return `${inShort(chosen)}${from(known)}; ${against(chosen, other)}.`;
+}
+
+export function exploringText(
+  known: Estimate,
+  prospects: readonly Prospect[],
+  { place, extra, worth, toCome }: Explored,
+  cheapest: number,
+): string {
+  const cheapestClass = prospects[cheapest]?.estimate.offered.sizeClass;
+  const chosenClass = prospects[place]?.estimate.offered.sizeClass;
+  return `To see how it runs on class ${chosenClass} costs ${amount(extra / 1000)} more than class ${cheapestClass}, and may save ${amount(worth / 1000)} in the ${counted(toCome, "execution")} to be expected${from(known)}.`;
+}
+
+function inShort({ estimate: on, total }: Prospect): string {
+  return `Class ${on.offered.sizeClass}: ${seconds(on.expectedMs)}, cost ${amount(total / 1000)}`;
+}
+
+function against(chosen: Prospect, other: Prospect): string {
+  const name = `class ${other.estimate.offered.sizeClass}`;
+  if (other.estimate.shortage !== undefined) return `${name} lacks memory`;
+  const sooner = chosen.delayMs - other.delayMs;
+  const more = amount((other.total - chosen.total) / 1000);
+  return sooner > 50
+    ? `${name} would save ${seconds(sooner)} for ${more} more`
+    : `${name} would cost ${more} more`;
+}
+
+function from(known: Estimate): string {
+  if (known.own !== undefined) return `, from ${counted(known.own.runs, "run")} of it`;
+  if (known.likeRuns > 0) return `, from ${counted(known.likeRuns, "run")} of its like`;
+  return ", with nothing known of it";
+}
+
+function nextBest(prospects: readonly Prospect[], chosen: number): Prospect | undefined {
+  let best: Prospect | undefined;
+  for (let i = 0; i < prospects.length; i++) {
+    const each = prospects[i];
+    if (i === chosen || each === undefined) continue;
+    if (best === undefined || each.total < best.total) best = each;
+  }
+  return best;
+}
+
+export function remarkOf({
+  shortage,
+  memoryRisk,
+  slowRisk,
+  own,
+}: ClassEstimate): string | undefined {
+  if (shortage !== undefined)
+    return `ran out of memory on class ${shortage.sizeClass} ${counted(shortage.times, "time")}`;
+  if (memoryRisk >= 0.01) return `runs out of memory with ${percent(memoryRisk)}`;
+  if (slowRisk >= 0.01)
+    return own !== undefined && own.refuted > 0.5
+      ? "failed here of late, and not on a greater class"
+      : `takes longer than allowed with ${percent(slowRisk)}`;
+  return undefined;
+}

@@ -1,0 +1,54 @@
+import type { PastRun } from "../past-run.ts";
+import type { SizeClassSettings } from "../settings.ts";
+import { acceptableIncrease } from "./acceptable-time.ts";
+import { ascending } from "./ascending.ts";
+
+/** What a class has come to, in times that compare between classes. */
+export interface Outcomes {
+  /** As long as it would have been on the largest class; ascending. */
+  readonly successesMs: readonly number[];
+  /** Also what succeeded, but too slowly. */
+  readonly failures: number;
+}
+
+/** What a smaller class is held to. */
+export interface Limits {
+  readonly increase: number;
+  readonly acceptableMs: number;
+  readonly timeoutMs: number;
+}
+
+export function limitsOf(
+  smaller: number,
+  largest: number,
+  medianOnLargestMs: number,
+  askedTimeoutMs: number,
+  settings: SizeClassSettings,
+): Limits {
+  const increase = acceptableIncrease(largest, smaller, settings.acceptableIncreaseExponent);
+  const acceptable = medianOnLargestMs * increase;
+  const timeoutMs = Math.min(
+    Math.max(acceptable * settings.timeoutMultiplier, settings.minimumAcceptableMs),
+    askedTimeoutMs,
+  );
+  // Never too close to the timeout: where the one that was asked for is tight, less is acceptable.
+  const acceptableMs = Math.min(acceptable, timeoutMs / settings.timeoutMultiplier);
+  return { increase, acceptableMs, timeoutMs };
+}
+
+/** Outcomes on a smaller class. A run that was stopped before the acceptable time counts neither way. */
+export function normalised(
+  runs: readonly PastRun[] | undefined,
+  { increase, acceptableMs }: Limits,
+): Outcomes {
+  const successesMs: number[] = [];
+  let failures = 0;
+  for (const run of runs ?? []) {
+    if (run.end === "succeeded" && run.durationMs < acceptableMs) {
+      successesMs.push(run.durationMs / increase);
+    } else if (run.end !== "timed_out" || run.timeoutMs >= acceptableMs) {
+      failures++;
+    }
+  }
+  return { successesMs: ascending(successesMs), failures };
+}
