@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
+import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
 
 /** Everything the server can be told. Read once, at start; a wrong value stops it there. */
 export const ServerConfig = z.object({
@@ -28,6 +29,18 @@ export const ServerConfig = z.object({
     .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url)))),
   /** What a worker costs, in whatever currency you count: shown before something is run again. */
   pricePerWorkerMinute: z.coerce.number().min(0).default(0),
+  /** What autoscalers are told to reach, and how soon a worker that they start takes work. */
+  scaling: z
+    .object({
+      targetWaitMs: z.coerce.number().int().min(1_000).default(60_000),
+      startDelayMs: z.coerce.number().int().min(0).default(usualStartDelayMs),
+      scaleDownMs: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .default(5 * 60_000),
+    })
+    .prefault({}),
   /** The largest entry that the HTTP caches of build tools take. */
   mostCacheEntryBytes: z.coerce
     .number()
@@ -55,6 +68,11 @@ export function readServerConfig(
     webhooks: env["GRANGE_WEBHOOKS"],
     pricePerWorkerMinute: env["GRANGE_PRICE_PER_WORKER_MINUTE"],
     mostCacheEntryBytes: env["GRANGE_CACHE_ENTRY_BYTES"],
+    scaling: {
+      targetWaitMs: env["GRANGE_SCALE_TARGET_WAIT_MS"],
+      startDelayMs: env["GRANGE_SCALE_START_DELAY_MS"],
+      scaleDownMs: env["GRANGE_SCALE_DOWN_MS"],
+    },
     webDir: env["GRANGE_WEB"],
   };
   const set = Object.fromEntries(

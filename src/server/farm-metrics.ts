@@ -11,6 +11,8 @@ import {
   type TimeHistogram,
   timeHistograms,
 } from "#graphs/times/time-histogram.store.ts";
+import type { DesiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
+import { platformText, type ScaledClass } from "#size-classes/desired-workers-look.ts";
 import type { EventLoopLag } from "./event-loop-lag.ts";
 import { forAWhile } from "./for-a-while.ts";
 import type { MetricFamily } from "./http/metrics-text.ts";
@@ -30,14 +32,16 @@ export function farmMetrics(parts: {
   readonly leaseMs: number;
   readonly lag: () => EventLoopLag;
   readonly cacheCounter: CacheCounter;
+  readonly scaling: DesiredWorkersDesk;
 }): () => Promise<MetricFamily[]> {
-  const { db, now, leaseMs, lag, cacheCounter } = parts;
+  const { db, now, leaseMs, lag, cacheCounter, scaling } = parts;
   const ms = () => now().getTime();
   const counted = forAWhile(countedForMs, ms, async () => ({
     jobs: await jobsByState(db),
     queue: await queueDepth(db),
     workers: await workersForPage(db, now(), leaseMs),
     times: await timeHistograms(db),
+    scaled: await scaling.look(),
   }));
   let measured: MetricValue | undefined;
   const measure = forAWhile(recordForMs, ms, async () => {
@@ -46,7 +50,7 @@ export function farmMetrics(parts: {
   });
 
   return async () => {
-    const { jobs, queue, workers, times } = await counted();
+    const { jobs, queue, workers, times, scaled } = await counted();
     // Nobody waits for it: it is of the minute before, and missing from the first scrape.
     void measure().catch(() => {});
     const memory = process.memoryUsage();
@@ -66,6 +70,12 @@ export function farmMetrics(parts: {
         "grange_workers",
         "Workers, by state.",
         workerStates.map((state) => ({ labels: { state }, value: workersIn(state) })),
+      ),
+      ...scalingGauges(scaled.classes),
+      gauge(
+        "grange_executions_unserved",
+        "Executions that wait and that no size class could run.",
+        [{ value: scaled.unserved }],
       ),
       histogram(
         "grange_run_wait_seconds",
@@ -102,6 +112,38 @@ export function farmMetrics(parts: {
       ]),
     ];
   };
+}
+
+/** By class, also where nobody is and nothing runs: an autoscaler must see the zero. */
+function scalingGauges(classes: readonly ScaledClass[]): MetricFamily[] {
+  const each = (name: string, help: string, value: (of: ScaledClass) => number) =>
+    gauge(
+      name,
+      help,
+      classes.map((scaled) => ({
+        labels: {
+          platform: platformText(scaled.platform),
+          size_class: String(scaled.sizeClass),
+        },
+        value: value(scaled),
+      })),
+    );
+  return [
+    each(
+      "grange_workers_desired",
+      "How many workers a size class should have.",
+      (of) => of.desired,
+    ),
+    each("grange_workers_up", "Workers that take work.", (of) => of.now),
+    each("grange_workers_draining", "Workers that end what they have.", (of) => of.draining),
+    each("grange_slots_up", "Slots of workers that take work.", (of) => of.slots),
+    each("grange_slots_busy", "Those of them that have something to do.", (of) => of.busySlots),
+    each(
+      "grange_executions_queued",
+      "Executions that wait, each with the least size class that could run it.",
+      (of) => of.queued,
+    ),
+  ];
 }
 
 function gauge(

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { Platform, requirementsOf } from "#core/platform.ts";
+
+/** Properties that workers of a class offer: none of those that tell the farm how to run something. */
+const OfferedPlatform = Platform.refine(
+  (platform) => Object.keys(requirementsOf(platform)).length === Object.keys(platform).length,
+  "properties such as size-class, cpus or network are what actions ask for; name what workers offer, such as OSFamily",
+);
+
+const SizeClass = z.number().int().min(1).max(1_000_000);
+const Workers = z.number().int().min(0).max(100_000);
+
+/** Declares a size class, whether or not there are workers of it. */
+export const DeclareClass = z
+  .strictObject({
+    platform: OfferedPlatform,
+    sizeClass: SizeClass,
+    /** What one action gets; null: nobody says. */
+    cpus: z.number().positive().max(1_000_000).nullable().default(null),
+    memoryBytes: z
+      .number()
+      .int()
+      .positive()
+      .max(2 ** 50)
+      .nullable()
+      .default(null),
+    /** Of a second of one slot, in whatever unit you count; null: the number of the class. */
+    price: z.number().nonnegative().max(1e12).nullable().default(null),
+    /** What an autoscaler may start; with 0 at most, only workers that come by themselves count. */
+    leastWorkers: Workers.default(0),
+    mostWorkers: Workers.nullable().default(null),
+    slotsPerWorker: z.number().int().min(1).max(1_024).default(1),
+  })
+  .refine(({ leastWorkers, mostWorkers }) => mostWorkers === null || mostWorkers >= leastWorkers, {
+    path: ["mostWorkers"],
+    message: "the most must not be below the least",
+  });
+export type DeclareClass = z.input<typeof DeclareClass>;
+
+export const UndeclareClass = z.strictObject({ platform: Platform, sizeClass: SizeClass });
+export type UndeclareClass = z.infer<typeof UndeclareClass>;
+
+/** A size class that exists because somebody said so. */
+export const DeclaredClass = z.object({
+  platform: Platform,
+  sizeClass: z.number(),
+  cpus: z.number().nullable(),
+  memoryBytes: z.number().nullable(),
+  price: z.number().nullable(),
+  leastWorkers: z.number(),
+  mostWorkers: z.number().nullable(),
+  slotsPerWorker: z.number(),
+  declaredBy: z.string(),
+  declaredAt: z.iso.datetime(),
+});
+export type DeclaredClass = z.infer<typeof DeclaredClass>;
