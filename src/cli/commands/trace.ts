@@ -1,0 +1,70 @@
+import { Option } from "commander";
+import type { Describe } from "../command-list.ts";
+import { answersJson, speaksToServer, withExamples } from "../common-options.ts";
+import { exitCodes } from "../exit-code.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { traceSeed } from "../trace-seed.ts";
+
+interface ExportOptions extends CommonOptions {
+  readonly since: string;
+}
+
+interface StandardOptions extends CommonOptions {
+  readonly seed: number;
+}
+
+export const describeTrace: Describe = (command) => {
+  const exported = command
+    .command("export")
+    .description("write what a farm executed as a trace, to standard output");
+  speaksToServer(exported)
+    .option("--since <duration>", "how far back to begin", "7d")
+    .action((options: ExportOptions) =>
+      inSession(options, async ({ api, terminal }) => {
+        const { printLog } = await import("../print-log.ts");
+        const query = new URLSearchParams({ since: options.since }).toString();
+        await printLog(api.bytes(`/size-classes/trace?${query}`), terminal);
+        return exitCodes.ok;
+      }),
+    );
+  withExamples(exported, [
+    [
+      "what would last week have cost under other strategies",
+      "trace export --since 7d > week.jsonl",
+    ],
+  ]);
+
+  const listed = command.command("list").description("the standard traces");
+  answersJson(listed).action((options: CommonOptions) =>
+    inSession(options, async (session) => {
+      const { standardTraces } = await import("#simulate/traces/standard-traces.ts");
+      const names = Object.keys(standardTraces);
+      return answer(session, options, names, () => names);
+    }),
+  );
+
+  const standard = command
+    .command("standard <name>")
+    .description("write a standard trace to standard output");
+  standard
+    .addOption(
+      new Option("--seed <number>", "from which all chance comes").argParser(traceSeed).default(1),
+    )
+    .action((name: string, options: StandardOptions) =>
+      inSession(options, async ({ terminal }) => {
+        const { standardTraces } = await import("#simulate/traces/standard-traces.ts");
+        const { traceLines } = await import("#simulate/write-trace.ts");
+        const { UsageError } = await import("../usage-error.ts");
+        const make = Object.hasOwn(standardTraces, name) ? standardTraces[name] : undefined;
+        if (make === undefined) {
+          const names = Object.keys(standardTraces).join(", ");
+          throw new UsageError(`there is no standard trace "${name}"; there are ${names}`);
+        }
+        terminal.answer.write([...traceLines(make(options.seed))].join(""));
+        return exitCodes.ok;
+      }),
+    );
+  withExamples(standard, [
+    ["a trace to change by hand", "trace standard bursts --seed 7 > bursts.jsonl"],
+  ]);
+};

@@ -1,0 +1,96 @@
+import type { Clock } from "#core/clock.ts";
+import type { Db } from "#db/db.ts";
+import { workersUp } from "#execution/size-class-offers.store.ts";
+import { type TracedExecution, tracedExecutions } from "#execution/trace.store.ts";
+import { measuredWork } from "#simulate/measured-work.ts";
+import {
+  type TraceClass,
+  type TraceExecution,
+  type TraceHeader,
+  type TraceKeys,
+  traceFormat,
+} from "#simulate/trace.ts";
+import { standardHeader } from "#simulate/traces/standard-header.ts";
+import { declaredClasses } from "#size-classes/declared-classes.store.ts";
+import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
+import { offeredClassesView } from "#size-classes/offered-classes-view.ts";
+import type { TraceFarm } from "./http/trace-farm.ts";
+import type { Rooms } from "./open-rooms.ts";
+
+/** A farm that grows as it needs to: whoever knows better writes it into the trace's first line. */
+const pool = {
+  kind: "elastic",
+  most: 1_000,
+  startDelayMs: usualStartDelayMs,
+  idleMs: 300_000,
+} as const;
+
+/** Traces of what ran, for the HTTP API. */
+export function bindTraces({ db, clock, queue }: Pick<Rooms, "db" | "clock" | "queue">): TraceFarm {
+  return {
+    async *sizeClassTrace(backMs) {
+      const since = new Date(clock.now().getTime() - backMs);
+      const header = await headerNow(db, clock, queue.times.leaseMs);
+      yield `${JSON.stringify(header)}\n`;
+      for await (const page of tracedExecutions(db, since)) {
+        const lines = page.flatMap((each) => {
+          const execution = executionOf(each, since, header.classes);
+          return execution === undefined ? [] : [`${JSON.stringify(execution)}\n`];
+        });
+        if (lines.length > 0) yield lines.join("");
+      }
+    },
+  };
+}
+
+async function headerNow(db: Db, clock: Clock, leaseMs: number): Promise<TraceHeader> {
+  const now = clock.now();
+  const up = await workersUp(db, now, new Date(now.getTime() - leaseMs));
+  const declared = await declaredClasses(db);
+  const offered = offeredClassesView({ up, declared, queued: [] }, usualStartDelayMs)({});
+  // Without workers and declarations, the seed's classes: as good as any to ask "what if".
+  if (offered.length === 0) return standardHeader("exported", { calendarRate: 1 }, pool);
+  return {
+    format: traceFormat,
+    name: "exported",
+    classes: offered.map(({ sizeClass, cpus, memoryBytes, price }) => ({
+      sizeClass,
+      cpus: Math.min(cpus, 1_000_000),
+      memoryBytes: Math.min(memoryBytes, 2 ** 53),
+      price,
+      pool,
+    })),
+    order: "longest-first",
+    calendarRate: 1,
+    lostRate: 0,
+    infrastructureRate: 0,
+    hiddenOutOfMemoryRate: 0,
+  };
+}
+
+function executionOf(
+  { queuedAt, project, kin, timeoutMs, attempts }: TracedExecution,
+  since: Date,
+  classes: readonly TraceClass[],
+): TraceExecution | undefined {
+  const keys = keysOf(project, kin);
+  if (keys === undefined) return undefined;
+  return measuredWork(queuedAt.getTime() - since.getTime(), keys, timeoutMs, attempts, classes);
+}
+
+/** What two projects run is not alike. Kin from before their names said their level are by place. */
+function keysOf(project: string, kin: readonly string[]): TraceKeys | undefined {
+  const named = (letter: string) => {
+    const found = kin.find((each) => each.startsWith(`${letter}.`));
+    return found === undefined ? undefined : `${project} ${found}`.slice(-1_000);
+  };
+  const action = named("a") ?? kin[0];
+  if (action === undefined) return undefined;
+  const [target, mnemonic, platform] = [named("t"), named("m"), named("p")];
+  return {
+    action,
+    ...(target !== undefined && { target }),
+    ...(mnemonic !== undefined && { mnemonic }),
+    ...(platform !== undefined && { platform }),
+  };
+}

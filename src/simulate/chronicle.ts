@@ -1,0 +1,84 @@
+import { Fault } from "#core/fault.ts";
+import type { KeyHistory } from "#size-classes/key-history.ts";
+import type { EndedRun } from "#size-classes/strategy.ts";
+import { FarmMemory } from "./farm-memory.ts";
+import { learnFrom } from "./learn-from.ts";
+import type { ExecutionRecord, RunRecord, WorkerRecord } from "./records.ts";
+import type { Run, Underway } from "./run.ts";
+import type { Trace, TraceKeys } from "./trace.ts";
+import type { Workshop } from "./workshop.ts";
+
+/** What happened: for the figures all of it, for strategies what a farm remembers. */
+export class Chronicle {
+  readonly #memory = new FarmMemory();
+  readonly #greatest: number;
+  readonly #calendarRate: number;
+  readonly #runs: RunRecord[] = [];
+
+  constructor({ header }: Trace) {
+    this.#greatest = header.classes.at(-1)?.sizeClass ?? 1;
+    this.#calendarRate = header.calendarRate;
+  }
+
+  get runs(): readonly RunRecord[] {
+    return this.#runs;
+  }
+
+  /** What strategies take for the time. */
+  date(at: number): number {
+    return at * this.#calendarRate;
+  }
+
+  historiesOf(keys: TraceKeys): KeyHistory[] {
+    return this.#memory.historiesOf(keys);
+  }
+
+  /** A run that was begun is over. */
+  over(run: Run, end: RunRecord["end"], now: number): void {
+    const { of, state, purpose } = run;
+    if (state.kind !== "running") return;
+    const { worker, startedAt, attempt } = state;
+    const { classIndex, id } = worker;
+    this.#runs.push({
+      execution: of.index,
+      purpose,
+      classIndex,
+      worker: id,
+      startedAt,
+      endedAt: now,
+      end,
+      attempt,
+    });
+  }
+
+  /** What strategies are to hear of it. The latest is the last, but for runs that were cancelled for its sake. */
+  tell(of: Underway, ended: EndedRun, now: number, place = of.ended.length): void {
+    of.ended.splice(place, 0, ended);
+    of.endedAt.set(ended, this.date(now));
+  }
+
+  /** Once an execution is over, as the farm does it; and again when its run in the background is. */
+  learn(of: Underway, now: number): void {
+    learnFrom(this.#memory, of, this.#greatest, this.date(now));
+  }
+}
+
+export function executionRecords(underway: readonly Underway[]): ExecutionRecord[] {
+  return underway.map(({ record, index }) => {
+    if (record !== undefined) return record;
+    throw new Fault("internal", `execution ${index + 1} of the trace never ended`);
+  });
+}
+
+/** @param end Until when those are paid that are still up. */
+export function workerRecords({ pools }: Workshop, end: number): WorkerRecord[] {
+  return pools.flatMap(({ all }) =>
+    all.map(({ classIndex, id, since, until, busyMs }) => ({
+      classIndex,
+      id,
+      since,
+      until: until ?? end,
+      busyMs,
+    })),
+  );
+}

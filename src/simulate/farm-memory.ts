@@ -1,0 +1,76 @@
+import { levelOf } from "#size-classes/key.ts";
+import type { KeyHistory } from "#size-classes/key-history.ts";
+import { historySize, type PastRun } from "#size-classes/past-run.ts";
+import type { TraceKeys } from "./trace.ts";
+
+/** What one run teaches the keys of its execution. */
+export interface Lesson {
+  readonly sizeClass: number;
+  readonly run: PastRun;
+}
+
+/** What the farm remembers, as its tables do: by key, the last runs of each class. */
+export class FarmMemory {
+  readonly #histories = new Map<string, KeyHistory>();
+
+  /** From the most to the least alike. */
+  historiesOf(keys: TraceKeys): KeyHistory[] {
+    return namesOf(keys).map((key) => this.#of(key));
+  }
+
+  learn(keys: TraceKeys, lesson: Lesson): void {
+    for (const key of namesOf(keys)) {
+      const before = this.#of(key);
+      const runs = new Map(before.runs);
+      const kept = [...(runs.get(lesson.sizeClass) ?? []), lesson.run].slice(-historySize);
+      runs.set(lesson.sizeClass, kept);
+      this.#histories.set(key, { ...before, runs });
+    }
+  }
+
+  failedOnGreatest(keys: TraceKeys, at: number): void {
+    for (const key of namesOf(keys)) {
+      const before = this.#of(key);
+      const failuresInARow = before.failuresInARow + 1;
+      this.#histories.set(key, { ...before, lastFailureAt: at, failuresInARow });
+    }
+  }
+
+  /** When it last failed stays: Buildbarn's failure cache is not cleared by a success. */
+  succeeded(keys: TraceKeys): void {
+    for (const key of namesOf(keys)) {
+      const before = this.#of(key);
+      if (before.failuresInARow > 0) this.#histories.set(key, { ...before, failuresInARow: 0 });
+    }
+  }
+
+  /** Of the action's own key only: the strategy looks at no other. */
+  keepPageRank(keys: TraceKeys, pageRank: ReadonlyMap<number, number>): void {
+    const [key] = namesOf(keys);
+    if (key !== undefined) this.#histories.set(key, { ...this.#of(key), pageRank });
+  }
+
+  #of(key: string): KeyHistory {
+    const known = this.#histories.get(key);
+    if (known !== undefined) return known;
+    const nothing: KeyHistory = {
+      key,
+      level: levelOf(key),
+      runs: new Map(),
+      lastFailureAt: undefined,
+      failuresInARow: 0,
+      pageRank: new Map(),
+    };
+    this.#histories.set(key, nothing);
+    return nothing;
+  }
+}
+
+/** The first letter says the level (src/size-classes/key.ts). */
+function namesOf({ action, target, mnemonic, platform }: TraceKeys): string[] {
+  const names = [`a ${action}`];
+  if (target !== undefined) names.push(`t ${mnemonic ?? ""} ${target}`);
+  if (mnemonic !== undefined) names.push(`m ${mnemonic}`);
+  if (platform !== undefined) names.push(`p ${platform}`);
+  return names;
+}

@@ -1,0 +1,75 @@
+import type { TraceClass, TraceExecution, TraceKeys } from "./trace.ts";
+import { mostMs } from "./trace.ts";
+
+/** An attempt that a farm remembers. */
+export interface MeasuredAttempt {
+  readonly sizeClass: number;
+  readonly end: "succeeded" | "failed" | "timed_out" | "out_of_memory";
+  readonly durationMs: number;
+  readonly timeoutMs: number;
+  readonly cpuMs: number | null;
+  readonly peakMemoryBytes: number | null;
+}
+
+/** What did not fit needs at least a little more than there was; how much more nobody knows. */
+const overMemory = 1.25;
+/** The same of what was not over in time. */
+const overTime = 2;
+
+/**
+ * An execution of a trace from what a farm measured of it, on whatever class that was.
+ *
+ * Its last success tells its work, else its last attempt. Undefined where no attempt came to an end of its own.
+ */
+export function measuredWork(
+  at: number,
+  keys: TraceKeys,
+  timeoutMs: number,
+  attempts: readonly MeasuredAttempt[],
+  classes: readonly Pick<TraceClass, "sizeClass" | "cpus" | "memoryBytes">[],
+): TraceExecution | undefined {
+  const told = attempts.findLast(({ end }) => end === "succeeded") ?? attempts.at(-1);
+  if (told === undefined) return undefined;
+  const classOf = (sizeClass: number) => classes.find((each) => each.sizeClass === sizeClass);
+  const cpus = classOf(told.sizeClass)?.cpus ?? told.sizeClass;
+  const durationMs = told.durationMs * (told.end === "timed_out" ? overTime : 1);
+  // Those that ran out of memory and those that succeeded both say something of it.
+  const tooLittle = attempts.flatMap(({ end, sizeClass }) =>
+    end === "out_of_memory" ? [(classOf(sizeClass)?.memoryBytes ?? 0) * overMemory] : [],
+  );
+  const peak = told.end === "out_of_memory" ? 0 : (told.peakMemoryBytes ?? 0);
+  return {
+    at: Math.min(mostMs, Math.max(0, Math.round(at))),
+    keys,
+    ...sharedOut(durationMs, told.cpuMs ?? 0, cpus),
+    peakMemoryBytes: Math.round(
+      Math.min(2 ** 53, Math.max(peak, peak === 0 ? 0 : 1, ...tooLittle)),
+    ),
+    timeoutMs: Math.min(mostMs, Math.max(1, Math.round(timeoutMs))),
+    ...(told.end === "failed" && { failsAt: 1 }),
+    flakyRate: 0,
+  };
+}
+
+/**
+ * Which part of a run had one CPU, and which had all of them.
+ *
+ * From s + p = CPU time and s + p / c = duration. It may have had several CPUs for a part and fewer for another;
+ * that one run cannot tell. Waiting for a disk or a network counts as work of one CPU: it is no shorter with more.
+ */
+function sharedOut(
+  durationMs: number,
+  cpuMs: number,
+  cpus: number,
+): Pick<TraceExecution, "serialMs" | "parallelMs" | "width"> {
+  const bounded = (ms: number) => Math.round(Math.min(mostMs, Math.max(0, ms)));
+  if (cpus <= 1 || cpuMs <= durationMs)
+    return { serialMs: bounded(durationMs * Math.min(1, cpus)), parallelMs: 0, width: 1 };
+  const cpuTimeMs = Math.min(cpuMs, durationMs * cpus);
+  const parallelMs = (cpuTimeMs - durationMs) / (1 - 1 / cpus);
+  return {
+    serialMs: bounded(cpuTimeMs - parallelMs),
+    parallelMs: bounded(parallelMs),
+    width: Math.min(1_000_000, cpus),
+  };
+}

@@ -1,0 +1,83 @@
+import type { Choice } from "#size-classes/choice.ts";
+import type { EndedRun } from "#size-classes/strategy.ts";
+import type { RunResult } from "./come-to.ts";
+import type { ExecutionRecord, RunPurpose } from "./records.ts";
+import type { TraceExecution } from "./trace.ts";
+import type { SimulatedWorker } from "./worker-pool.ts";
+
+/** What a strategy says of a run. */
+export type AskedRun = Pick<Choice, "sizeClass" | "isExact" | "expectedMs" | "timeoutMs" | "hedge">;
+
+/** A run from the queue to its end. */
+export interface Run {
+  readonly of: Underway;
+  /** Its execution's place in the trace. */
+  readonly place: number;
+  readonly purpose: RunPurpose;
+  /** The class chosen, by place in the header; a greater one may take it. */
+  readonly wanted: number;
+  readonly isExact: boolean;
+  readonly expectedMs: number;
+  readonly timeoutMs: number;
+  readonly hedge: Choice["hedge"];
+  state: RunState;
+}
+
+export type RunState =
+  | { readonly kind: "waiting" }
+  | {
+      readonly kind: "running";
+      readonly worker: SimulatedWorker;
+      readonly startedAt: number;
+      readonly attempt: number;
+      /** What it will come to unless it is cancelled. */
+      readonly result: RunResult;
+    }
+  | { readonly kind: "over" };
+
+/** An execution from its submission on. */
+export interface Underway {
+  readonly execution: TraceExecution;
+  readonly index: number;
+  first: Choice | undefined;
+  /** Runs that are over, as strategies hear of them, and when they ended. */
+  readonly ended: EndedRun[];
+  readonly endedAt: Map<EndedRun, number>;
+  /** Those that the farm has learnt from. */
+  readonly remembered: Set<EndedRun>;
+  hasVerdict: boolean;
+  /** Those that wait or run, without the one in the background. */
+  live: Run[];
+  /** Runs that were begun; of them, those that were not lost. */
+  begun: number;
+  attempts: number;
+  /** How often the strategy was asked. */
+  choices: number;
+  lost: number;
+  startedAt: number | undefined;
+  record: ExecutionRecord | undefined;
+}
+
+export function underwayOf(execution: TraceExecution, index: number): Underway {
+  return {
+    execution,
+    index,
+    first: undefined,
+    ended: [],
+    endedAt: new Map(),
+    remembered: new Set(),
+    hasVerdict: false,
+    live: [],
+    begun: 0,
+    attempts: 0,
+    choices: 0,
+    lost: 0,
+    startedAt: undefined,
+    record: undefined,
+  };
+}
+
+export function asEndedRun(result: RunResult): EndedRun {
+  const { sizeClass, end, durationMs, timeoutMs, cpuMs, peakMemoryBytes, exitCode } = result;
+  return { sizeClass, end, durationMs, timeoutMs, cpuMs, peakMemoryBytes, exitCode };
+}

@@ -1,0 +1,206 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { usualSettings } from "#size-classes/settings.ts";
+import { strategyNames } from "#size-classes/strategy.ts";
+import { chooserNamed, chooserNames } from "./choosers.ts";
+import { figuresOf } from "./figures.ts";
+import type { RunRecord, Simulated } from "./records.ts";
+import { simulate } from "./simulate.ts";
+import { aHeader, anExecution, traces, whimsical } from "./trace.fixture.ts";
+import type { Trace } from "./trace.ts";
+import { standardTraces } from "./traces/standard-traces.ts";
+
+const choosers = fc.oneof(
+  fc.integer().map(whimsical),
+  fc.constantFrom(...chooserNames).map((name) => chooserNamed(name, usualSettings)),
+);
+const farms = fc.tuple(traces, choosers, fc.integer({ min: 0, max: 2 ** 32 - 1 }));
+
+function workerOf({ classIndex, worker }: RunRecord): string {
+  return `${classIndex}/${worker}`;
+}
+
+/** What is true of every simulation, whatever the strategy does. */
+function expectLaws(trace: Trace, { executions, runs, workers }: Simulated): void {
+  // Each execution ends once, and not before it began.
+  expect(executions).toHaveLength(trace.executions.length);
+  for (const [index, each] of executions.entries()) {
+    expect(each.submittedAt).toBe(trace.executions[index]?.at);
+    expect(each.startedAt).toBeGreaterThanOrEqual(each.submittedAt);
+    expect(each.endedAt).toBeGreaterThanOrEqual(each.startedAt);
+    const won = runs.filter(
+      (run) => run.execution === index && run.purpose !== "background" && run.end === "succeeded",
+    );
+    expect(won).toHaveLength(each.end === "succeeded" ? 1 : 0);
+  }
+  // No worker does two things at once, or anything while it is not paid.
+  for (const worker of workers) {
+    const own = runs
+      .filter((run) => workerOf(run) === `${worker.classIndex}/${worker.id}`)
+      .sort((one, other) => one.startedAt - other.startedAt || one.endedAt - other.endedAt);
+    let free = worker.since;
+    let busyMs = 0;
+    for (const run of own) {
+      expect(run.startedAt).toBeGreaterThanOrEqual(free);
+      expect(run.endedAt).toBeLessThanOrEqual(worker.until);
+      free = run.endedAt;
+      busyMs += run.endedAt - run.startedAt;
+    }
+    expect(worker.busyMs).toBe(busyMs);
+  }
+}
+
+describe("a simulation", () => {
+  test("ends each execution once, and lets no worker do two things at a time", () => {
+    fc.assert(
+      fc.property(farms, ([trace, chooser, seed]) =>
+        expectLaws(trace, simulate(trace, chooser, seed)),
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test("of the same trace, strategy and seed is the same", () => {
+    fc.assert(
+      fc.property(farms, ([trace, chooser, seed]) => {
+        const text = () => JSON.stringify(simulate(trace, chooser, seed));
+        expect(text()).toBe(text());
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("costs what its workers cost: what they do, and what they idle", () => {
+    fc.assert(
+      fc.property(farms, ([trace, chooser, seed]) => {
+        const simulated = simulate(trace, chooser, seed);
+        const { totalCost, busyCost, idleCost } = figuresOf(trace, simulated, seed);
+        const price = (index: number) => (trace.header.classes[index]?.price ?? 0) / 1000;
+        const { workers } = simulated;
+        const busy = workers.reduce((sum, each) => sum + price(each.classIndex) * each.busyMs, 0);
+        expect(busyCost).toBeCloseTo(busy, 6);
+        expect(idleCost).toBeGreaterThan(-1e-6);
+        expect(totalCost).toBeCloseTo(busyCost + idleCost, 6);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test.each(Object.entries(standardTraces))(
+    "of %s keeps these laws",
+    (_name, make) => {
+      const whole = make(3);
+      const trace = { ...whole, executions: whole.executions.slice(0, 800) };
+      for (const name of strategyNames)
+        expectLaws(trace, simulate(trace, chooserNamed(name, usualSettings), 3));
+    },
+    60_000,
+  );
+});
+
+describe("the oracle", () => {
+  test("is beaten by nobody where there are workers for all, and no chance", () => {
+    const idle = traces.map(({ executions }) => ({
+      header: aHeader(),
+      executions: executions.map((each) => ({ ...each, flakyRate: 0 })),
+    }));
+    fc.assert(
+      fc.property(idle, choosers, (trace, other) => {
+        const objectives = [chooserNamed("oracle", usualSettings), other].map((chooser) =>
+          perExecution(trace, simulate(trace, chooser, 1)),
+        );
+        for (const [index, { ended, cost }] of (objectives[0] ?? []).entries()) {
+          const rival = objectives[1]?.[index];
+          // Who gives up sooner is cheaper, and no better.
+          if (ended === "succeeded" && rival?.ended === "succeeded")
+            expect(cost).toBeLessThanOrEqual(rival.cost + 1e-9);
+          expect([ended, rival?.ended]).not.toEqual(["failed", "succeeded"]);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** Price × time and time, of each execution. */
+function perExecution({ header }: Trace, { executions, runs }: Simulated) {
+  return executions.map(({ end, submittedAt, endedAt }, index) => ({
+    ended: end,
+    cost: runs
+      .filter(({ execution }) => execution === index)
+      .reduce(
+        (sum, run) =>
+          sum + (header.classes[run.classIndex]?.price ?? 0) * (run.endedAt - run.startedAt),
+        usualSettings.priceOfDelay * (endedAt - submittedAt),
+      ),
+  }));
+}
+
+describe("workers", () => {
+  const one = { kind: "elastic", most: 1, startDelayMs: 5_000, idleMs: 10_000 } as const;
+
+  test("of an elastic pool are paid from when they are asked for until they have idled", () => {
+    const trace = { header: aHeader({}, one), executions: [anExecution()] };
+
+    const { workers, executions } = simulate(trace, chooserNamed("smallest", usualSettings), 1);
+
+    expect(workers).toEqual([{ classIndex: 0, id: 0, since: 0, until: 16_000, busyMs: 1_000 }]);
+    expect(executions[0]).toMatchObject({ startedAt: 5_000, endedAt: 6_000 });
+  });
+
+  test("of a greater class take what is not exact when they have nothing of their own", () => {
+    const header = aHeader({}, { kind: "fixed", workers: 1 });
+    const trace = { header, executions: [anExecution(), anExecution(), anExecution()] };
+    const smallest = chooserNamed("smallest", usualSettings);
+    const loose = {
+      ...smallest,
+      choose: (...args: Parameters<typeof smallest.choose>) => ({
+        ...smallest.choose(...args),
+        isExact: false,
+      }),
+    };
+
+    const classes = (chooser: typeof smallest) =>
+      simulate(trace, chooser, 1).runs.map(({ classIndex }) => classIndex);
+
+    expect(classes(smallest)).toEqual([0, 0, 0]);
+    expect(classes(loose)).toEqual([0, 1, 2]);
+  });
+});
+
+test("a second run ends the first, which the farm remembers as too slow", () => {
+  const execution = anExecution({ serialMs: 0, parallelMs: 8_000, width: 4 });
+  const trace = { header: aHeader(), executions: [execution, { ...execution, at: 60_000 }] };
+  const smallest = chooserNamed("smallest", usualSettings);
+  const heard: unknown[] = [];
+  const hedging = {
+    ...smallest,
+    choose: (...args: Parameters<typeof smallest.choose>) => {
+      const [own] = args[0].histories;
+      heard.push([...(own?.runs ?? [])].map(([size, runs]) => [size, runs.map(({ end }) => end)]));
+      return { ...smallest.choose(...args), hedge: { afterMs: 1_000, sizeClass: 4 } };
+    },
+  };
+
+  const { runs } = simulate(trace, hedging, 1);
+
+  expect(runs.slice(0, 2).map(({ end, purpose, endedAt }) => [purpose, end, endedAt])).toEqual([
+    ["hedge", "succeeded", 3_000],
+    ["first", "cancelled", 3_000],
+  ]);
+  expect(heard[1]).toEqual(
+    expect.arrayContaining([
+      [4, ["succeeded"]],
+      [1, ["timed_out"]],
+    ]),
+  );
+});
+
+test("what is lost over and over ends, and says so", () => {
+  const trace = { header: aHeader({ lostRate: 1 }), executions: [anExecution()] };
+
+  const { executions, runs } = simulate(trace, chooserNamed("grange", usualSettings), 1);
+
+  expect(executions[0]?.end).toBe("lost");
+  expect(runs).toHaveLength(5);
+});

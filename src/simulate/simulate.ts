@@ -1,0 +1,277 @@
+import { Fault } from "#core/fault.ts";
+import type { Situation } from "#size-classes/strategy.ts";
+import type { Chooser } from "./chooser.ts";
+import { Chronicle, executionRecords, workerRecords } from "./chronicle.ts";
+import { comeTo } from "./come-to.ts";
+import { EventQueue } from "./event-queue.ts";
+import { drawFor } from "./random.ts";
+import type { RunPurpose, RunRecord, Simulated } from "./records.ts";
+import { type AskedRun, asEndedRun, type Run, type Underway, underwayOf } from "./run.ts";
+import type { Trace } from "./trace.ts";
+import type { SimulatedWorker } from "./worker-pool.ts";
+import { Workshop, type WorkshopEvent } from "./workshop.ts";
+
+/** As many as the farm hands an execution out (GLOSSARY, attempt). */
+const mostLost = 5;
+/** A strategy that asks for more has a fault; each class twice would be 8 in the standard traces. */
+const mostRuns = 40;
+/** Keeps the strategies' draws from those of the work. */
+const choiceDraw = 100;
+
+type Event =
+  | WorkshopEvent
+  | { readonly kind: "submit"; readonly index: number }
+  | { readonly kind: "run-over"; readonly run: Run }
+  | { readonly kind: "hedge-due"; readonly run: Run };
+
+/** Lets a farm in miniature execute a trace. The same arguments give the same answer, always. */
+export function simulate(trace: Trace, chooser: Chooser, seed: number): Simulated {
+  return new Simulation(trace, chooser, seed).run();
+}
+
+class Simulation {
+  readonly #trace: Trace;
+  readonly #chooser: Chooser;
+  readonly #seed: number;
+  readonly #chronicle: Chronicle;
+  readonly #events = new EventQueue<Event>();
+  readonly #workshop: Workshop;
+  readonly #underway: Underway[];
+  #now: number;
+
+  constructor(trace: Trace, chooser: Chooser, seed: number) {
+    this.#trace = trace;
+    this.#chooser = chooser;
+    this.#seed = seed;
+    this.#chronicle = new Chronicle(trace);
+    this.#now = trace.executions[0]?.at ?? 0;
+    this.#workshop = new Workshop(trace.header, this.#now, (inMs, event) =>
+      this.#events.add(this.#now + inMs, event),
+    );
+    this.#underway = trace.executions.map(underwayOf);
+  }
+
+  run(): Simulated {
+    this.#awaitSubmission(0);
+    for (let next = this.#events.next(); next !== undefined; next = this.#events.next()) {
+      this.#now = next.at;
+      this.#happen(next.event);
+    }
+    const { runs } = this.#chronicle;
+    return {
+      strategy: this.#chooser.name,
+      executions: executionRecords(this.#underway),
+      runs,
+      workers: workerRecords(this.#workshop, runs.at(-1)?.endedAt ?? this.#now),
+    };
+  }
+
+  #happen(event: Event): void {
+    switch (event.kind) {
+      case "submit":
+        return this.#submit(event.index);
+      case "worker-up":
+        this.#workshop.isUp(event.worker);
+        return this.#giveWork(event.worker);
+      case "idle-over":
+        return this.#workshop.idleOver(event.worker, event.spell, this.#now);
+      case "run-over":
+        return this.#over(event.run);
+      case "hedge-due":
+        return this.#hedge(event.run);
+    }
+  }
+
+  #awaitSubmission(index: number): void {
+    const execution = this.#trace.executions[index];
+    if (execution !== undefined) this.#events.add(execution.at, { kind: "submit", index });
+  }
+
+  #submit(index: number): void {
+    const of = this.#underway[index];
+    if (of === undefined) return;
+    of.first = this.#chooser.choose(this.#situation(of), of.execution);
+    this.#enqueue(of, "first", of.first);
+    this.#awaitSubmission(index + 1);
+  }
+
+  #situation(of: Underway): Situation {
+    return {
+      histories: this.#chronicle.historiesOf(of.execution.keys),
+      classes: this.#workshop.offered(this.#now),
+      timeoutMs: of.execution.timeoutMs,
+      now: this.#chronicle.date(this.#now),
+      draw: drawFor(this.#seed, of.index, choiceDraw, of.choices++),
+    };
+  }
+
+  #enqueue(of: Underway, purpose: RunPurpose, asked: AskedRun): void {
+    if (of.begun >= mostRuns) throw this.#tooManyRuns(of);
+    const run: Run = {
+      of,
+      place: of.index,
+      purpose,
+      wanted: this.#indexOf(asked.sizeClass),
+      isExact: asked.isExact,
+      expectedMs: asked.expectedMs,
+      timeoutMs: Math.max(1, Math.min(asked.timeoutMs, of.execution.timeoutMs)),
+      hedge: asked.hedge,
+      state: { kind: "waiting" },
+    };
+    if (purpose !== "background") of.live.push(run);
+    const worker = this.#workshop.seat(run, this.#now);
+    if (worker !== undefined) this.#start(run, worker);
+  }
+
+  #giveWork(worker: SimulatedWorker): void {
+    const run = this.#workshop.nextFor(worker);
+    if (run !== undefined) this.#start(run, worker);
+  }
+
+  #start(run: Run, worker: SimulatedWorker): void {
+    const { of, hedge } = run;
+    const attempt = of.attempts;
+    const result = comeTo(
+      this.#trace.header,
+      of.execution,
+      this.#workshop.classAt(worker.classIndex),
+      {
+        seed: this.#seed,
+        execution: of.index,
+        run: of.begun++,
+        attempt,
+        timeoutMs: run.timeoutMs,
+      },
+    );
+    if (result.end !== "lost") of.attempts += 1;
+    run.state = { kind: "running", worker, startedAt: this.#now, attempt, result };
+    of.startedAt ??= this.#now;
+    this.#workshop.begin(run, worker);
+    this.#events.add(this.#now + result.durationMs, { kind: "run-over", run });
+    if (hedge !== undefined && hedge.afterMs < result.durationMs)
+      this.#events.add(this.#now + Math.max(0, hedge.afterMs), { kind: "hedge-due", run });
+  }
+
+  #hedge(run: Run): void {
+    const { of, hedge, state } = run;
+    if (state.kind !== "running" || hedge === undefined || of.live.length > 1) return;
+    // A greater class may have taken it.
+    if (state.result.sizeClass >= hedge.sizeClass) return;
+    const known = of.first?.alternatives.find(({ sizeClass }) => sizeClass === hedge.sizeClass);
+    this.#enqueue(of, "hedge", {
+      sizeClass: hedge.sizeClass,
+      isExact: false,
+      expectedMs: known?.expectedMs ?? run.expectedMs,
+      timeoutMs: of.execution.timeoutMs,
+      hedge: undefined,
+    });
+  }
+
+  #over(run: Run): void {
+    const { of, state } = run;
+    if (state.kind !== "running") return;
+    const { worker, result, attempt } = state;
+    this.#leave(run, result.end);
+    this.#chronicle.tell(of, asEndedRun(result), this.#now);
+    // What was lost by a fault of the farm still has its worker.
+    const isGone =
+      result.end === "lost" && !result.infrastructure && this.#workshop.lose(worker, this.#now);
+    // First the worker that is free: what follows of this execution comes after what waits.
+    if (!isGone) this.#giveWork(worker);
+    if (run.purpose === "background") this.#chronicle.learn(of, this.#now);
+    else this.#decide(run, worker.classIndex, result, attempt);
+  }
+
+  #decide(
+    run: Run,
+    classIndex: number,
+    result: { readonly end: RunRecord["end"]; readonly infrastructure: boolean },
+    attempt: number,
+  ): void {
+    const { of } = run;
+    const { end } = result;
+    if (of.first === undefined || end === "cancelled") return;
+    if (end === "lost") of.lost += 1;
+    if (end !== "succeeded" && hasHope(of, end === "lost" ? 0 : classIndex)) return;
+    this.#cancelOthers(of);
+    const finish = () => {
+      this.#chronicle.learn(of, this.#now);
+      of.record = {
+        submittedAt: of.execution.at,
+        startedAt: of.startedAt ?? this.#now,
+        endedAt: this.#now,
+        end,
+        classIndex,
+        attempt,
+      };
+    };
+    if (end === "lost" && of.lost >= mostLost) return finish();
+    // The farm knows that it was not the action: its queue tries again by itself.
+    if (result.infrastructure) return this.#enqueue(of, "retry", this.#sameAgain(run));
+    const next = this.#chooser.afterwards(this.#situation(of), of.first, of.ended);
+    if (next.kind === "again") return this.#enqueue(of, "retry", next.choice);
+    if (end === "lost") return this.#enqueue(of, "retry", this.#sameAgain(run));
+    finish();
+    if (next.background !== undefined)
+      this.#enqueue(of, "background", { ...next.background, isExact: true, hedge: undefined });
+  }
+
+  #cancelOthers(of: Underway): void {
+    const others = of.live;
+    of.live = [];
+    for (const other of others) {
+      const { state } = other;
+      if (state.kind === "running") {
+        const ranMs = Math.max(1, this.#now - state.startedAt);
+        this.#leave(other, "cancelled");
+        // That it did not come to its end so far is known, and nothing else.
+        const { sizeClass } = state.result;
+        const ended = { sizeClass, end: "timed_out", durationMs: ranMs, timeoutMs: ranMs } as const;
+        this.#chronicle.tell(of, ended, this.#now, -1);
+        this.#giveWork(state.worker);
+      } else {
+        this.#workshop.withdraw(other);
+        other.state = { kind: "over" };
+      }
+    }
+  }
+
+  #leave(run: Run, end: RunRecord["end"]): void {
+    const { of, state } = run;
+    if (state.kind !== "running") return;
+    this.#chronicle.over(run, end, this.#now);
+    this.#workshop.end(run, state.worker, this.#now - state.startedAt);
+    run.state = { kind: "over" };
+    of.live = of.live.filter((each) => each !== run);
+  }
+
+  #sameAgain({ wanted, isExact, expectedMs, timeoutMs, hedge }: Run): AskedRun {
+    const { sizeClass } = this.#workshop.classAt(wanted);
+    return { sizeClass, isExact, expectedMs, timeoutMs, hedge };
+  }
+
+  #indexOf(sizeClass: number): number {
+    const index = this.#trace.header.classes.findIndex((each) => each.sizeClass === sizeClass);
+    if (index !== -1) return index;
+    const { name } = this.#chooser;
+    throw new Fault(
+      "internal",
+      `strategy ${name} chose size class ${sizeClass}, which is not offered`,
+    );
+  }
+
+  #tooManyRuns({ index }: Underway): Fault {
+    const { name } = this.#chooser;
+    return new Fault(
+      "internal",
+      `strategy ${name} asks for run ${mostRuns + 1} of execution ${index + 1}`,
+    );
+  }
+}
+
+/** Whether another run on no lesser class may still come to a better end. */
+function hasHope({ live }: Underway, classIndex: number): boolean {
+  return live.some(
+    ({ state }) => state.kind === "running" && state.worker.classIndex >= classIndex,
+  );
+}

@@ -1,0 +1,116 @@
+import { z } from "zod";
+
+/** The first line of a trace says by this what follows. A change that old programs misread gets a new number. */
+export const traceFormat = "grange-size-class-trace/1";
+
+/** No event of a simulation is later: 1000 years. Keeps sums of milliseconds exact in a double. */
+export const mostMs = 31_557_600_000_000;
+const mostBytes = 2 ** 53;
+
+const ms = z.number().min(0).max(mostMs);
+const share = z.number().min(0).max(1);
+
+/** How many workers of a class there are; each executes one action at a time. */
+export const Pool = z.discriminatedUnion("kind", [
+  /** Always up, from the first submission to the last end. */
+  z.strictObject({ kind: z.literal("fixed"), workers: z.int().min(1).max(10_000) }),
+  /** Started when something waits, gone after a while of idling. */
+  z.strictObject({
+    kind: z.literal("elastic"),
+    most: z.int().min(1).max(10_000),
+    startDelayMs: ms,
+    idleMs: ms,
+  }),
+]);
+export type Pool = z.infer<typeof Pool>;
+
+export const TraceClass = z.strictObject({
+  sizeClass: z.int().min(1).max(1_000_000),
+  cpus: z.number().positive().max(1_000_000),
+  memoryBytes: z.number().positive().max(mostBytes),
+  /** Of a second of a worker. */
+  price: z.number().min(0).max(1e9),
+  pool: Pool,
+});
+export type TraceClass = z.infer<typeof TraceClass>;
+
+export const TraceHeader = z.strictObject({
+  format: z.literal(traceFormat),
+  name: z.string().min(1).max(200),
+  /** The least first. */
+  classes: z
+    .array(TraceClass)
+    .min(1)
+    .max(64)
+    .refine(
+      (all) => all.every((each, i) => i === 0 || each.sizeClass > (all[i - 1]?.sizeClass ?? 0)),
+      {
+        message: "must rise from class to class",
+      },
+    ),
+  /** What goes first within the queue of a class. */
+  order: z.enum(["first-come", "longest-first"]).default("longest-first"),
+  /**
+   * How much of the calendar passes in a ms of the trace, for what is remembered by its date.
+   *
+   * A generated trace lets the executions of days follow each other at once; a day's memory must be as short in it.
+   */
+  calendarRate: z.number().min(1).max(1_000_000).default(1),
+  /** That the worker of a run is gone before it ends. */
+  lostRate: share.default(0),
+  /** That the farm itself fails a run: its store, its disk. */
+  infrastructureRate: share.default(0),
+  /** That a run without memory ends with an exit code like any other failure. */
+  hiddenOutOfMemoryRate: share.default(0),
+});
+export type TraceHeader = z.infer<typeof TraceHeader>;
+
+const name = z.string().min(1).max(1_000);
+
+/** Names under which an execution is remembered; see src/size-classes/key.ts. Those a client did not say are left out. */
+export const TraceKeys = z.strictObject({
+  action: name,
+  target: name.optional(),
+  mnemonic: name.optional(),
+  platform: name.optional(),
+});
+export type TraceKeys = z.infer<typeof TraceKeys>;
+
+/**
+ * One execution as it comes to the farm, with what it will need: what no strategy may know before.
+ *
+ * On c CPUs it runs for serialMs + parallelMs / min(c, width).
+ */
+export const TraceExecution = z.strictObject({
+  /** When it is submitted, from the beginning of the trace. */
+  at: ms,
+  keys: TraceKeys,
+  /** CPU time that one CPU must do alone. */
+  serialMs: ms,
+  /** CPU time that up to `width` CPUs share. */
+  parallelMs: ms.default(0),
+  width: z.number().min(1).max(1_000_000).default(1),
+  peakMemoryBytes: z.number().min(0).max(mostBytes),
+  /** What the client allows. */
+  timeoutMs: z.number().min(1).max(mostMs),
+  /** A deadline of the action's own, by which it fails like anything else: a test's limit. */
+  ownTimeoutMs: z.number().min(1).max(mostMs).optional(),
+  /** It is wrong, and fails on every class, after this share of its time. */
+  failsAt: share.optional(),
+  /** That an attempt fails for no good reason, on whatever class. */
+  flakyRate: share.default(0),
+});
+export type TraceExecution = z.infer<typeof TraceExecution>;
+
+/** Executions in the order in which they come. */
+export interface Trace {
+  readonly header: TraceHeader;
+  readonly executions: readonly TraceExecution[];
+}
+
+/** How long it runs where nothing stops it. */
+export function durationOn(execution: TraceExecution, cpus: number): number {
+  const { serialMs, parallelMs, width } = execution;
+  // Less than one CPU slows the serial part, too.
+  return Math.round(serialMs / Math.min(1, cpus) + parallelMs / Math.min(cpus, width));
+}

@@ -1,0 +1,31 @@
+import { pareto, randomFrom } from "../random.ts";
+import type { Trace } from "../trace.ts";
+import { builds } from "./builds.ts";
+import { codeBase } from "./code-base.ts";
+import { standardHeader } from "./standard-header.ts";
+
+const GiB = 2 ** 30;
+
+/** One target in eight takes gigabytes; what an execution takes differs, and half of those without say only "failed". */
+export function memoryOutliers(seed: number): Trace {
+  const random = randomFrom(seed);
+  const hungry = new Map<string, number | undefined>();
+  const actions = codeBase(random, 60).map((action) => {
+    const { target } = action;
+    if (!hungry.has(target))
+      hungry.set(target, random() < 1 / 8 ? pareto(random, 2.5 * GiB, 1, 26 * GiB) : undefined);
+    const peakMemoryBytes = hungry.get(target);
+    return peakMemoryBytes === undefined
+      ? action
+      : { ...action, peakMemoryBytes, noise: action.noise + 0.1 };
+  });
+  return {
+    header: standardHeader("memory-outliers", { hiddenOutOfMemoryRate: 0.5 }),
+    executions: builds(random, () => actions, {
+      executions: 6_000,
+      meanGapMs: 8_000,
+      meanSize: 40,
+      spreadMs: 60_000,
+    }),
+  };
+}

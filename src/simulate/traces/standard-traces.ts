@@ -1,0 +1,17 @@
+import type { Trace } from "../trace.ts";
+import { bursts } from "./bursts.ts";
+import { codeChange } from "./code-change.ts";
+import { memoryOutliers } from "./memory-outliers.ts";
+import { newCodeBase } from "./new-code-base.ts";
+import { flaky, lostWorkers, steadyState } from "./steady-state.ts";
+
+/** By name; each from a seed. docs/size-class-traces.md says what they are like. */
+export const standardTraces: Readonly<Record<string, (seed: number) => Trace>> = {
+  "new-code-base": newCodeBase,
+  "steady-state": steadyState,
+  "code-change": codeChange,
+  bursts,
+  "memory-outliers": memoryOutliers,
+  flaky,
+  "lost-workers": lostWorkers,
+};

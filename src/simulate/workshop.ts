@@ -1,0 +1,147 @@
+import type { OfferedClass } from "#size-classes/strategy.ts";
+import type { Run } from "./run.ts";
+import type { TraceClass, TraceHeader } from "./trace.ts";
+import { WaitingRuns } from "./waiting-runs.ts";
+import { type SimulatedWorker, WorkerPool } from "./worker-pool.ts";
+
+/** What the workshop wants to be told later. */
+export type WorkshopEvent =
+  | { readonly kind: "worker-up"; readonly worker: SimulatedWorker }
+  | { readonly kind: "idle-over"; readonly worker: SimulatedWorker; readonly spell: number };
+
+/** One class: its workers, what waits for them, what they do. */
+interface Bench {
+  readonly pool: WorkerPool;
+  readonly waiting: WaitingRuns<Run>;
+  /** Runs that only teach. They go when nothing else waits for the class. */
+  readonly background: WaitingRuns<Run>;
+  readonly running: Set<Run>;
+}
+
+/** Workers of all classes, and the runs that wait for them. */
+export class Workshop {
+  readonly #benches: readonly Bench[];
+  readonly #later: (inMs: number, event: WorkshopEvent) => void;
+
+  constructor(
+    { classes, order }: TraceHeader,
+    now: number,
+    later: (inMs: number, event: WorkshopEvent) => void,
+  ) {
+    this.#later = later;
+    this.#benches = classes.map((each, index) => ({
+      pool: new WorkerPool(each, index, now),
+      waiting: new WaitingRuns(order),
+      background: new WaitingRuns("first-come"),
+      running: new Set(),
+    }));
+  }
+
+  get pools(): readonly WorkerPool[] {
+    return this.#benches.map(({ pool }) => pool);
+  }
+
+  classAt(index: number): TraceClass {
+    return this.#bench(index).pool.of;
+  }
+
+  /** The classes as strategies see them. */
+  offered(now: number): OfferedClass[] {
+    return this.#benches.map((bench) => {
+      const { sizeClass, cpus, memoryBytes, price } = bench.pool.of;
+      return { sizeClass, cpus, memoryBytes, price, waitMs: expectedWaitMs(bench, now) };
+    });
+  }
+
+  /** An idle worker for it, of its class or of the least greater one that may; else it waits. */
+  seat(run: Run, now: number): SimulatedWorker | undefined {
+    const most = run.isExact ? run.wanted : this.#benches.length - 1;
+    for (let index = run.wanted; index <= most; index += 1) {
+      const worker = this.#bench(index).pool.takeIdle();
+      if (worker !== undefined) return worker;
+    }
+    const bench = this.#bench(run.wanted);
+    (run.purpose === "background" ? bench.background : bench.waiting).add(run);
+    this.#grow(bench, now);
+    return undefined;
+  }
+
+  withdraw(run: Run): void {
+    this.#bench(run.wanted).waiting.remove(run);
+  }
+
+  begin(run: Run, worker: SimulatedWorker): void {
+    this.#bench(worker.classIndex).running.add(run);
+  }
+
+  end(run: Run, worker: SimulatedWorker, ranMs: number): void {
+    this.#bench(worker.classIndex).running.delete(run);
+    worker.busyMs += ranMs;
+  }
+
+  isUp(worker: SimulatedWorker): void {
+    this.#bench(worker.classIndex).pool.isUp(worker);
+  }
+
+  /** What a worker that is free does next; undefined: it idles. */
+  nextFor(worker: SimulatedWorker): Run | undefined {
+    const own = this.#bench(worker.classIndex);
+    let run = own.waiting.take(false);
+    for (let lesser = worker.classIndex - 1; lesser >= 0 && run === undefined; lesser -= 1)
+      run = this.#bench(lesser).waiting.take(true);
+    run ??= own.background.take(false);
+    if (run === undefined) this.#rest(own.pool, worker);
+    return run;
+  }
+
+  idleOver(worker: SimulatedWorker, spell: number, now: number): void {
+    this.#bench(worker.classIndex).pool.leave(worker, spell, now);
+  }
+
+  /** Whether it is gone for good; a fixed one is replaced at once. */
+  lose(worker: SimulatedWorker, now: number): boolean {
+    const bench = this.#bench(worker.classIndex);
+    if (bench.pool.of.pool.kind === "fixed") return false;
+    bench.pool.gone(worker, now);
+    this.#grow(bench, now);
+    return true;
+  }
+
+  #rest(pool: WorkerPool, worker: SimulatedWorker): void {
+    pool.restIdle(worker);
+    if (pool.of.pool.kind === "elastic")
+      this.#later(pool.of.pool.idleMs, { kind: "idle-over", worker, spell: worker.spell });
+  }
+
+  /** One worker for each run that waits; runs in the background get one, so that they come to an end. */
+  #grow({ pool, waiting, background }: Bench, now: number): void {
+    const forBackground = pool.count === 0 && background.count > 0 ? 1 : 0;
+    while (pool.mayGrow && pool.starting < Math.max(waiting.count, forBackground))
+      this.#later(pool.startDelayMs, { kind: "worker-up", worker: pool.start(now) });
+  }
+
+  #bench(index: number): Bench {
+    const bench = this.#benches[index];
+    if (bench === undefined) throw new RangeError(`no class at ${index}`);
+    return bench;
+  }
+}
+
+/** As a farm would reckon: from what it expects, not from what the trace knows. */
+function expectedWaitMs({ pool, waiting, running }: Bench, now: number): number {
+  if (pool.idle > 0) return 0;
+  const left = [...running].map((run) => expectedLeftMs(run, now));
+  const untilUpMs = Math.max(0, (pool.nextUpAt ?? now) - now);
+  const busyMs = left.reduce((sum, each) => sum + each, 0) + pool.starting * untilUpMs;
+  const soonestMs = Math.min(...left, pool.starting > 0 ? untilUpMs : Infinity);
+  const untilFreeMs = waiting.count === 0 ? soonestMs : (waiting.expectedMs + busyMs) / pool.count;
+  const startedMs = pool.mayGrow ? pool.startDelayMs : Infinity;
+  return Math.round(Math.min(untilFreeMs, startedMs));
+}
+
+/** What has run longer than expected is expected to take as long again. */
+function expectedLeftMs({ state, expectedMs }: Run, now: number): number {
+  if (state.kind !== "running") return 0;
+  const ranMs = now - state.startedAt;
+  return ranMs < expectedMs ? expectedMs - ranMs : ranMs;
+}
