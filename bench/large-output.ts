@@ -23,6 +23,7 @@ import { GraphId } from "#graphs/graph-id.ts";
 import { graphSummary } from "#graphs/graph-summary.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { readServerConfig } from "#server/config.ts";
 import { openDataDirectory } from "#server/data-directory.ts";
 import { openRooms, type Rooms } from "#server/open-rooms.ts";
 
@@ -32,7 +33,8 @@ const mostMs = 120_000;
 
 const dataDir = await mkdtemp(join(tmpdir(), "grange-bench-large-output-"));
 const directory = await openDataDirectory(dataDir);
-const config = { dataDir, webhooks: [], pricePerWorkerMinute: 0 };
+const { scaling } = readServerConfig({ dataDir }, {});
+const config = { dataDir, webhooks: [], pricePerWorkerMinute: 0, scaling };
 try {
   let rooms = await openRooms(config, directory, silent);
   try {

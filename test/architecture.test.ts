@@ -13,6 +13,9 @@ const mayImport: Record<string, readonly string[]> = {
   git: ["core", "db", "cas", "proto"],
   actions: ["core", "db", "cas", "proto"],
   execution: ["core", "db", "cas", "actions", "proto"],
+  "size-classes": ["core", "api", "db", "execution", "proto"],
+  // Strategies against traces, without a farm.
+  simulate: ["core", "size-classes"],
   caches: ["core", "api", "db", "cas", "actions", "proto"],
   graphs: ["core", "api", "db", "access", "cas", "git", "actions", "execution", "proto"],
   invocations: ["core", "api", "db", "cas", "actions", "execution", "proto"],
@@ -26,6 +29,8 @@ const mayImport: Record<string, readonly string[]> = {
     "git",
     "actions",
     "execution",
+    "size-classes",
+    "simulate",
     "caches",
     "graphs",
     "invocations",
@@ -34,7 +39,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   // `server`, `worker`, `doctor` and `init` start or ask the rooms; all else speaks to the API.
   // `grpc` for whom to trust under TLS, which the API's client reads as its channel does.
-  cli: ["core", "api", "db", "git", "graphs", "grpc", "server", "worker"],
+  cli: ["core", "api", "db", "git", "graphs", "grpc", "simulate", "server", "worker"],
 };
 
 /** Which room owns which table. Only the owner writes SQL about it. */
@@ -46,7 +51,14 @@ const ownerOf: Record<string, string> = {
   expected_duration: "execution",
   expected_duration_mark: "execution",
   drain: "execution",
+  // What was decided of executions in the queue; what decisions mean is the business of size-classes.
+  size_class_decision: "execution",
   log_chunk: "execution",
+  size_class: "size-classes",
+  size_class_settings: "size-classes",
+  size_class_lesson: "size-classes",
+  size_class_key: "size-classes",
+  size_class_history: "size-classes",
   action_result: "actions",
   cache_entry: "caches",
   git_object: "git",

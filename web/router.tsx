@@ -16,6 +16,9 @@ import { InvocationsSearch } from "./pages/invocations/search.ts";
 import { JobSearch } from "./pages/job/search.ts";
 import { NewGraphSearch } from "./pages/new-graph/search.ts";
 import { SearchesSearch } from "./pages/searches/search.ts";
+import { SizeClassSearch } from "./pages/size-class/search.ts";
+import { SizeClassKeySearch } from "./pages/size-class-key/search.ts";
+import { SizeClassesSearch } from "./pages/size-classes/search.ts";
 import { TimesSearch } from "./pages/times/search.ts";
 import { ErrorPage } from "./shell/error-page.tsx";
 import { NotFound } from "./shell/not-found.tsx";
@@ -150,6 +153,41 @@ const workers = createRoute({
   component: lazyRouteComponent(() => import("./pages/workers/page.tsx"), "WorkersPage"),
 });
 
+const sizeClasses = createRoute({
+  getParentRoute: () => root,
+  path: "/size-classes",
+  validateSearch: (search) => SizeClassesSearch.parse(search),
+  loader: async () => {
+    const { sizeClassesQuery } = await import("./pages/size-classes/loads.ts");
+    await queryClient.ensureQueryData(sizeClassesQuery);
+  },
+  component: lazyRouteComponent(() => import("./pages/size-classes/pages.ts"), "SizeClassesPage"),
+});
+
+const sizeClass = createRoute({
+  getParentRoute: () => root,
+  path: "/size-classes/$class",
+  validateSearch: (search) => SizeClassSearch.parse(search),
+  loaderDeps: ({ search }) => search,
+  loader: async ({ params, deps }) => {
+    const { sizeClassQuery } = await import("./pages/size-classes/loads.ts");
+    await queryClient.ensureQueryData(sizeClassQuery(params.class, deps.platform));
+  },
+  component: lazyRouteComponent(() => import("./pages/size-classes/pages.ts"), "SizeClassPage"),
+});
+
+const sizeClassKey = createRoute({
+  getParentRoute: () => root,
+  path: "/size-class-keys/$key",
+  validateSearch: (search) => SizeClassKeySearch.parse(search),
+  loaderDeps: ({ search }) => search,
+  loader: async ({ params, deps }) => {
+    const { sizeClassKeyQuery } = await import("./pages/size-classes/loads.ts");
+    await queryClient.ensureQueryData(sizeClassKeyQuery(params.key, deps));
+  },
+  component: lazyRouteComponent(() => import("./pages/size-classes/pages.ts"), "SizeClassKeyPage"),
+});
+
 const invocations = createRoute({
   getParentRoute: () => root,
   path: "/invocations",
@@ -220,6 +258,9 @@ export const router = createRouter({
     search,
     times,
     workers,
+    sizeClasses,
+    sizeClass,
+    sizeClassKey,
     invocations,
     invocation,
     invocationInProject,

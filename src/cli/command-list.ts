@@ -78,6 +78,14 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "list the workers of a farm",
     load: async () => (await import("./commands/workers.ts")).describeWorkers,
   },
+  "size-classes": {
+    summary: "list size classes: their load, their cost, what choosing them saves",
+    load: async () => (await import("./commands/size-class.ts")).describeSizeClasses,
+  },
+  "size-class": {
+    summary: "explain why a size class was chosen, and set how they are",
+    load: async () => (await import("./commands/size-class.ts")).describeSizeClass,
+  },
   invocations: {
     summary: "list the latest goes of build tools",
     load: async () => (await import("./commands/invocations.ts")).describeInvocations,
@@ -101,6 +109,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
   drain: {
     summary: "let workers take nothing new, before a machine goes",
     load: async () => (await import("./commands/drain.ts")).describeDrain,
+  },
+  autoscaling: {
+    summary: "say how many workers each size class should have, and why",
+    load: async () => (await import("./commands/autoscaling.ts")).describeAutoscaling,
   },
   token: {
     summary: "make, list and revoke the tokens by which a farm knows who asks",
@@ -153,6 +165,14 @@ export const commandList: Readonly<Record<string, Listed>> = {
   set: {
     summary: "list the graphs of a set",
     load: async () => (await import("./commands/set.ts")).describeSet,
+  },
+  simulate: {
+    summary: "let strategies choose size classes on a trace, and compare what they come to",
+    load: async () => (await import("./commands/simulate.ts")).describeSimulate,
+  },
+  trace: {
+    summary: "write what a farm executed, or a standard trace, for a simulation",
+    load: async () => (await import("./commands/trace.ts")).describeTrace,
   },
   doctor: {
     summary: "check what this machine offers, and what is in the way",

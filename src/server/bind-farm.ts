@@ -9,7 +9,9 @@ import { graphChangesSince, jobSummary, wholeGraph } from "#graphs/graph-page.st
 import { graphSummary, listGraphs, listRepositories } from "#graphs/graph-summary.store.ts";
 import { jobDetail, runOutput } from "#graphs/job-detail.store.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
+import { desiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
 import { bindAccess } from "./bind-access.ts";
+import { bindAutoscaling } from "./bind-autoscaling.ts";
 import { bindCaches } from "./bind-caches.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindDrains } from "./bind-drains.ts";
@@ -17,7 +19,9 @@ import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
 import { bindReruns } from "./bind-reruns.ts";
 import { bindSearches } from "./bind-searches.ts";
+import { bindSizeClasses } from "./bind-size-classes.ts";
 import { bindTimes } from "./bind-times.ts";
+import { bindTraces } from "./bind-traces.ts";
 import { bindWaiting } from "./bind-waiting.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { Farm, RunName } from "./http/farm.ts";
@@ -39,6 +43,12 @@ export interface Feeds {
 export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
   const { db, queue, blobs, clock } = rooms;
   const waiting = bindWaiting(rooms);
+  const scaling = desiredWorkersDesk({
+    db,
+    clock,
+    leaseMs: queue.times.leaseMs,
+    settings: rooms.scaling,
+  });
 
   return {
     ...bindAccess({ db, queue, clock, callers: rooms.callers }),
@@ -46,11 +56,14 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     ...bindCaches(rooms),
     ...bindCatalogs(rooms),
     ...bindDrains(rooms),
+    ...bindAutoscaling(rooms, scaling),
     ...bindReruns(rooms),
     ...bindManifests(rooms),
     ...bindSearches(rooms),
-    ...bindTimes(rooms),
+    ...bindTimes(rooms, scaling),
     ...bindInvocations(rooms, feeds),
+    ...bindSizeClasses(rooms),
+    ...bindTraces(rooms),
     version,
     startedAt: clock.now(),
     database: rooms.databaseDescription,

@@ -16,6 +16,7 @@ import { listTree } from "#invocations/pages/list-tree.ts";
 import { readExecution } from "#invocations/pages/read-execution.ts";
 import { readInvocation } from "#invocations/pages/read-invocation.ts";
 import { invocationWaiting } from "#invocations/pages/why-waiting.ts";
+import { declaredOffers } from "#size-classes/declared-classes.ts";
 import type { Feeds } from "./bind-farm.ts";
 import type { Ticket } from "./change-feed.ts";
 import { readExecutionLog } from "./execution-log.ts";
@@ -55,7 +56,8 @@ export function bindInvocations(
   const whyExecutionWaits = async (id: ExecutionId): Promise<WaitingReason | null> => {
     const now = clock.now();
     const position = await db.transaction((tx) => queuePosition(tx, id, now, queue.times));
-    return position === undefined ? null : whyQueued(position, now, ofActions);
+    if (position === undefined) return null;
+    return whyQueued(position, now, ofActions, await declaredOffers(db));
   };
 
   const whyInvocationWaits = async (

@@ -2,6 +2,7 @@ import { metricDefinitions } from "#graphs/times/metric.store.ts";
 import { metricValue } from "#graphs/times/metric-value.store.ts";
 import { setMetric } from "#graphs/times/set-metric.ts";
 import { timesOfGraphs, timesOfRuns } from "#graphs/times/times.store.ts";
+import type { DesiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
 import { eventLoopLag } from "./event-loop-lag.ts";
 import { farmMetrics } from "./farm-metrics.ts";
 import type { TimesFarm } from "./http/times-farm.ts";
@@ -10,18 +11,17 @@ import type { Rooms } from "./open-rooms.ts";
 /** What people were promised: 95 % start within 15 minutes. */
 const goal = { withinSeconds: 900, share: 0.95 };
 
-export function bindTimes({
-  db,
-  clock,
-  queue,
-  caches,
-}: Pick<Rooms, "db" | "clock" | "queue" | "caches">): TimesFarm {
+export function bindTimes(
+  { db, clock, queue, caches }: Pick<Rooms, "db" | "clock" | "queue" | "caches">,
+  scaling: DesiredWorkersDesk,
+): TimesFarm {
   const now = () => clock.now();
   const metricFamilies = farmMetrics({
     db,
     now,
     leaseMs: queue.times.leaseMs,
     cacheCounter: caches.counter,
+    scaling,
     lag: eventLoopLag(() => now().getTime()),
   });
 

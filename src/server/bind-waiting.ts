@@ -1,5 +1,6 @@
 import { GraphId } from "#graphs/graph-id.ts";
 import { jobWaiting } from "#graphs/times/job-waiting.ts";
+import { declaredOffers } from "#size-classes/declared-classes.ts";
 import type { WaitingFarm } from "./http/waiting-farm.ts";
 import type { Rooms } from "./open-rooms.ts";
 
@@ -9,6 +10,7 @@ export function bindWaiting({
   clock,
 }: Pick<Rooms, "db" | "queue" | "clock">): WaitingFarm {
   return {
-    jobWaiting: (id, name) => jobWaiting(db, GraphId.parse(id), name, clock.now(), queue.times),
+    jobWaiting: async (id, name) =>
+      jobWaiting(db, GraphId.parse(id), name, clock.now(), queue.times, await declaredOffers(db)),
   };
 }

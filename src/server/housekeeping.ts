@@ -17,6 +17,8 @@ import { deleteOldBuilds } from "#invocations/build-events/build.store.ts";
 import { endUnserved } from "#invocations/end-unserved.ts";
 import { deleteOldInvocations } from "#invocations/invocation.store.ts";
 import type { OperationDesk } from "#invocations/operation-desk.ts";
+import { declaredOffers } from "#size-classes/declared-classes.ts";
+import { forgetHistories } from "#size-classes/key-history.store.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** Runs keep what people ask for; executions are what the queue needed. */
@@ -64,7 +66,12 @@ export function startHousekeeping(rooms: {
     {
       name: "end what no worker could ever serve",
       everyMs: 30_000,
-      run: () => endUnserved(db, queue, { now: clock.now(), openSince }),
+      run: async () =>
+        endUnserved(db, queue, {
+          now: clock.now(),
+          openSince,
+          declared: await declaredOffers(db),
+        }),
     },
     {
       name: "end the waiting of jobs that waited too long",
@@ -97,6 +104,11 @@ export function startHousekeeping(rooms: {
       name: "forget how long what nobody runs any more took",
       everyMs: 60 * 60_000,
       run: () => forgetDurations(db, ago(keepDurationsMs)),
+    },
+    {
+      name: "forget how what nobody runs any more does on size classes",
+      everyMs: 60 * 60_000,
+      run: () => forgetHistories(db, ago(keepDurationsMs)),
     },
     {
       name: "forget workers that are long gone",

@@ -26,6 +26,10 @@ import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
 import { type AskingNotes, askingNotes } from "#invocations/asking-notes.ts";
 import { type OperationDesk, operationDesk } from "#invocations/operation-desk.ts";
+import { sizeClassAnalyzer } from "#size-classes/analyzer.ts";
+import { learning } from "#size-classes/learning.ts";
+import { offeredClasses } from "#size-classes/offered-classes.ts";
+import { settingsView } from "#size-classes/settings-view.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { startHousekeeping } from "./housekeeping.ts";
@@ -56,6 +60,8 @@ export interface Rooms extends Service {
   readonly project: string;
   /** Per minute that a worker is busy; 0 where nobody counts. */
   readonly pricePerWorkerMinute: number;
+  /** What autoscalers are to reach. */
+  readonly scaling: ServerConfig["scaling"];
 }
 
 /** Until projects are told apart, all that a farm does belongs to one. */
@@ -66,7 +72,10 @@ const existence = { ttlMs: 60_000, limit: 200_000 };
 
 /** Builds and stacks everything, bottom up. What was opened is closed again when something further up fails. */
 export async function openRooms(
-  config: Pick<ServerConfig, "databaseUrl" | "dataDir" | "pricePerWorkerMinute" | "webhooks">,
+  config: Pick<
+    ServerConfig,
+    "databaseUrl" | "dataDir" | "pricePerWorkerMinute" | "webhooks" | "scaling"
+  >,
   directory: DataDirectory,
   logger: Logger,
 ): Promise<Rooms> {
@@ -95,7 +104,25 @@ export async function openRooms(
 
     const trees = outputTrees(blobs);
     const caches = keep(openCaches({ db, blobs, disk, trees, clock, logger }));
-    const queue = keep(await openExecutionQueue({ db, clock, logger, hooks: queueHooks(trees) }));
+    const { startDelayMs } = config.scaling;
+    const offers = keep(offeredClasses({ db, clock, logger, startDelayMs }));
+    const settings = keep(await settingsView(db, logger));
+    const lessons = keep(learning({ db, logger, offers }));
+    const queue = keep(
+      await openExecutionQueue({
+        db,
+        clock,
+        logger,
+        hooks: queueHooks(trees, () => lessons.soon()),
+        analyzer: sizeClassAnalyzer({
+          db,
+          clock,
+          logger,
+          offers,
+          settings: () => settings.current(),
+        }),
+      }),
+    );
     const operations = keep(await operationDesk({ db, queue, clock, logger }));
     const notes = keep(askingNotes({ db, clock, logger }));
     const git = keep(await openGit(join(directory.path, "git")));
@@ -116,6 +143,7 @@ export async function openRooms(
         clock,
         logger,
         transaction: (work) => queue.transaction(work),
+        chooseSizes: (requests) => queue.chooseSizes(requests),
       }),
     );
     const webhooks = new Webhooks(config.webhooks);
@@ -133,6 +161,7 @@ export async function openRooms(
         clock,
         logger,
         transaction: (work) => queue.transaction(work),
+        chooseSizes: (requests) => queue.chooseSizes(requests),
       }),
     );
     keep(startHousekeeping({ db, queue, operations, uploads, clock, logger }));
@@ -173,6 +202,7 @@ export async function openRooms(
       shelf,
       project,
       pricePerWorkerMinute,
+      scaling: config.scaling,
       stop,
     };
   } catch (cause) {

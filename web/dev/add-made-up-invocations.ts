@@ -5,6 +5,7 @@ import {
   madeUpExecution,
   madeUpInvocation,
 } from "./made-up-invocations.ts";
+import { sizedExecution } from "./made-up-size-classes.ts";
 
 /** Invocations of every kind, and an execution that waits. */
 export function addMadeUpInvocations(farm: FakeFarm, now: Date): void {
@@ -89,6 +90,13 @@ export function addMadeUpInvocations(farm: FakeFarm, now: Date): void {
     };
     const changes = { waiting: reason, outputs: [], usage: null, attempts: [], leasedAt: null };
     farm.executions.set(first.executionId, madeUpExecution(queue, first, changes));
+  }
+  const [linked] = failed.actions.filter(({ executionId }) => executionId !== null);
+  if (linked !== undefined) {
+    farm.executions.set(
+      sizedExecution,
+      madeUpExecution(failed, linked, { id: sizedExecution, sizeClass: 2 }),
+    );
   }
   farm.append(
     "invocations",

@@ -18,6 +18,7 @@ import {
 } from "./fake-invocations.ts";
 import { FakeRefusal } from "./fake-refusal.ts";
 import { fakeSearch, startFakeSearch } from "./fake-searches.ts";
+import { fakeExecutionSizeClass, fakeSizeClasses, fakeSizeClassKeys } from "./fake-size-classes.ts";
 
 interface Question {
   /** The address: `/kind/id/rest…`. */
@@ -58,7 +59,13 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
         ? fakeInvocations(farm, url.searchParams)
         : fakeInvocation(farm, id, rest[0], url.searchParams);
     case "executions":
-      return fakeExecution(farm, id ?? "");
+      return rest[0] === "size-class"
+        ? fakeExecutionSizeClass(farm, id ?? "")
+        : fakeExecution(farm, id ?? "");
+    case "size-classes":
+      return fakeSizeClasses(farm, id, url.searchParams, body);
+    case "size-class-keys":
+      return fakeSizeClassKeys(farm, id, url.searchParams);
     case "blobs":
       return rest[1] === "tree" ? fakeTree() : undefined;
     case "caller":

@@ -24,6 +24,8 @@ export class FakeFarm {
   readonly invocations: FakeInvocation[] = [];
   /** Those that are not simply made up of the actions that they serve. */
   readonly executions = new Map<string, ExecutionDetail>();
+  /** Undefined while nobody changed any. */
+  sizeClassSettings: Readonly<Record<string, unknown>> | undefined;
   readonly #listeners = new Set<() => void>();
 
   onChange(listener: () => void): () => void {

@@ -26,6 +26,7 @@ export function Shell() {
           <Link to="/searches">Searches</Link>
           <Link to="/times">Times</Link>
           <Link to="/workers">Workers</Link>
+          <Link to="/size-classes">Size classes</Link>
           <Link to="/connect">Connect</Link>
         </nav>
         <ConnectionSign />

@@ -50,6 +50,8 @@ export interface ApiClient {
   /** A run's log as it grows, until it is complete. */
   followLog(address: RunAddress, signal: AbortSignal): AsyncIterable<LogPart>;
   workers(): Promise<Worker[]>;
+  /** What is too long to be held whole, as it comes. */
+  bytes(path: string): AsyncIterable<Uint8Array>;
   /** For the calls of a feature, which lie in files of their own beside this one. */
   get<Shape extends z.ZodType>(shape: Shape, path: string): Promise<z.output<Shape>>;
   post<Shape extends z.ZodType>(
@@ -58,6 +60,11 @@ export interface ApiClient {
     body: unknown,
   ): Promise<z.output<Shape>>;
   put<Shape extends z.ZodType>(shape: Shape, path: string, body: unknown): Promise<z.output<Shape>>;
+  delete<Shape extends z.ZodType>(
+    shape: Shape,
+    path: string,
+    body: unknown,
+  ): Promise<z.output<Shape>>;
 }
 
 export interface LogPiece {
@@ -147,9 +154,19 @@ export function apiClient(serverUrl: string, { token, ca }: ApiClientOptions = {
         signal,
       ),
     workers: () => ask(z.array(Worker), "/workers"),
+    bytes: async function* (path) {
+      const { body } = await send(path);
+      if (body === null) return;
+      try {
+        for await (const chunk of body) yield chunk;
+      } catch (cause) {
+        throw new ServerUnreachable(serverUrl, cause);
+      }
+    },
     get: ask,
     post: (shape, path, body) => ask(shape, path, post(body)),
     put: (shape, path, body) => ask(shape, path, { ...post(body), method: "PUT" }),
+    delete: (shape, path, body) => ask(shape, path, { ...post(body), method: "DELETE" }),
   };
 }
 

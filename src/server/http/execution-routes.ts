@@ -14,31 +14,35 @@ export function executionRoutes(farm: Farm): Hono {
   const routes = new Hono();
 
   routes.get("/executions/:id", async (c) => {
-    const id = executionId(c);
-    return c.json(found(await farm.execution(id), describe(id)));
+    const id = executionIdIn(c);
+    return c.json(found(await farm.execution(id), describeExecution(id)));
   });
 
   routes.get("/executions/:id/log", async (c) => {
-    const id = executionId(c);
+    const id = executionIdIn(c);
     const { offset } = logPositionOf(c);
     const piece = await farm.executionLog(id, streamOf(c), offset, mostLogBytes);
-    return logAnswer(c, found(piece, describe(id)));
+    return logAnswer(c, found(piece, describeExecution(id)));
   });
 
   routes.get("/executions/:id/log/events", async (c) => {
-    const id = executionId(c);
+    const id = executionIdIn(c);
     const stream = streamOf(c);
     const from = logPositionOf(c);
     const ticket = farm.executionLogChanges(id);
     const read = async (offset: number) =>
-      found(await farm.executionLog(id, stream, offset, mostLogBytesPerEvent), describe(id));
+      found(
+        await farm.executionLog(id, stream, offset, mostLogBytesPerEvent),
+        describeExecution(id),
+      );
     return eventStream(c, ticket, logEvents(read, from));
   });
 
   return routes;
 }
 
-function executionId(c: Context): string {
+/** The execution that an address names. */
+export function executionIdIn(c: Context): string {
   const written = c.req.param("id") ?? "";
   const id = ExecutionId.safeParse(written);
   if (id.success) return id.data;
@@ -48,7 +52,7 @@ function executionId(c: Context): string {
   );
 }
 
-function describe(id: string): string {
+export function describeExecution(id: string): string {
   return `execution ${id}; it may be so old that the farm dropped it`;
 }
 

@@ -13,6 +13,7 @@ import type { Worker } from "#api/worker.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
 import type { AccessFarm } from "./access-farm.ts";
+import type { AutoscalingFarm } from "./autoscaling-farm.ts";
 import type { CacheFarm } from "./cache-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { DrainFarm } from "./drain-farm.ts";
@@ -20,7 +21,9 @@ import type { InvocationFarm } from "./invocation-farm.ts";
 import type { ManifestFarm } from "./manifest-farm.ts";
 import type { RerunFarm } from "./rerun-farm.ts";
 import type { SearchFarm } from "./search-farm.ts";
+import type { SizeClassFarm } from "./size-class-farm.ts";
 import type { TimesFarm } from "./times-farm.ts";
+import type { TraceFarm } from "./trace-farm.ts";
 import type { WaitingFarm } from "./waiting-farm.ts";
 
 /** Where a list goes on, and how much of it to send. */
@@ -64,7 +67,10 @@ export interface Farm
     TimesFarm,
     RerunFarm,
     InvocationFarm,
-    DrainFarm {
+    SizeClassFarm,
+    TraceFarm,
+    DrainFarm,
+    AutoscalingFarm {
   readonly version: string;
   readonly startedAt: Date;
   /** For people: `PostgreSQL 18.4, embedded`. */

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { Logger } from "pino";
 import { Fault } from "#core/fault.ts";
 import { accessRoutes } from "./access-routes.ts";
+import { autoscalingRoutes } from "./autoscaling-routes.ts";
 import { blobRoutes } from "./blob-routes.ts";
 import { cacheRoutes } from "./cache-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
@@ -21,7 +22,9 @@ import { authenticate } from "./principal.ts";
 import { reportRoutes } from "./report-routes.ts";
 import { rerunRoutes } from "./rerun-routes.ts";
 import { searchRoutes } from "./search-routes.ts";
+import { sizeClassRoutes } from "./size-class-routes.ts";
 import { timesRoutes } from "./times-routes.ts";
+import { traceRoutes } from "./trace-routes.ts";
 import { waitingRoutes } from "./waiting-routes.ts";
 import { workerRoutes } from "./worker-routes.ts";
 
@@ -71,6 +74,7 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   api.route("/", jobRoutes(farm));
   api.route("/", workerRoutes(farm));
   api.route("/", drainRoutes(farm));
+  api.route("/", autoscalingRoutes(farm));
   api.route("/", waitingRoutes(farm));
   api.route("/", manifestRoutes(farm));
   api.route("/", reportRoutes(farm));
@@ -82,6 +86,8 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   api.route("/", rerunRoutes(farm));
   api.route("/", invocationRoutes(farm));
   api.route("/", executionRoutes(farm));
+  api.route("/", traceRoutes(farm));
+  api.route("/", sizeClassRoutes(farm));
   api.route("/", blobRoutes(farm));
   api.all("*", (c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);

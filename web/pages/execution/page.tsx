@@ -16,6 +16,7 @@ import { OutputsList } from "./outputs-list.tsx";
 import type { ExecutionSearch } from "./search.ts";
 import { shellCommand } from "./shell-command.ts";
 import { type Span, timeLine } from "./time-line.ts";
+import { WhySizeClass } from "./why-size-class.tsx";
 import "../invocation/invocation.css";
 import "../job/job.css";
 import "./execution.css";
@@ -67,6 +68,7 @@ export function ExecutionPage() {
             <Askers askedBy={execution.askedBy} />
           </Part>
         </div>
+        <WhySizeClass execution={execution} />
         <CommandPart execution={execution} />
         {execution.attempts.length < 2 &&
         execution.attempts[0]?.outcome === execution.outcome ? null : (

@@ -1,0 +1,256 @@
+import { z } from "zod";
+
+const Time = z.iso.datetime();
+const Count = z.number().int().nonnegative();
+const Class = z.number().int().positive();
+
+/** What one class would have come to, as far as was known. */
+export const SizeClassAlternative = z.object({
+  sizeClass: Class,
+  /** How long it would run; null where nothing was known. */
+  expectedMs: z.number().nullable(),
+  /** One in ten is faster than the one, one in ten slower than the other. */
+  band: z.object({ fastMs: z.number(), slowMs: z.number() }).nullable(),
+  waitMs: z.number(),
+  /** Of its time, and of the retries it may need, in the farm's unit. */
+  cost: z.number().nullable(),
+  /** That it does not come to its end there. From 0 to 1. */
+  risk: z.number().nullable(),
+  /** With which it was drawn, where the strategy draws. */
+  probability: z.number().nullable(),
+  remark: z.string().nullable(),
+});
+export type SizeClassAlternative = z.infer<typeof SizeClassAlternative>;
+
+/** One attempt, as it bears on size classes. */
+export const SizeClassRun = z.object({
+  /** Another one than the decision's where it is a second run beside the first. */
+  executionId: z.uuid(),
+  attempt: Count,
+  sizeClass: Class,
+  worker: z.string().nullable(),
+  startedAt: Time.nullable(),
+  finishedAt: Time.nullable(),
+  durationMs: z.number().nonnegative().nullable(),
+  /** Null while it is under way. */
+  outcome: z.string().nullable(),
+  message: z.string(),
+  timeoutMs: Count.nullable(),
+  exitCode: z.number().int().nullable(),
+  cpuMs: Count.nullable(),
+  peakMemoryBytes: Count.nullable(),
+});
+export type SizeClassRun = z.infer<typeof SizeClassRun>;
+
+export const sizeClassLevels = ["action", "target", "mnemonic", "platform"] as const;
+
+/** Under which an execution is remembered. */
+const KeyAddress = z.object({
+  project: z.string(),
+  domain: z.string(),
+  key: z.string(),
+  level: z.enum(sizeClassLevels),
+  /** Of the latest execution; empty where nobody said. */
+  title: z.string(),
+});
+
+/** A choice of a class, with what was known, what else could have been chosen, and what came of it. */
+export const SizeClassDecision = KeyAddress.extend({
+  executionId: z.uuid(),
+  number: Count,
+  purpose: z.enum(["first", "retry", "hedge", "background"]),
+  strategy: z.string(),
+  decidedAt: Time,
+  sizeClass: Class,
+  /** Whether only this class would do; otherwise a greater one with nothing of its own may have taken it. */
+  isExact: z.boolean(),
+  expectedMs: z.number(),
+  timeoutMs: z.number(),
+  /** From 0 to 1; all the chance there was. */
+  draw: z.number(),
+  reason: z.object({ kind: z.string(), text: z.string() }),
+  alternatives: z.array(SizeClassAlternative),
+  runs: z.array(SizeClassRun),
+  /** All of it in plain words. */
+  sentences: z.array(z.string()),
+});
+export type SizeClassDecision = z.infer<typeof SizeClassDecision>;
+
+/** Why an execution runs on the size class that it runs on. */
+export const ExecutionSizeClass = z.object({
+  executionId: z.uuid(),
+  /** The execution beside which it runs: what was decided, was decided of that one. */
+  secondRunOf: z.uuid().nullable(),
+  state: z.enum(["queued", "leased", "finished"]),
+  sizeClass: Class,
+  /** What was asked for. */
+  leastSizeClass: Class,
+  mostSizeClass: Class.nullable(),
+  /** In one sentence: what was chosen, or why nothing was. */
+  sentence: z.string(),
+  decisions: z.array(SizeClassDecision),
+});
+export type ExecutionSizeClass = z.infer<typeof ExecutionSizeClass>;
+
+/** Against always taking the greatest class that could be chosen. An estimate. */
+export const SizeClassSaved = z.object({
+  /** In the farm's unit; may be negative. */
+  amount: z.number(),
+  /** So many executions it is of. */
+  executions: Count,
+  /** So many are left out: nobody knows how long they take on the greatest class. */
+  unknown: Count,
+});
+export type SizeClassSaved = z.infer<typeof SizeClassSaved>;
+
+/** A size class of a platform as it is now, and what ran there within 24 hours. */
+export const SizeClassNow = z.object({
+  sizeClass: Class,
+  isDeclared: z.boolean(),
+  workers: Count,
+  draining: Count,
+  silent: Count,
+  slots: Count,
+  busy: Count,
+  queued: Count,
+  /** How long what comes now waits for a slot; null where nobody knows, or there is none. */
+  expectedWaitMs: z.number().nonnegative().nullable(),
+  cpus: z.number().nullable(),
+  memoryBytes: z.number().nullable(),
+  /** Of one second of one slot. */
+  price: z.number(),
+  runs: Count,
+  /** Those that came to their end there. */
+  executions: Count,
+  /** Of the platform's; null where there are none. */
+  share: z.number().nullable(),
+  busySeconds: z.number().nonnegative(),
+  cost: z.number(),
+  /** By choosing this one. */
+  saved: SizeClassSaved,
+});
+export type SizeClassNow = z.infer<typeof SizeClassNow>;
+
+/** What counts as lately: 24 hours, or as many executions as are looked at. */
+export const SizeClassWindow = z.object({ since: Time, executions: Count, isCut: z.boolean() });
+export type SizeClassWindow = z.infer<typeof SizeClassWindow>;
+
+export const SizeClassPlatform = z.object({
+  /** Its properties in one line; names it in addresses. */
+  name: z.string(),
+  platform: z.record(z.string(), z.string()),
+  classes: z.array(SizeClassNow),
+  saved: SizeClassSaved,
+});
+export type SizeClassPlatform = z.infer<typeof SizeClassPlatform>;
+
+export const SizeClasses = z.object({
+  lately: SizeClassWindow,
+  platforms: z.array(SizeClassPlatform),
+  saved: SizeClassSaved,
+});
+export type SizeClasses = z.infer<typeof SizeClasses>;
+
+/** A key with what it cost lately. */
+export const SizeClassKeySummary = KeyAddress.extend({
+  executions: Count,
+  busySeconds: z.number().nonnegative(),
+  cost: z.number(),
+  lastSeenAt: Time.nullable(),
+});
+export type SizeClassKeySummary = z.infer<typeof SizeClassKeySummary>;
+
+export const SizeClassKeys = z.object({
+  lately: SizeClassWindow,
+  keys: z.array(SizeClassKeySummary),
+  next: z.string().nullable(),
+});
+export type SizeClassKeys = z.infer<typeof SizeClassKeys>;
+
+export const SizeClassDetail = z.object({
+  lately: SizeClassWindow,
+  name: z.string(),
+  platform: z.record(z.string(), z.string()),
+  /** The other classes of the platform. */
+  others: z.array(Class),
+  class: SizeClassNow,
+  /** Oldest first; hours without anything are there, too. */
+  hours: z.array(z.object({ from: Time, runs: Count, busySeconds: z.number(), cost: z.number() })),
+  /** The dearest. */
+  keys: z.array(SizeClassKeySummary),
+});
+export type SizeClassDetail = z.infer<typeof SizeClassDetail>;
+
+/** A run as it is remembered. */
+export const SizeClassPastRun = z.object({
+  end: z.enum(["succeeded", "failed", "timed_out", "out_of_memory"]),
+  durationMs: z.number().nonnegative(),
+  timeoutMs: z.number().positive(),
+  cpuMs: z.number().nonnegative().nullable(),
+  peakMemoryBytes: z.number().nonnegative().nullable(),
+  at: Time,
+});
+export type SizeClassPastRun = z.infer<typeof SizeClassPastRun>;
+
+/** All that is remembered under a key. */
+export const SizeClassKeyDetail = KeyAddress.extend({
+  lastSeenAt: Time,
+  lastFailureAt: Time.nullable(),
+  failuresInARow: Count,
+  classes: z.array(
+    z.object({
+      sizeClass: Class,
+      /** Oldest first, the last 32. */
+      runs: z.array(SizeClassPastRun),
+      /** From the latest decision that had one. */
+      estimate: SizeClassAlternative.nullable(),
+    }),
+  ),
+  /** The newest first, the last 20. */
+  decisions: z.array(SizeClassDecision),
+});
+export type SizeClassKeyDetail = z.infer<typeof SizeClassKeyDetail>;
+
+export const sizeClassStrategies = ["smallest", "largest", "adr", "pagerank", "grange"] as const;
+
+/** How size classes are chosen; the same as `src/size-classes/settings.ts`, for those outside. */
+const Settings = z.strictObject({
+  strategy: z.enum(sizeClassStrategies),
+  priceOfDelay: z.number().nonnegative(),
+  greaterMayTake: z.boolean(),
+  acceptableIncreaseExponent: z.number().min(0).max(1),
+  timeoutMultiplier: z.number().min(1),
+  minimumAcceptableMs: z.number().positive(),
+  failureBoostMs: z.number().nonnegative(),
+  convergenceError: z.number().positive(),
+  mostBackgroundRuns: z.number().int().nonnegative(),
+});
+/** What a server answers; one of a later version may know more. */
+export const SizeClassSettingValues = z.object(Settings.shape);
+export type SizeClassSettingValues = z.infer<typeof SizeClassSettingValues>;
+export type SizeClassSettingName = keyof SizeClassSettingValues;
+export const sizeClassSettingNames = Object.keys(Settings.shape) as SizeClassSettingName[];
+
+export const SizeClassSettingsNow = z.object({
+  settings: SizeClassSettingValues,
+  /** What holds where nobody says otherwise. */
+  usual: SizeClassSettingValues,
+  /** Null where nobody ever said anything. */
+  changedBy: z.string().nullable(),
+  changedAt: Time.nullable(),
+});
+export type SizeClassSettingsNow = z.infer<typeof SizeClassSettingsNow>;
+
+/** What is to change; null: as usual. What is left out stays. */
+export const SetSizeClassSettings = z.strictObject({
+  strategy: Settings.shape.strategy.nullish(),
+  priceOfDelay: Settings.shape.priceOfDelay.nullish(),
+  greaterMayTake: Settings.shape.greaterMayTake.nullish(),
+  acceptableIncreaseExponent: Settings.shape.acceptableIncreaseExponent.nullish(),
+  timeoutMultiplier: Settings.shape.timeoutMultiplier.nullish(),
+  minimumAcceptableMs: Settings.shape.minimumAcceptableMs.nullish(),
+  failureBoostMs: Settings.shape.failureBoostMs.nullish(),
+  convergenceError: Settings.shape.convergenceError.nullish(),
+  mostBackgroundRuns: Settings.shape.mostBackgroundRuns.nullish(),
+});
+export type SetSizeClassSettings = z.infer<typeof SetSizeClassSettings>;

@@ -1,0 +1,118 @@
+import type { Command } from "commander";
+import { sizeClassCalls } from "../api/size-class-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { repeated, speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { addDeclareCommands } from "../size-class-declare.ts";
+import { classesLines, costText, explainLines, keyLines } from "../size-class-lines.ts";
+import { settingsChange, settingsLines } from "../size-class-settings.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+import { numberFrom } from "../whole-number.ts";
+
+interface KeyOptions extends CommonOptions {
+  readonly project: string;
+  readonly domain?: string;
+}
+
+interface KeysOptions extends CommonOptions {
+  readonly limit: number;
+}
+
+interface SettingsOptions extends CommonOptions {
+  readonly set?: readonly string[];
+}
+
+export const describeSizeClasses: Describe = (command) => {
+  speaksToServer(command).action((options: CommonOptions) =>
+    inSession(options, async (session) => {
+      const classes = await sizeClassCalls(session.api).classes();
+      return answer(session, options, classes, () => classesLines(classes));
+    }),
+  );
+  withExamples(command, [
+    ["which size classes there are, how busy they are, and what choosing saves", "size-classes"],
+  ]);
+};
+
+export const describeSizeClass: Describe = (command) => {
+  describeExplain(command);
+  describeKey(command);
+  describeKeys(command);
+  describeSettings(command);
+  addDeclareCommands(command);
+  withExamples(command, [
+    ["why an execution ran where it ran", "size-class explain 0f6a9d0b-…"],
+    ["what costs most, of what has store in its name", "size-class keys store"],
+    ["what is remembered of one of them", "size-class key a:4kTzp0…"],
+    ["make waiting twice as dear", "size-class settings --set priceOfDelay=2"],
+  ]);
+};
+
+function describeExplain(command: Command): void {
+  speaksToServer(command.command("explain <execution>"))
+    .description("say what was known, what could have been chosen, what was, and what came of it")
+    .action((execution: string, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const explained = await sizeClassCalls(session.api).explain(execution);
+        return answer(session, options, explained, () => explainLines(explained));
+      }),
+    );
+}
+
+function describeKey(command: Command): void {
+  speaksToServer(command.command("key <key>"))
+    .description("show what is remembered under a key: runs and estimates by class")
+    .option("--project <name>", "the project of its executions", "default")
+    .option("--domain <name>", "their trust domain (default: that in which it was seen last)")
+    .action((key: string, options: KeyOptions) =>
+      inSession(options, async (session) => {
+        const found = await sizeClassCalls(session.api).key(key, options.project, options.domain);
+        return answer(session, options, found, () => keyLines(found));
+      }),
+    );
+}
+
+function describeKeys(command: Command): void {
+  speaksToServer(command.command("keys [text]"))
+    .description("list keys by what they cost lately, those with a text in their title")
+    .option("--limit <number>", "how many, at most 200", numberFrom(1, 200), 20)
+    .action((text: string | undefined, options: KeysOptions) =>
+      inSession(options, async (session) => {
+        const found = await sizeClassCalls(session.api).keys(text, options.limit);
+        return answer(session, options, found, () =>
+          found.keys.length === 0
+            ? ["There is none."]
+            : tableLines([
+                ["cost", "executions", "key", "project", "what"],
+                ...found.keys.map((each) => [
+                  costText(each.cost),
+                  String(each.executions),
+                  printableLine(each.key),
+                  printableLine(each.project),
+                  printableLine(each.title),
+                ]),
+              ]),
+        );
+      }),
+    );
+}
+
+function describeSettings(command: Command): void {
+  speaksToServer(command.command("settings"))
+    .description("show, or change, how size classes are chosen")
+    .option(
+      "--set <name=value>",
+      "change one; usual takes it back (may be given several times)",
+      repeated,
+    )
+    .action((options: SettingsOptions) =>
+      inSession(options, async (session) => {
+        const calls = sizeClassCalls(session.api);
+        const change = settingsChange(options.set ?? []);
+        const now =
+          options.set === undefined ? await calls.settings() : await calls.setSettings(change);
+        return answer(session, options, now, () => settingsLines(now));
+      }),
+    );
+}

@@ -1,0 +1,99 @@
+import type { SizeClassDecision, SizeClassRun } from "#api/size-class.ts";
+import type { SizeStanding } from "#execution/sized-runs.store.ts";
+import { bytesWords, sentence, spanWords } from "./words.ts";
+
+type Told = Omit<SizeClassDecision, "sentences">;
+
+/** A decision in plain words: what was chosen and why, what was expected, what came of it. */
+export function decisionWords(decision: Told): string[] {
+  return [
+    chosenWords(decision),
+    expectedWords(decision),
+    ...decision.alternatives.flatMap((each) =>
+      each.remark === null ? [] : [sentence(`size class ${each.sizeClass}: ${each.remark}`)],
+    ),
+    ...decision.runs.map((run) => runWords(run, decision)),
+  ];
+}
+
+function chosenWords({ purpose, reason, sizeClass }: Told): string {
+  const chosen = {
+    first: `Size class ${sizeClass} was chosen`,
+    retry: `Size class ${sizeClass} was chosen for another try`,
+    hedge: `A second run was begun on size class ${sizeClass}`,
+    background: `Size class ${sizeClass} was tried in the background, to learn`,
+  }[purpose];
+  return sentence(reason.text === "" ? chosen : `${chosen}: ${reason.text}`);
+}
+
+function expectedWords({ alternatives, expectedMs, sizeClass, timeoutMs }: Told): string {
+  const own = alternatives.find((each) => each.sizeClass === sizeClass);
+  const band = own?.band
+    ? `, between ${spanWords(own.band.fastMs)} and ${spanWords(own.band.slowMs)} eight times in ten`
+    : "";
+  return `It was expected to run for ${spanWords(expectedMs)}${band}, and allowed ${spanWords(timeoutMs)}.`;
+}
+
+function runWords(run: SizeClassRun, { sizeClass }: Told): string {
+  const where =
+    run.sizeClass === sizeClass
+      ? `on size class ${sizeClass}`
+      : `on size class ${run.sizeClass} (which had nothing of its own to do)`;
+  if (run.outcome === null) {
+    return run.startedAt === null ? `It is about to begin ${where}.` : `It runs ${where} now.`;
+  }
+  const used = [
+    run.cpuMs === null ? "" : `${spanWords(run.cpuMs)} of CPU`,
+    run.peakMemoryBytes === null ? "" : `${bytesWords(run.peakMemoryBytes)} of memory at most`,
+  ].filter((part) => part !== "");
+  const usage = used.length === 0 ? "" : `, used ${used.join(" and ")},`;
+  return run.durationMs === null
+    ? `It did not begin ${where}: ${endWords(run)}.`
+    : `It ran ${where} for ${spanWords(run.durationMs)}${usage} and ${endWords(run)}.`;
+}
+
+function endWords({ exitCode, outcome, timeoutMs }: SizeClassRun): string {
+  switch (outcome ?? "") {
+    case "succeeded":
+      return "succeeded";
+    case "failed":
+      return exitCode === null ? "failed" : `failed with exit code ${exitCode}`;
+    case "timed_out":
+      return timeoutMs === null
+        ? "was ended by its timeout"
+        : `was ended after its ${spanWords(timeoutMs)}`;
+    case "out_of_memory":
+      return "ran out of memory";
+    case "cancelled":
+      return "was cancelled";
+    case "worker_lost":
+      return "lost its worker";
+    default:
+      return "ended by a fault of its worker or of the farm";
+  }
+}
+
+/** What was chosen for an execution, or why nothing was, in one sentence. */
+export function standingWords(
+  { hedgeOf, isSized, least, most, sizeClass }: SizeStanding,
+  decisions: readonly Pick<SizeClassDecision, "purpose" | "sizeClass" | "reason">[],
+): string {
+  if (hedgeOf !== null) {
+    return `It runs beside execution ${hedgeOf}, on size class ${sizeClass}: the first to end counts. What was decided, was decided of that one.`;
+  }
+  const chosen = decisions.filter(({ purpose }) => purpose !== "hedge");
+  const [first] = chosen;
+  const last = chosen.at(-1);
+  if (first !== undefined && last !== undefined) {
+    const hedged = decisions.length > chosen.length ? ", and a second run was begun beside it" : "";
+    if (first.purpose === "background") {
+      return `It is a run in the background on size class ${sizeClass}, to learn how such actions do there.`;
+    }
+    return last === first
+      ? `Size class ${first.sizeClass} was chosen${hedged}.`
+      : `Size class ${first.sizeClass} was chosen first, and size class ${last.sizeClass} in the end${hedged}.`;
+  }
+  if (least === most) return `It asks for size class ${least} and no other: nothing was chosen.`;
+  if (isSized) return "A size class was chosen for it, but what was decided is no longer kept.";
+  return `Nothing was chosen: only one size class could run it when it came, and it asks for ${least}${most === null ? " or greater" : ` to ${most}`}.`;
+}

@@ -1,0 +1,62 @@
+import { type Platform, requirementsOf, serves, spelledAlike } from "#core/platform.ts";
+import { platformName } from "./platform-name.ts";
+
+/** Size classes are shown by platform. */
+export interface PlatformGroup {
+  readonly name: string;
+  readonly platform: Platform;
+}
+
+/** Where workers, and what ran, belong. */
+export interface PlatformGroups {
+  readonly all: readonly PlatformGroup[];
+  ofWorker(platform: Platform): PlatformGroup;
+  /** Of what ran on a worker that nobody knows any more. */
+  ofRequirements(requirements: Platform): PlatformGroup;
+}
+
+/**
+ * The platforms that a farm has, by name.
+ *
+ * Workers that fit a declared platform belong to it, to the one that says most; so what each machine offers
+ * besides does not tear a declared platform apart. All others make a platform each that is as they offer.
+ */
+export function platformGroups(
+  workers: readonly Platform[],
+  declared: readonly Platform[],
+): PlatformGroups {
+  const groups = new Map<string, PlatformGroup>();
+  const groupOf = (platform: Platform): PlatformGroup => {
+    const spelled = spelledAlike(platform);
+    const name = platformName(spelled);
+    const known = groups.get(name) ?? { name, platform: spelled };
+    groups.set(name, known);
+    return known;
+  };
+  const most = declared.toSorted((a, b) => sizeOf(b) - sizeOf(a));
+
+  const ofWorker = (platform: Platform) =>
+    groupOf(most.find((each) => serves(platform, each)) ?? platform);
+  for (const platform of declared) groupOf(platform);
+  const homes = workers
+    .map((platform) => ({ platform, group: ofWorker(platform) }))
+    .toSorted((a, b) => sizeOf(a.platform) - sizeOf(b.platform));
+  const all = [...groups.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+
+  return {
+    all,
+    ofWorker,
+    ofRequirements: (asked) => {
+      const requirements = requirementsOf(asked);
+      return (
+        homes.find(({ platform }) => serves(platform, requirements))?.group ??
+        all.find(({ platform }) => serves(platform, requirements)) ??
+        groupOf(requirements)
+      );
+    },
+  };
+}
+
+function sizeOf(platform: Platform): number {
+  return Object.keys(platform).length;
+}

@@ -1,0 +1,105 @@
+import type { SizeClasses, SizeClassWindow } from "#api/size-class.ts";
+import type { Db } from "#db/db.ts";
+import { preferIndexes } from "#execution/prefer-indexes.store.ts";
+import { queuedWork, workersUp } from "#execution/size-class-offers.store.ts";
+import {
+  costOfKeys,
+  endedLately,
+  type KeyCost,
+  type Lately,
+  type Price,
+  type RanOn,
+  ranOn,
+  type SavedOn,
+  savedOn,
+} from "#execution/size-class-usage.store.ts";
+import { workerOffers } from "#execution/worker-offers.store.ts";
+import { declaredClasses } from "../declared-classes.store.ts";
+import { usualStartDelayMs } from "../offered-classes.ts";
+import {
+  type ClassesNow,
+  type ClassTable,
+  classTable,
+  platformsForPage,
+  pricesOf,
+  sumOfSaved,
+} from "./size-class-table.ts";
+
+const dayMs = 24 * 3_600_000;
+/** Looking at as many takes a second of the database; on busier farms "lately" is less than a day. */
+const mostExecutions = 50_000;
+/** Dearer than all others; who looks for another one has its name. */
+const mostKeys = 10_000;
+/** On the page of a class. */
+const mostKeysOfClass = 20;
+
+/** What ran within a day, and what it cost. Takes a second on a large farm: keep it for a while. */
+export interface Usage {
+  readonly lately: Lately;
+  readonly window: SizeClassWindow;
+  readonly ran: readonly RanOn[];
+  readonly prices: readonly Price[];
+  readonly saved: readonly SavedOn[];
+  /** The dearest first. */
+  readonly keys: readonly KeyCost[];
+}
+
+export async function readClassesNow(db: Db, now: Date, leaseMs: number): Promise<ClassesNow> {
+  const aliveSince = new Date(now.getTime() - leaseMs);
+  return db.transaction(async (tx) => {
+    await preferIndexes(tx);
+    return {
+      declared: await declaredClasses(tx),
+      up: await workersUp(tx, now, aliveSince),
+      queued: await queuedWork(tx),
+      offers: await workerOffers(tx, aliveSince),
+    };
+  });
+}
+
+export function tableOf(classes: ClassesNow): ClassTable {
+  return classTable(classes, usualStartDelayMs);
+}
+
+export async function readUsage(db: Db, now: Date, table: ClassTable): Promise<Usage> {
+  const lately = { since: new Date(now.getTime() - dayMs), most: mostExecutions };
+  const { executions, first } = await endedLately(db, lately);
+  const ran = await ranOn(db, lately);
+  const prices = pricesOf(table, ran);
+  const isCut = executions === mostExecutions;
+  return {
+    lately,
+    window: {
+      since: (isCut && first !== null ? first : lately.since).toISOString(),
+      executions,
+      isCut,
+    },
+    ran,
+    prices,
+    saved: await savedOn(db, lately, prices),
+    keys: await costOfKeys(db, lately, prices, mostKeys),
+  };
+}
+
+export function classesForPage(now: ClassesNow, usage: Usage): SizeClasses {
+  const platforms = platformsForPage(now, tableOf(now), usage.ran, usage.saved);
+  return {
+    lately: usage.window,
+    platforms,
+    saved: sumOfSaved(platforms.map(({ saved }) => saved)),
+  };
+}
+
+/** The dearest keys on one class of a platform. */
+export function dearestOn(
+  db: Db,
+  table: ClassTable,
+  { lately, prices }: Usage,
+  platform: string,
+  sizeClass: number,
+): Promise<KeyCost[]> {
+  const among = prices.filter(
+    (each) => each.sizeClass === sizeClass && table.groupOf(each).name === platform,
+  );
+  return costOfKeys(db, lately, prices, mostKeysOfClass, { sizeClass, among });
+}

@@ -1,0 +1,140 @@
+import { expect, test } from "vitest";
+import { madeUpFarm } from "../../web/dev/made-up-farm.ts";
+import { sizedExecution } from "../../web/dev/made-up-size-classes.ts";
+import { farmInBrowser } from "./farm-in-browser.ts";
+
+const { farm, server, open } = await farmInBrowser(madeUpFarm(new Date()));
+
+const addresses = [
+  ["/size-classes", "Size classes"],
+  ["/size-classes/2", "Size class 2"],
+  ["/size-classes/4", "Size class 4"],
+  ["/size-class-keys/a%3Amade-up-0", "CppLink //lib/store:unit_0"],
+  [`/executions/${sizedExecution}`, "TestRunner //lib/store:unit_5"],
+] as const;
+
+test.each(addresses)(
+  "%s shows itself without a fault, also at 360 px and in the dark",
+  async (path, heading) => {
+    const { page, faults } = await open(path);
+    await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize({ width: 360, height: 740 });
+
+    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+    expect(await page.title()).toContain("Grange");
+    expect(faults).toEqual([]);
+    await page.close();
+  },
+);
+
+test("the overview leads to a class, and that to its sisters", async () => {
+  const { page, faults } = await open("/");
+  await page.getByRole("link", { name: "Size classes" }).click();
+  const table = page.getByRole("region", { name: "Size classes of ISA=x86-64, OSFamily=linux" });
+  const line = table
+    .getByRole("row")
+    .filter({ has: page.getByRole("link", { name: "2", exact: true }) });
+  await line.getByText("12 of 12").waitFor();
+  await line.getByText("42 s").waitFor();
+
+  await page.getByText("152 are left out").waitFor();
+  await line.getByRole("link").click();
+  await page.waitForURL(/\/size-classes\/2\?platform=/);
+  await page.getByText("41 queued; what comes now would wait 42 s").waitFor();
+  await page.getByRole("img", { name: /Busy for .* within 24 hours/ }).waitFor();
+  await page
+    .getByRole("navigation", { name: "Other classes" })
+    .getByRole("link", { name: "8" })
+    .click();
+
+  await page.getByRole("heading", { level: 1, name: "Size class 8" }).waitFor();
+  await page.getByRole("heading", { name: "Lost by choosing it" }).waitFor();
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("what costs most is found by text, and its page tells runs, estimates and decisions", async () => {
+  const { page, faults } = await open("/size-classes");
+  const rows = page.getByRole("region", { name: "Keys" }).locator("tbody tr");
+  await rows.nth(24).waitFor();
+  await page.getByRole("button", { name: "Load cheaper ones" }).click();
+  await rows.nth(49).waitFor();
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("unit_12");
+  await expect.poll(() => rows.count()).toBe(1);
+  await page.goto(`${server.url}/size-classes?find=unit_0`);
+  await rows.getByRole("link", { name: "CppLink //lib/store:unit_0" }).click();
+  await page.getByRole("heading", { level: 1, name: "CppLink //lib/store:unit_0" }).waitFor();
+
+  const plot = page.getByRole("img", { name: /^Durations on size class 1: .* out of memory/ });
+  expect(await plot.locator(".mark").count()).toBe(14);
+  expect(await plot.getAttribute("aria-label")).toContain(
+    "Expected: 1 m 04 s, between 38 s and 2 m",
+  );
+  await page.getByRole("img", { name: /^Memory on size class 8: from/ }).waitFor();
+  await page.getByText("As a table").click();
+  expect(await page.getByRole("region", { name: "Runs" }).locator("tbody tr").count()).toBe(49);
+
+  await page.getByRole("button", { name: "Why?" }).first().focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("size class 2 is the next with more").waitFor();
+  await page
+    .getByRole("region", { name: "What could have been chosen" })
+    .getByText("34 %")
+    .waitFor();
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("an execution says why it ran on its size class, and leads to its key", async () => {
+  const { page, faults } = await open(`/executions/${sizedExecution}`);
+  const why = page.getByRole("region", { name: "Why this size class" });
+
+  await why.getByText("chosen first, and size class 2 in the end").waitFor();
+  await why.getByText("and ran out of memory.").waitFor();
+  await why.getByText("and succeeded.").waitFor();
+  expect(await why.getByRole("table").count()).toBe(2);
+  await why.getByRole("link", { name: "how it ran on each class before" }).click();
+
+  await page.waitForURL(/\/size-class-keys\/a%3Amade-up-0$/);
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("an execution that only one class could run says so", async () => {
+  const failed = farm.invocations.find(({ detail }) => detail.id === "failed-one");
+  const action = failed?.actions.find(({ state }) => state === "succeeded");
+  const { page, faults } = await open(`/executions/${action?.executionId}`);
+
+  await page.getByText("Nothing was chosen: only one size class could run it").waitFor();
+
+  expect(faults).toEqual([]);
+  await page.close();
+});
+
+test("settings are shown and changed, and what is no number is refused before it is sent", async () => {
+  const { page, faults } = await open("/size-classes");
+  const form = page.getByRole("region", { name: "How they are chosen" });
+  const set = form.getByRole("button", { name: "Set it" });
+  await form.getByText("nobody has changed anything").waitFor();
+  expect(await set.isDisabled()).toBe(true);
+
+  const price = form.getByRole("textbox", { name: "Price of an hour’s delay" });
+  await price.fill("much");
+  await form.getByRole("alert").getByText("is a number, not “much”").waitFor();
+  expect(await set.isDisabled()).toBe(true);
+  await price.fill("2.5");
+  await set.click();
+  await form.getByText("Changed by ada").waitFor();
+  expect(farm.sizeClassSettings).toMatchObject({ priceOfDelay: 2.5 });
+
+  await form.getByRole("combobox", { name: "Strategy" }).selectOption("adr");
+  await form.getByRole("textbox", { name: "Always acceptable, in seconds" }).fill("");
+  await set.click();
+  await expect.poll(() => farm.sizeClassSettings).toMatchObject({ strategy: "adr" });
+  expect(faults).toEqual([]);
+  await page.close();
+});

@@ -1,0 +1,58 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ExecutionDetail } from "#api/execution.ts";
+import { ExecutionSizeClass } from "#api/size-class.ts";
+import { ask } from "../../farm/ask.ts";
+import { DecisionStory, KeyLink } from "../../parts/size-class-decision.tsx";
+
+/** No stream tells how an execution goes; until it is over it is asked for so often. */
+const refetchMs = 3_000;
+
+const whySizeClassQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["execution-size-class", id],
+    queryFn: ({ signal }) =>
+      ask(ExecutionSizeClass, `/executions/${encodeURIComponent(id)}/size-class`, { signal }),
+    refetchInterval: ({ state }) => (state.data?.state === "finished" ? false : refetchMs),
+  });
+
+/** Why an execution runs on the class that it runs on: what was known, what else there was, what came of it. */
+export function WhySizeClass({ execution: { id } }: { readonly execution: ExecutionDetail }) {
+  const { data, error } = useQuery(whySizeClassQuery(id));
+  const [first] = data?.decisions ?? [];
+  return (
+    <section className="part why-size-class" aria-label="Why this size class">
+      <h2>Why this size class</h2>
+      {error === null ? null : (
+        <p role="alert" className="problem">
+          {error.message}
+        </p>
+      )}
+      {data === undefined ? null : (
+        <>
+          {data.decisions.length === 1 ? null : <p>{data.sentence}</p>}
+          {data.secondRunOf === null ? null : (
+            <p>
+              <Link to="/executions/$id" params={{ id: data.secondRunOf }}>
+                The execution that it runs beside
+              </Link>
+            </p>
+          )}
+          <ol className="why-decisions">
+            {data.decisions.map((decision) => (
+              <li key={decision.number}>
+                <DecisionStory decision={decision} />
+              </li>
+            ))}
+          </ol>
+          {first === undefined ? null : (
+            <p className="faint">
+              By strategy {first.strategy}; see{" "}
+              <KeyLink of={first}>how it ran on each class before</KeyLink>.
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}

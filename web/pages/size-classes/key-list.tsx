@@ -1,0 +1,64 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useRef } from "react";
+import { useHotkeys } from "../../parts/hotkeys.ts";
+import { SearchBox } from "../../parts/search-box.tsx";
+import { KeyTable } from "./key-table.tsx";
+import { sizeClassKeysQuery } from "./load.ts";
+
+/** What costs most: keys under which executions are remembered. */
+export function KeyList() {
+  const { find = "" } = useSearch({ from: "/size-classes" });
+  const navigate = useNavigate({ from: "/size-classes" });
+  const box = useRef<HTMLInputElement>(null);
+  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(
+    sizeClassKeysQuery(find),
+  );
+  useHotkeys({ "/": () => box.current?.focus() });
+  const keys = data?.pages.flatMap((page) => page.keys) ?? [];
+  return (
+    <section aria-label="What costs most">
+      <div className="row list-head">
+        <h2>What costs most</h2>
+        <span className="grow" />
+        <SearchBox
+          label="Find by target, mnemonic or key"
+          placeholder="Find   /"
+          value={find}
+          box={box}
+          onChange={(text) =>
+            void navigate({
+              search: { find: text || undefined },
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
+      </div>
+      {error === null ? null : (
+        <p role="alert" className="problem">
+          {error.message}
+        </p>
+      )}
+      {data !== undefined && keys.length === 0 ? (
+        <p className="faint">
+          {find === ""
+            ? "Nothing was executed lately of which more than one class could have run it."
+            : "Nothing remembered has this in its name."}
+        </p>
+      ) : (
+        <KeyTable keys={keys} />
+      )}
+      {hasNextPage ? (
+        <button
+          type="button"
+          className="more"
+          disabled={isFetchingNextPage}
+          onClick={() => void fetchNextPage()}
+        >
+          {isFetchingNextPage ? "Loading…" : "Load cheaper ones"}
+        </button>
+      ) : null}
+    </section>
+  );
+}

@@ -1,0 +1,48 @@
+import type { SizeClassKeySummary } from "#api/size-class.ts";
+import { costText } from "../../parts/cost.ts";
+import { durationText } from "../../parts/duration.ts";
+import { shownText } from "../../parts/shown-text.ts";
+import { KeyLink, levelText } from "../../parts/size-class-decision.tsx";
+import { Ago } from "../../parts/times.tsx";
+
+/** Keys with what they cost lately. */
+export function KeyTable({ keys }: { readonly keys: readonly SizeClassKeySummary[] }) {
+  if (keys.length === 0) return null;
+  return (
+    <div className="table-box" tabIndex={0} role="region" aria-label="Keys">
+      <table className="figures size-class-keys">
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col">Executions</th>
+            <th scope="col">Busy</th>
+            <th scope="col">Cost</th>
+            <th scope="col">Seen</th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((each) => (
+            <tr key={`${each.project} ${each.domain} ${each.key}`}>
+              <th scope="row">
+                <KeyLink of={each} />{" "}
+                <span className="faint">
+                  {[
+                    each.level === "action" ? "" : levelText(each.level),
+                    each.project === "default" ? "" : shownText(each.project),
+                    each.domain === "protected" ? "" : shownText(each.domain),
+                  ]
+                    .filter((part) => part !== "")
+                    .join(" · ")}
+                </span>
+              </th>
+              <td>{each.executions.toLocaleString("en")}</td>
+              <td>{durationText(each.busySeconds * 1_000)}</td>
+              <td>{costText(each.cost)}</td>
+              <td>{each.lastSeenAt === null ? "–" : <Ago time={each.lastSeenAt} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { SizeClasses } from "#api/size-class.ts";
+import { costText } from "../../parts/cost.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { Ago } from "../../parts/times.tsx";
+import { ClassTable } from "./class-table.tsx";
+import { KeyList } from "./key-list.tsx";
+import { sizeClassesQuery } from "./load.ts";
+import { SettingsForm } from "./settings-form.tsx";
+import "../times/times.css";
+import "./size-classes.css";
+
+/** Which sizes of workers there are, what they do and cost, and how one is chosen. */
+export function SizeClassesPage() {
+  const { data } = useSuspenseQuery(sizeClassesQuery);
+  usePageTitle("Size classes");
+  if (data.platforms.length === 0) {
+    return (
+      <EmptyState
+        title="No size classes yet"
+        command={`grange worker --server ${location.origin} --size-class 2`}
+      >
+        Workers of several sizes, some small and cheap, some large, let the farm choose for each
+        action what it needs. Start one on any machine that reaches this address.
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="page size-classes-page">
+      <h1>Size classes</h1>
+      <SavedTile classes={data} />
+      {data.platforms.map((platform) => (
+        <section key={platform.name} aria-label={platform.name}>
+          <h2>
+            {platform.name}{" "}
+            <span className="faint">{savedSentence(platform.saved, data.lately)}</span>
+          </h2>
+          <ClassTable platform={platform} />
+        </section>
+      ))}
+      <SettingsForm />
+      <KeyList />
+      <p className="faint">
+        Workers by name are on <Link to="/workers">their own page</Link>.
+      </p>
+    </div>
+  );
+}
+
+function SavedTile({ classes: { lately, platforms, saved } }: { readonly classes: SizeClasses }) {
+  const cost = platforms
+    .flatMap(({ classes }) => classes)
+    .reduce((sum, each) => sum + each.cost, 0);
+  const isGood = saved.executions === 0 ? "" : saved.amount >= 0 ? "is-succeeded" : "is-failed";
+  return (
+    <div className="tiles">
+      <section className={`card tile ${isGood}`}>
+        <h2>{saved.amount < 0 ? "Lost" : "Saved"} against always the greatest class</h2>
+        <p className="figure number">{costText(Math.abs(saved.amount))}</p>
+        <p className="faint">
+          an estimate, of <span className="number">{saved.executions.toLocaleString("en")}</span>{" "}
+          executions
+          {saved.unknown === 0
+            ? ""
+            : `; ${saved.unknown.toLocaleString("en")} are left out: nobody knows how long they take there`}
+        </p>
+      </section>
+      <section className="card tile">
+        <h2>Cost</h2>
+        <p className="figure number">{costText(cost)}</p>
+        <p className="faint">
+          seconds of slots times their price, {lately.isCut ? "of the latest" : "of"}{" "}
+          <span className="number">{lately.executions.toLocaleString("en")}</span> executions, since{" "}
+          <Ago time={lately.since} />
+        </p>
+      </section>
+    </div>
+  );
+}
+
+function savedSentence(saved: SizeClasses["saved"], { isCut }: SizeClasses["lately"]): string {
+  if (saved.executions === 0) return "";
+  const when = isCut ? "lately" : "within a day";
+  return `${saved.amount < 0 ? "lost" : "saved"} about ${costText(Math.abs(saved.amount))} ${when}`;
+}

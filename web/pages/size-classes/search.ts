@@ -1,0 +1,7 @@
+import { z } from "zod";
+
+export const SizeClassesSearch = z.object({
+  /** A part of a key's title, or how the key begins. */
+  find: z.coerce.string().optional().catch(undefined),
+});
+export type SizeClassesSearch = z.infer<typeof SizeClassesSearch>;

@@ -1,0 +1,109 @@
+import type {
+  SetSizeClassSettings,
+  SizeClassSettingName,
+  SizeClassSettingValues,
+} from "#api/size-class.ts";
+
+/** A setting as a form shows it. */
+export interface SettingField {
+  readonly name: Exclude<SizeClassSettingName, "strategy" | "greaterMayTake">;
+  readonly label: string;
+  readonly hint: string;
+  /** By which strategies it is read. */
+  readonly of: readonly SizeClassSettingValues["strategy"][];
+  /** Shown in this many of the API's unit. */
+  readonly unit: number;
+}
+
+export const strategyWords: Readonly<Record<SizeClassSettingValues["strategy"], string>> = {
+  grange: "the least expected cost of machines and of waiting",
+  pagerank: "drawn by what ran well where, as Buildbarn does today",
+  adr: "drawn by how much longer small classes took, as Buildbarn’s ADR 7 says",
+  smallest: "always the least that may run it",
+  largest: "always the greatest",
+};
+
+export const settingFields: readonly SettingField[] = [
+  {
+    name: "priceOfDelay",
+    label: "Price of an hour’s delay",
+    hint: "in hours of a slot of size class 1: higher is faster, lower is cheaper",
+    of: ["grange"],
+    unit: 1,
+  },
+  {
+    name: "acceptableIncreaseExponent",
+    label: "Acceptable increase",
+    hint: "an exponent from 0 to 1: how much longer a lesser class may take",
+    of: ["adr", "pagerank"],
+    unit: 1,
+  },
+  {
+    name: "timeoutMultiplier",
+    label: "Timeout multiplier",
+    hint: "of the acceptable time, 1 or more",
+    of: ["adr"],
+    unit: 1,
+  },
+  {
+    name: "minimumAcceptableMs",
+    label: "Always acceptable, in seconds",
+    hint: "what is as short as this is never too slow",
+    of: ["adr", "pagerank"],
+    unit: 1_000,
+  },
+  {
+    name: "failureBoostMs",
+    label: "After a failure, in hours",
+    hint: "so long what failed on the greatest class runs there only",
+    of: ["adr", "pagerank"],
+    unit: 3_600_000,
+  },
+  {
+    name: "convergenceError",
+    label: "Convergence error",
+    hint: "at which the power iteration ends",
+    of: ["pagerank"],
+    unit: 1,
+  },
+  {
+    name: "mostBackgroundRuns",
+    label: "Background runs that may wait",
+    hint: "for each class",
+    of: ["pagerank"],
+    unit: 1,
+  },
+];
+
+export type SettingsForm = Readonly<Record<SettingField["name"], string>> & {
+  readonly strategy: SizeClassSettingValues["strategy"];
+  readonly greaterMayTake: boolean;
+};
+
+export function formOf(settings: SizeClassSettingValues): SettingsForm {
+  const texts = settingFields.map(({ name, unit }) => [name, String(settings[name] / unit)]);
+  return {
+    ...(Object.fromEntries(texts) as Record<SettingField["name"], string>),
+    strategy: settings.strategy,
+    greaterMayTake: settings.greaterMayTake,
+  };
+}
+
+/** What is different in the form; what is empty there is as usual. A sentence where something is no number. */
+export function changeOf(
+  form: SettingsForm,
+  now: SizeClassSettingValues,
+): SetSizeClassSettings | string {
+  const before = formOf(now);
+  const change: Record<string, unknown> = {};
+  if (form.strategy !== now.strategy) change.strategy = form.strategy;
+  if (form.greaterMayTake !== now.greaterMayTake) change.greaterMayTake = form.greaterMayTake;
+  for (const { name, label, unit } of settingFields) {
+    const text = form[name].trim();
+    if (text === before[name]) continue;
+    const value = Number(text);
+    if (text !== "" && !Number.isFinite(value)) return `${label} is a number, not “${text}”.`;
+    change[name] = text === "" ? null : value * unit;
+  }
+  return change as SetSizeClassSettings;
+}

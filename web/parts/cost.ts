@@ -1,0 +1,15 @@
+/** A cost in the farm's unit, with as many digits as say something. */
+export function costText(cost: number): string {
+  const size = Math.abs(cost);
+  if (size === 0) return "0";
+  if (size >= 100) return Math.round(cost).toLocaleString("en");
+  if (size >= 10) return cost.toFixed(1);
+  return size >= 0.01 ? cost.toFixed(2) : cost.toExponential(0);
+}
+
+/** A risk or a share from 0 to 1: never rounded to none, nor to certainty. */
+export function riskText(risk: number): string {
+  if (risk === 0 || risk === 1) return `${risk * 100} %`;
+  if (risk < 0.01) return "< 1 %";
+  return risk > 0.99 ? "> 99 %" : `${Math.round(risk * 100)} %`;
+}

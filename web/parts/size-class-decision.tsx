@@ -1,0 +1,107 @@
+import { Link } from "@tanstack/react-router";
+import type { SizeClassAlternative, SizeClassDecision } from "#api/size-class.ts";
+import { costText, riskText } from "./cost.ts";
+import { durationText } from "./duration.ts";
+import { shownText } from "./shown-text.ts";
+import "./size-class-decision.css";
+
+/** A decision in plain words, with all that could have been chosen. */
+export function DecisionStory({ decision }: { readonly decision: SizeClassDecision }) {
+  return (
+    <div className="decision-story">
+      {decision.sentences.map((sentence, n) => (
+        // Sentences have no identity but their place.
+        // biome-ignore lint/suspicious/noArrayIndexKey: see above
+        <p key={n}>{shownText(sentence)}</p>
+      ))}
+      <AlternativesTable decision={decision} />
+    </div>
+  );
+}
+
+export function AlternativesTable({ decision }: { readonly decision: SizeClassDecision }) {
+  const { alternatives, sizeClass } = decision;
+  if (alternatives.length === 0) return null;
+  const isDrawn = alternatives.some(({ probability }) => probability !== null);
+  return (
+    <div className="table-box" tabIndex={0} role="region" aria-label="What could have been chosen">
+      <table className="figures alternatives">
+        <thead>
+          <tr>
+            <th scope="col">Size class</th>
+            <th scope="col">Would run</th>
+            <th scope="col" title="Eight times in ten it runs between these">
+              Between
+            </th>
+            <th scope="col">Would wait</th>
+            <th scope="col" title="Of its time, and of the retries that it may need">
+              Cost
+            </th>
+            <th scope="col" title="That it does not come to its end there">
+              Risk
+            </th>
+            {isDrawn ? <th scope="col">Drawn with</th> : null}
+          </tr>
+        </thead>
+        <tbody>
+          {alternatives.map((each) => (
+            <tr key={each.sizeClass} className={each.sizeClass === sizeClass ? "chosen" : ""}>
+              <th scope="row">
+                {each.sizeClass}
+                {each.sizeClass === sizeClass ? <span className="badge">chosen</span> : null}
+              </th>
+              <AlternativeCells alternative={each} />
+              {isDrawn ? (
+                <td>{each.probability === null ? "–" : riskText(each.probability)}</td>
+              ) : null}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function AlternativeCells({ alternative }: { readonly alternative: SizeClassAlternative }) {
+  const { band, cost, expectedMs, risk, waitMs } = alternative;
+  return (
+    <>
+      <td>{expectedMs === null ? "–" : durationText(expectedMs)}</td>
+      <td>{band === null ? "–" : `${durationText(band.fastMs)} – ${durationText(band.slowMs)}`}</td>
+      <td>{waitMs === 0 ? "not" : durationText(waitMs)}</td>
+      <td>{cost === null ? "–" : costText(cost)}</td>
+      <td>{risk === null ? "–" : riskText(risk)}</td>
+    </>
+  );
+}
+
+type Key = Pick<SizeClassDecision, "project" | "domain" | "key" | "level" | "title">;
+
+const levelWords = {
+  action: "this very command",
+  target: "what is like it in its target",
+  mnemonic: "its kind of action",
+  platform: "all of its platform",
+} as const;
+
+export const levelText = (level: Key["level"]): string => levelWords[level];
+
+/** To what is remembered under a key. */
+export function KeyLink({ of, children }: { readonly of: Key; readonly children?: string }) {
+  return (
+    <Link
+      to="/size-class-keys/$key"
+      params={{ key: of.key }}
+      search={{
+        ...(of.project === "default" ? {} : { project: of.project }),
+        ...(of.domain === "protected" ? {} : { domain: of.domain }),
+      }}
+    >
+      {children ?? keyName(of)}
+    </Link>
+  );
+}
+
+export function keyName({ key, title }: Pick<Key, "key" | "title">): string {
+  return title === "" ? shownText(key) : shownText(title);
+}
