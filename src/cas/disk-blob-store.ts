@@ -167,13 +167,9 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
         if (digest.sizeBytes <= smallBytes) {
           return readFileOf(path(digest), digest.sizeBytes).catch(absent);
         }
-        const file = await openBlob(digest);
-        if (file === undefined) return undefined;
-        try {
-          return await file.readFile();
-        } finally {
-          await file.close();
-        }
+        const file = await statFile(path(digest)).catch(absent);
+        if (file?.size !== digest.sizeBytes) return undefined;
+        return readFileOf(path(digest), digest.sizeBytes).catch(absent);
       }),
 
     read: (digest, range) =>

@@ -58,6 +58,7 @@ export async function readFileOf(path: string, sizeBytes: number): Promise<Uint8
     }
     return size === sizeBytes ? bytes.subarray(0, size) : undefined;
   } finally {
-    await close(file);
+    // What has been read need not wait for it: of a read, it says nothing.
+    close(file).catch(() => {});
   }
 }

@@ -44,7 +44,8 @@ function countParts(
 ): void {
   const fields = fieldsOf(schema);
   while (reader.pos < end) {
-    const [number, wireType] = reader.tag();
+    const tag = reader.uint32();
+    const [number, wireType] = [tag >>> 3, tag & 7];
     const field = fields.get(number);
     // Fields that we do not know are kept, each as an object.
     if (field === undefined || mayRepeat(field)) count.parts++;
@@ -57,11 +58,29 @@ function countParts(
     const { message } = field ?? {};
     if (message && wireType === WireType.LengthDelimited && levels > 0) {
       const length = reader.uint32();
-      countParts(reader, reader.pos + length, message, count, levels - 1);
+      if (length > 0) countParts(reader, reader.pos + length, message, count, levels - 1);
     } else {
-      reader.skip(wireType, number);
+      skipValue(reader, number, wireType);
     }
   }
+}
+
+/** Steps over one field. Throws where there is none. */
+export function skipField(reader: BinaryReader): void {
+  const tag = reader.uint32();
+  if (tag < 8) throw new Error("a field has the number 0");
+  skipValue(reader, tag >>> 3, tag & 7);
+}
+
+/** As the reader's own `skip`, which makes an object of whatever it steps over. */
+function skipValue(reader: BinaryReader, number: number, wireType: WireType): void {
+  if (wireType !== WireType.LengthDelimited) {
+    reader.skip(wireType, number);
+    return;
+  }
+  const length = reader.uint32();
+  if (length > reader.len - reader.pos) throw new RangeError("a field goes on after the end");
+  reader.pos += length;
 }
 
 function mayRepeat(field: DescField): boolean {

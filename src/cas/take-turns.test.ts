@@ -1,6 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import { expect, test } from "vitest";
-import { takingTurns } from "./take-turns.ts";
+import { afterEach, expect, test, vi } from "vitest";
+import { myTurn, shortWork, takingTurns } from "./take-turns.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 test("lets a loop go on for as long as its turn is", () => {
   expect(takingTurns(60_000)()).toBeUndefined();
@@ -26,4 +30,69 @@ test("lets one of many loops on between two of somebody else's steps, and each i
   await Promise.all(loops);
   expect(Math.max(...mostInAStep)).toBe(1);
   expect(ran.slice(0, 10)).toEqual([0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
+});
+
+test("goes round among those for whom the loops work, however many loops each has", async () => {
+  const went: string[] = [];
+  const loop = (who: string) => myTurn(who, 0).then(() => went.push(who));
+  await Promise.all([...["much", "much", "much", "much"].map(loop), loop("little"), loop("other")]);
+  expect(went).toEqual(["much", "little", "other", "much", "much", "much"]);
+});
+
+function timeStandsStill() {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+}
+
+/** A loop that has worked for a millisecond. */
+function stoodInLine() {
+  const loop = { wentOn: false };
+  void myTurn("somebody", 1).then(() => {
+    loop.wentOn = true;
+  });
+  return loop;
+}
+
+async function someSteps() {
+  for (let step = 0; step < 5; step++) await setImmediate();
+}
+
+test("a loop goes on at once where nothing short is in hand", async () => {
+  timeStandsStill();
+  const loop = stoodInLine();
+  await someSteps();
+  expect(loop.wentOn).toBe(true);
+});
+
+test("a loop rests until what is short is over", async () => {
+  timeStandsStill();
+  const over = shortWork();
+  const loop = stoodInLine();
+  await someSteps();
+  expect(loop.wentOn).toBe(false);
+  over();
+  await someSteps();
+  expect(loop.wentOn).toBe(true);
+});
+
+test("however much is short, a loop goes on after a rest", async () => {
+  timeStandsStill();
+  const loop = stoodInLine();
+  const overs = [shortWork(), shortWork(), shortWork()];
+  await someSteps();
+  expect(loop.wentOn).toBe(false);
+  // The longest rest there is, and less than short things are waited for.
+  await vi.advanceTimersByTimeAsync(45);
+  await someSteps();
+  expect(loop.wentOn).toBe(true);
+  for (const over of overs) over();
+});
+
+test("nobody rests for what was to be short and is not", async () => {
+  timeStandsStill();
+  const over = shortWork();
+  vi.advanceTimersByTime(1_000);
+  const loop = stoodInLine();
+  await someSteps();
+  expect(loop.wentOn).toBe(true);
+  over();
 });

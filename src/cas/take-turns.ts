@@ -3,33 +3,103 @@ import { setImmediate } from "node:timers";
 /** Far above what a turn costs. Something small that waits has a dozen steps to go, and waits before each. */
 const longestTurnMs = 0.5;
 
-const line: (() => void)[] = [];
+/** While something short is in hand, long loops get a quarter of the time together. */
+const restsPerTurn = 3;
+/** A loop that waits for a disk between its turns did not work all the time. */
+const mostOwedMs = 4;
+/** However much is owed, so long a rest is enough: what is long goes on, too. */
+const longestRestMs = 40;
+/** What takes longer is not waiting for us. */
+const shortMs = 50;
+
+/** Who waits, and for each the loops that do; the one whose turn is next first. */
+const lines = new Map<string, (() => void)[]>();
+const shorts = new Set<{ readonly until: number }>();
+let restUntil = 0;
+let due = false;
+let resting: NodeJS.Timeout | undefined;
 
 /**
  * Answers a function to be awaited in each round of a long loop: it lets the rest of
  * the process have a turn whenever this loop had one for long enough.
  *
- * All such loops stand in one line. Were each let on in every round of the event loop, ten of
- * them would make everybody else wait ten times as long.
+ * All such loops stand in one line, by turns of those for whom they work. Were each let on in every
+ * round of the event loop, ten of them would make everybody else wait ten times as long.
  */
-export function takingTurns(turnMs = longestTurnMs): () => Promise<void> | undefined {
+export function takingTurns(
+  turnMs = longestTurnMs,
+  who = "the server",
+): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
-    if (performance.now() - since < turnMs) return undefined;
-    return inLine().then(() => {
+    const spentMs = performance.now() - since;
+    if (spentMs < turnMs) return undefined;
+    return myTurn(who, Math.min(spentMs, mostOwedMs)).then(() => {
       since = performance.now();
     });
   };
 }
 
-function inLine(): Promise<void> {
+/** Waits for a turn for work of some length, of which so much is done already, or will be before long. */
+export function myTurn(who: string, owedMs: number): Promise<void> {
+  const now = performance.now();
+  restUntil = Math.min(Math.max(restUntil, now) + restsPerTurn * owedMs, now + longestRestMs);
   return new Promise((resolve) => {
-    line.push(resolve);
-    if (line.length === 1) setImmediate(letOneOn);
+    const line = lines.get(who);
+    if (line === undefined) lines.set(who, [resolve]);
+    else line.push(resolve);
+    goOn();
   });
 }
 
+/**
+ * Tells that something short is in hand: long loops rest after each turn until it is over. Answers
+ * how to tell that.
+ */
+export function shortWork(): () => void {
+  const work = { until: performance.now() + shortMs };
+  shorts.add(work);
+  return () => {
+    shorts.delete(work);
+    if (shorts.size > 0 || resting === undefined) return;
+    clearTimeout(resting);
+    resting = undefined;
+    goOn();
+  };
+}
+
+function goOn(): void {
+  if (due || resting !== undefined || lines.size === 0) return;
+  due = true;
+  setImmediate(letOneOn);
+}
+
 function letOneOn(): void {
-  line.shift()?.();
-  if (line.length > 0) setImmediate(letOneOn);
+  due = false;
+  const restMs = restUntil - performance.now();
+  if (restMs > 0 && isSomethingShort()) {
+    resting = setTimeout(() => {
+      resting = undefined;
+      goOn();
+    }, restMs);
+    return;
+  }
+  for (const [who, line] of lines) {
+    const first = line.shift();
+    // To the end of those who wait.
+    lines.delete(who);
+    if (line.length > 0) lines.set(who, line);
+    first?.();
+    break;
+  }
+  goOn();
+}
+
+function isSomethingShort(): boolean {
+  const now = performance.now();
+  for (const work of shorts) {
+    if (work.until > now) return true;
+    shorts.delete(work);
+  }
+  return false;
 }

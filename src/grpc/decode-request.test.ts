@@ -42,6 +42,13 @@ test("cuts a message into pieces that are all of it", () => {
   expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
 });
 
+test("cuts what is of many small parts into pieces of few parts", () => {
+  const bytes = Buffer.alloc(100_000, Buffer.from([0x12, 0]));
+  const pieces = [...piecesOf(method, bytes)];
+  expect(Math.max(...pieces.map(({ byteLength }) => byteLength))).toBeLessThanOrEqual(2_000);
+  expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
+});
+
 test("refuses millions of empty parts, and what is no message, wherever it is cut", async () => {
   const empties = Buffer.alloc(2_000_000, Buffer.from([0x12, 0]));
   const decode = (bytes: Uint8Array) => decodeInTurns(method, BatchUpdateBlobsRequestSchema, bytes);

@@ -7,7 +7,7 @@ import {
   mergeFromBinary,
 } from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
-import { assertFewParts, fewPartsInAll } from "#cas/message-parts.ts";
+import { assertFewParts, fewPartsInAll, skipField } from "#cas/message-parts.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { Fault } from "#core/fault.ts";
 
@@ -17,8 +17,9 @@ import { Fault } from "#core/fault.ts";
  */
 const mostParts = 250_000;
 
-/** Decoded at once: some hundred digests, or a few thousand objects of whoever means ill. */
+/** Decoded at once: some hundred digests, or as many objects of whoever means ill. */
 const pieceBytes = 16_384;
+const pieceFields = 512;
 
 /** Bytes that are no request to the method, whenever they come. */
 export class MalformedRequest extends Fault {}
@@ -44,9 +45,10 @@ export async function decodeInTurns<S extends DescMessage>(
   method: Named,
   schema: S,
   bytes: Uint8Array,
+  who?: string,
 ): Promise<MessageShape<S>> {
   if (bytes.byteLength <= pieceBytes) return decodeRequest(method, schema, bytes);
-  const turn = takingTurns();
+  const turn = takingTurns(undefined, who);
   const assertStillFew = fewPartsInAll(schema, mostParts);
   const message = create(schema);
   try {
@@ -69,16 +71,18 @@ export async function decodeInTurns<S extends DescMessage>(
 export function* piecesOf(method: Named, bytes: Uint8Array): Generator<Uint8Array> {
   const reader = new BinaryReader(bytes);
   let from = 0;
+  let fields = 0;
   while (reader.pos < reader.len) {
     try {
-      const [field, wireType] = reader.tag();
-      reader.skip(wireType, field);
+      skipField(reader);
     } catch (cause) {
       throw notTaken(method, cause);
     }
-    if (reader.pos - from < pieceBytes) continue;
+    fields++;
+    if (reader.pos - from < pieceBytes && fields < pieceFields) continue;
     yield bytes.subarray(from, reader.pos);
     from = reader.pos;
+    fields = 0;
   }
   if (from < bytes.byteLength) yield bytes.subarray(from);
 }

@@ -44,6 +44,11 @@ export class IncomingMessages implements AsyncIterable<Uint8Array> {
     stream.on("data", (chunk: Uint8Array) => this.#receive(chunk));
   }
 
+  /** What has come so far, of all messages. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
   /** The next message; undefined after the last. Throws what the messages ended with. */
   async next(): Promise<Uint8Array | undefined> {
     for (;;) {

@@ -20,6 +20,11 @@ export interface ServerCall {
   readonly send: (message: Payload) => Promise<void>;
   /** Does work on so many bytes: at once when they are few, else when this connection's turn comes. */
   readonly inTurn: <T>(bytes: number, work: () => T | Promise<T>) => T | Promise<T>;
+  /**
+   * Makes and sends an answer of about so many bytes: at once when they are few, else when this
+   * connection's turn comes and it has taken most of what it asked for before.
+   */
+  readonly sendInTurn: (bytes: number, make: () => Promise<Payload>) => Promise<void>;
 }
 
 /** What serves one method. Resolving ends the call well; throwing ends it with a status. */
@@ -97,9 +102,9 @@ type AnyInit = MessageInitShape<DescMethod["output"]>;
 function typedMethod(method: DescMethod, handler: AnyHandler): Method {
   const { input, output } = method;
   const encode = (init: unknown) => toBinary(output, create(output, init as AnyInit));
-  const one = async (call: ServerCall) => decoded(method, await call.requests.only());
+  const one = async (call: ServerCall) => decoded(call, await call.requests.only());
   const all = async function* (call: ServerCall) {
-    for await (const bytes of call.requests) yield await decoded(method, bytes);
+    for await (const bytes of call.requests) yield await decoded(call, bytes);
   };
   const sendEach = async (call: ServerCall, responses: unknown) => {
     for await (const response of responses as AsyncIterable<unknown>) {
@@ -116,7 +121,7 @@ function typedMethod(method: DescMethod, handler: AnyHandler): Method {
         async serve(call) {
           const bytes = await call.requests.only();
           const answer = async () =>
-            encode(await handler(await decoded(method, bytes), call.context));
+            encode(await handler(await decoded(call, bytes), call.context));
           await call.send(await call.inTurn(bytes.byteLength, answer));
         },
       };
@@ -133,7 +138,7 @@ function typedMethod(method: DescMethod, handler: AnyHandler): Method {
     case "bidi_streaming":
       return { path, serve: async (call) => sendEach(call, handler(all(call), call.context)) };
   }
-  function decoded(of: DescMethod, bytes: Uint8Array) {
-    return decodeInTurns(of, input, bytes);
+  function decoded({ context }: ServerCall, bytes: Uint8Array) {
+    return decodeInTurns(method, input, bytes, context.peer);
   }
 }

@@ -1,6 +1,7 @@
 import type { Server as HttpServer } from "node:http";
 import type { Http2Server } from "node:http2";
 import { createServer, type Server, type Socket } from "node:net";
+import { Newcomers } from "./newcomers.ts";
 import { type TlsIdentity, tlsHandshakes } from "./tls-handshakes.ts";
 import { UndecidedSockets } from "./undecided-sockets.ts";
 
@@ -47,10 +48,12 @@ export function onePort(
     }
   };
 
+  const newcomers = new Newcomers();
   const byFirstBytes = (socket: Socket) =>
     undecided.listen(socket, (bytes) => {
       const protocol = protocolOf(bytes);
-      return protocol === "unknown" ? undefined : () => handOver(socket, protocol);
+      if (protocol === "unknown") return undefined;
+      return () => newcomers.letIn(socket, () => handOver(socket, protocol));
     });
 
   const shakeHands =
@@ -67,7 +70,9 @@ export function onePort(
     if (shakeHands === undefined) byFirstBytes(socket);
     else {
       undecided.listen(socket, ([first]) =>
-        first === handshakeRecord ? () => shakeHands(socket) : () => refuseClear(socket),
+        first === handshakeRecord
+          ? () => newcomers.letIn(socket, () => shakeHands(socket))
+          : () => refuseClear(socket),
       );
     }
   });
@@ -78,6 +83,7 @@ export function onePort(
   const close = server.close.bind(server);
   server.close = (done) => {
     undecided.destroy();
+    newcomers.destroy();
     return close(done);
   };
   return server;

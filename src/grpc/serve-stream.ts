@@ -1,9 +1,11 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import { myTurn, shortWork } from "#cas/take-turns.ts";
 import type { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
 import { type CallContext, ServerCallContext } from "./call-context.ts";
 import { acceptedEncodings, decompressorFor } from "./compression.ts";
 import { MalformedRequest } from "./decode-request.ts";
+import type { Payload } from "./frame.ts";
 import { longestTimerMs, parseGrpcTimeout } from "./grpc-timeout.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { IncomingMessages } from "./incoming-messages.ts";
@@ -29,12 +31,19 @@ export interface StreamOptions {
   readonly unsent: HeldBytes;
   /** For large requests, of which only a few are dealt with at a time. */
   readonly large: FairGate;
+  /** For large answers, of which only a few are made at a time. */
+  readonly largeAnswers: FairGate;
+  /** For those of the connection: none is made before earlier ones are taken. */
+  readonly unreadAnswers: FairGate;
   /** For how long the client may be silent where it is its turn. */
   readonly patienceMs: number;
 }
 
 /** Decoded, such a message may be many times as large, and holds the event loop for a while. */
 const largeBytes = 65_536;
+
+/** A mebibyte takes about a millisecond to receive, or to send. */
+const bytesPerMs = 1_048_576;
 
 const responseHeaders = { ":status": 200, "content-type": "application/grpc+proto" } as const;
 
@@ -60,11 +69,13 @@ export function serveStream(
   let requests: IncomingMessages | undefined;
   let timer: NodeJS.Timeout | undefined;
   let over = false;
+  let shortOver = () => {};
 
   const end = (status: StatusHeaders) => {
     if (over) return;
     over = true;
     clearTimeout(timer);
+    shortOver();
     try {
       endStream(stream, context, status);
       // What is still to be sent goes when it is read, or with the stream.
@@ -92,6 +103,7 @@ export function serveStream(
     abort(new Fault("cancelled", "the client has gone"));
     over = true;
     clearTimeout(timer);
+    shortOver();
   });
 
   const method = options.methods.get(path);
@@ -113,7 +125,10 @@ export function serveStream(
     return;
   }
   const incoming = requests;
-  stream.on("end", () => incoming.finish());
+  stream.on("end", () => {
+    if (!over && incoming.receivedBytes < largeBytes) shortOver = shortWork();
+    incoming.finish();
+  });
   if (timeoutMs !== undefined) {
     const expire = () => {
       const fault = new Fault("deadline_exceeded", `${path} took over ${timeoutMs} ms`);
@@ -123,15 +138,29 @@ export function serveStream(
     };
     timer = setTimeout(expire, Math.min(timeoutMs, longestTimerMs));
   }
-  const send = async (message: Parameters<typeof writeFramed>[1]) => {
+  const send = async (message: Payload) => {
     if (over || stream.destroyed) throw new Fault("cancelled", "the call is over");
     if (!stream.headersSent) begin(stream, context);
     await sendHeld(stream, message, options);
   };
+  const through = <T>(gate: FairGate, bytes: number, work: () => T | Promise<T>) => {
+    shortOver();
+    const inLine = async () => {
+      await myTurn(peer, bytes / bytesPerMs);
+      context.signal.throwIfAborted();
+      return work();
+    };
+    return gate.through(peer, inLine, context.signal);
+  };
   const inTurn = <T>(bytes: number, work: () => T | Promise<T>) =>
-    bytes < largeBytes ? work() : options.large.through(peer, work, context.signal);
+    bytes < largeBytes ? work() : through(options.large, bytes, work);
+  const sendInTurn = async (bytes: number, make: () => Promise<Payload>) => {
+    if (bytes < largeBytes) return send(await make());
+    const sent = async () => send(await through(options.largeAnswers, bytes, make));
+    await options.unreadAnswers.through(peer, sent, context.signal);
+  };
   options
-    .around(context, () => method.serve({ context, requests: incoming, send, inTurn }))
+    .around(context, () => method.serve({ context, requests: incoming, send, inTurn, sendInTurn }))
     .then(() => end(okHeaders), fail)
     .finally(() => incoming.fail(new Fault("cancelled", "the call is over")));
 }
@@ -145,7 +174,7 @@ function isClientsFault(reason: unknown): boolean {
 /** Sends a message, which counts as held until the client takes it. A client that takes nothing is given up. */
 async function sendHeld(
   stream: ServerHttp2Stream,
-  message: Parameters<typeof writeFramed>[1],
+  message: Payload,
   { unsent, patienceMs }: StreamOptions,
 ): Promise<void> {
   const bytes = message instanceof Uint8Array ? message.byteLength : sizeOf(message);

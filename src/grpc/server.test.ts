@@ -22,7 +22,7 @@ import type { ReadResponse, WriteResponse } from "#proto/google/bytestream/bytes
 import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "#proto/google/rpc/status_pb.ts";
 import { Conformance, conformanceMethods, type Seen } from "./conformance-service.fixture.ts";
-import { pathOf } from "./method.ts";
+import { pathOf, rawMethod } from "./method.ts";
 import { type GrpcServerOptions, grpcServer } from "./server.ts";
 
 const { unary, read, write, echo } = Conformance.method;
@@ -224,6 +224,45 @@ test("waits for a client that does not read", async () => {
 
   expect(seen.sent).toBeLessThan(1_000);
   stream.cancel();
+});
+
+test("makes a connection few large answers before it takes them, and all that it takes; others are served meanwhile", async () => {
+  let made = 0;
+  let someMade = () => {};
+  const four = new Promise<void>((resolve) => {
+    someMade = resolve;
+  });
+  const large = rawMethod(write, async ({ requests, sendInTurn }) => {
+    await requests.only();
+    await sendInTurn(1_000_000, async () => {
+      if (++made === 4) someMade();
+      return Buffer.alloc(1_000_000);
+    });
+  });
+  const { client, port } = await serve({
+    methods: [...conformanceMethods({ cancelled: () => {}, sent: 0 }), large],
+  });
+  const unread = connectHttp2(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+  unread.on("error", () => {});
+  cleanups.push(() => unread.destroy());
+  const asked = Array.from({ length: 100 }, async () => {
+    const stream = unread.request({
+      ":method": "POST",
+      ":path": pathOf(write),
+      "content-type": "application/grpc",
+    });
+    stream.resume();
+    stream.end(Buffer.alloc(5));
+    await once(stream, "close");
+  });
+  await four;
+
+  expect((await call(client, ask("", 1n))).data).toHaveLength(1);
+  expect(made).toBe(4);
+
+  unread.settings({ initialWindowSize: 4_000_000 });
+  await Promise.all(asked);
+  expect(made).toBe(100);
 });
 
 test("answers a client that sends on after an early end", async () => {

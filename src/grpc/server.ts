@@ -36,6 +36,10 @@ const mostRefused = 200;
 
 /** Large requests that are decoded and dealt with at the same time. */
 const largeAtOnce = 2;
+/** Large answers that are read and put together at the same time: one waits for the disk meanwhile. */
+const largeAnswersAtOnce = 2;
+/** Those of one connection that are made or not taken yet: as many batches of 4 MiB as its window holds. */
+const mostUnreadAnswers = 4;
 
 export interface GrpcServer extends Service {
   /** Not listening yet: it is given a port with `listen`, or connections by `onePort`. */
@@ -56,6 +60,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     onUnexpected: options.onUnexpected ?? (() => {}),
     patienceMs: options.patienceMs ?? 120_000,
     large: new FairGate(largeAtOnce),
+    largeAnswers: new FairGate(largeAnswersAtOnce),
   };
   const mostHeld = options.maxHeldBytes ?? 128 * 1_048_576;
   const mostShared = options.maxSharedBytes ?? mostSharedBytes;
@@ -71,6 +76,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     keepAlive(session, options.keepAliveMs ?? 30_000, 20_000);
     const ofThisSession = {
       ...forStreams,
+      unreadAnswers: new FairGate(mostUnreadAnswers),
       onRefused: calmLimit(session, mostRefused),
       held: new HeldBytes(mostHeld, "the messages of this connection", allHeld),
       unsent: new HeldBytes(mostHeld, "the answers that this connection does not read", allUnsent),

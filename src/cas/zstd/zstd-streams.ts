@@ -14,9 +14,10 @@ let heldBytes = 0;
 export async function* unzstd(
   chunks: AsyncIterable<Uint8Array>,
   mostBytes: number,
+  who?: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const decoder = new ZstdDecoder(mostBytes);
-  const turn = takingTurns();
+  const turn = takingTurns(undefined, who);
   let held = 0;
   const account = () => {
     heldBytes += decoder.heldBytes - held;

@@ -87,7 +87,8 @@ async function write(
   if (!wasHere) {
     const { firstOffset: offset, resourceName: name, data } = upload;
     if (offset > 0 && !goesOnByBlobBytes(packing, tool)) throw notSoFar(digest, offset, 0);
-    const chunks = packing === "zstd" ? unzstd(data, digest.sizeBytes - offset) : data;
+    const chunks =
+      packing === "zstd" ? unzstd(data, digest.sizeBytes - offset, context.peer) : data;
     const interrupt = () =>
       requests.fail(new Fault("aborted", "another call goes on with this upload"));
     await uploads.receive({ name, digest, offset, chunks, interrupt });

@@ -19,7 +19,7 @@ const leastPackedBytes = 256;
 /** One blob of a batch: its failure is not the batch's. */
 export interface CasBatch {
   update(request: BatchUpdateBlobsRequest_Request, by: DigestFunction_Value): Promise<Updated>;
-  read(digest: DigestMessage, by: DigestFunction_Value, packed: boolean): Promise<Read>;
+  read(digest: DigestMessage, by: DigestFunction_Value, packed: boolean): Promise<BlobRead>;
 }
 
 interface Updated {
@@ -27,7 +27,8 @@ interface Updated {
   readonly status: Status;
 }
 
-interface Read {
+/** What a batch answers of one blob. */
+export interface BlobRead {
   readonly digest: DigestMessage;
   readonly data: Uint8Array;
   readonly compressor: Compressor_Value;

@@ -1,14 +1,16 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
-import { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
-import { type Method, methodsOf } from "#grpc/method.ts";
+import { decodeInTurns } from "#grpc/decode-request.ts";
+import { type Method, methodsOf, rawMethod, type ServerCall } from "#grpc/method.ts";
 import {
+  BatchReadBlobsRequestSchema,
   Compressor_Value,
   ContentAddressableStorage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { casBatch } from "./cas-batch.ts";
+import { batchReadAnswer } from "./batch-read-answer.ts";
+import { type CasBatch, casBatch } from "./cas-batch.ts";
 import { findMissing } from "./find-missing.ts";
 import { projectOf } from "./project-of.ts";
 import { treePages } from "./tree-pages.ts";
@@ -19,17 +21,12 @@ const mostBatchBytes = 4 * 1_048_576;
 /** A batch of many small blobs shall not take all file descriptors. */
 const atOnce = 32;
 
-/** From here on a batch is read when its turn comes: its answer is held as one. */
-const largeBatchBytes = 65_536;
-const largeBatchesAtOnce = 8;
-
 /**
  * The blobs by batches. Split and Splice are not offered: Capabilities say so, and
  * calls are answered `unimplemented`.
  */
 export function casService(blobs: BlobStore, onUnexpected: (reason: unknown) => void): Method[] {
   const batch = casBatch(blobs, onUnexpected);
-  const large = new FairGate(largeBatchesAtOnce);
 
   const others = methodsOf(ContentAddressableStorage, {
     async batchUpdateBlobs({ instanceName, requests, digestFunction }) {
@@ -48,26 +45,36 @@ export function casService(blobs: BlobStore, onUnexpected: (reason: unknown) => 
       return { responses };
     },
 
-    async batchReadBlobs(request, { peer, signal }) {
-      const { instanceName, digests, digestFunction, acceptableCompressors } = request;
-      projectOf(instanceName);
-      const bytes = assertWithinBatch(digests.map(({ sizeBytes }) => Number(sizeBytes)));
-      const mayPack = acceptableCompressors.includes(Compressor_Value.ZSTD);
-      const read = async () => ({
-        responses: await mapAtMost(atOnce, digests, (digest) =>
-          batch.read(digest, digestFunction, mayPack),
-        ),
-      });
-      return bytes < largeBatchBytes ? read() : large.through(peer, read, signal);
-    },
-
     async *getTree({ instanceName, rootDigest, pageSize, pageToken, digestFunction }) {
       projectOf(instanceName);
       const root = fromDigestMessage(rootDigest, "the tree's root", digestFunction);
       yield* treePages(blobs, root, pageSize, pageToken);
     },
   });
-  return [findMissing(blobs), ...others];
+  const { batchReadBlobs } = ContentAddressableStorage.method;
+  return [
+    findMissing(blobs),
+    rawMethod(batchReadBlobs, (call) => readBatch(batch, call)),
+    ...others,
+  ];
+}
+
+async function readBatch(batch: CasBatch, call: ServerCall): Promise<void> {
+  const { context, requests, inTurn, sendInTurn } = call;
+  const message = await requests.only();
+  const method = ContentAddressableStorage.method.batchReadBlobs;
+  const { instanceName, digests, digestFunction, acceptableCompressors } = await inTurn(
+    message.byteLength,
+    () => decodeInTurns(method, BatchReadBlobsRequestSchema, message, context.peer),
+  );
+  projectOf(instanceName);
+  const bytes = assertWithinBatch(digests.map(({ sizeBytes }) => Number(sizeBytes)));
+  const mayPack = acceptableCompressors.includes(Compressor_Value.ZSTD);
+  await sendInTurn(bytes, async () =>
+    batchReadAnswer(
+      await mapAtMost(atOnce, digests, (digest) => batch.read(digest, digestFunction, mayPack)),
+    ),
+  );
 }
 
 /** What a batch comes to. Refused before anything is read: a batch may claim gigabytes. A size below 0 is its own blob's failure. */

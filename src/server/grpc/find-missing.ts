@@ -28,14 +28,14 @@ const leastHashLength = 32;
  * encode, in which nobody else would be served.
  */
 export function findMissing(blobs: BlobStore): Method {
-  return rawMethod(method, async ({ requests, inTurn, send }) => {
+  return rawMethod(method, async ({ requests, context, inTurn, send }) => {
     const bytes = await requests.only();
-    await send(await inTurn(bytes.byteLength, () => answerTo(blobs, bytes)));
+    await send(await inTurn(bytes.byteLength, () => answerTo(blobs, bytes, context.peer)));
   });
 }
 
-async function answerTo(blobs: BlobStore, bytes: Uint8Array): Promise<Uint8Array[]> {
-  const turn = takingTurns();
+async function answerTo(blobs: BlobStore, bytes: Uint8Array, who: string): Promise<Uint8Array[]> {
+  const turn = takingTurns(undefined, who);
   const messages: DigestMessage[] = [];
   let instance = "";
   let by: DigestFunction_Value = DigestFunction_Value.UNKNOWN;
