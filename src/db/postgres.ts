@@ -3,9 +3,11 @@ import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import { databaseFault } from "./database-fault.ts";
 import type { Db, Tx } from "./db.ts";
+import { gatheringSocket } from "./gathering-socket.ts";
 import { listenOn } from "./listen.ts";
 import type { Sql } from "./sql.ts";
 import { statementNames } from "./statement-names.ts";
+import { acceptLast } from "./with-commit.ts";
 
 export interface PostgresOptions {
   /** `postgres://…`; a Unix socket is `postgres:///name?host=/directory&user=name`. */
@@ -31,6 +33,7 @@ export function openPostgres(options: PostgresOptions): Db {
     types,
     // Statements of one connection go out without waiting for each other's answers.
     pipeline: true,
+    stream: gatheringSocket,
   };
   const pool = new pg.Pool({
     ...config,
@@ -58,9 +61,18 @@ export function openPostgres(options: PostgresOptions): Db {
         // Not awaited here, so that it travels with the first statement.
         const begun = client.query("begin");
         begun.catch(() => {});
-        const result = await work(over(client, nameOf));
+        let isOver = false;
+        const tx = over(client, nameOf, () => {
+          if (isOver) throw new Fault("internal", "a statement came after its transaction");
+        });
+        const last = acceptLast(tx);
+        const result = await work(tx);
+        isOver = true;
+        const committed = client.query("commit");
+        committed.catch(() => {});
         await begun;
-        const { command } = await client.query("commit");
+        await Promise.all(last);
+        const { command } = await committed;
         // What a statement that nobody waited for has spoilt, PostgreSQL rolls back without an error.
         if (command !== "COMMIT")
           throw new Fault(
@@ -100,15 +112,17 @@ export function openPostgres(options: PostgresOptions): Db {
 function over(
   connection: pg.Pool | pg.PoolClient,
   nameOf: (text: string) => string | undefined,
+  assertOpen: () => void = () => {},
 ): Tx {
-  const query = (s: Sql): Promise<pg.QueryResult> => {
+  const query = async (s: Sql): Promise<pg.QueryResult> => {
+    assertOpen();
     const name = nameOf(s.text);
     const named = name === undefined ? {} : { name };
     return connection.query({ text: s.text, values: [...s.values], ...named }).catch(fail);
   };
   return {
     async many(row, statement) {
-      return z.array(row).parse((await query(statement)).rows);
+      return rowsOf(row).parse((await query(statement)).rows);
     },
     async run(statement) {
       return (await query(statement)).rowCount ?? 0;
@@ -117,6 +131,15 @@ function over(
       await connection.query(text).catch(fail);
     },
   };
+}
+
+const lists = new WeakMap<z.ZodType, z.ZodType>();
+
+/** A schema is made once: its first use costs more than all that is parsed with it in a transaction. */
+function rowsOf<Row extends z.ZodType>(row: Row): z.ZodArray<Row> {
+  const known = lists.get(row) ?? z.array(row);
+  lists.set(row, known);
+  return known as z.ZodArray<Row>;
 }
 
 function fail(reason: unknown): never {

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import type { Db } from "#db/db.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
+import { cancelQueued } from "./cancel-executions.store.ts";
 import { claimDesk } from "./claim-desk.ts";
 import { aRequest, aWorker, movableClock, never, silent } from "./execution.fixture.ts";
 import { submitExecutions } from "./submit-executions.store.ts";
@@ -68,6 +69,104 @@ test("a desk whose claims found nothing rests", async () => {
   expect(await claim).toEqual([]);
   await desk.stop();
 });
+
+test("who asks after one of its kind found nothing looks only when there is news", async () => {
+  // Given a desk at which a claim found nothing
+  const paced = pacedDb(db);
+  const desk = aDesk(paced.db);
+  const { claim, leave } = await claimant(desk, "w");
+  const first = claim();
+  await paced.untilIdle();
+  expect(paced.begun()).toBe(1);
+
+  // When another of its kind asks, and something ends that puts nothing into the queue
+  const { claim: claimToo } = await claimant(desk, "v");
+  const second = claimToo();
+  await desk.transaction(async () => {});
+  await paced.untilIdle();
+
+  // Then nobody has looked; and with work that another server tells of, both do
+  expect(paced.begun()).toBe(2);
+  await submitExecutions(db, [aRequest(), aRequest()], new Date());
+  desk.wake("another");
+  expect(await first).toHaveLength(1);
+  expect(await second).toHaveLength(1);
+  leave();
+  await desk.stop();
+});
+
+test("what comes while nobody waits is found by who asks next", async () => {
+  const paced = pacedDb(db);
+  const desk = aDesk(paced.db);
+  const { claim, leave } = await claimant(desk, "w");
+  const first = claim();
+  await paced.untilIdle();
+  leave();
+  expect(await first).toEqual([]);
+
+  await desk.transaction((tx) => submitExecutions(tx, [aRequest()], new Date()));
+  await submitExecutions(db, [aRequest()], new Date());
+  desk.wake("another");
+
+  const { claim: claimOne } = await claimant(desk, "w");
+  expect(await claimOne()).toHaveLength(1);
+  expect(await claimOne()).toHaveLength(1);
+  await desk.stop();
+});
+
+test("what a transaction submits after its look is handed out with it, too", async () => {
+  const paced = pacedDb(db);
+  const desk = aDesk(paced.db);
+  const { claim } = await claimant(desk, "w");
+  const waiting = claim(2);
+  await paced.untilIdle();
+
+  await desk.transaction(async (tx) => {
+    await submitExecutions(tx, [aRequest()], new Date());
+    desk.lookAhead(tx);
+    await submitExecutions(tx, [aRequest()], new Date());
+  });
+
+  expect(await waiting).toHaveLength(2);
+  expect(paced.begun()).toBe(2);
+  await desk.stop();
+});
+
+test("a look that came before its execution was cancelled gives nobody anything", async () => {
+  const paced = pacedDb(db);
+  const desk = aDesk(paced.db);
+  const { claim, leave } = await claimant(desk, "w");
+  const waiting = claim();
+  await paced.untilIdle();
+
+  await desk.transaction(async (tx) => {
+    const request = aRequest();
+    await submitExecutions(tx, [request], new Date());
+    desk.lookAhead(tx);
+    await cancelQueued(tx, [request.id], new Date());
+  });
+  await paced.untilIdle();
+
+  leave();
+  expect(await waiting).toEqual([]);
+  await desk.stop();
+});
+
+async function claimant(desk: ReturnType<typeof aDesk>, name: string) {
+  const worker = aWorker(name);
+  const leaving = new AbortController();
+  await registerWorker(db, worker, new Date());
+  return {
+    claim: (most = 1) =>
+      desk.claim({
+        worker: { ...worker, draining: false },
+        most,
+        waitMs: 60_000,
+        signal: leaving.signal,
+      }),
+    leave: () => leaving.abort(),
+  };
+}
 
 function aDesk(on: Db) {
   return claimDesk({

@@ -1,10 +1,13 @@
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { Db, Tx } from "#db/db.ts";
-import { claimRound } from "./claim-round.ts";
+import { withCommit } from "#db/with-commit.ts";
+import { claimRound, kindOf, type Look, lookAhead, type Round } from "./claim-round.ts";
 import type { LeasedExecution } from "./lease.ts";
+import { tellQueueAs } from "./notify.store.ts";
 import type { RegisteredWorker } from "./worker.store.ts";
 
 export interface Claim {
@@ -23,8 +26,8 @@ export interface Claim {
 export interface ClaimDesk {
   /** Waits for work; answers nothing when the wait is over. */
   claim(claim: Claim): Promise<LeasedExecution[]>;
-  /** Looks for work, if somebody waits for it. */
-  wake(): void;
+  /** Looks for work, if somebody waits for it. Told `by` this desk itself, it has looked already. */
+  wake(by?: string): void;
   /** Answers all that wait with nothing: they come again, and are looked at anew. */
   turnAway(): void;
   /** How often that has happened. */
@@ -36,10 +39,13 @@ export interface ClaimDesk {
    * a deadlock is broken at its expense, all of it is repeated.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** In such a transaction, when something was put into the queue: looks while the rest is done. */
+  lookAhead(tx: Tx): void;
   stop(): Promise<void>;
 }
 
 interface Waiter extends Claim {
+  readonly kind: string;
   /** Set while a transaction serves it. */
   isServed: boolean;
   /** Set when it is to be answered, with work or without. */
@@ -49,7 +55,23 @@ interface Waiter extends Claim {
   answer(leased: LeasedExecution[]): void;
 }
 
+/** A transaction of this desk. */
+interface Running {
+  /** How often it has put something into the queue. */
+  readonly told: () => number;
+  waiters: Waiter[];
+  look: (LookNow & { readonly told: number }) | undefined;
+}
+
+interface LookNow {
+  /** The news that it cannot have seen come later. */
+  readonly news: number;
+  readonly found: Promise<Look | undefined>;
+}
+
 const mostTries = 5;
+/** Kinds of workers of which it is known that nothing is left for them. */
+const mostKinds = 1_000;
 /** Worker processes of which it is remembered what they had last. */
 const mostRemembered = 10_000;
 
@@ -68,23 +90,41 @@ export function claimDesk(parts: {
   /** Takes back what was leased for somebody who had gone. */
   readonly giveBack: (leased: readonly LeasedExecution[]) => void;
 }): ClaimDesk {
+  const name = randomUUID();
   const waiting = new Set<Waiter>();
+  const running = new WeakMap<Tx, Running>();
   let round: Promise<void> | undefined;
   let isDue = false;
   let isStopped = false;
   let turnings = 0;
   const lastLanes = recentlyUsed<number>(mostRemembered);
+  // How often something may have come into the queue; and as of when there was nothing for a kind.
+  let news = 0;
+  const emptyAsOf = recentlyUsed<number>(mostKinds);
   const poll = setInterval(() => wake(), parts.pollMs);
   poll.unref();
 
-  const serve = async (tx: Tx, waiters: readonly Waiter[]) => {
+  const serve = async (tx: Tx, waiters: readonly Waiter[], ahead: LookNow | undefined) => {
     const now = parts.clock.now();
     const until = new Date(now.getTime() + parts.leaseMs);
-    return claimRound(tx, waiters, lastLanes, { now, until, overdueAfterMs: parts.overdueAfterMs });
+    const times = { now, until, overdueAfterMs: parts.overdueAfterMs };
+    const asOf = ahead?.news ?? news;
+    const { over } = await claimRound(tx, waiters, lastLanes, times, await ahead?.found);
+    await withCommit(tx, over);
+    return { over, asOf };
   };
 
-  const take = (): Waiter[] => {
-    const waiters = [...waiting].filter(({ isServed, isResting }) => !isServed && !isResting);
+  /** After the commit. */
+  const learn = ({ exhausted }: Round, asOf: number) => {
+    for (const kind of exhausted) emptyAsOf.set(kind, asOf);
+  };
+
+  const mayFind = ({ kind }: Waiter) => emptyAsOf.peek(kind) !== news;
+
+  const take = (isWorthIt: (waiter: Waiter) => boolean): Waiter[] => {
+    const waiters = [...waiting].filter(
+      (waiter) => !waiter.isServed && !waiter.isResting && isWorthIt(waiter),
+    );
     for (const waiter of waiters) waiter.isServed = true;
     return waiters;
   };
@@ -104,16 +144,18 @@ export function claimDesk(parts: {
     await Promise.resolve();
     while (isDue && !isStopped) {
       isDue = false;
-      const waiters = take();
+      const waiters = take(mayFind);
       if (waiters.length === 0) {
         // Those who serve them may have looked already, and look again at their end.
         isDue = true;
         break;
       }
       try {
-        const { haul, hasMore } = await parts.db.transaction((tx) => serve(tx, waiters));
-        putBack(waiters, haul);
-        isDue ||= hasMore;
+        const { over, asOf } = await parts.db.transaction((tx) => serve(tx, waiters, undefined));
+        const round = await over;
+        learn(round, asOf);
+        putBack(waiters, round.haul);
+        isDue ||= round.hasMore;
       } catch (reason) {
         // The claims wait on; the next wake-up or poll tries again.
         parts.logger.warn({ reason: messageOf(reason) }, "could not look for work");
@@ -123,31 +165,49 @@ export function claimDesk(parts: {
     round = undefined;
   };
 
-  const wake = () => {
+  const look = () => {
     if (waiting.size === 0 || isStopped) return;
     isDue = true;
     round ??= rounds();
   };
 
+  const wake = (by?: string) => {
+    if (by === name) return;
+    news++;
+    look();
+  };
+
   const tryTransaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
-    let waiters: Waiter[] = [];
+    let current: Running | undefined;
     try {
       const done = await parts.db.transaction(async (tx) => {
+        const run: Running = { told: tellQueueAs(tx, name), waiters: [], look: undefined };
+        current = run;
+        running.set(tx, run);
         const value = await work(tx);
-        waiters = take();
-        const served = waiters.length === 0 ? undefined : await serve(tx, waiters);
-        return { value, served };
+        const told = run.told() > 0;
+        const ahead = run.look?.told === run.told() ? run.look : undefined;
+        // Who came after the look has its own.
+        if (!ahead) run.waiters.push(...take((waiter) => told || mayFind(waiter)));
+        const served = run.waiters.length === 0 ? undefined : await serve(tx, run.waiters, ahead);
+        return { value, told, ...served };
       });
-      putBack(waiters, done.served?.haul ?? []);
+      const { waiters } = current ?? { waiters: [] };
+      const served = await done.over;
+      if (done.told) news++;
+      // What it put there itself, its round has seen.
+      if (served) learn(served, (done.asOf ?? 0) + (done.told ? 1 : 0));
+      putBack(waiters, served?.haul ?? []);
       // Those who came while this was under way have not looked yet, and a wake-up meanwhile
       // was for work that this may not have seen.
       const tried = new Set(waiters);
       const isMissed =
-        isDue || [...waiting].some((waiter) => !waiter.isResting && !tried.has(waiter));
-      if (done.served?.hasMore || isMissed) wake();
+        isDue ||
+        [...waiting].some((waiter) => !waiter.isResting && !tried.has(waiter) && mayFind(waiter));
+      if (served?.hasMore || isMissed) look();
       return done.value;
     } catch (reason) {
-      putBack(waiters, []);
+      putBack(current?.waiters ?? [], []);
       wake();
       throw reason;
     }
@@ -184,6 +244,7 @@ export function claimDesk(parts: {
         let timer = setTimeout(giveUp, waitMs);
         const waiter: Waiter = {
           worker,
+          kind: kindOf(worker),
           most,
           waitMs,
           signal,
@@ -201,7 +262,7 @@ export function claimDesk(parts: {
         if (signal.aborted || asOf !== turnings) leave();
         else {
           signal.addEventListener("abort", leave, { once: true });
-          wake();
+          if (mayFind(waiter)) look();
         }
       });
     },
@@ -215,6 +276,17 @@ export function claimDesk(parts: {
             throw reason;
         }
       }
+    },
+
+    lookAhead(tx) {
+      const run = running.get(tx);
+      if (run === undefined) return;
+      run.waiters.push(...take(() => true));
+      if (run.waiters.length === 0) return;
+      const found = lookAhead(tx, run.waiters);
+      // Whoever ends the transaction hears of it.
+      found.catch(() => {});
+      run.look = { news, found, told: run.told() };
     },
 
     async stop() {

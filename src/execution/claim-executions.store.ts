@@ -76,10 +76,12 @@ export function claimCandidates(
   );
 }
 
+const LaneRow = z.object({ lane: z.number(), ownerLane: z.number(), leased: z.number() });
+
 /** How many executions of each lane, and for each owner, are leased. */
 export async function leasedByLane(tx: Tx): Promise<Busy> {
   const rows = await tx.many(
-    z.object({ lane: z.number(), ownerLane: z.number(), leased: z.number() }),
+    LaneRow,
     sql`
       select lane, owner_lane as "ownerLane", count(*) as leased
       from execution where state = 'leased' group by lane, owner_lane

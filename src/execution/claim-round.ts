@@ -1,10 +1,11 @@
 import { platformKey } from "#core/platform.ts";
 import type { RecentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
+import { together } from "#db/together.ts";
 import { claimCandidates, leasedByLane, leaseExecutions } from "./claim-executions.store.ts";
 import type { LeasedExecution } from "./lease.ts";
-import { orderClaims } from "./order-claims.ts";
-import { preferIndexes } from "./prefer-indexes.store.ts";
+import { type Busy, type Candidate, orderClaims } from "./order-claims.ts";
+import { preferIndexes, preferKnownPlans } from "./prefer-indexes.store.ts";
 import { seatWorkers } from "./seat-workers.ts";
 import type { RegisteredWorker } from "./worker.store.ts";
 
@@ -26,6 +27,33 @@ export interface Round {
   readonly haul: readonly LeasedExecution[][];
   /** Whether there may be more to take at once. */
   readonly hasMore: boolean;
+  /** Kinds of workers for which nothing is left, by `kindOf`. */
+  readonly exhausted: readonly string[];
+}
+
+/** What a kind of worker finds in the queue. */
+export interface Look {
+  readonly candidates: readonly Candidate[];
+  readonly busy: Busy;
+}
+
+/** So few candidates are all that there are: of so few lanes, each would show twice as many. */
+const fewCandidates = 8;
+
+/** Workers of one kind are offered the same. */
+export function kindOf({ sizeClass, platform }: RegisteredWorker): string {
+  return `${sizeClass} ${platformKey(platform)}`;
+}
+
+/** Looks for those who choose first, before their round. */
+export async function lookAhead(
+  tx: Tx,
+  claims: readonly ClaimingWorker[],
+): Promise<Look | undefined> {
+  const [group] = groupsOf(claims);
+  if (group === undefined) return undefined;
+  await preferIndexes(tx);
+  return look(tx, group);
 }
 
 /**
@@ -33,30 +61,35 @@ export interface Round {
  *
  * Workers of one kind share a statement. Smaller size classes choose first, so that
  * a big machine is not busy with what a small one waits for.
+ *
+ * Resolves when the last statement is sent: its answer may come with that of the commit.
  */
 export async function claimRound(
   tx: Tx,
   claims: readonly ClaimingWorker[],
   lastLanes: LastLanes,
   lease: { readonly now: Date; readonly until: Date; readonly overdueAfterMs: number },
-): Promise<Round> {
+  ahead?: Look,
+): Promise<{ readonly over: Promise<Round> }> {
   const haul: LeasedExecution[][] = claims.map(() => []);
+  const exhausted: string[] = [];
   let hasMore = false;
+  let handingOut = Promise.resolve();
   await preferIndexes(tx);
-  for (const group of groupsOf(claims)) {
+  for (const [nth, group] of groupsOf(claims).entries()) {
+    await handingOut;
     const [first] = group;
     if (first === undefined) continue;
+    const { candidates, busy } = nth === 0 && ahead ? ahead : await look(tx, group);
+    if (candidates.length === 0) {
+      exhausted.push(kindOf(first.claim.worker));
+      continue;
+    }
     const seekers = group.map(({ claim: { worker, most } }) => ({
       most,
       lastLane: lastLanes.peek(worker.instanceId),
     }));
-    const seatCount = Math.min(
-      mostPerRound,
-      seekers.reduce((sum, { most }) => sum + most, 0),
-    );
-    const candidates = await claimCandidates(tx, first.claim.worker, seatCount, spare);
-    if (candidates.length === 0) continue;
-    const busy = await leasedByLane(tx);
+    const seatCount = seatsOf(group);
     // Where several choose at once, each finds its own among what goes first.
     const [alone, ...more] = seekers;
     const preferredLane = more.length === 0 ? alone?.lastLane : undefined;
@@ -70,24 +103,43 @@ export async function claimRound(
       ordered.map(({ lane }) => lane),
       mostPerRound,
     ).flatMap((index) => group[index]?.claim.worker ?? []);
-    const handedOut = await leaseExecutions(
-      tx,
-      ordered.map(({ id }) => id),
-      seats,
-      lease.now,
-      lease.until,
-    );
+    const ids = ordered.map(({ id }) => id);
     const indexOf = new Map(group.map(({ claim, index }) => [claim.worker.instanceId, index]));
-    for (const { instanceId, execution } of handedOut) {
-      haul[indexOf.get(instanceId) ?? -1]?.push(execution);
-      const lane = laneById.get(execution.lease.executionId);
-      if (lane !== undefined) lastLanes.set(instanceId, lane);
-    }
-    hasMore ||=
-      handedOut.length === mostPerRound ||
-      handedOut.length < Math.min(seats.length, candidates.length);
+    handingOut = leaseExecutions(tx, ids, seats, lease.now, lease.until).then((handedOut) => {
+      for (const { instanceId, execution } of handedOut) {
+        haul[indexOf.get(instanceId) ?? -1]?.push(execution);
+        const lane = laneById.get(execution.lease.executionId);
+        if (lane !== undefined) lastLanes.set(instanceId, lane);
+      }
+      hasMore ||=
+        handedOut.length === mostPerRound ||
+        handedOut.length < Math.min(seats.length, candidates.length);
+      if (handedOut.length === candidates.length && candidates.length <= fewCandidates)
+        exhausted.push(kindOf(first.claim.worker));
+    });
+    // Heard of by whoever waits for the end of the round.
+    handingOut.catch(() => {});
   }
-  return { haul, hasMore };
+  return { over: handingOut.then(() => ({ haul, hasMore, exhausted })) };
+}
+
+/** Both are asked at once, though nobody needs the second where the first finds nothing. */
+async function look(tx: Tx, group: readonly Placed[]): Promise<Look> {
+  const [first] = group;
+  if (first === undefined) return { candidates: [], busy: { lanes: new Map(), owners: new Map() } };
+  await preferKnownPlans(tx);
+  const [candidates, busy] = await together([
+    claimCandidates(tx, first.claim.worker, seatsOf(group), spare),
+    leasedByLane(tx),
+  ]);
+  return { candidates, busy };
+}
+
+function seatsOf(group: readonly Placed[]): number {
+  return Math.min(
+    mostPerRound,
+    group.reduce((sum, { claim }) => sum + claim.most, 0),
+  );
 }
 
 interface Placed {
@@ -98,7 +150,7 @@ interface Placed {
 function groupsOf(claims: readonly ClaimingWorker[]): Placed[][] {
   const groups = new Map<string, Placed[]>();
   claims.forEach((claim, index) => {
-    const key = `${claim.worker.sizeClass} ${platformKey(claim.worker.platform)}`;
+    const key = kindOf(claim.worker);
     const group = groups.get(key) ?? [];
     groups.set(key, group);
     group.push({ claim, index });

@@ -114,16 +114,23 @@ export async function openExecutionQueue(parts: {
   });
 
   const oracle = durationOracle(clock);
-  const submitIn = async (tx: Tx, requests: readonly ExecutionRequest[]) =>
-    submitExecutions(tx, await oracle.foresee(tx, requests), clock.now());
-  const chooser = sizeChooser(parts.analyzer);
+  const chooser = sizeChooser(parts.analyzer, logger);
+  const submitIn = async (tx: Tx, requests: readonly ExecutionRequest[]) => {
+    const submitted = await submitExecutions(tx, await oracle.foresee(tx, requests), clock.now());
+    desk.lookAhead(tx);
+    return submitted;
+  };
   const submitting = coalescer(async (requests: readonly ExecutionRequest[]) => {
     const sized = await chooser.choose(requests);
     return desk.transaction((tx) => submitIn(tx, sized));
   });
 
+  // Their news comes from here, with the commit; the notification would have everybody look.
+  const settling = new Set<ExecutionId>();
   const ending = coalescer(async (endings: readonly EndingLease[]) => {
-    const { verdicts, afterCommit } = await desk.transaction(async (tx) => {
+    const ids = endings.map(({ lease }) => lease.executionId);
+    for (const id of ids) settling.add(id);
+    const settled = desk.transaction(async (tx) => {
       await preferIndexes(tx);
       return settleLeases(tx, endings, {
         now: clock.now(),
@@ -131,7 +138,13 @@ export async function openExecutionQueue(parts: {
         hooks,
       });
     });
-    watch.changed(endings.map(({ lease }) => lease.executionId));
+    try {
+      watch.ended((await settled).ended);
+    } finally {
+      settling.clear();
+      watch.changed(ids);
+    }
+    const { verdicts, afterCommit } = await settled;
     afterCommit();
     return verdicts;
   });
@@ -207,11 +220,11 @@ export async function openExecutionQueue(parts: {
   });
 
   const listeners = await Promise.all([
-    db.listen(queueChannel, () => desk.wake()),
+    db.listen(queueChannel, (payload) => desk.wake(payload)),
     db.listen(drainChannel, () => desk.turnAway()),
     db.listen(executionChannel, (payload) => {
       if (payload === "") watch.changedAll();
-      else watch.changed(payload.split(",") as ExecutionId[]);
+      else watch.changed((payload.split(",") as ExecutionId[]).filter((id) => !settling.has(id)));
     }),
     db.listen(logChannel, (payload) => {
       const id = ExecutionId.safeParse(payload);

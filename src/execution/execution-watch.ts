@@ -16,6 +16,8 @@ export interface ExecutionWatch {
   waitForEnd(id: ExecutionId, signal: AbortSignal): Promise<FinishedExecution>;
   /** Says that executions may have changed. */
   changed(ids: Iterable<ExecutionId>): void;
+  /** Says how executions ended: nobody needs to look. */
+  ended(views: Iterable<ExecutionView>): void;
   /** Says that anything may have changed, for instance because news was missed. */
   changedAll(): void;
 }
@@ -23,7 +25,7 @@ export interface ExecutionWatch {
 export function executionWatch(
   read: (ids: readonly ExecutionId[]) => Promise<readonly ExecutionView[]>,
 ): ExecutionWatch {
-  const bells = new Map<ExecutionId, Set<() => void>>();
+  const bells = new Map<ExecutionId, Set<(end?: ExecutionView) => void>>();
   // A thousand who wait for a thousand ends ask once, not a thousand times.
   const reading = coalescer(async (ids: readonly ExecutionId[]) => {
     const views = new Map((await read([...new Set(ids)])).map((view) => [view.id, view]));
@@ -37,19 +39,22 @@ export function executionWatch(
   async function* follow(id: ExecutionId, signal: AbortSignal) {
     let ring = () => {};
     let hasRung = true;
-    const bell = () => {
+    let end: ExecutionView | undefined;
+    const bell = (told?: ExecutionView) => {
+      end ??= told;
       hasRung = true;
       ring();
     };
+    const hurry = () => bell();
     const ours = bells.get(id) ?? new Set();
     bells.set(id, ours.add(bell));
-    signal.addEventListener("abort", bell);
+    signal.addEventListener("abort", hurry);
     try {
       let last = "";
       while (true) {
         if (signal.aborted) throw new Fault("cancelled", `nobody waits for ${id} any more`);
         hasRung = false;
-        const view = await reading.add(id);
+        const view: ExecutionView | undefined = end ?? (await reading.add(id));
         if (view === undefined) throw new Fault("not_found", `there is no execution ${id}`);
         const seen = fingerprint(view);
         if (seen !== last) {
@@ -61,7 +66,7 @@ export function executionWatch(
         if (!hasRung) await new Promise<void>((resolve) => (ring = resolve));
       }
     } finally {
-      signal.removeEventListener("abort", bell);
+      signal.removeEventListener("abort", hurry);
       ours.delete(bell);
       if (ours.size === 0 && bells.get(id) === ours) bells.delete(id);
     }
@@ -70,6 +75,9 @@ export function executionWatch(
   return {
     follow,
     changed,
+    ended(views) {
+      for (const view of views) for (const ring of bells.get(view.id) ?? []) ring(view);
+    },
     changedAll: () => changed([...bells.keys()]),
     async waitForEnd(id, signal) {
       for await (const { finished } of follow(id, signal)) if (finished) return finished;

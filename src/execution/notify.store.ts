@@ -2,7 +2,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { ExecutionId } from "./execution.ts";
 
-/** There is something to claim. No payload. */
+/** There is something to claim. Payload: who put it there and serves it, or nothing. */
 export const queueChannel = "grange_queue";
 /** Executions changed. Payload: their ids, separated by commas. */
 export const executionChannel = "grange_execution";
@@ -12,9 +12,26 @@ export const logChannel = "grange_execution_log";
 /** PostgreSQL refuses payloads from 8,000 bytes; an id and its comma are 37. */
 const idsPerPayload = 200;
 
+/** Who runs a transaction, and how often it has put something into the queue. */
+interface Teller {
+  readonly name: string;
+  told: number;
+}
+
+const tellers = new WeakMap<Tx, Teller>();
+
+/** Says who runs a transaction, and so needs no waking by it. Answers how often it has told the queue so far. */
+export function tellQueueAs(tx: Tx, name: string): () => number {
+  const teller: Teller = { name, told: 0 };
+  tellers.set(tx, teller);
+  return () => teller.told;
+}
+
 /** Wakes the claims that wait at any server, once this transaction commits. */
 export async function notifyQueue(tx: Tx): Promise<void> {
-  await tx.run(sql`select pg_notify(${queueChannel}, '')`);
+  const teller = tellers.get(tx);
+  if (teller !== undefined) teller.told++;
+  await tx.run(sql`select pg_notify(${queueChannel}, ${teller?.name ?? ""})`);
 }
 
 /** Tells every server which executions changed, once this transaction commits. */

@@ -18,12 +18,13 @@ export async function publishFinished(
   tx: Tx,
   finished: readonly FinishedExecution[],
   hooks: QueueHooks,
+  served?: readonly string[],
 ): Promise<AfterCommit | undefined> {
   if (finished.length === 0) return undefined;
   const cacheable = finished.filter(isCacheable);
   const [, after] = await together([
     cacheable.length > 0 ? hooks.recordResults?.(tx, cacheable) : undefined,
-    hooks.onFinished?.(tx, finished),
+    hooks.onFinished?.(tx, finished, served),
   ]);
   return after;
 }

@@ -31,8 +31,18 @@ export interface QueueHooks {
   missingOutputs?(result: Uint8Array, digestFunction: DigestFunction): Promise<readonly Digest[]>;
   /** Those of the executions, which are locked, that somebody waits for; nobody when absent. */
   stillWanted?(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;
+  /**
+   * Names of what else moves when these executions end. Asked right behind their locks, so that nobody
+   * joins in between; `onFinished` is told. When it is nothing, `recordResults` and `onFinished` send all
+   * that they have to send at once: the commit goes with it.
+   */
+  servedBy?(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly string[]>;
   /** Keeps the results of those that succeeded and may be cached. */
   recordResults?(tx: Tx, finished: readonly FinishedExecution[]): Promise<void>;
-  onFinished?(tx: Tx, finished: readonly FinishedExecution[]): Promise<AfterCommit | undefined>;
+  onFinished?(
+    tx: Tx,
+    finished: readonly FinishedExecution[],
+    served?: readonly string[],
+  ): Promise<AfterCommit | undefined>;
   onProgress?(tx: Tx, progress: readonly Progress[]): Promise<AfterCommit | undefined>;
 }

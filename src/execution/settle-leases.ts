@@ -4,6 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
 import { afterAttempt } from "./after-attempt.ts";
 import { submitBackgroundRuns, type WantedBackgroundRun } from "./background-runs.store.ts";
+import { withCommit } from "#db/with-commit.ts";
 import { decideAfterReport, type LeaseEnd } from "./decide-after-report.ts";
 import {
   type EndedAttempt,
@@ -13,16 +14,19 @@ import {
   recordAttempts,
   requeueHeld,
 } from "./end-leases.store.ts";
+import { endedView } from "./ended-view.ts";
 import type { Outcome } from "./execution.ts";
 import type { FinishedExecution, Usage } from "./finished-execution.ts";
 import { type Lease, leaseKey } from "./lease.ts";
 import { dropAttemptLogs } from "./log.store.ts";
 import { notifyExecutions, notifyQueue } from "./notify.store.ts";
+import { preferKnownPlans } from "./prefer-indexes.store.ts";
 import { publishFinished } from "./publish-finished.ts";
 import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
-import { resizeHeld, type SizedAnew } from "./resize-held.store.ts";
+import { type Resized, resizeHeld } from "./resize-held.store.ts";
 import type { Learner } from "./size-class-roles.ts";
 import { recordDecisions } from "./size-decision.store.ts";
+import type { ExecutionView } from "./read-executions.store.ts";
 import { countFinished } from "./worker.store.ts";
 
 /** A lease that ends, and what its worker brought. */
@@ -46,6 +50,8 @@ export type Verdict = "accepted" | "refused";
 export interface Settled {
   /** In the order of what was asked. */
   readonly verdicts: readonly Verdict[];
+  /** Those that have come to their end. */
+  readonly ended: readonly ExecutionView[];
   readonly afterCommit: AfterCommit;
 }
 
@@ -58,20 +64,24 @@ export interface Settled {
 export async function settleLeases(
   tx: Tx,
   endings: readonly EndingLease[],
-  rules: { readonly now: Date; readonly mostAttempts: number; readonly hooks: QueueHooks },
+  rules: {
+    readonly now: Date;
+    readonly mostAttempts: number;
+    readonly hooks: QueueHooks;
+    /** From a second run, with which its worker was counted already. */
+    readonly isTakenOver?: boolean;
+  },
 ): Promise<Settled> {
-  const held = new Map(
-    (
-      await lockLeased(
-        tx,
-        endings.map(({ lease }) => lease.executionId),
-        rules.now,
-      )
-    ).map((row) => [leaseKey({ ...row, executionId: row.id }), row]),
-  );
+  const ids = endings.map(({ lease }) => lease.executionId);
+  const [locked, served] = await together([
+    lockLeased(tx, ids, rules.now),
+    rules.hooks.servedBy?.(tx, ids),
+  ]);
+  const held = new Map(locked.map((row) => [leaseKey({ ...row, executionId: row.id }), row]));
   const finished: (FinishedExecution & { readonly epoch: number })[] = [];
+  const ended: ExecutionView[] = [];
   const requeued: HeldRow[] = [];
-  const resized: SizedAnew[] = [];
+  const resized: Resized[] = [];
   const background: WantedBackgroundRun[] = [];
   const returned: HeldRow[] = [];
   const attempts: EndedAttempt[] = [];
@@ -104,13 +114,20 @@ export async function settleLeases(
     const next = afterAttempt(known, ending, decision, rules.now);
     if (next?.kind === "final" && next.background !== undefined)
       background.push({ held: row, ...next.background });
-    if (next?.kind === "again") resized.push({ held: row, chosen: next.chosen });
+    if (next?.kind === "again")
+      resized.push({ held: row, chosen: next.chosen, isLoss: decision.kind === "requeue" });
     else if (decision.kind === "requeue") requeued.push(row);
-    else finished.push(finishedFrom(known, ending, decision.outcome, message, rules.now));
+    else {
+      const end = finishedFrom(known, ending, decision.outcome, message, rules.now);
+      finished.push(end);
+      ended.push(endedView(end, row.cancelRequested));
+    }
     return "accepted";
   });
 
   const again = [...requeued, ...returned, ...resized.map(({ held }) => held)];
+  const isAlone = served?.length === 0 && again.length === 0 && background.length === 0;
+  if (isAlone) await preferKnownPlans(tx);
   const stored = [
     ...(attempts.length > 0 ? [recordAttempts(tx, attempts)] : []),
     ...(requeued.length > 0 ? [requeueHeld(tx, requeued, true)] : []),
@@ -128,16 +145,19 @@ export async function settleLeases(
       : []),
     ...(again.length > 0 ? [notifyQueue(tx)] : []),
     ...(finished.length > 0
-      ? [finishHeld(tx, finished), countFinished(tx, countByWorker(finished))]
+      ? [
+          finishHeld(tx, finished),
+          ...(rules.isTakenOver ? [] : [countFinished(tx, countByWorker(finished))]),
+        ]
       : []),
     notifyExecutions(
       tx,
       [...finished, ...again].map(({ id }) => id),
     ),
   ];
-  if (background.length > 0) await submitBackgroundRuns(tx, background, rules.now);
-  const [afterFinish, afterProgress] = await together([
-    publishFinished(tx, finished, rules.hooks),
+  let after: readonly unknown[] = [];
+  const sent = together([
+    publishFinished(tx, finished, rules.hooks, served),
     again.length === 0
       ? undefined
       : rules.hooks.onProgress?.(
@@ -145,12 +165,16 @@ export async function settleLeases(
           again.map(({ id, attempt }) => ({ id, kind: "queued" as const, attempt })),
         ),
     ...stored,
-  ]);
+  ]).then((each) => {
+    after = each.slice(0, 2);
+  });
+  await (isAlone ? withCommit(tx, sent) : sent);
+  if (background.length > 0) await submitBackgroundRuns(tx, background, rules.now);
   return {
     verdicts,
+    ended,
     afterCommit() {
-      afterFinish?.();
-      afterProgress?.();
+      for (const each of after) if (typeof each === "function") each();
     },
   };
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { keepableText } from "#core/keepable-text.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { together } from "#db/together.ts";
 import { checkRequest, requirementsText } from "./check-request.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
 import { laneOf, ownerLaneOf, topLane } from "./fair-lane.ts";
@@ -25,6 +25,8 @@ export interface Submitted {
 
 /** Each round loses a request only to an execution that ends at that moment. */
 const mostRounds = 10;
+/** It is for people. A mnemonic and a target together may be longer than either may be. */
+const longestTitle = 1_024;
 
 /**
  * Puts executions into the queue, or joins those in flight.
@@ -57,12 +59,12 @@ export async function submitExecutions(
     }
   }
   const entered = requests.filter(({ id }) => served.get(id)?.isNew);
-  if (entered.length > 0) {
-    const decisions = entered.flatMap(({ id, project, domain, chosen }) =>
-      chosen === undefined ? [] : [{ id, project, domain, purpose: "first" as const, chosen }],
-    );
-    await together([recordDecisions(tx, decisions), notifyQueue(tx)]);
-  }
+  const decisions = entered.flatMap(({ id, project, domain, chosen }) =>
+    chosen === undefined ? [] : [{ id, project, domain, purpose: "first" as const, chosen }],
+  );
+  // Not waited for, so that they travel with the next statement; which fails, too, if these should.
+  recordDecisions(tx, decisions).catch(() => {});
+  if (entered.length > 0) notifyQueue(tx).catch(() => {});
   return requests.flatMap(({ id }) => served.get(id) ?? []);
 }
 
@@ -84,7 +86,7 @@ function asRows(requests: readonly ExecutionRequest[], now: Date): string {
       asked_timeout_ms: request.timeoutMs,
       expected_duration_ms: expectedMs(request),
       do_not_cache: request.doNotCache,
-      title: request.title ?? "",
+      title: keepableText(request.title ?? "", longestTitle),
       queued_at: now,
     })),
   );
@@ -106,11 +108,12 @@ function sizeColumns({ platform, sizeClass, mostSizeClass, timeoutMs, chosen }: 
     hedge_size_class: chosen?.hedge?.sizeClass,
   };
 }
+const Inserted = z.object({ id: ExecutionId });
 
 async function insertNew(tx: Tx, rows: string): Promise<ExecutionId[]> {
   // In the order of the unique index, so that two batches wait for each other only one way round.
   const inserted = await tx.many(
-    z.object({ id: ExecutionId }),
+    Inserted,
     sql`
       insert into execution (
         id, project, domain, action_digest, requirements, size_class, invocation, owner, owner_lane,

@@ -32,14 +32,17 @@ import {
 export async function onExecutionsFinished(
   tx: Tx,
   finished: readonly FinishedExecution[],
+  /** What `graphsServedBy` has answered in this transaction, under the locks of the executions. */
+  served?: readonly GraphId[],
 ): Promise<GraphId[]> {
-  const graphs = await lockGraphs(
-    tx,
-    await graphsServedBy(
+  const known =
+    served ??
+    (await graphsServedBy(
       tx,
       finished.map(({ id }) => id),
-    ),
-  );
+    ));
+  if (known.length === 0) return [];
+  const graphs = await lockGraphs(tx, known);
   const [first] = finished;
   if (graphs.length === 0 || first === undefined) return [];
   const ended = await finishRuns(tx, finished);
@@ -66,7 +69,7 @@ export async function onExecutionsFinished(
 }
 
 /** The graphs with a run or a batch in one of these executions. */
-async function graphsServedBy(tx: Tx, ids: readonly ExecutionId[]): Promise<GraphId[]> {
+export async function graphsServedBy(tx: Tx, ids: readonly ExecutionId[]): Promise<GraphId[]> {
   return (await together([graphsOfExecutions(tx, ids), graphsOfBatches(tx, ids)])).flat();
 }
 

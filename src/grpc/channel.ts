@@ -22,6 +22,9 @@ import { type Metadata, noMetadata } from "./metadata.ts";
 import { pathOf } from "./method.ts";
 import { writeFramed } from "./write-framed.ts";
 
+/** One for all: calls that end well have it, too, and it is costly to make. */
+const stoppedReading = new Fault("cancelled", "the caller stopped reading");
+
 export interface ChannelOptions extends ConnectionOptions {
   /** Goes with every call; asked for each time, as tokens change. */
   readonly metadata?: () => Metadata;
@@ -107,7 +110,7 @@ export class GrpcChannel implements Service {
       yield* call.responses;
     } finally {
       released();
-      call.cancel(new Fault("cancelled", "the caller stopped reading"));
+      call.cancel(stoppedReading);
     }
   }
 

@@ -17,6 +17,8 @@ export interface NewOperation {
   readonly joined: boolean;
 }
 
+const Inserted = z.object({ id: OperationId, isCancelled: z.boolean() });
+
 /**
  * Writes down which execution answers which call. Answers of those whose invocation is cancelled: they are
  * cancelled from the beginning.
@@ -39,7 +41,7 @@ export async function insertOperations(
     joined: each.joined,
   }));
   const inserted = await tx.many(
-    z.object({ id: OperationId, isCancelled: z.boolean() }),
+    Inserted,
     sql`
       insert into operation (
         id, execution_id, project, invocation, principal, action_digest, target_id, action_mnemonic,

@@ -46,7 +46,7 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
       ...executionService({
         operations,
         notes,
-        blobs,
+        blobs: rooms.recentBlobs,
         callers,
         domain,
         lookUpResult,
@@ -66,6 +66,6 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
       }),
     ]),
     // Workers have no tokens of their own yet.
-    ...workersService({ queue, blobs }),
+    ...workersService({ queue, blobs: rooms.recentBlobs }),
   ];
 }

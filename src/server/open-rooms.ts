@@ -7,6 +7,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
 import { openDiskUploads } from "#cas/disk-uploads.ts";
 import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
+import { recentBlobs } from "#cas/recent-blobs.ts";
 import type { Uploads } from "#cas/uploads.ts";
 import { verifying } from "#cas/verifying-blob-store.ts";
 import { type Clock, systemClock } from "#core/clock.ts";
@@ -44,6 +45,8 @@ export interface Rooms extends Service {
   readonly clock: Clock;
   readonly callers: CallerRegistry;
   readonly blobs: BlobStore;
+  /** The same, for those who read what came a moment ago. */
+  readonly recentBlobs: BlobStore;
   /** Uploads into it that may be gone on with. */
   readonly uploads: Uploads;
   readonly trees: OutputTrees;
@@ -93,7 +96,7 @@ export async function openRooms(
 
     const disk = await openDiskBlobStore(directory.blobs);
     const uploads = await openDiskUploads(directory.blobs, disk);
-    const blobs = cachingExistence(
+    const checked = cachingExistence(
       verifying(disk, async (digest) => {
         logger.error({ blob: digestKey(digest) }, "a blob is corrupt; it was removed");
         await disk.remove(digest);
@@ -101,6 +104,7 @@ export async function openRooms(
       systemClock,
       existence,
     );
+    const { store: blobs, recent } = recentBlobs(checked);
 
     const trees = outputTrees(blobs);
     const caches = keep(openCaches({ db, blobs, disk, trees, clock, logger }));
@@ -189,6 +193,7 @@ export async function openRooms(
       clock,
       callers: callerRegistry(db, clock),
       blobs,
+      recentBlobs: recent,
       uploads,
       trees,
       caches,

@@ -5,7 +5,12 @@ import { missingBlobsOf } from "#actions/result-blobs.ts";
 import { together } from "#db/together.ts";
 import type { QueueHooks } from "#execution/queue-hooks.ts";
 import { executionsWantedByRuns } from "#graphs/cancel.store.ts";
-import { onExecutionsFinished, onExecutionsProgress } from "#graphs/queue-events.ts";
+import type { GraphId } from "#graphs/graph-id.ts";
+import {
+  graphsServedBy,
+  onExecutionsFinished,
+  onExecutionsProgress,
+} from "#graphs/queue-events.ts";
 import { executionsWantedByOperations } from "#invocations/operation.store.ts";
 import { noteOperationEnds } from "#invocations/pages/operation-ends.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
@@ -31,6 +36,8 @@ export function queueHooks(
         await together([executionsWantedByRuns(tx, ids), executionsWantedByOperations(tx, ids)])
       ).flat(),
 
+    servedBy: graphsServedBy,
+
     async recordResults(tx, finished) {
       await together(
         finished.map(async ({ project, domain, actionDigest, result, id, attempt }) => {
@@ -47,11 +54,11 @@ export function queueHooks(
       );
     },
 
-    async onFinished(tx, finished) {
+    async onFinished(tx, finished, served) {
       const teaching = finished.filter(({ outcome }) => outcome !== "cancelled");
       await together([
         noteOperationEnds(tx, finished),
-        onExecutionsFinished(tx, finished),
+        onExecutionsFinished(tx, finished, served as readonly GraphId[] | undefined),
         noteLessons(
           tx,
           teaching.map(({ id }) => id),

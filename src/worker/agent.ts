@@ -160,6 +160,8 @@ export class Agent implements Service {
     this.#hasTheOne = config.once && leases.length > 0;
     if (signal.aborted) await this.#handBackOlderThan(Infinity);
     this.#begin();
+    // What begins now goes before the next question.
+    if (leases.length > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Begins what was claimed, as far as there are slots. */

@@ -44,6 +44,10 @@ export interface ProcessEnd {
 /** Runs a process to its end, and everything that it started with it. */
 export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   const { group, scratch, logLimitBytes, process } = request;
+  const startedAt = new Date();
+  if (process.pid !== undefined) group.began(process.pid);
+  // Before all else: what it prints meanwhile waits in the pipes.
+  request.begin?.();
   const stdout = new CapturedLog(
     join(scratch, "stdout"),
     process.stdout,
@@ -51,19 +55,15 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     request.hear,
   );
   const stderr = new CapturedLog(join(scratch, "stderr"), process.stderr, logLimitBytes);
-  const startedAt = new Date();
 
   const ended = new AbortController();
   const stopping = stopInTime(request, process.pid, ended.signal);
   try {
-    if (process.pid !== undefined) {
-      group.began(process.pid);
-      request.started(stdout);
-    }
-    request.begin?.();
+    if (process.pid !== undefined) request.started(stdout);
     const exitCode = await process.exited;
     const endedAt = new Date();
-    ended.abort();
+    // With a reason: left to itself, it makes an error with a trace.
+    ended.abort("ended");
     const stopped = await stopping;
     // Whatever it left running ends with it, also what has left its process group.
     await killTree(group, process.pid);

@@ -136,7 +136,7 @@ create table size_class_key (
   domain          text not null,
   key             text not null,
   title           text not null,
-  -- When the greatest class failed last, and how often in a row; nothing after a success.
+  -- When the greatest class failed last, and how often since the last success.
   last_failure_at timestamptz,
   failures_in_a_row integer not null default 0,
   -- From which the next power iteration starts (strategy `pagerank`).

@@ -63,7 +63,7 @@ export class CapturedLog {
   async #end(): Promise<void> {
     const orphaned = new AbortController();
     const patience = this.#waitForOrphans(orphaned.signal).then(() => this.#socket.destroy());
-    await this.#ended.finally(() => orphaned.abort());
+    await this.#ended.finally(() => orphaned.abort("ended"));
     await patience;
     if (this.#droppedBytes > 0) {
       const kept = `${this.#limitBytes} bytes`;

@@ -42,11 +42,11 @@ export class LogStream {
   async end(patienceMs: number): Promise<void> {
     this.#ended = true;
     this.#wake();
-    this.#hurry.abort();
+    this.#hurry.abort("ended");
     this.#hurry = new AbortController();
     const inTime = new AbortController();
     const patience = rest(patienceMs, inTime.signal).then(() => this.stop());
-    await this.#sending.finally(() => inTime.abort());
+    await this.#sending.finally(() => inTime.abort("ended"));
     await patience;
   }
 

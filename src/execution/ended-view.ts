@@ -1,0 +1,9 @@
+import type { FinishedExecution } from "./finished-execution.ts";
+import type { ExecutionView } from "./read-executions.store.ts";
+
+/** What anybody who read the execution would see from now on. */
+export function endedView(finished: FinishedExecution, cancelRequested: boolean): ExecutionView {
+  const { id, project, actionDigest, attempt, queuedAt, finishedAt, outcome } = finished;
+  const state = { kind: "finished" as const, finishedAt, outcome };
+  return { id, project, actionDigest, attempt, cancelRequested, queuedAt, state, finished };
+}
