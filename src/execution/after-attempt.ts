@@ -1,7 +1,8 @@
 import type { Decision } from "./decide-after-report.ts";
 import type { HeldRow } from "./end-leases.store.ts";
 import type { EndingLease } from "./settle-leases.ts";
-import type { AfterAttempt, EndedRun } from "./size-class-roles.ts";
+import type { AfterAttempt, ChosenSize, EndedRun } from "./size-class-roles.ts";
+import { soundChoice } from "./sound-choice.ts";
 
 /** More classes than any farm has: a learner that never has enough is stopped here. */
 const mostSizeRetries = 32;
@@ -24,7 +25,7 @@ export function afterAttempt(
   if (end.kind === "reported" && end.lacksInputs) return undefined;
   const outcome = outcomeFor(held, decision);
   if (outcome === undefined) return undefined;
-  return learner.ended({
+  const next = learner.ended({
     sizeClass: held.workerSizeClass,
     outcome,
     durationMs: Math.max(0, now.getTime() - (held.startedAt ?? held.leasedAt).getTime()),
@@ -33,6 +34,23 @@ export function afterAttempt(
     cpuMs: ending.usage && ending.usage.userMs + ending.usage.systemMs,
     peakMemoryBytes: ending.usage?.peakMemoryBytes,
   });
+  return sound(next, held);
+}
+
+/** What lies outside of what was asked for is not done. */
+function sound(next: AfterAttempt, held: HeldRow): AfterAttempt {
+  const within = (chosen: ChosenSize) =>
+    soundChoice(chosen, {
+      least: held.leastSizeClass,
+      most: held.mostSizeClass ?? undefined,
+      timeoutMs: held.askedTimeoutMs,
+    });
+  if (next.kind === "again") {
+    const chosen = within(next.chosen);
+    return chosen === undefined ? { kind: "final", background: undefined } : { ...next, chosen };
+  }
+  const chosen = next.background && within(next.background.chosen);
+  return { kind: "final", background: next.background && chosen && { ...next.background, chosen } };
 }
 
 function outcomeFor(

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { backgroundOwner } from "./background-owner.ts";
 import { requirementsText } from "./check-request.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
 import { laneOf } from "./fair-lane.ts";
@@ -11,9 +12,7 @@ import type { BackgroundRun, ChosenSize } from "./size-class-roles.ts";
 import { recordDecisions } from "./size-decision.store.ts";
 import { submitExecutions } from "./submit-executions.store.ts";
 
-/** Whom runs that only teach belong to, and what their invocations begin with: one for each size class. */
-export const backgroundOwner = "background-learning";
-/** After all that somebody waits for. */
+/** Its lane is after all others whatever its priority; this is for who reads it. */
 const leastPriority = 1_000;
 
 export type WantedBackgroundRun = SizedAnew & BackgroundRun;
@@ -31,7 +30,9 @@ export async function submitBackgroundRuns(
   const taken: { readonly request: ExecutionRequest; readonly chosen: ChosenSize }[] = [];
   for (const { held, chosen, mostWaiting } of wanted) {
     const request = requestOf(held, chosen);
-    if ((await waitingLike(tx, request, mostWaiting)) < mostWaiting)
+    const kind = kindOf(request);
+    const here = taken.filter((each) => kindOf(each.request) === kind).length;
+    if (here + (await waitingLike(tx, request, mostWaiting)) < mostWaiting)
       taken.push({ request, chosen });
   }
   await submitExecutions(
@@ -61,6 +62,7 @@ function requestOf(held: SizedAnew["held"], chosen: ChosenSize): ExecutionReques
     sizeClass: chosen.sizeClass,
     mostSizeClass: chosen.sizeClass,
     priority: leastPriority,
+    last: true,
     invocation: `${backgroundOwner}/${chosen.sizeClass}`,
     owner: backgroundOwner,
     kin: held.kin,
@@ -69,6 +71,10 @@ function requestOf(held: SizedAnew["held"], chosen: ChosenSize): ExecutionReques
     expectedDurationMs: chosen.expectedDurationMs,
     doNotCache: true,
   };
+}
+
+function kindOf({ platform, sizeClass, mostSizeClass }: ExecutionRequest): string {
+  return `${sizeClass} ${requirementsText(platform, mostSizeClass)}`;
 }
 
 async function waitingLike(tx: Tx, request: ExecutionRequest, most: number): Promise<number> {

@@ -34,8 +34,8 @@ export function checkRequest(request: ExecutionRequest): void {
       `the platform properties are too long: ${longestRequirements} bytes are the most`,
     );
   }
-  const { platform, project, invocation, title = "" } = request;
-  const texts = [...Object.entries(platform).flat(), project, invocation, title];
+  const { platform, project, invocation } = request;
+  const texts = [...Object.entries(platform).flat(), project, invocation];
   for (const text of texts) {
     if (text.length > longestName || !isKeepable(text)) {
       throw new Fault(
@@ -46,6 +46,13 @@ export function checkRequest(request: ExecutionRequest): void {
   }
   if (!Number.isSafeInteger(request.timeoutMs) || request.timeoutMs <= 0) {
     throw new Fault("invalid_argument", `a timeout of ${request.timeoutMs} ms is none`);
+  }
+  const { mostSizeClass: most = request.sizeClass } = request;
+  if (!Number.isInteger(most) || most < request.sizeClass || most > 1e6) {
+    throw new Fault(
+      "invalid_argument",
+      `${most} cannot be the greatest size class of what asks for ${request.sizeClass} at least`,
+    );
   }
   if (!Number.isInteger(request.sizeClass) || request.sizeClass < 1 || request.sizeClass > 1e6) {
     throw new Fault(

@@ -31,6 +31,7 @@ const HeldRow = z.object({
   /** That of its worker, which may be greater than the one chosen. */
   workerSizeClass: z.number(),
   requirements: z.string(),
+  leastSizeClass: z.number(),
   mostSizeClass: z.number().nullable(),
   isSized: z.boolean(),
   sizeRetries: z.number(),
@@ -67,12 +68,14 @@ export function lockLeased(tx: Tx, ids: readonly ExecutionId[], now: Date): Prom
         do_not_cache as "doNotCache", attempt, epoch, worker, worker_instance as "workerInstance",
         queued_at as "queuedAt", leased_at as "leasedAt", started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", ${isOver(now)} as "isOver",
-        timeout_ms as "timeoutMs", requirements, most_size_class as "mostSizeClass",
+        timeout_ms as "timeoutMs", requirements, least_size_class as "leastSizeClass",
+        most_size_class as "mostSizeClass",
         is_sized as "isSized", size_retries as "sizeRetries", hedge_of as "hedgeOf", kin, owner, title,
         coalesce(asked_timeout_ms, timeout_ms) as "askedTimeoutMs",
-        -- A worker's row outlives what it holds.
-        coalesce((select worker.size_class from worker where worker.name = execution.worker),
-          size_class) as "workerSizeClass"
+        -- A worker's row outlives what it holds; but it may be that of another process by now.
+        coalesce((select worker.size_class from worker
+          where worker.name = execution.worker
+            and worker.instance_id = execution.worker_instance), size_class) as "workerSizeClass"
       from execution
       where id = any(${ids}::uuid[]) and state = 'leased'
       order by id

@@ -45,6 +45,8 @@ export interface ExecutionRequest {
   readonly priority: number;
   /** Of the one class that nothing overtakes. Whether somebody may ask for it is the caller's to know. */
   readonly top?: boolean;
+  /** Of the one class that everything goes before: nobody waits for it. */
+  readonly last?: boolean;
   /** What belongs together, for fairness: a graph, a Bazel invocation. */
   readonly invocation: string;
   /** Who it is done for: a principal's name. Turns go round among owners first. */

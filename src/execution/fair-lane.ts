@@ -8,12 +8,17 @@ export const laneCount = 256;
  */
 export const topLane = -1;
 
+/** The lane of what nobody waits for, after all others. */
+export const lastLane = laneCount;
+
 /** The lane in which a request waits. */
 export function laneOf(request: {
   readonly project: string;
   readonly invocation: string;
   readonly top?: boolean;
+  readonly last?: boolean;
 }): number {
+  if (request.last === true) return lastLane;
   return request.top === true ? topLane : fairLane(request.project, request.invocation);
 }
 

@@ -1,7 +1,13 @@
+import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import type { BegunHedge } from "./hedge.store.ts";
 import { readExecutions } from "./read-executions.store.ts";
 import { decisionsOf, type NewDecision } from "./size-decision.store.ts";
+
+function ofNone(reason: unknown): [] {
+  if (reason instanceof z.ZodError) return [];
+  throw reason;
+}
 
 /** That a second run began, in the words of the choice that allowed for it. */
 export async function hedgeDecisionOf(
@@ -10,7 +16,8 @@ export async function hedgeDecisionOf(
   sizeClass: number,
   now: Date,
 ): Promise<NewDecision | undefined> {
-  const latest = (await decisionsOf(tx, original)).at(-1);
+  // What an older version kept may not be what this one reads: the second run is the same without.
+  const latest = (await decisionsOf(tx, original).catch(ofNone)).at(-1);
   const [view] = await readExecutions(tx, [original]);
   if (latest === undefined || view === undefined) return undefined;
   const { key, strategy, draw, alternatives, expectedMs, timeoutMs, project, domain } = latest;

@@ -13,6 +13,7 @@ const Due = z.object({
   requirements: z.string(),
   mostSizeClass: z.number().nullable(),
   sizeClass: z.number(),
+  ranOn: z.number(),
 });
 
 /** An execution that runs beside another, and that other one. */
@@ -43,26 +44,32 @@ export async function areHedgesAbout(tx: Tx, now: Date): Promise<boolean> {
  * Puts a second run into the queue for each execution that runs for longer than it was given.
  *
  * It is the same action on a greater class, apart: joined by nobody, and kept by nobody but through the first.
+ * One that a greater class took already has no second run.
  * Rows that another server is at are passed over.
  */
 export async function beginHedges(tx: Tx, now: Date): Promise<BegunHedge[]> {
   const due = await tx.many(
     Due,
     sql`
-      select id, requirements, most_size_class as "mostSizeClass", hedge_size_class as "sizeClass"
+      select id, requirements, most_size_class as "mostSizeClass", hedge_size_class as "sizeClass",
+        coalesce((select worker.size_class from worker
+          where worker.name = execution.worker
+            and worker.instance_id = execution.worker_instance), size_class) as "ranOn"
       from execution
       where state = 'leased' and hedge_after_ms is not null and cancel_requested_at is null
         and started_at + hedge_after_ms * interval '1 millisecond' <= ${now}
       order by started_at limit ${perTurn}
-      for update skip locked
+      for update of execution skip locked
     `,
   );
   if (due.length === 0) return [];
-  const rows = due.map((each) => ({
-    id: randomUUID(),
-    original: each.id,
-    requirements: boundedRequirements(each, { sizeClass: each.sizeClass, isExact: false }),
-  }));
+  const rows = due
+    .filter(({ ranOn, sizeClass }) => ranOn < sizeClass)
+    .map((each) => ({
+      id: randomUUID(),
+      original: each.id,
+      requirements: boundedRequirements(each, { sizeClass: each.sizeClass, isExact: false }),
+    }));
   const begun = await tx.many(
     BegunRow,
     sql`
@@ -72,7 +79,7 @@ export async function beginHedges(tx: Tx, now: Date): Promise<BegunHedge[]> {
       ),
       noted as (
         update execution set hedge_after_ms = null, hedge_size_class = null
-        where id = any(array(select original from wanted))
+        where id = any(${due.map(({ id }) => id)}::uuid[])
       )
       insert into execution (
         id, project, domain, action_digest, requirements, size_class, least_size_class,
@@ -87,7 +94,7 @@ export async function beginHedges(tx: Tx, now: Date): Promise<BegunHedge[]> {
       returning hedge_of as original, id as hedge, size_class as "sizeClass"
     `,
   );
-  await notifyQueue(tx);
+  if (begun.length > 0) await notifyQueue(tx);
   return begun;
 }
 

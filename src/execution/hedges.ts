@@ -4,6 +4,7 @@ import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
+import { lockForCancelling } from "./cancel-executions.store.ts";
 import { cancelExecutions } from "./cancel-executions.ts";
 import { lockLeased, recordAttempts } from "./end-leases.store.ts";
 import type { ExecutionId } from "./execution.ts";
@@ -17,6 +18,7 @@ import {
   wonHedges,
 } from "./hedge.store.ts";
 import { hedgeDecisionOf } from "./hedge-decision.ts";
+import { preferIndexes } from "./prefer-indexes.store.ts";
 import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
 import { readExecutions } from "./read-executions.store.ts";
 import { settleLeases } from "./settle-leases.ts";
@@ -49,8 +51,15 @@ export function hedges(parts: {
   const { db, clock, logger, hooks, transaction } = parts;
   let running: Promise<void> | undefined;
 
+  const looking = <T>(look: (tx: Tx) => Promise<T>): Promise<T> =>
+    db.transaction(async (tx) => {
+      await preferIndexes(tx);
+      return look(tx);
+    });
+
   const begin = () =>
     transaction(async (tx) => {
+      await preferIndexes(tx);
       const now = clock.now();
       const begun = await beginHedges(tx, now);
       const decisions = await together(
@@ -70,6 +79,9 @@ export function hedges(parts: {
 
   const endWith = async (tx: Tx, won: Hedge): Promise<AfterCommit | undefined> => {
     const now = clock.now();
+    await preferIndexes(tx);
+    // In whichever state it is: nobody may be handed it from here on.
+    await lockForCancelling(tx, [won.original]);
     const [held] = await lockLeased(tx, [won.original], now);
     const [view] = await readExecutions(tx, [won.hedge]);
     const finished = view?.finished;
@@ -98,24 +110,34 @@ export function hedges(parts: {
           message: finished.message,
         },
       ],
-      { now, mostAttempts: parts.mostAttempts, hooks },
+      { now, mostAttempts: parts.mostAttempts, hooks, isTakenOver: true },
     );
     return afterCommit;
   };
 
   const endNeedless = async () => {
-    const needless = await needlessHedges(db);
+    const needless = await looking(needlessHedges);
     if (needless.length === 0) return;
     const after = await db.transaction((tx) => cancelExecutions(tx, needless, clock.now(), hooks));
+    parts.changed(needless);
     after();
   };
 
+  /** What one of them does wrong keeps nobody else from the next step. */
+  const apart = async (step: () => Promise<unknown>) => {
+    try {
+      await step();
+    } catch (reason) {
+      logger.warn({ reason: messageOf(reason) }, "could not look after second runs");
+    }
+  };
+
   const lookAfter = async () => {
-    if (!(await areHedgesAbout(db, clock.now()))) return;
-    await begin();
-    for (const won of await wonHedges(db)) await takeUp(won);
-    await endNeedless();
-    await closeHedges(db);
+    if (!(await looking((tx) => areHedgesAbout(tx, clock.now())))) return;
+    await apart(begin);
+    for (const won of await looking(wonHedges)) await apart(() => takeUp(won));
+    await apart(endNeedless);
+    await apart(() => looking(closeHedges));
   };
 
   const timer = setInterval(() => {

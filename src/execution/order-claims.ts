@@ -1,5 +1,5 @@
 import type { ExecutionId } from "./execution.ts";
-import { topLane } from "./fair-lane.ts";
+import { lastLane, topLane } from "./fair-lane.ts";
 import { isOverdue } from "./is-overdue.ts";
 import { weightOf } from "./lane-weight.ts";
 
@@ -30,7 +30,7 @@ export interface ClaimSituation {
 }
 
 /** The lower goes first, whatever else speaks for the higher. */
-const ranks = { top: 0, overdue: 1, usual: 2 } as const;
+const ranks = { top: 0, overdue: 1, usual: 2, last: 3 } as const;
 type Rank = (typeof ranks)[keyof typeof ranks];
 
 /**
@@ -40,6 +40,8 @@ type Rank = (typeof ranks)[keyof typeof ranks];
  * big machine would be busy with small things. Then by turns between owners, then between each owner's
  * lanes: each next thing of a lane counts all that the lane has running, against the weight of its
  * priority. So ten builds of one person get what one build of another gets. Then by place.
+ *
+ * What nobody waits for comes after all of that, however long it has been there.
  *
  * What is overdue has left lanes behind, so everything starts at last. Something of priority p, among
  * others of q or more, goes before all that has a later place once it has waited for
@@ -101,6 +103,7 @@ function turnsOf(running: ReadonlyMap<number, number>): (whose: number, next: Ra
 
 function rankOf(candidate: Candidate, now: Date, overdueAfterMs: number): Rank {
   if (candidate.lane === topLane) return ranks.top;
+  if (candidate.lane === lastLane) return ranks.last;
   return isOverdue(candidate, now, overdueAfterMs) ? ranks.overdue : ranks.usual;
 }
 

@@ -11,12 +11,18 @@ export interface SizedAnew {
   readonly chosen: ChosenSize;
 }
 
+export interface Resized extends SizedAnew {
+  /** Whether its worker was lost: that counts against the attempts like any other loss. */
+  readonly isLoss: boolean;
+}
+
 /** Puts held executions back into the queue, for the classes that were chosen for them now. */
-export async function resizeHeld(tx: Tx, resized: readonly SizedAnew[]): Promise<void> {
-  const rows = resized.map(({ held, chosen }) => ({
+export async function resizeHeld(tx: Tx, resized: readonly Resized[]): Promise<void> {
+  const rows = resized.map(({ held, chosen, isLoss }) => ({
     id: held.id,
     attempt: held.attempt,
     epoch: held.epoch,
+    retries: isLoss ? 0 : 1,
     size_class: chosen.sizeClass,
     requirements: boundedRequirements(held, chosen),
     timeout_ms: chosen.timeoutMs,
@@ -27,12 +33,13 @@ export async function resizeHeld(tx: Tx, resized: readonly SizedAnew[]): Promise
   await tx.run(sql`
     update execution
     set state = 'queued', worker = null, worker_instance = null, leased_at = null, leased_until = null,
-        started_at = null, size_retries = size_retries + 1, size_class = anew.size_class,
+        started_at = null, size_retries = size_retries + anew.retries, size_class = anew.size_class,
         requirements = anew.requirements, timeout_ms = anew.timeout_ms,
         expected_duration_ms = anew.expected_duration_ms, hedge_after_ms = anew.hedge_after_ms,
         hedge_size_class = anew.hedge_size_class
     from json_to_recordset(${JSON.stringify(rows)}::json) as anew (
-      id uuid, attempt integer, epoch bigint, size_class integer, requirements text, timeout_ms bigint,
+      id uuid, attempt integer, epoch bigint, retries integer, size_class integer, requirements text,
+      timeout_ms bigint,
       expected_duration_ms bigint, hedge_after_ms bigint, hedge_size_class integer)
     where execution.id = anew.id and state = 'leased'
       and execution.attempt = anew.attempt and execution.epoch = anew.epoch

@@ -4,11 +4,15 @@ import { greatestSizeClass } from "./is-served-by.ts";
 /**
  * What `isServedBy` says, for the database, apart from the least size class: an index walks that.
  *
+ * A bound that is none is served by nobody, and does not break the claims of all.
+ *
  * @param requirements Canonical JSON as text.
  * @param platform What a worker offers, as `jsonb`.
  */
 export function servedBy(requirements: Sql, platform: Sql, sizeClass: Sql): Sql {
   return sql`(
     ${requirements}::jsonb - ${greatestSizeClass}::text <@ ${platform}
-    and coalesce((${requirements}::jsonb ->> ${greatestSizeClass}::text)::integer >= ${sizeClass}, true))`;
+    and case when ${requirements}::jsonb ->> ${greatestSizeClass}::text ~ '^[0-9]{1,7}$'
+      then (${requirements}::jsonb ->> ${greatestSizeClass}::text)::integer >= ${sizeClass}
+      else not ${requirements}::jsonb ? ${greatestSizeClass}::text end)`;
 }

@@ -5,8 +5,9 @@ import { openTestQueues } from "./execution-queue.fixture.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
 import type { LeasedExecution } from "./lease.ts";
 import { readAttempts, readExecutions } from "./read-executions.store.ts";
-import type { AfterAttempt, Analyzer, ChosenSize, EndedRun } from "./size-class-roles.ts";
+import type { AfterAttempt, EndedRun } from "./size-class-roles.ts";
 import { decisionsOf } from "./size-decision.store.ts";
+import { analyzer, chosen } from "./sized.fixture.ts";
 
 const db = await freshDb();
 afterAll(() => db.close());
@@ -18,46 +19,6 @@ afterEach(() => queues.closeAll());
 const small = aWorker("small", { sizeClass: 1 });
 const middle = aWorker("middle", { sizeClass: 2 });
 const large = aWorker("large", { sizeClass: 4 });
-
-function chosen(sizeClass: number, changes: Partial<ChosenSize> = {}): ChosenSize {
-  return {
-    sizeClass,
-    isExact: true,
-    expectedDurationMs: 1_000,
-    timeoutMs: 5_000,
-    hedge: undefined,
-    decision: {
-      key: "a.key",
-      strategy: "made up",
-      decidedAt: new Date(0),
-      draw: 0.5,
-      backgroundSizeClass: undefined,
-      pageRank: undefined,
-      reason: { kind: "fixed", text: `size class ${sizeClass}` },
-      alternatives: [],
-    },
-    ...changes,
-  };
-}
-
-/** An analyzer that always chooses the same, and hears how runs end. */
-function analyzer(
-  first: ChosenSize,
-  after: (run: EndedRun) => AfterAttempt = () => ({ kind: "final", background: undefined }),
-): Analyzer & { readonly heard: EndedRun[] } {
-  const heard: EndedRun[] = [];
-  return {
-    heard,
-    learnsFromSuccess: true,
-    analyze: async (requests) => requests.map(() => ({ select: () => first })),
-    learner: async () => ({
-      ended(run) {
-        heard.push(run);
-        return after(run);
-      },
-    }),
-  };
-}
 
 async function open(parts: Parameters<typeof queues.open>[0] = {}): Promise<ExecutionQueue> {
   const queue = await queues.open({

@@ -36,7 +36,11 @@ const Row = z.object({
 /** An execution that is over, with all that its attempts came to. */
 export type TaughtExecution = z.infer<typeof Row>;
 
-/** Those of the executions that are over and still known; attempts from before sizes were kept are left out. */
+/**
+ * Those of the executions that are over and still known; attempts from before sizes were kept are left out.
+ *
+ * Second runs are, too: what they came to is an attempt of the first where it counted.
+ */
 export function taughtExecutions(tx: Tx, ids: readonly ExecutionId[]): Promise<TaughtExecution[]> {
   return tx.many(
     Row,
@@ -59,7 +63,7 @@ export function taughtExecutions(tx: Tx, ids: readonly ExecutionId[]): Promise<T
         from execution_attempt
         where execution_id = execution.id and size_class is not null
       ) as ended
-      where execution.id = any(${ids}::uuid[]) and state = 'finished'
+      where execution.id = any(${ids}::uuid[]) and state = 'finished' and hedge_of is null
     `,
   );
 }

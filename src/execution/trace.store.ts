@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { backgroundOwner } from "./background-runs.store.ts";
+import { backgroundOwner } from "./background-owner.ts";
 
 const TracedAttempt = z.object({
   sizeClass: z.number(),

@@ -3,7 +3,7 @@ import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { levelOf } from "./key.ts";
 import type { KeyHistory } from "./key-history.ts";
-import { PastRun } from "./past-run.ts";
+import { historySize, PastRun } from "./past-run.ts";
 
 /** Whose history it is: of a project, in a trust domain. */
 export interface KeyName {
@@ -12,10 +12,24 @@ export interface KeyName {
   readonly key: string;
 }
 
-const bySizeClass = <Value extends z.ZodType>(value: Value) =>
-  z
-    .record(z.string(), value)
-    .transform((record) => new Map(Object.entries(record).map(([k, v]) => [Number(k), v])));
+/** What another version wrote and this one cannot read is left out; the rest counts. */
+const bySizeClass = <Value>(read: (kept: unknown) => Value | undefined) =>
+  z.unknown().transform((kept): ReadonlyMap<number, Value> => {
+    const record = typeof kept === "object" && kept !== null ? Object.entries(kept) : [];
+    return new Map(
+      record.flatMap(([name, value]) => {
+        const sizeClass = Number(name);
+        const found = read(value);
+        return Number.isInteger(sizeClass) && found !== undefined ? [[sizeClass, found]] : [];
+      }),
+    );
+  });
+
+function runsIn(kept: unknown): readonly PastRun[] | undefined {
+  if (!Array.isArray(kept)) return undefined;
+  const runs = kept.flatMap((each) => PastRun.safeParse(each).data ?? []);
+  return runs.length === 0 ? undefined : runs.slice(-historySize);
+}
 
 const Row = z.object({
   project: z.string(),
@@ -24,8 +38,8 @@ const Row = z.object({
   title: z.string(),
   lastFailureAt: z.date().nullable(),
   failuresInARow: z.number(),
-  pageRank: bySizeClass(z.number()).nullable(),
-  runs: bySizeClass(z.array(PastRun)).nullable(),
+  pageRank: bySizeClass((kept) => (typeof kept === "number" ? kept : undefined)),
+  runs: bySizeClass(runsIn),
 });
 
 /** What is known of keys, by `nameOf`; keys nobody ran are left out. One statement, which locks nothing. */
@@ -55,10 +69,10 @@ export async function readHistories(
       {
         key: row.key,
         level: levelOf(row.key),
-        runs: row.runs ?? new Map(),
+        runs: row.runs,
         lastFailureAt: row.lastFailureAt?.getTime(),
         failuresInARow: row.failuresInARow,
-        pageRank: row.pageRank ?? new Map(),
+        pageRank: row.pageRank,
       },
     ]),
   );

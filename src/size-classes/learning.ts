@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
-import { messageOf } from "#core/fault.ts";
+import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Db, Tx } from "#db/db.ts";
+import type { ExecutionId } from "#execution/execution.ts";
 import { type TaughtExecution, taughtExecutions } from "#execution/taught-executions.store.ts";
 import { addLesson, emptyHistory, type Lesson } from "./add-runs.ts";
 import {
@@ -12,7 +13,7 @@ import {
   writeHistories,
 } from "./key-history.store.ts";
 import type { KeyHistory } from "./key-history.ts";
-import { takeLessons } from "./lesson.store.ts";
+import { dropLessons, takeLessons } from "./lesson.store.ts";
 import { lessonOf } from "./lesson-of.ts";
 import type { OfferedClasses } from "./offered-classes.ts";
 
@@ -44,25 +45,50 @@ export function learning(parts: {
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
+  let isMore = false;
 
-  const learnNow = async () => {
-    for (let taken = perTurn; taken === perTurn; ) {
-      taken = await db.transaction(async (tx) => {
-        const ids = await takeLessons(tx, perTurn);
-        if (ids === undefined) return 0;
-        if (ids.length > 0) await learn(tx, await taughtExecutions(tx, ids), offers);
-        return ids.length;
+  const turn = (most: number, taken: (ids: readonly ExecutionId[]) => void) =>
+    db.transaction(async (tx) => {
+      const ids = (await takeLessons(tx, most)) ?? [];
+      taken(ids);
+      if (ids.length > 0) await learn(tx, await taughtExecutions(tx, ids), offers);
+      return ids.length;
+    });
+
+  /** One that cannot be learned must not keep all others from it: it is found by learning fewer at once. */
+  const turnOrSkip = async (most: number): Promise<number> => {
+    let ids: readonly ExecutionId[] = [];
+    try {
+      return await turn(most, (taken) => {
+        ids = taken;
       });
+    } catch (reason) {
+      if (ids.length === 0 || isPassing(reason)) throw reason;
+      if (ids.length > 1) {
+        const half = Math.ceil(ids.length / 2);
+        const first = await turnOrSkip(half);
+        return first + (await turnOrSkip(ids.length - half));
+      }
+      await dropLessons(db, ids);
+      logger.warn({ execution: ids[0], reason: messageOf(reason) }, "could not be learned from");
+      return 1;
     }
   };
 
+  const learnNow = async () => {
+    for (let taken = perTurn; taken === perTurn && !isStopped; ) taken = await turnOrSkip(perTurn);
+  };
+
   const run = () => {
+    // What is under way may have looked before the newest came.
+    isMore = running !== undefined;
     running ??= learnNow()
       .catch((reason: unknown) => {
         if (!isStopped) logger.warn({ reason: messageOf(reason) }, "could not learn; trying again");
       })
       .finally(() => {
         running = undefined;
+        if (isMore && !isStopped) run();
       });
   };
   const poll = setInterval(run, everyMs);
@@ -85,6 +111,14 @@ export function learning(parts: {
       await running;
     },
   };
+}
+
+/** Whether it is the database that is busy or away; what a row is to blame for comes again. */
+function isPassing(reason: unknown): boolean {
+  return (
+    reason instanceof Fault &&
+    ["unavailable", "aborted", "resource_exhausted"].includes(reason.code)
+  );
 }
 
 /** In the order in which they ended, so that the last of each class are the last. */
@@ -131,5 +165,5 @@ function addAll(
 }
 
 function keysOf({ project, domain, kin }: TaughtExecution): KeyName[] {
-  return kin.map((key) => ({ project, domain, key }));
+  return [...new Set(kin)].map((key) => ({ project, domain, key }));
 }

@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import { backgroundOwner } from "#execution/background-runs.store.ts";
+import { backgroundOwner } from "#execution/background-owner.ts";
 import type { TaughtExecution } from "#execution/taught-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { Lesson } from "./add-runs.ts";
@@ -81,8 +81,12 @@ function asRun(
   { attempts, result }: TaughtExecution,
 ): EndedRun {
   const isLast = attempt === attempts.at(-1);
+  const measured = isLast ? processTimeIn(result) : undefined;
+  // A worker may say anything; no process outlives its timeout.
   const durationMs =
-    (isLast ? processTimeIn(result) : undefined) ?? Math.max(0, attempt.durationMs);
+    measured === undefined
+      ? Math.max(0, attempt.durationMs)
+      : Math.min(measured, attempt.timeoutMs);
   return {
     sizeClass: attempt.sizeClass,
     end,

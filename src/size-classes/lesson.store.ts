@@ -35,3 +35,8 @@ export async function takeLessons(tx: Tx, most: number): Promise<ExecutionId[] |
   );
   return rows.map(({ id }) => id);
 }
+
+/** Gives up lessons that cannot be learned. */
+export async function dropLessons(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
+  await tx.run(sql`delete from size_class_lesson where execution_id = any(${ids}::uuid[])`);
+}

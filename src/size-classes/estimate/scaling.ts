@@ -95,7 +95,8 @@ export function scalingsOfMixture(
 ): Float64Array {
   const cpus = digest.classes.map(({ sizeClass }) => cpusOf(sizeClass));
   const known = ofMixtures.get(digest);
-  if (known?.above === above && known.cpus.every((each, i) => each === cpus[i])) return known.likely;
+  if (known?.above === above && known.cpus.every((each, i) => each === cpus[i]))
+    return known.likely;
   const likely = computeOfMixture(above, digest, cpus);
   ofMixtures.set(digest, { above, cpus, likely });
   return likely;

@@ -12,9 +12,8 @@ const shareOfLackingRun = 0.5;
 const shareOfSlowRun = 1;
 /**
  * Where no slot is free, the farm starts a machine and pays for it from then on, or others wait behind this one. So
- * half of the wait is reckoned at the price of the class, too; of a minute at most, which is what machines take.
+ * a wait is paid at the price of the class, too: of a minute at most, which is about what machines take to start.
  */
-const shareOfWaitPaid = 0.5;
 const mostPaidWaitMs = 60_000;
 /** A class is not considered where it is this likely to come to nothing. */
 const hopeless = 0.95;
@@ -34,7 +33,8 @@ export function priceOfWaiting(
   const least = classes[0];
   if (least === undefined) return 0;
   // Class 1 need not be on offer; then what one of its size would cost.
-  return priceOfDelay * (least.price / least.sizeClass);
+  // Where it is for nothing, waiting costs as much as a class of price 1 would.
+  return priceOfDelay * (least.price / least.sizeClass || 1);
 }
 
 /**
@@ -99,8 +99,7 @@ function pathOver(
       : 1;
   const runMs = (reached - fails + fails * share) * expectedMs;
   const paid =
-    offered.price * (runMs + reached * shareOfWaitPaid * Math.min(mostPaidWaitMs, offered.waitMs)) +
-    after.paid;
+    offered.price * (runMs + reached * Math.min(mostPaidWaitMs, offered.waitMs)) + after.paid;
   const delayMs = reached * offered.waitMs + runMs + after.delayMs;
   return { paid, delayMs, total: paid + waiting * delayMs };
 }

@@ -1,6 +1,6 @@
 import type { ClassEstimate, Estimate } from "../estimate/estimate.ts";
 import { counted, percent, seconds } from "./figures-in-words.ts";
-import type { Explored } from "./grange.ts";
+import type { Explored } from "./grange-explore.ts";
 import type { Prospect } from "./grange-price.ts";
 
 /** 12.4, 0.03, 1540: as many digits as say something. */

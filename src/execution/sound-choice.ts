@@ -1,0 +1,42 @@
+import type { AskedSizeClasses } from "./asked-size-classes.ts";
+import type { ChosenSize } from "./size-class-roles.ts";
+
+/** About 24 days; longer than anything is expected to take. */
+const longestMs = 2 ** 31 - 1;
+
+/**
+ * A choice as the queue can keep it; undefined for one outside of what was asked for.
+ *
+ * Whatever a strategy comes to, a row that the database refuses must not keep an execution from being submitted, or
+ * its end from being told: it would be sent again for ever.
+ */
+export function soundChoice(
+  chosen: ChosenSize,
+  asked: AskedSizeClasses & { readonly timeoutMs: number },
+): ChosenSize | undefined {
+  const { sizeClass, hedge } = chosen;
+  if (!isWithin(sizeClass, asked)) return undefined;
+  const timeoutMs = wholeWithin(chosen.timeoutMs, 1, asked.timeoutMs);
+  const isHedged =
+    hedge !== undefined && isWithin(hedge.sizeClass, asked) && hedge.sizeClass > sizeClass;
+  const { draw } = chosen.decision;
+  return {
+    ...chosen,
+    timeoutMs,
+    expectedDurationMs: wholeWithin(chosen.expectedDurationMs, 0, longestMs),
+    hedge: isHedged
+      ? { ...hedge, afterMs: wholeWithin(hedge.afterMs, 1, asked.timeoutMs) }
+      : undefined,
+    decision: { ...chosen.decision, draw: Number.isFinite(draw) ? draw : 0 },
+  };
+}
+
+function isWithin(sizeClass: number, { least, most = Infinity }: AskedSizeClasses): boolean {
+  return Number.isInteger(sizeClass) && sizeClass >= least && sizeClass <= most;
+}
+
+/** What is no number counts as the most. */
+function wholeWithin(value: number, least: number, most: number): number {
+  if (Number.isNaN(value)) return most;
+  return Math.min(most, Math.max(least, Math.round(value)));
+}

@@ -1,0 +1,163 @@
+import { expect, test } from "vitest";
+import {
+  ended,
+  GiB,
+  history,
+  ran,
+  seedClasses,
+  situation,
+  times,
+  type Work,
+} from "../estimate/runs.fixture.ts";
+import type { KeyHistory } from "../key-history.ts";
+import { usualSettings } from "../settings.ts";
+import type { EndedRun, Next } from "../strategy.ts";
+import { grangeStrategy } from "./grange.ts";
+
+const grange = grangeStrategy(usualSettings);
+const hour = 3_600_000;
+const serial: Work = { serialMs: 20_000 };
+const parallel: Work = { serialMs: 2_000, parallelMs: 38_000, width: 32 };
+
+function run(end: EndedRun["end"], changes: Partial<EndedRun> = {}): EndedRun {
+  const used = { cpuMs: 4_000, peakMemoryBytes: 100e6, exitCode: 1 };
+  return { sizeClass: 1, end, durationMs: 4_000, timeoutMs: hour, ...used, ...changes };
+}
+
+function after(histories: readonly KeyHistory[], ...runs: readonly EndedRun[]): Next {
+  const here = situation(histories);
+  return grange.afterwards(here, grange.choose(here), runs);
+}
+
+/** The class of the next run, or that there is none. */
+function classAfter(histories: readonly KeyHistory[], ...runs: readonly EndedRun[]) {
+  const next = after(histories, ...runs);
+  return next.kind === "again" ? next.choice.sizeClass : next.kind;
+}
+
+const knownSerial = [history("action", times(5, serial, 2))];
+const knownParallel = [history("action", times(5, parallel, 8))];
+
+/** Its kind and all others use one CPU wherever they run. */
+const serialKind = (["mnemonic", "platform"] as const).map((level) =>
+  history(level, [...times(32, serial, 2), ...times(32, serial, 4)]),
+);
+
+// Of 4 GiB being too little, half need over 8 and a quarter over 16: class 4 is cheaper than perhaps both of 2 and 4.
+test.each([
+  { name: "a success", known: [], last: run("succeeded"), expected: "final" },
+  {
+    name: "a failure on the greatest class",
+    known: [],
+    last: run("failed", { sizeClass: 8 }),
+    expected: "final",
+  },
+  {
+    name: "out of memory on the greatest class",
+    known: [],
+    last: run("out_of_memory", { sizeClass: 8 }),
+    expected: "final",
+  },
+  {
+    name: "a failure sooner than it ever succeeded",
+    known: knownSerial,
+    last: run("failed"),
+    expected: "final",
+  },
+  {
+    name: "a failure that used one CPU of two",
+    known: knownParallel,
+    last: run("failed", { sizeClass: 2, durationMs: 90_000, cpuMs: 90_000 }),
+    expected: "final",
+  },
+  {
+    name: "a failure of a new action of a serial kind",
+    known: serialKind,
+    last: run("failed"),
+    expected: "final",
+  },
+  { name: "a failure of an action that nobody knows", known: [], last: run("failed"), expected: 8 },
+  {
+    name: "a failure later than it ever succeeded",
+    known: knownParallel,
+    last: run("failed", { durationMs: 40_000, cpuMs: 40_000 }),
+    expected: 8,
+  },
+  {
+    name: "a failure of unknown peak",
+    known: knownSerial,
+    last: run("failed", { peakMemoryBytes: undefined }),
+    expected: 8,
+  },
+  {
+    name: "a failure with most memory in use",
+    known: knownSerial,
+    last: run("failed", { peakMemoryBytes: 3.8 * GiB }),
+    expected: 4,
+  },
+  {
+    name: "out of memory",
+    known: knownSerial,
+    last: run("out_of_memory", { peakMemoryBytes: 4 * GiB }),
+    expected: 4,
+  },
+  {
+    name: "a time-out of all its time",
+    known: knownSerial,
+    last: run("timed_out", { durationMs: hour }),
+    expected: 8,
+  },
+  {
+    name: "a lost worker, with memory known to be enough",
+    known: knownSerial,
+    last: run("lost"),
+    expected: 1,
+  },
+  { name: "a lost worker, with memory unknown", known: [], last: run("lost"), expected: 2 },
+])("after $name: $expected", ({ known, last, expected }) => {
+  expect(classAfter(known, last)).toBe(expected);
+});
+
+test("out of memory on a class where twice as much was too little skips that one", () => {
+  const known = history("action", [ended("out_of_memory", 2, 1, { peakMemoryBytes: 8 * GiB })]);
+
+  expect(classAfter([known], run("out_of_memory", { peakMemoryBytes: 4 * GiB }))).toBe(4);
+});
+
+test("a second time-out is never for a time that the farm made up", () => {
+  const next = after(knownParallel, run("timed_out", { durationMs: 120_000, timeoutMs: 120_000 }));
+
+  expect(next).toMatchObject({ kind: "again", choice: { timeoutMs: hour } });
+});
+
+test("a lost worker of near the memory of its class moves on", () => {
+  const known = [history("action", times(5, { ...serial, peakMemoryBytes: 3.8 * GiB }, 2))];
+
+  expect(classAfter(known, run("lost"))).toBe(2);
+  expect(classAfter(known, run("lost", { sizeClass: 2 }))).toBe(2);
+});
+
+test("where memory has no limit, a lost worker was not lost for it", () => {
+  const classes = seedClasses.map((each) => ({ ...each, memoryBytes: Number.POSITIVE_INFINITY }));
+  const here = situation([], { classes });
+
+  const next = grange.afterwards(here, grange.choose(here), [run("lost")]);
+
+  expect(next).toMatchObject({ kind: "again", choice: { sizeClass: 1 } });
+});
+
+// What was serial had become parallel, and a deadline of its own ended it on one CPU; class 8 would have kept it.
+test("a failure after longer than ever is not believed to be serial because it used to be", () => {
+  const known = [history("action", [ran(serial, 4, 1), ...times(8, serial, 1, 2)])];
+
+  expect(classAfter(known, run("failed", { durationMs: 60_000, cpuMs: 60_000 }))).toBe(8);
+});
+
+test("says in words what happened and why it goes on", () => {
+  const next = after(knownSerial, run("failed", { peakMemoryBytes: 3.8 * GiB, exitCode: 3 }));
+
+  expect(next.kind === "again" ? next.choice.reason : undefined).toEqual({
+    kind: "retry-after-failure",
+    text: "It failed on class 1 after 4 s (exit code 3), with 95 % of its memory in use.",
+  });
+});

@@ -1,0 +1,55 @@
+import type { Alternative, Choice, Reason } from "../choice.ts";
+import { bandOf, type Estimate } from "../estimate/estimate.ts";
+import type { SizeClassSettings } from "../settings.ts";
+import type { Situation } from "../strategy.ts";
+import { type Prospect, priceOfWaiting } from "./grange-price.ts";
+import { hedgeOf, timeoutOn } from "./grange-time.ts";
+import { remarkOf } from "./grange-words.ts";
+
+/** Of its like alone nobody knows what is late: the longest of a kind takes a thousand times what most do. */
+const runsToHedge = 3;
+
+/** @param chosen Its place among the classes. */
+export function choiceOf(
+  situation: Situation,
+  settings: SizeClassSettings,
+  known: Estimate,
+  prospects: readonly Prospect[],
+  chosen: number,
+  reason: Reason,
+  options: { readonly timeoutMs?: number; readonly mayHedge?: boolean } = {},
+): Choice {
+  const { classes } = known;
+  const on = classes[chosen];
+  const greatest = classes.at(-1);
+  if (on === undefined || greatest === undefined) throw new RangeError(`no class at ${chosen}`);
+  const waiting = priceOfWaiting(situation.classes, settings);
+  const timeoutMs = options.timeoutMs ?? timeoutOn(on, greatest, situation.timeoutMs);
+  return {
+    sizeClass: on.offered.sizeClass,
+    isExact: !settings.greaterMayTake,
+    expectedMs: Math.round(Math.min(on.expectedMs, timeoutMs)),
+    timeoutMs,
+    hedge:
+      options.mayHedge === false || (known.own?.succeeded ?? 0) < runsToHedge
+        ? undefined
+        : hedgeOf(on, classes.slice(chosen + 1), timeoutMs, waiting),
+    backgroundSizeClass: undefined,
+    pageRank: undefined,
+    reason,
+    alternatives: prospects.map((each) => alternativeOf(each)),
+  };
+}
+
+function alternativeOf({ estimate: on, total, risk }: Prospect): Alternative {
+  const remark = remarkOf(on);
+  return {
+    sizeClass: on.offered.sizeClass,
+    expectedMs: on.expectedMs,
+    bandMs: bandOf(on.duration),
+    waitMs: on.offered.waitMs,
+    cost: total / 1000,
+    risk,
+    ...(remark !== undefined && { remark }),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Estimate } from "../estimate/estimate.ts";
+import { type Prospect, worthOfSeeing } from "./grange-price.ts";
+
+/** How many executions of an action are to be expected: as many again as there were, within reason. */
+const mostToCome = 30;
+
+export interface Explored {
+  readonly place: number;
+  /** What it costs more than the cheapest. */
+  readonly extra: number;
+  /** What it may save in all the executions to come. */
+  readonly worth: number;
+  readonly toCome: number;
+}
+
+/** A class on which a run teaches what is worth more than it costs now. */
+export function exploredInstead(
+  known: Estimate,
+  waiting: number,
+  prospects: readonly Prospect[],
+  cheapest: number,
+): Explored | undefined {
+  const toCome = Math.min(mostToCome, known.own?.runs ?? 0);
+  const least = prospects[cheapest];
+  if (toCome === 0 || least === undefined) return undefined;
+  const worths = worthOfSeeing(known, waiting);
+  const workMs = least.estimate.expectedMs / least.estimate.slowness;
+  const worthAt = (place: number) => (worths[place] ?? 0) * workMs * toCome;
+  let best: Explored | undefined;
+  for (let place = 0; place < prospects.length; place++) {
+    const prospect = prospects[place];
+    if (prospect === undefined || place === cheapest) continue;
+    const extra = prospect.total - least.total;
+    // What the cheapest would show as well is not to be paid for.
+    const worth = worthAt(place) - worthAt(cheapest);
+    if (worth - extra > (best ? best.worth - best.extra : 0))
+      best = { place, extra, worth, toCome };
+  }
+  return best;
+}

@@ -1,0 +1,151 @@
+import { expect, test } from "vitest";
+import {
+  ended,
+  GiB,
+  history,
+  ran,
+  seedClasses,
+  situation,
+  times,
+  type Work,
+} from "../estimate/runs.fixture.ts";
+import { SizeClassSettings, usualSettings } from "../settings.ts";
+import { grangeStrategy } from "./grange.ts";
+
+const grange = grangeStrategy(usualSettings);
+const hour = 3_600_000;
+const serial: Work = { serialMs: 20_000 };
+const parallel: Work = { serialMs: 400, parallelMs: 39_600, width: 32 };
+
+/** Waits by class; none where nothing is said. */
+function waiting(waits: Readonly<Record<number, number>>) {
+  return seedClasses.map((each) => ({ ...each, waitMs: waits[each.sizeClass] ?? 0 }));
+}
+
+test("with nothing known, it begins on the least class", () => {
+  const choice = grange.choose(situation());
+
+  expect(choice.sizeClass).toBe(1);
+  expect(choice.reason.text).toMatch(/^Class 1: .* with nothing known of it; class 2 would /);
+});
+
+test("the only class is chosen, and gets all the time", () => {
+  const choice = grange.choose(situation([], { classes: seedClasses.slice(2, 3) }));
+
+  expect(choice).toMatchObject({ sizeClass: 4, timeoutMs: hour, reason: { kind: "only-class" } });
+});
+
+test.each([
+  { name: "serial", work: serial, on: 8, expected: 1 },
+  { name: "parallel", work: parallel, on: 8, expected: 8 },
+  {
+    name: "parallel up to two CPUs",
+    work: { serialMs: 0, parallelMs: 30_000, width: 2 },
+    on: 8,
+    expected: 2,
+  },
+  { name: "hungry", work: { serialMs: 20_000, peakMemoryBytes: 10 * GiB }, on: 8, expected: 4 },
+])(
+  "after one run on class $on, what is $name runs on class $expected",
+  ({ work, on, expected }) => {
+    expect(grange.choose(situation([history("action", [ran(work, on, 1)])])).sizeClass).toBe(
+      expected,
+    );
+  },
+);
+
+test("whoever does not mind waiting gets the cheapest class, even for parallel work", () => {
+  const patient = grangeStrategy(SizeClassSettings.parse({ priceOfDelay: 0 }));
+  const some: Work = { serialMs: 10_000, parallelMs: 30_000, width: 8 };
+
+  expect(patient.choose(situation([history("action", [ran(some, 8, 1)])])).sizeClass).toBe(1);
+});
+
+test("a long queue sends a short action elsewhere", () => {
+  const known = [history("action", times(5, { serialMs: 2_000 }, 2))];
+
+  expect(grange.choose(situation(known)).sizeClass).toBe(1);
+  expect(grange.choose(situation(known, { classes: waiting({ 1: 60_000 }) })).sizeClass).toBe(2);
+});
+
+test("what came often on one CPU is tried on more, and says what that costs and may save", () => {
+  const seldom = grange.choose(situation([history("action", times(1, serial, 1))]));
+  const often = grange.choose(situation([history("action", times(30, serial, 1))]));
+
+  expect(seldom.sizeClass).toBe(1);
+  expect(often.sizeClass).toBeGreaterThan(1);
+  expect(often.reason.kind).toBe("exploring");
+  expect(often.reason.text).toMatch(
+    /^To see how it runs on class \d costs .* more than class 1, and may save .* in the 30 executions to be expected, from 30 runs of it\.$/,
+  );
+});
+
+test("what was tried on more CPUs in vain is not tried again", () => {
+  const known = history("action", [...times(28, serial, 1), ran(serial, 2, 40)]);
+
+  expect(grange.choose(situation([known]))).toMatchObject({
+    sizeClass: 1,
+    reason: { kind: "cheapest" },
+  });
+});
+
+test("out of memory moves the next execution to a sufficient class", () => {
+  const known = history("action", [
+    ...times(5, { serialMs: 20_000, peakMemoryBytes: GiB }, 1),
+    ended("out_of_memory", 1, 10, { peakMemoryBytes: 4 * GiB }),
+  ]);
+
+  const choice = grange.choose(situation([known]));
+
+  expect(choice.sizeClass).toBeGreaterThan(1);
+  expect(choice.alternatives[0]).toMatchObject({
+    sizeClass: 1,
+    risk: 1,
+    remark: "ran out of memory on class 1 1 time",
+  });
+});
+
+test("alternatives carry time, band, cost and risk of each class", () => {
+  const { alternatives } = grange.choose(situation([history("action", times(5, serial, 8))]));
+
+  expect(alternatives.map(({ sizeClass }) => sizeClass)).toEqual([1, 2, 4, 8]);
+  for (const { expectedMs, bandMs, cost, risk } of alternatives) {
+    expect(bandMs?.[0]).toBeLessThan(expectedMs ?? 0);
+    expect(bandMs?.[1]).toBeGreaterThan(expectedMs ?? 0);
+    expect(risk).toBeLessThan(0.01);
+    expect(cost).toBeGreaterThan(0);
+  }
+  // 20 s at price 1, and 20 s of waiting at 3; the estimate is a little above.
+  expect(alternatives[0]?.cost).toBeGreaterThan(80);
+  expect(alternatives[0]?.cost).toBeLessThan(90);
+});
+
+test("a lesser class is given several times what is expected, the last all that was asked for", () => {
+  const parallelSome: Work = { serialMs: 30_000, parallelMs: 20_000, width: 4 };
+  const known = [history("action", times(8, parallelSome, 2))];
+
+  const lesser = grange.choose(situation(known));
+  const last = grange.choose(situation(known, { classes: seedClasses.slice(0, 1) }));
+
+  expect(lesser.timeoutMs).toBeGreaterThanOrEqual(4 * lesser.expectedMs);
+  expect(last.timeoutMs).toBe(hour);
+});
+
+test("what more CPUs do not help is never ended early", () => {
+  expect(grange.choose(situation([history("action", times(5, serial, 8))])).timeoutMs).toBe(hour);
+});
+
+test("a serial action that is later than all but one in a thousand is begun anew beside it", () => {
+  const quick = grange.choose(situation([history("action", times(10, serial, 2))]));
+
+  expect(quick.hedge?.sizeClass).toBe(2);
+  expect(quick.hedge?.afterMs).toBeGreaterThan(1.5 * quick.expectedMs);
+});
+
+test("nothing is begun beside it where a second run costs more than it may save", () => {
+  const patient = grangeStrategy(SizeClassSettings.parse({ priceOfDelay: 0.1 }));
+
+  expect(
+    patient.choose(situation([history("action", times(10, serial, 2))])).hedge,
+  ).toBeUndefined();
+});
