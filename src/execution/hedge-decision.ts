@@ -43,7 +43,7 @@ export async function hedgeDecisionOf(
         pageRank: undefined,
         reason: {
           kind: "hedge",
-          text: `it has run for ${seconds} s on size class ${latest.sizeClass}, longer than expected: a second run begins on size class ${sizeClass}, and the first to end counts`,
+          text: `the other had run for ${seconds} s on size class ${latest.sizeClass}, longer than expected; whichever ends first counts`,
         },
         alternatives,
       },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { executionId } from "./execution.fixture.ts";
-import { topLane } from "./fair-lane.ts";
+import { lastLane, topLane } from "./fair-lane.ts";
 import { type Candidate, orderClaims } from "./order-claims.ts";
 
 const now = new Date(Date.UTC(2030, 0, 1));
@@ -126,4 +126,11 @@ test.each([
 
   expect(first(afterMs)).toBe(1);
   expect(first(afterMs + 1)).toBe(2);
+});
+
+test("what nobody waits for comes last, on its own class and however old", () => {
+  const last = queued(lastLane, 1, { sizeClass: 4, queuedAt: ago(1_000 * 24 * 60 * minute) });
+  const usual = queued(1, 9, { sizeClass: 1, priority: 10_000 });
+
+  expect(ordered([last, usual])).toEqual([usual, last]);
 });

@@ -6,7 +6,7 @@ import { leasedByLane } from "./claim-executions.store.ts";
 import { type Ahead, countAhead } from "./count-ahead.ts";
 import type { Head } from "./count-in-lanes.store.ts";
 import type { ExecutionId } from "./execution.ts";
-import { topLane } from "./fair-lane.ts";
+import { lastLane, topLane } from "./fair-lane.ts";
 import { isOverdue } from "./is-overdue.ts";
 import { isServedBy } from "./is-served-by.ts";
 import { openLanes } from "./open-lanes.store.ts";
@@ -103,7 +103,10 @@ export async function queuePosition(
     const ahead = { top: 0, sameInvocation: 0, others: 0, isMore: false };
     return { ...about, freeAt: undefined, ahead, share: 1, laneRunning: 0 };
   }
-  const heads = await lanesOf(tx, suitable);
+  // What nobody waits for is ahead of nobody else.
+  const heads = (await lanesOf(tx, suitable)).filter(
+    ({ lane }) => lane !== lastLane || asked.lane === lastLane,
+  );
   const leased = await leasedByLane(tx);
   const open = laneStates(heads, leased.lanes);
   return {

@@ -2,9 +2,9 @@ import type { Digest } from "#core/digest.ts";
 import { keepableText } from "#core/keepable-text.ts";
 import type { Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
+import { withCommit } from "#db/with-commit.ts";
 import { afterAttempt } from "./after-attempt.ts";
 import { submitBackgroundRuns, type WantedBackgroundRun } from "./background-runs.store.ts";
-import { withCommit } from "#db/with-commit.ts";
 import { decideAfterReport, type LeaseEnd } from "./decide-after-report.ts";
 import {
   type EndedAttempt,
@@ -23,10 +23,10 @@ import { notifyExecutions, notifyQueue } from "./notify.store.ts";
 import { preferKnownPlans } from "./prefer-indexes.store.ts";
 import { publishFinished } from "./publish-finished.ts";
 import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
+import type { ExecutionView } from "./read-executions.store.ts";
 import { type Resized, resizeHeld } from "./resize-held.store.ts";
 import type { Learner } from "./size-class-roles.ts";
 import { recordDecisions } from "./size-decision.store.ts";
-import type { ExecutionView } from "./read-executions.store.ts";
 import { countFinished } from "./worker.store.ts";
 
 /** A lease that ends, and what its worker brought. */

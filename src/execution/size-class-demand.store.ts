@@ -3,7 +3,7 @@ import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { takesNothingNew } from "./drain.store.ts";
-import { topLane } from "./fair-lane.ts";
+import { lastLane, topLane } from "./fair-lane.ts";
 import { delayOfPriorityMs, strongestPriority } from "./queue-place.ts";
 import { lookedAt } from "./size-class-offers.store.ts";
 
@@ -59,7 +59,7 @@ export function queuedDemand(tx: Tx, now: Date): Promise<QueuedDemand[]> {
           case when sum(executions) < (select most from each) then sum(executions) else (
             select count(*) from execution
             where state = 'queued' and execution.requirements = alike.requirements
-              and execution.size_class = alike.size_class
+              and execution.size_class = alike.size_class and lane < ${lastLane}::smallint
           ) end as executions
         from alike group by requirements, size_class
       )

@@ -3,6 +3,7 @@ import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { takesNothingNew } from "./drain.store.ts";
+import { lastLane } from "./fair-lane.ts";
 
 const WorkersUp = z.object({
   platform: Platform,
@@ -65,6 +66,7 @@ const fewest = 20;
  *
  * Common table expressions for a `with recursive`: `each (most)`, how many of a kind are looked at, and
  * `looked_at (requirements, size_class, …)`. The kinds are found by skipping along `execution_claimable`.
+ * What nobody waits for is left out: it is in nobody's way, and no machine is started for it.
  */
 export const lookedAt: Sql = sql`
   kind as (
@@ -87,7 +89,7 @@ export const lookedAt: Sql = sql`
     select first.* from kind cross join lateral (
       select requirements, size_class, lane, priority, queued_at, expected_duration_ms from execution
       where state = 'queued' and execution.requirements = kind.requirements
-        and execution.size_class = kind.size_class
+        and execution.size_class = kind.size_class and lane < ${lastLane}::smallint
       order by requirements, size_class, lane, place
       limit (select most from each)
     ) as first

@@ -120,9 +120,10 @@ export type SavedOn = z.infer<typeof Saved>;
 /**
  * What choosing saved against always taking the greatest class that could be chosen.
  *
- * Of each execution: what it would have cost there, by the time that it took there if it ran there, else by the
- * estimate at its first choice; less what it cost with all retries and second runs. Where there is neither, it
- * counts as unknown. Runs in the background cost, and would not have been.
+ * Of each execution: what it would have cost there, by the time that it took there if it ended there, else by what it
+ * took where it ended and how the two classes compare at its first choice; less what it cost with all retries and
+ * second runs. Not by the estimate alone: of an action that hung once it is far off, and it would count as saved.
+ * Where nothing is known, it counts as unknown. Runs in the background cost, and would not have been.
  */
 export function savedOn(tx: Tx, lately: Lately, prices: readonly Price[]): Promise<SavedOn[]> {
   return tx.many(
@@ -139,9 +140,12 @@ export function savedOn(tx: Tx, lately: Lately, prices: readonly Price[]): Promi
         group by asked_id
       ),
       chosen as (
-        select spent.*, decision.size_class, purpose, option.expected_ms,
+        select spent.*, decision.size_class, purpose,
           greatest(option.size_class, ended_on) as most,
-          case when ended_on >= option.size_class then ended_ms end as measured_ms
+          case when ended_on >= option.size_class then ended_ms
+            else coalesce(
+              ended_ms * option.expected_ms / nullif(here.expected_ms, 0), option.expected_ms)
+          end as ms_there
         from spent
         join size_class_decision as decision on decision.execution_id = asked_id and number = 1
         cross join lateral (
@@ -151,11 +155,16 @@ export function savedOn(tx: Tx, lately: Lately, prices: readonly Price[]): Promi
           where jsonb_typeof(each -> 'sizeClass') = 'number'
           order by 1 desc limit 1
         ) as option
+        left join lateral (
+          select (each ->> 'expectedMs')::double precision as expected_ms
+          from jsonb_array_elements(alternatives) as each
+          where each ->> 'sizeClass' = ended_on::text limit 1
+        ) as here on true
       ),
       compared as (
         select chosen.requirements, chosen.worker_platform, chosen.size_class,
           case when purpose = 'background' then -cost
-            else coalesce(measured_ms, expected_ms) * coalesce(price.price, most) - cost end as saved
+            else ms_there * coalesce(price.price, most) - cost end as saved
         from chosen left join price
           on price.requirements = chosen.requirements
             and price.worker_platform = chosen.worker_platform and price.size_class = chosen.most

@@ -3,7 +3,7 @@ import { Platform } from "#core/platform.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { ExecutionId, Outcome } from "./execution.ts";
+import { type ExecutionId, Outcome } from "./execution.ts";
 import { greatestSizeClass } from "./is-served-by.ts";
 import type { ChosenSize, EndedRun, SizedExecution } from "./size-class-roles.ts";
 

@@ -58,9 +58,9 @@ describe("a chosen class", () => {
 
   test("may go to a greater one with nothing of its own, unless it is exact", async () => {
     const queue = await open({ analyzer: analyzer(chosen(1, { isExact: false })) });
-    await queue.submit(aRequest());
+    const { executionId } = await queue.submit(aRequest());
 
-    await only(queue, large);
+    expect((await only(queue, large)).lease).toMatchObject({ executionId });
   });
 
   test("stays within the greatest that was asked for", async () => {

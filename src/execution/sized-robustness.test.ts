@@ -8,8 +8,12 @@ import { openTestQueues } from "./execution-queue.fixture.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
 import { countDurations } from "./expected-duration.store.ts";
 import type { LeasedExecution } from "./lease.ts";
+import { queuePosition } from "./queue-position.store.ts";
+import { usualTimes } from "./queue-times.ts";
 import { readAttempts } from "./read-executions.store.ts";
 import { relaxSizes, staleBackgroundRuns } from "./relax-sizes.store.ts";
+import { queuedDemand } from "./size-class-demand.store.ts";
+import { queuedWork } from "./size-class-offers.store.ts";
 import type { Analyzer } from "./size-class-roles.ts";
 import { decisionsOf } from "./size-decision.store.ts";
 import { analyzer, chosen, final } from "./sized.fixture.ts";
@@ -120,7 +124,8 @@ describe("an analyzer that does wrong", () => {
 test("a title longer than may be kept is cut, and refuses nothing", async () => {
   const queue = await open();
   await queue.submit(aRequest({ title: `${"CppCompile".repeat(20)} //${"x".repeat(1_024)}\0` }));
-  await only(queue, small);
+
+  expect(await queue.claim(small, 1, 0, never)).toHaveLength(1);
 });
 
 test("a greatest class that is none is refused, and breaks nobody's claims", async () => {
@@ -219,6 +224,24 @@ describe("runs in the background", () => {
 
     expect(finished).toMatchObject([{ outcome: "succeeded" }]);
     await only(queue, big);
+  });
+
+  test("are in nobody's way: no wait is expected for them, and no machine is started", async () => {
+    const clock = movableClock();
+    const queue = await open({ analyzer: teaching(), clock });
+    await queue.submit(aRequest());
+    await queue.finish({ lease: (await only(queue, large)).lease, ...done });
+    clock.pass(24 * 3_600_000);
+
+    const usual = aRequest();
+    await (await open({ clock })).submit(usual);
+    const position = await db.transaction((tx) =>
+      queuePosition(tx, usual.id, clock.now(), usualTimes),
+    );
+    expect(position).toMatchObject({ kind: "queued", ahead: { others: 0, sameInvocation: 0 } });
+    await only(queue, small);
+    expect(await queuedWork(db)).toEqual([]);
+    expect(await queuedDemand(db, clock.now())).toEqual([]);
   });
 
   test("that nobody had time for are found, and are ended like what nobody wants", async () => {
@@ -407,7 +430,7 @@ describe("second runs", () => {
     clock.pass(3_000);
     await queue.lookAfterHedges();
 
-    await only(queue, large);
+    expect(await queue.claim(large, 1, 0, never)).toHaveLength(1);
   });
 });
 

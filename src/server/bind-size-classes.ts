@@ -10,6 +10,7 @@ import { listKeys, summariesOf } from "#size-classes/pages/list-keys.ts";
 import {
   classesForPage,
   dearestOn,
+  hasOldPrices,
   readClassesNow,
   readUsage,
   tableOf,
@@ -36,9 +37,13 @@ export function bindSizeClasses({
   const classesNow = forAWhile(nowForMs, ms, () =>
     readClassesNow(db, clock.now(), queue.times.leaseMs),
   );
-  const usage = meanwhile(usageFor, ms, async () =>
+  const used = meanwhile(usageFor, ms, async () =>
     readUsage(db, clock.now(), tableOf(await classesNow())),
   );
+  const usage = async () => {
+    const table = tableOf(await classesNow());
+    return used((value) => hasOldPrices(table, value));
+  };
   const settings = async () => settingsForPage(await readSettings(db));
 
   return {
@@ -47,8 +52,8 @@ export function bindSizeClasses({
 
     async sizeClass(sizeClass, platform) {
       const now = await classesNow();
-      const used = await usage();
-      const page = classesForPage(now, used);
+      const ranLately = await usage();
+      const page = classesForPage(now, ranLately);
       const having = page.platforms.filter(
         (each) =>
           (platform === undefined || each.name === platform) &&
@@ -59,7 +64,7 @@ export function bindSizeClasses({
       const own = found?.classes.find((one) => one.sizeClass === sizeClass);
       if (found === undefined || own === undefined) return undefined;
       const table = tableOf(now);
-      const ran = used.ran.filter(
+      const ran = ranLately.ran.filter(
         (each) => each.sizeClass === sizeClass && table.groupOf(each).name === found.name,
       );
       return {
@@ -69,7 +74,7 @@ export function bindSizeClasses({
         others: found.classes.flatMap((one) => (one === own ? [] : [one.sizeClass])),
         class: own,
         hours: hoursOfClass(ran, own.price, clock.now()),
-        keys: await summariesOf(db, await dearestOn(db, table, used, found.name, sizeClass)),
+        keys: await summariesOf(db, await dearestOn(db, table, ranLately, found.name, sizeClass)),
       };
     },
 

@@ -6,6 +6,7 @@ import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import { countDurations, forgetDurations } from "#execution/expected-duration.store.ts";
+import { relaxSizes, staleBackgroundRuns } from "#execution/relax-sizes.store.ts";
 import { deleteOldExecutions } from "#execution/retention.store.ts";
 import { forgetWorkers } from "#execution/worker.store.ts";
 import { passCancellationsOn } from "#graphs/cancel-graph.ts";
@@ -28,6 +29,9 @@ const keepDurationsMs = 90 * dayMs;
 /** What was built lately, and what became of it. */
 const keepInvocationsMs = 30 * dayMs;
 const keepSilentWorkersMs = dayMs;
+/** A worker that is started anew is back by then; far less than what nobody can serve is kept waiting. */
+const chosenClassAwayMs = 2 * 60_000;
+const keepBackgroundRunsMs = dayMs;
 /** A branch that nobody has built for a month is built anew. */
 const keepCacheEntriesMs = 30 * dayMs;
 
@@ -72,6 +76,25 @@ export function startHousekeeping(rooms: {
           openSince,
           declared: await declaredOffers(db),
         }),
+    },
+    {
+      name: "free what waits for a size class that went away",
+      everyMs: 10_000,
+      async run() {
+        // After a time without servers, workers have the whole time to come back.
+        const seenSince = ago(chosenClassAwayMs);
+        if (openSince > seenSince) return;
+        const declared = await declaredOffers(db);
+        while ((await queue.transaction((tx) => relaxSizes(tx, seenSince, declared))) > 0);
+      },
+    },
+    {
+      name: "end runs that were only to teach, and that nobody had time for",
+      everyMs: 10 * 60_000,
+      run: () =>
+        queue.transaction(async (tx) =>
+          queue.cancel(tx, await staleBackgroundRuns(tx, ago(keepBackgroundRunsMs))),
+        ),
     },
     {
       name: "end the waiting of jobs that waited too long",

@@ -55,3 +55,16 @@ test("what is far too old is waited for, and a failure is not kept", async () =>
 
   expect(await late).toBe(3);
 });
+
+test("what whoever asks finds wrong is made anew before the answer", async () => {
+  const { waiting, ask } = counting();
+  const first = ask();
+  waiting[0]?.resolve(1);
+  await first;
+
+  const anew = ask((value) => value === 1);
+  waiting[1]?.resolve(2);
+
+  expect(await anew).toBe(2);
+  expect(await ask((value) => value === 1)).toBe(2);
+});

@@ -40,7 +40,7 @@ async function aFarm(parts: {
   offered?: readonly OfferedClass[];
 }) {
   const clock = movableClock();
-  const offers = { for: () => parts.offered ?? classes, freshen: async () => {} };
+  const offers = { for: () => parts.offered ?? classes, freshen: async () => {}, ageMs: () => 0 };
   const settings = SizeClassSettings.parse({ strategy: parts.strategy });
   const lessons = learning({ db, logger: silent, offers });
   open.push(lessons);

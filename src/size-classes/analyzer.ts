@@ -26,7 +26,7 @@ export function sizeClassAnalyzer(parts: {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly offers: Pick<OfferedClasses, "for" | "freshen">;
+  readonly offers: Pick<OfferedClasses, "for" | "freshen" | "ageMs">;
   readonly settings: () => SizeClassSettings;
 }): Analyzer {
   const { db, clock, logger, offers, settings } = parts;
@@ -44,7 +44,12 @@ export function sizeClassAnalyzer(parts: {
   const offered = async (requests: readonly ExecutionRequest[]) => {
     const look = () =>
       requests.map((request) =>
-        openClasses(offers.for(request.platform), askedOf(request), request.platform),
+        openClasses(
+          offers.for(request.platform),
+          askedOf(request),
+          request.platform,
+          offers.ageMs(),
+        ),
       );
     const seen = look();
     if (seen.every(({ classes }) => classes.length === 1)) return seen;
@@ -106,6 +111,7 @@ export function sizeClassAnalyzer(parts: {
           offers.for(execution.requirements),
           execution.asked,
           {},
+          offers.ageMs(),
         ).classes;
         const names = execution.kin.map((key) => ({ ...execution, key }));
         const known = await histories(names);

@@ -118,7 +118,7 @@ describe("the reason", () => {
     },
     {
       given: { arrivals: { perSecond: 2, eachMs: 4_000 }, slotsPerWorker: 4 },
-      says: "nothing runs and nothing waits; 2.0 per second arrive, and a worker takes 60 s to start, 8 slots at 4 per worker",
+      says: "nothing runs and nothing waits; 2.0 per second of about 4 s arrive, and a worker takes 60 s to start, 8 slots at 4 per worker",
     },
     {
       given: { up: 3, wantedLately: 3 },
@@ -127,6 +127,10 @@ describe("the reason", () => {
     {
       given: { up: 3, isWatched: false },
       says: "nothing runs and nothing waits; the 3 that are there are kept until this server has looked for 5 min",
+    },
+    {
+      given: { up: 1, isWatched: false },
+      says: "nothing runs and nothing waits; the one that is there is kept until this server has looked for 5 min",
     },
   ])("$says", ({ given, says }) => {
     expect(desiredWorkers(situation(given), settings).reason).toBe(says);

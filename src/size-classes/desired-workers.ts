@@ -153,7 +153,7 @@ function reasonFor(
     nothing: `${runs} and ${waits}`,
     running: `${runs} and ${waits}${takes}`,
     waiting: `${runs} and ${waits}, to begin within ${asSpan(targetWaitMs)} of their time${takes}`,
-    arriving: `${runs} and ${waits}; ${rate(arrivals.perSecond)} arrive, and a worker takes ${asSpan(startDelayMs)} to start${takes}`,
+    arriving: `${runs} and ${waits}; ${rate(arrivals.perSecond)} of about ${asSpan(arrivals.eachMs)} arrive, and a worker takes ${asSpan(startDelayMs)} to start${takes}`,
   };
   const limit =
     most !== undefined && desired === Math.max(most, least) && wanted > desired
@@ -162,8 +162,8 @@ function reasonFor(
         ? `; ${least} is the least that is declared`
         : desired > wanted
           ? desired > wantedLately
-            ? `; the ${up} that are there are kept until this server has looked for ${asSpan(scaleDownMs)}`
-            : `; ${desired} were wanted within the last ${asSpan(scaleDownMs)}`
+            ? `; ${up === 1 ? "the one that is there is" : `the ${up} that are there are`} kept until this server has looked for ${asSpan(scaleDownMs)}`
+            : `; ${desired} ${desired === 1 ? "was" : "were"} wanted within the last ${asSpan(scaleDownMs)}`
           : "";
   return `${why[need.cause]}${limit}`;
 }

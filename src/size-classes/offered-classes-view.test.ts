@@ -60,6 +60,13 @@ test("a class gives what the least of its workers gives, and what was declared w
   expect(offered({ declared, up })[0]).toMatchObject({ cpus: 2.5, memoryBytes: 4e9, price: 5 });
 });
 
+test("a class declared as free makes no other free", () => {
+  const declared = [aDeclaredClass({ sizeClass: 4, price: 0 })];
+  const up = [areUp({ sizeClass: 1 }), areUp({ sizeClass: 2 })];
+
+  expect(offered({ declared, up }).map(({ price }) => price)).toEqual([1, 2, 0]);
+});
+
 test("the price of a class that nobody declared is that of its CPUs in the nearest that somebody did", () => {
   const declared = [
     aDeclaredClass({ sizeClass: 2, cpus: 2, price: 1 }),

@@ -62,7 +62,8 @@ export function offeredClassesView(
       .flatMap(({ declaration }) => declaration ?? [])
       .concat(toStart)
       .flatMap(({ sizeClass, cpus, price }) =>
-        price === null ? [] : [{ sizeClass, perCpu: price / (cpus ?? sizeClass) }],
+        // What is free says nothing of others.
+        price === null || price === 0 ? [] : [{ sizeClass, perCpu: price / (cpus ?? sizeClass) }],
       );
     const sizeClasses = new Set([...up, ...toStart].map(({ sizeClass }) => sizeClass));
 

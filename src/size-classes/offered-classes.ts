@@ -15,6 +15,8 @@ import type { OfferedClass } from "./strategy.ts";
 export interface OfferedClasses extends Service {
   /** The least class first; nothing when nothing is known. From memory, a moment old. */
   for(requirements: Platform): readonly OfferedClass[];
+  /** How long ago was looked at what `for` answers. */
+  ageMs(): number;
   /** Looks now. Never throws; when it cannot, what was known goes on to hold. */
   refresh(): Promise<void>;
   /** Looks if what is known is older than `freshMs`, or nothing is. For those who may wait, after a quiet time. */
@@ -108,6 +110,7 @@ export function offeredClasses(parts: {
       if (timer === undefined && looking === undefined) void begin();
       return view(requirements);
     },
+    ageMs: () => Math.max(0, performance.now() - lookedAt),
     refresh,
     freshen: () =>
       performance.now() - lookedAt > 2 * everyMs && !isFailing ? begin() : Promise.resolve(),

@@ -19,10 +19,15 @@ export function openClasses(
   classes: readonly OfferedClass[],
   { least, most = Infinity }: AskedSizeClasses,
   platform: Platform,
+  /** How long ago the waits were reckoned: what has passed of them is over. */
+  ageMs: number,
 ): OpenClasses {
   const allowed = classes.filter(({ sizeClass }) => sizeClass >= least && sizeClass <= most);
   const cpus = Number(platform["cpus"] ?? 0) || 0;
   const memoryBytes = parseMemorySize(platform["memory"] ?? "") ?? 0;
   const enough = allowed.filter((each) => each.cpus >= cpus && each.memoryBytes >= memoryBytes);
-  return { isOpen: allowed.length > 1, classes: enough.length > 0 ? enough : allowed };
+  const classesNow = (enough.length > 0 ? enough : allowed).map((each) =>
+    each.waitMs > 0 ? { ...each, waitMs: Math.max(0, each.waitMs - ageMs) } : each,
+  );
+  return { isOpen: allowed.length > 1, classes: classesNow };
 }

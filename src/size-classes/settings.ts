@@ -19,7 +19,7 @@ export const SizeClassSettings = z.object({
   timeoutMultiplier: z.number().min(1).default(1.5),
   /** The seed's minimum acceptable time (`adr`), Buildbarn's minimum timeout (`pagerank`). */
   minimumAcceptableMs: z.number().positive().default(10_000),
-  /** How long a key that failed on the greatest class runs there only. */
+  /** How long a key that failed on the greatest class runs there only; with `grange`, how long such failures count. */
   failureBoostMs: z
     .number()
     .nonnegative()

@@ -28,9 +28,12 @@ export function judgeOutcome(
   missing: readonly string[],
 ): Verdict {
   if (stopped === "cancelled") return { outcome: Outcome.CANCELLED, message: "it was cancelled" };
-  // Also when it hung on after the loss of a process, until its time was up.
-  if ((lack === "limit" || lack === "machine") && (exitCode !== 0 || stopped === "timed_out")) {
-    return outOfMemory(lack, usage.peakMemoryBytes, allowed);
+  // Also when it hung on after the loss of a process until its time was up, or got over it with exit code 0:
+  // what it made then depends on how much memory there was, and a cache would keep it for others.
+  if (lack === "limit" || lack === "machine") {
+    const verdict = outOfMemory(lack, usage.peakMemoryBytes, allowed);
+    const gotOver = "; it ended with exit code 0, without the process that was ended";
+    return exitCode === 0 ? { ...verdict, message: verdict.message + gotOver } : verdict;
   }
   if (stopped === "timed_out") {
     return {

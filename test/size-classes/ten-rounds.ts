@@ -12,8 +12,8 @@ export interface Round {
   readonly executionId: string;
 }
 
-/** Processor time of one thread; a second or two on any machine of today. */
-const burn = "awk 'BEGIN { for (i = 0; i < 12000000; i++) x += i }'";
+/** Processor time of one thread; about a second on any machine of today. */
+const burn = "awk 'BEGIN { for (i = 0; i < 60000000; i++) x += i }'";
 
 /** Each reads the number of the round, so that no result is known; their commands stay the same. */
 const jobs = {
@@ -26,13 +26,20 @@ const jobs = {
 export type JobName = keyof typeof jobs;
 export const jobNames = Object.keys(jobs) as JobName[];
 
+/** One after the other, so that no queue is weighed against a class: the choice is the action's own. */
 const definitions = [
   "version: 1",
   "jobs:",
-  ...Object.entries(jobs).map(
-    ([name, command]) =>
-      `  ${name}:\n    inputs: [round.txt]\n    retries: 0\n    commands: ${JSON.stringify(command)}`,
-  ),
+  ...Object.entries(jobs).flatMap(([name, command], i, all) => {
+    const before = all[i - 1]?.[0];
+    return [
+      `  ${name}:`,
+      ...(before === undefined ? [] : [`    needs: [${before}]`]),
+      "    inputs: [round.txt]",
+      "    retries: 0",
+      `    commands: ${JSON.stringify(command)}`,
+    ];
+  }),
   "",
 ].join("\n");
 

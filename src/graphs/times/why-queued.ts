@@ -1,9 +1,9 @@
 import type { WaitingReason } from "#api/waiting.ts";
 import { serves } from "#core/platform.ts";
 import { firstMissing } from "#execution/first-missing.ts";
+import { greatestSizeClass, isServedBy } from "#execution/is-served-by.ts";
 import type { QueuePosition } from "#execution/queue-position.store.ts";
 import type { SeenOffer } from "#execution/queued-kinds.store.ts";
-import { isServedBy } from "#execution/is-served-by.ts";
 import type { WorkerOffer } from "#execution/worker-offers.store.ts";
 import { counted, inWhile, spanText } from "./waiting-words.ts";
 
@@ -40,7 +40,7 @@ export function whyQueued(
     if (startable.length > 0) return whyToBeStarted(startable);
   }
   if (able.length === 0) return whyNobody(position, alive, now, names);
-  const suitable = able.filter(({ sizeClass }) => sizeClass >= position.sizeClass);
+  const suitable = able.filter((offer) => isServedBy(position, offer));
   if (suitable.length === 0) return whyTooSmall(position, able);
   const workers = numberOf(suitable);
   if (aheadOf(position) > 0) return whyOthersFirst(position, workers, names);
@@ -91,22 +91,19 @@ function numberOf(offers: readonly WorkerOffer[]): number {
 }
 
 function whyNobody(
-  { offers, requirements, sizeClass }: Queued,
+  position: Queued,
   alive: readonly WorkerOffer[],
   now: Date,
   { one }: WaitingNames,
 ): WaitingReason {
-  const away = offers.filter(
-    (offer) =>
-      offer.condition !== "alive" &&
-      offer.sizeClass >= sizeClass &&
-      serves(offer.platform, requirements),
+  const away = position.offers.filter(
+    (offer) => offer.condition !== "alive" && isServedBy(position, offer),
   );
   const silent = away.filter(({ condition }) => condition === "silent");
   const draining = away.filter(({ condition }) => condition === "draining");
   const lastSeen = away.map(({ lastSeenAt }) => lastSeenAt.getTime()).toSorted((a, b) => b - a)[0];
   const missing = firstMissing(
-    requirements,
+    position.requirements,
     alive.map(({ platform }) => platform),
   );
   const facts = {
@@ -152,9 +149,25 @@ function whyNobody(
   };
 }
 
-function whyTooSmall({ sizeClass }: Queued, able: readonly WorkerOffer[]): WaitingReason {
+function whyTooSmall(
+  { sizeClass, requirements }: Queued,
+  able: readonly WorkerOffer[],
+): WaitingReason {
   const greatest = Math.max(...able.map((offer) => offer.sizeClass));
   const workers = numberOf(able);
+  const most = requirements[greatestSizeClass];
+  if (most !== undefined) {
+    const asked = most === String(sizeClass) ? most : `${sizeClass} to ${most}`;
+    const offered = [...new Set(able.map((offer) => String(offer.sizeClass)))].join(", ");
+    return {
+      kind: "capacity-size",
+      asked: sizeClass,
+      greatest,
+      workers,
+      sentence: `waits for a worker of size class ${asked}: ${counted(workers, "worker")} could run it but for the size (${offered})`,
+      advice: `start a worker of size class ${most}, or ask for another`,
+    };
+  }
   return {
     kind: "capacity-size",
     asked: sizeClass,

@@ -250,6 +250,21 @@ test("a worker too small or silent is not blamed while another that fits is busy
   });
 });
 
+test("a class beyond the greatest that was asked for does not fit, and no property is named for it", () => {
+  const bounded = { requirements: { OSFamily: "linux", "max-size-class": "2" }, sizeClass: 2 };
+  const offers = [offer({ busy: 0 }), offer({ sizeClass: 4, busy: 0 })];
+
+  const reason = why(queued({ ...bounded, offers }));
+
+  expect(reason.sentence).toBe(
+    "waits for a worker of size class 2: 4 workers could run it but for the size (1, 4)",
+  );
+  expect(reason.advice).not.toContain("max-size-class");
+  expect(why(queued({ ...bounded, offers: [offer({ sizeClass: 2, busy: 0 })] })).kind).toBe(
+    "starting",
+  );
+});
+
 test("what instructs the farm is not asked of workers", () => {
   const requirements = { OSFamily: "linux", network: "off", cpus: "64" };
 

@@ -28,6 +28,10 @@ function chosenWords({ purpose, reason, sizeClass }: Told): string {
 
 function expectedWords({ alternatives, expectedMs, sizeClass, timeoutMs }: Told): string {
   const own = alternatives.find((each) => each.sizeClass === sizeClass);
+  // Without knowledge the strategies put down the time allowed.
+  if (own?.expectedMs === null) {
+    return `Nobody knew how long it would run there; it was allowed ${spanWords(timeoutMs)}.`;
+  }
   const band = own?.band
     ? `, between ${spanWords(own.band.fastMs)} and ${spanWords(own.band.slowMs)} eight times in ten`
     : "";
@@ -89,8 +93,9 @@ export function standingWords(
     if (first.purpose === "background") {
       return `It is a run in the background on size class ${sizeClass}, to learn how such actions do there.`;
     }
-    return last === first
-      ? `Size class ${first.sizeClass} was chosen${hedged}.`
+    if (last === first) return `Size class ${first.sizeClass} was chosen${hedged}.`;
+    return last.sizeClass === first.sizeClass
+      ? `Size class ${first.sizeClass} was chosen, and again for another try${hedged}.`
       : `Size class ${first.sizeClass} was chosen first, and size class ${last.sizeClass} in the end${hedged}.`;
   }
   if (least === most) return `It asks for size class ${least} and no other: nothing was chosen.`;

@@ -25,6 +25,25 @@ test("nothing is told of an execution that is not there", async () => {
   expect(await explainExecution(db, executionId())).toBeUndefined();
 });
 
+test("where nobody knew how long it takes, the time allowed is not told as expected", async () => {
+  const id = await anEndedExecution(db);
+  await aDecision(db, id, { alternatives: [{ sizeClass: 1 }, { sizeClass: 2 }] });
+
+  const { decisions } = await explain(id);
+
+  expect(decisions[0]?.sentences[1]).toMatch(
+    /^Nobody knew how long it would run there; it was allowed /,
+  );
+});
+
+test("who lost a worker and is tried again there was chosen for that class again", async () => {
+  const id = await anEndedExecution(db, { attempt: 2 });
+  await aDecision(db, id);
+  await aDecision(db, id, { number: 2, purpose: "retry", second: 6 });
+
+  expect((await explain(id)).sentence).toBe("Size class 1 was chosen, and again for another try.");
+});
+
 test("what was decided is told in order, each with what came of it", async () => {
   const id = await anEndedExecution(db, { sizeClass: 2, attempt: 3 });
   await aDecision(db, id, {

@@ -81,6 +81,11 @@ export async function readUsage(db: Db, now: Date, table: ClassTable): Promise<U
   };
 }
 
+/** Whether prices were other ones when this was summed up: costs would not add up on one page. */
+export function hasOldPrices(table: ClassTable, { prices }: Usage): boolean {
+  return prices.some((each) => table.priceOn(table.groupOf(each), each.sizeClass) !== each.price);
+}
+
 export function classesForPage(now: ClassesNow, usage: Usage): SizeClasses {
   const platforms = platformsForPage(now, tableOf(now), usage.ran, usage.saved);
   return {

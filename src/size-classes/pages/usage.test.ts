@@ -8,7 +8,14 @@ import { declareClass } from "../declared-classes.store.ts";
 import { aDeclaredClass, linux } from "../size-classes.fixture.ts";
 import { hoursOfClass } from "./hours-of-class.ts";
 import { listKeys } from "./list-keys.ts";
-import { classesForPage, dearestOn, readClassesNow, readUsage, tableOf } from "./read-classes.ts";
+import {
+  classesForPage,
+  dearestOn,
+  hasOldPrices,
+  readClassesNow,
+  readUsage,
+  tableOf,
+} from "./read-classes.ts";
 import {
   aDecision,
   aKey,
@@ -116,6 +123,34 @@ test("saved is what the greatest class would have cost, measured or estimated, l
     { sizeClass: 4, saved: { amount: -8, executions: 1, unknown: 0 } },
   ]);
   expect(page.saved).toEqual({ amount: -10, executions: 3, unknown: 1 });
+});
+
+test("sums are of old prices once others are declared", async () => {
+  await registerWorker(db, aWorker("w1", { platform: linux }), now);
+  const id = await anEndedExecution(db);
+  await anAttempt(db, id, { worker: "w1" });
+  const { table, usage } = await read();
+
+  await declareClass(db, aDeclaredClass({ sizeClass: 1, price: 5 }));
+  const { table: dearer } = await read();
+
+  expect([hasOldPrices(table, usage), hasOldPrices(dearer, usage)]).toEqual([false, true]);
+});
+
+test("what ends sooner than was thought has not saved what was thought", async () => {
+  // It hung once, so that long was expected on both. It took 2 s at 1; at 4 it would have, too.
+  const id = await anEndedExecution(db);
+  await aDecision(db, id, {
+    alternatives: [
+      { sizeClass: 1, expectedMs: 90_000 },
+      { sizeClass: 4, expectedMs: 90_000 },
+    ],
+  });
+  await anAttempt(db, id, { from: 2, to: 4 });
+
+  const { page } = await read();
+
+  expect(page.saved).toEqual({ amount: 4 * 2 - 2, executions: 1, unknown: 0 });
 });
 
 test("a second run costs as well, once, also when it wins", async () => {

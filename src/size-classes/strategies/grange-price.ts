@@ -43,8 +43,18 @@ export function priceOfWaiting(
  * Going up: what came to nothing on a class would have on lesser ones, and the chance that it does on a greater one
  * is what is left of it. So the last class is reckoned first.
  */
-export function prospectsOf(estimate: Estimate, waiting: number): Prospect[] {
+export function prospectsOf(
+  estimate: Estimate,
+  waiting: number,
+  /** That it fails wherever it runs: on a lesser class it would then be run once more on the greatest. */
+  failsAnyway = 0,
+): Prospect[] {
   const { classes } = estimate;
+  const greatest = classes.at(-1);
+  const onceMore =
+    greatest === undefined || failsAnyway === 0
+      ? nothing
+      : scaled(pathOver(greatest, 1, 0, nothing, waiting), failsAnyway);
   const risks = classes.map((each) => 1 - (1 - each.memoryRisk) * (1 - each.slowRisk));
   // That it comes to nothing on a class and on all lesser ones.
   const failing = [...risks];
@@ -67,7 +77,8 @@ export function prospectsOf(estimate: Estimate, waiting: number): Prospect[] {
     const risk = risks[i] ?? 0;
     const joint = failing[i] ?? 0;
     const after = scaled(afterwards[i] ?? nothing, joint > 0 ? risk / joint : 0);
-    return { ...pathOver(each, 1, risk, after, waiting), estimate: each, risk };
+    const path = pathOver(each, 1, risk, after, waiting);
+    return { ...(each === greatest ? path : sumOf(path, onceMore)), estimate: each, risk };
   });
 }
 
@@ -80,6 +91,14 @@ interface Path {
   readonly total: number;
 }
 const nothing: Path = { paid: 0, delayMs: 0, total: 0 };
+
+function sumOf(one: Path, other: Path): Path {
+  return {
+    paid: one.paid + other.paid,
+    delayMs: one.delayMs + other.delayMs,
+    total: one.total + other.total,
+  };
+}
 
 function scaled({ paid, delayMs, total }: Path, by: number): Path {
   return { paid: paid * by, delayMs: delayMs * by, total: total * by };

@@ -10,7 +10,7 @@ export function amount(cost: number): string {
   return `${Number(cost.toPrecision(1))}`;
 }
 
-/** "Class 1: 12 s, cost 12.4; class 2 would save 1 s for 11 more." */
+/** "It takes about 12 s there, at a cost with delay of 48; class 2 would save 1 s for 11 more." */
 export function cheapestText(
   known: Estimate,
   prospects: readonly Prospect[],
@@ -34,7 +34,7 @@ export function exploringText(
 }
 
 function inShort({ estimate: on, total }: Prospect): string {
-  return `Class ${on.offered.sizeClass}: ${seconds(on.expectedMs)}, cost ${amount(total / 1000)}`;
+  return `It takes about ${seconds(on.expectedMs)} there, at a cost with delay of ${amount(total / 1000)}`;
 }
 
 function against(chosen: Prospect, other: Prospect): string {
@@ -70,11 +70,16 @@ export function remarkOf({
   own,
 }: ClassEstimate): string | undefined {
   if (shortage !== undefined)
-    return `ran out of memory on class ${shortage.sizeClass} ${counted(shortage.times, "time")}`;
+    return `ran out of memory on class ${shortage.sizeClass} ${shortage.times === 1 ? "once" : `${shortage.times} times`}`;
   if (memoryRisk >= 0.01) return `runs out of memory with ${percent(memoryRisk)}`;
   if (slowRisk >= 0.01)
     return own !== undefined && own.refuted > 0.5
       ? "failed here of late, and not on a greater class"
       : `takes longer than allowed with ${percent(slowRisk)}`;
   return undefined;
+}
+
+export function failedLatelyText(streak: number, sizeClass: number): string {
+  const times = streak === 1 ? "once" : `${streak} times in a row`;
+  return `It failed on the greatest class ${times}, lately; a failure on a lesser one would be run again, so it runs on class ${sizeClass} at once.`;
 }

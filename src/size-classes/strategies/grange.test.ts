@@ -26,7 +26,7 @@ test("with nothing known, it begins on the least class", () => {
   const choice = grange.choose(situation());
 
   expect(choice.sizeClass).toBe(1);
-  expect(choice.reason.text).toMatch(/^Class 1: .* with nothing known of it; class 2 would /);
+  expect(choice.reason.text).toMatch(/^It takes about .* with nothing known of it; class 2 would /);
 });
 
 test("the only class is chosen, and gets all the time", () => {
@@ -101,7 +101,7 @@ test("out of memory moves the next execution to a sufficient class", () => {
   expect(choice.alternatives[0]).toMatchObject({
     sizeClass: 1,
     risk: 1,
-    remark: "ran out of memory on class 1 1 time",
+    remark: "ran out of memory on class 1 once",
   });
 });
 
@@ -148,4 +148,16 @@ test("nothing is begun beside it where a second run costs more than it may save"
   expect(
     patient.choose(situation([history("action", times(10, serial, 2))])).hedge,
   ).toBeUndefined();
+});
+
+test("what failed on the greatest class lately runs there at once, until it succeeds or a day has gone", () => {
+  const now = 1_700_000_000_000;
+  const failing = { ...history("action", []), lastFailureAt: now - 60_000, failuresInARow: 2 };
+  const at = (own: typeof failing, later = now) =>
+    grange.choose({ ...situation([own]), now: later });
+
+  expect(at(failing)).toMatchObject({ sizeClass: 8, reason: { kind: "failed-lately" } });
+  expect(at(failing).reason.text).toContain("2 times in a row");
+  expect(at({ ...failing, failuresInARow: 0 }).sizeClass).toBe(1);
+  expect(at(failing, now + 25 * hour).sizeClass).toBe(1);
 });

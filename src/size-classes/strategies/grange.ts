@@ -6,8 +6,8 @@ import { greatestOf } from "./class-at.ts";
 import { afterRun } from "./grange-afterwards.ts";
 import { choiceOf } from "./grange-choice.ts";
 import { exploredInstead } from "./grange-explore.ts";
-import { priceOfWaiting, prospectsOf } from "./grange-price.ts";
-import { cheapestText, exploringText } from "./grange-words.ts";
+import { type Prospect, priceOfWaiting, prospectsOf } from "./grange-price.ts";
+import { cheapestText, exploringText, failedLatelyText } from "./grange-words.ts";
 
 /** docs/size-classes.md, "How `grange` chooses"; why so: docs/decisions/0028-choosing-size-classes.md. */
 export function grangeStrategy(settings: SizeClassSettings): Strategy {
@@ -21,19 +21,44 @@ export function grangeStrategy(settings: SizeClassSettings): Strategy {
 function choose(situation: Situation, settings: SizeClassSettings): Choice {
   const known = estimate(situation.histories, situation.classes, situation.timeoutMs);
   const waiting = priceOfWaiting(situation.classes, settings);
-  const prospects = prospectsOf(known, waiting);
+  const streak = failingStreak(situation, settings);
+  const prospects = prospectsOf(known, waiting, streak / (streak + 1));
   if (prospects.length === 1)
     return choiceOf(situation, settings, known, prospects, 0, {
       kind: "only-class",
       text: `Class ${greatestOf(situation).sizeClass} is the only one that may be chosen.`,
     });
-  let cheapest = 0;
-  for (let i = 1; i < prospects.length; i++)
-    if ((prospects[i]?.total ?? 0) < (prospects[cheapest]?.total ?? 0)) cheapest = i;
+  const cheapest = cheapestOf(prospects);
+  if (streak > 0 && cheapest !== cheapestOf(prospectsOf(known, waiting)))
+    return choiceOf(situation, settings, known, prospects, cheapest, {
+      kind: "failed-lately",
+      text: failedLatelyText(streak, prospects[cheapest]?.estimate.offered.sizeClass ?? 0),
+    });
   const explored = exploredInstead(known, waiting, prospects, cheapest);
   const chosen = explored?.place ?? cheapest;
   const reason: Reason = explored
     ? { kind: "exploring", text: exploringText(known, prospects, explored, cheapest) }
     : { kind: "cheapest", text: cheapestText(known, prospects, cheapest) };
   return choiceOf(situation, settings, known, prospects, chosen, reason);
+}
+
+function cheapestOf(prospects: readonly Prospect[]): number {
+  let cheapest = 0;
+  for (let i = 1; i < prospects.length; i++)
+    if ((prospects[i]?.total ?? 0) < (prospects[cheapest]?.total ?? 0)) cheapest = i;
+  return cheapest;
+}
+
+/**
+ * How often in a row the action itself failed on the greatest class, of late.
+ *
+ * Who repairs a compile error runs the same command many times. After n failures without a success, the next is
+ * one with chance n / (n + 1): Laplace's rule, with one success imagined.
+ */
+function failingStreak(
+  { histories: [own], now }: Situation,
+  { failureBoostMs }: SizeClassSettings,
+): number {
+  if (own?.level !== "action" || own.lastFailureAt === undefined) return 0;
+  return now - own.lastFailureAt < failureBoostMs ? own.failuresInARow : 0;
 }
