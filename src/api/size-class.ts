@@ -12,7 +12,7 @@ export const SizeClassAlternative = z.object({
   /** One in ten is faster than the one, one in ten slower than the other. */
   band: z.object({ fastMs: z.number(), slowMs: z.number() }).nullable(),
   waitMs: z.number(),
-  /** Of its time, and of the retries it may need, in the farm's unit. */
+  /** Of its time, of the delay, and of the retries it may need, in the farm's unit: what strategies compare. */
   cost: z.number().nullable(),
   /** That it does not come to its end there. From 0 to 1. */
   risk: z.number().nullable(),

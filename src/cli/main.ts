@@ -37,7 +37,11 @@ async function run(words: readonly string[]): Promise<void> {
       .description(summary)
       .exitOverride()
       .showHelpAfterError(`Try: grange ${name} --help`);
-    if (name === called) (await load())(command, program);
+    if (name !== called) continue;
+    (await load())(command, program);
+    for (const part of command.commands) {
+      part.showHelpAfterError(`Try: grange ${name} ${part.name()} --help`);
+    }
   }
 
   try {

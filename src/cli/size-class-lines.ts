@@ -7,6 +7,7 @@ import type {
   SizeClassNow,
   SizeClassSaved,
 } from "#api/size-class.ts";
+import { memorySizeText } from "#core/memory-size.ts";
 import { durationText } from "./terminal/duration-text.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
@@ -37,7 +38,7 @@ function alternativeLines({ alternatives, sizeClass }: SizeClassDecision): strin
       "would run",
       "between",
       "would wait",
-      "cost",
+      "cost with delay",
       "risk",
       isDrawn ? "drawn with" : "",
       "",
@@ -59,7 +60,7 @@ export function classesLines({ lately, platforms, saved }: SizeClasses): string[
   if (platforms.length === 0) {
     return ["There is no size class: no worker is connected, and none is declared."];
   }
-  const of = `${lately.isCut ? "the latest " : ""}${lately.executions} executions since ${timeText(lately.since)}`;
+  const of = `${lately.isCut ? "the latest " : ""}${counted(lately.executions)} since ${timeText(lately.since)}`;
   return [
     ...platforms.flatMap(({ name, classes }) => [
       printableLine(name),
@@ -90,15 +91,15 @@ function classLine(of: SizeClassNow): string[] {
   return [
     `  ${of.sizeClass}`,
     of.cpus === null ? "-" : String(of.cpus),
-    of.memoryBytes === null ? "-" : `${(of.memoryBytes / 1e9).toFixed(1)} GB`,
+    of.memoryBytes === null ? "-" : memorySizeText(of.memoryBytes),
     costText(of.price),
     String(of.workers),
     `${of.busy} of ${of.slots}`,
     String(of.queued),
     waitText(of.expectedWaitMs),
     of.share === null ? "-" : shareText(of.share),
-    durationText(of.busySeconds * 1_000),
-    costText(of.cost),
+    of.busySeconds === 0 ? "-" : durationText(of.busySeconds * 1_000),
+    of.cost === 0 ? "-" : costText(of.cost),
     of.saved.executions === 0 ? "-" : costText(of.saved.amount),
   ];
 }
@@ -106,8 +107,14 @@ function classLine(of: SizeClassNow): string[] {
 function savedLine({ amount, executions, unknown }: SizeClassSaved): string {
   if (executions === 0) return "Nothing was chosen among several classes.";
   const left =
-    unknown === 0 ? "" : `; ${unknown} are left out: nobody knows how long they take there`;
-  return `Against always the greatest class they ${amount < 0 ? "lost" : "saved"} about ${costText(Math.abs(amount))} (estimated, ${executions} executions${left}).`;
+    unknown === 0
+      ? ""
+      : `; ${unknown} ${unknown === 1 ? "is" : "are"} left out: nobody knows how long ${unknown === 1 ? "it takes" : "they take"} there`;
+  return `Against always the greatest class they ${amount < 0 ? "lost" : "saved"} about ${costText(Math.abs(amount))} (estimated, ${counted(executions)}${left}).`;
+}
+
+function counted(executions: number): string {
+  return `${executions.toLocaleString("en")} execution${executions === 1 ? "" : "s"}`;
 }
 
 export function keyLines(key: SizeClassKeyDetail): string[] {
@@ -115,10 +122,12 @@ export function keyLines(key: SizeClassKeyDetail): string[] {
   const title = printableLine(key.title) || printableLine(key.key);
   const [latest] = decisions;
   return [
-    `${title}: key ${printableLine(key.key)} (${key.level}), project ${printableLine(key.project)}, ${printableLine(key.domain)}, seen ${timeText(key.lastSeenAt)}`,
+    `${title}: key ${printableLine(key.key)} (${key.level}), project ${printableLine(key.project)}, trust domain ${printableLine(key.domain)}, seen ${timeText(key.lastSeenAt)}`,
     ...(lastFailureAt === null
       ? []
-      : [`Failed on the greatest class ${timeText(lastFailureAt)}, ${failuresInARow} in a row.`]),
+      : [
+          `Failed on the greatest class ${timeText(lastFailureAt)}${failuresInARow > 1 ? `, ${failuresInARow} times in a row` : failuresInARow === 0 ? ", not since" : ""}. Such failures are its own, and no runs below.`,
+        ]),
     "",
     ...tableLines([
       [
@@ -158,8 +167,8 @@ export function keyLines(key: SizeClassKeyDetail): string[] {
 export function costText(cost: number): string {
   const size = Math.abs(cost);
   if (size === 0) return "0";
-  if (size >= 100) return String(Math.round(cost));
-  return size >= 0.01 ? cost.toFixed(size >= 10 ? 1 : 2) : cost.toExponential(0);
+  if (size >= 99.95) return Math.round(cost).toLocaleString("en");
+  return size >= 0.01 ? cost.toFixed(size >= 9.995 ? 1 : 2) : cost.toExponential(0);
 }
 
 function bandText(band: SizeClassAlternative["band"]): string {

@@ -63,8 +63,8 @@ export class Chronicle {
   }
 }
 
-export function executionRecords(underway: readonly Underway[]): ExecutionRecord[] {
-  return underway.map(({ record, index }) => {
+export function endedAll(records: readonly (ExecutionRecord | undefined)[]): ExecutionRecord[] {
+  return records.map((record, index) => {
     if (record !== undefined) return record;
     throw new Fault("internal", `execution ${index + 1} of the trace never ended`);
   });

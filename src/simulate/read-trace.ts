@@ -5,7 +5,7 @@ import { type Trace, TraceExecution, TraceHeader } from "./trace.ts";
 
 /** The header of the most classes is far below this, and an execution with the longest names, too. */
 const mostLineBytes = 1_048_576;
-/** About 1 GB of memory while they are simulated. */
+/** About 3 kB each while they are simulated. */
 const mostExecutions = 1_000_000;
 const mostQuoted = 300;
 

@@ -1,7 +1,7 @@
 import type { Choice } from "#size-classes/choice.ts";
 import type { EndedRun } from "#size-classes/strategy.ts";
 import type { RunResult } from "./come-to.ts";
-import type { ExecutionRecord, RunPurpose } from "./records.ts";
+import type { RunPurpose } from "./records.ts";
 import type { TraceExecution } from "./trace.ts";
 import type { SimulatedWorker } from "./worker-pool.ts";
 
@@ -55,7 +55,6 @@ export interface Underway {
   choices: number;
   lost: number;
   startedAt: number | undefined;
-  record: ExecutionRecord | undefined;
 }
 
 export function underwayOf(execution: TraceExecution, index: number): Underway {
@@ -73,7 +72,6 @@ export function underwayOf(execution: TraceExecution, index: number): Underway {
     choices: 0,
     lost: 0,
     startedAt: undefined,
-    record: undefined,
   };
 }
 

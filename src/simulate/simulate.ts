@@ -1,11 +1,11 @@
 import { Fault } from "#core/fault.ts";
 import type { Situation } from "#size-classes/strategy.ts";
 import type { Chooser } from "./chooser.ts";
-import { Chronicle, executionRecords, workerRecords } from "./chronicle.ts";
+import { Chronicle, endedAll, workerRecords } from "./chronicle.ts";
 import { comeTo } from "./come-to.ts";
 import { EventQueue } from "./event-queue.ts";
 import { drawFor } from "./random.ts";
-import type { RunPurpose, RunRecord, Simulated } from "./records.ts";
+import type { ExecutionRecord, RunPurpose, RunRecord, Simulated } from "./records.ts";
 import { type AskedRun, asEndedRun, type Run, type Underway, underwayOf } from "./run.ts";
 import type { Trace } from "./trace.ts";
 import type { SimulatedWorker } from "./worker-pool.ts";
@@ -36,7 +36,7 @@ class Simulation {
   readonly #chronicle: Chronicle;
   readonly #events = new EventQueue<Event>();
   readonly #workshop: Workshop;
-  readonly #underway: Underway[];
+  readonly #records: (ExecutionRecord | undefined)[];
   #now: number;
 
   constructor(trace: Trace, chooser: Chooser, seed: number) {
@@ -48,7 +48,7 @@ class Simulation {
     this.#workshop = new Workshop(trace.header, this.#now, (inMs, event) =>
       this.#events.add(this.#now + inMs, event),
     );
-    this.#underway = trace.executions.map(underwayOf);
+    this.#records = trace.executions.map(() => undefined);
   }
 
   run(): Simulated {
@@ -60,7 +60,7 @@ class Simulation {
     const { runs } = this.#chronicle;
     return {
       strategy: this.#chooser.name,
-      executions: executionRecords(this.#underway),
+      executions: endedAll(this.#records),
       runs,
       workers: workerRecords(this.#workshop, runs.at(-1)?.endedAt ?? this.#now),
     };
@@ -88,8 +88,9 @@ class Simulation {
   }
 
   #submit(index: number): void {
-    const of = this.#underway[index];
-    if (of === undefined) return;
+    const execution = this.#trace.executions[index];
+    if (execution === undefined) return;
+    const of = underwayOf(execution, index);
     of.first = this.#chooser.choose(this.#situation(of), of.execution);
     this.#enqueue(of, "first", of.first);
     this.#awaitSubmission(index + 1);
@@ -196,7 +197,7 @@ class Simulation {
     this.#cancelOthers(of);
     const finish = () => {
       this.#chronicle.learn(of, this.#now);
-      of.record = {
+      this.#records[of.index] = {
         submittedAt: of.execution.at,
         startedAt: of.startedAt ?? this.#now,
         endedAt: this.#now,

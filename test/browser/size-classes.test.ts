@@ -99,7 +99,7 @@ test("an execution says why it ran on its size class, and leads to its key", asy
   expect(await why.getByRole("table").count()).toBe(2);
   await why.getByRole("link", { name: "how it ran on each class before" }).click();
 
-  await page.waitForURL(/\/size-class-keys\/a%3Amade-up-0$/);
+  await page.waitForURL(/\/size-class-keys\/a%3Amade-up-0\?domain=protected$/);
   expect(faults).toEqual([]);
   await page.close();
 });

@@ -53,12 +53,34 @@ test("where nothing was chosen it says why, and what is not there is said to be 
   expect(refused.stderr).toContain(`there is no execution ${missing}`);
 });
 
+test("a graph's job stands for the execution of its latest run", async () => {
+  const graph = [...farm.graphs.values()].find(({ jobList }) =>
+    jobList.some(({ cached, state }) => !cached && state === "succeeded"),
+  );
+  const job = graph?.jobList.find(({ cached, state }) => !cached && state === "succeeded");
+  const asked = ["size-class", "explain", graph?.id ?? ""];
+
+  const ofJob = await runGrange([...asked, job?.name ?? "", ...at()]);
+  const ofNone = await runGrange([...asked, "no-such-job", ...at()]);
+
+  // The made-up farm knows the run's execution by this name, and nothing of its size.
+  expect(ofJob.stderr).toContain(`x-${graph?.id}-${job?.name}-`);
+  expect(ofNone.stderr).toContain("no-such-job");
+});
+
+test("a part of a command that is called wrongly names its own help", async () => {
+  const refused = await runGrange(["size-class", "declare", "--class", "4", ...at()]);
+
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain("Try: grange size-class declare --help");
+});
+
 test("classes are listed with load, cost and what choosing saves", async () => {
   const text = await lines("size-classes");
 
   expect(text).toMatch(/^ISA=x86-64, OSFamily=linux\n/);
-  expect(text).toMatch(/^ {2}2 +2 +4\.0 GB +2\.00 +3 +12 of 12 +41 +42\.0 s +23 % /m);
-  expect(text).toContain("saved about 12010 (estimated, 5518 executions; 152 are left out");
+  expect(text).toMatch(/^ {2}2 +2 +3\.73 GiB +2\.00 +3 +12 of 12 +41 +42\.0 s +23 % /m);
+  expect(text).toContain("saved about 12,010 (estimated, 5,518 executions; 152 are left out");
   expect(SizeClasses.parse(await json("size-classes")).platforms).toHaveLength(2);
 });
 

@@ -2,8 +2,8 @@
 export function costText(cost: number): string {
   const size = Math.abs(cost);
   if (size === 0) return "0";
-  if (size >= 100) return Math.round(cost).toLocaleString("en");
-  if (size >= 10) return cost.toFixed(1);
+  if (size >= 99.95) return Math.round(cost).toLocaleString("en");
+  if (size >= 9.995) return cost.toFixed(1);
   return size >= 0.01 ? cost.toFixed(2) : cost.toExponential(0);
 }
 

@@ -34,8 +34,11 @@ export function AlternativesTable({ decision }: { readonly decision: SizeClassDe
               Between
             </th>
             <th scope="col">Would wait</th>
-            <th scope="col" title="Of its time, and of the retries that it may need">
-              Cost
+            <th
+              scope="col"
+              title="Of its time and of the delay, with the retries that it may need: what strategies compare"
+            >
+              Cost with delay
             </th>
             <th scope="col" title="That it does not come to its end there">
               Risk
@@ -94,7 +97,8 @@ export function KeyLink({ of, children }: { readonly of: Key; readonly children?
       params={{ key: of.key }}
       search={{
         ...(of.project === "default" ? {} : { project: of.project }),
-        ...(of.domain === "protected" ? {} : { domain: of.domain }),
+        // Without it the page shows the domain in which the key was seen last, which may be another.
+        domain: of.domain,
       }}
     >
       {children ?? keyName(of)}

@@ -43,7 +43,9 @@ export const describeClone: Describe = (command) => {
         return answer(session, options, cloned, () =>
           cloned.graph === null
             ? [`It would have ${cloned.jobs.length} jobs.`, ...differences]
-            : [`Graph ${cloned.graph.id.slice(0, 8)} with ${cloned.graph.jobs} jobs.`],
+            : [
+                `Graph ${cloned.graph.id.slice(0, 8)} with ${cloned.graph.jobs} ${cloned.graph.jobs === 1 ? "job" : "jobs"}.`,
+              ],
         );
       }),
     );

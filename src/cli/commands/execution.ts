@@ -67,6 +67,7 @@ function linesOf(execution: ExecutionDetail): string[] {
     ...(asker === undefined || asker.invocation === ""
       ? []
       : [`invocation ${printableLine(asker.invocation)}`]),
+    `why on that size class: grange size-class explain ${execution.id}`,
     ...(command === null ? [] : ["", "command", ...command.arguments.map(indented)]),
     ...(outputs.length === 0 ? [] : ["", "outputs", ...outputs.map(outputLine)]),
     ...(execution.moreOutputs === 0 ? [] : [`  and ${execution.moreOutputs} more`]),

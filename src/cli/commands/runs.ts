@@ -19,7 +19,11 @@ export const describeRuns: Describe = (command) => {
             : tableLines([
                 ["run", "state", "cause", "worker", "time", "memory", ""],
                 ...runList.map(runRow),
-              ]),
+              ]).concat(
+                runList.some(({ executionId }) => executionId !== null)
+                  ? `Why on that size class: grange size-class explain ${printableLine(graph)} ${printableLine(job)}`
+                  : [],
+              ),
         );
       }),
     );

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { ApiClient } from "../api/api-client.ts";
 import { sizeClassCalls } from "../api/size-class-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { repeated, speaksToServer, withExamples } from "../common-options.ts";
@@ -8,6 +9,7 @@ import { classesLines, costText, explainLines, keyLines } from "../size-class-li
 import { settingsChange, settingsLines } from "../size-class-settings.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
+import { UsageError } from "../usage-error.ts";
 import { numberFrom } from "../whole-number.ts";
 
 interface KeyOptions extends CommonOptions {
@@ -43,21 +45,34 @@ export const describeSizeClass: Describe = (command) => {
   addDeclareCommands(command);
   withExamples(command, [
     ["why an execution ran where it ran", "size-class explain 0f6a9d0b-…"],
+    ["why a job of the newest graph did", "size-class explain latest tests"],
     ["what costs most, of what has store in its name", "size-class keys store"],
-    ["what is remembered of one of them", "size-class key a:4kTzp0…"],
-    ["make waiting twice as dear", "size-class settings --set priceOfDelay=2"],
+    ["what is remembered of one of them", "size-class key a.4kTzp0…"],
+    ["make waiting twice as dear as it usually is", "size-class settings --set priceOfDelay=6"],
   ]);
 };
 
 function describeExplain(command: Command): void {
-  speaksToServer(command.command("explain <execution>"))
+  speaksToServer(command.command("explain"))
     .description("say what was known, what could have been chosen, what was, and what came of it")
-    .action((execution: string, options: CommonOptions) =>
+    .argument("<execution>", "its id; or a graph's, or `latest`, with a job")
+    .argument("[job]", "the graph's job, of which the latest run is explained")
+    .action((named: string, job: string | undefined, options: CommonOptions) =>
       inSession(options, async (session) => {
+        const execution = job === undefined ? named : await executionOf(session.api, named, job);
         const explained = await sizeClassCalls(session.api).explain(execution);
         return answer(session, options, explained, () => explainLines(explained));
       }),
     );
+}
+
+async function executionOf(api: ApiClient, graph: string, job: string): Promise<string> {
+  const { runList } = await api.job(graph, job);
+  const run = runList.findLast(({ executionId }) => executionId !== null);
+  if (typeof run?.executionId === "string") return run.executionId;
+  throw new UsageError(
+    `no worker was asked to run ${printableLine(job)} in that graph; \`grange runs ${printableLine(graph)} ${printableLine(job)}\` says what became of it`,
+  );
 }
 
 function describeKey(command: Command): void {

@@ -53,7 +53,7 @@ export const describeSubmit: Describe = (command) => {
           session.terminal.notes.line(`${printableLine(submitted.notice)}.`);
         if (options.wait !== true) {
           return answer(session, options, submitted, () => [
-            `Graph ${submitted.id.slice(0, 8)} with ${submitted.graph.jobs} jobs: ${submitted.url}`,
+            `Graph ${submitted.id.slice(0, 8)} with ${submitted.graph.jobs} ${submitted.graph.jobs === 1 ? "job" : "jobs"}: ${submitted.url}`,
           ]);
         }
         session.terminal.notes.line(submitted.url);

@@ -77,6 +77,13 @@ export function RunFacts({ run }: { run: Run }) {
             <Link to="/workers">{run.worker}</Link>
           </Fact>
         )}
+        {run.executionId === null ? null : (
+          <Fact name="Size class">
+            <Link to="/executions/$id" params={{ id: run.executionId }}>
+              which, and why
+            </Link>
+          </Fact>
+        )}
         {run.servedBy === "execution" ? null : (
           <Fact name="Served by">{servers[run.servedBy]}</Fact>
         )}

@@ -126,7 +126,7 @@ function yOf(scale: Scale, value: number, height: number): number {
 }
 
 function summaryOf({ runs }: Pick<OfClass, "runs">): string {
-  if (runs.length === 0) return "never ran here";
+  if (runs.length === 0) return "nothing remembered";
   const counts = Object.entries(endWords).flatMap(([end, words]) => {
     const count = runs.filter((run) => run.end === end).length;
     return count === 0 ? [] : [`${count} ${words}`];

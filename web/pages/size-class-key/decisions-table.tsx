@@ -59,7 +59,7 @@ export function DecisionsTable({
                     </button>
                   </td>
                   <td>{cameOf(decision)}</td>
-                  <td>{durationText(decision.expectedMs)}</td>
+                  <td>{expectedText(decision)}</td>
                   <td>
                     <Link to="/executions/$id" params={{ id: decision.executionId }}>
                       <code>{decision.executionId.slice(0, 8)}</code>
@@ -88,4 +88,10 @@ function cameOf({ runs }: SizeClassDecision): string {
   if (last.outcome === null) return "runs";
   const took = last.durationMs === null ? "" : ` ${durationText(last.durationMs)}`;
   return `${last.outcome.replaceAll("_", " ")}${took}`;
+}
+
+/** Where nobody knew anything, a decision holds the time allowed. */
+function expectedText({ alternatives, expectedMs, sizeClass }: SizeClassDecision): string {
+  const own = alternatives.find((each) => each.sizeClass === sizeClass);
+  return own?.expectedMs === null ? "–" : durationText(expectedMs);
 }

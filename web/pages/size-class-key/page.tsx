@@ -34,6 +34,12 @@ export function SizeClassKeyPage() {
             the last 32 times on each class, oldest first; times grow by factors
           </span>
         </h2>
+        {data.failuresInARow > 0 && data.classes.every(({ runs }) => runs.length === 0) ? (
+          <p className="faint">
+            It only failed. Failures that are final are its own: they say nothing of classes, and
+            have no marks.
+          </p>
+        ) : null}
         <Plots classes={data.classes} />
       </section>
       <section aria-label="Latest decisions">
@@ -49,14 +55,18 @@ function Facts({ of }: { readonly of: SizeClassKeyDetail }) {
     <div className="row facts-line">
       <span>remembered of {levelText(of.level)}</span>
       {of.project === "default" ? null : <span>project {shownText(of.project)}</span>}
-      <span>{shownText(of.domain)}</span>
+      <span>trust domain {shownText(of.domain)}</span>
       <span>
         seen <Ago time={of.lastSeenAt} />
       </span>
       {of.lastFailureAt === null ? null : (
-        <span className="problem">
+        <span
+          className={of.failuresInARow === 0 ? "faint" : "problem"}
+          title="Such failures are its own: they say nothing of classes, and are no runs below"
+        >
           failed on the greatest class <Ago time={of.lastFailureAt} />
           {of.failuresInARow > 1 ? `, ${of.failuresInARow} times in a row` : ""}
+          {of.failuresInARow === 0 ? ", not since" : ""}
         </span>
       )}
       <Copyable text={of.key} shown={shownText(of.key)} label="the key" />

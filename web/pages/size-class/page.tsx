@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import type { SizeClassDetail } from "#api/size-class.ts";
-import { bytesText } from "../../parts/bytes.ts";
+import { memorySizeText } from "#core/memory-size.ts";
 import { costText, riskText } from "../../parts/cost.ts";
 import { durationText } from "../../parts/duration.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
@@ -72,7 +72,7 @@ function Tiles({ detail: { class: of, lately } }: { readonly detail: SizeClassDe
   const isGood = saved.executions === 0 ? "" : saved.amount >= 0 ? "is-succeeded" : "is-failed";
   const gives = [
     of.cpus === null ? "" : `${of.cpus} ${of.cpus === 1 ? "CPU" : "CPUs"}`,
-    of.memoryBytes === null ? "" : `${bytesText(of.memoryBytes)} of memory`,
+    of.memoryBytes === null ? "" : `${memorySizeText(of.memoryBytes)} of memory`,
   ].filter((part) => part !== "");
   const runs = `${of.runs.toLocaleString("en")} ${of.runs === 1 ? "run" : "runs"}`;
   return (

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { SizeClassNow, SizeClassPlatform } from "#api/size-class.ts";
-import { bytesText } from "../../parts/bytes.ts";
+import { memorySizeText } from "#core/memory-size.ts";
 import { costText, riskText } from "../../parts/cost.ts";
 import { durationText } from "../../parts/duration.ts";
 
@@ -62,7 +62,7 @@ function ClassLine({ platform, of }: { readonly platform: string; readonly of: S
         {of.isDeclared ? <span className="faint"> declared</span> : null}
       </th>
       <td>{of.cpus === null ? "–" : of.cpus}</td>
-      <td>{of.memoryBytes === null ? "–" : bytesText(of.memoryBytes)}</td>
+      <td>{of.memoryBytes === null ? "–" : memorySizeText(of.memoryBytes)}</td>
       <td>{costText(of.price)}</td>
       <td title={workersWords(of)}>
         {of.workers}
@@ -85,8 +85,8 @@ export function waitText(ms: number | null): string {
 }
 
 export function workersWords({ workers, draining, silent }: SizeClassNow): string {
-  const parts = [`${workers} take work`];
-  if (draining > 0) parts.push(`${draining} take nothing new`);
-  if (silent > 0) parts.push(`${silent} were not heard of lately`);
+  const parts = [`${workers} ${workers === 1 ? "takes" : "take"} work`];
+  if (draining > 0) parts.push(`${draining} ${draining === 1 ? "takes" : "take"} nothing new`);
+  if (silent > 0) parts.push(`${silent} ${silent === 1 ? "was" : "were"} not heard of lately`);
   return parts.join(", ");
 }

@@ -28,6 +28,7 @@ export function KeyTable({ keys }: { readonly keys: readonly SizeClassKeySummary
                 <span className="faint">
                   {[
                     each.level === "action" ? "" : levelText(each.level),
+                    hasNamesake(each, keys) ? shownText(each.key).slice(0, 8) : "",
                     each.project === "default" ? "" : shownText(each.project),
                     each.domain === "protected" ? "" : shownText(each.domain),
                   ]
@@ -45,4 +46,9 @@ export function KeyTable({ keys }: { readonly keys: readonly SizeClassKeySummary
       </table>
     </div>
   );
+}
+
+/** A job whose command was changed is another key with the same title. */
+function hasNamesake(one: SizeClassKeySummary, keys: readonly SizeClassKeySummary[]): boolean {
+  return one.title !== "" && keys.some((each) => each !== one && each.title === one.title);
 }
