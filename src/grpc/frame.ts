@@ -1,5 +1,4 @@
 import { Fault } from "#core/fault.ts";
-import { GrowingBytes } from "./growing-bytes.ts";
 
 /** A gRPC message as it travels: one byte "compressed", four bytes length, then the bytes. */
 export interface Frame {
@@ -25,15 +24,12 @@ export function framed(payload: Payload): Uint8Array[] {
   return length < copyBelowBytes ? [Buffer.concat([header, ...parts])] : [header, ...parts];
 }
 
-/** When so much of a message is here, and it is not whole, it is laid together as it comes: it keeps no chunks. */
-const largeBytes = 65_536;
-
 /**
  * Cuts incoming chunks into messages.
  *
- * A message that lies within one chunk is a view of it. Other small ones are put together
- * when their last byte is here, and large ones as they grow: memory is never set aside on the
- * word of a length that a peer only claims.
+ * A message that lies within one chunk is a view of it. Others are put together
+ * once, when their last byte is here: memory is never set aside on the word of a
+ * length that a peer only claims.
  */
 export class FrameCutter {
   readonly #mostBytes: number;
@@ -41,7 +37,6 @@ export class FrameCutter {
   #pendingBytes = 0;
   #needed = frameHeaderBytes;
   #header: { compressed: boolean; length: number } | undefined;
-  #large: GrowingBytes | undefined;
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
@@ -49,41 +44,27 @@ export class FrameCutter {
 
   /** Bytes that wait for the rest of their message. */
   get heldBytes(): number {
-    return this.#pendingBytes + (this.#large?.heldBytes ?? 0);
+    return this.#pendingBytes;
   }
 
   /** The messages completed by this chunk. Throws `resource_exhausted` on one that is too large. */
   push(chunk: Uint8Array): Frame[] {
     const frames: Frame[] = [];
-    const rest = this.#large === undefined ? chunk : chunk.subarray(this.#large.add(chunk));
-    const whole = this.#large?.whole();
-    if (whole !== undefined) frames.push(this.#completed(whole));
-    if (rest.byteLength > 0) this.#pending.push(rest);
-    this.#pendingBytes += rest.byteLength;
+    this.#pending.push(chunk);
+    this.#pendingBytes += chunk.byteLength;
     while (this.#pendingBytes >= this.#needed) {
       const bytes = this.#take(this.#needed);
       if (this.#header === undefined) {
         this.#header = this.#parse(bytes);
         this.#needed = this.#header.length;
-      } else frames.push(this.#completed(bytes));
+      } else {
+        frames.push({ compressed: this.#header.compressed, bytes });
+        this.#header = undefined;
+        this.#needed = frameHeaderBytes;
+      }
     }
-    if (this.#header !== undefined && this.#pendingBytes >= largeBytes) this.#layTogether();
     this.#ownLast();
     return frames;
-  }
-
-  #completed(bytes: Uint8Array): Frame {
-    const compressed = this.#header?.compressed === true;
-    this.#header = undefined;
-    this.#large = undefined;
-    this.#needed = frameHeaderBytes;
-    return { compressed, bytes };
-  }
-
-  #layTogether(): void {
-    this.#large = new GrowingBytes(this.#needed, this.#pending);
-    this.#pending = [];
-    this.#pendingBytes = 0;
   }
 
   /** A chunk is a view of what one read of the socket gave, for several streams: kept for one, it keeps them all. */

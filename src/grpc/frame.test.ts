@@ -1,25 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { FrameCutter, framed } from "./frame.ts";
-import { GrowingBytes } from "./growing-bytes.ts";
-
-test("lays together what comes, however it is cut, and takes no more than was wanted", () => {
-  const cut = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { minLength: 1 });
-  fc.assert(
-    fc.property(cut, fc.nat(300), fc.nat(3), (chunks, wanted, at) => {
-      const all = Buffer.concat(chunks);
-      const first = chunks.slice(0, at);
-      fc.pre(Buffer.concat(first).byteLength <= wanted);
-      const growing = new GrowingBytes(wanted, first);
-      let taken = Buffer.concat(first).byteLength;
-      for (const chunk of chunks.slice(at)) taken += growing.add(chunk);
-      expect(taken).toBe(Math.min(wanted, all.byteLength));
-      expect(growing.heldBytes).toBe(taken);
-      const expected = taken < wanted ? undefined : all.subarray(0, wanted);
-      expect(growing.whole()).toEqual(expected);
-    }),
-  );
-});
 
 test("messages large and small come out as they went in, however they are cut", () => {
   const message = fc.oneof(fc.nat(100), fc.nat(400_000));
