@@ -1,9 +1,10 @@
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
-import { workersUp } from "#execution/size-class-offers.store.ts";
+import { type WorkersUp, workersUp } from "#execution/size-class-offers.store.ts";
 import { type TracedExecution, tracedExecutions } from "#execution/trace.store.ts";
 import { measuredWork } from "#simulate/measured-work.ts";
 import {
+  type Pool,
   type TraceClass,
   type TraceExecution,
   type TraceHeader,
@@ -11,19 +12,37 @@ import {
   traceFormat,
 } from "#simulate/trace.ts";
 import { standardHeader } from "#simulate/traces/standard-header.ts";
-import { declaredClasses } from "#size-classes/declared-classes.store.ts";
+import { type DeclaredClass, declaredClasses } from "#size-classes/declared-classes.store.ts";
 import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
 import { offeredClassesView } from "#size-classes/offered-classes-view.ts";
 import type { TraceFarm } from "./http/trace-farm.ts";
 import type { Rooms } from "./open-rooms.ts";
 
-/** A farm that grows as it needs to: whoever knows better writes it into the trace's first line. */
-const pool = {
-  kind: "elastic",
-  most: 1_000,
-  startDelayMs: usualStartDelayMs,
-  idleMs: 300_000,
-} as const;
+/** Workers that come and go: whoever knows better writes it into the trace's first line. */
+function elastic(most: number): Pool {
+  return {
+    kind: "elastic",
+    most: Math.min(Math.max(1, most), mostWorkers),
+    startDelayMs: usualStartDelayMs,
+    idleMs: 300_000,
+  };
+}
+const mostWorkers = 10_000;
+
+/** What is declared comes and goes; the other workers are there as long as somebody leaves them on. */
+function poolOf(
+  sizeClass: number,
+  up: readonly WorkersUp[],
+  declared: readonly DeclaredClass[],
+): Pool {
+  const ofClass = declared.filter((each) => each.sizeClass === sizeClass);
+  if (ofClass.length > 0) {
+    const most = ofClass.map((each) => (each.mostWorkers ?? 1_000) * each.slotsPerWorker);
+    return elastic(most.reduce((sum, each) => sum + each, 0));
+  }
+  const slots = up.reduce((sum, each) => sum + (each.sizeClass === sizeClass ? each.slots : 0), 0);
+  return slots === 0 ? elastic(1_000) : { kind: "fixed", workers: Math.min(slots, mostWorkers) };
+}
 
 /** Traces of what ran, for the HTTP API. */
 export function bindTraces({ db, clock, queue }: Pick<Rooms, "db" | "clock" | "queue">): TraceFarm {
@@ -49,7 +68,7 @@ async function headerNow(db: Db, clock: Clock, leaseMs: number): Promise<TraceHe
   const declared = await declaredClasses(db);
   const offered = offeredClassesView({ up, declared, queued: [] }, usualStartDelayMs)({});
   // Without workers and declarations, the seed's classes: as good as any to ask "what if".
-  if (offered.length === 0) return standardHeader("exported", { calendarRate: 1 }, pool);
+  if (offered.length === 0) return standardHeader("exported", { calendarRate: 1 }, elastic(1_000));
   return {
     format: traceFormat,
     name: "exported",
@@ -58,7 +77,7 @@ async function headerNow(db: Db, clock: Clock, leaseMs: number): Promise<TraceHe
       cpus: Math.min(cpus, 1_000_000),
       memoryBytes: Math.min(memoryBytes, 2 ** 53),
       price,
-      pool,
+      pool: poolOf(sizeClass, up, declared),
     })),
     order: "longest-first",
     calendarRate: 1,

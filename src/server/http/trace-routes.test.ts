@@ -7,6 +7,8 @@ import { openPostgres } from "#db/postgres.ts";
 import { aRequest, aWorker, movableClock, never } from "#execution/execution.fixture.ts";
 import { openTestQueues } from "#execution/execution-queue.fixture.ts";
 import { readTrace } from "#simulate/read-trace.ts";
+import { declareClass } from "#size-classes/declared-classes.store.ts";
+import { aDeclaredClass } from "#size-classes/size-classes.fixture.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { runGrange } from "../../../test/support/run-grange.ts";
 import { readServerConfig } from "../config.ts";
@@ -106,4 +108,21 @@ test("what a farm executed comes as a trace that a simulation reads", async () =
 
 test.each(["soon", "0s", "900d", ""])("not since %j", async (since) => {
   await expect(traceSince(since)).rejects.toThrow("400");
+});
+
+test("the classes of a trace are those of the farm: what is there stays, what is declared comes and goes", async () => {
+  const queue = await queues.open({ clock: { now: () => new Date() } });
+  await queue.register(aWorker("there", { sizeClass: 16, cpus: 16, slots: 3 }));
+  await declareClass(db, aDeclaredClass({ sizeClass: 32, mostWorkers: 5, slotsPerWorker: 2 }));
+
+  const { header } = await traceSince("1h");
+
+  expect(header.classes.find(({ sizeClass }) => sizeClass === 16)?.pool).toEqual({
+    kind: "fixed",
+    workers: 3,
+  });
+  expect(header.classes.find(({ sizeClass }) => sizeClass === 32)?.pool).toMatchObject({
+    kind: "elastic",
+    most: 10,
+  });
 });
