@@ -54,7 +54,7 @@ test("a sandbox that waited for a shell that is gone is not used", async ({ skip
   skip(!canWait, "NOT TESTED: sandboxes do not wait on this machine");
   const before = await places.take(true);
   process.kill(machine.shell.generation, "SIGKILL");
-  await before.waiting?.process.exited.catch(() => {});
+  // The sandbox itself lives on if it had entered the shell's namespace by then.
   await expect.poll(() => machine.shell.generation, { timeout: 10_000 }).toBe(0);
 
   expect(() => before.waiting?.assertReady()).toThrow("is gone");
