@@ -14,8 +14,8 @@ export interface WorkOptions {
   readonly slots?: number;
   readonly sizeClass?: number;
   /** Null: all of the machine. */
-  readonly cpus?: number | null;
-  readonly memory?: number | null;
+  readonly cpus?: AmountOrAll;
+  readonly memory?: AmountOrAll;
   readonly ca?: string;
   readonly hide?: readonly string[];
   readonly lease?: number;
@@ -62,15 +62,23 @@ export function withWorkOptions(command: Command): Command {
     .addOption(command.createOption("--end-with-parent").hideHelp());
 }
 
-function cpuCount(text: string): number | null {
-  if (text === "all") return null;
+/** Commander makes a parsed null an empty text, so that `all` is itself until it leaves here. */
+type AmountOrAll = number | "all";
+
+/** What the worker's settings call it: null is all of the machine. */
+export function amountGiven(amount: AmountOrAll): number | null {
+  return amount === "all" ? null : amount;
+}
+
+function cpuCount(text: string): AmountOrAll {
+  if (text === "all") return text;
   const cpus = Number(text);
   if (Number.isFinite(cpus) && cpus > 0) return cpus;
   throw new InvalidArgumentError("CPUs are a number such as 2 or 0.5.");
 }
 
-function memorySize(text: string): number | null {
-  if (text === "all") return null;
+function memorySize(text: string): AmountOrAll {
+  if (text === "all") return text;
   const bytes = parseMemorySize(text);
   if (bytes !== undefined) return bytes;
   throw new InvalidArgumentError('Memory is an amount such as "4G" or "512MiB".');
@@ -92,8 +100,8 @@ export async function workHere(options: WorkOptions, version: string): Promise<n
         ...(options.ca === undefined ? {} : { ca: readAuthorities(options.ca) }),
         ...(options.slots === undefined ? {} : { slots: options.slots }),
         ...(options.sizeClass === undefined ? {} : { sizeClass: options.sizeClass }),
-        ...(options.cpus === undefined ? {} : { cpus: options.cpus }),
-        ...(options.memory === undefined ? {} : { memoryBytes: options.memory }),
+        ...(options.cpus === undefined ? {} : { cpus: amountGiven(options.cpus) }),
+        ...(options.memory === undefined ? {} : { memoryBytes: amountGiven(options.memory) }),
         ...(options.hide === undefined
           ? {}
           : { hiddenPaths: options.hide.map((dir) => resolve(dir)) }),

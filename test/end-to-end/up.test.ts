@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, hostname, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Worker } from "#api/worker.ts";
+import { localWorkers } from "#cli/up/local-workers.ts";
 import { processesWith, untilNoProcessWith } from "../support/processes-with.ts";
 import { lastLine, runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
@@ -37,6 +39,16 @@ afterAll(async () => {
   await repository.remove();
   await rm(scratch, { recursive: true, force: true });
 });
+
+const thisMachine = {
+  hostname: hostname(),
+  cores: availableParallelism(),
+  memoryBytes: totalmem(),
+};
+
+async function workersOf(origin: string): Promise<readonly Worker[]> {
+  return (await fetch(`${origin}/api/v1/workers`)).json() as Promise<readonly Worker[]>;
+}
 
 /** All arguments of `grange up` but the revision; the data directory marks its processes. */
 function up(data: string): string[] {
@@ -80,6 +92,10 @@ test("up stays up after the graph, prints one address, and Ctrl-C ends all of it
   const result = JSON.parse(await program.line((line) => line.startsWith("{"))) as { url: string };
   const { origin } = new URL(result.url);
   expect((await fetch(result.url)).status).toBe(200);
+  // A worker that cannot start is started again and again: nothing else would show it.
+  await expect
+    .poll(async () => (await workersOf(origin)).map(({ state }) => state), { timeout: 10_000 })
+    .toEqual(localWorkers(thisMachine).map(() => "idle"));
 
   const askedAt = Date.now();
   program.signal("SIGINT");

@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { UsageError } from "../usage-error.ts";
-import type { WorkOptions } from "../work-here.ts";
+import { amountGiven, type WorkOptions } from "../work-here.ts";
 import type { Place } from "./other-machine.ts";
 import type { SshAccess } from "./ssh-arguments.ts";
 import { parseSshHost, type SshHost, workerNameFor } from "./ssh-host.ts";
@@ -79,8 +79,8 @@ function settingsOf(
     tunnel: options.tunnel === true,
     slots: options.slots,
     sizeClass: options.sizeClass,
-    cpus: options.cpus,
-    memoryBytes: options.memory,
+    cpus: options.cpus === undefined ? undefined : amountGiven(options.cpus),
+    memoryBytes: options.memory === undefined ? undefined : amountGiven(options.memory),
     leaseMs: options.lease ?? usualLeaseMs,
     once: options.once === true,
     hiddenPaths: options.hide ?? [],
