@@ -20,7 +20,7 @@ export interface FarmOptions {
   /** A file of an authority that the workers are to trust, besides those they trust anyway. */
   readonly ca: string | undefined;
   readonly workers: readonly LocalWorker[];
-  readonly onDeath: (name: string, how: string, restartInMs: number) => void;
+  readonly onDeath: (name: string, how: string, restartInMs: number, logFile: string) => void;
 }
 
 /** Workers first, then the server: together less than the five seconds that Ctrl-C may take. */
@@ -30,10 +30,11 @@ const serverGraceMs = 2_500;
 /** Starts a server and its workers as processes, and keeps them running. */
 export async function startFarmProcesses(options: FarmOptions): Promise<FarmProcesses> {
   const { grange, dataDir, logs, workers, ca, onDeath } = options;
+  const logOf = (name: string) => join(logs, `${name}.log`);
   const command = (name: string, args: readonly string[]) => ({
     program: process.execPath,
     args: [...grange, ...args, "--end-with-parent"],
-    logFile: join(logs, `${name}.log`),
+    logFile: logOf(name),
   });
   const serverCommand = (port: number) =>
     command("server", words("server", { data: dataDir, port }));
@@ -41,7 +42,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
   const first = startChild(serverCommand(options.port));
   let url: string;
   try {
-    url = await untilServerReady(first, join(logs, "server.log"));
+    url = await untilServerReady(first, logOf("server"));
   } catch (cause) {
     await first.stop(serverGraceMs);
     throw cause;
@@ -51,7 +52,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
   const server = supervise(
     {
       start: () => startChild(serverCommand(port)),
-      onDeath: (how, ms) => onDeath("server", how, ms),
+      onDeath: (how, ms) => onDeath("server", how, ms, logOf("server")),
       graceMs: serverGraceMs,
     },
     first,
@@ -76,7 +77,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
             }),
           ),
         ),
-      onDeath: (how, ms) => onDeath(`worker ${name}`, how, ms),
+      onDeath: (how, ms) => onDeath(`worker ${name}`, how, ms, logOf(`worker-${name}`)),
       graceMs: workerGraceMs,
     }),
   );

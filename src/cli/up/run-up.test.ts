@@ -177,7 +177,9 @@ test("a worker and a server that are killed are started again, the server where 
   await Promise.all([reports.nth("worker", 3), reports.nth("server", 2)]);
   child.kill("SIGTERM");
   const { stderr } = await ended;
-  expect(stderr).toMatch(/The server ended \(SIGKILL\); starting it again/);
+  expect(stderr).toMatch(
+    /The server ended \(SIGKILL\); starting it again .* What it said: .*server\.log/,
+  );
   expect(stderr).toMatch(/The worker .*-[12] ended \(SIGKILL\)/);
 });
 

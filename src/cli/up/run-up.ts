@@ -73,8 +73,9 @@ async function runFarm(
     port: options.port,
     ca: ownCertificate,
     workers,
-    onDeath: (name, how, ms) => {
-      notes.line(`The ${name} ended (${how}); starting it again in ${durationText(ms)}.`);
+    onDeath: (name, how, ms, logFile) => {
+      const again = `starting it again in ${durationText(ms)}`;
+      notes.line(`The ${name} ended (${how}); ${again}. What it said: ${logFile}`);
     },
   });
   kill = () => farm.kill();
