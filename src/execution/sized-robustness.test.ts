@@ -8,13 +8,14 @@ import { openTestQueues } from "./execution-queue.fixture.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
 import { countDurations } from "./expected-duration.store.ts";
 import type { LeasedExecution } from "./lease.ts";
+import { lendToIdle } from "./lend-sizes.store.ts";
 import { queuePosition } from "./queue-position.store.ts";
 import { usualTimes } from "./queue-times.ts";
 import { readAttempts } from "./read-executions.store.ts";
 import { relaxSizes, staleBackgroundRuns } from "./relax-sizes.store.ts";
 import { queuedDemand } from "./size-class-demand.store.ts";
 import { queuedWork } from "./size-class-offers.store.ts";
-import type { Analyzer } from "./size-class-roles.ts";
+import type { Analyzer, ChosenSize } from "./size-class-roles.ts";
 import { decisionsOf } from "./size-decision.store.ts";
 import { analyzer, chosen, final } from "./sized.fixture.ts";
 
@@ -474,5 +475,72 @@ describe("what waits for a class that went away", () => {
 
     expect(await queue.claim(small, 5, 0, never)).toEqual([]);
     expect(await queue.claim(middle, 5, 0, never)).toHaveLength(1);
+  });
+});
+
+describe("what waits for a greater class longer than was foreseen", () => {
+  /** Chosen for class 4, where a wait was foreseen; on class 2 it would be risky. */
+  const waiting = (changes: Partial<ChosenSize["decision"]> = {}) => {
+    const choice = chosen(4);
+    const alternatives = [
+      { sizeClass: 1, risk: 0.01, waitMs: 0 },
+      { sizeClass: 2, risk: 0.9, waitMs: 0 },
+      { sizeClass: 4, risk: 0, waitMs: 8_000 },
+    ];
+    return {
+      ...choice,
+      decision: { ...choice.decision, strategy: "grange", alternatives, ...changes },
+    };
+  };
+  const longAgo = new Date(0);
+
+  test("goes to an idle lesser one on which it may well succeed, as long as was asked for", async () => {
+    const clock = movableClock();
+    const queue = await open({ analyzer: analyzer(waiting()), clock });
+    const request = aRequest();
+    await queue.submit(request);
+    await db.run(sql`update worker set last_seen_at = to_timestamp(0) where size_class = 2`);
+    const lend = () => queue.transaction((tx) => lendToIdle(tx, clock.now(), new Date(1)));
+    expect(await lend()).toBe(0);
+    clock.pass(15_000);
+    expect(await lend()).toBe(0);
+    clock.pass(2_000);
+
+    expect(await lend()).toBe(1);
+
+    expect(await only(queue, small)).toMatchObject({
+      lease: { executionId: request.id },
+      timeoutMs: 60_000,
+    });
+  });
+
+  test("stays where the idle one is too risky, where another strategy chose, and within its bounds", async () => {
+    const clock = movableClock();
+    const risky = await open({ analyzer: analyzer(waiting()), clock });
+    await risky.submit(aRequest());
+    const other = await queues.open({ analyzer: analyzer(waiting({ strategy: "adr" })), clock });
+    await other.submit(aRequest());
+    const bound = await queues.open({ analyzer: analyzer(waiting({ alternatives: [] })), clock });
+    await bound.submit(aRequest({ sizeClass: 4 }));
+    clock.pass(60_000);
+
+    // Of class 1 there is nobody free, so that class 2 would be next.
+    await db.run(sql`update worker set last_seen_at = to_timestamp(0) where size_class <> 2`);
+
+    expect(await risky.transaction((tx) => lendToIdle(tx, clock.now(), new Date(1)))).toBe(0);
+  });
+
+  test("is lent to no more slots than are free, and not twice", async () => {
+    const clock = movableClock();
+    const queue = await open({ analyzer: analyzer(waiting({ alternatives: [] })), clock });
+    for (let i = 0; i < 5; i++) await queue.submit(aRequest());
+    clock.pass(60_000);
+    const [one, two] = await Promise.all(
+      [1, 2].map(() => queue.transaction((tx) => lendToIdle(tx, clock.now(), longAgo))),
+    );
+
+    // A slot of class 2, and none of class 4, which is no lesser one.
+    expect(one).toBeGreaterThan(0);
+    expect((one ?? 0) + (two ?? 0)).toBeLessThanOrEqual(3);
   });
 });

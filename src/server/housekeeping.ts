@@ -6,6 +6,7 @@ import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import { countDurations, forgetDurations } from "#execution/expected-duration.store.ts";
+import { lendToIdle } from "#execution/lend-sizes.store.ts";
 import { relaxSizes, staleBackgroundRuns } from "#execution/relax-sizes.store.ts";
 import { deleteOldExecutions } from "#execution/retention.store.ts";
 import { forgetWorkers } from "#execution/worker.store.ts";
@@ -87,6 +88,11 @@ export function startHousekeeping(rooms: {
         const declared = await declaredOffers(db);
         while ((await queue.transaction((tx) => relaxSizes(tx, seenSince, declared))) > 0);
       },
+    },
+    {
+      name: "let idle workers have what waits for a greater size class longer than was foreseen",
+      everyMs: 2_000,
+      run: () => queue.transaction((tx) => lendToIdle(tx, clock.now(), ago(queue.times.leaseMs))),
     },
     {
       name: "end runs that were only to teach, and that nobody had time for",
