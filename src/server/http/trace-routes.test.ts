@@ -10,7 +10,6 @@ import { readTrace } from "#simulate/read-trace.ts";
 import { declareClass } from "#size-classes/declared-classes.store.ts";
 import { aDeclaredClass } from "#size-classes/size-classes.fixture.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
-import { runGrange } from "../../../test/support/run-grange.ts";
 import { readServerConfig } from "../config.ts";
 import { type RunningServer, startServer } from "../start-server.ts";
 
@@ -99,11 +98,6 @@ test("what a farm executed comes as a trace that a simulation reads", async () =
   // About an hour after the two hours began.
   expect(Math.abs((first?.at ?? 0) - 3_600_000)).toBeLessThan(120_000);
   await expect(traceSince("1m")).rejects.toThrow("no executions");
-
-  const args = ["trace", "export", "--since", "2h", "--server", server.url];
-  const { code, stdout } = await runGrange(args);
-  expect(code).toBe(0);
-  expect(stdout.trimEnd().split("\n")).toHaveLength(1 + executions.length);
 }, 60_000);
 
 test.each(["soon", "0s", "900d", ""])("not since %j", async (since) => {
