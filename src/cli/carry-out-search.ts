@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Search, SearchForecast, StartSearch } from "#api/search.ts";
+import { durationText } from "#core/duration-text.ts";
 import { searchCalls } from "./api/search-calls.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { answer, type CommonOptions, type Session } from "./session.ts";
-import { durationText } from "./terminal/duration-text.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -1,5 +1,5 @@
 import type { PlannedChange, PlannedDeed, PlannedJob } from "#api/rerun.ts";
-import { durationText } from "./terminal/duration-text.ts";
+import { durationText } from "#core/duration-text.ts";
 import type { Paint } from "./terminal/paint.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";

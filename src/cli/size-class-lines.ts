@@ -7,8 +7,8 @@ import type {
   SizeClassNow,
   SizeClassSaved,
 } from "#api/size-class.ts";
+import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
-import { durationText } from "./terminal/duration-text.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
 import { timeText } from "./terminal/time-text.ts";

@@ -4,8 +4,8 @@ import {
   type SizeClassSettingsNow,
   sizeClassSettingNames,
 } from "#api/size-class.ts";
+import { durationText } from "#core/duration-text.ts";
 import { parseDuration } from "#graphs/definitions/duration.ts";
-import { durationText } from "./terminal/duration-text.ts";
 import { printableLine } from "./terminal/printable-text.ts";
 import { tableLines } from "./terminal/table.ts";
 import { timeText } from "./terminal/time-text.ts";

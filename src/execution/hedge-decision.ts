@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { durationText } from "#core/duration-text.ts";
 import type { Tx } from "#db/db.ts";
 import type { BegunHedge } from "./hedge.store.ts";
 import { readExecutions } from "./read-executions.store.ts";
-import { decisionsOf, type NewDecision } from "./size-decision.store.ts";
+import { decisionsOf, type KeptDecision, type NewDecision } from "./size-decision.store.ts";
 
 function ofNone(reason: unknown): [] {
   if (reason instanceof z.ZodError) return [];
@@ -20,11 +21,19 @@ export async function hedgeDecisionOf(
   const latest = (await decisionsOf(tx, original).catch(ofNone)).at(-1);
   const [view] = await readExecutions(tx, [original]);
   if (latest === undefined || view === undefined) return undefined;
-  const { key, strategy, draw, alternatives, expectedMs, timeoutMs, project, domain } = latest;
   const since = view.state.kind === "leased" ? view.state.startedAt : undefined;
-  const seconds = ((now.getTime() - (since ?? now).getTime()) / 1_000).toFixed(1);
+  return { id: original, ...hedgeAfter(latest, sizeClass, since ?? now, now) };
+}
+
+/** The decision for a second run beside one that has run since then. */
+export function hedgeAfter(
+  latest: KeptDecision,
+  sizeClass: number,
+  since: Date,
+  now: Date,
+): Omit<NewDecision, "id"> {
+  const { key, strategy, draw, alternatives, expectedMs, timeoutMs, project, domain } = latest;
   return {
-    id: original,
     project,
     domain,
     purpose: "hedge",
@@ -43,7 +52,7 @@ export async function hedgeDecisionOf(
         pageRank: undefined,
         reason: {
           kind: "hedge",
-          text: `the other had run for ${seconds} s on size class ${latest.sizeClass}, longer than expected; whichever ends first counts`,
+          text: `the other had run for ${durationText(now.getTime() - since.getTime())} on size class ${latest.sizeClass}, longer than expected; whichever ends first counts`,
         },
         alternatives,
       },

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
+import { type Sql, sql } from "#db/sql.ts";
 import { ExecutionId } from "./execution.ts";
 
 /** What executions ask for that are alike to workers. */
@@ -12,23 +12,28 @@ export interface QueuedKind {
 
 const Requirements = z.string().transform((text) => Platform.parse(JSON.parse(text)));
 
+/** The kinds of executions that wait in the queue, for a `with recursive`: found by skipping along an index. */
+export const waitingKinds: Sql = sql`
+  kind as (
+    (select requirements, size_class from execution where state = 'queued'
+     order by requirements, size_class limit 1)
+    union all
+    select next.requirements, next.size_class
+    from kind cross join lateral (
+      select requirements, size_class from execution
+      where state = 'queued'
+        and (requirements, size_class) > (kind.requirements, kind.size_class)
+      order by requirements, size_class limit 1
+    ) as next
+  )
+`;
+
 /** The kinds of executions that wait in the queue; by some steps along an index for each kind. */
 export function queuedKinds(tx: Tx): Promise<QueuedKind[]> {
   return tx.many(
     z.object({ requirements: Requirements, sizeClass: z.number() }),
     sql`
-      with recursive kind as (
-        (select requirements, size_class from execution where state = 'queued'
-         order by requirements, size_class limit 1)
-        union all
-        select next.requirements, next.size_class
-        from kind cross join lateral (
-          select requirements, size_class from execution
-          where state = 'queued'
-            and (requirements, size_class) > (kind.requirements, kind.size_class)
-          order by requirements, size_class limit 1
-        ) as next
-      )
+      with recursive ${waitingKinds}
       select requirements, size_class as "sizeClass" from kind
     `,
   );

@@ -4,6 +4,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { takesNothingNew } from "./drain.store.ts";
 import { lastLane } from "./fair-lane.ts";
+import { waitingKinds } from "./queued-kinds.store.ts";
 
 const WorkersUp = z.object({
   platform: Platform,
@@ -65,22 +66,11 @@ const fewest = 20;
  * The kinds in the queue, and what goes first of each: of long queues not all.
  *
  * Common table expressions for a `with recursive`: `each (most)`, how many of a kind are looked at, and
- * `looked_at (requirements, size_class, …)`. The kinds are found by skipping along `execution_claimable`.
+ * `looked_at (requirements, size_class, …)`.
  * What nobody waits for is left out: it is in nobody's way, and no machine is started for it.
  */
 export const lookedAt: Sql = sql`
-  kind as (
-    (select requirements, size_class from execution where state = 'queued'
-     order by requirements, size_class limit 1)
-    union all
-    select next.requirements, next.size_class
-    from kind cross join lateral (
-      select requirements, size_class from execution
-      where state = 'queued'
-        and (requirements, size_class) > (kind.requirements, kind.size_class)
-      order by requirements, size_class limit 1
-    ) as next
-  ),
+  ${waitingKinds},
   each as (
     select greatest(${fewest}::integer, ${mostLookedAt}::integer / greatest(1, count(*))) as most
     from kind

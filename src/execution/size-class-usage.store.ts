@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 
@@ -227,9 +226,4 @@ export function costOfKeys(
       limit ${mostKeys}
     `,
   );
-}
-
-/** Platforms of workers as `ranOn` names them. */
-export function platformIn(text: string): Platform | undefined {
-  return text === "" ? undefined : Platform.parse(JSON.parse(text));
 }

@@ -34,7 +34,7 @@ test("an execution's decisions are explained: what was known, what else there wa
     "strategy grange, by CppLink //lib/store:unit_0, key a:made-up-0 (action)",
   );
   expect(text).toContain(
-    "for 44.0 s, used 41.0 s of CPU and 2.0 GB of memory at most, and ran out of memory.",
+    "for 44.0 s, used 41.0 s of CPU and 1.86 GiB of memory at most, and ran out of memory.",
   );
   expect(text).toMatch(/^ {3}2 +31\.0 s +18\.6 s – 58\.9 s +not +62\.0 +2 % +← chosen$/m);
   expect(explained.decisions.map(({ sizeClass }) => sizeClass)).toEqual([1, 2]);

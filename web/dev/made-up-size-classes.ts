@@ -219,7 +219,7 @@ export function madeUpDecisions(id: string, now: Date, title: string): SizeClass
       sentences: [
         "Size class 1 was chosen: little is known of it here, and trying costs less than it may save.",
         "It was expected to run for 1 min 04 s, between 38.4 s and 2 min 02 s eight times in ten, and allowed 2 min 00 s.",
-        "It ran on size class 1 for 44.0 s, used 41.0 s of CPU and 2.0 GB of memory at most, and ran out of memory.",
+        "It ran on size class 1 for 44.0 s, used 41.0 s of CPU and 1.86 GiB of memory at most, and ran out of memory.",
       ],
     },
     {
@@ -252,7 +252,7 @@ export function madeUpDecisions(id: string, now: Date, title: string): SizeClass
         "Size class 2 was chosen for another try: it ran out of memory on size class 1, and size class 2 is the next with more.",
         "It was expected to run for 31.0 s, between 18.6 s and 58.9 s eight times in ten, and allowed 2 min 00 s.",
         "Size class 1: ran out of memory here 2 times, with 2.0 GB.",
-        "It ran on size class 2 for 32.0 s, used 41.0 s of CPU and 2.7 GB of memory at most, and succeeded.",
+        "It ran on size class 2 for 32.0 s, used 41.0 s of CPU and 2.51 GiB of memory at most, and succeeded.",
       ],
     },
   ];

@@ -1,11 +1,11 @@
 import type { ExecutionDetail } from "#api/execution.ts";
+import { durationText } from "#core/duration-text.ts";
 import { invocationCalls } from "../api/invocation-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
 import { printLog } from "../print-log.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
-import { durationText } from "../terminal/duration-text.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 
 interface ExecutionOptions extends CommonOptions {

@@ -1,10 +1,10 @@
 import type { InvocationAction, InvocationDetail } from "#api/invocation.ts";
+import { durationText } from "#core/duration-text.ts";
 import { invocationCalls } from "../api/invocation-calls.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { countsText, invocationTitle } from "../invocation-words.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
-import { durationText } from "../terminal/duration-text.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 

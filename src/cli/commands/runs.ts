@@ -1,8 +1,8 @@
 import type { Run } from "#api/graph.ts";
+import { durationText } from "#core/duration-text.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
-import { durationText } from "../terminal/duration-text.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 

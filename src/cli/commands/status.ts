@@ -1,4 +1,5 @@
 import type { GraphSummary } from "#api/graph.ts";
+import { durationText } from "#core/duration-text.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { closingLines } from "../progress/closing-lines.ts";
@@ -6,7 +7,6 @@ import { failureLines } from "../progress/failure-lines.ts";
 import { viewOf } from "../progress/graph-view.ts";
 import { progressBlock } from "../progress/progress-block.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
-import { durationText } from "../terminal/duration-text.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { shortened, tableLines } from "../terminal/table.ts";
 

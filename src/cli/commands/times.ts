@@ -1,9 +1,9 @@
 import { Option } from "commander";
 import type { Durations, GroupTimes, MetricValue, Times } from "#api/times.ts";
+import { durationText } from "#core/duration-text.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
-import { durationText } from "../terminal/duration-text.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 

@@ -1,6 +1,6 @@
 import { criticalPath } from "#api/critical-path.ts";
 import type { GraphState } from "#api/job-state.ts";
-import { durationText } from "../terminal/duration-text.ts";
+import { durationText } from "#core/duration-text.ts";
 import type { Paint } from "../terminal/paint.ts";
 import type { GraphView } from "./graph-view.ts";
 import { totalsOf, totalsText } from "./totals.ts";

@@ -1,6 +1,6 @@
 import type { JobSummary } from "#api/graph.ts";
 import type { JobState } from "#api/job-state.ts";
-import { durationText } from "../terminal/duration-text.ts";
+import { durationText } from "#core/duration-text.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { shortened, widthOf } from "../terminal/table.ts";
 import type { GraphView } from "./graph-view.ts";

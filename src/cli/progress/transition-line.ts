@@ -1,5 +1,5 @@
 import type { JobSummary } from "#api/graph.ts";
-import { durationText } from "../terminal/duration-text.ts";
+import { durationText } from "#core/duration-text.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { jobDurationMs } from "./job-duration.ts";
 import { markOf, reasonBeside } from "./job-mark.ts";

@@ -1,4 +1,5 @@
 import { availableParallelism, hostname, totalmem } from "node:os";
+import { durationText } from "#core/duration-text.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { apiClient } from "../api/api-client.ts";
 import type { Program } from "../command-list.ts";
@@ -7,7 +8,6 @@ import { totalsOf } from "../progress/totals.ts";
 import { watchGraph } from "../progress/watch-graph.ts";
 import type { Session } from "../session.ts";
 import { type Submission, type SubmissionOptions, submissionOf, submit } from "../submission.ts";
-import { durationText } from "../terminal/duration-text.ts";
 import { startFarmProcesses } from "./farm-processes.ts";
 import { grangeCommand } from "./grange-command.ts";
 import { type HeldDataDirectory, holdDataDirectory } from "./hold-data-directory.ts";

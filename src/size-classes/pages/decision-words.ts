@@ -1,6 +1,8 @@
 import type { SizeClassDecision, SizeClassRun } from "#api/size-class.ts";
+import { durationText } from "#core/duration-text.ts";
+import { memorySizeText } from "#core/memory-size.ts";
 import type { SizeStanding } from "#execution/sized-runs.store.ts";
-import { bytesWords, sentence, spanWords } from "./words.ts";
+import { sentence } from "./words.ts";
 
 type Told = Omit<SizeClassDecision, "sentences">;
 
@@ -30,12 +32,12 @@ function expectedWords({ alternatives, expectedMs, sizeClass, timeoutMs }: Told)
   const own = alternatives.find((each) => each.sizeClass === sizeClass);
   // Without knowledge the strategies put down the time allowed.
   if (own?.expectedMs === null) {
-    return `Nobody knew how long it would run there; it was allowed ${spanWords(timeoutMs)}.`;
+    return `Nobody knew how long it would run there; it was allowed ${durationText(timeoutMs)}.`;
   }
   const band = own?.band
-    ? `, between ${spanWords(own.band.fastMs)} and ${spanWords(own.band.slowMs)} eight times in ten`
+    ? `, between ${durationText(own.band.fastMs)} and ${durationText(own.band.slowMs)} eight times in ten`
     : "";
-  return `It was expected to run for ${spanWords(expectedMs)}${band}, and allowed ${spanWords(timeoutMs)}.`;
+  return `It was expected to run for ${durationText(expectedMs)}${band}, and allowed ${durationText(timeoutMs)}.`;
 }
 
 function runWords(run: SizeClassRun, { sizeClass }: Told): string {
@@ -47,13 +49,13 @@ function runWords(run: SizeClassRun, { sizeClass }: Told): string {
     return run.startedAt === null ? `It is about to begin ${where}.` : `It runs ${where} now.`;
   }
   const used = [
-    run.cpuMs === null ? "" : `${spanWords(run.cpuMs)} of CPU`,
-    run.peakMemoryBytes === null ? "" : `${bytesWords(run.peakMemoryBytes)} of memory at most`,
+    run.cpuMs === null ? "" : `${durationText(run.cpuMs)} of CPU`,
+    run.peakMemoryBytes === null ? "" : `${memorySizeText(run.peakMemoryBytes)} of memory at most`,
   ].filter((part) => part !== "");
   const usage = used.length === 0 ? "" : `, used ${used.join(" and ")},`;
   return run.durationMs === null
     ? `It did not begin ${where}: ${endWords(run)}.`
-    : `It ran ${where} for ${spanWords(run.durationMs)}${usage} and ${endWords(run)}.`;
+    : `It ran ${where} for ${durationText(run.durationMs)}${usage} and ${endWords(run)}.`;
 }
 
 function endWords({ exitCode, outcome, timeoutMs }: SizeClassRun): string {
@@ -65,7 +67,7 @@ function endWords({ exitCode, outcome, timeoutMs }: SizeClassRun): string {
     case "timed_out":
       return timeoutMs === null
         ? "was ended by its timeout"
-        : `was ended after its ${spanWords(timeoutMs)}`;
+        : `was ended after its ${durationText(timeoutMs)}`;
     case "out_of_memory":
       return "ran out of memory";
     case "cancelled":

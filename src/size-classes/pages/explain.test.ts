@@ -85,11 +85,11 @@ test("what was decided is told in order, each with what came of it", async () =>
     "Size class 1 was chosen: it costs least.",
     "It was expected to run for 8.0 s, between 4.0 s and 15.0 s eight times in ten, and allowed 1 min 00 s.",
     "Size class 2: nobody knows it.",
-    "It ran on size class 1 for 1.0 s, used 1.0 s of CPU and 50.0 MB of memory at most, and lost its worker.",
-    "It ran on size class 1 for 3.0 s, used 1.0 s of CPU and 2.0 GB of memory at most, and ran out of memory.",
+    "It ran on size class 1 for 1.0 s, used 1.0 s of CPU and 47.7 MiB of memory at most, and lost its worker.",
+    "It ran on size class 1 for 3.0 s, used 1.0 s of CPU and 1.86 GiB of memory at most, and ran out of memory.",
     "Size class 2 was chosen for another try: it needs more.",
     "It was expected to run for 8.0 s, and allowed 1 min 00 s.",
-    "It ran on size class 4 (which had nothing of its own to do) for 3.0 s, used 1.0 s of CPU and 50.0 MB of memory at most, and succeeded.",
+    "It ran on size class 4 (which had nothing of its own to do) for 3.0 s, used 1.0 s of CPU and 47.7 MiB of memory at most, and succeeded.",
   ]);
 });
 
