@@ -74,6 +74,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "list, show or cancel backfills and bisections",
     load: async () => (await import("./commands/search.ts")).describeSearch,
   },
+  bench: {
+    summary: "measure artifacts, compare them, and follow what they cost",
+    load: async () => (await import("./commands/bench.ts")).describeBench,
+  },
   workers: {
     summary: "list the workers of a farm",
     load: async () => (await import("./commands/workers.ts")).describeWorkers,

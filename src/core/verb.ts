@@ -16,6 +16,8 @@ export const Verb = z.enum([
   "sign",
   "execute",
   "cache",
+  "benchmark",
+  "measure",
   "administer",
 ]);
 export type Verb = z.infer<typeof Verb>;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "#core/canonical-json.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 
 /** The name of a definition or a catalog: the digest of its canonical text, as `<hash>/<size>`. */

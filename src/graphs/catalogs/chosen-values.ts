@@ -1,4 +1,4 @@
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson } from "#core/canonical-json.ts";
 import { chooseValues, type Wishes } from "../definitions/choose-values.ts";
 import type { Templates } from "../definitions/templates.ts";
 

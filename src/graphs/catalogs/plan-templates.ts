@@ -1,4 +1,4 @@
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson } from "#core/canonical-json.ts";
 import type { Wishes } from "../definitions/choose-values.ts";
 import type { DefinitionContext } from "../definitions/definition-context.ts";
 import { type Definitions, fillTemplates } from "../definitions/fill-templates.ts";

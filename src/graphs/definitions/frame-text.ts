@@ -1,4 +1,4 @@
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson } from "#core/canonical-json.ts";
 import { rememberName } from "../catalog.ts";
 import type { JobDefinition } from "./job-definition.ts";
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { DefinitionChange } from "#api/job-origin.ts";
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson } from "#core/canonical-json.ts";
 
 export type Json = z.core.util.JSONType;
 

@@ -1,0 +1,161 @@
+import { z } from "zod";
+import { Metric } from "#core/benchmark-metric.ts";
+import { TestCase } from "#core/test-case.ts";
+
+const Time = z.iso.datetime();
+
+/** 1 very small … 5 very large, as rustc-perf counts them; 0 where nothing changed. */
+export const Magnitude = z.int().min(0).max(5);
+
+/**
+ * What is said of a case. `undecided` asks for more runs: silence never means `no-change`.
+ * `unlike-machines`: both are measured, but never on machines that may be compared.
+ */
+export const Verdict = z.enum([
+  "regressed",
+  "improved",
+  "no-change",
+  "undecided",
+  "unlike-machines",
+]);
+export type Verdict = z.infer<typeof Verdict>;
+
+/** How a fence judged a deterministic or exact metric. */
+export const FenceEvidence = z.object({
+  by: z.literal("fence"),
+  /** |relative change| from which one is significant. */
+  threshold: z.number(),
+  /** Values of predecessors that it rests on; 0: the fixed threshold. */
+  history: z.number().int(),
+  factor: z.number(),
+  /** Both are the same number. */
+  exact: z.boolean(),
+});
+
+/** How interleaved processes judged a noisy metric. */
+export const PairsEvidence = z.object({
+  by: z.literal("pairs"),
+  pairs: z.number().int(),
+  /** Exact, two-sided Mann-Whitney. */
+  p: z.number().nullable(),
+  /** Adjusted by Benjamini and Hochberg over the comparison. */
+  adjustedP: z.number().nullable(),
+  /** Relative change with its 99 % interval. */
+  effect: z.number(),
+  low: z.number(),
+  high: z.number(),
+  /** Changes below it do not matter. */
+  limit: z.number(),
+  /** Null: none was needed, or none is there yet. */
+  confirmed: z.boolean().nullable(),
+});
+
+/** A noisy metric of which only the least values are known: a hint, and no verdict. */
+export const HintEvidence = z.object({ by: z.literal("hint") });
+
+export const Evidence = z.discriminatedUnion("by", [FenceEvidence, PairsEvidence, HintEvidence]);
+export type Evidence = z.infer<typeof Evidence>;
+
+export const CaseComparison = z.object({
+  case: TestCase,
+  category: z.enum(["primary", "secondary"]),
+  metric: z.string(),
+  before: z.number(),
+  after: z.number(),
+  /** (after - before) / before; null where before is 0 and after is not. */
+  change: z.number().nullable(),
+  significant: z.boolean(),
+  magnitude: Magnitude,
+  /** Significant, and not very small: what is shown by default. */
+  relevant: z.boolean(),
+  verdict: Verdict,
+  evidence: Evidence,
+  fingerprint: z.string().nullable(),
+  collectors: z.object({ before: z.string(), after: z.string() }),
+  /** Each makes the verdict weaker, none stronger. */
+  warnings: z.array(z.string()),
+});
+export type CaseComparison = z.infer<typeof CaseComparison>;
+
+export const Tally = z.object({
+  count: z.number().int(),
+  benchmarks: z.number().int(),
+  /** Of the relative changes; null where there are none. */
+  arithmeticMean: z.number().nullable(),
+  geometricMean: z.number().nullable(),
+  least: z.number().nullable(),
+  most: z.number().nullable(),
+});
+export type Tally = z.infer<typeof Tally>;
+
+export const Direction = z.enum(["none", "regression", "improvement", "mixed"]);
+export type Direction = z.infer<typeof Direction>;
+
+export const CategorySummary = z.object({
+  direction: Direction,
+  regressions: Tally,
+  improvements: Tally,
+  all: Tally,
+});
+
+export const MetricSummary = z.object({
+  metric: z.string(),
+  primary: CategorySummary,
+  secondary: CategorySummary,
+  direction: Direction,
+  deservesAttention: z.boolean(),
+  /** Sum of after over sum of before, less one, over all cases. */
+  accumulated: z.number().nullable(),
+  undecided: z.number().int(),
+  unlikeMachines: z.number().int(),
+});
+export type MetricSummary = z.infer<typeof MetricSummary>;
+
+export const MissingCase = z.object({
+  case: TestCase,
+  /** Which of the two has no figure. */
+  missing: z.enum(["before", "after"]),
+  error: z.string().nullable(),
+});
+
+/** Two artifacts compared. */
+export const Comparison = z.object({
+  suite: z.string(),
+  before: z.object({ tag: z.string(), datedAt: Time, commit: z.string().nullable() }),
+  after: z.object({ tag: z.string(), datedAt: Time, commit: z.string().nullable() }),
+  /** Whether `after` follows `before` directly on the main line. */
+  contiguous: z.boolean(),
+  /** For the arrows of the page. */
+  neighbours: z.object({ earlier: z.string().nullable(), later: z.string().nullable() }),
+  metrics: z.array(Metric),
+  /** The metric of the cases below. */
+  metric: z.string(),
+  /** One for each metric of which there are figures. */
+  summaries: z.array(MetricSummary),
+  cases: z.array(CaseComparison),
+  missing: z.array(MissingCase),
+  /** Benchmarks that fail after and did not before. */
+  newlyBroken: z.array(z.object({ benchmark: z.string(), message: z.string() })),
+});
+export type Comparison = z.infer<typeof Comparison>;
+
+/** A request's report: what its pull request is told once that is possible. Made once. */
+export const Report = z.object({
+  requestId: z.uuid(),
+  suite: z.string(),
+  before: z.string(),
+  after: z.string(),
+  madeAt: Time,
+  /** In one sentence. */
+  verdict: z.string(),
+  direction: Direction,
+  summaries: z.array(MetricSummary),
+  /** Relevant ones, the greatest first, over all metrics that decide. */
+  changes: z.array(CaseComparison),
+  missing: z.array(MissingCase),
+  newlyBroken: Comparison.shape.newlyBroken,
+  /** How to see the same by hand. */
+  reproduce: z.string(),
+  markdown: z.string(),
+});
+export type Report = z.infer<typeof Report>;

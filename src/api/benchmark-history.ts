@@ -1,0 +1,189 @@
+import { z } from "zod";
+import { Metric } from "#core/benchmark-metric.ts";
+import { SuiteWord, TestCase } from "#core/test-case.ts";
+import { ArtifactTag, Estimate, RequestSummary } from "./benchmark-request.ts";
+import { CollectorView } from "./collector.ts";
+
+const Time = z.iso.datetime();
+
+export const SuiteView = z.object({
+  name: z.string(),
+  description: z.string(),
+  digest: z.string(),
+  changedBy: z.string(),
+  changedAt: Time,
+  metrics: z.array(Metric),
+  headline: z.string(),
+  backends: z.array(z.string()),
+  targets: z.array(z.string()),
+  sections: z.array(z.enum(["compile", "runtime", "toolchain"])),
+  /** Of each section: words that lists to choose from are made of. */
+  benchmarks: z.array(z.object({ section: z.string(), name: z.string(), set: z.number().int() })),
+  profiles: z.array(z.string()),
+  scenarios: z.array(z.string()),
+  artifacts: z.number().int(),
+  measured: z.number().int(),
+});
+export type SuiteView = z.infer<typeof SuiteView>;
+export const Suites = z.object({ suites: z.array(SuiteView) });
+export const PushSuite = z.strictObject({ definition: z.unknown() });
+export const PushedSuite = z.object({ name: z.string(), digest: z.string(), changed: z.boolean() });
+
+/** One step of a series that somebody may accept, or say is none. */
+export const ChangePointView = z.object({
+  artifact: z.string(),
+  before: z.string(),
+  meanBefore: z.number(),
+  meanAfter: z.number(),
+  change: z.number(),
+  p: z.number(),
+  fingerprint: z.string(),
+  foundAt: Time,
+  standing: z.enum(["found", "accepted", "dismissed"]),
+  saidBy: z.string().nullable(),
+  note: z.string().nullable(),
+});
+export type ChangePointView = z.infer<typeof ChangePointView>;
+
+export const SeriesPoint = z.object({
+  artifact: z.string(),
+  datedAt: Time,
+  value: z.number(),
+  /** All values of its iterations, the first first. */
+  samples: z.array(z.number()).optional(),
+  collector: z.string(),
+  fingerprint: z.string(),
+});
+/** One case's metric along the main line (or the releases). */
+export const Series = z.object({
+  suite: z.string(),
+  case: TestCase,
+  metric: Metric,
+  kind: z.enum(["master", "release"]),
+  points: z.array(SeriesPoint),
+  changePoints: z.array(ChangePointView),
+});
+export type Series = z.infer<typeof Series>;
+
+/** Many series at once, for the page of graphs: values by the artifacts' order, null where none was measured. */
+export const SeriesGrid = z.object({
+  suite: z.string(),
+  metric: Metric,
+  artifacts: z.array(z.object({ tag: z.string(), datedAt: Time })),
+  series: z.array(
+    z.object({ case: TestCase, fingerprint: z.string(), values: z.array(z.number().nullable()) }),
+  ),
+  /** More were there than are sent. */
+  leftOut: z.number().int(),
+});
+export type SeriesGrid = z.infer<typeof SeriesGrid>;
+
+/** One queued or running request with when it should begin and end. */
+export const QueuedRequest = z.object({
+  request: RequestSummary,
+  place: z.number().int(),
+  because: z.string(),
+  estimate: Estimate,
+});
+
+/** The page of status: what is in hand, what waits, what ended lately, and who measures. */
+export const BenchmarkStatus = z.object({
+  at: Time,
+  queue: z.array(QueuedRequest),
+  recent: z.array(RequestSummary),
+  collectors: z.array(CollectorView),
+  /** What somebody should look at: a silent collector, a queue that does not move. */
+  alarms: z.array(z.string()),
+});
+export type BenchmarkStatus = z.infer<typeof BenchmarkStatus>;
+
+/** Look along the main line for where a series stepped. */
+export const StartBenchmarkSearch = z.strictObject({
+  suite: SuiteWord,
+  kind: z.enum(["scan", "change-points", "bisect"]),
+  case: TestCase,
+  /** Default: the suite's headline. */
+  metric: z.string().optional(),
+  from: ArtifactTag,
+  to: ArtifactTag,
+  /** Of a scan: every how many artifacts, default all; or `month`, `week`: the first of each. */
+  every: z.union([z.int().min(1).max(10_000), z.enum(["week", "month"])]).optional(),
+});
+export type StartBenchmarkSearch = z.input<typeof StartBenchmarkSearch>;
+
+export const BenchmarkSearchView = z.object({
+  id: z.uuid(),
+  suite: z.string(),
+  kind: z.enum(["scan", "change-points", "bisect"]),
+  case: TestCase,
+  metric: z.string(),
+  from: z.string(),
+  to: z.string(),
+  state: z.enum(["running", "found", "nothing", "failed", "cancelled"]),
+  /** What it says so far, in a sentence. */
+  sentence: z.string(),
+  /** Of the main line between the two ends. */
+  artifacts: z.number().int(),
+  /** Artifacts that had to be measured for it. */
+  measured: z.number().int(),
+  steps: z.array(
+    z.object({ before: z.string(), artifact: z.string(), change: z.number(), exact: z.boolean() }),
+  ),
+  points: z.array(z.object({ artifact: z.string(), value: z.number().nullable() })),
+  requestedBy: z.string(),
+  createdAt: Time,
+  endedAt: Time.nullable(),
+});
+export type BenchmarkSearchView = z.infer<typeof BenchmarkSearchView>;
+export const BenchmarkSearches = z.object({ searches: z.array(BenchmarkSearchView) });
+
+/** How benchmarks would be spread over sets so that all take about as long. */
+export const SetBalance = z.object({
+  suite: z.string(),
+  target: z.string(),
+  sets: z.array(
+    z.object({
+      set: z.number().int(),
+      benchmarks: z.array(z.string()),
+      secondsBefore: z.number(),
+      secondsAfter: z.number(),
+    }),
+  ),
+  moves: z.array(z.object({ benchmark: z.string(), from: z.number().int(), to: z.number().int() })),
+  /** Benchmarks that nobody has measured: left where they are. */
+  unknown: z.array(z.string()),
+});
+export type SetBalance = z.infer<typeof SetBalance>;
+
+/** What another tool measured. */
+export const ImportResults = z.strictObject({
+  suite: SuiteWord,
+  /** The commit or version that was measured. */
+  artifact: ArtifactTag,
+  parent: ArtifactTag.optional(),
+  datedAt: Time.optional(),
+  kind: z.enum(["master", "release", "try"]).default("master"),
+  tool: z.enum([
+    "hyperfine",
+    "criterion",
+    "google-benchmark",
+    "pytest-benchmark",
+    "go-bench",
+    "vitest",
+    "tinybench",
+    "jmh",
+  ]),
+  target: SuiteWord,
+  environment: z.record(z.string(), z.string()).default({}),
+  /** What the tool wrote, as text. */
+  output: z.string().max(20_000_000),
+});
+export type ImportResults = z.input<typeof ImportResults>;
+export const ImportedResults = z.object({
+  suite: z.string(),
+  artifact: z.string(),
+  cases: z.number().int(),
+  iterations: z.number().int(),
+  /** What was there already and stayed as it was. */
+  kept: z.number().int(),
+});

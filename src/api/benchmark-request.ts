@@ -1,0 +1,163 @@
+import { z } from "zod";
+import { SuiteWord } from "#core/test-case.ts";
+
+const Time = z.iso.datetime();
+
+export const RequestKind = z.enum(["master", "release", "try"]);
+export type RequestKind = z.infer<typeof RequestKind>;
+
+/** A request's state; the last three are terminal and never change. */
+export const RequestState = z.enum([
+  "waiting-for-artifacts",
+  "artifacts-ready",
+  "in-progress",
+  "completed",
+  "failed",
+  "cancelled",
+]);
+export type RequestState = z.infer<typeof RequestState>;
+
+export const JobState = z.enum(["queued", "in-progress", "success", "failure", "cancelled"]);
+export type BenchmarkJobState = z.infer<typeof JobState>;
+
+/** Why a job is there: the request's own, its parent's that were missing, pairs for noisy metrics, an independent rerun of doubts. */
+export const JobPurpose = z.enum(["own", "backfill", "paired", "confirm"]);
+export type JobPurpose = z.infer<typeof JobPurpose>;
+
+/** A word of people's: a version, a nightly's day, a commit. */
+export const ArtifactTag = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}$/, {
+  error: "letters, digits and . _ + / -, at most 120",
+});
+
+/** Ask for an artifact to be measured. */
+export const SubmitBenchmarkRequest = z.strictObject({
+  suite: SuiteWord,
+  artifact: ArtifactTag,
+  /** Of an artifact that nobody knows yet: a tarball in the farm's store (`HASH/SIZE`) for each backend. */
+  tarballs: z.record(SuiteWord, z.string().regex(/^[0-9a-f]{64}\/\d{1,15}$/)).optional(),
+  /** Wait until somebody says that the artifact is there. */
+  waitForArtifacts: z.boolean().default(false),
+  kind: RequestKind.optional(),
+  /** What to compare with; default: what the artifact follows. */
+  parent: ArtifactTag.optional(),
+  pr: z.int().min(0).optional(),
+  backends: z.array(SuiteWord).max(50).default([]),
+  profiles: z.array(SuiteWord).max(50).default([]),
+  targets: z.array(SuiteWord).max(50).default([]),
+  benchmarks: z.array(SuiteWord).max(500).default([]),
+  paired: z.boolean().optional(),
+  /** Ask for parents, too, that nobody has measured. */
+  parents: z.enum(["missing", "none"]).default("missing"),
+});
+export type SubmitBenchmarkRequest = z.input<typeof SubmitBenchmarkRequest>;
+
+export const ArtifactView = z.object({
+  tag: z.string(),
+  kind: RequestKind,
+  datedAt: Time,
+  parent: z.string().nullable(),
+  commit: z.string().nullable(),
+  backends: z.array(z.string()),
+  /** The state of its latest request. */
+  state: RequestState.nullable(),
+});
+export const Artifacts = z.object({
+  artifacts: z.array(ArtifactView),
+  next: z.string().nullable(),
+});
+export type Artifacts = z.infer<typeof Artifacts>;
+
+/** When something should begin and end, from what earlier ones took; `least` and `most` hold for nine in ten. */
+export const Estimate = z.object({
+  startsAt: Time.nullable(),
+  endsAt: Time.nullable(),
+  leastEndsAt: Time.nullable(),
+  mostEndsAt: Time.nullable(),
+});
+export type Estimate = z.infer<typeof Estimate>;
+
+export const RequestSummary = z.object({
+  id: z.uuid(),
+  suite: z.string(),
+  artifact: z.string(),
+  parent: z.string().nullable(),
+  kind: RequestKind,
+  pr: z.number().int().nullable(),
+  state: RequestState,
+  backends: z.array(z.string()),
+  profiles: z.array(z.string()),
+  targets: z.array(z.string()),
+  benchmarks: z.array(z.string()),
+  paired: z.boolean(),
+  requestedBy: z.string(),
+  because: z.string(),
+  createdAt: Time,
+  startedAt: Time.nullable(),
+  endedAt: Time.nullable(),
+  endedBy: z.string().nullable(),
+  jobs: z.object({ total: z.number().int(), ended: z.number().int(), failed: z.number().int() }),
+  errors: z.number().int(),
+});
+export type RequestSummary = z.infer<typeof RequestSummary>;
+
+export const BenchmarkJobView = z.object({
+  id: z.uuid(),
+  artifact: z.string(),
+  against: z.string().nullable(),
+  purpose: JobPurpose,
+  section: z.enum(["compile", "runtime", "toolchain"]),
+  target: z.string(),
+  backend: z.string(),
+  profile: z.string(),
+  set: z.number().int(),
+  benchmarks: z.array(z.string()),
+  optional: z.boolean(),
+  state: JobState,
+  attempts: z.number().int(),
+  maxAttempts: z.number().int(),
+  collector: z.string().nullable(),
+  createdAt: Time,
+  startedAt: Time.nullable(),
+  endedAt: Time.nullable(),
+  error: z.string().nullable(),
+  /** Seconds that its like took lately; null: nobody knows. */
+  usualSeconds: z.number().nullable(),
+});
+export type BenchmarkJobView = z.infer<typeof BenchmarkJobView>;
+
+export const BenchmarkErrorView = z.object({
+  artifact: z.string(),
+  /** Empty: the whole job. */
+  benchmark: z.string(),
+  case: z.string().nullable(),
+  message: z.string(),
+  at: Time,
+});
+
+export const RequestDetail = RequestSummary.extend({
+  jobList: z.array(BenchmarkJobView),
+  errorList: z.array(BenchmarkErrorView),
+  /** Its place in the queue, from 1, while it waits; and why it is there. */
+  place: z.number().int().nullable(),
+  placeBecause: z.string().nullable(),
+  estimate: Estimate,
+  hasReport: z.boolean(),
+});
+export type RequestDetail = z.infer<typeof RequestDetail>;
+
+/** What asking came to. */
+export const SubmittedRequest = z.object({
+  request: RequestSummary,
+  /** `added`: to one that is under way; `nothing-missing`: that one has it all. */
+  outcome: z.enum(["created", "added", "nothing-missing"]),
+  sentence: z.string(),
+  /** Parents that were asked for with it. */
+  parents: z.array(z.string()),
+});
+export type SubmittedRequest = z.infer<typeof SubmittedRequest>;
+
+export const Requests = z.object({
+  requests: z.array(RequestSummary),
+  next: z.string().nullable(),
+});
+export type Requests = z.infer<typeof Requests>;

@@ -1,0 +1,203 @@
+import { z } from "zod";
+import { Metric, MetricValues } from "#core/benchmark-metric.ts";
+import { SuiteWord, TestCase } from "#core/test-case.ts";
+import { BenchmarkJobView, JobPurpose } from "./benchmark-request.ts";
+
+const Time = z.iso.datetime();
+
+export const CollectorName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,59}$/, {
+  error: "small letters, digits and . _ -, at most 60",
+});
+
+/** Register a collector. */
+export const AddCollector = z.strictObject({
+  name: CollectorName,
+  target: SuiteWord,
+  /** Null: all sets. */
+  set: z.int().min(0).max(99).nullable(),
+  /** Sets that it may take over when who serves them is silent. */
+  mayTakeOver: z.array(z.int().min(0).max(99)).max(100).default([]),
+  active: z.boolean().default(true),
+});
+export type AddCollector = z.input<typeof AddCollector>;
+
+export const ChangeCollector = z.strictObject({
+  active: z.boolean().optional(),
+  set: z.int().min(0).max(99).nullable().optional(),
+  mayTakeOver: z.array(z.int().min(0).max(99)).max(100).optional(),
+  /** Null: back in duty. */
+  outOfDuty: z.string().min(1).max(500).nullable().optional(),
+});
+export type ChangeCollector = z.infer<typeof ChangeCollector>;
+
+/** What may change a figure, of the machine and what runs on it. */
+export const EnvironmentFacts = z.record(z.string().max(80), z.string().max(500));
+export type EnvironmentFacts = z.infer<typeof EnvironmentFacts>;
+
+/** `inactive` and `out-of-duty` by decision; `offline` by silence; `never-seen`: it has not said hello yet. */
+export const CollectorState = z.enum([
+  "never-seen",
+  "offline",
+  "inactive",
+  "out-of-duty",
+  "waiting",
+  "measuring",
+]);
+export type CollectorState = z.infer<typeof CollectorState>;
+
+export const CollectorView = z.object({
+  name: z.string(),
+  target: z.string(),
+  set: z.number().int().nullable(),
+  mayTakeOver: z.array(z.number().int()),
+  active: z.boolean(),
+  outOfDuty: z.string().nullable(),
+  state: CollectorState,
+  addedAt: Time,
+  lastHeartbeatAt: Time.nullable(),
+  version: z.string().nullable(),
+  environment: EnvironmentFacts.nullable(),
+  fingerprint: z.string().nullable(),
+  job: BenchmarkJobView.nullable(),
+  /** Of the last 20 that it ended well. */
+  meanJobSeconds: z.number().nullable(),
+  selfTest: z
+    .object({
+      at: Time,
+      passed: z.boolean(),
+      comparisons: z.number().int(),
+      alarms: z.number().int(),
+    })
+    .nullable(),
+});
+export type CollectorView = z.infer<typeof CollectorView>;
+export const Collectors = z.object({ collectors: z.array(CollectorView) });
+
+// What a collector and its server tell each other. Every call stands alone and is safe to repeat.
+
+/** A process begins to speak for a collector; whoever spoke before is refused from now on. */
+export const CollectorHello = z.strictObject({
+  incarnation: z.uuid(),
+  version: z.string().max(100),
+  environment: EnvironmentFacts,
+});
+export type CollectorHello = z.infer<typeof CollectorHello>;
+export const CollectorWelcome = z.object({
+  fingerprint: z.string(),
+  /** The server's own version: a collector of another one updates itself between requests. */
+  serverVersion: z.string(),
+  heartbeatMs: z.number().int(),
+});
+export type CollectorWelcome = z.infer<typeof CollectorWelcome>;
+
+export const ClaimBenchmarkJob = z.strictObject({
+  incarnation: z.uuid(),
+  /** How long the answer may wait for a job. */
+  waitMs: z.int().min(0).max(60_000),
+});
+export type ClaimBenchmarkJob = z.infer<typeof ClaimBenchmarkJob>;
+
+/** A case in doubt, for a confirming job: which metrics looked changed, and which way. */
+export const Doubt = z.object({
+  case: TestCase,
+  metric: z.string(),
+  direction: z.enum(["regressed", "improved"]),
+});
+export type Doubt = z.infer<typeof Doubt>;
+
+/** An artifact as a collector needs it: what serves the job's backend. Parsed by artifacts/component.ts. */
+const ArtifactToGet = z.object({ tag: z.string(), component: z.unknown() });
+
+export const ClaimedBenchmarkJob = z.object({
+  id: z.uuid(),
+  epoch: z.number().int(),
+  attempt: z.number().int(),
+  purpose: JobPurpose,
+  requestId: z.uuid(),
+  suite: z.string(),
+  suiteDigest: z.string(),
+  /** Parsed by suites/suite.ts. */
+  definition: z.unknown(),
+  artifact: ArtifactToGet,
+  against: ArtifactToGet.nullable(),
+  /** What to measure, in this order. Cases that are stored already are left out (for pairs: with so many pairs). */
+  cases: z.array(z.object({ case: TestCase, storedPairs: z.number().int() })),
+  doubts: z.array(Doubt),
+  leaseMs: z.number().int(),
+});
+export type ClaimedBenchmarkJob = z.infer<typeof ClaimedBenchmarkJob>;
+export const ClaimAnswer = z.object({
+  job: ClaimedBenchmarkJob.nullable(),
+  /** Null: there is work for it. Else why there is none, for its log. */
+  because: z.string().nullable(),
+  serverVersion: z.string(),
+});
+export type ClaimAnswer = z.infer<typeof ClaimAnswer>;
+
+/** Who holds a job: what does not fit is refused with `aborted`, and the collector drops the job. */
+export const JobHolder = z.strictObject({
+  collector: CollectorName,
+  incarnation: z.uuid(),
+  epoch: z.int().min(1),
+});
+export type JobHolder = z.infer<typeof JobHolder>;
+
+export const JobHeartbeat = z.strictObject({ holder: JobHolder });
+export const JobHeartbeatAnswer = z.object({ cancelled: z.boolean(), leaseMs: z.number().int() });
+export type JobHeartbeatAnswer = z.infer<typeof JobHeartbeatAnswer>;
+
+export const MeasuredIteration = z.strictObject({
+  iteration: z.int().min(1).max(1_000),
+  values: MetricValues,
+  warnings: z.array(z.string().max(200)).max(20).default([]),
+});
+export type MeasuredIteration = z.input<typeof MeasuredIteration>;
+
+export const MeasuredPair = z.strictObject({
+  pair: z.int().min(1).max(1_000),
+  parentFirst: z.boolean(),
+  child: MetricValues,
+  parent: MetricValues,
+});
+export type MeasuredPair = z.infer<typeof MeasuredPair>;
+
+/** One test's results, or some of its pairs, or why it failed. All of it is stored, or nothing. */
+export const ReportTest = z.strictObject({
+  holder: JobHolder,
+  case: TestCase,
+  metrics: z.array(Metric).max(100),
+  iterations: z.array(MeasuredIteration).max(1_000).default([]),
+  pairs: z.array(MeasuredPair).max(1_000).default([]),
+  error: z.string().max(20_000).optional(),
+});
+export type ReportTest = z.input<typeof ReportTest>;
+
+/** `transient`: taken up again after a while. `handed-back`: the collector goes (an update, a machine shut down); no attempt is burnt. */
+export const JobEnd = z.discriminatedUnion("outcome", [
+  z.strictObject({ outcome: z.literal("success") }),
+  z.strictObject({ outcome: z.literal("transient"), error: z.string().max(20_000) }),
+  z.strictObject({ outcome: z.literal("permanent"), error: z.string().max(20_000) }),
+  z.strictObject({ outcome: z.literal("handed-back"), why: z.string().max(500) }),
+]);
+export type JobEnd = z.infer<typeof JobEnd>;
+export const EndBenchmarkJob = z.strictObject({ holder: JobHolder, end: JobEnd });
+
+export const ReportSelfTest = z.strictObject({
+  incarnation: z.uuid(),
+  comparisons: z.int().min(0).max(100_000),
+  alarms: z.int().min(0).max(100_000),
+  detail: z.record(z.string(), z.unknown()).default({}),
+  /** |relative change| by case and metric, for practical limits. */
+  noise: z
+    .array(
+      z.strictObject({
+        suite: SuiteWord,
+        case: TestCase,
+        metric: z.string(),
+        change: z.number().min(0),
+      }),
+    )
+    .max(10_000)
+    .default([]),
+});
+export type ReportSelfTest = z.input<typeof ReportSelfTest>;

@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+/**
+ * How figures of a metric behave when nothing changed: `exact` ones are equal, `deterministic` ones nearly so
+ * (instructions, sizes), `noisy` ones scatter (times, memory).
+ */
+export const MetricNature = z.enum(["exact", "deterministic", "noisy"]);
+export type MetricNature = z.infer<typeof MetricNature>;
+
+export const MetricUnit = z.enum(["count", "instructions", "seconds", "bytes", "per-second"]);
+export type MetricUnit = z.infer<typeof MetricUnit>;
+
+export const Metric = z.object({
+  name: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
+    error: "small letters, digits and -, at most 40, beginning with a letter",
+  }),
+  nature: MetricNature,
+  unit: MetricUnit,
+  better: z.enum(["lower", "higher"]),
+  /** False: shown, but no verdict rests on it. */
+  decides: z.boolean(),
+});
+export type Metric = z.infer<typeof Metric>;
+
+/** Of one test or one iteration, by the metric's name. What could not be taken is not there. */
+export const MetricValues = z.record(z.string(), z.number());
+export type MetricValues = z.infer<typeof MetricValues>;

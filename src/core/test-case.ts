@@ -1,0 +1,48 @@
+import { z } from "zod";
+
+/** What a benchmark is of: what a compiler does, what its output does, or the compiler itself. */
+export const Section = z.enum(["compile", "runtime", "toolchain"]);
+export type Section = z.infer<typeof Section>;
+
+/** A word of a suite: a benchmark's, profile's, scenario's, backend's, target's name. It becomes parts of paths and addresses. */
+export const SuiteWord = z
+  .string()
+  .regex(/^[A-Za-z0-9@][A-Za-z0-9@._+-]{0,79}(\/[A-Za-z0-9][A-Za-z0-9._+-]{0,79})?$/, {
+    error: "letters, digits and . _ + - @, at most 80, with at most one / inside",
+  });
+
+/**
+ * What a figure is a figure of. All six together are its identity, everywhere: in tables, addresses and
+ * comparisons. Seed 001 leaves some of them out for runtime benchmarks; here they are empty instead.
+ */
+export const TestCase = z.object({
+  section: Section,
+  benchmark: SuiteWord,
+  profile: SuiteWord.or(z.literal("")),
+  scenario: SuiteWord.or(z.literal("")),
+  backend: SuiteWord,
+  target: SuiteWord,
+});
+export type TestCase = z.infer<typeof TestCase>;
+
+/** One text for equal cases: for maps and addresses. No word of a suite has a space. */
+export function caseKey(testCase: TestCase): string {
+  const { section, benchmark, profile, scenario, backend, target } = testCase;
+  return [section, benchmark, profile || "-", scenario || "-", backend, target].join(" ");
+}
+
+/** Undefined when the text names no case. */
+export function caseOfKey(key: string): TestCase | undefined {
+  const parts = key.split(" ");
+  if (parts.length !== 6) return undefined;
+  const [section, benchmark, profile, scenario, backend, target] = parts;
+  const read = TestCase.safeParse({
+    section,
+    benchmark,
+    profile: profile === "-" ? "" : profile,
+    scenario: scenario === "-" ? "" : scenario,
+    backend,
+    target,
+  });
+  return read.success ? read.data : undefined;
+}
