@@ -110,24 +110,29 @@ describe.each(sandboxes.filter(({ isThere }) => isThere))("in sandbox $sandbox",
   });
 
   test("a job has its three streams open, and nothing that somebody left open", async () => {
-    const open = await next('for f in /proc/$$/fd/*; do echo "$f $(readlink $f)"; done');
+    // Of a process that the shell starts, not of the shell: where a worker may mount no /proc of its own, as inside
+    // another worker's sandbox, jobs see another one's, which knows the shell by another number.
+    const open = await next("ls -l /proc/self/fd");
 
     for (const each of open) {
-      const files = each
-        .trim()
-        .split("\n")
-        .map((line) => line.replace(/^\/proc\/\d+\/fd\//, ""));
+      const files = [...each.matchAll(/ (\d+) -> (.*)$/gm)].map(([, fd, file]) => `${fd} ${file}`);
       expect(files.slice(0, 3)).toEqual([
         "0 /dev/null",
         expect.stringMatching(/^1 .*\/pipes\/\d+/),
         expect.stringMatching(/^2 .*\/pipes\/\d+/),
       ]);
-      // The shell's own, to hear of readlink; and what stands in for what this test's process was given.
-      for (const other of files.slice(3)) expect(other).toMatch(/^3 pipe:|^\d+ \/dev\/null$/);
+      // The directory that ls reads; and what stands in for what this test's process was given.
+      for (const other of files.slice(3))
+        expect(other).toMatch(/^\d+ (\/proc\/\d+\/fd|\/dev\/null)$/);
     }
   });
 
-  test("what a job mounts is seen by nobody else", async () => {
+  test("what a job mounts is seen by nobody else", async ({ skip }) => {
+    const mayMount = await printed("unshare -rm true && echo yes; exit 0");
+    skip(
+      mayMount !== "yes\n",
+      "jobs may mount nothing here at all: this worker is in a sandbox itself",
+    );
     const mounted = await printed(`
       unshare -rm sh -c 'mount -t tmpfs evil /tmp && mount -t tmpfs evil /grange/work && echo yes'
       mount -t tmpfs evil /tmp 2>/dev/null && echo "as itself"
