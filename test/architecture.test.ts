@@ -5,6 +5,8 @@ import { describe, expect, test } from "vitest";
 const mayImport: Record<string, readonly string[]> = {
   core: [],
   proto: [],
+  // Who holds what on this machine; shared by all that run processes on it.
+  machine: ["core"],
   api: ["core"],
   db: ["core"],
   access: ["core", "db"],
@@ -18,17 +20,19 @@ const mayImport: Record<string, readonly string[]> = {
   simulate: ["core", "size-classes"],
   statistics: ["core"],
   // What is measured of which artifact, and how: the language, and what follows from it.
-  suites: ["core"],
-  artifacts: ["core", "suites"],
+  // What balancing sets comes to is what the API answers.
+  suites: ["core", "api"],
+  // One hardened Git for all who run it.
+  artifacts: ["core", "suites", "git"],
   comparison: ["core", "api", "statistics"],
   measuring: ["core", "suites", "artifacts", "statistics", "comparison"],
   perf: ["core", "api", "db", "suites", "artifacts", "statistics", "comparison", "git"],
   // A worker of its own kind: it speaks the API, and never sees the database.
-  collector: ["core", "api", "suites", "artifacts", "measuring"],
+  collector: ["core", "api", "machine", "suites", "artifacts", "comparison", "measuring"],
   caches: ["core", "api", "db", "cas", "actions", "proto"],
   graphs: ["core", "api", "db", "access", "cas", "git", "actions", "execution", "proto"],
   invocations: ["core", "api", "db", "cas", "actions", "execution", "proto"],
-  worker: ["core", "cas", "proto", "grpc"],
+  worker: ["core", "machine", "cas", "proto", "grpc"],
   server: [
     "core",
     "api",
@@ -41,6 +45,7 @@ const mayImport: Record<string, readonly string[]> = {
     "size-classes",
     "simulate",
     "suites",
+    "artifacts",
     "perf",
     "comparison",
     "caches",
@@ -58,6 +63,7 @@ const mayImport: Record<string, readonly string[]> = {
     "git",
     "graphs",
     "grpc",
+    "machine",
     "simulate",
     "server",
     "worker",
@@ -93,6 +99,7 @@ const ownerOf: Record<string, string> = {
       "benchmark_metric",
       "benchmark_artifact",
       "benchmark_request",
+      "benchmark_request_job",
       "benchmark_environment",
       "collector",
       "benchmark_job",
@@ -107,6 +114,7 @@ const ownerOf: Record<string, string> = {
       "collector_self_test",
       "benchmark_noise",
       "benchmark_leader",
+      "benchmark_unexamined",
     ].map((table) => [table, "perf"]),
   ),
   action_result: "actions",

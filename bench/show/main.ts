@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus, totalmem } from "node:os";
 import { messageOf } from "#core/fault.ts";
+import { benchmarkLabShow } from "./benchmark-lab/benchmark-lab-show.ts";
 import { buildToolsShow } from "./build-tools/build-tools-show.ts";
 import { farmShow } from "./farm/farm-show.ts";
 import { graphsShow } from "./graphs/graphs-show.ts";
@@ -8,7 +9,13 @@ import { renderTable } from "./render-table.ts";
 import type { Row, Show } from "./row.ts";
 import { sizeClassesShow } from "./size-classes/size-classes-show.ts";
 
-const shows: readonly Show[] = [farmShow, graphsShow, buildToolsShow, sizeClassesShow];
+const shows: readonly Show[] = [
+  farmShow,
+  graphsShow,
+  buildToolsShow,
+  sizeClassesShow,
+  benchmarkLabShow,
+];
 
 const args = process.argv.slice(2);
 const json = args.includes("--json");

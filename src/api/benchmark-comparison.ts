@@ -6,6 +6,7 @@ const Time = z.iso.datetime();
 
 /** 1 very small … 5 very large, as rustc-perf counts them; 0 where nothing changed. */
 export const Magnitude = z.int().min(0).max(5);
+export type Magnitude = z.infer<typeof Magnitude>;
 
 /**
  * What is said of a case. `undecided` asks for more runs: silence never means `no-change`.
@@ -31,6 +32,7 @@ export const FenceEvidence = z.object({
   /** Both are the same number. */
   exact: z.boolean(),
 });
+export type FenceEvidence = z.infer<typeof FenceEvidence>;
 
 /** How interleaved processes judged a noisy metric. */
 export const PairsEvidence = z.object({
@@ -49,9 +51,11 @@ export const PairsEvidence = z.object({
   /** Null: none was needed, or none is there yet. */
   confirmed: z.boolean().nullable(),
 });
+export type PairsEvidence = z.infer<typeof PairsEvidence>;
 
 /** A noisy metric of which only the least values are known: a hint, and no verdict. */
 export const HintEvidence = z.object({ by: z.literal("hint") });
+export type HintEvidence = z.infer<typeof HintEvidence>;
 
 export const Evidence = z.discriminatedUnion("by", [FenceEvidence, PairsEvidence, HintEvidence]);
 export type Evidence = z.infer<typeof Evidence>;
@@ -97,6 +101,7 @@ export const CategorySummary = z.object({
   improvements: Tally,
   all: Tally,
 });
+export type CategorySummary = z.infer<typeof CategorySummary>;
 
 export const MetricSummary = z.object({
   metric: z.string(),
@@ -117,6 +122,7 @@ export const MissingCase = z.object({
   missing: z.enum(["before", "after"]),
   error: z.string().nullable(),
 });
+export type MissingCase = z.infer<typeof MissingCase>;
 
 /** Two artifacts compared. */
 export const Comparison = z.object({

@@ -25,9 +25,15 @@ export const SuiteView = z.object({
   measured: z.number().int(),
 });
 export type SuiteView = z.infer<typeof SuiteView>;
+/** With the definition as it was pushed; parsed by suites/suite.ts. */
+export const SuiteDetail = SuiteView.extend({ definition: z.unknown() });
+export type SuiteDetail = z.infer<typeof SuiteDetail>;
 export const Suites = z.object({ suites: z.array(SuiteView) });
+export type Suites = z.infer<typeof Suites>;
 export const PushSuite = z.strictObject({ definition: z.unknown() });
+export type PushSuite = z.infer<typeof PushSuite>;
 export const PushedSuite = z.object({ name: z.string(), digest: z.string(), changed: z.boolean() });
+export type PushedSuite = z.infer<typeof PushedSuite>;
 
 /** One step of a series that somebody may accept, or say is none. */
 export const ChangePointView = z.object({
@@ -45,6 +51,35 @@ export const ChangePointView = z.object({
 });
 export type ChangePointView = z.infer<typeof ChangePointView>;
 
+/** What somebody says of a step; `found` takes an earlier word back. */
+export const SayOfChangePoint = z.strictObject({
+  suite: SuiteWord,
+  case: TestCase,
+  metric: z.string(),
+  fingerprint: z.string().max(200),
+  /** The first artifact after the step. One that was not found may be accepted all the same. */
+  artifact: ArtifactTag,
+  standing: z.enum(["found", "accepted", "dismissed"]),
+  note: z.string().max(2_000).nullable().default(null),
+});
+export type SayOfChangePoint = z.input<typeof SayOfChangePoint>;
+
+/** Steps of all series of a suite, those of the newest artifacts first. */
+export const Steps = z.object({
+  suite: z.string(),
+  since: Time,
+  steps: z.array(
+    ChangePointView.extend({
+      case: TestCase,
+      metric: z.string(),
+      /** When the artifact was made. */
+      datedAt: Time,
+      direction: z.enum(["regressed", "improved"]),
+    }),
+  ),
+});
+export type Steps = z.infer<typeof Steps>;
+
 export const SeriesPoint = z.object({
   artifact: z.string(),
   datedAt: Time,
@@ -54,6 +89,7 @@ export const SeriesPoint = z.object({
   collector: z.string(),
   fingerprint: z.string(),
 });
+export type SeriesPoint = z.infer<typeof SeriesPoint>;
 /** One case's metric along the main line (or the releases). */
 export const Series = z.object({
   suite: z.string(),
@@ -71,7 +107,13 @@ export const SeriesGrid = z.object({
   metric: Metric,
   artifacts: z.array(z.object({ tag: z.string(), datedAt: Time })),
   series: z.array(
-    z.object({ case: TestCase, fingerprint: z.string(), values: z.array(z.number().nullable()) }),
+    z.object({
+      case: TestCase,
+      fingerprint: z.string(),
+      values: z.array(z.number().nullable()),
+      /** Change points that nobody dismissed, for marks. */
+      steps: z.array(z.object({ artifact: z.string(), change: z.number() })).optional(),
+    }),
   ),
   /** More were there than are sent. */
   leftOut: z.number().int(),
@@ -85,6 +127,7 @@ export const QueuedRequest = z.object({
   because: z.string(),
   estimate: Estimate,
 });
+export type QueuedRequest = z.infer<typeof QueuedRequest>;
 
 /** The page of status: what is in hand, what waits, what ended lately, and who measures. */
 export const BenchmarkStatus = z.object({
@@ -108,6 +151,8 @@ export const StartBenchmarkSearch = z.strictObject({
   to: ArtifactTag,
   /** Of a scan: every how many artifacts, default all; or `month`, `week`: the first of each. */
   every: z.union([z.int().min(1).max(10_000), z.enum(["week", "month"])]).optional(),
+  /** Relative change below which nothing is a step; default 0.01. */
+  least: z.number().min(0.000_1).max(10).default(0.01),
 });
 export type StartBenchmarkSearch = z.input<typeof StartBenchmarkSearch>;
 
@@ -119,6 +164,7 @@ export const BenchmarkSearchView = z.object({
   metric: z.string(),
   from: z.string(),
   to: z.string(),
+  least: z.number(),
   state: z.enum(["running", "found", "nothing", "failed", "cancelled"]),
   /** What it says so far, in a sentence. */
   sentence: z.string(),
@@ -136,6 +182,7 @@ export const BenchmarkSearchView = z.object({
 });
 export type BenchmarkSearchView = z.infer<typeof BenchmarkSearchView>;
 export const BenchmarkSearches = z.object({ searches: z.array(BenchmarkSearchView) });
+export type BenchmarkSearches = z.infer<typeof BenchmarkSearches>;
 
 /** How benchmarks would be spread over sets so that all take about as long. */
 export const SetBalance = z.object({
@@ -187,3 +234,4 @@ export const ImportedResults = z.object({
   /** What was there already and stayed as it was. */
   kept: z.number().int(),
 });
+export type ImportedResults = z.infer<typeof ImportedResults>;

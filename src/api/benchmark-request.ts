@@ -28,6 +28,7 @@ export type JobPurpose = z.infer<typeof JobPurpose>;
 export const ArtifactTag = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}$/, {
   error: "letters, digits and . _ + / -, at most 120",
 });
+export type ArtifactTag = z.infer<typeof ArtifactTag>;
 
 /** Ask for an artifact to be measured. */
 export const SubmitBenchmarkRequest = z.strictObject({
@@ -46,8 +47,11 @@ export const SubmitBenchmarkRequest = z.strictObject({
   targets: z.array(SuiteWord).max(50).default([]),
   benchmarks: z.array(SuiteWord).max(500).default([]),
   paired: z.boolean().optional(),
-  /** Ask for parents, too, that nobody has measured. */
-  parents: z.enum(["missing", "none"]).default("missing"),
+  /**
+   * `missing`: ask for parents, too, that nobody has measured. `none`: do not, but fill up what the comparison with
+   * the parent wants. `alone`: measure it without comparing it with anything.
+   */
+  parents: z.enum(["missing", "none", "alone"]).default("missing"),
 });
 export type SubmitBenchmarkRequest = z.input<typeof SubmitBenchmarkRequest>;
 
@@ -61,6 +65,7 @@ export const ArtifactView = z.object({
   /** The state of its latest request. */
   state: RequestState.nullable(),
 });
+export type ArtifactView = z.infer<typeof ArtifactView>;
 export const Artifacts = z.object({
   artifacts: z.array(ArtifactView),
   next: z.string().nullable(),
@@ -133,6 +138,7 @@ export const BenchmarkErrorView = z.object({
   message: z.string(),
   at: Time,
 });
+export type BenchmarkErrorView = z.infer<typeof BenchmarkErrorView>;
 
 export const RequestDetail = RequestSummary.extend({
   jobList: z.array(BenchmarkJobView),
@@ -144,6 +150,11 @@ export const RequestDetail = RequestSummary.extend({
   hasReport: z.boolean(),
 });
 export type RequestDetail = z.infer<typeof RequestDetail>;
+
+/** The artifacts that a request waits for are there; for what nobody knows yet, where. */
+export const ArtifactsReady = z.strictObject({
+  tarballs: SubmitBenchmarkRequest.shape.tarballs,
+});
 
 /** What asking came to. */
 export const SubmittedRequest = z.object({

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { Metric, MetricValues } from "#core/benchmark-metric.ts";
 import { SuiteWord, TestCase } from "#core/test-case.ts";
-import { BenchmarkJobView, JobPurpose } from "./benchmark-request.ts";
+import { BenchmarkJobView, JobPurpose, JobState } from "./benchmark-request.ts";
 
 const Time = z.iso.datetime();
 
 export const CollectorName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,59}$/, {
   error: "small letters, digits and . _ -, at most 60",
 });
+export type CollectorName = z.infer<typeof CollectorName>;
 
 /** Register a collector. */
 export const AddCollector = z.strictObject({
@@ -72,6 +73,7 @@ export const CollectorView = z.object({
 });
 export type CollectorView = z.infer<typeof CollectorView>;
 export const Collectors = z.object({ collectors: z.array(CollectorView) });
+export type Collectors = z.infer<typeof Collectors>;
 
 // What a collector and its server tell each other. Every call stands alone and is safe to repeat.
 
@@ -131,6 +133,8 @@ export const ClaimAnswer = z.object({
   /** Null: there is work for it. Else why there is none, for its log. */
   because: z.string().nullable(),
   serverVersion: z.string(),
+  /** It should compare an artifact with itself before its next claim, after the job if it got one. Also told to one out of duty. */
+  selfTestDue: z.boolean().default(false),
 });
 export type ClaimAnswer = z.infer<typeof ClaimAnswer>;
 
@@ -143,6 +147,7 @@ export const JobHolder = z.strictObject({
 export type JobHolder = z.infer<typeof JobHolder>;
 
 export const JobHeartbeat = z.strictObject({ holder: JobHolder });
+export type JobHeartbeat = z.infer<typeof JobHeartbeat>;
 export const JobHeartbeatAnswer = z.object({ cancelled: z.boolean(), leaseMs: z.number().int() });
 export type JobHeartbeatAnswer = z.infer<typeof JobHeartbeatAnswer>;
 
@@ -181,6 +186,16 @@ export const JobEnd = z.discriminatedUnion("outcome", [
 ]);
 export type JobEnd = z.infer<typeof JobEnd>;
 export const EndBenchmarkJob = z.strictObject({ holder: JobHolder, end: JobEnd });
+export type EndBenchmarkJob = z.infer<typeof EndBenchmarkJob>;
+/** What became of the job: `queued` when it is to be taken up again. */
+export const EndedBenchmarkJob = z.object({ state: JobState });
+export type EndedBenchmarkJob = z.infer<typeof EndedBenchmarkJob>;
+/** How much of a report was new; what is told again is stored once. */
+export const ReportedTest = z.object({
+  iterations: z.number().int(),
+  pairs: z.number().int(),
+});
+export type ReportedTest = z.infer<typeof ReportedTest>;
 
 export const ReportSelfTest = z.strictObject({
   incarnation: z.uuid(),
@@ -201,3 +216,9 @@ export const ReportSelfTest = z.strictObject({
     .default([]),
 });
 export type ReportSelfTest = z.input<typeof ReportSelfTest>;
+export const ReportedSelfTest = z.object({
+  passed: z.boolean(),
+  /** Why the collector gets no work from now on; null: it does. */
+  outOfDuty: z.string().nullable(),
+});
+export type ReportedSelfTest = z.infer<typeof ReportedSelfTest>;

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { CommitSha } from "#core/commit-sha.ts";
+import { NpmPackage, NpmVersion } from "#suites/suite.ts";
 
 /** Where to get what serves a backend of an artifact. */
 export const Component = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("npm"),
-    package: z.string().min(1),
-    version: z.string().min(1),
+    package: NpmPackage,
+    version: NpmVersion,
     /** `sha512-…`, when it is known before it is fetched. */
     integrity: z.string().optional(),
   }),

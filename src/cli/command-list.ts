@@ -186,6 +186,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "make a Git repository from the published versions of an npm package",
     load: async () => (await import("./commands/example.ts")).describeExample,
   },
+  collector: {
+    summary: "run a machine that measures, and say which there are",
+    load: async () => (await import("./commands/collector.ts")).describeCollector,
+  },
   server: {
     summary: "run a server alone",
     load: async () => (await import("./commands/server.ts")).describeServer,

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
@@ -15,6 +16,10 @@ const CliConfig = z.object({
   workerServerUrl: z.url({ protocol: /^https?$/ }).optional(),
   workerToken: z.string().optional(),
   dataDir: z.string().optional(),
+  /** Where this machine keeps artifacts that it measures, and their results: a user's own, not a checkout's. */
+  benchDir: z.string().optional(),
+  /** What all that measure on this machine hold by turns. */
+  measuringLock: z.string().optional(),
   databaseUrl: z.string().optional(),
   /** https://no-color.org: any value but the empty one. */
   noColor: z.boolean(),
@@ -31,6 +36,10 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     workerServerUrl: env["GRANGE_WORKER_SERVER"] || undefined,
     workerToken: env["GRANGE_WORKER_TOKEN"] || undefined,
     dataDir: env["GRANGE_DATA"] || undefined,
+    benchDir:
+      env["GRANGE_BENCH_DATA"] ||
+      (env["XDG_DATA_HOME"] ? join(env["XDG_DATA_HOME"], "grange", "bench") : undefined),
+    measuringLock: env["GRANGE_MEASURING_LOCK"] || undefined,
     databaseUrl: env["GRANGE_DATABASE_URL"] || undefined,
     noColor: (env["NO_COLOR"] ?? "") !== "",
     terminal: env["TERM"],

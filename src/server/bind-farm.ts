@@ -12,6 +12,11 @@ import { submitGraph } from "#graphs/submit-graph.ts";
 import { desiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
 import { bindAccess } from "./bind-access.ts";
 import { bindAutoscaling } from "./bind-autoscaling.ts";
+import { bindBenchmarkCollectors } from "./bind-benchmark-collectors.ts";
+import { bindBenchmarkHistory } from "./bind-benchmark-history.ts";
+import { bindBenchmarkImports } from "./bind-benchmark-imports.ts";
+import { bindBenchmarkRequests } from "./bind-benchmark-requests.ts";
+import { bindBenchmarkSearches } from "./bind-benchmark-searches.ts";
 import { bindCaches } from "./bind-caches.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindDrains } from "./bind-drains.ts";
@@ -37,6 +42,8 @@ export interface Feeds {
   /** Topics are executions' ids. */
   readonly logs: ChangeFeed;
   readonly executions: ChangeFeed;
+  /** Topics are suites' names; the empty one hears every change of the lab. */
+  readonly benchmarks: ChangeFeed;
 }
 
 /** What the HTTP API offers, made of the rooms. `url` is the farm's own address. */
@@ -64,6 +71,11 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     ...bindInvocations(rooms, feeds),
     ...bindSizeClasses(rooms),
     ...bindTraces(rooms),
+    ...bindBenchmarkHistory(rooms),
+    ...bindBenchmarkCollectors(rooms, feeds.benchmarks),
+    ...bindBenchmarkRequests(rooms),
+    ...bindBenchmarkImports(rooms),
+    ...bindBenchmarkSearches(rooms),
     version,
     startedAt: clock.now(),
     database: rooms.databaseDescription,

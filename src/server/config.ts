@@ -47,6 +47,8 @@ export const ServerConfig = z.object({
     .int()
     .min(1)
     .default(2 * 1024 ** 3),
+  /** How often the benchmark lab looks for what is to be done when nothing wakes it. */
+  benchmarkPeriodMs: z.coerce.number().int().min(1_000).default(30_000),
   /** Where the built pages are. */
   webDir: z.string().optional(),
 });
@@ -73,6 +75,7 @@ export function readServerConfig(
       startDelayMs: env["GRANGE_SCALE_START_DELAY_MS"],
       scaleDownMs: env["GRANGE_SCALE_DOWN_MS"],
     },
+    benchmarkPeriodMs: env["GRANGE_BENCHMARK_PERIOD_MS"],
     webDir: env["GRANGE_WEB"],
   };
   const set = Object.fromEntries(

@@ -19,6 +19,9 @@ import { deleteOldBuilds } from "#invocations/build-events/build.store.ts";
 import { endUnserved } from "#invocations/end-unserved.ts";
 import { deleteOldInvocations } from "#invocations/invocation.store.ts";
 import type { OperationDesk } from "#invocations/operation-desk.ts";
+import { examineNext } from "#perf/history/examine-artifact.ts";
+import { silenceWatch } from "#perf/jobs/silence-watch.ts";
+import { labTimes } from "#perf/lab-times.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import { forgetHistories } from "#size-classes/key-history.store.ts";
 
@@ -101,6 +104,18 @@ export function startHousekeeping(rooms: {
         queue.transaction(async (tx) =>
           queue.cancel(tx, await staleBackgroundRuns(tx, ago(keepBackgroundRunsMs))),
         ),
+    },
+    {
+      name: "take benchmark jobs from collectors that went silent",
+      everyMs: 5_000,
+      run: silenceWatch({ db, clock, logger, times: labTimes }),
+    },
+    {
+      name: "look for steps in series of benchmarks that have new results",
+      everyMs: 5_000,
+      async run() {
+        while (await examineNext(db, clock.now()));
+      },
     },
     {
       name: "end the waiting of jobs that waited too long",

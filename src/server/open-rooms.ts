@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { type CallerRegistry, callerRegistry } from "#access/caller-registry.ts";
 import { type OutputTrees, outputTrees } from "#actions/output-trees.ts";
+import { findArtifacts } from "#artifacts/find-artifacts.ts";
 import { type Caches, openCaches } from "#caches/open-caches.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
@@ -27,6 +28,11 @@ import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
 import { type AskingNotes, askingNotes } from "#invocations/asking-notes.ts";
 import { type OperationDesk, operationDesk } from "#invocations/operation-desk.ts";
+import { reportHooks } from "#perf/reports/make-report.ts";
+import { startBenchmarkCron } from "#perf/requests/cron.ts";
+import { type SourceDesk, sourceDesk } from "#perf/requests/source-desk.ts";
+import { advanceSearches } from "#perf/searches/advance-searches.ts";
+import { askForFigure } from "#perf/searches/ask-for-figure.ts";
 import { sizeClassAnalyzer } from "#size-classes/analyzer.ts";
 import { learning } from "#size-classes/learning.ts";
 import { offeredClasses } from "#size-classes/offered-classes.ts";
@@ -60,6 +66,8 @@ export interface Rooms extends Service {
   readonly inputs: CommitInputReader;
   readonly evaluator: TemplateEvaluator;
   readonly shelf: CatalogShelf;
+  /** Where artifacts of benchmark suites come from. */
+  readonly sources: SourceDesk;
   readonly project: string;
   /** Per minute that a worker is busy; 0 where nobody counts. */
   readonly pricePerWorkerMinute: number;
@@ -78,7 +86,8 @@ export async function openRooms(
   config: Pick<
     ServerConfig,
     "databaseUrl" | "dataDir" | "pricePerWorkerMinute" | "webhooks" | "scaling"
-  >,
+  > &
+    Partial<Pick<ServerConfig, "benchmarkPeriodMs">>,
   directory: DataDirectory,
   logger: Logger,
 ): Promise<Rooms> {
@@ -186,6 +195,25 @@ export async function openRooms(
         logger,
       }),
     );
+    const sources = sourceDesk({ db, clock, ask: findArtifacts });
+    keep(
+      await startBenchmarkCron({
+        db,
+        clock,
+        logger,
+        hooks: reportHooks,
+        sources,
+        everyMs: config.benchmarkPeriodMs,
+        alsoThen: {
+          "advance searches": () =>
+            advanceSearches(
+              db,
+              clock.now(),
+              askForFigure(() => clock.now()),
+            ),
+        },
+      }),
+    );
 
     return {
       db,
@@ -205,6 +233,7 @@ export async function openRooms(
       inputs,
       evaluator,
       shelf,
+      sources,
       project,
       pricePerWorkerMinute,
       scaling: config.scaling,

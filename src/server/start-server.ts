@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { executionChannel, logChannel } from "#execution/notify.store.ts";
+import { benchmarkChannel } from "#perf/channels.ts";
 import { addressToGive } from "./address-to-give.ts";
 import { bindFarm } from "./bind-farm.ts";
 import { cacheHandler } from "./caches/cache-handler.ts";
@@ -45,6 +46,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       // A log ends with its execution, which the log's own channel does not tell.
       logs: keep(await changeFeed(rooms.db, logChannel, executionChannel)),
       executions: keep(await changeFeed(rooms.db, executionChannel)),
+      benchmarks: keep(await changeFeed(rooms.db, benchmarkChannel)),
     };
     const urlOf = (port: number) => addressToGive(config.host, port, certificate);
     const listening = keep(

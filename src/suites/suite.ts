@@ -30,11 +30,14 @@ const RelativePath = z
   );
 const Pattern = z.string().max(500);
 
-const NpmPackage = z.string().regex(/^(@[a-z0-9._~-]+\/)?[a-z0-9._~-]+$/i, {
+/** It becomes an argument of npm: nothing that npm could take for an option, a folder or an address. */
+export const NpmPackage = z.string().regex(/^(@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9][a-z0-9._~-]*$/i, {
   error: "the name of an npm package",
 });
-const NpmVersion = z.string().regex(/^[0-9A-Za-z.+-]{1,80}$/);
-const Integrity = z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/, {
+export const NpmVersion = z.string().regex(/^\d[0-9A-Za-z.+-]{0,79}$/, {
+  error: "an exact version, such as 5.9.3",
+});
+export const Integrity = z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/, {
   error: "sha512-…, as the registry's `dist.integrity` says",
 });
 
@@ -89,8 +92,11 @@ export const Backend = z.strictObject({
   /** How instructions are counted: hardware counters where the machine has them, else by the named simulator, else not at all. */
   instructions: z
     .strictObject({
+      /** What counts where there are no hardware counters. */
       without: z.enum(["cachegrind", "nothing"]).default("nothing"),
+      /** The simulator's own options. */
       simulator: Arguments,
+      /** Only while counting, right behind the command's program: options of a runtime come before its script. */
       args: Arguments,
       env: Environment,
     })
@@ -113,6 +119,7 @@ const Patch = z.strictObject({
 });
 
 export const BenchmarkSource = z.union([
+  /** Its published files. */
   PinnedPackage,
   z.strictObject({ git: z.string().max(2_000), commit: z.string().regex(/^[0-9a-f]{40}$/) }),
   /** The artifact's own folder. */
@@ -122,7 +129,7 @@ export type BenchmarkSource = z.infer<typeof BenchmarkSource>;
 
 export const Benchmark = z.strictObject({
   source: BenchmarkSource.optional(),
-  /** Part of the source that is taken; default all. */
+  /** Only this folder of the source; it becomes `{source}`. */
   below: RelativePath.optional(),
   /** Written into the source: text as it is, all else as JSON. */
   files: z.record(RelativePath, z.unknown()).default({}),
@@ -149,11 +156,15 @@ export const SuiteSection = z.strictObject({
   command: Command,
   /** Others are failures of the benchmark. */
   exitCodes: z.array(z.int().min(0).max(255)).min(1).default([0]),
+  /** A line of the command's output that fits must be there, or the benchmark has failed: an exit code may say too little. */
+  mustPrint: Pattern.optional(),
   timeoutMinutes: z
     .number()
     .positive()
     .max(24 * 60)
     .default(30),
+  /** Written into the sources of every benchmark that has none of that name. `parseSuite` copies them there. */
+  files: z.record(RelativePath, z.unknown()).default({}),
   profiles: z.record(SuiteWord, Profile).default({}),
   scenarios: z.record(SuiteWord, Scenario).default({}),
   benchmarks: z.record(SuiteWord, Benchmark),

@@ -1,13 +1,15 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { backoffMs, machineRestMs } from "#core/backoff.ts";
+import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
+import { holderOf } from "#machine/holder-lock.ts";
 import {
   ClaimRequestSchema,
   type Lease,
   ReleaseRequestSchema,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent-parts.ts";
-import { backoffMs, machineRestMs } from "./backoff.ts";
 import { Changes } from "./changes.ts";
 import { claimSize } from "./claim-size.ts";
 import { ClaimedWork } from "./claimed-work.ts";
@@ -15,7 +17,6 @@ import { ExecutionsUnderWay } from "./executions-under-way.ts";
 import { FarmContact } from "./farm-contact.ts";
 import { FarmMembership } from "./farm-membership.ts";
 import { finishedWithoutProcess } from "./finished-message.ts";
-import { rest } from "./resting.ts";
 import type { StopReason } from "./run-process.ts";
 import { leaseKey } from "./spool.ts";
 
@@ -24,6 +25,9 @@ const claimWaitMs = 20_000;
 
 /** Work that was claimed ahead is handed back when no slot becomes free for so long. */
 const mostAheadMs = 500;
+
+/** How soon it is seen that a collector of this machine has measured. */
+const lookAtMeasuringMs = 500;
 
 /** For results that are on their way when the worker stops. */
 const lastWordsMs = 1_000;
@@ -41,6 +45,7 @@ export class Agent implements Service {
   /** Ends of executions and reports, and the wish to stop. */
   readonly #changes = new Changes();
   #stopping: Promise<void> | undefined;
+  #yields = false;
   /** Whether a worker for one execution has it. */
   #hasTheOne = false;
   #tellOver: (why: string) => void = () => {};
@@ -125,6 +130,10 @@ export class Agent implements Service {
         await this.#changes.next();
         continue;
       }
+      if (this.#isMeasuredHere()) {
+        await rest(lookAtMeasuringMs, signal);
+        continue;
+      }
       // A machine that just failed gets time to recover; others may take the work meanwhile.
       const { machineFailures } = this.#underWay;
       if (machineFailures > 0) await rest(machineRestMs(machineFailures, Math.random()), signal);
@@ -157,17 +166,30 @@ export class Agent implements Service {
     const { leases } = await farm.claim(request, signal);
     this.#contact.answered();
     for (const work of leases) this.#claimed.add(work, performance.now());
-    this.#hasTheOne = config.once && leases.length > 0;
-    if (signal.aborted) await this.#handBackOlderThan(Infinity);
+    // Measuring may have begun while the claim waited.
+    const goesBack = signal.aborted || this.#isMeasuredHere();
+    this.#hasTheOne = config.once && leases.length > 0 && !goesBack;
+    if (goesBack) await this.#handBackOlderThan(Infinity);
     this.#begin();
     // What begins now goes before the next question.
     if (leases.length > 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Nothing is begun while a collector measures on this machine: it would be in its figures. */
+  #isMeasuredHere(): boolean {
+    const holder = holderOf(this.#parts.config.measuringLock);
+    if (holder && !this.#yields)
+      this.#parts.logger.info({ holder }, "takes nothing: a collector measures here");
+    if (!holder && this.#yields) this.#parts.logger.info("takes work again");
+    this.#yields = holder !== undefined;
+    return this.#yields;
   }
 
   /** Begins what was claimed, as far as there are slots. */
   #begin(): void {
     const { slots } = this.#parts.config;
     while (this.#underWay.running < slots && !this.#draining.signal.aborted) {
+      if (this.#claimed.count > 0 && this.#isMeasuredHere()) return;
       const work = this.#claimed.take();
       if (!work) return;
       if (work.lease) void this.#underWay.run(work, work.lease);

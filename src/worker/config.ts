@@ -4,6 +4,7 @@ import { z } from "zod";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { Platform } from "#core/platform.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
+import { usualMeasuringLock } from "#machine/measuring-lock.ts";
 import { machineSize } from "./limits/machine-size.ts";
 import { type MachineSize, type SlotShare, slotShare } from "./limits/slot-share.ts";
 
@@ -59,6 +60,8 @@ export const WorkerConfig = z.object({
   leaseMs: z.number().int().positive().optional(),
   /** Takes one execution, delivers it, and ends. */
   once: z.boolean().default(false),
+  /** While a collector holds it, nothing new is begun on this machine. */
+  measuringLock: z.string().startsWith("/").default(usualMeasuringLock),
   /** How it was started. */
   transport: z.enum(["pull", "ssh"]).default("pull"),
 });
@@ -101,6 +104,7 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_LOG_LIMIT_BYTES: Int.optional(),
   GRANGE_WORKER_DRAIN_MS: Int.optional(),
   GRANGE_WORKER_LEASE_MS: Int.optional(),
+  GRANGE_MEASURING_LOCK: z.string().optional(),
   PATH: z.string().optional(),
   HOME: z.string().optional(),
 });
@@ -130,6 +134,7 @@ export function readWorkerConfig(
     logLimitBytes: e.GRANGE_WORKER_LOG_LIMIT_BYTES,
     drainMs: e.GRANGE_WORKER_DRAIN_MS,
     leaseMs: e.GRANGE_WORKER_LEASE_MS,
+    measuringLock: e.GRANGE_MEASURING_LOCK || undefined,
     path: e.PATH,
     homeDir: e.HOME,
     ...told,

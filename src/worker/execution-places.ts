@@ -1,16 +1,16 @@
 import { closeSync, mkdirSync, writeFile, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import { ownOwner } from "#machine/owner.ts";
 import { groupPrefix } from "./leftovers.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
 import type { ProcessGroup } from "./limits/limits.ts";
 import { closeQuietly } from "./logs/captured-log.ts";
 import type { FifoPool } from "./logs/fifo-pool.ts";
 import type { Machine } from "./machine.ts";
-import { ownOwner } from "./owner.ts";
 import { quoteForShell } from "./quote-for-shell.ts";
 import { removeTree } from "./remove-tree.ts";
-import { rest } from "./resting.ts";
 import { goScript } from "./sandbox/go-script.ts";
 import { fixedPlaces } from "./sandbox/sandbox.ts";
 import { type SpawnedProcess, spawnProcess } from "./spawned-process.ts";

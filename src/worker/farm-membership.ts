@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { Fault } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
 import { HeartbeatRequestSchema, type Lease } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { FarmContact } from "./farm-contact.ts";
 import { registerWorker } from "./register-worker.ts";
-import { rest } from "./resting.ts";
 
 /** What a heartbeat says of the worker, and who hears what the farm answers. */
 export interface Holder {

@@ -2,19 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { ownOwner } from "#machine/owner.ts";
 import { sweepLeftovers } from "./leftovers.ts";
-import { isAlive, ownOwner } from "./owner.ts";
-
-test("knows itself to be alive, and a process id that was used again to be another", () => {
-  const [pid, , namespace] = ownOwner().split("-");
-
-  expect(isAlive(ownOwner())).toBe(true);
-  expect(isAlive(`${pid}-1-${namespace}`)).toBe(false);
-});
-
-test("says of a process in another pid namespace that it may be alive", () => {
-  expect(isAlive("4194303-1-999")).toBe(true);
-});
 
 test("sweeps what a dead worker left, and nothing of a living one", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "grange-left-"));

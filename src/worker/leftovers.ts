@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeLeftovers } from "#cas/temp-file.ts";
+import { isAlive } from "#machine/owner.ts";
 import { findCgroups, groupsIn, killAllIn, removeCgroup } from "./limits/cgroup-files.ts";
-import { isAlive } from "./owner.ts";
 import { removeTree } from "./remove-tree.ts";
 
 /** The first part of the name of every control group of ours; the owner follows. */

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "#core/fault.ts";
+import { ownOwner } from "#machine/owner.ts";
 import type { WorkerConfig } from "./config.ts";
 import { type HelperShell, startHelperShell } from "./helper-shell.ts";
 import { chooseInputRoots } from "./input-root/choose-input-roots.ts";
@@ -11,7 +12,6 @@ import type { CpuBook } from "./limits/cpu-book.ts";
 import type { Limiter } from "./limits/limits.ts";
 import { openSlots } from "./limits/slots.ts";
 import { LocalStore } from "./local-store.ts";
-import { ownOwner } from "./owner.ts";
 import { Patience } from "./patience.ts";
 import { removeTree } from "./remove-tree.ts";
 import { chooseSandbox } from "./sandbox/choose-sandbox.ts";

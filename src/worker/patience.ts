@@ -1,6 +1,6 @@
+import { backoffMs } from "#core/backoff.ts";
 import { Fault } from "#core/fault.ts";
-import { backoffMs } from "./backoff.ts";
-import { rest } from "./resting.ts";
+import { rest } from "#core/resting.ts";
 
 /** As long as a server takes to start again, and longer. Beyond it another attempt is cheaper. */
 const leastMs = 60_000;

@@ -1,6 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
+import { backoffMs } from "#core/backoff.ts";
 import { Fault, messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
 import {
   type Finished,
   FinishedSchema,
@@ -8,10 +10,8 @@ import {
   FinishResponse_Verdict,
   Outcome,
 } from "#proto/grange/worker/v1/worker_pb.ts";
-import { backoffMs } from "./backoff.ts";
 import type { FarmConnection } from "./farm-connection.ts";
 import { isPassing } from "./patience.ts";
-import { rest } from "./resting.ts";
 import { leaseKey, type Spool } from "./spool.ts";
 
 export interface WorkerIdentity {

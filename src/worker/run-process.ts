@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { rest } from "#core/resting.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
 import type { Lack, ProcessGroup, TreeUsage } from "./limits/limits.ts";
 import { isInOwnPidNamespace } from "./limits/process-tree.ts";
 import { CapturedLog, type LogListener } from "./logs/captured-log.ts";
-import { rest } from "./resting.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
 
 /** Why a process is to end before it does by itself. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
 import { Agent } from "./agent.ts";
 import type { WorkerConfig } from "./config.ts";
@@ -11,7 +12,6 @@ import { sweepLeftovers } from "./leftovers.ts";
 import { openMachine } from "./machine.ts";
 import { Patience } from "./patience.ts";
 import { ResultReporter } from "./report-results.ts";
-import { rest } from "./resting.ts";
 import { Spool } from "./spool.ts";
 import { trimStore } from "./trim-store.ts";
 

@@ -21,9 +21,24 @@ export interface FarmInBrowser {
  * The browser is Debian's `chromium`, or the one that GRANGE_TEST_CHROMIUM names.
  */
 export async function farmInBrowser(farm = new FakeFarm()): Promise<FarmInBrowser> {
+  const { open, server } = await pagesInBrowser((pagesDirectory) =>
+    startFakeServer(farm, { port: 0, pagesDirectory }),
+  );
+  return { farm, server, open };
+}
+
+interface ServesPages {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The same before any server that serves the pages of a directory. */
+export async function pagesInBrowser<S extends ServesPages>(
+  start: (pagesDirectory: string) => Promise<S>,
+): Promise<{ readonly server: S; readonly open: FarmInBrowser["open"] }> {
   const pagesDirectory = await mkdtemp(join(tmpdir(), "grange-pages-"));
   let browser: Browser | undefined;
-  let server: FakeServer | undefined;
+  let server: S | undefined;
   afterAll(async () => {
     await browser?.close();
     await server?.stop();
@@ -31,13 +46,12 @@ export async function farmInBrowser(farm = new FakeFarm()): Promise<FarmInBrowse
   });
 
   await buildPages(pagesDirectory);
-  const running = await startFakeServer(farm, { port: 0, pagesDirectory });
+  const running = await start(pagesDirectory);
   server = running;
   const launched = await launchChromium();
   browser = launched;
 
   return {
-    farm,
     server: running,
     async open(path) {
       const page = await launched.newPage({ viewport: { width: 1_280, height: 800 } });

@@ -7,6 +7,7 @@ import {
   fakeSubmission,
   setFakeBranch,
 } from "./fake-answers.ts";
+import { answerBenchmarks } from "./fake-benchmarks.ts";
 import type { FakeFarm } from "./fake-farm.ts";
 import {
   fakeCaches,
@@ -68,6 +69,8 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
       return fakeSizeClassKeys(farm, id, url.searchParams);
     case "blobs":
       return rest[1] === "tree" ? fakeTree() : undefined;
+    case "benchmarks":
+      return answerBenchmarks(farm.lab, [id ?? "", ...rest], url.searchParams, body);
     case "caller":
       return fakeCaller();
     case "caches":

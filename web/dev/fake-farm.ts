@@ -4,6 +4,7 @@ import type { Graph, GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts"
 import { isOver, type JobState } from "#api/job-state.ts";
 import type { Search } from "#api/search.ts";
 import type { Worker } from "#api/worker.ts";
+import { FakeLab } from "./fake-lab.ts";
 import type { FakeInvocation } from "./made-up-invocations.ts";
 
 /** One run's log: its bytes so far, and whether more will come. */
@@ -26,6 +27,8 @@ export class FakeFarm {
   readonly executions = new Map<string, ExecutionDetail>();
   /** Undefined while nobody changed any. */
   sizeClassSettings: Readonly<Record<string, unknown>> | undefined;
+  /** Benchmarks: nothing, until somebody puts a lab here that is not empty. */
+  lab = new FakeLab();
   readonly #listeners = new Set<() => void>();
 
   onChange(listener: () => void): () => void {

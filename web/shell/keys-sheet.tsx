@@ -14,6 +14,7 @@ const keys: readonly (readonly [string, string])[] = [
   ["t", "follow the log's end"],
   ["w", "wrap the log's lines"],
   ["g", "back to the graph"],
+  ["[  ]", "earlier, later artifact"],
   ["?", "this sheet"],
 ];
 

@@ -24,6 +24,7 @@ export function Shell() {
           <Link to="/invocations">Invocations</Link>
           <Link to="/new">New graph</Link>
           <Link to="/searches">Searches</Link>
+          <Link to="/benchmarks">Benchmarks</Link>
           <Link to="/times">Times</Link>
           <Link to="/workers">Workers</Link>
           <Link to="/size-classes">Size classes</Link>

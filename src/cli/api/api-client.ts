@@ -51,15 +51,22 @@ export interface ApiClient {
   followLog(address: RunAddress, signal: AbortSignal): AsyncIterable<LogPart>;
   workers(): Promise<Worker[]>;
   /** What is too long to be held whole, as it comes. */
-  bytes(path: string): AsyncIterable<Uint8Array>;
+  bytes(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** For the calls of a feature, which lie in files of their own beside this one. */
   get<Shape extends z.ZodType>(shape: Shape, path: string): Promise<z.output<Shape>>;
   post<Shape extends z.ZodType>(
     shape: Shape,
     path: string,
     body: unknown,
+    signal?: AbortSignal,
   ): Promise<z.output<Shape>>;
   put<Shape extends z.ZodType>(shape: Shape, path: string, body: unknown): Promise<z.output<Shape>>;
+  /** Sends bytes, and no JSON. */
+  upload<Shape extends z.ZodType>(
+    shape: Shape,
+    path: string,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<z.output<Shape>>;
   delete<Shape extends z.ZodType>(
     shape: Shape,
     path: string,
@@ -154,8 +161,8 @@ export function apiClient(serverUrl: string, { token, ca }: ApiClientOptions = {
         signal,
       ),
     workers: () => ask(z.array(Worker), "/workers"),
-    bytes: async function* (path) {
-      const { body } = await send(path);
+    bytes: async function* (path, signal) {
+      const { body } = await send(path, signal ? { signal } : {});
       if (body === null) return;
       try {
         for await (const chunk of body) yield chunk;
@@ -164,8 +171,15 @@ export function apiClient(serverUrl: string, { token, ca }: ApiClientOptions = {
       }
     },
     get: ask,
-    post: (shape, path, body) => ask(shape, path, post(body)),
+    post: (shape, path, body, signal) =>
+      ask(shape, path, { ...post(body), ...(signal ? { signal } : {}) }),
     put: (shape, path, body) => ask(shape, path, { ...post(body), method: "PUT" }),
+    upload: (shape, path, bytes) =>
+      ask(shape, path, {
+        method: "PUT",
+        headers: { "content-type": "application/octet-stream" },
+        body: bytes,
+      }),
     delete: (shape, path, body) => ask(shape, path, { ...post(body), method: "DELETE" }),
   };
 }

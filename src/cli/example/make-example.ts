@@ -1,9 +1,9 @@
 import { mkdir, readdir } from "node:fs/promises";
+import { readTarball } from "#artifacts/read-tarball.ts";
 import { Fault } from "#core/fault.ts";
 import { outputOf } from "../run-program.ts";
 import { exampleDefinitions, sourceRoots } from "./example-definitions.ts";
 import { fastImportStream, type NewCommit } from "./fast-import.ts";
-import { readTarball } from "./read-tarball.ts";
 import { undated, versionDate } from "./version-date.ts";
 
 export interface ExampleSource {

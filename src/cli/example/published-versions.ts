@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
+import { compareSemVer, parseSemVer } from "#core/semver-order.ts";
 import { jsonOr } from "../api/api-failure.ts";
 import { outputOf } from "../run-program.ts";
-import { compareSemVer, parseSemVer } from "./semver-order.ts";
 
 /** npm writes a list of one as the one. */
 const Versions = z.union([z.array(z.string()), z.string().transform((one) => [one])]);

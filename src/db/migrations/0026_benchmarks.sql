@@ -1,4 +1,8 @@
 -- The benchmark lab: artifacts of a toolchain, what was asked to be measured of them, on which collector, and what came of it.
+--
+-- Rows of figures name their environment by its number (`environment_id`), never by the text of its fingerprint:
+-- 64 letters in every row and in every key would be more than the figures themselves. Whoever stores figures has the
+-- number from the row of `benchmark_environment` that hello put there.
 
 create table benchmark_suite (
   name text primary key,
@@ -6,7 +10,10 @@ create table benchmark_suite (
   digest text not null,
   definition jsonb not null,
   changed_by text not null,
-  changed_at timestamptz not null
+  changed_at timestamptz not null,
+  -- When its source was looked at last for new artifacts, and what went wrong there.
+  looked_at timestamptz,
+  look_failed text
 );
 
 -- What a suite said before. Jobs name the digest that they were made by: a change does not reach into a request under way.
@@ -80,10 +87,22 @@ create index benchmark_request_open on benchmark_request (suite, created_at)
   where state in ('waiting-for-artifacts', 'artifacts-ready', 'in-progress');
 create index benchmark_request_ended on benchmark_request (suite, ended_at desc) where ended_at is not null;
 create index benchmark_request_artifact on benchmark_request (artifact_id, created_at);
+create index benchmark_request_ended_last on benchmark_request (ended_at desc) where ended_at is not null;
+create index benchmark_request_newest on benchmark_request (created_at desc, id);
+
+-- A terminal state never changes, whatever code asks for it.
+create function refuse_to_reopen_requests() returns trigger language plpgsql as $$
+begin
+  raise exception 'request % is %, and stays so', old.id, old.state using errcode = 'integrity_constraint_violation';
+end $$;
+create trigger ended_requests_stay before update of state on benchmark_request for each row
+  when (old.state in ('completed', 'failed', 'cancelled') and new.state <> old.state)
+  execute function refuse_to_reopen_requests();
 
 -- What a machine was like while it measured. The fingerprint is the digest of the facts that may change a figure.
 create table benchmark_environment (
-  fingerprint text primary key,
+  id int generated always as identity primary key,
+  fingerprint text not null unique,
   facts jsonb not null,
   first_seen_at timestamptz not null
 );
@@ -98,6 +117,8 @@ create table collector (
   active boolean not null,
   -- Why it gets no work although it is active; its own A/A test failed, or somebody said so.
   out_of_duty text,
+  -- Whether it was the test: the next one that passes then ends it.
+  out_of_duty_by_test boolean not null default false,
   added_at timestamptz not null,
   added_by text not null,
   last_heartbeat_at timestamptz,
@@ -135,7 +156,10 @@ create table benchmark_job (
   max_attempts int not null check (max_attempts >= 1),
   not_before timestamptz not null,
   epoch int not null default 0,
+  -- Who has it, or had it last and gets it first.
   collector_name text references collector (name),
+  -- The collector's process that it was handed to.
+  incarnation uuid,
   lease_until timestamptz,
   created_at timestamptz not null,
   started_at timestamptz,
@@ -147,16 +171,30 @@ create table benchmark_job (
   check (attempts <= max_attempts),
   check (state <> 'failure' or error is not null)
 );
--- The same work is there once: for a child's parent it may have been put there by a sibling, or by the parent's own request.
+-- The same work is in hand once: for a child's parent it may have been put there by a sibling, or by the parent's own request.
 create unique index benchmark_job_once on benchmark_job
-  (artifact_id, section, target, backend, profile, benchmark_set, benchmarks)
-  where purpose in ('own', 'backfill') and state in ('queued', 'in-progress', 'success');
+  (artifact_id, section, target, backend, profile, benchmark_set, benchmarks, suite_digest)
+  where purpose in ('own', 'backfill') and state in ('queued', 'in-progress');
 -- A collector never has two at once.
 create unique index benchmark_job_of_collector on benchmark_job (collector_name) where state = 'in-progress';
 create index benchmark_job_of_request on benchmark_job (request_id);
 create index benchmark_job_open on benchmark_job (target, benchmark_set) where state in ('queued', 'in-progress');
 create index benchmark_job_ended on benchmark_job (ended_at) where ended_at is not null;
 create index benchmark_job_of_artifact on benchmark_job (artifact_id);
+-- How long its like took lately.
+create index benchmark_job_took on benchmark_job (target, section, backend, profile, benchmark_set, ended_at desc)
+  where state = 'success';
+
+-- What a request waits for, or rests on: its own jobs, and those of others that do the same work. It outlives
+-- the jobs, which are removed a month after their end.
+create table benchmark_request_job (
+  request_id uuid not null references benchmark_request (id),
+  job_id uuid not null,
+  -- Kept when the job is removed.
+  failed boolean not null default false,
+  primary key (request_id, job_id)
+);
+create index benchmark_request_job_of_job on benchmark_request_job (job_id);
 
 create table benchmark_case (
   id int generated always as identity primary key,
@@ -174,7 +212,7 @@ create table benchmark_case (
 create table benchmark_collection (
   artifact_id int not null references benchmark_artifact (id),
   case_id int not null references benchmark_case (id),
-  fingerprint text not null references benchmark_environment (fingerprint),
+  environment_id int not null references benchmark_environment (id),
   iteration int not null check (iteration >= 1),
   sample float8[] not null,
   collector_name text not null,
@@ -183,36 +221,43 @@ create table benchmark_collection (
   measured_at timestamptz not null,
   -- What weakens it: a load beside it, a clock that changed (see measuring/environment).
   warnings text[] not null default '{}',
-  primary key (artifact_id, case_id, fingerprint, iteration)
+  primary key (artifact_id, case_id, environment_id, iteration)
 );
 
--- The least of each metric over a test's iterations, derived in the transaction that stores them.
+-- The best of each metric over a test's iterations: the least where lower is better, else the most. Derived in the
+-- transaction that stores them.
 create table benchmark_result (
   artifact_id int not null references benchmark_artifact (id),
   case_id int not null references benchmark_case (id),
-  fingerprint text not null references benchmark_environment (fingerprint),
+  environment_id int not null references benchmark_environment (id),
   least float8[] not null,
   iterations int not null check (iterations >= 1),
   collector_name text not null,
   measured_at timestamptz not null,
-  primary key (artifact_id, case_id, fingerprint)
+  primary key (artifact_id, case_id, environment_id)
 );
-create index benchmark_result_of_case on benchmark_result (case_id, artifact_id);
+-- A series is read without a look at the rows, of which each of its artifacts has one on another page: 3,000 points
+-- are 100 pages of this index and 3,000 of the table. It doubles what results take, a sixth of what their samples do.
+create index benchmark_result_of_case on benchmark_result (case_id, artifact_id)
+  include (environment_id, least, collector_name);
 
 -- Processes of a child and its parent, run in turn within one lease. Evidence for a verdict, never part of a baseline.
 create table benchmark_pair (
   job_id uuid not null,
+  -- The job's, which is gone a month later: a confirming run is a rerun of its own.
+  purpose text not null check (purpose in ('paired', 'confirm')),
   case_id int not null references benchmark_case (id),
   pair int not null check (pair >= 1),
   artifact_id int not null references benchmark_artifact (id),
   against_id int not null references benchmark_artifact (id),
-  fingerprint text not null references benchmark_environment (fingerprint),
+  environment_id int not null references benchmark_environment (id),
   collector_name text not null,
   child float8[] not null,
   parent float8[] not null,
   parent_first boolean not null,
   measured_at timestamptz not null,
-  primary key (job_id, case_id, pair)
+  -- Taken over by another machine, a job's pairs begin anew.
+  primary key (job_id, case_id, environment_id, pair)
 );
 create index benchmark_pair_of on benchmark_pair (artifact_id, against_id, case_id);
 
@@ -252,7 +297,7 @@ create table benchmark_report (
 create table benchmark_change_point (
   case_id int not null references benchmark_case (id),
   metric int not null,
-  fingerprint text not null references benchmark_environment (fingerprint),
+  environment_id int not null references benchmark_environment (id),
   -- The first artifact after the step, and the last measured before it.
   artifact_id int not null references benchmark_artifact (id),
   before_id int not null references benchmark_artifact (id),
@@ -264,8 +309,10 @@ create table benchmark_change_point (
   standing text not null default 'found' check (standing in ('found', 'accepted', 'dismissed')),
   said_by text,
   note text,
-  primary key (case_id, metric, fingerprint, artifact_id)
+  primary key (case_id, metric, environment_id, artifact_id)
 );
+create index benchmark_change_point_of_artifact on benchmark_change_point (artifact_id);
+create index benchmark_change_point_found on benchmark_change_point (found_at desc);
 
 -- Searches along the main line for where a series stepped.
 create table benchmark_search (
@@ -273,14 +320,20 @@ create table benchmark_search (
   suite text not null references benchmark_suite (name),
   kind text not null check (kind in ('scan', 'change-points', 'bisect')),
   case_id int not null references benchmark_case (id),
-  metric int not null,
+  -- By name: it may be looked for before anything was measured.
+  metric text not null,
   from_id int not null references benchmark_artifact (id),
   to_id int not null references benchmark_artifact (id),
-  -- Of a scan: every how many of the line.
-  step int check (step >= 1),
+  -- Of a scan: which of the line; every how many, or the first of each week or month.
+  every text,
+  -- Relative change below which nothing is a step.
+  least float8 not null check (least > 0),
   state text not null check (state in ('running', 'found', 'nothing', 'failed', 'cancelled')),
-  -- What it measured so far and what it found, in words and numbers (see perf/searches).
-  findings jsonb not null,
+  -- Artifacts that were asked for because of it.
+  asked int[] not null default '{}',
+  -- Steps that it found: ids of artifacts before and after, relative change, whether they are neighbours.
+  steps jsonb not null default '[]',
+  error text,
   requested_by text not null,
   created_at timestamptz not null,
   ended_at timestamptz,
@@ -288,11 +341,20 @@ create table benchmark_search (
 );
 create index benchmark_search_running on benchmark_search (created_at) where state = 'running';
 
+-- Artifacts of the main line with new results, whose series nobody has looked at yet for steps.
+create table benchmark_unexamined (
+  artifact_id int primary key references benchmark_artifact (id),
+  -- Not sooner than that. Who takes it puts it off: should that one die, it is taken up again then.
+  due_at timestamptz not null,
+  -- Who has it in hand; null again when there are newer results.
+  taken uuid
+);
+
 -- A collector's comparison of one artifact with itself.
 create table collector_self_test (
   id bigint generated always as identity primary key,
   collector_name text not null references collector (name),
-  fingerprint text not null references benchmark_environment (fingerprint),
+  environment_id int not null references benchmark_environment (id),
   at timestamptz not null,
   comparisons int not null check (comparisons >= 0),
   alarms int not null check (alarms between 0 and comparisons),
@@ -305,11 +367,11 @@ create index collector_self_test_latest on collector_self_test (collector_name, 
 create table benchmark_noise (
   case_id int not null references benchmark_case (id),
   metric int not null,
-  fingerprint text not null references benchmark_environment (fingerprint),
+  environment_id int not null references benchmark_environment (id),
   at timestamptz not null,
   change float8 not null check (change >= 0)
 );
-create index benchmark_noise_of on benchmark_noise (case_id, metric, fingerprint, at desc);
+create index benchmark_noise_of on benchmark_noise (case_id, metric, environment_id, at desc);
 
 -- Which server does what only one may do.
 create table benchmark_leader (
@@ -317,3 +379,9 @@ create table benchmark_leader (
   holder uuid not null,
   until timestamptz not null
 );
+
+-- Two more things that somebody may be allowed to do: ask for measurements, and be who measures.
+alter table grant_rule drop constraint a_verb_is_known;
+alter table grant_rule add constraint a_verb_is_known check (verb in
+  ('*', 'submit', 'cancel', 'retrigger', 'waive', 'activate', 'release', 'customise', 'prioritise',
+   'clone', 'report', 'define', 'sign', 'execute', 'cache', 'benchmark', 'measure', 'administer'));

@@ -1,6 +1,6 @@
 import { digestOf } from "#cas/digest-of.ts";
-import { digestKey } from "#core/digest.ts";
 import { canonicalJson } from "#core/canonical-json.ts";
+import { digestKey } from "#core/digest.ts";
 
 /**
  * When and where a job runs first, not what it does: these may change without anybody signing again.

@@ -1,7 +1,7 @@
 import type { PlannedJob } from "#api/rerun.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { Fault } from "#core/fault.ts";
 import { canonicalJson } from "#core/canonical-json.ts";
+import { Fault } from "#core/fault.ts";
 import type { PlannedGraph } from "./planned-graph.ts";
 
 /**

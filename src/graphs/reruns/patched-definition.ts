@@ -1,5 +1,5 @@
-import { Fault } from "#core/fault.ts";
 import { canonicalJson } from "#core/canonical-json.ts";
+import { Fault } from "#core/fault.ts";
 import type { CatalogEntry } from "../catalog.ts";
 import { catalogOf } from "../catalog.ts";
 import { DefinitionProblems } from "../definitions/definition-problems.ts";

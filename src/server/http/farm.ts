@@ -14,6 +14,11 @@ import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
 import type { AccessFarm } from "./access-farm.ts";
 import type { AutoscalingFarm } from "./autoscaling-farm.ts";
+import type { BenchmarkCollectorFarm } from "./benchmark-collector-farm.ts";
+import type { BenchmarkHistoryFarm } from "./benchmark-history-farm.ts";
+import type { BenchmarkImportFarm } from "./benchmark-import-farm.ts";
+import type { BenchmarkRequestFarm } from "./benchmark-request-farm.ts";
+import type { BenchmarkSearchFarm } from "./benchmark-search-farm.ts";
 import type { CacheFarm } from "./cache-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { DrainFarm } from "./drain-farm.ts";
@@ -70,7 +75,12 @@ export interface Farm
     SizeClassFarm,
     TraceFarm,
     DrainFarm,
-    AutoscalingFarm {
+    BenchmarkHistoryFarm,
+    AutoscalingFarm,
+    BenchmarkCollectorFarm,
+    BenchmarkRequestFarm,
+    BenchmarkImportFarm,
+    BenchmarkSearchFarm {
   readonly version: string;
   readonly startedAt: Date;
   /** For people: `PostgreSQL 18.4, embedded`. */

@@ -3,6 +3,11 @@ import type { Logger } from "pino";
 import { Fault } from "#core/fault.ts";
 import { accessRoutes } from "./access-routes.ts";
 import { autoscalingRoutes } from "./autoscaling-routes.ts";
+import { benchmarkCollectorRoutes } from "./benchmark-collector-routes.ts";
+import { benchmarkHistoryRoutes } from "./benchmark-history-routes.ts";
+import { benchmarkImportRoutes } from "./benchmark-import-routes.ts";
+import { benchmarkRequestRoutes } from "./benchmark-request-routes.ts";
+import { benchmarkSearchRoutes } from "./benchmark-search-routes.ts";
 import { blobRoutes } from "./blob-routes.ts";
 import { cacheRoutes } from "./cache-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
@@ -88,6 +93,11 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   api.route("/", executionRoutes(farm));
   api.route("/", traceRoutes(farm));
   api.route("/", sizeClassRoutes(farm));
+  api.route("/", benchmarkHistoryRoutes(farm));
+  api.route("/", benchmarkCollectorRoutes(farm));
+  api.route("/", benchmarkRequestRoutes(farm));
+  api.route("/", benchmarkImportRoutes(farm));
+  api.route("/", benchmarkSearchRoutes(farm));
   api.route("/", blobRoutes(farm));
   api.all("*", (c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);

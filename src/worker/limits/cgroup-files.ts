@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { readdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
+import { rest } from "#core/resting.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
-import { rest } from "../resting.ts";
 
 /** Where this process stands: for each controller of v1 its directory, and the one of v2. */
 export interface CgroupMounts {

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ownOwner } from "../owner.ts";
+import { ownOwner } from "#machine/owner.ts";
 import { type CpuLoads, chooseCpus } from "./choose-cpus.ts";
 import { claimCpus } from "./claimed-cpus.ts";
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isAlive, ownOwner } from "../owner.ts";
-import { rest } from "../resting.ts";
+import { rest } from "#core/resting.ts";
+import { isAlive, ownOwner } from "#machine/owner.ts";
 import { type CpuLoads, withLoad } from "./choose-cpus.ts";
 import { cpuListText, parseCpuList } from "./cpu-list.ts";
 

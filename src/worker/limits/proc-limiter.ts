@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startTimeOf } from "../owner.ts";
+import { startTimeOf } from "#machine/owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import { firstToEnd, killQuietly } from "./cgroup-files.ts";
 import { lackOfMemory } from "./lack-of-memory.ts";

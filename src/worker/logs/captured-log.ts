@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { Socket } from "node:net";
-import { rest } from "../resting.ts";
+import { rest } from "#core/resting.ts";
 
 /** How long a pipe may stay open after its processes were killed: somebody else holds it. */
 const orphanMs = 1_000;

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
+import { backoffMs } from "#core/backoff.ts";
+import { rest } from "#core/resting.ts";
 import { AppendLogRequestSchema, type Lease } from "#proto/grange/worker/v1/worker_pb.ts";
-import { backoffMs } from "../backoff.ts";
 import type { FarmConnection } from "../farm-connection.ts";
-import { rest } from "../resting.ts";
 import type { CapturedLog } from "./captured-log.ts";
 
 /** So that a chatty process costs 20 calls a second, not 20,000. */

@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+
+const Written = z.looseObject({
+  compile: z.looseObject({
+    profiles: z.record(z.string(), z.unknown()),
+    scenarios: z.record(z.string(), z.unknown()),
+    benchmarks: z.record(z.string(), z.looseObject({})),
+  }),
+});
+
+/** What of the real suite is taken: all of it would be hours. */
+export interface Excerpt {
+  /** By set. */
+  readonly benchmarks: readonly (readonly string[])[];
+  readonly profiles: readonly string[];
+  readonly scenarios: readonly string[];
+  readonly timed: number;
+}
+
+/** The suite of TypeScript compilers as this repository has it, with fewer benchmarks. */
+export async function realSuite(excerpt: Excerpt): Promise<Record<string, unknown>> {
+  const file = join(import.meta.dirname, "..", "..", "..", ".grange", "bench", "typescript.yml");
+  const { compile, ...whole } = Written.parse(parse(await readFile(file, "utf8")));
+  const sets = new Map(excerpt.benchmarks.flatMap((names, set) => names.map((n) => [n, set])));
+  return {
+    ...whole,
+    runtime: undefined,
+    toolchain: undefined,
+    iterations: { counted: 1, timed: excerpt.timed },
+    compile: {
+      ...compile,
+      profiles: only(compile.profiles, excerpt.profiles),
+      scenarios: only(compile.scenarios, excerpt.scenarios),
+      benchmarks: Object.fromEntries(
+        [...sets].map(([name, set]) => [name, { ...compile.benchmarks[name], set }]),
+      ),
+    },
+  };
+}
+
+function only<T>(all: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
+}

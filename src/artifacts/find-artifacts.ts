@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Fault } from "#core/fault.ts";
+import { openGit } from "#git/run-git.ts";
+import type { Suite } from "#suites/suite.ts";
+import { suitePattern } from "#suites/suite-pattern.ts";
+import { type KnownArtifact, knownArtifacts } from "./known-artifacts.ts";
+import { knownCommits, resolveCommit } from "./known-commits.ts";
+import { listCommits } from "./list-commits.ts";
+import { listVersions } from "./list-versions.ts";
+import { resolveTag } from "./resolve-tag.ts";
+
+export interface FindOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** What a suite's source holds now, as far as one look says. */
+export interface FoundArtifacts {
+  /** The main line and the releases, each oldest first. */
+  readonly artifacts: readonly KnownArtifact[];
+  /**
+   * The artifact of a tag of any kind: of the main line, a release, or any exact version or commit (then a try).
+   * A commit's tag is shorter than its id. Throws `not_found` with the tags that are near.
+   */
+  resolve(tag: string): KnownArtifact;
+}
+
+/** Asks npm or Git what artifacts there are. `unavailable` when it could not be asked. */
+export async function findArtifacts(
+  suite: Suite,
+  { signal }: FindOptions = {},
+): Promise<FoundArtifacts> {
+  switch (suite.artifacts.from) {
+    case "npm":
+      return fromNpm(suite, signal);
+    case "git":
+      return fromGit(suite, suite.artifacts, signal);
+    case "nowhere":
+      return {
+        artifacts: [],
+        resolve: (tag) => {
+          throw new Fault(
+            "not_found",
+            `artifacts of suite ${suite.suite} come from nowhere by themselves; give tarballs for ${tag}`,
+          );
+        },
+      };
+  }
+}
+
+async function fromNpm(suite: Suite, signal: AbortSignal | undefined): Promise<FoundArtifacts> {
+  const names = new Set(
+    Object.values(suite.backends).flatMap(({ packages }) => packages.map(({ npm }) => npm)),
+  );
+  const published = await Promise.all([...names].map((name) => listVersions(name, { signal })));
+  const artifacts = knownArtifacts(suite, published);
+  return { artifacts, resolve: (tag) => resolveTag(suite, artifacts, published, tag) };
+}
+
+async function fromGit(
+  suite: Suite,
+  source: Extract<Suite["artifacts"], { from: "git" }>,
+  signal: AbortSignal | undefined,
+): Promise<FoundArtifacts> {
+  const release = source.release && suitePattern(source.release.tags);
+  const folder = await mkdtemp(join(tmpdir(), "grange-commits-"));
+  const git = await openGit(folder);
+  try {
+    const { repository, branch } = source;
+    const isRelease = (tag: string) => release?.match(tag) !== undefined;
+    const listed = await listCommits(git, { repository, branch, isRelease }, folder, signal);
+    const artifacts = knownCommits(suite, listed);
+    return { artifacts, resolve: (tag) => resolveCommit(suite, artifacts, tag, new Date()) };
+  } finally {
+    await git.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import type { PublishedPackage } from "./known-artifacts.ts";
+import { type NpmOptions, runNpm } from "./run-npm.ts";
+
+/** npm writes a list of one as the one. */
+const Versions = z.union([z.array(z.string()), z.string().transform((one) => [one])]);
+const View = z.object({ versions: Versions, time: z.record(z.string(), z.string()).default({}) });
+
+/** Asks the registry that npm is set to. A look at a package, not a guarantee that any of it can be had. */
+export async function listVersions(
+  name: string,
+  options: NpmOptions = {},
+): Promise<PublishedPackage> {
+  const text = await runNpm(["view", name, "versions", "time"], name, {
+    timeoutMs: 120_000,
+    ...options,
+  });
+  const read = View.safeParse(jsonOrNothing(text));
+  if (!read.success)
+    throw new Fault("unavailable", `npm answered something else than versions of ${name}`);
+  return { package: name, ...read.data };
+}
+
+function jsonOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** Where this machine keeps what it measures with, and what it has measured. */
+export interface BenchPlaces {
+  readonly results: string;
+  readonly pairs: string;
+  readonly shelf: string;
+  readonly work: string;
+}
+
+export function benchPlaces(
+  base = join(homedir(), ".local", "share", "grange", "bench"),
+): BenchPlaces {
+  const at = (name: string) => join(resolve(base), name);
+  return { results: at("results"), pairs: at("pairs"), shelf: at("shelf"), work: at("work") };
+}
+
+/** Some 200 versions of a compiler. */
+export const shelfLimitBytes = 10 * 1024 ** 3;

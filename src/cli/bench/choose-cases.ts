@@ -1,0 +1,66 @@
+import { Section, type TestCase } from "#core/test-case.ts";
+import { planCases } from "#suites/plan-cases.ts";
+import { planJobs } from "#suites/plan-jobs.ts";
+import type { Suite } from "#suites/suite.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** What was asked for; empty: what the suite usually takes. */
+export interface AskedCases {
+  readonly sections: readonly string[];
+  readonly backends: readonly string[];
+  readonly profiles: readonly string[];
+  readonly scenarios: readonly string[];
+  readonly benchmarks: readonly string[];
+}
+
+/** Pure. A word that the suite does not know is refused with those it knows: silence would look like success. */
+export function chooseCases(
+  suite: Suite,
+  target: string,
+  available: readonly string[],
+  asked: AskedCases,
+): TestCase[] {
+  const inSections = (names: (section: NonNullable<Suite["compile"]>) => object) =>
+    Section.options.flatMap((name) => (suite[name] ? Object.keys(names(suite[name])) : []));
+  known(
+    "section",
+    asked.sections,
+    Section.options.filter((name) => suite[name] !== undefined),
+  );
+  known("backend", asked.backends, Object.keys(suite.backends));
+  known(
+    "profile",
+    asked.profiles,
+    inSections(({ profiles }) => profiles),
+  );
+  known(
+    "scenario",
+    asked.scenarios,
+    inSections(({ scenarios }) => scenarios),
+  );
+  known(
+    "benchmark",
+    asked.benchmarks,
+    inSections(({ benchmarks }) => benchmarks),
+  );
+  const { backends, profiles, benchmarks } = asked;
+  const jobs = planJobs(suite, { backends, profiles, benchmarks, available, targets: [target] });
+  return jobs
+    .filter(({ section }) => asked.sections.length === 0 || asked.sections.includes(section))
+    .flatMap((job) => planCases(suite, job))
+    .filter(({ profile, scenario }) => {
+      // Who names a profile or a scenario does not mean sections that have none.
+      const fits = (names: readonly string[], name: string) =>
+        names.length === 0 || names.includes(name);
+      return fits(profiles, profile) && fits(asked.scenarios, scenario);
+    });
+}
+
+function known(what: string, asked: readonly string[], names: readonly string[]): void {
+  const unknown = asked.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  const list = [...new Set(names)].toSorted().join(", ");
+  throw new UsageError(
+    `the suite has no ${what} ${unknown}; it has ${list === "" ? "none" : list}`,
+  );
+}

@@ -1,0 +1,44 @@
+import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
+import type { ExitCode } from "../exit-code.ts";
+import { answer, type Session } from "../session.ts";
+import { UsageError } from "../usage-error.ts";
+import type { CompareOptions } from "./compare.ts";
+import { comparisonLines } from "./compare-lines.ts";
+import { farmSuite } from "./farm-suite.ts";
+
+/** Compares what a farm measured of two artifacts, with its history. */
+export async function compareOnFarm(
+  session: Session,
+  before: string,
+  after: string,
+  options: CompareOptions,
+): Promise<ExitCode> {
+  const given = {
+    "--across": options.across,
+    "--measure": options.measure,
+    "--data": options.data,
+  };
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined)
+      throw new UsageError(`${name} is for what was measured here, not with --server`);
+  }
+  const calls = benchmarkHistoryCalls(session.api);
+  const suite = await farmSuite(calls, options.suite);
+  const { metric } = options;
+  const found = await calls.compare({ suite, before, after, metric });
+  return answer(session, options, found, () =>
+    comparisonLines(
+      { ...found, before: found.before.tag, after: found.after.tag },
+      {
+        all: options.all === true,
+        // The farm's answer has the cases of one metric.
+        metric: found.metric,
+        paint: session.terminal.answer.paint,
+        why:
+          found.cases.length + found.missing.length === 0
+            ? "Nothing of either is measured, or no case of both."
+            : undefined,
+      },
+    ),
+  );
+}

@@ -1,0 +1,98 @@
+import type { Report } from "#api/benchmark-comparison.ts";
+import type { Series, Steps } from "#api/benchmark-history.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+import { caseText, changeText, figureText } from "./figure-text.ts";
+
+/** The last points of a series, each with its change since the one before it of its kind of machine. */
+export function seriesLines(series: Series, last: number, paint: Paint): string[] {
+  const { points, metric, changePoints } = series;
+  const title = `${caseText(series.case)}: ${metric.name}`;
+  if (points.length === 0) return [title, "Nothing was measured of it yet."];
+  const kinds = [...new Set(points.map(({ fingerprint }) => fingerprint))];
+  const latest = new Map<string, number>();
+  const rows = points.map(({ artifact, datedAt, value, collector, fingerprint }) => {
+    const before = latest.get(fingerprint);
+    latest.set(fingerprint, value);
+    const step = changePoints.find(
+      (each) => each.artifact === artifact && each.fingerprint === fingerprint,
+    );
+    const change = before === undefined ? "" : changeText(before === 0 ? null : value / before - 1);
+    return [
+      printableLine(artifact),
+      datedAt.slice(0, 10),
+      figureText(value, metric.unit),
+      change,
+      ...(kinds.length > 1 ? [fingerprint.slice(0, 8)] : []),
+      printableLine(collector),
+      step === undefined
+        ? ""
+        : paint.yellow(`step ${changeText(step.change)}${wordOf(step.standing, step.note)}`),
+    ];
+  });
+  const left = rows.length - Math.min(rows.length, last);
+  return [
+    paint.bold(title) + paint.dim(`  suite ${series.suite}`),
+    ...tableLines(rows.slice(-last)),
+    ...(left === 0 ? [] : [paint.dim(`${left} earlier: --limit`)]),
+  ];
+}
+
+function wordOf(standing: Steps["steps"][number]["standing"], note: string | null): string {
+  if (standing === "found") return "";
+  return `, ${standing}${note === null ? "" : `: ${printableLine(note)}`}`;
+}
+
+/** Steps by the artifact that made them. */
+export function stepLines({ steps, since }: Steps, all: boolean, paint: Paint): string[] {
+  const shown = steps.filter(({ direction }) => all || direction === "regressed");
+  if (shown.length === 0) {
+    return [`No ${all ? "steps" : "regressions"} since ${since.slice(0, 10)}.`];
+  }
+  const artifacts = [...new Set(shown.map(({ artifact }) => artifact))];
+  return artifacts.flatMap((artifact) => {
+    const its = shown.filter((each) => each.artifact === artifact);
+    const [first] = its;
+    return [
+      paint.bold(printableLine(artifact)) +
+        paint.dim(`  after ${printableLine(first?.before ?? "")}`),
+      ...tableLines(
+        its.map(({ direction, change, metric, case: testCase, standing, note }) => [
+          `  ${paint[direction === "regressed" ? "red" : "green"](changeText(change))}`,
+          metric,
+          printableLine(caseText(testCase)),
+          wordOf(standing, note).replace(/^, /, ""),
+        ]),
+      ),
+    ];
+  });
+}
+
+/** The verdict, then what changed, as it was when the report was made. */
+export function reportLines(report: Report, paint: Paint): string[] {
+  const { before, after, suite, verdict, changes, missing, newlyBroken, reproduce } = report;
+  return [
+    paint.bold(`${before} → ${after}`) + paint.dim(`  suite ${suite}`),
+    printableLine(verdict),
+    ...(changes.length === 0 ? [] : [""]),
+    ...tableLines(
+      changes
+        .slice(0, 50)
+        .map(({ verdict: said, change, metric, case: testCase }) => [
+          paint[said === "regressed" ? "red" : "green"](changeText(change)),
+          said,
+          metric,
+          printableLine(caseText(testCase)),
+        ]),
+    ),
+    ...(changes.length > 50 ? [`and ${changes.length - 50} more: --json`] : []),
+    ...newlyBroken.map(
+      ({ benchmark, message }) =>
+        `${paint.red("broken")} ${printableLine(benchmark)}: ${printableLine(message.split("\n", 1)[0] ?? "")}`,
+    ),
+    ...(missing.length === 0 ? [] : [`${missing.length} cases have figures on one side only`]),
+    "",
+    paint.dim(`by hand: ${printableLine(reproduce)}`),
+  ];
+}

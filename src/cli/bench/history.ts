@@ -1,0 +1,174 @@
+import { type Command, Option } from "commander";
+import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { durationMs } from "../duration-ms.ts";
+import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
+import { UsageError } from "../usage-error.ts";
+import { numberFrom } from "../whole-number.ts";
+import { farmSuite } from "./farm-suite.ts";
+import { findSeriesCase } from "./find-series-case.ts";
+import { reportLines, seriesLines, stepLines } from "./history-lines.ts";
+
+interface OfSuite extends CommonOptions {
+  readonly suite?: string;
+}
+interface HistoryOptions extends OfSuite {
+  readonly metric?: string;
+  readonly kind: "master" | "release";
+  readonly limit: number;
+}
+interface SayOptions extends OfSuite {
+  readonly metric?: string;
+  readonly fingerprint?: string;
+  readonly note?: string;
+}
+
+/** `grange bench history | report | regressions | accept | dismiss`. */
+export function describeHistoryCommands(command: Command): void {
+  describeHistory(command);
+  describeReport(command);
+  describeRegressions(command);
+  describeSay(
+    command,
+    "accept",
+    "accepted",
+    "say that a step was meant: what lies before it is no longer a measure",
+  );
+  describeSay(command, "dismiss", "dismissed", "say that a step is none");
+}
+
+function ofSuite(command: Command): Command {
+  return speaksToServer(command).option("--suite <name>", "default: the farm's only one");
+}
+
+function describeHistory(command: Command): void {
+  const history = ofSuite(command.command("history"))
+    .description("show one case's figures along the main line, and the steps in them")
+    .argument("<words...>", "of the case: all six, or as many as name one alone")
+    .option("--metric <name>", "default: the suite's headline")
+    .addOption(
+      new Option("--kind <kind>", "of which artifacts")
+        .choices(["master", "release"])
+        .default("master"),
+    )
+    .option("--limit <n>", "the last so many points", numberFrom(1, 100_000), 30)
+    .action((words: string[], options: HistoryOptions) =>
+      inSession(options, async (session) => {
+        const { metric, kind, limit } = options;
+        const { suite, testCase, calls } = await namedCase(session, options, words);
+        const series = await calls.series({ suite, case: testCase, metric, kind });
+        return answer(session, options, series, () =>
+          seriesLines(series, limit, session.terminal.answer.paint),
+        );
+      }),
+    );
+  withExamples(history, [
+    ["by as many words as name one case", "bench history rxjs check full native"],
+    ["of the releases", "bench history rxjs check full js --kind release --metric wall-time"],
+  ]);
+}
+
+function describeReport(command: Command): void {
+  const report = speaksToServer(command.command("report"))
+    .description("show what a request came to: its artifact compared with its parent when it ended")
+    .argument("<request>", "a beginning of its id, or `latest`")
+    .option("--suite <name>", "with latest: of this suite")
+    .option("--markdown", "as for a comment on a change")
+    .action((request: string, options: OfSuite & { readonly markdown?: boolean }) =>
+      inSession(options, async (session) => {
+        const found = await benchmarkHistoryCalls(session.api).report(request, options.suite);
+        return answer(session, options, found, () =>
+          options.markdown === true
+            ? found.markdown.split("\n")
+            : reportLines(found, session.terminal.answer.paint),
+        );
+      }),
+    );
+  withExamples(report, [["of the request that ended last", "bench report latest"]]);
+}
+
+function describeRegressions(command: Command): void {
+  const regressions = ofSuite(command.command("regressions"))
+    .description("list steps for the worse on the main line, by the artifact that made them")
+    .option("--since <when>", "a date, or how long ago: 2026-06-01, 90d (default: 14d)", sinceFrom)
+    .option("--all", "also improvements, and what somebody has accepted or dismissed")
+    .action((options: OfSuite & { readonly since?: string; readonly all?: boolean }) =>
+      inSession(options, async (session) => {
+        const calls = benchmarkHistoryCalls(session.api);
+        const suite = await farmSuite(calls, options.suite);
+        const all = options.all === true;
+        const since = options.since ?? sinceFrom("14d");
+        const steps = await calls.steps({ suite, since, standing: all ? "all" : "found" });
+        return answer(session, options, steps, () =>
+          stepLines(steps, all, session.terminal.answer.paint),
+        );
+      }),
+    );
+  withExamples(regressions, [["of a month", "bench regressions --since 30d"]]);
+}
+
+function describeSay(
+  command: Command,
+  name: string,
+  standing: "accepted" | "dismissed",
+  what: string,
+): void {
+  ofSuite(command.command(name))
+    .description(what)
+    .argument("<artifact>", "the first after the step")
+    .argument("<words...>", "of the case: all six, or as many as name one alone")
+    .option("--metric <name>", "default: the suite's headline")
+    .option(
+      "--fingerprint <text>",
+      "a beginning of that of its machines, where there are several kinds",
+    )
+    .option("--note <text>", "why")
+    .action((artifact: string, words: string[], options: SayOptions) =>
+      inSession(options, async (session) => {
+        const { suite, testCase, calls } = await namedCase(session, options, words);
+        const { metric: named, fingerprint: beginning = "", note = null } = options;
+        const series = await calls.series({ suite, case: testCase, metric: named, kind: "master" });
+        const metric = series.metric.name;
+        const kinds = series.points
+          .filter((each) => each.artifact === artifact && each.fingerprint.startsWith(beginning))
+          .map(({ fingerprint }) => fingerprint);
+        const [fingerprint, another] = [...new Set(kinds)];
+        if (fingerprint === undefined)
+          throw new UsageError(`${metric} of it was not measured of "${artifact}"`);
+        if (another !== undefined)
+          throw new UsageError(
+            "it was measured on several kinds of machines; say which: --fingerprint",
+          );
+        const said = await calls.sayOfStep({
+          suite,
+          case: testCase,
+          metric,
+          fingerprint,
+          artifact,
+          standing,
+          note,
+        });
+        return answer(session, options, said, () => [
+          `The step of ${metric} at ${said.artifact} is ${said.standing}.`,
+        ]);
+      }),
+    );
+}
+
+async function namedCase(session: Session, options: OfSuite, words: readonly string[]) {
+  const calls = benchmarkHistoryCalls(session.api);
+  const suite = await farmSuite(calls, options.suite);
+  const testCase = await findSeriesCase(words, async () => {
+    const { series } = await calls.graphs({ suite, limit: "500" });
+    return series.map((each) => each.case);
+  });
+  return { calls, suite, testCase };
+}
+
+function sinceFrom(text: string): string {
+  if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
+    const time = new Date(text);
+    if (!Number.isNaN(time.getTime())) return time.toISOString();
+  }
+  return new Date(Date.now() - durationMs(text)).toISOString();
+}

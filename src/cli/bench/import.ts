@@ -1,0 +1,80 @@
+import { readFile } from "node:fs/promises";
+import { arch, cpus, platform, release } from "node:os";
+import { type Command, Option } from "commander";
+import { ImportedResults, ImportResults } from "#api/benchmark-history.ts";
+import { messageOf } from "#core/fault.ts";
+import { speaksToServer } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { UsageError } from "../usage-error.ts";
+
+interface ImportOptions extends CommonOptions {
+  readonly suite: string;
+  readonly artifact: string;
+  readonly parent?: string;
+  readonly date?: string;
+  readonly kind: "master" | "release" | "try";
+  readonly target: string;
+}
+
+const tools = ImportResults.shape.tool.options;
+
+/** `grange bench import TOOL FILE`. */
+export function describeImportCommand(command: Command): void {
+  speaksToServer(command.command("import"))
+    .description("keep figures that another benchmark tool wrote, commit by commit")
+    .argument("<tool>", tools.join(", "))
+    .argument("<file>", "what it wrote; - reads standard input")
+    .requiredOption("--suite <name>", "the suite to keep them in; made when there is none")
+    .requiredOption("--artifact <name>", "the commit or version that was measured")
+    .option("--parent <name>", "what it follows; default: what was imported last")
+    .option("--date <time>", "when it was made, such as 2026-11-22T10:00:00Z; default: now")
+    .addOption(
+      new Option("--kind <kind>", "what it is")
+        .choices(["master", "release", "try"])
+        .default("master"),
+    )
+    .option("--target <name>", "where it was measured", `${platform()}-${arch()}`)
+    .action((tool: string, file: string, options: ImportOptions) =>
+      inSession(options, async (session) => {
+        const known = ImportResults.shape.tool.safeParse(tool);
+        if (!known.success) {
+          throw new UsageError(`"${printableLine(tool)}" is none of ${tools.join(", ")}`);
+        }
+        const { suite, artifact, parent, date, kind, target } = options;
+        const told: ImportResults = {
+          suite,
+          artifact,
+          kind,
+          tool: known.data,
+          target,
+          environment: machineHere(),
+          output: await outputIn(file),
+          ...(parent === undefined ? {} : { parent }),
+          ...(date === undefined ? {} : { datedAt: date }),
+        };
+        const kept = await session.api.post(ImportedResults, "/benchmarks/import", told);
+        return answer(session, options, kept, () => [
+          `${kept.cases} benchmarks of ${kept.artifact} in ${kept.suite}: ${kept.iterations} iterations kept` +
+            (kept.kept === 0 ? "." : `; ${kept.kept} had figures already, which stay.`),
+        ]);
+      }),
+    );
+}
+
+/** Enough to keep figures of unlike machines apart. */
+function machineHere(): Record<string, string> {
+  return {
+    cpu: cpus()[0]?.model ?? "unknown",
+    cpus: String(cpus().length),
+    kernel: `${platform()} ${release()}`,
+  };
+}
+
+async function outputIn(file: string): Promise<string> {
+  try {
+    return await readFile(file === "-" ? "/dev/stdin" : file, "utf8");
+  } catch (cause) {
+    throw new UsageError(`${printableLine(file)} cannot be read: ${messageOf(cause)}`);
+  }
+}

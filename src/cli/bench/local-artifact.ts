@@ -1,0 +1,103 @@
+import { existsSync, readFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import type { ArtifactShelf, PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { Components } from "#artifacts/component.ts";
+import { findArtifacts } from "#artifacts/find-artifacts.ts";
+import type { Suite } from "#suites/suite.ts";
+import { suitePattern } from "#suites/suite-pattern.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface LocalArtifact {
+  readonly tag: string;
+  readonly components: Components;
+}
+
+/** An artifact by its tag, asked of npm or Git; or a folder or tarball of this machine. */
+export async function localArtifact(
+  suite: Suite,
+  named: string,
+  {
+    as,
+    backends,
+    signal,
+  }: { as: string | undefined; backends: readonly string[]; signal: AbortSignal },
+): Promise<LocalArtifact> {
+  if (isPath(named)) {
+    const path = resolve(named);
+    if (!existsSync(path)) throw new UsageError(`there is no ${path}`);
+    const backend = backendOf(suite, path, backends);
+    return { tag: as ?? basename(path), components: { [backend]: { kind: "path", path } } };
+  }
+  const { tag, components } = (await findArtifacts(suite, { signal })).resolve(named);
+  return { tag: as ?? tag, components };
+}
+
+/** A tag has no slash; what looks like a file and is one is meant as such. */
+function isPath(named: string): boolean {
+  return (
+    named.includes("/") ||
+    (/\.(tgz|tar\.gz|tar)$/.test(named) && existsSync(named)) ||
+    named === "."
+  );
+}
+
+/** Which backend a folder serves: the one named, the only one, or the one whose package it is. */
+function backendOf(suite: Suite, path: string, asked: readonly string[]): string {
+  const names = Object.keys(suite.backends);
+  const [only, ...others] = asked.length > 0 ? asked : names;
+  if (only !== undefined && others.length === 0) return only;
+  const found = packageAt(path);
+  const fitting = names.filter((name) =>
+    suite.backends[name]?.packages.some(
+      ({ npm, versions }) =>
+        npm === found?.name &&
+        (versions === undefined || suitePattern(versions).match(found.version) !== undefined),
+    ),
+  );
+  const [backend] = fitting;
+  if (backend !== undefined && fitting.length === 1) return backend;
+  throw new UsageError(
+    `say which backend ${path} serves: --backend ${names.join(" or --backend ")}`,
+  );
+}
+
+function packageAt(path: string): { name: string; version: string } | undefined {
+  try {
+    const { name, version } = JSON.parse(readFileSync(join(path, "package.json"), "utf8"));
+    return { name: `${name}`, version: `${version}` };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Places what backends are asked for, each once. */
+export class PlacedBackends {
+  readonly #placed = new Map<string, Promise<PlacedArtifact>>();
+  readonly #shelf: ArtifactShelf;
+  readonly #suite: Suite;
+  readonly #artifact: LocalArtifact;
+
+  constructor(shelf: ArtifactShelf, suite: Suite, artifact: LocalArtifact) {
+    this.#shelf = shelf;
+    this.#suite = suite;
+    this.#artifact = artifact;
+  }
+
+  of(backend: string, signal: AbortSignal): Promise<PlacedArtifact> {
+    const known = this.#placed.get(backend);
+    if (known !== undefined) return known;
+    const component = this.#artifact.components[backend];
+    if (component === undefined) {
+      throw new UsageError(`${this.#artifact.tag} has no backend ${backend}`);
+    }
+    const placing = this.#shelf.place(this.#suite, backend, component, signal);
+    this.#placed.set(backend, placing);
+    return placing;
+  }
+
+  async release(): Promise<void> {
+    for (const placed of this.#placed.values()) {
+      await placed.then((each) => this.#shelf.release(each)).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { type ArtifactShelf, openArtifactShelf } from "#artifacts/artifact-shelf.ts";
+import { Fault } from "#core/fault.ts";
+import { MeasuringLock, usualMeasuringLock } from "#machine/measuring-lock.ts";
+import {
+  type EnvironmentFacts,
+  environmentFacts,
+  fingerprintOf,
+} from "#measuring/environment/facts.ts";
+import { judgeLoad, sampleLoad } from "#measuring/environment/load.ts";
+import { openWorkPlace, type WorkPlace } from "#measuring/work-place.ts";
+import type { Session } from "../session.ts";
+import { stopSignals } from "../up/stop-signals.ts";
+import { type BenchPlaces, shelfLimitBytes } from "./bench-places.ts";
+
+/** What measuring on this machine needs, open. */
+export interface Bench {
+  readonly shelf: ArtifactShelf;
+  readonly place: WorkPlace;
+  readonly facts: EnvironmentFacts;
+  readonly fingerprint: string;
+  readonly notes: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Opens it for some work, and closes it whatever comes of that. */
+export async function withBench<T>(
+  { terminal, config }: Session,
+  places: BenchPlaces,
+  sandbox: boolean,
+  work: (bench: Bench) => Promise<T>,
+): Promise<T> {
+  const { paint } = terminal.notes;
+  const stop = stopSignals(() => process.exit(130));
+  const notes: string[] = [];
+  const turn = await new MeasuringLock(
+    config.measuringLock ?? usualMeasuringLock,
+    "grange bench",
+  ).take(stop.asked, ({ name, pid }) =>
+    terminal.notes.line(`waits for ${name} (process ${pid}), which measures on this machine`),
+  );
+  try {
+    if (turn === undefined) throw new Fault("cancelled", "stopped while another one measured");
+    const shelf = await openArtifactShelf({ directory: places.shelf, limitBytes: shelfLimitBytes });
+    const place = await openWorkPlace({
+      directory: places.work,
+      shelf,
+      sandbox: sandbox ? "auto" : "none",
+      signal: stop.asked,
+      tell: (note) => {
+        notes.push(note);
+        terminal.notes.line(paint.yellow(`note: ${note}`));
+      },
+    });
+    try {
+      const quiet = judgeLoad(await sampleLoad(1_000, stop.asked), "flag");
+      if (quiet.kind !== "quiet") place.note(`the machine is not quiet: ${quiet.why}`);
+      const facts = environmentFacts(place.tools);
+      const fingerprint = fingerprintOf(facts);
+      return await work({ shelf, place, facts, fingerprint, notes, signal: stop.asked });
+    } finally {
+      await place.close();
+    }
+  } finally {
+    await turn?.release();
+    stop.forget();
+  }
+}

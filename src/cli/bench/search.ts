@@ -1,0 +1,155 @@
+import { type Command, Option } from "commander";
+import {
+  BenchmarkSearches,
+  BenchmarkSearchView,
+  type StartBenchmarkSearch,
+} from "#api/benchmark-history.ts";
+import { caseKey, caseOfKey } from "#core/test-case.ts";
+import type { ApiClient } from "../api/api-client.ts";
+import { speaksToServer } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+import { UsageError } from "../usage-error.ts";
+import { numberFrom } from "../whole-number.ts";
+
+interface SearchOptions extends CommonOptions {
+  readonly suite: string;
+  readonly metric?: string;
+  readonly from: string;
+  readonly to: string;
+  readonly every?: string;
+  readonly least: string;
+}
+
+type Kind = StartBenchmarkSearch["kind"];
+
+/** `grange bench scan | refine | bisect | searches`. */
+export function describeSearchCommands(command: Command): void {
+  describeStart(command, "scan", "scan", "measure artifacts all along a stretch of the main line");
+  describeStart(
+    command,
+    "refine",
+    "change-points",
+    "divide the gaps over which a figure changed, until each step stands between neighbours",
+  );
+  describeStart(command, "bisect", "bisect", "find the artifact that made the largest step");
+
+  speaksToServer(command.command("searches"))
+    .description("list searches, or show or cancel one")
+    .argument("[id]", "the beginning of its id")
+    .option("--cancel", "end it")
+    .action((written: string | undefined, options: CommonOptions & { cancel?: boolean }) =>
+      inSession(options, async (session) => {
+        const { api } = session;
+        const { searches } = await api.get(BenchmarkSearches, "/benchmarks/searches");
+        if (written === undefined) {
+          if (options.cancel === true) throw new UsageError("say which search to cancel");
+          return answer(session, options, searches, () =>
+            searches.length === 0
+              ? ["No searches yet; `grange bench bisect --help` says how to begin one."]
+              : tableLines(searches.map(rowOf)),
+          );
+        }
+        const { id } = theOne(searches, written);
+        const path = `/benchmarks/searches/${id}`;
+        const now =
+          options.cancel === true
+            ? await api.post(BenchmarkSearchView, `${path}/cancel`, {})
+            : await api.get(BenchmarkSearchView, path);
+        return answer(session, options, now, () => linesOf(now));
+      }),
+    );
+}
+
+function describeStart(command: Command, name: string, kind: Kind, what: string): void {
+  const described = speaksToServer(command.command(name))
+    .description(what)
+    .argument(
+      "<case>",
+      "six words in one argument: section benchmark profile scenario backend target",
+    )
+    .requiredOption("--suite <name>", "the benchmark suite")
+    .requiredOption("--from <artifact>", "the first of the stretch")
+    .requiredOption("--to <artifact>", "the last of the stretch")
+    .option("--metric <name>", "default: the suite's headline")
+    .option("--least <percent>", "changes below it are no steps", "1");
+  if (kind === "scan") {
+    described.addOption(
+      new Option(
+        "--every <n>",
+        "every how many artifacts; or `week` or `month`: the first of each",
+      ),
+    );
+  }
+  described.action((written: string, options: SearchOptions) =>
+    inSession(options, async (session) => {
+      const wish = wishFrom(kind, written, options);
+      const started = await startSearch(session.api, wish);
+      return answer(session, options, started, () => [
+        ...linesOf(started),
+        `\`grange bench searches ${started.id.slice(0, 8)}\` says how far it is.`,
+      ]);
+    }),
+  );
+}
+
+const startSearch = (api: ApiClient, wish: StartBenchmarkSearch) =>
+  api.post(BenchmarkSearchView, "/benchmarks/searches", wish);
+
+function wishFrom(kind: Kind, written: string, options: SearchOptions): StartBenchmarkSearch {
+  const testCase = caseOfKey(written);
+  if (testCase === undefined) {
+    throw new UsageError(
+      `"${printableLine(written)}" is no case: it has six words, such as "compile rxjs check full native linux-x64"; - stands for none`,
+    );
+  }
+  const least = Number(options.least) / 100;
+  if (!(least > 0)) throw new UsageError("--least is a number of per cent above 0, such as 0.5");
+  const { suite, from, to, metric, every } = options;
+  return {
+    suite,
+    kind,
+    case: testCase,
+    from,
+    to,
+    least,
+    ...(metric === undefined ? {} : { metric }),
+    ...(every === undefined
+      ? {}
+      : { every: every === "week" || every === "month" ? every : numberFrom(1, 10_000)(every) }),
+  };
+}
+
+function theOne(searches: readonly BenchmarkSearchView[], written: string): BenchmarkSearchView {
+  const found = searches.filter(({ id }) => id.startsWith(written));
+  const [only, another] = found;
+  if (only === undefined)
+    throw new UsageError(`no search of late begins with "${printableLine(written)}"`);
+  if (another !== undefined)
+    throw new UsageError(`"${written}" begins ${found.length} searches' ids; write more of it`);
+  return only;
+}
+
+function rowOf(search: BenchmarkSearchView): string[] {
+  return [
+    search.id.slice(0, 8),
+    search.kind,
+    search.state,
+    `${search.from} … ${search.to}`,
+    caseKey(search.case),
+    search.metric,
+    `${search.measured} of ${search.artifacts}`,
+  ];
+}
+
+function linesOf(search: BenchmarkSearchView): string[] {
+  return [
+    ...tableLines([rowOf(search)]),
+    printableLine(search.sentence),
+    ...search.steps.map(
+      ({ before, artifact, change, exact }) =>
+        `  ${change > 0 ? "+" : ""}${(change * 100).toFixed(2)} %  ${before} → ${artifact}${exact ? "" : " (what lies between could not be measured)"}`,
+    ),
+  ];
+}

@@ -1,0 +1,129 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { z } from "zod";
+import type { SetBalance } from "#api/benchmark-history.ts";
+import { messageOf } from "#core/fault.ts";
+import { balanceSets } from "#suites/balance-sets.ts";
+import type { Suite } from "#suites/suite.ts";
+import { writeSets } from "#suites/write-sets.ts";
+import { benchmarkSuiteCalls } from "../api/benchmark-suite-calls.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+import { UsageError } from "../usage-error.ts";
+import { numberFrom } from "../whole-number.ts";
+import { suiteFile } from "./suite-files.ts";
+
+interface BalanceOptions extends CommonOptions {
+  readonly suite?: string;
+  readonly target?: string;
+  readonly sets?: number;
+  readonly durations?: string;
+  readonly dryRun?: boolean;
+  readonly write?: boolean;
+}
+
+/** `grange bench sets balance`. */
+export function describeSetCommands(command: Command): void {
+  const sets = command.command("sets").description("spread benchmarks over collectors");
+
+  const balance = speaksToServer(sets.command("balance"))
+    .description(
+      "say which benchmarks to move so that all sets take about as long, by the fewest moves",
+    )
+    .option("--suite <name>", "a suite of .grange/bench/, or a file")
+    .option("--target <target>", "where it is measured (default: the suite's only one)")
+    .option("--sets <number>", "how many sets (default: as many as there are)", numberFrom(1, 100))
+    .option(
+      "--durations <file>",
+      'JSON: seconds by benchmark, {"rxjs": 120}, in place of what the farm has measured',
+    )
+    .option("--dry-run", "change nothing (default)")
+    .option("--write", "write the sets into the suite's file; push it afterwards")
+    .action((options: BalanceOptions) =>
+      inSession(options, async (session) => {
+        if (options.dryRun === true && options.write === true)
+          throw new UsageError("--dry-run and --write contradict each other; give one");
+        const { file, suite } = await suiteFile(options.suite);
+        const target = targetOf(suite, options.target);
+        const found =
+          options.durations === undefined
+            ? await benchmarkSuiteCalls(session.api).balance(suite.suite, target, options.sets)
+            : balanceSets(suite, target, await durationsIn(options.durations), options.sets);
+        const moves = stillToMove(suite, found);
+        if (options.write === true && moves.length > 0) await rewrite(file, moves);
+        return answer(session, options, found, () => [
+          ...balanceLines(found),
+          "",
+          closingLine(moves.length, options.write === true ? file : undefined),
+        ]);
+      }),
+    );
+  withExamples(balance, [
+    ["what would be moved, by what the farm has measured", "bench sets balance --suite typescript"],
+    [
+      "for a second collector, by durations of one's own, into the file",
+      "bench sets balance --suite typescript --sets 2 --durations minutes.json --write",
+    ],
+  ]);
+}
+
+function targetOf(suite: Suite, named: string | undefined): string {
+  const targets = Object.keys(suite.targets);
+  if (named !== undefined && targets.includes(named)) return named;
+  const [only, ...others] = targets;
+  if (named === undefined && only !== undefined && others.length === 0) return only;
+  throw new UsageError(`name a target of the suite with --target: ${targets.join(", ")}`);
+}
+
+const Durations = z.record(z.string(), z.number().nonnegative());
+
+async function durationsIn(file: string): Promise<ReadonlyMap<string, number>> {
+  try {
+    const durations = Durations.parse(JSON.parse(await readFile(file, "utf8")));
+    return new Map(Object.entries(durations));
+  } catch (cause) {
+    throw new UsageError(`${file} does not say seconds by benchmark: ${messageOf(cause)}`);
+  }
+}
+
+/** The farm answers for what was pushed; the file may have been changed since. */
+function stillToMove(suite: Suite, { moves }: SetBalance): SetBalance["moves"] {
+  const benchmarks = suite.compile?.benchmarks ?? {};
+  return moves.filter(
+    ({ benchmark, to }) =>
+      Object.hasOwn(benchmarks, benchmark) && benchmarks[benchmark]?.set !== to,
+  );
+}
+
+/** Whole or not at all. */
+async function rewrite(file: string, moves: SetBalance["moves"]): Promise<void> {
+  const text = writeSets(await readFile(file, "utf8"), moves);
+  const beside = `${file}.${process.pid}.new`;
+  await writeFile(beside, text);
+  await rename(beside, file);
+}
+
+function balanceLines({ sets, moves, unknown }: SetBalance): string[] {
+  const rounded = (seconds: number) => `${Math.round(seconds)} s`;
+  const lines = tableLines([
+    ["set", "now", "then", "benchmarks then"],
+    ...sets.map(({ set, secondsBefore, secondsAfter, benchmarks }) => [
+      String(set),
+      rounded(secondsBefore),
+      rounded(secondsAfter),
+      benchmarks.join(", ") || "-",
+    ]),
+  ]);
+  for (const { benchmark, from, to } of moves)
+    lines.push(`move ${benchmark} from set ${from} to ${to}`);
+  if (unknown.length > 0) lines.push(`nobody has measured ${unknown.join(", ")}: left where it is`);
+  return lines.map(printableLine);
+}
+
+function closingLine(moves: number, written: string | undefined): string {
+  if (moves === 0) return "Nothing is to be moved.";
+  if (written === undefined) return "Nothing is changed; --write writes it into the suite's file.";
+  return `${printableLine(written)} is written; push it with \`grange bench suite push\`.`;
+}

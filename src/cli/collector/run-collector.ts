@@ -1,0 +1,96 @@
+import { resolve } from "node:path";
+import type { CollectorConfig } from "#collector/config.ts";
+import { messageOf } from "#core/fault.ts";
+import type { ApiClient } from "../api/api-client.ts";
+import { labConnection } from "../api/collector-calls.ts";
+import { type ExitCode, exitCodes } from "../exit-code.ts";
+import { processLogger } from "../process-logger.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface RunOptions {
+  readonly dataDir?: string;
+  readonly artifactLimit?: number;
+  readonly refuseLoad?: boolean;
+  readonly flagLoad?: boolean;
+  readonly sandbox?: "auto" | "bubblewrap" | "none";
+  /** False by `--no-self-test`. */
+  readonly selfTest?: boolean;
+  readonly selfTestAt?: number;
+  readonly comparisons?: number;
+  readonly updateCommand?: string;
+  readonly logLevel: string;
+}
+
+export async function collectorConfig(
+  name: string,
+  options: RunOptions,
+  version: string,
+): Promise<CollectorConfig> {
+  if (options.refuseLoad === true && options.flagLoad === true)
+    throw new UsageError("--refuse-load and --flag-load contradict each other");
+  const { readCollectorConfig } = await import("#collector/config.ts");
+  const onLoad =
+    options.refuseLoad === true ? "refuse" : options.flagLoad === true ? "flag" : "wait";
+  return readCollectorConfig({
+    name,
+    version,
+    onLoad,
+    dataDir: options.dataDir === undefined ? undefined : resolve(options.dataDir),
+    artifactLimitBytes: options.artifactLimit,
+    sandbox: options.sandbox,
+    selfTest: options.selfTest,
+    selfTestAt: options.selfTestAt,
+    selfTestComparisons: options.comparisons,
+    updateCommand: options.updateCommand,
+  });
+}
+
+/**
+ * Runs a collector until it is told to stop or ends by itself, and ends the process. The first signal lets it
+ * hand back what it has; the second does not wait for that long; the third ends the process as it is.
+ */
+export async function runCollector(
+  config: CollectorConfig,
+  api: ApiClient,
+  logLevel: string,
+): Promise<never> {
+  const { logger, flush } = processLogger(logLevel, "collector");
+  const { startCollector } = await import("#collector/start-collector.ts");
+  const { runUpdateCommand } = await import("#collector/run-update.ts");
+  const end = (exitCode: ExitCode): never => {
+    flush();
+    process.exit(exitCode);
+  };
+  let stop: (() => void) | undefined;
+  let times = 0;
+  const told = new Promise<undefined>((resolveTold) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.on(signal, () => {
+        times += 1;
+        if (times > 2) process.exit(exitCodes.failed);
+        if (times === 2) stop?.();
+        resolveTold(undefined);
+      });
+    }
+  });
+  try {
+    const running = await startCollector(config, labConnection(api, config.name), logger);
+    process.stdout.write(`${JSON.stringify({ ready: true, dataDir: config.dataDir })}\n`);
+    stop = () => void running.stop();
+    const over = await Promise.race([told, running.over]);
+    logger.info({ why: over?.why ?? "a signal" }, "stopping");
+    await running.stop();
+    if (over === undefined) return end(exitCodes.ok);
+    if (over.kind !== "update") {
+      logger.fatal(over.why);
+      return end(exitCodes.failed);
+    }
+    if (config.updateCommand !== undefined) await runUpdateCommand(config.updateCommand, logger);
+    return end(exitCodes.update);
+  } catch (reason) {
+    logger.fatal({ err: reason }, "could not go on");
+    const error = { message: messageOf(reason) };
+    process.stdout.write(`${JSON.stringify({ ready: false, error })}\n`);
+    return end(exitCodes.failed);
+  }
+}

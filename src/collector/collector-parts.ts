@@ -1,0 +1,30 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import type { MeasuringLock } from "#machine/measuring-lock.ts";
+import type { CollectorConfig } from "./config.ts";
+import type { LabConnection } from "./lab-connection.ts";
+import type { LabContact } from "./lab-contact.ts";
+import type { Memory } from "./remembered.ts";
+import type { Spool } from "./spool.ts";
+import type { Workbench } from "./workbench.ts";
+
+/** What a collector works with. */
+export interface CollectorParts {
+  readonly config: CollectorConfig;
+  readonly lab: LabConnection;
+  readonly bench: Workbench;
+  readonly spool: Spool;
+  readonly memory: Memory;
+  readonly lock: MeasuringLock;
+  readonly contact: LabContact;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The wish to end. */
+export interface Ending {
+  /** Nothing new is begun. */
+  readonly wish: AbortSignal;
+  /** What runs is killed. */
+  readonly now: AbortSignal;
+}

@@ -1,0 +1,77 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { CollectorName } from "#api/collector.ts";
+import { Fault } from "#core/fault.ts";
+import { usualMeasuringLock } from "#machine/measuring-lock.ts";
+
+const gigabyte = 1_000_000_000;
+
+/** What a collector can be told. */
+export const CollectorConfig = z.object({
+  name: CollectorName,
+  version: z.string().max(100),
+  /** Of this collector alone: artifacts, sources, results that nobody has yet. */
+  dataDir: z.string().startsWith("/"),
+  artifactLimitBytes: z
+    .int()
+    .positive()
+    .default(10 * gigabyte),
+  /** `wait`: for a quiet machine, but not for ever; then figures are flagged. `refuse`: for ever. `flag`: not at all. */
+  onLoad: z.enum(["wait", "refuse", "flag"]).default("wait"),
+  /** How long `wait` waits. */
+  busyPatienceMs: z
+    .int()
+    .nonnegative()
+    .default(15 * 60_000),
+  /** Held while it measures; shared by all collectors and workers of the machine. */
+  measuringLock: z.string().startsWith("/").default(usualMeasuringLock),
+  sandbox: z.enum(["auto", "bubblewrap", "none"]).default("auto"),
+  /** Whether it compares an artifact with itself when the server says that it is time. */
+  selfTest: z.boolean().default(true),
+  /** Each day besides: minutes after midnight, by the machine's clock. */
+  selfTestAt: z
+    .int()
+    .min(0)
+    .max(24 * 60 - 1)
+    .optional(),
+  selfTestComparisons: z.int().min(1).max(1_000).default(20),
+  /** Run by a shell before it ends for an update. */
+  updateCommand: z.string().min(1).optional(),
+  /** How long a test may go on when the collector is to stop. */
+  drainMs: z.int().nonnegative().default(10_000),
+  /** How long one claim waits for work on the server's side. */
+  claimWaitMs: z.int().min(0).max(60_000).default(20_000),
+});
+export type CollectorConfig = z.infer<typeof CollectorConfig>;
+
+type Told = {
+  readonly [Name in keyof z.input<typeof CollectorConfig>]?:
+    | z.input<typeof CollectorConfig>[Name]
+    | undefined;
+};
+
+const CollectorEnvironment = z.object({
+  GRANGE_COLLECTOR_DATA: z.string().optional(),
+  GRANGE_MEASURING_LOCK: z.string().optional(),
+});
+
+/** Reads GRANGE_COLLECTOR_DATA and GRANGE_MEASURING_LOCK; what a command line says wins over them. */
+export function readCollectorConfig(
+  told: Told,
+  env: NodeJS.ProcessEnv = process.env,
+): CollectorConfig {
+  const e = CollectorEnvironment.parse(env);
+  const parsed = CollectorConfig.safeParse({
+    measuringLock: e.GRANGE_MEASURING_LOCK || undefined,
+    ...told,
+    dataDir:
+      told.dataDir ??
+      (e.GRANGE_COLLECTOR_DATA || join(homedir(), ".cache/grange/collector", told.name ?? "")),
+  });
+  if (parsed.success) return parsed.data;
+  throw new Fault(
+    "invalid_argument",
+    `the collector's settings are wrong:\n${z.prettifyError(parsed.error)}`,
+  );
+}

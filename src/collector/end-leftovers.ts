@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { marker } from "#measuring/processes/own-processes.ts";
+
+/**
+ * Ends measured programs whose collector was killed, where no sandbox ended them with it: they would be in the next
+ * figures. Such a one carries the mark and has nobody: its parent is the first process.
+ *
+ * For who holds the measuring lock. Answers how many there were.
+ */
+export function endLeftovers(): number {
+  // Children of the first process itself have no other parent.
+  if (process.pid === 1) return 0;
+  const left = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isLeft(name));
+  for (const pid of left) {
+    try {
+      process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It ended this moment, or is another user's.
+    }
+  }
+  return left.length;
+}
+
+function isLeft(pid: string): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // Behind the name, in parentheses, which may hold anything: state, parent.
+    const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (parent !== "1") return false;
+    return readFileSync(`/proc/${pid}/environ`, "latin1")
+      .split("\0")
+      .some((each) => each.startsWith(`${marker}=`));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,76 @@
+import type { JobHolder } from "#api/collector.ts";
+import { rest } from "#core/resting.ts";
+import type { LabConnection } from "./lab-connection.ts";
+import type { LabContact } from "./lab-contact.ts";
+import { standingOf } from "./standing.ts";
+
+/** Why a job that we had is ours no longer. */
+export type Gone = "lost" | "cancelled";
+
+/**
+ * A job from its claim to its end: its lease is kept alive, whatever else is done meanwhile.
+ *
+ * A server that is away does not end it. What is measured is kept, and either the lease outlives it, or somebody
+ * else has the job when it is back, which says so.
+ */
+export class HeldJob {
+  readonly id: string;
+  readonly holder: JobHolder;
+  readonly #lab: LabConnection;
+  readonly #contact: LabContact;
+  readonly #over = new AbortController();
+  readonly #lose = new AbortController();
+  #gone: Gone | undefined;
+  readonly #beating: Promise<void>;
+
+  constructor(
+    id: string,
+    holder: JobHolder,
+    lab: LabConnection,
+    contact: LabContact,
+    heartbeatMs: number,
+  ) {
+    this.id = id;
+    this.holder = holder;
+    this.#lab = lab;
+    this.#contact = contact;
+    this.#beating = this.#beat(heartbeatMs);
+  }
+
+  /** Given when the job is gone. */
+  get signal(): AbortSignal {
+    return this.#lose.signal;
+  }
+
+  get gone(): Gone | undefined {
+    return this.#gone;
+  }
+
+  lose(gone: Gone): void {
+    this.#gone ??= gone;
+    this.#lose.abort();
+  }
+
+  /** No more heartbeats. */
+  async over(): Promise<void> {
+    this.#over.abort();
+    await this.#beating;
+  }
+
+  async #beat(heartbeatMs: number): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted && !this.#gone) {
+      await rest(heartbeatMs, signal);
+      if (signal.aborted) return;
+      try {
+        const { cancelled } = await this.#lab.heartbeat(this.id, { holder: this.holder }, signal);
+        this.#contact.answered();
+        if (cancelled) this.lose("cancelled");
+      } catch (reason) {
+        if (signal.aborted) return;
+        if (standingOf(reason) === "lost") this.lose("lost");
+        else this.#contact.failed(reason, "a heartbeat did not arrive");
+      }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import type {
+  ClaimAnswer,
+  ClaimBenchmarkJob,
+  CollectorHello,
+  CollectorWelcome,
+  EndBenchmarkJob,
+  JobHeartbeat,
+  JobHeartbeatAnswer,
+  ReportedSelfTest,
+  ReportSelfTest,
+  ReportTest,
+} from "#api/collector.ts";
+
+/**
+ * The server as one collector sees it. Each call stands alone and may be repeated.
+ *
+ * They throw a `Fault`: `aborted` and `not_found` say that a job, or the collector's name, is somebody else's now.
+ * See `standing.ts`.
+ */
+export interface LabConnection {
+  hello(hello: CollectorHello, signal: AbortSignal): Promise<CollectorWelcome>;
+  claim(claim: ClaimBenchmarkJob, signal: AbortSignal): Promise<ClaimAnswer>;
+  heartbeat(jobId: string, body: JobHeartbeat, signal: AbortSignal): Promise<JobHeartbeatAnswer>;
+  report(jobId: string, body: ReportTest, signal: AbortSignal): Promise<void>;
+  end(jobId: string, body: EndBenchmarkJob, signal: AbortSignal): Promise<void>;
+  selfTest(body: ReportSelfTest, signal: AbortSignal): Promise<ReportedSelfTest>;
+  /** From the farm's store, by `HASH/SIZE`. */
+  fetchBlob(digest: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,32 @@
+import type { ClaimedBenchmarkJob } from "#api/collector.ts";
+import type { MetricValues } from "#core/benchmark-metric.ts";
+import { caseKey, type TestCase } from "#core/test-case.ts";
+import type { KeptTest } from "./spool.ts";
+
+export interface CaseLeft {
+  readonly case: TestCase;
+  /** How many pairs of it there are, stored or kept here. */
+  readonly from: number;
+  /** Those of them that are kept here. */
+  readonly kept: readonly { readonly child: MetricValues; readonly parent: MetricValues }[];
+}
+
+/** What of a job is left: without what is kept here and only has to be told, and without what was done before. */
+export function leftToMeasure(
+  { cases, purpose }: Pick<ClaimedBenchmarkJob, "cases" | "purpose">,
+  kept: readonly KeptTest[],
+  done: readonly string[],
+): CaseLeft[] {
+  const isPaired = purpose === "paired" || purpose === "confirm";
+  const left: CaseLeft[] = [];
+  for (const { case: testCase, storedPairs } of cases) {
+    const key = caseKey(testCase);
+    if (done.includes(key)) continue;
+    const own = kept.filter(({ test }) => caseKey(test.case) === key);
+    if (own.some(({ test }) => !isPaired || test.error !== undefined)) continue;
+    const pairs = own.flatMap(({ test }) => test.pairs ?? []);
+    const from = Math.max(storedPairs, ...pairs.map(({ pair }) => pair));
+    left.push({ case: testCase, from, kept: pairs });
+  }
+  return left;
+}

@@ -1,0 +1,20 @@
+/** What the machine's load means, for what was asked of the collector. */
+export type OnLoad =
+  | { readonly kind: "begin"; readonly warning?: string }
+  | { readonly kind: "wait"; readonly why: string };
+
+export interface LoadAsked {
+  readonly policy: "wait" | "refuse" | "flag";
+  /** Undefined: the machine is quiet. */
+  readonly busy: string | undefined;
+  readonly waitedMs: number;
+  readonly patienceMs: number;
+}
+
+/** Whether measuring begins beside what else runs on the machine. */
+export function onLoad({ policy, busy, waitedMs, patienceMs }: LoadAsked): OnLoad {
+  if (busy === undefined) return { kind: "begin" };
+  if (policy === "flag" || (policy === "wait" && waitedMs >= patienceMs))
+    return { kind: "begin", warning: busy };
+  return { kind: "wait", why: busy };
+}

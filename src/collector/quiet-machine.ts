@@ -1,0 +1,56 @@
+import type { Logger } from "pino";
+import { rest } from "#core/resting.ts";
+import { judgeLoad, type Load } from "#measuring/environment/load.ts";
+import type { CollectorConfig } from "./config.ts";
+import { onLoad } from "./on-load.ts";
+import type { Workbench } from "./workbench.ts";
+
+const lookEveryMs = 2_000;
+
+/** Between tests it is looked only whether something began meanwhile. */
+const sampleMs = { first: 1_000, between: 300 };
+
+interface Parts {
+  readonly bench: Workbench;
+  readonly config: CollectorConfig;
+  readonly logger: Logger;
+}
+
+/**
+ * Comes back when measuring may begin: with what its figures are to be flagged with, if anything.
+ *
+ * `isFirst`: nothing was measured just now. Else the load average would be our own.
+ */
+export async function quietMachine(
+  { bench, config, logger }: Parts,
+  isFirst: boolean,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const begun = performance.now();
+  let told: string | undefined;
+  for (;;) {
+    const load = await bench.load(isFirst ? sampleMs.first : sampleMs.between, signal);
+    const decision = onLoad({
+      policy: config.onLoad,
+      busy: busyText(isFirst ? load : { ...load, averagePerCpu: 0 }),
+      waitedMs: performance.now() - begun,
+      patienceMs: config.busyPatienceMs,
+    });
+    if (decision.kind === "begin") {
+      if (decision.warning !== undefined)
+        logger.warn({ load: decision.warning }, "measures, though the machine is busy");
+      else if (told !== undefined) logger.info("the machine is quiet now");
+      return decision.warning;
+    }
+    if (told === undefined)
+      logger.warn({ load: decision.why }, "waits for the machine to be quiet");
+    told = decision.why;
+    await rest(lookEveryMs, signal);
+    signal.throwIfAborted();
+  }
+}
+
+function busyText(load: Load): string | undefined {
+  const quietness = judgeLoad(load, "refuse");
+  return quietness.kind === "quiet" ? undefined : quietness.why;
+}

@@ -1,0 +1,42 @@
+export interface SelfTestAsked {
+  /** Somebody asked for one. */
+  readonly isWanted: boolean;
+  /** The server says that it is time. */
+  readonly isDue: boolean;
+  /** Each day at this minute. */
+  readonly atMinutes: number | undefined;
+  /** When one was tried last. */
+  readonly triedAt: Date | undefined;
+  readonly startedAt: Date;
+  readonly now: Date;
+}
+
+/** One that came to nothing, or whose result did not arrive, leaves the server as it was. */
+const againMs = 60 * 60_000;
+
+/** Whether to compare an artifact with itself now, while there is nothing else to do. */
+export function selfTestDue(asked: SelfTestAsked): boolean {
+  const { triedAt, startedAt, now, atMinutes } = asked;
+  if (asked.isWanted) return true;
+  if (asked.isDue && (!triedAt || now.getTime() - triedAt.getTime() >= againMs)) return true;
+  return atMinutes !== undefined && (triedAt ?? startedAt) < latest(atMinutes, now);
+}
+
+/** When it was that time last. */
+function latest(atMinutes: number, now: Date): Date {
+  const hour = new Date(now);
+  hour.setHours(Math.floor(atMinutes / 60), atMinutes % 60, 0, 0);
+  // By days, not by 24 hours: some days are longer.
+  if (hour > now) hour.setDate(hour.getDate() - 1);
+  return hour;
+}
+
+/** So many, spread over all that there are; again from the start where there are fewer. */
+export function spread<Item>(items: readonly Item[], count: number): Item[] {
+  const step = Math.max(1, items.length / count);
+  return Array.from({ length: items.length === 0 ? 0 : count }, (_, index) => {
+    const item = items[Math.floor(index * step) % items.length];
+    if (item === undefined) throw new Error("the spread is past the end");
+    return item;
+  });
+}

@@ -1,0 +1,189 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { ReportedSelfTest, ReportSelfTest } from "#api/collector.ts";
+import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import { Component } from "#artifacts/component.ts";
+import { judgePairs, pairSeed, practicalLimit } from "#comparison/judge-pairs.ts";
+import { backoffMs } from "#core/backoff.ts";
+import type { Metric } from "#core/benchmark-metric.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import { caseKey, type TestCase } from "#core/test-case.ts";
+import type { MeasuredPair } from "#measuring/measured-iteration.ts";
+import { metricsOf } from "#suites/metrics-of.ts";
+import { parseSuite } from "#suites/read-suite.ts";
+import type { Suite } from "#suites/suite.ts";
+import type { CollectorParts } from "./collector-parts.ts";
+import { quietMachine } from "./quiet-machine.ts";
+import { spread } from "./self-test-due.ts";
+import { standingOf } from "./standing.ts";
+
+/** How long its result is tried to be told. */
+const tellMs = 10 * 60_000;
+
+export type SelfTested = Omit<ReportSelfTest, "incarnation"> & ReportedSelfTest;
+
+/** A file in the data directory that asks a running collector for a self-test. */
+export function selfTestWish(dataDir: string): string {
+  return join(dataDir, "self-test-wanted");
+}
+
+/**
+ * Compares the artifact that was measured last with itself, and tells what came of it: each verdict is a false
+ * alarm, and each change is noise. A collector that raises more of them than chance is out of duty, which the
+ * server decides.
+ */
+export async function selfTest(
+  parts: CollectorParts,
+  incarnation: string,
+  signal: AbortSignal,
+): Promise<SelfTested | undefined> {
+  const { memory, clock, logger } = parts;
+  // Tried once, also when nothing comes of it: the next is tomorrow's.
+  await memory.keep({ selfTestAtMs: clock.now().getTime() });
+  await rm(selfTestWish(parts.config.dataDir), { force: true });
+  try {
+    const result = await compareWithItself(parts, signal);
+    if (signal.aborted) return undefined;
+    logger.info({ comparisons: result.comparisons, alarms: result.alarms }, "has tested itself");
+    return { ...result, ...(await tell(parts, { incarnation, ...result }, signal)) };
+  } catch (reason) {
+    if (!signal.aborted) logger.warn({ reason: messageOf(reason) }, "could not test itself");
+    return undefined;
+  }
+}
+
+async function compareWithItself(
+  parts: CollectorParts,
+  signal: AbortSignal,
+): Promise<Omit<ReportSelfTest, "incarnation">> {
+  const { bench, memory, config, logger } = parts;
+  const { measured } = memory.now;
+  if (!measured) throw new Fault("failed_precondition", "nothing was measured yet");
+  const suite = parseSuite(measured.definition, "what was measured last");
+  const cases = spread(measured.cases, config.selfTestComparisons);
+  const backend = cases[0]?.backend ?? "";
+  const component = Component.parse(measured.component);
+  const placed = await bench.place(suite, backend, component, signal);
+  const lock = await parts.lock.take(signal, (holder) =>
+    logger.info({ holder }, "waits for another that measures on this machine"),
+  );
+  const compared: Compared[] = [];
+  const failed: string[] = [];
+  try {
+    for (const [index, testCase] of cases.entries()) {
+      if (signal.aborted) break;
+      try {
+        await quietMachine(parts, index === 0, signal);
+        const pairs = await pairsOf(parts, suite, testCase, placed, signal);
+        compared.push({ case: testCase, changes: changesIn(suite, pairs) });
+      } catch (reason) {
+        if (signal.aborted) break;
+        failed.push(`${caseKey(testCase)}: ${messageOf(reason)}`);
+      }
+    }
+  } finally {
+    await lock?.release();
+    await bench.release(placed);
+  }
+  return reportOf(suite, compared, failed);
+}
+
+function pairsOf(
+  { bench }: CollectorParts,
+  suite: Suite,
+  testCase: TestCase,
+  placed: PlacedArtifact,
+  signal: AbortSignal,
+): Promise<MeasuredPair[]> {
+  return bench.measurePairs({
+    suite,
+    case: testCase,
+    child: placed,
+    parent: placed,
+    from: 0,
+    stored: [],
+    onPair: async () => {},
+    signal,
+  });
+}
+
+export interface Change {
+  readonly metric: string;
+  readonly verdict: string;
+  /** Relative. */
+  readonly change: number;
+}
+
+export interface Compared {
+  readonly case: TestCase;
+  readonly changes: readonly Change[];
+}
+
+/** What a comparison says of each metric that decides and was taken in every pair. */
+export function changesIn(suite: Suite, pairs: readonly MeasuredPair[]): Change[] {
+  if (pairs.length === 0) return [];
+  const isThere = ({ name }: Metric) =>
+    pairs.every(({ child, parent }) => child[name] !== undefined && parent[name] !== undefined);
+  const judged = metricsOf(suite).filter((metric) => metric.decides && isThere(metric));
+  return judged.map(({ name, better }) => {
+    const figures = pairs.map(({ child, parent }) => ({
+      child: child[name] ?? 0,
+      parent: parent[name] ?? 0,
+    }));
+    const { rounds } = suite.pairs;
+    const limit = practicalLimit(undefined);
+    const rules = { limit, seed: pairSeed, rounds, better };
+    const { verdict, effect } = judgePairs(figures, rules);
+    return { metric: name, verdict, change: effect };
+  });
+}
+
+export function reportOf(
+  suite: Pick<Suite, "suite">,
+  compared: readonly Compared[],
+  failed: readonly string[],
+): Omit<ReportSelfTest, "incarnation"> {
+  const alarming = ({ verdict }: Change) => verdict === "regressed" || verdict === "improved";
+  const changes = compared.flatMap((each) =>
+    each.changes.map((change) => ({ case: caseKey(each.case), ...change })),
+  );
+  const alarms = changes.filter(alarming);
+  return {
+    // Of each metric: each is judged by itself, here as in requests.
+    comparisons: changes.length,
+    alarms: alarms.length,
+    detail: {
+      alarms: alarms.slice(0, 100),
+      failed: failed.slice(0, 20),
+    },
+    noise: compared.flatMap((each) =>
+      each.changes
+        .filter(({ change }) => Number.isFinite(change))
+        .map(({ metric, change }) => ({
+          suite: suite.suite,
+          case: each.case,
+          metric,
+          change: Math.abs(change),
+        })),
+    ),
+  };
+}
+
+async function tell(
+  { lab, contact }: CollectorParts,
+  report: ReportSelfTest,
+  signal: AbortSignal,
+): Promise<ReportedSelfTest> {
+  const begun = performance.now();
+  for (let failures = 1; ; failures++) {
+    try {
+      return await lab.selfTest(report, signal);
+    } catch (reason) {
+      const isSpent = performance.now() - begun > tellMs;
+      if (standingOf(reason) !== "away" || isSpent || signal.aborted) throw reason;
+      contact.failed(reason, "the self-test waits for the server");
+      await rest(backoffMs(failures, Math.random()), signal);
+    }
+  }
+}

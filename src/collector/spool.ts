@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { ReportTest } from "#api/collector.ts";
+
+const KeptTest = z.object({
+  jobId: z.uuid(),
+  /** What the machine was like. Figures are never told as those of another environment. */
+  fingerprint: z.string(),
+  keptAtMs: z.number(),
+  test: ReportTest.omit({ holder: true }),
+});
+/** A test's results, before a server has them. Who holds the job may have changed when they are told. */
+export type KeptTest = z.input<typeof KeptTest>;
+
+/** A job that was not given to us again within this time is somebody else's. */
+const longestMs = 24 * 60 * 60_000;
+
+const partSuffix = ".part";
+
+/**
+ * Results on disk, from before measuring goes on until the server has them.
+ *
+ * Synced, unlike a worker's: a test takes minutes, and what is lost is measured again.
+ */
+export class Spool {
+  readonly #directory: string;
+  readonly #kept = new Map<string, KeptTest>();
+  #last = 0;
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** With what an earlier process left; `broken` are names of files that held nothing whole, and are gone now. */
+  static async open(
+    dataDir: string,
+    nowMs: number,
+  ): Promise<{ readonly spool: Spool; readonly broken: readonly string[] }> {
+    const spool = new Spool(join(dataDir, "spool"));
+    await mkdir(spool.#directory, { recursive: true });
+    return { spool, broken: await spool.#read(nowMs) };
+  }
+
+  async keep(kept: KeptTest): Promise<void> {
+    // Told in the order in which they were measured.
+    const name = `${String(++this.#last).padStart(9, "0")}-${randomUUID()}.json`;
+    const path = join(this.#directory, name);
+    try {
+      const file = await open(path + partSuffix, "wx");
+      try {
+        await file.writeFile(JSON.stringify(kept));
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(path + partSuffix, path);
+      await syncDirectory(this.#directory);
+    } catch (reason) {
+      // On a full disk the half of it is in the way of the next.
+      await rm(path + partSuffix, { force: true }).catch(() => {});
+      throw reason;
+    }
+    this.#kept.set(name, kept);
+  }
+
+  /** By the names under which they are dropped, oldest first. */
+  of(jobId: string): [name: string, kept: KeptTest][] {
+    return [...this.#kept].filter(([, kept]) => kept.jobId === jobId);
+  }
+
+  async drop(name: string): Promise<void> {
+    this.#kept.delete(name);
+    await rm(join(this.#directory, name), { force: true });
+  }
+
+  async dropJob(jobId: string): Promise<void> {
+    for (const [name] of this.of(jobId)) await this.drop(name);
+  }
+
+  async dropOld(nowMs: number): Promise<void> {
+    for (const [name, kept] of this.#kept) {
+      if (nowMs - kept.keptAtMs >= longestMs) await this.drop(name);
+    }
+  }
+
+  async #read(nowMs: number): Promise<string[]> {
+    const broken: string[] = [];
+    for (const name of (await readdir(this.#directory)).toSorted()) {
+      const kept = name.endsWith(".json") ? await readKept(join(this.#directory, name)) : undefined;
+      if (kept && nowMs - kept.keptAtMs < longestMs) {
+        this.#kept.set(name, kept);
+        this.#last = Math.max(this.#last, Number.parseInt(name, 10) || 0);
+      } else {
+        if (!kept) broken.push(name);
+        await rm(join(this.#directory, name), { force: true, recursive: true });
+      }
+    }
+    return broken;
+  }
+}
+
+async function readKept(path: string): Promise<KeptTest | undefined> {
+  try {
+    return KeptTest.parse(JSON.parse(await readFile(path, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Else a name that was given may be gone after a loss of power, though the bytes are there. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { Fault, type FaultCode } from "#core/fault.ts";
+
+/** `away`: the same call may do later. `lost`: somebody else's by now. `refused`: it will never do. */
+export type Standing = "away" | "lost" | "refused";
+
+const standings: Partial<Record<FaultCode, Standing>> = {
+  aborted: "lost",
+  not_found: "lost",
+  invalid_argument: "refused",
+  failed_precondition: "refused",
+  out_of_range: "refused",
+  already_exists: "refused",
+  unimplemented: "refused",
+};
+
+/**
+ * What a failed call says of the job that it was about.
+ *
+ * A token that is refused counts as away: somebody may repair it, and results that were measured for hours wait
+ * for that on disk.
+ */
+export function standingOf(reason: unknown): Standing {
+  return (reason instanceof Fault && standings[reason.code]) || "away";
+}
+
+/** Whether a first hello will do later: not so for a name that nobody registered, or a wrong token. */
+export function mayDoLater(reason: unknown): boolean {
+  if (!(reason instanceof Fault)) return true;
+  if (reason.code === "unauthenticated" || reason.code === "permission_denied") return false;
+  return standingOf(reason) === "away";
+}
+
+/** What can be got another time: a network that is gone, a disk that is full. All else of an artifact stays as it is. */
+export function isTransient(reason: unknown): boolean {
+  if (!(reason instanceof Fault)) return true;
+  return transient.has(reason.code);
+}
+
+const transient: ReadonlySet<FaultCode> = new Set([
+  "unavailable",
+  "deadline_exceeded",
+  "resource_exhausted",
+  "aborted",
+  "cancelled",
+  "internal",
+]);
+
+/**
+ * Whether a test failed by itself, which is a result; else the machine or the network did, and it is measured
+ * again. A test that took too long failed by itself: sources that cannot be got are `unavailable`.
+ */
+export function isOfTheTest(reason: unknown): boolean {
+  return reason instanceof Fault && reason.code !== "unavailable" && reason.code !== "internal";
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { type Clock, systemClock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import { type HeldLock, takeLock } from "#machine/holder-lock.ts";
+import { MeasuringLock } from "#machine/measuring-lock.ts";
+import { Collector, type CollectorOver } from "./collector.ts";
+import type { CollectorParts } from "./collector-parts.ts";
+import type { CollectorConfig } from "./config.ts";
+import type { LabConnection } from "./lab-connection.ts";
+import { LabContact } from "./lab-contact.ts";
+import { Memory } from "./remembered.ts";
+import { type SelfTested, selfTest } from "./self-test.ts";
+import { Spool } from "./spool.ts";
+import { thisMachine } from "./this-machine.ts";
+import type { Workbench } from "./workbench.ts";
+
+export interface RunningCollector extends Service {
+  /** Resolves when it is not to go on, though nobody told it to stop. */
+  readonly over: Promise<CollectorOver>;
+}
+
+/** Starts a collector in this process. It is ready when this resolves, whether or not the server can be reached yet. */
+export async function startCollector(
+  config: CollectorConfig,
+  lab: LabConnection,
+  logger: Logger,
+): Promise<RunningCollector> {
+  return startCollectorOn(config, lab, () => thisMachine(config, lab, logger), logger);
+}
+
+export async function startCollectorOn(
+  config: CollectorConfig,
+  lab: LabConnection,
+  openBench: () => Promise<Workbench>,
+  logger: Logger,
+  clock: Clock = systemClock,
+): Promise<RunningCollector> {
+  const { parts, close } = await openParts(config, lab, openBench, logger, clock);
+  const collector = new Collector(parts);
+  collector.start();
+  let stopping: Promise<void> | undefined;
+  return {
+    over: collector.over,
+    stop() {
+      // The second call hurries it; both wait for the one end.
+      if (stopping) void collector.stop();
+      stopping ??= collector.stop().then(close);
+      return stopping;
+    },
+  };
+}
+
+/** One self-test of a collector that does not run; undefined when it came to nothing, which the log explains. */
+export async function testOnce(
+  config: CollectorConfig,
+  lab: LabConnection,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<SelfTested | undefined> {
+  const openBench = () => thisMachine(config, lab, logger);
+  const { parts, close } = await openParts(config, lab, openBench, logger, systemClock);
+  try {
+    const incarnation = randomUUID();
+    const environment = await parts.bench.facts();
+    await lab.hello({ incarnation, version: config.version, environment }, signal);
+    return await selfTest(parts, incarnation, signal);
+  } finally {
+    await close();
+  }
+}
+
+async function openParts(
+  config: CollectorConfig,
+  lab: LabConnection,
+  openBench: () => Promise<Workbench>,
+  logger: Logger,
+  clock: Clock,
+): Promise<{ readonly parts: CollectorParts; readonly close: () => Promise<void> }> {
+  const { dataDir, name } = config;
+  const held = await holdDirectory(dataDir, name);
+  try {
+    const { spool, broken } = await Spool.open(dataDir, clock.now().getTime());
+    if (broken.length > 0) logger.warn({ broken }, "results that were half written are gone");
+    const memory = await Memory.open(dataDir);
+    const bench = await openBench();
+    const lock = new MeasuringLock(config.measuringLock, name);
+    const contact = new LabContact(logger);
+    const close = async () => {
+      await bench.close();
+      await held.release();
+    };
+    return { parts: { config, lab, bench, spool, memory, lock, contact, clock, logger }, close };
+  } catch (reason) {
+    await held.release();
+    throw reason;
+  }
+}
+
+/** One process at a time: two would tell each other's results. */
+export async function holdDirectory(dataDir: string, name: string): Promise<HeldLock> {
+  await mkdir(dataDir, { recursive: true });
+  const taken = await takeLock(directoryLock(dataDir), name);
+  if ("lock" in taken) return taken.lock;
+  const { holder } = taken;
+  throw new Fault(
+    "failed_precondition",
+    `collector ${holder.name} (process ${holder.pid}) works in ${dataDir}; stop it, or name another directory`,
+  );
+}
+
+export function directoryLock(dataDir: string): string {
+  return join(dataDir, "collector.lock");
+}

@@ -1,0 +1,70 @@
+import type { Logger } from "pino";
+import { backoffMs } from "#core/backoff.ts";
+import { messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import type { HeldJob } from "./held-job.ts";
+import type { LabConnection } from "./lab-connection.ts";
+import type { LabContact } from "./lab-contact.ts";
+import type { KeptTest, Spool } from "./spool.ts";
+import { standingOf } from "./standing.ts";
+
+interface Parts {
+  readonly lab: LabConnection;
+  readonly spool: Spool;
+  readonly contact: LabContact;
+  readonly logger: Logger;
+}
+
+/**
+ * Tells what is kept of a job, oldest first.
+ *
+ * Once, between tests: nothing is measured meanwhile, and a server that is away must not hold it up. `persistently`,
+ * before a job ends: until the server has all, the job is gone, or the signal comes. Answers whether all is told.
+ */
+export async function tellResults(
+  { lab, spool, contact, logger }: Parts,
+  job: HeldJob,
+  persistently: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let failures = 0;
+  for (const [name, kept] of spool.of(job.id)) {
+    for (;;) {
+      if (signal.aborted || job.gone) return false;
+      try {
+        await tell(kept);
+        contact.answered();
+        await spool.drop(name);
+        break;
+      } catch (reason) {
+        const standing = signal.aborted ? "away" : standingOf(reason);
+        if (standing === "lost") job.lose("lost");
+        if (standing === "refused") {
+          await refused(name, kept, messageOf(reason));
+          break;
+        }
+        if (standing === "away") contact.failed(reason, "results wait here for the server");
+        if (!persistently) return false;
+        await rest(backoffMs(++failures, Math.random()), signal);
+      }
+    }
+  }
+  return true;
+
+  async function tell({ test }: KeptTest): Promise<void> {
+    await lab.report(job.id, { ...test, holder: job.holder }, signal);
+  }
+
+  /** What the server does not take will never be there: that is the test's error, and holds nobody up. */
+  async function refused(name: string, kept: KeptTest, why: string): Promise<void> {
+    logger.error({ case: kept.test.case, reason: why }, "the server does not take these results");
+    const { case: testCase, error } = kept.test;
+    if (error === undefined) {
+      const test = { case: testCase, metrics: [], error: `its results were refused: ${why}` };
+      await tell({ ...kept, test }).catch((reason: unknown) =>
+        logger.error({ reason: messageOf(reason) }, "nor does it take that as an error"),
+      );
+    }
+    await spool.drop(name);
+  }
+}

@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { openArtifactShelf } from "#artifacts/artifact-shelf.ts";
+import { environmentFacts } from "#measuring/environment/facts.ts";
+import { sampleLoad } from "#measuring/environment/load.ts";
+import { measurePairs } from "#measuring/measure-pairs.ts";
+import { measureTest } from "#measuring/measure-test.ts";
+import { openWorkPlace } from "#measuring/work-place.ts";
+import type { CollectorConfig } from "./config.ts";
+import { endLeftovers } from "./end-leftovers.ts";
+import type { LabConnection } from "./lab-connection.ts";
+import type { Workbench } from "./workbench.ts";
+
+/** The machine that this process runs on. */
+export async function thisMachine(
+  { dataDir, artifactLimitBytes, sandbox }: CollectorConfig,
+  lab: Pick<LabConnection, "fetchBlob">,
+  logger: Logger,
+): Promise<Workbench> {
+  const shelf = await openArtifactShelf({
+    directory: join(dataDir, "artifacts"),
+    limitBytes: artifactLimitBytes,
+    fetchBlob: (digest, signal) => lab.fetchBlob(digest, signal),
+  });
+  const place = await openWorkPlace({
+    directory: join(dataDir, "place"),
+    shelf,
+    sandbox,
+    tell: (sentence) => logger.warn(sentence),
+  });
+  return {
+    endLeftovers,
+    facts: async () => environmentFacts(place.tools),
+    load: (sampleMs, signal) => sampleLoad(sampleMs, signal),
+    place: (suite, backend, component, signal) => shelf.place(suite, backend, component, signal),
+    release: (placed) => shelf.release(placed),
+    measureTest: (suite, testCase, artifact, signal) =>
+      measureTest({ suite, case: testCase, artifact, place, signal }),
+    measurePairs: (wanted) => measurePairs({ ...wanted, place }),
+    close: () => place.close(),
+  };
+}

@@ -1,0 +1,31 @@
+/** An update that was tried: what it went from, and to. */
+export interface UpdateTried {
+  readonly from: string;
+  readonly to: string;
+  readonly atMs: number;
+}
+
+export interface UpdateAsked {
+  readonly own: string;
+  readonly server: string;
+  /** Whose jobs it did last. */
+  readonly current: string | undefined;
+  /** Whose job it was given; undefined: none. */
+  readonly next: string | undefined;
+  readonly tried: UpdateTried | undefined;
+  readonly nowMs: number;
+}
+
+/** Where an update brought nothing, it is tried again after this time; meanwhile the old version measures. */
+const againMs = 60 * 60_000;
+
+/**
+ * Whether to end for an update now: between requests, never inside one. All figures of a request come from one
+ * version, unless somebody stops the collector.
+ */
+export function endsForUpdate({ own, server, current, next, tried, nowMs }: UpdateAsked): boolean {
+  if (own === server) return false;
+  if (next !== undefined && next === current) return false;
+  const wasTried = tried?.from === own && tried.to === server && nowMs - tried.atMs < againMs;
+  return !wasTried;
+}

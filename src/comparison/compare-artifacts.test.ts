@@ -1,0 +1,323 @@
+import { describe, expect, test } from "vitest";
+import { CaseComparison, MetricSummary, MissingCase } from "#api/benchmark-comparison.ts";
+import { caseKey } from "#core/test-case.ts";
+import { compareArtifacts } from "./compare-artifacts.ts";
+import { doubtsOf } from "./doubts-of.ts";
+import {
+  aCase,
+  instructions,
+  measured,
+  pairedTimes,
+  size,
+  time,
+  toCompare,
+} from "./measured.fixture.ts";
+
+const compared = (some: Parameters<typeof toCompare>[0]) => {
+  const result = compareArtifacts(toCompare(some));
+  // What leaves here becomes JSON, and is read by these.
+  for (const each of result.cases) CaseComparison.parse(JSON.parse(JSON.stringify(each)));
+  for (const each of result.summaries) MetricSummary.parse(JSON.parse(JSON.stringify(each)));
+  for (const each of result.missing) MissingCase.parse(each);
+  return result;
+};
+const both = (before: number, after: number, metric = "instructions") => ({
+  before: [measured({ [metric]: before })],
+  after: [measured({ [metric]: after })],
+});
+
+describe("deterministic metrics", () => {
+  test.each([
+    { before: 1_000, after: 1_000, verdict: "no-change", significant: false, magnitude: 0 },
+    { before: 100_000, after: 100_100, verdict: "no-change", significant: false, magnitude: 1 },
+    { before: 1_000, after: 1_030, verdict: "regressed", significant: true, magnitude: 4 },
+    { before: 1_000, after: 900, verdict: "improved", significant: true, magnitude: 5 },
+    { before: 0, after: 0, verdict: "no-change", significant: false, magnitude: 0 },
+    { before: 0, after: 7, verdict: "regressed", significant: true, magnitude: 5 },
+    { before: 7, after: 0, verdict: "improved", significant: true, magnitude: 5 },
+  ])("from $before to $after: $verdict", ({ before, after, ...expected }) => {
+    expect(compared(both(before, after)).cases).toMatchObject([expected]);
+  });
+
+  test("something out of nothing has no relative change", () => {
+    expect(compared(both(0, 7)).cases[0]?.change).toBeNull();
+    expect(compared(both(0, 0)).cases[0]?.change).toBe(0);
+  });
+
+  test("are judged by the noise of their predecessors", () => {
+    const noisy = Array.from({ length: 30 }, (_, i) => 1_000 * (1 + 0.001 * i * (i % 2)));
+
+    const { cases } = compared({ ...both(1_000, 1_030), historyOf: () => noisy });
+
+    expect(cases[0]).toMatchObject({
+      verdict: "no-change",
+      evidence: { by: "fence", history: 30, exact: false },
+    });
+  });
+
+  test("turn round where higher is better", () => {
+    const metrics = [{ ...instructions, better: "higher" as const }];
+
+    expect(compared({ metrics, ...both(1_000, 1_030) }).cases[0]?.verdict).toBe("improved");
+  });
+
+  test("only hint where they do not decide", () => {
+    const metrics = [{ ...instructions, decides: false }];
+
+    expect(compared({ metrics, ...both(1_000, 1_500) }).cases).toMatchObject([
+      { verdict: "undecided", relevant: false, magnitude: 5, evidence: { by: "hint" } },
+    ]);
+  });
+});
+
+test("of exact metrics every difference is significant, and not every one relevant", () => {
+  const metrics = [size];
+
+  const { cases } = compared({ metrics, ...both(1_000_000, 1_000_200, "size") });
+
+  expect(cases).toMatchObject([
+    {
+      verdict: "regressed",
+      significant: true,
+      magnitude: 1,
+      relevant: false,
+      evidence: { exact: false },
+    },
+  ]);
+  expect(compared({ metrics, ...both(5, 5, "size") }).cases[0]?.evidence).toMatchObject({
+    exact: true,
+  });
+});
+
+describe("machines", () => {
+  const of = (...fingerprints: string[]) =>
+    fingerprints.map((fingerprint, i) => measured({ instructions: 1_000 + i }, { fingerprint }));
+
+  test("the newest that both have is taken", () => {
+    const { cases } = compared({
+      before: of("old", "mid", "new"),
+      after: of("newest", "new", "mid"),
+    });
+
+    expect(cases).toMatchObject([{ fingerprint: "new", before: 1_002, after: 1_001 }]);
+  });
+
+  test("no verdict is given across unlike ones", () => {
+    const { cases, summaries } = compared({ before: of("a"), after: of("b") });
+
+    expect(cases).toMatchObject([
+      { verdict: "unlike-machines", change: null, relevant: false, fingerprint: null },
+    ]);
+    expect(summaries).toMatchObject([{ unlikeMachines: 1, accumulated: null }]);
+  });
+
+  test("one that has the case but not the metric does not count", () => {
+    const { cases } = compared({
+      before: of("a"),
+      after: [measured({ other: 1 }, { fingerprint: "b" }), ...of("a")],
+    });
+
+    expect(cases).toMatchObject([{ fingerprint: "a" }]);
+  });
+});
+
+describe("what is missing", () => {
+  const other = aCase("lodash");
+  const errors = {
+    before: [],
+    after: [{ benchmark: "lodash", case: caseKey(other), message: "it crashed" }],
+  };
+
+  test("is listed with why", () => {
+    const { missing, cases } = compared({
+      before: [measured({ instructions: 1 }), measured({ instructions: 1 }, { case: other })],
+      after: [measured({ instructions: 1 })],
+      errors,
+    });
+
+    expect(cases).toHaveLength(1);
+    expect(missing).toEqual([{ case: other, missing: "after", error: "it crashed" }]);
+  });
+
+  test("is a metric, where one is asked for", () => {
+    const some = {
+      metrics: [instructions, size],
+      before: [measured({ size: 1 })],
+      after: [measured({ size: 1, instructions: 1 })],
+    };
+
+    expect(compared({ ...some, metric: "instructions" }).missing).toMatchObject([
+      { missing: "before", error: null },
+    ]);
+    expect(compared(some).missing).toEqual([]);
+  });
+
+  test("newly broken are benchmarks that failed after and not before, each once", () => {
+    const failed = (benchmark: string, message: string) => ({ benchmark, case: null, message });
+
+    const { newlyBroken } = compared({
+      errors: {
+        before: [failed("a", "1")],
+        after: [failed("a", "2"), failed("b", "3"), failed("b", "4")],
+      },
+    });
+
+    expect(newlyBroken).toEqual([{ benchmark: "b", message: "3" }]);
+  });
+});
+
+describe("noisy metrics", () => {
+  const results = both(1, 1.1, "time");
+  const noisy = { metrics: [time], ...results };
+
+  test("without pairs get no verdict, however great the change", () => {
+    const { cases, summaries } = compared({ ...noisy, pairs: [] });
+
+    expect(cases).toMatchObject([
+      { verdict: "undecided", relevant: false, evidence: { by: "hint" } },
+    ]);
+    expect(summaries).toMatchObject([{ direction: "none", undecided: 0 }]);
+  });
+
+  test("with pairs get one that a rerun shall confirm", () => {
+    const { cases } = compared({ ...noisy, pairs: [pairedTimes(0.1)] });
+
+    expect(cases).toMatchObject([
+      {
+        verdict: "regressed",
+        relevant: true,
+        evidence: { by: "pairs", pairs: 10, confirmed: null },
+      },
+    ]);
+    expect(doubtsOf(cases)).toEqual([{ case: aCase(), metric: "time" }]);
+  });
+
+  test("are in doubt no more once a rerun spoke", () => {
+    for (const shift of [0.1, 0, -0.1]) {
+      const rerun = pairedTimes(shift, { purpose: "confirm", seed: 2 });
+      const { cases } = compared({ ...noisy, pairs: [pairedTimes(0.1), rerun] });
+
+      expect(cases[0]?.verdict).toBe(shift === 0.1 ? "regressed" : "undecided");
+      expect(doubtsOf(cases)).toEqual([]);
+    }
+  });
+
+  test("are judged by pairs even where no result is there yet", () => {
+    const { cases, missing } = compared({ metrics: [time], pairs: [pairedTimes(0.1)] });
+
+    expect(cases).toMatchObject([
+      { verdict: "regressed", fingerprint: "f1", collectors: { before: "c1" } },
+    ]);
+    expect(missing).toEqual([]);
+  });
+
+  test("take the pairs of the results' machine before others'", () => {
+    const elsewhere = pairedTimes(0.1, { fingerprint: "f0" });
+
+    expect(
+      compared({ ...noisy, pairs: [elsewhere, pairedTimes(0, { spread: 0.001 })] }).cases,
+    ).toMatchObject([{ fingerprint: "f1", verdict: "no-change" }]);
+    expect(compared({ ...noisy, pairs: [elsewhere] }).cases).toMatchObject([{ fingerprint: "f0" }]);
+  });
+
+  test("take what equal artifacts show for what matters", () => {
+    const { cases } = compared({ ...noisy, pairs: [pairedTimes(0.1)], limitOf: () => 0.2 });
+
+    expect(cases).toMatchObject([{ verdict: "no-change", evidence: { limit: 0.2 } }]);
+  });
+
+  test("must stand out among all that were judged; a doubt remains a doubt", () => {
+    // A p-value of .0015: it passes the gate alone, and is one of two hundred.
+    const pairs = Array.from({ length: 10 }, (_, i) => 1 + ((i * 3) % 10) / 100).map((figure) => ({
+      child: { time: figure + 0.055 },
+      parent: { time: figure },
+    }));
+    const lone = { ...pairedTimes(0), pairs, case: aCase("lone") };
+    const quiet = Array.from({ length: 200 }, (_, i) => ({
+      ...pairedTimes(0, { seed: i + 10 }),
+      case: aCase(`quiet${i}`),
+    }));
+    const alone = compared({ metrics: [time], pairs: [lone] }).cases[0];
+    const among = compared({ metrics: [time], pairs: [lone, ...quiet] }).cases[0];
+
+    expect(alone).toMatchObject({ verdict: "regressed" });
+    expect(among).toMatchObject({ verdict: "undecided", relevant: false });
+    expect(among?.warnings.join()).toContain("does not stand out");
+    expect(doubtsOf(among === undefined ? [] : [among])).toHaveLength(1);
+  });
+});
+
+describe("summaries", () => {
+  const cases = [
+    { benchmark: "a", before: 100, after: 200 },
+    { benchmark: "b", before: 100, after: 50 },
+    { benchmark: "c", before: 0, after: 5 },
+    { benchmark: "d", before: 100, after: 100 },
+  ];
+  const given = (which: "before" | "after") =>
+    cases.map((each) => measured({ instructions: each[which] }, { case: aCase(each.benchmark) }));
+
+  test("tell the geometric mean beside the arithmetic one, and count what has no ratio", () => {
+    const { summaries } = compared({
+      before: given("before"),
+      after: given("after"),
+      categoryOf: ({ benchmark }) => (benchmark === "c" ? "secondary" : "primary"),
+    });
+
+    expect(summaries).toMatchObject([
+      {
+        direction: "mixed",
+        deservesAttention: true,
+        primary: {
+          direction: "mixed",
+          all: { count: 2, arithmeticMean: 0.25, least: -0.5, most: 1 },
+          regressions: { count: 1, benchmarks: 1, arithmeticMean: 1 },
+        },
+        secondary: {
+          direction: "regression",
+          all: { count: 1, arithmeticMean: null, geometricMean: null },
+        },
+      },
+    ]);
+    expect(summaries[0]?.primary.all.geometricMean).toBeCloseTo(0, 12);
+    expect(summaries[0]?.accumulated).toBeCloseTo(355 / 300 - 1, 12);
+  });
+
+  test("are of all metrics, even where cases of one are asked for", () => {
+    const { summaries, cases: listed } = compared({
+      metrics: [instructions, size],
+      metric: "size",
+      before: [measured({ instructions: 1, size: 2 })],
+      after: [measured({ instructions: 1, size: 2 })],
+    });
+
+    expect(summaries.map(({ metric }) => metric)).toEqual(["instructions", "size"]);
+    expect(listed.map(({ metric }) => metric)).toEqual(["size"]);
+  });
+});
+
+test("700 cases of three metrics are compared in less than 50 ms", () => {
+  const given = (factor: number) =>
+    Array.from({ length: 700 }, (_, i) =>
+      measured(
+        { instructions: 1e9 + i * factor * 1e5, size: 1_000 + i, memory: 5 },
+        { case: aCase(`b${i}`) },
+      ),
+    );
+  const history = Array.from({ length: 30 }, (_, i) => 1e9 + ((i * 7_919) % 1_000) * 100);
+  const input = toCompare({
+    metrics: [instructions, size, { ...instructions, name: "memory" }],
+    before: given(1),
+    after: given(2),
+    historyOf: () => history,
+  });
+  compareArtifacts(input);
+  const runs = Array.from({ length: 5 }, () => {
+    const before = process.cpuUsage();
+    compareArtifacts(input);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+
+  expect(Math.min(...runs)).toBeLessThan(50);
+});

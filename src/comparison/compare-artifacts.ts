@@ -1,0 +1,51 @@
+import type { CaseComparison, MetricSummary, MissingCase } from "#api/benchmark-comparison.ts";
+import { adjustForMany } from "./adjust-for-many.ts";
+import type { ArtifactsToCompare } from "./artifacts-to-compare.ts";
+import { compareCase } from "./compare-case.ts";
+import { matchCases } from "./match-cases.ts";
+import { missingAltogether, missingCase, newlyBroken } from "./missing-cases.ts";
+import { summarise } from "./summarise.ts";
+
+export type { ArtifactsToCompare, BenchmarkFailure } from "./artifacts-to-compare.ts";
+
+export interface ComparedArtifacts {
+  readonly summaries: MetricSummary[];
+  readonly cases: CaseComparison[];
+  readonly missing: MissingCase[];
+  readonly newlyBroken: { benchmark: string; message: string }[];
+}
+/**
+ * Compares all metrics of two artifacts, case by case. Pure: whoever calls it has read everything.
+ *
+ * All metrics are judged even where one is asked for: what stands out among many is decided over all of them.
+ */
+export function compareArtifacts(input: ArtifactsToCompare): ComparedArtifacts {
+  const matched = matchCases(input.before, input.after, input.pairs);
+  const found: CaseComparison[] = [];
+  const pooledP: (number | null)[] = [];
+  const missing: MissingCase[] = [];
+  for (const metric of input.metrics) {
+    for (const each of matched) {
+      const compared = compareCase(each, metric, input);
+      if (compared?.kind === "compared") {
+        found.push(compared.comparison);
+        pooledP.push(compared.pooledP);
+      } else if (compared?.kind === "missing" && metric.name === input.metric) {
+        missing.push(missingCase(each, compared.missing, input.errors));
+      }
+    }
+  }
+  const cases = adjustForMany(found, pooledP);
+  const byMetric = new Map<string, CaseComparison[]>();
+  for (const each of cases) {
+    const list = byMetric.get(each.metric);
+    if (list === undefined) byMetric.set(each.metric, [each]);
+    else list.push(each);
+  }
+  return {
+    summaries: [...byMetric].map(([metric, its]) => summarise(metric, its)),
+    cases: input.metric === undefined ? cases : (byMetric.get(input.metric) ?? []),
+    missing: input.metric === undefined ? missingAltogether(matched, input.errors) : missing,
+    newlyBroken: newlyBroken(input.errors),
+  };
+}

@@ -1,0 +1,26 @@
+import type { CaseComparison } from "#api/benchmark-comparison.ts";
+import type { TestCase } from "#core/test-case.ts";
+import { claimsChange } from "./judge-noisy.ts";
+import { usualRounds } from "./judge-pairs.ts";
+
+/** A case and metric that an independent rerun shall confirm. */
+export interface Doubt {
+  readonly case: TestCase;
+  readonly metric: string;
+}
+
+/**
+ * What to measure once more before anybody is told of it: each change that pairs claim and no rerun has confirmed
+ * or refuted. Also those that were made undecided since, for their shape or because they do not stand out: a rerun
+ * is what can bring them back.
+ */
+export function doubtsOf(
+  cases: readonly CaseComparison[],
+  rounds: readonly number[] = usualRounds,
+): Doubt[] {
+  return cases.flatMap(({ case: testCase, metric, evidence }) =>
+    evidence.by === "pairs" && evidence.confirmed === null && claimsChange(evidence, rounds)
+      ? [{ case: testCase, metric }]
+      : [],
+  );
+}

@@ -1,0 +1,99 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fenceOf } from "./fence.ts";
+import { isRelevant, magnitudeOf } from "./magnitude.ts";
+import { relativeChange } from "./relative-change.ts";
+
+describe("the fence", () => {
+  test("is 0.2 % with fewer than thirty predecessors", () => {
+    expect(fenceOf([])).toEqual({ threshold: 0.002, history: 0 });
+    expect(fenceOf(Array.from({ length: 29 }, () => 100))).toEqual({
+      threshold: 0.002,
+      history: 0,
+    });
+  });
+
+  test("lies three quartile distances above the upper quartile of the steps", () => {
+    // Newest first: each value is so much below the one after it that the steps are 1/1000, 2/1000, … 29/1000 of the newer.
+    const history = [1_000];
+    for (let i = 1; i <= 29; i++) history.push((history.at(-1) ?? 0) * (1 + i / 1_000));
+
+    const { threshold, history: count } = fenceOf(history);
+
+    const [q1, q3] = [0.0075, 0.0225];
+    expect(threshold).toBeCloseTo(q3 + 3 * (q3 - q1), 12);
+    expect(count).toBe(30);
+  });
+
+  test("reads no more than thirty", () => {
+    const steady = Array.from({ length: 30 }, () => 100);
+
+    expect(fenceOf([...steady, 1, 1_000, 5])).toEqual(fenceOf(steady));
+    expect(fenceOf(steady).threshold).toBe(0);
+  });
+
+  test("does not depend on the unit", () => {
+    const figures = fc.array(fc.double({ min: 1, max: 2, noNaN: true }), {
+      minLength: 30,
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(figures, fc.integer({ min: -40, max: 40 }), (history, power) => {
+        const scaled = fenceOf(history.map((value) => value * 2 ** power));
+        expect(scaled.threshold).toBe(fenceOf(history).threshold);
+      }),
+    );
+  });
+
+  test("is never infinite: a history that was zero tells nothing", () => {
+    const history = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? 0 : 5));
+
+    expect(fenceOf(history)).toEqual({ threshold: 0.002, history: 0 });
+  });
+});
+
+describe("a magnitude", () => {
+  test.each([
+    { change: 0, threshold: 0.002, halved: false, is: 0 },
+    { change: 0.000_09, threshold: 0, halved: false, is: 1 },
+    { change: 0.0025, threshold: 0.002, halved: false, is: 1 },
+    { change: 0.004, threshold: 0.002, halved: false, is: 2 },
+    { change: -0.015, threshold: 0.002, halved: false, is: 3 },
+    { change: -0.015, threshold: 0.002, halved: true, is: 3 },
+    { change: 0.019, threshold: 0.01, halved: true, is: 2 },
+    { change: 0.06, threshold: 0.002, halved: false, is: 5 },
+    { change: 0.06, threshold: 0.1, halved: false, is: 3 },
+    { change: null, threshold: 0.1, halved: true, is: 5 },
+  ])("of $change over $threshold (halved: $halved) is $is", ({ change, threshold, halved, is }) => {
+    expect(magnitudeOf(change, threshold, halved)).toBe(is);
+  });
+
+  test("never falls as the change grows", () => {
+    const share = fc.double({ min: 0, max: 0.2, noNaN: true });
+    fc.assert(
+      fc.property(share, share, share, fc.boolean(), (a, b, threshold, halved) => {
+        const [less, more] = [Math.min(a, b), Math.max(a, b)];
+        expect(magnitudeOf(more, threshold, halved)).toBeGreaterThanOrEqual(
+          magnitudeOf(less, threshold, halved),
+        );
+      }),
+    );
+  });
+
+  test("is relevant from small on, where significant", () => {
+    expect([isRelevant(true, 1), isRelevant(true, 2), isRelevant(false, 5)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+});
+
+test.each([
+  { before: 0, after: 0, is: 0 },
+  { before: 0, after: 3, is: null },
+  { before: 4, after: 3, is: -0.25 },
+  { before: 4, after: 0, is: -1 },
+])("from $before to $after is a change of $is", ({ before, after, is }) => {
+  expect(relativeChange(before, after)).toBe(is);
+});

@@ -1,0 +1,40 @@
+import { rustcQuartiles } from "#statistics/quartiles.ts";
+
+/** Predecessors that a fence rests on; fewer are none. rustc-perf went back from 100 to 30 to follow noise faster. */
+export const fenceHistory = 30;
+
+/** Where nobody knows the noise. rustc-perf's figure, too. */
+export const thresholdWithoutHistory = 0.002;
+
+export interface Fence {
+  /** |relative change| from which one is significant. */
+  readonly threshold: number;
+  /** Values that it rests on; 0: the fixed threshold. */
+  readonly history: number;
+}
+
+/**
+ * How far a deterministic figure strays when nobody changed anything, as rustc-perf reckons it: three times the
+ * quartiles' distance above the upper quartile of the steps between neighbours.
+ *
+ * `history`: values of the predecessors of the earlier artifact, itself left out, newest first.
+ */
+export function fenceOf(history: readonly number[]): Fence {
+  const none: Fence = { threshold: thresholdWithoutHistory, history: 0 };
+  if (history.length < fenceHistory) return none;
+  const values = history.slice(0, fenceHistory);
+  // Each step relative to the newer of its two values, although the comparison is relative to the older: so it is there.
+  const steps = values
+    .slice(0, -1)
+    .map((value, i) => stepOf(value, values[i + 1] ?? value))
+    .toSorted((a, b) => a - b);
+  const quartiles = rustcQuartiles(steps);
+  if (quartiles === undefined) return none;
+  const threshold = quartiles.q3 + 3 * (quartiles.q3 - quartiles.q1);
+  // A history of zeros that became something tells nothing of noise.
+  return Number.isFinite(threshold) ? { threshold, history: fenceHistory } : none;
+}
+
+function stepOf(newer: number, older: number): number {
+  return newer === older ? 0 : Math.abs((newer - older) / newer);
+}

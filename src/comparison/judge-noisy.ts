@@ -1,0 +1,77 @@
+import { fisherOfTwo } from "#statistics/fisher.ts";
+import { mannWhitney } from "#statistics/mann-whitney.ts";
+import { alphaAfter, confirmAlpha } from "./alpha-spending.ts";
+import { type JudgeOptions, judgePairs, type Pair, type PairsJudgement } from "./judge-pairs.ts";
+import { pairEffect } from "./pair-effect.ts";
+import { shapeWarnings } from "./shape-warnings.ts";
+
+/** What the pairs of one case say of one metric, before the other cases of the comparison are heard. */
+export interface NoisyJudgement extends PairsJudgement {
+  readonly pairs: number;
+  /** Null: no change is claimed that a rerun could confirm, or there is none yet. */
+  readonly confirmed: boolean | null;
+  /** The evidence of both runs together. */
+  readonly pooledP: number | null;
+  readonly warnings: readonly string[];
+}
+
+/** Fewer pairs cannot reach `confirmAlpha`. */
+const leastToConfirm = 4;
+
+/** Judges pairs together with an independent rerun of them, if there is one. */
+export function judgeNoisy(
+  paired: readonly Pair[],
+  rerun: readonly Pair[],
+  options: JudgeOptions,
+): NoisyJudgement {
+  const judged = judgePairs(paired, options);
+  const warnings = shapeWarnings(paired);
+  const claims = judged.verdict === "regressed" || judged.verdict === "improved";
+  const usable = rerun.filter(
+    ({ child, parent }) => Number.isFinite(child) && Number.isFinite(parent),
+  );
+  if (!claims || usable.length < leastToConfirm) {
+    // An odd shape takes away what is said; a change with one must be confirmed first.
+    const verdict = warnings.length > 0 ? "undecided" : judged.verdict;
+    return {
+      ...judged,
+      verdict,
+      pairs: paired.length,
+      confirmed: null,
+      pooledP: judged.p,
+      warnings,
+    };
+  }
+  const { p } = mannWhitney(
+    usable.map(({ child }) => child),
+    usable.map(({ parent }) => parent),
+  );
+  const again = pairEffect(usable, options.seed).effect;
+  const confirmed = p < confirmAlpha && Math.sign(again) === Math.sign(judged.effect);
+  return {
+    ...judged,
+    // Two runs that contradict each other say nothing, and not that there is nothing.
+    verdict: confirmed ? judged.verdict : "undecided",
+    pairs: paired.length,
+    confirmed,
+    pooledP: confirmed ? fisherOfTwo(judged.p ?? 1, p) : judged.p,
+    warnings,
+  };
+}
+
+/** Whether pairs claim a change at all: then a rerun is worth its time, whatever weakens the claim. */
+export function claimsChange(
+  evidence: {
+    readonly pairs: number;
+    readonly p: number | null;
+    readonly effect: number;
+    readonly limit: number;
+  },
+  rounds: readonly number[],
+): boolean {
+  return (
+    evidence.p !== null &&
+    evidence.p <= alphaAfter(evidence.pairs, rounds) &&
+    Math.abs(evidence.effect) >= evidence.limit
+  );
+}

@@ -1,0 +1,192 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { alphaAfter, gateAlpha } from "./alpha-spending.ts";
+import { judgeNoisy } from "./judge-noisy.ts";
+import { judgePairs, type Pair, pairSeed, practicalLimit, usualRounds } from "./judge-pairs.ts";
+import { pairedTimes } from "./measured.fixture.ts";
+import { shapeWarnings } from "./shape-warnings.ts";
+
+const rules = { limit: 0.01, seed: pairSeed, rounds: usualRounds, better: "lower" } as const;
+const figures = (shift: number, others: Parameters<typeof pairedTimes>[1] = {}): Pair[] =>
+  pairedTimes(shift, others).pairs.map(({ child, parent }) => ({
+    child: child["time"] ?? 0,
+    parent: parent["time"] ?? 0,
+  }));
+
+describe("what may be spent of the error", () => {
+  test("is nothing on five pairs, and half each on ten and twenty", () => {
+    expect(usualRounds.map((round) => alphaAfter(round, usualRounds))).toEqual([0, 0.005, 0.005]);
+  });
+
+  test("is never more than allowed, whatever the rounds", () => {
+    const rounds = fc
+      .uniqueArray(fc.integer({ min: 4, max: 100 }), { minLength: 1, maxLength: 6 })
+      .map((list) => list.toSorted((a, b) => a - b));
+    fc.assert(
+      fc.property(rounds, (list) => {
+        const sum = list.reduce((total, round) => total + alphaAfter(round, list), 0);
+        expect(sum).toBeLessThanOrEqual(gateAlpha * (1 + 1e-12));
+      }),
+    );
+  });
+});
+
+describe("judging pairs", () => {
+  test.each([
+    { shift: 0.1, better: "lower", verdict: "regressed" },
+    { shift: -0.1, better: "lower", verdict: "improved" },
+    { shift: 0.1, better: "higher", verdict: "improved" },
+    { shift: -0.1, better: "higher", verdict: "regressed" },
+  ] as const)(
+    "a shift of $shift is $verdict where $better is better",
+    ({ shift, better, verdict }) => {
+      const judged = judgePairs(figures(shift), { ...rules, better });
+
+      expect(judged).toMatchObject({ verdict, more: 0 });
+      expect(judged.effect).toBeCloseTo(shift, 1);
+      expect(judged.low).toBeLessThan(shift);
+      expect(judged.high).toBeGreaterThan(shift);
+    },
+  );
+
+  test("says no change only where the whole interval is too small to matter", () => {
+    expect(judgePairs(figures(0, { spread: 0.001 }), rules)).toMatchObject({
+      verdict: "no-change",
+      more: 0,
+    });
+    expect(judgePairs(figures(0, { spread: 0.05 }), rules)).toMatchObject({
+      verdict: "undecided",
+      more: 10,
+    });
+  });
+
+  test("says no change of a difference that is sure and does not matter", () => {
+    const judged = judgePairs(figures(0.003, { spread: 0.0005 }), rules);
+
+    expect(judged.p).toBeLessThan(0.001);
+    expect(judged.verdict).toBe("no-change");
+  });
+
+  test("asks for the next round until there is none", () => {
+    const wild = (count: number) => figures(0, { count, spread: 0.05 });
+
+    expect([0, 3, 5, 7, 10, 20].map((count) => judgePairs(wild(count), rules).more)).toEqual([
+      5, 2, 5, 3, 10, 0,
+    ]);
+    expect(judgePairs(wild(20), rules).verdict).toBe("undecided");
+  });
+
+  test("takes equal figures, zeros and what is no number", () => {
+    const same = (child: number, parent: number) =>
+      Array.from({ length: 10 }, () => ({ child, parent }));
+
+    expect(judgePairs(same(3, 3), rules)).toMatchObject({ verdict: "no-change", effect: 0, p: 1 });
+    expect(judgePairs(same(0, 0), rules)).toMatchObject({ verdict: "no-change", effect: 0 });
+    expect(judgePairs(same(5, 0), rules)).toMatchObject({ verdict: "regressed" });
+    expect(judgePairs(same(0, 5), rules)).toMatchObject({ verdict: "improved", effect: -1 });
+    expect(judgePairs(same(Number.NaN, 5), rules)).toMatchObject({ verdict: "undecided", p: null });
+    for (const judged of [same(5, 0), same(1e300, 1e-300), same(-1, 1e308)]) {
+      const { effect, low, high } = judgePairs(judged, rules);
+      expect([effect, low, high].every(Number.isFinite)).toBe(true);
+    }
+  });
+
+  test("turns round when child and parent do, and does not care for the unit", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 999 }),
+        fc.constantFrom(0, 0.01, 0.05),
+        (seed, shift) => {
+          const pairs = figures(shift, { seed });
+          const here = judgePairs(pairs, rules);
+          const there = judgePairs(
+            pairs.map(({ child, parent }) => ({ child: parent, parent: child })),
+            rules,
+          );
+          const scaled = judgePairs(
+            pairs.map(({ child, parent }) => ({ child: child * 1024, parent: parent * 1024 })),
+            rules,
+          );
+          expect(1 + there.effect).toBeCloseTo(1 / (1 + here.effect), 10);
+          expect(there.p).toBeCloseTo(here.p ?? 0, 12);
+          expect(scaled.verdict).toBe(here.verdict);
+          expect(scaled.effect).toBeCloseTo(here.effect, 10);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
+
+test("a limit is one in a hundred, or what equal artifacts show", () => {
+  expect([undefined, 0.003, 0.04, Number.NaN].map(practicalLimit)).toEqual([
+    0.01, 0.01, 0.04, 0.01,
+  ]);
+});
+
+describe("a rerun", () => {
+  const slower = figures(0.1);
+
+  test("confirms what it shows, too", () => {
+    expect(judgeNoisy(slower, figures(0.1, { seed: 2 }), rules)).toMatchObject({
+      verdict: "regressed",
+      confirmed: true,
+    });
+  });
+
+  test.each([
+    { what: "nothing", rerun: figures(0, { seed: 2 }) },
+    { what: "the contrary", rerun: figures(-0.1, { seed: 2 }) },
+  ])("that shows $what leaves it undecided, never unchanged", ({ rerun }) => {
+    expect(judgeNoisy(slower, rerun, rules)).toMatchObject({
+      verdict: "undecided",
+      confirmed: false,
+    });
+  });
+
+  test("of too few pairs tells nothing", () => {
+    expect(judgeNoisy(slower, figures(0.1, { count: 3 }), rules)).toMatchObject({
+      verdict: "regressed",
+      confirmed: null,
+    });
+  });
+
+  test("adds its evidence", () => {
+    const { p, pooledP } = judgeNoisy(slower, figures(0.1, { seed: 2 }), rules);
+
+    expect(pooledP).toBeLessThan(p ?? 0);
+  });
+});
+
+describe("an odd shape", () => {
+  const twoModes = figures(0, { spread: 0.001, count: 20 }).map(({ child, parent }, i) => ({
+    child: child * (i % 2 === 0 ? 1 : 1.2),
+    parent,
+  }));
+  const drifting = figures(0, { spread: 0.001, count: 20 }).map(({ child, parent }, i) => ({
+    child: child * 1.01 ** i,
+    parent: parent * 1.01 ** i,
+  }));
+
+  test("is seen", () => {
+    expect(shapeWarnings(twoModes)[0]).toContain("two modes");
+    expect(shapeWarnings(drifting)[0]).toContain("drift");
+    expect(shapeWarnings(figures(0.1, { count: 20 }))).toEqual([]);
+  });
+
+  test("takes away what is said, and a rerun brings it back", () => {
+    const slowerAndDrifting = drifting.map(({ child, parent }) => ({ child: child * 1.5, parent }));
+
+    expect(judgeNoisy(drifting, [], rules).verdict).toBe("undecided");
+    expect(judgeNoisy(slowerAndDrifting, [], rules).verdict).toBe("undecided");
+    expect(judgeNoisy(slowerAndDrifting, slowerAndDrifting, rules).verdict).toBe("regressed");
+  });
+
+  test("is rare where nothing is odd", () => {
+    const odd = Array.from({ length: 2_000 }, (_, seed) => figures(0, { seed, count: 20 })).filter(
+      (pairs) => shapeWarnings(pairs).length > 0,
+    );
+
+    expect(odd.length / 2_000).toBeLessThan(0.01);
+  });
+});

@@ -1,0 +1,34 @@
+/**
+ * From 1 (very small) to 5 (very large), as rustc-perf counts: the mean, rounded down, of how far a change is
+ * over its threshold and how great it is in itself. 0: there is none.
+ *
+ * `change`: null for something out of nothing. `halved`: limits in themselves are doubled for all figures but
+ * instructions, which vary less.
+ */
+export function magnitudeOf(change: number | null, threshold: number, halved: boolean): number {
+  if (change === null) return 5;
+  const size = Math.abs(change);
+  if (size === 0) return 0;
+  if (size < 0.000_1) return 1;
+  const over = rung(
+    size,
+    [1.5, 3, 6, 12].map((factor) => factor * threshold),
+  );
+  const absolute = rung(halved ? size / 2 : size, [0.002, 0.01, 0.02, 0.05]);
+  return Math.floor((over + absolute) / 2);
+}
+
+function rung(size: number, limits: readonly number[]): number {
+  const below = limits.findIndex((limit) => size < limit);
+  return below === -1 ? limits.length + 1 : below + 1;
+}
+
+/** rustc-perf's names. */
+export const small = 2;
+export const medium = 3;
+export const large = 4;
+
+/** Shown by default: significant and at least small. */
+export function isRelevant(significant: boolean, magnitude: number): boolean {
+  return significant && magnitude >= small;
+}

@@ -1,0 +1,70 @@
+import { caseKey, type TestCase } from "#core/test-case.ts";
+import type { MeasuredCase, PairedCase } from "./measured.ts";
+
+/** All that is known of one case on both sides. */
+export interface MatchedCase {
+  readonly key: string;
+  readonly case: TestCase;
+  /** Newest first. */
+  readonly before: readonly MeasuredCase[];
+  readonly after: readonly MeasuredCase[];
+  readonly pairs: readonly PairedCase[];
+}
+
+/** By case, in the order in which they are first named: after, before, pairs. */
+export function matchCases(
+  before: readonly MeasuredCase[],
+  after: readonly MeasuredCase[],
+  pairs: readonly PairedCase[],
+): MatchedCase[] {
+  const found = new Map<
+    string,
+    {
+      key: string;
+      case: TestCase;
+      before: MeasuredCase[];
+      after: MeasuredCase[];
+      pairs: PairedCase[];
+    }
+  >();
+  const at = (testCase: TestCase) => {
+    const key = caseKey(testCase);
+    let matched = found.get(key);
+    if (matched === undefined) {
+      matched = { key, case: testCase, before: [], after: [], pairs: [] };
+      found.set(key, matched);
+    }
+    return matched;
+  };
+  for (const each of after) at(each.case).after.push(each);
+  for (const each of before) at(each.case).before.push(each);
+  for (const each of pairs) at(each.case).pairs.push(each);
+  return [...found.values()];
+}
+
+/** One metric's figure of one side. */
+export interface Figure {
+  readonly value: number;
+  readonly measured: MeasuredCase;
+}
+
+export function figuresOf(measured: readonly MeasuredCase[], metric: string): Figure[] {
+  return measured.flatMap((each) => {
+    const value = each.values[metric];
+    return value !== undefined && Number.isFinite(value) ? [{ value, measured: each }] : [];
+  });
+}
+
+/** Of machines that both sides were measured on, the one on which the later was measured last. */
+export function newestCommon(
+  before: readonly Figure[],
+  after: readonly Figure[],
+): { before: Figure; after: Figure } | undefined {
+  for (const later of after) {
+    const earlier = before.find(
+      ({ measured }) => measured.fingerprint === later.measured.fingerprint,
+    );
+    if (earlier !== undefined) return { before: earlier, after: later };
+  }
+  return undefined;
+}

@@ -1,0 +1,75 @@
+import type {
+  CaseComparison,
+  CategorySummary,
+  MetricSummary,
+  Tally,
+} from "#api/benchmark-comparison.ts";
+import { deservesAttention, directionOf, joinDirections } from "./direction.ts";
+
+/** What the cases of one metric come to. */
+export function summarise(metric: string, cases: readonly CaseComparison[]): MetricSummary {
+  const relevant = cases.filter((each) => each.relevant);
+  const primary = relevant.filter(({ category }) => category === "primary");
+  const secondary = relevant.filter(({ category }) => category === "secondary");
+  const summaries = { primary: categorySummary(primary), secondary: categorySummary(secondary) };
+  return {
+    metric,
+    ...summaries,
+    direction: joinDirections([summaries.primary.direction, summaries.secondary.direction]),
+    deservesAttention: deservesAttention(primary.map(asRelevant), secondary.map(asRelevant)),
+    accumulated: accumulatedOver(cases),
+    // Of hints nobody asked for a verdict: told, they would drown those that ask for more runs.
+    undecided: cases.filter(
+      ({ verdict, evidence }) => verdict === "undecided" && evidence.by === "pairs",
+    ).length,
+    unlikeMachines: cases.filter(({ verdict }) => verdict === "unlike-machines").length,
+  };
+}
+
+/** What is said of a case's change: of interleaved processes the estimate that has an interval. */
+export function statedChange({ evidence, change }: CaseComparison): number | null {
+  return evidence.by === "pairs" ? evidence.effect : change;
+}
+
+function categorySummary(relevant: readonly CaseComparison[]): CategorySummary {
+  return {
+    direction: directionOf(relevant.map(asRelevant)),
+    regressions: tally(relevant.filter(({ verdict }) => verdict === "regressed")),
+    improvements: tally(relevant.filter(({ verdict }) => verdict === "improved")),
+    all: tally(relevant),
+  };
+}
+
+function asRelevant({ verdict, magnitude }: CaseComparison) {
+  return { regression: verdict === "regressed", magnitude };
+}
+
+function tally(cases: readonly CaseComparison[]): Tally {
+  // Something out of nothing is counted, and has no part in a mean.
+  const changes = cases.map(statedChange).filter((change) => change !== null);
+  const some = changes.length > 0;
+  const mean = (values: readonly number[]) =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  // Means of ratios: twice as slow and twice as fast is no change.
+  const geometric = some ? Math.expm1(mean(changes.map((change) => Math.log1p(change)))) : null;
+  return {
+    count: cases.length,
+    benchmarks: new Set(cases.map((each) => `${each.case.section} ${each.case.benchmark}`)).size,
+    arithmeticMean: some ? mean(changes) : null,
+    geometricMean: Number.isFinite(geometric) ? geometric : null,
+    least: some ? changes.reduce((a, b) => Math.min(a, b)) : null,
+    most: some ? changes.reduce((a, b) => Math.max(a, b)) : null,
+  };
+}
+
+function accumulatedOver(cases: readonly CaseComparison[]): number | null {
+  let before = 0;
+  let after = 0;
+  for (const each of cases) {
+    if (each.verdict === "unlike-machines") continue;
+    before += each.before;
+    after += each.after;
+  }
+  const change = after / before - 1;
+  return before !== 0 && Number.isFinite(change) ? change : null;
+}

@@ -1,0 +1,129 @@
+import type {
+  CaseComparison,
+  Direction,
+  MetricSummary,
+  MissingCase,
+} from "#api/benchmark-comparison.ts";
+import { joinDirections } from "./direction.ts";
+import { asPercent } from "./percent-text.ts";
+
+/** What a sentence and a report are made of. */
+export interface ToTell {
+  readonly suite: string;
+  readonly before: string;
+  readonly after: string;
+  readonly summaries: readonly MetricSummary[];
+  /** Relevant ones. */
+  readonly changes: readonly CaseComparison[];
+  readonly missing: readonly MissingCase[];
+  readonly newlyBroken: readonly { readonly benchmark: string; readonly message: string }[];
+  /** Names of the metrics on which the verdict rests: those that decide. */
+  readonly deciding: readonly string[];
+}
+
+/** Where everything that decides goes, taken together. */
+export function overallDirection(told: Pick<ToTell, "summaries" | "deciding">): Direction {
+  return joinDirections(decidingSummaries(told).map(({ direction }) => direction));
+}
+
+/**
+ * All that matters, in a sentence or two. `name` sets a word that others chose (a benchmark, a metric); as it is,
+ * the text is plain and good for a terminal, a page or a chat.
+ */
+export function verdictSentence(told: ToTell, name: (word: string) => string = plainWord): string {
+  const summaries = decidingSummaries(told);
+  const parts = summaries.flatMap((summary) => changesText(summary, name));
+  const asides = [
+    ...brokenText(told.newlyBroken, name),
+    ...countText(sumOf(summaries, "undecided"), "is undecided", "are undecided"),
+    ...countText(
+      sumOf(summaries, "unlikeMachines"),
+      "was never measured on like machines",
+      "were never measured on like machines",
+    ),
+    ...countText(
+      told.missing.length,
+      "has figures on one side only",
+      "have figures on one side only",
+    ),
+  ];
+  const lead = `${leads[overallDirection(told)]}${parts.length > 0 ? `: ${parts.join("; ")}` : ""}.`;
+  const aside = asides.length > 0 ? ` ${capital(asides.join("; "))}.` : "";
+  return `${lead}${aside}${attentionText(summaries, told)}`;
+}
+
+const leads: Record<Direction, string> = {
+  none: "No relevant change",
+  regression: "Regressions",
+  improvement: "Improvements",
+  mixed: "Regressions and improvements",
+};
+
+function decidingSummaries({ summaries, deciding }: Pick<ToTell, "summaries" | "deciding">) {
+  return summaries.filter(({ metric }) => deciding.includes(metric));
+}
+
+function changesText(summary: MetricSummary, name: (word: string) => string): string[] {
+  const tallies = [
+    {
+      word: "worse",
+      of: (["primary", "secondary"] as const).map((which) => summary[which].regressions),
+    },
+    {
+      word: "better",
+      of: (["primary", "secondary"] as const).map((which) => summary[which].improvements),
+    },
+  ];
+  const texts = tallies.flatMap(({ word, of }) => {
+    const count = of.reduce((sum, tally) => sum + tally.count, 0);
+    if (count === 0) return [];
+    const least = of.flatMap(({ least }) => least ?? []);
+    const most = of.flatMap(({ most }) => most ?? []);
+    const [low, high] = [asPercent(Math.min(...least)), asPercent(Math.max(...most))];
+    const range = least.length === 0 ? "from nothing" : low === high ? low : `${low} to ${high}`;
+    return [`${count} ${count === 1 ? "case" : "cases"} ${word} (${range})`];
+  });
+  return texts.length === 0 ? [] : [`${name(summary.metric)} ${texts.join(", ")}`];
+}
+
+function brokenText(broken: ToTell["newlyBroken"], name: (word: string) => string): string[] {
+  if (broken.length === 0) return [];
+  const named = broken
+    .slice(0, 3)
+    .map(({ benchmark }) => (benchmark === "" ? "a whole job" : name(benchmark)));
+  const rest = broken.length > named.length ? ` and ${broken.length - named.length} more` : "";
+  return [
+    `${named.join(", ")}${rest} ${broken.length === 1 ? "fails" : "fail"} that did not before`,
+  ];
+}
+
+function countText(count: number, one: string, many: string): string[] {
+  return count === 0
+    ? []
+    : [`${count} ${count === 1 ? "case" : "cases"} ${count === 1 ? one : many}`];
+}
+
+function attentionText(summaries: readonly MetricSummary[], told: ToTell): string {
+  const bad = summaries.some(
+    ({ direction, deservesAttention }) =>
+      deservesAttention && (direction === "regression" || direction === "mixed"),
+  );
+  if (bad || told.newlyBroken.length > 0) return " Somebody should look at it.";
+  return summaries.some(({ direction }) => direction !== "none")
+    ? " Nothing needs to be done."
+    : "";
+}
+
+function sumOf(summaries: readonly MetricSummary[], what: "undecided" | "unlikeMachines"): number {
+  return summaries.reduce((sum, summary) => sum + summary[what], 0);
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+/** Without what a terminal would take for a command, or what would turn the line round. */
+export function plainWord(word: string): string {
+  const clean = word.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  return clean.length > 200 ? `${clean.slice(0, 199)}…` : clean;
+}

@@ -1,0 +1,49 @@
+import { rest } from "#core/resting.ts";
+import { type HeldLock, type Holder, takeLock } from "./holder-lock.ts";
+
+/**
+ * Where all of a machine look who measures, whatever user they are. Who measures holds it: collectors take turns, and
+ * workers claim nothing meanwhile.
+ */
+export const usualMeasuringLock = "/tmp/grange-measuring.lock";
+
+const lookEveryMs = 250;
+
+/** The machine's lock for measuring, as one collector takes it again and again. */
+export class MeasuringLock {
+  readonly #path: string;
+  readonly #name: string;
+  #notBefore = 0;
+
+  constructor(path: string, name: string) {
+    this.#path = path;
+    this.#name = name;
+  }
+
+  /** Undefined when the signal comes first. `waits` is told once, of whoever has it. */
+  async take(
+    signal: AbortSignal,
+    waits: (holder: Holder) => void = () => {},
+  ): Promise<HeldLock | undefined> {
+    let told = false;
+    // Who measured last looks last: others that wait have looked several times by then.
+    await rest(Math.max(0, this.#notBefore - performance.now()), signal);
+    while (!signal.aborted) {
+      const taken = await takeLock(this.#path, this.#name);
+      if ("lock" in taken) return this.#yielding(taken.lock);
+      if (!told) waits(taken.holder);
+      told = true;
+      await rest(lookEveryMs, signal);
+    }
+    return undefined;
+  }
+
+  #yielding(lock: HeldLock): HeldLock {
+    return {
+      release: async () => {
+        this.#notBefore = performance.now() + 3 * lookEveryMs;
+        await lock.release();
+      },
+    };
+  }
+}

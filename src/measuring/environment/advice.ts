@@ -1,0 +1,65 @@
+import type { EnvironmentFacts } from "./facts.ts";
+
+/** One thing that makes figures of this machine scatter, and what helps. */
+export interface Advice {
+  readonly about: string;
+  readonly what: string;
+  readonly help: string;
+}
+
+/** What to change on a machine that is to measure: in the order of what it brings. Pure. */
+export function adviceFor(facts: EnvironmentFacts, notes: readonly string[]): Advice[] {
+  const advice: Advice[] = [];
+  const add = (about: string, what: string, help: string) => advice.push({ about, what, help });
+  if (facts["counter"] === "none") {
+    add(
+      "counter",
+      "instructions cannot be counted",
+      "install valgrind, or perf where the CPU's counters can be read",
+    );
+  } else if (!facts["counter"]?.includes("perf")) {
+    add(
+      "counter",
+      "no hardware counters: instructions are counted by simulation, some thirty times slower than the program",
+      "where the machine is a virtual one, let it have a virtual PMU; else install perf, and see that kernel.perf_event_paranoid is 2 or less",
+    );
+  }
+  if (facts["hypervisor"] !== "none" && facts["hypervisor"] !== "unknown") {
+    add(
+      "hypervisor",
+      "a virtual machine: its neighbours are in its times",
+      "decide by instructions and exact counts, or measure on hardware of your own",
+    );
+  }
+  if (facts["governor"] !== "unknown" && facts["governor"] !== "performance") {
+    add(
+      "governor",
+      `the CPU's governor is ${facts["governor"]}`,
+      "cpupower frequency-set --governor performance",
+    );
+  }
+  if (facts["turbo"] === "on") {
+    add(
+      "turbo",
+      "the CPU runs faster while it is cool",
+      "echo 0 > /sys/devices/system/cpu/cpufreq/boost, or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+    );
+  }
+  if (facts["smt"] === "on") {
+    add("smt", "two threads share a core", "echo off > /sys/devices/system/cpu/smt/control");
+  }
+  if (facts["aslr"] !== "0" && facts["fixed-addresses"] === "no") {
+    add(
+      "addresses",
+      "memory lies elsewhere in each process, also in counted ones",
+      "let `setarch -R` work (in containers, seccomp forbids it), or sysctl kernel.randomize_va_space=0",
+    );
+  }
+  if (facts["sandbox"] === "none") {
+    add("sandbox", "measured programs run as your user, with the network", "install bubblewrap");
+  }
+  for (const note of notes) {
+    if (!advice.some(({ about }) => note.includes(about))) add("missing", note, "");
+  }
+  return advice;
+}

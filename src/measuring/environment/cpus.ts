@@ -1,0 +1,34 @@
+import { readdirSync } from "node:fs";
+import { cpus } from "node:os";
+import { read } from "./cpu-time.ts";
+
+export function cpusOnline(): number {
+  return Math.max(1, cpus().length);
+}
+
+/** The folders of CPUs in /sys; none where it is masked. */
+export function cpuFolders(): string[] {
+  const top = "/sys/devices/system/cpu";
+  try {
+    return readdirSync(top)
+      .filter((name) => /^cpu\d+$/.test(name))
+      .map((name) => `${top}/${name}`);
+  } catch {
+    return [];
+  }
+}
+
+/** The fastest clock of all CPUs now, in MHz: that of the one that works. Undefined where nobody says. */
+export function fastestClock(): number | undefined {
+  const clocks = cpuFolders()
+    .map((at) => Number(read(`${at}/cpufreq/scaling_cur_freq`)) / 1_000)
+    .filter((mhz) => mhz > 0);
+  return clocks.length === 0 ? undefined : Math.max(...clocks);
+}
+
+/** How often CPUs were slowed for their heat since the machine started. */
+export function throttleCount(): number {
+  return cpuFolders()
+    .map((at) => Number(read(`${at}/thermal_throttle/core_throttle_count`)))
+    .reduce((sum, count) => sum + count, 0);
+}

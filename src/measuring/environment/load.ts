@@ -1,0 +1,50 @@
+import { loadavg } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
+import { cpuTimeNow, ownCpuTime } from "./cpu-time.ts";
+import { cpusOnline } from "./cpus.ts";
+
+/** How busy the machine is with other things. */
+export interface Load {
+  /** How many CPUs other processes kept busy over the sample. */
+  readonly others: number;
+  /** How many the hypervisor gave to other machines. */
+  readonly stolen: number;
+  /** The load average of one minute, per CPU. It knows of our own work, too. */
+  readonly averagePerCpu: number;
+}
+
+export type Quietness =
+  | { readonly kind: "quiet" }
+  /** Measure, but say so with each figure. */
+  | { readonly kind: "flag"; readonly why: string }
+  | { readonly kind: "refuse"; readonly why: string };
+
+export async function sampleLoad(sampleMs: number, signal?: AbortSignal): Promise<Load> {
+  const [before, own, from] = [cpuTimeNow(), ownCpuTime(), performance.now()];
+  await wait(sampleMs, undefined, { signal });
+  const seconds = (performance.now() - from) / 1_000;
+  const now = cpuTimeNow();
+  return {
+    others: Math.max(0, now.busy - before.busy - (ownCpuTime() - own)) / seconds,
+    stolen: Math.max(0, now.stolen - before.stolen) / seconds,
+    averagePerCpu: (loadavg()[0] ?? 0) / cpusOnline(),
+  };
+}
+
+/**
+ * A fifth of one CPU: what a desktop without anybody at it takes is less, one busy tab is more. More than so many
+ * wait per CPU, and the quiet second was chance.
+ */
+const quietCpus = 0.2;
+const quietAverage = 2;
+
+export function judgeLoad(load: Load, policy: "refuse" | "flag"): Quietness {
+  const reasons = [
+    load.others > quietCpus ? `other processes keep ${load.others.toFixed(1)} CPUs busy` : "",
+    load.stolen > quietCpus ? `the hypervisor takes ${load.stolen.toFixed(1)} CPUs away` : "",
+    load.averagePerCpu > quietAverage
+      ? `the load average is ${load.averagePerCpu.toFixed(1)} per CPU`
+      : "",
+  ].filter((reason) => reason !== "");
+  return reasons.length === 0 ? { kind: "quiet" } : { kind: policy, why: reasons.join("; ") };
+}

@@ -1,0 +1,69 @@
+import { cpuTimeNow, ownCpuTime } from "./cpu-time.ts";
+import { fastestClock, throttleCount } from "./cpus.ts";
+
+/** What the machine did while a process was measured. */
+export interface Meanwhile {
+  readonly seconds: number;
+  /** CPU seconds of processes that are not ours; of other machines on the same hardware. */
+  readonly others: number;
+  readonly stolen: number;
+  /** MHz, of the fastest CPU; undefined where nobody says. */
+  readonly slowest: number | undefined;
+  readonly fastest: number | undefined;
+  readonly throttled: number;
+}
+
+/**
+ * A tenth of a CPU; and some hundredths of a second, for /proc counts in such. A clock within a tenth is what
+ * governors do at rest.
+ */
+const quietShare = 0.1;
+const leastSeconds = 0.05;
+const steadyClock = 0.9;
+
+/** What makes figures of that time doubtful. */
+export function warningsOf(meanwhile: Meanwhile): string[] {
+  const { seconds, others, stolen, slowest, fastest, throttled } = meanwhile;
+  const isMuch = (cpuSeconds: number) =>
+    cpuSeconds > leastSeconds && cpuSeconds > quietShare * seconds;
+  const cpus = (cpuSeconds: number) => (cpuSeconds / seconds).toFixed(1);
+  return [
+    isMuch(others) ? `other processes kept ${cpus(others)} CPUs busy meanwhile` : "",
+    isMuch(stolen) ? `the hypervisor took ${cpus(stolen)} CPUs away meanwhile` : "",
+    slowest !== undefined && fastest !== undefined && slowest < steadyClock * fastest
+      ? `the clock went between ${Math.round(slowest)} and ${Math.round(fastest)} MHz`
+      : "",
+    throttled > 0 ? "a CPU was slowed for its heat" : "",
+  ].filter((warning) => warning !== "");
+}
+
+/** Often enough for clocks, seldom enough to be no neighbour itself: a look takes some 0.2 ms. */
+const everyMs = 500;
+
+export function watchNeighbours(): { end(): Meanwhile } {
+  const [before, own, throttledBefore, from] = [
+    cpuTimeNow(),
+    ownCpuTime(),
+    throttleCount(),
+    performance.now(),
+  ];
+  const clocks: number[] = [];
+  const timer = setInterval(() => {
+    const clock = fastestClock();
+    if (clock !== undefined) clocks.push(clock);
+  }, everyMs);
+  return {
+    end() {
+      clearInterval(timer);
+      const now = cpuTimeNow();
+      return {
+        seconds: (performance.now() - from) / 1_000,
+        others: now.busy - before.busy - (ownCpuTime() - own),
+        stolen: now.stolen - before.stolen,
+        slowest: clocks.length === 0 ? undefined : Math.min(...clocks),
+        fastest: clocks.length === 0 ? undefined : Math.max(...clocks),
+        throttled: throttleCount() - throttledBefore,
+      };
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { constants } from "node:fs";
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readlink,
+  symlink,
+  utimes,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { Fault } from "#core/fault.ts";
+
+/**
+ * Copies a tree, links as links, so that whoever gets the copy may write in it: on a shelf, files are read-only.
+ * Times stay: programs that build by them must not find everything new.
+ */
+export async function copyTree(from: string, to: string): Promise<void> {
+  const entry = await lstat(from);
+  if (!entry.isDirectory()) {
+    throw new Fault("failed_precondition", `${from} is no folder`);
+  }
+  await mkdir(to, { recursive: true });
+  for (const each of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, each.name), join(to, each.name)];
+    if (each.isDirectory()) await copyTree(source, target);
+    else if (each.isSymbolicLink()) await symlink(await readlink(source), target);
+    else if (each.isFile()) {
+      await copyFile(source, target, constants.COPYFILE_FICLONE);
+      const { mode, atime, mtime } = await lstat(source);
+      await chmod(target, (mode & 0o777) | 0o600);
+      await utimes(target, atime, mtime);
+    }
+    // Sockets and devices are nobody's source.
+  }
+}

@@ -1,0 +1,64 @@
+import { chmod, lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+/** The folders of one run: as we see them, or as the command does. */
+export interface RunFolders {
+  readonly artifact: string;
+  readonly source: string;
+  readonly out: string;
+  readonly state: string;
+  readonly home: string;
+  readonly temp: string;
+}
+
+/** As commands see them in a sandbox: of one length everywhere, for a path's length is in the figures. */
+export const foldersInside: RunFolders = {
+  artifact: "/grange/artifact",
+  source: "/grange/source",
+  out: "/grange/out",
+  state: "/grange/state",
+  home: "/grange/home",
+  temp: "/tmp",
+};
+
+/** Empty folders for one run, at the same place for each. */
+export async function emptyFolders(directory: string, artifact: string): Promise<RunFolders> {
+  const now = join(directory, "now");
+  await removeTree(now);
+  const at = (name: string) => join(now, name);
+  const folders = {
+    artifact,
+    source: at("source"),
+    out: at("out"),
+    state: at("state"),
+    home: at("home"),
+    temp: at("temp"),
+  };
+  for (const name of ["source", "out", "state", "home", "temp"] as const) {
+    await mkdir(folders[name], { recursive: true });
+  }
+  return folders;
+}
+
+/** Makes a folder empty that a command has written in. */
+export async function emptyFolder(path: string): Promise<void> {
+  await removeTree(path);
+  await mkdir(path, { recursive: true });
+}
+
+/** Removes what a command wrote: it may leave folders that their owner cannot enter. Links are not followed. */
+export async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch {
+    await openUp(path);
+    await rm(path, { recursive: true, force: true, maxRetries: 2 });
+  }
+}
+
+async function openUp(path: string): Promise<void> {
+  const entry = await lstat(path).catch(() => undefined);
+  if (!entry?.isDirectory()) return;
+  await chmod(path, 0o700).catch(() => {});
+  for (const name of await readdir(path).catch(() => [])) await openUp(join(path, name));
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isParentFirst, measurePairs, pairsWanted } from "./measure-pairs.ts";
+import { openWorkshop, suiteOf, theCase, type Workshop } from "./measuring.fixture.ts";
+
+const signal = () => new AbortController().signal;
+const rate = {
+  rate: {
+    take: { from: "output", pattern: "^rate (\\d+)" },
+    nature: "noisy",
+    unit: "per-second",
+    better: "higher",
+  },
+} as const;
+
+test("two pairs are ABBA, and chance says which way round", () => {
+  const orders = Array.from({ length: 40 }, (_, i) => isParentFirst("seed", i + 1));
+
+  for (let i = 0; i < 40; i += 2) expect(orders[i]).toBe(!orders[i + 1]);
+  const blocks = orders.filter((_, i) => i % 2 === 0);
+  expect(blocks).toContain(true);
+  expect(blocks).toContain(false);
+  expect(Array.from({ length: 40 }, (_, i) => isParentFirst("seed", i + 1))).toEqual(orders);
+});
+
+describe("how many pairs are wanted next", () => {
+  const suite = suiteOf({ metrics: { ...rate, other: { ...rate.rate } } });
+  const rows = (count: number, child: number, parent: number, spread = 0) =>
+    Array.from({ length: count }, (_, i) => ({
+      child: { rate: child + (i % 3) * spread },
+      parent: { rate: parent + ((i + 1) % 3) * spread },
+    }));
+  const wanted = (known: ReturnType<typeof rows>, done = known.length, deciding = ["rate"]) =>
+    pairsWanted(known, done, suite, deciding, () => undefined);
+
+  test.each([
+    ["the first round, at first", rows(0, 0, 0), 5],
+    ["the rest of a round that was broken off", rows(3, 100, 100), 2],
+    ["none when nothing changed, clearly", rows(5, 100, 100), 0],
+    ["none when a change is clear", rows(10, 100, 150, 1), 0],
+    ["more while it scatters", rows(5, 100, 100, 30), 5],
+    ["no more after the last round, clear or not", rows(20, 100, 100, 30), 0],
+  ])("%s", (_, known, expected) => {
+    expect(wanted(known)).toBe(expected);
+  });
+
+  test("pairs whose figures are elsewhere count for the rounds, and are judged there", () => {
+    expect(wanted(rows(0, 0, 0), 5)).toBe(5);
+    expect(wanted(rows(0, 0, 0), 7)).toBe(3);
+    expect(wanted(rows(0, 0, 0), 20)).toBe(0);
+  });
+
+  test("a metric that no process gives asks for no more", () => {
+    expect(wanted(rows(5, 100, 100), 5, ["rate", "other"])).toBe(0);
+  });
+});
+
+describe("measures pairs", () => {
+  let shop: Workshop;
+  beforeAll(async () => {
+    shop = await openWorkshop();
+  });
+  afterAll(() => shop.close());
+  const tool = (name: string, line: string) =>
+    shop.artifact(name, { run: `#!/bin/sh\n${line}\n` }, "run");
+
+  test("until it is clear, each told before the next", async () => {
+    const told: number[] = [];
+    let open = 0;
+
+    const pairs = await measurePairs({
+      suite: suiteOf({ metrics: rate }),
+      case: theCase,
+      child: await tool("child", "echo rate 100"),
+      parent: await tool("parent", "echo rate 100"),
+      place: shop.place,
+      from: 0,
+      signal: signal(),
+      async onPair({ pair }) {
+        expect(++open).toBe(1);
+        await new Promise((resolve) => setImmediate(resolve));
+        told.push(pair);
+        open--;
+      },
+    });
+
+    expect(told).toEqual([1, 2, 3, 4, 5]);
+    expect(pairs.map(({ child, parent }) => [child["rate"], parent["rate"]])).toEqual(
+      Array(5).fill([100, 100]),
+    );
+  });
+
+  test("goes on after what is stored, and takes doubts alone", async () => {
+    const both = {
+      suite: suiteOf({ metrics: { ...rate, other: { ...rate.rate } } }),
+      case: theCase,
+      child: await tool("child", "echo rate 200"),
+      parent: await tool("parent", "echo rate 100"),
+      place: shop.place,
+      signal: signal(),
+      onPair() {},
+    };
+
+    const rest = await measurePairs({ ...both, from: 3, doubts: [{ metric: "rate" }] });
+    const none = await measurePairs({ ...both, from: 0, doubts: [{ metric: "instructions" }] });
+
+    expect(rest.map(({ pair }) => pair).slice(0, 2)).toEqual([4, 5]);
+    expect(rest[0]).toMatchObject({ child: { rate: 200 }, parent: { rate: 100 } });
+    expect(none).toEqual([]);
+  });
+
+  test("one side that fails ends it, and says how", async () => {
+    const pairs = measurePairs({
+      suite: suiteOf({ metrics: rate }),
+      case: theCase,
+      child: await tool("child", "exit 3"),
+      parent: await tool("parent", "echo rate 1"),
+      place: shop.place,
+      from: 0,
+      signal: signal(),
+      onPair() {},
+    });
+
+    await expect(pairs).rejects.toThrow(/exit code 3/);
+  });
+});

@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import { judgePairs, pairSeed, practicalLimit } from "#comparison/judge-pairs.ts";
+import type { MetricValues } from "#core/benchmark-metric.ts";
+import { caseKey, type TestCase } from "#core/test-case.ts";
+import type { Suite } from "#suites/suite.ts";
+import { placeSource } from "./folders/assemble-source.ts";
+import type { MeasuredPair } from "./measured-iteration.ts";
+import { partsOf } from "./plan-run.ts";
+import { runOnce } from "./run-once.ts";
+import { metricsFrom } from "./values-of.ts";
+import type { WorkPlace } from "./work-place.ts";
+
+export interface PairsToMeasure {
+  readonly suite: Suite;
+  readonly case: TestCase;
+  readonly child: PlacedArtifact;
+  readonly parent: PlacedArtifact;
+  readonly place: WorkPlace;
+  /** How many pairs are stored already; numbers go on after them. */
+  readonly from: number;
+  /** Those pairs, where they are at hand: they are judged together with the new ones. */
+  readonly stored?: readonly PairFigures[] | undefined;
+  /** Only these metrics decide when to stop; default all noisy ones that decide. */
+  readonly doubts?: readonly { readonly metric: string }[] | undefined;
+  /** How much a metric of this case differs between equal artifacts, as a fraction, where that was measured. */
+  readonly noiseOf?: ((metric: string) => number | undefined) | undefined;
+  /** Of the order within pairs; default: the case's name. */
+  readonly seed?: string | number | undefined;
+  /** Awaited before the next pair is begun. */
+  readonly onPair: (pair: MeasuredPair) => Promise<void> | void;
+  readonly signal: AbortSignal;
+}
+
+export interface PairFigures {
+  readonly child: MetricValues;
+  readonly parent: MetricValues;
+}
+
+/** Interleaves processes of child and parent until the noisy metrics are clear, or the rounds are over. */
+export async function measurePairs(wanted: PairsToMeasure): Promise<MeasuredPair[]> {
+  const { suite, place, child, parent, signal } = wanted;
+  const { benchmark } = partsOf(suite, wanted.case);
+  const seed = wanted.seed ?? caseKey(wanted.case);
+  const deciding = decidingMetrics(suite, wanted.case, wanted.doubts);
+  if (deciding.length === 0) return [];
+  const known: PairFigures[] = [...(wanted.stored ?? [])];
+  const taken: MeasuredPair[] = [];
+  const done = () => wanted.from + taken.length;
+  const childSource = await placeSource(benchmark, place.shelf, child, signal);
+  try {
+    const parentSource = await placeSource(benchmark, place.shelf, parent, signal);
+    try {
+      const base = { suite, case: wanted.case, place, signal };
+      const runChild = () => runOnce("timed", { ...base, artifact: child, source: childSource });
+      const runParent = () => runOnce("timed", { ...base, artifact: parent, source: parentSource });
+      for (;;) {
+        const more = pairsWanted(known, done(), suite, deciding, (metric) =>
+          wanted.noiseOf?.(metric),
+        );
+        if (more === 0) return taken;
+        for (let i = 0; i < more; i++) {
+          const parentFirst = isParentFirst(seed, done() + 1);
+          const first = await (parentFirst ? runParent() : runChild());
+          const second = await (parentFirst ? runChild() : runParent());
+          const [ofParent, ofChild] = parentFirst ? [first, second] : [second, first];
+          const pair = {
+            pair: done() + 1,
+            parentFirst,
+            child: ofChild.values,
+            parent: ofParent.values,
+          };
+          taken.push(pair);
+          known.push(pair);
+          await wanted.onPair(pair);
+        }
+      }
+    } finally {
+      await parentSource.release();
+    }
+  } finally {
+    await childSource.release();
+  }
+}
+
+/** The noisy metrics of the section that decide, or those of them in doubt. */
+export function decidingMetrics(
+  suite: Suite,
+  { section }: Pick<TestCase, "section">,
+  doubts: readonly { readonly metric: string }[] | undefined,
+): string[] {
+  return metricsFrom(suite, section, "timed")
+    .filter(([, { nature, decides }]) => nature === "noisy" && decides)
+    .map(([name]) => name)
+    .filter((name) => doubts === undefined || doubts.some(({ metric }) => metric === name));
+}
+
+/**
+ * Pure. How many pairs to take next; 0: enough. Pairs whose figures are not at hand (`done` is more than are
+ * known) count for the rounds, but are not judged.
+ */
+export function pairsWanted(
+  known: readonly PairFigures[],
+  done: number,
+  suite: Pick<Suite, "pairs" | "metrics">,
+  deciding: readonly string[],
+  noiseOf: (metric: string) => number | undefined,
+): number {
+  const { rounds } = suite.pairs;
+  const last = Math.max(...rounds);
+  if (done >= last) return 0;
+  const next = Math.min(...rounds.filter((round) => round > done)) - done;
+  if (!rounds.includes(done)) return next;
+  const isClear = deciding.every((metric) => {
+    const figures = known.flatMap(({ child, parent }) => {
+      const [ofChild, ofParent] = [child[metric], parent[metric]];
+      return ofChild === undefined || ofParent === undefined
+        ? []
+        : [{ child: ofChild, parent: ofParent }];
+    });
+    // No program gives it: more pairs would not, either.
+    if (figures.length === 0) return known.length > 0;
+    const better = suite.metrics[metric]?.better ?? "lower";
+    const limit = practicalLimit(noiseOf(metric));
+    return judgePairs(figures, { limit, seed: pairSeed, rounds, better }).more === 0;
+  });
+  return isClear ? 0 : next;
+}
+
+/**
+ * Two pairs are child, parent, parent, child or the other way round, so that a machine which slowly gets faster
+ * or slower does so for both; which of the two ways is chance, so that no rhythm of the machine fits it.
+ */
+export function isParentFirst(seed: string | number, pair: number): boolean {
+  const block = Math.floor((pair - 1) / 2);
+  const chance = (createHash("sha256").update(`${seed}\n${block}`).digest()[0] ?? 0) & 1;
+  return (chance === 1) === ((pair - 1) % 2 === 0);
+}

@@ -1,0 +1,19 @@
+import type { MetricValues } from "#core/benchmark-metric.ts";
+
+/** One iteration: what its counted process and its timed one gave, whichever there were. */
+export interface MeasuredIteration {
+  /** From 1. */
+  readonly iteration: number;
+  readonly values: MetricValues;
+  /** What makes the figures doubtful: short sentences. */
+  readonly warnings: string[];
+}
+
+/** A process of the child and one of the parent, one directly after the other. */
+export interface MeasuredPair {
+  /** From 1. */
+  readonly pair: number;
+  readonly parentFirst: boolean;
+  readonly child: MetricValues;
+  readonly parent: MetricValues;
+}

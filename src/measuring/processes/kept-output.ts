@@ -1,0 +1,46 @@
+/** Of each stream of a process, this much from its beginning and as much from its end. */
+export const keptBytes = 512 * 1024;
+
+/** Keeps the beginning and the end of what is written, however much that is. */
+export class KeptOutput {
+  #head: Buffer[] = [];
+  #headBytes = 0;
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  readonly #limit: number;
+  written = 0;
+
+  constructor(limit: number = keptBytes) {
+    this.#limit = limit;
+  }
+
+  take(chunk: Buffer): void {
+    this.written += chunk.length;
+    const room = this.#limit - this.#headBytes;
+    if (room > 0) {
+      const part = chunk.subarray(0, room);
+      this.#head.push(part);
+      this.#headBytes += part.length;
+      if (part.length === chunk.length) return;
+      chunk = chunk.subarray(room);
+    }
+    this.#tail.push(chunk);
+    this.#tailBytes += chunk.length;
+    // Whole chunks go while what stays is enough, so that no byte is copied twice.
+    while (this.#tailBytes - (this.#tail[0]?.length ?? 0) >= this.#limit) {
+      this.#tailBytes -= this.#tail.shift()?.length ?? 0;
+    }
+  }
+
+  get cutBytes(): number {
+    return this.written - this.#headBytes - Math.min(this.#tailBytes, this.#limit);
+  }
+
+  text(): string {
+    const head = Buffer.concat(this.#head);
+    const tail = Buffer.concat(this.#tail);
+    const end = tail.subarray(Math.max(0, tail.length - this.#limit));
+    if (this.cutBytes === 0) return Buffer.concat([head, end]).toString();
+    return `${head.toString()}\n[${this.cutBytes} bytes are left out here]\n${end.toString()}`;
+  }
+}

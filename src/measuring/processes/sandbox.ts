@@ -1,0 +1,107 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { dirname } from "node:path";
+import { foldersInside, type RunFolders } from "../folders/run-folders.ts";
+
+/** What stands between a measured program and the machine. */
+export interface Sandbox {
+  readonly kind: "bubblewrap" | "none";
+  /** Where the program sees the folders of its run. */
+  readonly seen: (folders: RunFolders) => RunFolders;
+  readonly commandLine: (argv: readonly string[], folders: RunFolders) => string[];
+  readonly workingFolder: (folders: RunFolders) => string;
+}
+
+/** The machine as it is: programs may read and change what their user may. */
+export const noSandbox: Sandbox = {
+  kind: "none",
+  seen: (folders) => folders,
+  commandLine: (argv) => [...argv],
+  workingFolder: ({ source }) => source,
+};
+
+/** Of /etc, what programs of a system need to start. Not all: run by root, it would hold readable secrets. */
+const fromEtc = [
+  "alternatives",
+  "ld.so.cache",
+  "ld.so.conf",
+  "ld.so.conf.d",
+  "localtime",
+  "ssl/certs",
+  "ssl/openssl.cnf",
+];
+
+/**
+ * Programs of the system to read, the folders of the run to write, no network, no other processes. It is set up
+ * before the meter or the counter starts, so that its own work (some 5 ms) is in no figure.
+ */
+export function bubblewrapSandbox(proc: "own" | "shared"): Sandbox {
+  const always = [
+    ["--unshare-user", "--uid", "1000", "--gid", "1000", "--unshare-ipc", "--unshare-uts"],
+    ["--unshare-cgroup-try", "--unshare-pid", "--unshare-net", "--hostname", "grange"],
+    ["--die-with-parent"],
+    systemFolders().flatMap(shown),
+    fromEtc.flatMap((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
+    // Runtimes ask how many CPUs there are, and how large a page is.
+    ["--ro-bind-try", "/sys/devices/system", "/sys/devices/system"],
+    ["--ro-bind-try", "/sys/kernel/mm", "/sys/kernel/mm"],
+    proc === "own" ? ["--proc", "/proc"] : ["--ro-bind", "/proc", "/proc"],
+    ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
+    nodeElsewhere().flatMap((path) => ["--ro-bind", realpathSync(path), path]),
+  ].flat();
+  return {
+    kind: "bubblewrap",
+    seen: () => foldersInside,
+    workingFolder: () => "/",
+    commandLine: (argv, folders) => [
+      "bwrap",
+      ...always,
+      "--ro-bind",
+      folders.artifact,
+      foldersInside.artifact,
+      ...(["source", "out", "state", "home", "temp"] as const).flatMap((name) => [
+        "--bind",
+        folders[name],
+        foldersInside[name],
+      ]),
+      "--chdir",
+      foldersInside.source,
+      "--unsetenv",
+      "PWD",
+      "--",
+      ...argv,
+    ],
+  };
+}
+
+function systemFolders(): string[] {
+  return [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+  ];
+}
+
+function shown(path: string): string[] {
+  if (!existsSync(path)) return [];
+  return lstatSync(path).isSymbolicLink()
+    ? ["--symlink", readlinkSync(path), path]
+    : ["--ro-bind", path, path];
+}
+
+/** The Node that runs us, where it is not among the system's programs. Nothing beside it. */
+function nodeElsewhere(): string[] {
+  const inSystem = systemFolders().some((top) => process.execPath.startsWith(`${top}/`));
+  return inSystem ? [] : [process.execPath];
+}
+
+/** Where programs are looked for: the same Node as ours first, so that its version is one fact. */
+export function searchPath(): string {
+  const usual = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+  return [...new Set([dirname(process.execPath), ...usual])].join(":");
+}

@@ -1,0 +1,120 @@
+import { machine } from "node:os";
+import { Fault, messageOf } from "#core/fault.ts";
+import { fixedEnvironment } from "../fixed-environment.ts";
+import { emptyFolders, type RunFolders, removeTree } from "../folders/run-folders.ts";
+import { type Counter, cachegrindCounter, perfCounter } from "./counters.ts";
+import { type Meter, metersFor } from "./meters.ts";
+import { type EndedProcess, runBounded } from "./run-bounded.ts";
+import { bubblewrapSandbox, noSandbox, type Sandbox, searchPath } from "./sandbox.ts";
+
+/** With what this machine measures. */
+export interface MeasuringTools {
+  readonly sandbox: Sandbox;
+  readonly meter: Meter | undefined;
+  /** The best first: counters of the hardware, then the simulator. */
+  readonly counters: readonly { readonly counter: Counter; readonly version: string }[];
+  /** Goes before counted commands: their memory lies at the same addresses each time. */
+  readonly fixedLayout: readonly string[];
+  /** What is missing, for people. */
+  readonly notes: readonly string[];
+}
+
+export type SandboxWish = "auto" | Sandbox["kind"];
+
+/** Tries out what there is, in the sandbox in which it will be used. */
+export async function findTools(
+  wish: SandboxWish,
+  scratch: string,
+  signal: AbortSignal,
+): Promise<MeasuringTools> {
+  const folders = await emptyFolders(scratch, scratch);
+  const notes: string[] = [];
+  try {
+    const sandbox = await findSandbox(wish, folders, signal, notes);
+    const tryOut = async (argv: readonly string[]) => {
+      try {
+        const ended = await runInside(sandbox, argv, folders, signal);
+        return ended.exitCode === 0 ? ended : undefined;
+      } catch (reason) {
+        if (signal.aborted) throw reason;
+        return undefined;
+      }
+    };
+    let meter: Meter | undefined;
+    for (const each of metersFor(process.arch)) {
+      const ended = await tryOut(each.commandLine(["true"]));
+      if (ended === undefined || each.read(ended.report) === undefined) continue;
+      meter = each;
+      break;
+    }
+    if (meter === undefined) {
+      notes.push(
+        "neither perl nor GNU time nor bash is here: CPU time and memory are not measured",
+      );
+    } else if (meter.name === "bash") {
+      notes.push("neither perl nor GNU time is here: memory is not measured");
+    }
+    const layout = ["setarch", machine(), "-R"];
+    const fixedLayout = (await tryOut([...layout, "true"])) === undefined ? [] : layout;
+    if (fixedLayout.length === 0) {
+      notes.push("addresses cannot be held still here (setarch -R): counts scatter a little more");
+    }
+    const counters: { counter: Counter; version: string }[] = [];
+    for (const counter of [perfCounter, cachegrindCounter]) {
+      const ended = await tryOut(counter.commandLine(["true"], []));
+      if (ended === undefined || counter.read(ended.report) === undefined) continue;
+      const program = counter.kind === "perf" ? "perf" : "valgrind";
+      const version = await tryOut([program, "--version"]);
+      counters.push({ counter, version: version?.stdout.trim() || program });
+    }
+    return { sandbox, meter, counters, fixedLayout, notes };
+  } finally {
+    await removeTree(`${scratch}/now`);
+  }
+}
+
+/** Runs something of ours in a sandbox, briefly. */
+function runInside(
+  sandbox: Sandbox,
+  argv: readonly string[],
+  folders: RunFolders,
+  signal: AbortSignal,
+): Promise<EndedProcess> {
+  return runBounded({
+    argv: sandbox.commandLine(argv, folders),
+    cwd: sandbox.workingFolder(folders),
+    env: fixedEnvironment(sandbox.seen(folders), searchPath()),
+    timeoutMs: 30_000,
+    signal,
+    contained: sandbox.kind !== "none",
+    writes: folders.temp,
+  });
+}
+
+async function findSandbox(
+  wish: SandboxWish,
+  folders: RunFolders,
+  signal: AbortSignal,
+  notes: string[],
+): Promise<Sandbox> {
+  if (wish === "none") return noSandbox;
+  let complaint = "";
+  for (const proc of ["own", "shared"] as const) {
+    const sandbox = bubblewrapSandbox(proc);
+    try {
+      const ended = await runInside(sandbox, ["sh", "-c", ">made && >/tmp/made"], folders, signal);
+      if (ended.exitCode === 0) return sandbox;
+      complaint ||= ended.stderr.trim();
+    } catch (reason) {
+      if (signal.aborted) throw reason;
+      complaint ||= messageOf(reason);
+    }
+  }
+  if (wish === "bubblewrap") {
+    throw new Fault("failed_precondition", `bubblewrap does not work here: ${complaint}`);
+  }
+  notes.push(
+    `measured programs run without a sandbox, as your user: bubblewrap does not work here (${complaint})`,
+  );
+  return noSandbox;
+}

@@ -1,0 +1,138 @@
+import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
+import type { MetricValues } from "#core/benchmark-metric.ts";
+import { Fault } from "#core/fault.ts";
+import type { TestCase } from "#core/test-case.ts";
+import type { DefinedMetric, Suite } from "#suites/suite.ts";
+import { type Meanwhile, warningsOf, watchNeighbours } from "./environment/neighbours.ts";
+import { failureOf } from "./failure-of.ts";
+import { fixedEnvironment } from "./fixed-environment.ts";
+import { assembleSource, type PlacedSource, putOnPatch } from "./folders/assemble-source.ts";
+import { emptyFolder, emptyFolders, type RunFolders } from "./folders/run-folders.ts";
+import { sizeBelow } from "./folders/size-of.ts";
+import { filled, type ProcessKind, partsOf, planRun, type RunPlan } from "./plan-run.ts";
+import type { Counter } from "./processes/counters.ts";
+import { type EndedProcess, runBounded } from "./processes/run-bounded.ts";
+import { searchPath } from "./processes/sandbox.ts";
+import { firstFit, metricsFrom, valuesOf } from "./values-of.ts";
+import type { WorkPlace } from "./work-place.ts";
+
+export interface ProcessToRun {
+  readonly suite: Suite;
+  readonly case: TestCase;
+  readonly artifact: PlacedArtifact;
+  readonly source: PlacedSource;
+  readonly place: WorkPlace;
+  readonly signal: AbortSignal;
+  /** Of counted ones. */
+  readonly counter?: Counter | undefined;
+}
+
+export interface ProcessResult {
+  readonly values: MetricValues;
+  readonly warnings: string[];
+}
+
+/** A simulator's minutes are longer: it is some thirty to fifty times slower. */
+const simulatorsPatience = 40;
+
+/** One process to measure, in fresh folders, with all that goes before it. */
+export async function runOnce(kind: ProcessKind, run: ProcessToRun): Promise<ProcessResult> {
+  const { suite, place, source, artifact, counter } = run;
+  const { sandbox, meter, fixedLayout } = place.tools;
+  const { benchmark, backend } = partsOf(suite, run.case);
+  const folders = await emptyFolders(place.directory, artifact.directory);
+  const seen = sandbox.seen(folders);
+  const plan = planRun(suite, run.case, artifact, seen, kind);
+  await assembleSource(benchmark, source, folders.source);
+  const runHere = (argv: readonly string[], patience = 1) =>
+    runCommand(run, plan, argv, folders, patience);
+
+  if (plan.prepare !== undefined) {
+    const ended = await runHere(plan.prepare);
+    if (ended.exitCode !== 0) throw failureOf(ended, plan.prepare, "prepare: ");
+  }
+  if (plan.warm) {
+    checkRun(await runHere(plan.command), plan, "the run before: ");
+    await emptyFolder(folders.out);
+  }
+  if (plan.patch !== undefined) await putOnPatch(plan.patch, folders.source);
+
+  const isSimulated = counter?.kind === "cachegrind";
+  const measured =
+    kind === "counted" && counter !== undefined
+      ? [...fixedLayout, ...counter.commandLine(plan.command, backend.instructions.simulator)]
+      : (meter?.commandLine(plan.command) ?? plan.command);
+  const neighbours = watchNeighbours();
+  let meanwhile: Meanwhile;
+  let ended: EndedProcess;
+  try {
+    ended = await runHere(measured, isSimulated ? simulatorsPatience : 1);
+  } finally {
+    meanwhile = neighbours.end();
+  }
+  checkRun(ended, plan, "");
+  const metrics = metricsFrom(suite, run.case.section, kind);
+  const usage = kind === "timed" ? meter?.read(ended.report) : undefined;
+  const { values, missing } = valuesOf(metrics, {
+    instructions: kind === "counted" ? counter?.read(ended.report) : undefined,
+    usage,
+    wallSeconds: usage?.wallSeconds ?? ended.wallMs / 1_000,
+    output: outputOf(ended),
+    sizes: await sizesOf(metrics, folders),
+  });
+  for (const name of missing) {
+    place.note(`${run.case.benchmark} does not give ${name}`);
+  }
+  return { values, warnings: kind === "timed" ? warningsOf(meanwhile) : [] };
+}
+
+function runCommand(
+  { place, signal }: ProcessToRun,
+  plan: RunPlan,
+  argv: readonly string[],
+  folders: RunFolders,
+  patience: number,
+): Promise<EndedProcess> {
+  const { sandbox } = place.tools;
+  return runBounded({
+    argv: sandbox.commandLine(argv, folders),
+    cwd: sandbox.workingFolder(folders),
+    env: { ...fixedEnvironment(sandbox.seen(folders), searchPath()), ...plan.env },
+    timeoutMs: plan.timeoutMs * patience,
+    signal,
+    contained: sandbox.kind !== "none",
+    writes: folders.out,
+  }).catch((reason: unknown) => {
+    // Who stops us needs no account of the command.
+    if (signal.aborted || !(reason instanceof Fault)) throw reason;
+    throw new Fault(reason.code, `${reason.message}: ${argv.join(" ")}`, { cause: reason });
+  });
+}
+
+/** What a command must come to: the measured one, and the same one before it. */
+function checkRun(ended: EndedProcess, plan: RunPlan, which: string): void {
+  const { command, exitCodes, mustPrint } = plan;
+  if (!exitCodes.includes(ended.exitCode)) throw failureOf(ended, command, which);
+  if (mustPrint === undefined || firstFit(mustPrint, outputOf(ended)) !== undefined) return;
+  throw failureOf(ended, command, `${which}no line that fits ${mustPrint}; `);
+}
+
+function outputOf({ stdout, stderr }: EndedProcess): string {
+  return `${stdout}\n${stderr}`;
+}
+
+async function sizesOf(
+  metrics: readonly (readonly [string, DefinedMetric])[],
+  folders: RunFolders,
+): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  for (const [, { take }] of metrics) {
+    if (take.from !== "size" || sizes.has(take.of)) continue;
+    const root = (["artifact", "source", "out", "state"] as const).find((name) =>
+      take.of.startsWith(`{${name}}`),
+    );
+    const size = root && (await sizeBelow(folders[root], filled(take.of, folders)));
+    if (size !== undefined) sizes.set(take.of, size);
+  }
+  return sizes;
+}

@@ -1,0 +1,49 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { markOfProcess } from "#artifacts/process-mark.ts";
+import { openWorkPlace } from "./work-place.ts";
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "grange-place-"));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const shelf = {
+  placeSource: () => Promise.reject(new Error("not asked for")),
+  release: () => Promise.resolve(),
+};
+
+test("is one process's at a time, and free again when that has closed it", async () => {
+  const place = await openWorkPlace({ directory, shelf });
+
+  await expect(openWorkPlace({ directory, shelf })).rejects.toThrow(/two at once/);
+  await place.close();
+  await (await openWorkPlace({ directory, shelf })).close();
+
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test("that of a process which was killed is taken over, also when another has its number now", async () => {
+  const child = spawn("sleep", ["60"]);
+  const mark = markOfProcess(child.pid ?? 0);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await writeFile(join(directory, "measuring.pid"), mark);
+  await (await openWorkPlace({ directory, shelf })).close();
+
+  await writeFile(join(directory, "measuring.pid"), `${process.pid}-1`);
+  await (await openWorkPlace({ directory, shelf })).close();
+
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test("without a sandbox where none is wanted; where one must be, it is there or refused", async () => {
+  const place = await openWorkPlace({ directory, shelf, sandbox: "none" });
+  expect(place.tools.sandbox.kind).toBe("none");
+  await place.close();
+});

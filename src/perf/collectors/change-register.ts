@@ -1,0 +1,104 @@
+import type { z } from "zod";
+import type { AddCollector, ChangeCollector } from "#api/collector.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { tellBenchmarkChange } from "../change.store.ts";
+import {
+  collectorsOfTarget,
+  deleteCollector,
+  findCollector,
+  insertCollector,
+  lockCollector,
+  lockRegister,
+  tracesOf,
+  updateCollector,
+} from "./collector.store.ts";
+
+/** Registers a collector. It is shown from now on, also before it first says hello. */
+export async function addCollector(
+  tx: Tx,
+  wanted: z.output<typeof AddCollector>,
+  by: string,
+  now: Date,
+): Promise<void> {
+  await lockRegister(tx);
+  if ((await findCollector(tx, wanted.name)) !== undefined) {
+    throw new Fault(
+      "already_exists",
+      `there is a collector ${wanted.name} already; change it, or take another name`,
+    );
+  }
+  if (wanted.active) await refuseSharedSet(tx, wanted);
+  await insertCollector(tx, wanted, by, now);
+  await tellBenchmarkChange(tx);
+}
+
+/** What is not named stays. A job in hand is ended first: only the next claim goes by the change. */
+export async function changeCollector(
+  tx: Tx,
+  name: string,
+  change: ChangeCollector,
+): Promise<void> {
+  await lockRegister(tx);
+  const before = await lockCollector(tx, name);
+  if (before === undefined) throw noSuchCollector(name);
+  const after = {
+    ...before,
+    active: change.active ?? before.active,
+    set: change.set === undefined ? before.set : change.set,
+    mayTakeOver: change.mayTakeOver ?? before.mayTakeOver,
+    // What somebody says stands until somebody says otherwise.
+    ...(change.outOfDuty === undefined
+      ? {}
+      : { outOfDuty: change.outOfDuty, outOfDutyByTest: false }),
+  };
+  if (after.active) await refuseSharedSet(tx, after);
+  await updateCollector(tx, after);
+  await tellBenchmarkChange(tx);
+}
+
+/** Only one that left no trace: what was measured names who measured it. */
+export async function removeCollector(tx: Tx, name: string): Promise<void> {
+  await lockRegister(tx);
+  if ((await lockCollector(tx, name)) === undefined) throw noSuchCollector(name);
+  const { inHand, jobs, results } = await tracesOf(tx, name);
+  const because =
+    inHand !== null
+      ? `has job ${inHand} in hand`
+      : results
+        ? "is named by results, which stay"
+        : jobs
+          ? "is named by jobs that it ended"
+          : undefined;
+  if (because !== undefined) {
+    throw new Fault("failed_precondition", `collector ${name} ${because}: deactivate it instead`);
+  }
+  await deleteCollector(tx, name);
+  await tellBenchmarkChange(tx);
+}
+
+export function noSuchCollector(name: string): Fault {
+  return new Fault(
+    "not_found",
+    `there is no collector "${name}"; somebody who administers the farm has to add it`,
+  );
+}
+
+async function refuseSharedSet(
+  tx: Tx,
+  {
+    name,
+    target,
+    set,
+  }: { readonly name: string; readonly target: string; readonly set: number | null },
+): Promise<void> {
+  const other = (await collectorsOfTarget(tx, target)).find(
+    (peer) => peer.active && peer.set === set && peer.name !== name,
+  );
+  if (other === undefined) return;
+  throw new Fault(
+    "already_exists",
+    `${set === null ? "all sets" : `set ${set}`} of ${target} ${set === null ? "are" : "is"} served by ${other.name}: ` +
+      "two machines would mix their figures. Deactivate that one first, or take another set",
+  );
+}

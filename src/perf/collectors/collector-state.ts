@@ -1,0 +1,28 @@
+import type { CollectorState } from "#api/collector.ts";
+
+/** What is known of a collector when its state is told. */
+export interface CollectorStanding {
+  readonly active: boolean;
+  readonly outOfDuty: string | null;
+  readonly lastHeartbeatAt: Date | null;
+  readonly hasJob: boolean;
+}
+
+/** Whoever never spoke is silent, too. */
+export function isSilent(lastHeartbeatAt: Date | null, now: Date, leaseMs: number): boolean {
+  return lastHeartbeatAt === null || lastHeartbeatAt.getTime() + leaseMs <= now.getTime();
+}
+
+/** What a collector is doing. One that ends its job after it was deactivated is measuring still. */
+export function collectorState(
+  { active, outOfDuty, lastHeartbeatAt, hasJob }: CollectorStanding,
+  now: Date,
+  leaseMs: number,
+): CollectorState {
+  const silent = isSilent(lastHeartbeatAt, now, leaseMs);
+  if (hasJob && !silent) return "measuring";
+  if (!active) return "inactive";
+  if (lastHeartbeatAt === null) return "never-seen";
+  if (silent) return "offline";
+  return outOfDuty === null ? "waiting" : "out-of-duty";
+}

@@ -1,0 +1,43 @@
+/** Equal artifacts that look different, in how many of how many comparisons. */
+export interface SelfTestCounts {
+  readonly comparisons: number;
+  readonly alarms: number;
+}
+
+/** Verdicts rest on p below 0.01; twice as many alarms as that are a machine that cannot be believed. */
+const mostAlarmRate = 0.02;
+
+export interface SelfTestJudgement {
+  readonly passed: boolean;
+  /** For people, when it did not pass. */
+  readonly sentence: string | null;
+}
+
+/** Decides whether a collector that compared an artifact with itself may go on. */
+export function judgeSelfTest({ comparisons, alarms }: SelfTestCounts): SelfTestJudgement {
+  if (comparisons === 0)
+    return { passed: false, sentence: "its self-test compared nothing, so nothing is known of it" };
+  const rate = alarms / comparisons;
+  if (rate <= mostAlarmRate) return { passed: true, sentence: null };
+  const percent = (rate * 100).toFixed(1);
+  return {
+    passed: false,
+    sentence:
+      `its self-test raised ${alarms === 1 ? "1 alarm" : `${alarms} alarms`} in ${comparisons} comparisons ` +
+      `of an artifact with itself (${percent} %, at most ${mostAlarmRate * 100} % may be)`,
+  };
+}
+
+export interface Duty {
+  readonly outOfDuty: string | null;
+  readonly outOfDutyByTest: boolean;
+}
+
+/** What a test means for a collector's duty. What somebody said stands, however well it measures. */
+export function dutyAfterTest(before: Duty, { passed, sentence }: SelfTestJudgement): Duty {
+  const isSaidByPerson = before.outOfDuty !== null && !before.outOfDutyByTest;
+  if (isSaidByPerson) return before;
+  return passed
+    ? { outOfDuty: null, outOfDutyByTest: false }
+    : { outOfDuty: sentence, outOfDutyByTest: true };
+}

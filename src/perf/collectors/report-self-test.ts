@@ -1,0 +1,87 @@
+import type { z } from "zod";
+import type { ReportedSelfTest, ReportSelfTest } from "#api/collector.ts";
+import { Fault } from "#core/fault.ts";
+import { caseKey, type TestCase } from "#core/test-case.ts";
+import type { Tx } from "#db/db.ts";
+import { metricsOf } from "#suites/metrics-of.ts";
+import type { Suite } from "#suites/suite.ts";
+import { tellBenchmarkChange } from "../change.store.ts";
+import { caseIds, metricOrdinals } from "../results/name-figures.store.ts";
+import { findSuite } from "../suites.store.ts";
+import { noSuchCollector } from "./change-register.ts";
+import { lockCollector, updateCollector } from "./collector.store.ts";
+import { dutyAfterTest, judgeSelfTest } from "./judge-self-test.ts";
+import { insertNoise, insertSelfTest, type NoiseRow } from "./self-test.store.ts";
+
+type Report = z.output<typeof ReportSelfTest>;
+
+/** As JSON writes what PostgreSQL does not keep. */
+const unkeepable = /\\u(0000|d[89a-f][0-9a-f]{2})/;
+
+/** Keeps what a collector found when it compared an artifact with itself, and whether it may go on measuring. */
+export async function reportSelfTest(
+  tx: Tx,
+  name: string,
+  report: Report,
+  now: Date,
+): Promise<ReportedSelfTest> {
+  const { comparisons, alarms, detail } = report;
+  if (alarms > comparisons)
+    throw new Fault("invalid_argument", `${alarms} alarms in ${comparisons} comparisons cannot be`);
+  if (unkeepable.test(JSON.stringify(detail)))
+    throw new Fault(
+      "invalid_argument",
+      "the detail cannot be kept: a text of it has a NUL or half a character",
+    );
+  const noise = await numbersOf(tx, report.noise);
+  const collector = await lockCollector(tx, name);
+  if (collector === undefined) throw noSuchCollector(name);
+  if (collector.incarnation !== report.incarnation)
+    throw new Fault(
+      "aborted",
+      `another process speaks for collector ${name} now: this one is to end`,
+    );
+  const judgement = judgeSelfTest(report);
+  const { passed } = judgement;
+  const test = { collector: name, comparisons, alarms, passed, detail };
+  if (!(await insertSelfTest(tx, test, now))) return { passed, outOfDuty: collector.outOfDuty };
+  await insertNoise(tx, name, noise, now);
+  const duty = dutyAfterTest(collector, judgement);
+  await updateCollector(tx, { ...collector, ...duty });
+  await tellBenchmarkChange(tx);
+  return { passed, outOfDuty: duty.outOfDuty };
+}
+
+/** What the suites call them, by their numbers. */
+async function numbersOf(tx: Tx, noise: Report["noise"]): Promise<NoiseRow[]> {
+  const rows: NoiseRow[] = [];
+  for (const name of new Set(noise.map(({ suite }) => suite))) {
+    const told = noise.filter(({ suite }) => suite === name);
+    const suite = (await findSuite(tx, name))?.definition;
+    if (suite === undefined) throw new Fault("invalid_argument", `there is no suite "${name}"`);
+    const cases = new Map(told.map((each) => [caseKey(each.case), each.case]));
+    for (const testCase of cases.values()) refuseUnknown(suite, testCase);
+    const ordinals = await metricOrdinals(tx, name, metricsOf(suite));
+    const ids = await caseIds(tx, name, [...cases.values()]);
+    for (const each of told) {
+      const metric = ordinals.get(each.metric);
+      const caseId = ids.get(caseKey(each.case));
+      if (metric === undefined || caseId === undefined)
+        throw new Fault("invalid_argument", `${name} has no metric "${each.metric}"`);
+      rows.push({ caseId, metric, change: each.change });
+    }
+  }
+  return rows;
+}
+
+function refuseUnknown(suite: Suite, { section, benchmark, backend, target }: TestCase): void {
+  const isKnown =
+    suite[section]?.benchmarks[benchmark] !== undefined &&
+    backend in suite.backends &&
+    target in suite.targets;
+  if (!isKnown)
+    throw new Fault(
+      "invalid_argument",
+      `${suite.suite} has no ${section} benchmark "${benchmark}" of ${backend} on ${target}`,
+    );
+}

@@ -1,0 +1,30 @@
+import type { CollectorHello } from "#api/collector.ts";
+import { Fault } from "#core/fault.ts";
+import { isKeepable } from "#core/keepable-text.ts";
+import type { Tx } from "#db/db.ts";
+import { tellBenchmarkChange } from "../change.store.ts";
+import { noSuchCollector } from "./change-register.ts";
+import { keepEnvironment, welcome } from "./collector.store.ts";
+import { environmentFingerprint } from "./environment-fingerprint.ts";
+
+/**
+ * A process begins to speak for a collector. Whoever spoke before is refused from now on; the job that it had is
+ * handed to the new one at its first claim, with all that is measured of it already.
+ */
+export async function sayHello(
+  tx: Tx,
+  name: string,
+  { incarnation, version, environment }: CollectorHello,
+  now: Date,
+): Promise<{ readonly fingerprint: string }> {
+  for (const text of [version, ...Object.entries(environment).flat()]) {
+    if (!isKeepable(text))
+      throw new Fault("invalid_argument", `${JSON.stringify(text)} cannot be kept: it has a NUL`);
+  }
+  const fingerprint = environmentFingerprint(environment);
+  await keepEnvironment(tx, fingerprint, environment, now);
+  if (!(await welcome(tx, name, { incarnation, version, fingerprint }, now)))
+    throw noSuchCollector(name);
+  await tellBenchmarkChange(tx);
+  return { fingerprint };
+}

@@ -1,0 +1,179 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { emptyLab, labEpoch, storeArtifact } from "../perf.fixture.ts";
+import { examineNext } from "./examine-artifact.ts";
+import { aCase, aLine, nth, storeFigures, storeLine } from "./history.fixture.ts";
+import { noteNewResults } from "./note-results.ts";
+import { readSeries } from "./read-series.ts";
+import { readSteps } from "./read-steps.ts";
+import { sayOfStep } from "./say-of-step.ts";
+
+const db = await freshDb();
+beforeEach(() => emptyLab(db));
+
+const later = (minutes: number) => new Date(labEpoch.getTime() + minutes * 60_000);
+
+/** Strays by one in ten thousand, the same each time. */
+const about = (level: number, length: number) =>
+  Array.from({ length }, (_, i) => level * (1 + 0.000_1 * Math.sin(i * 1.7)));
+
+async function examined(artifacts: readonly { readonly id: number }[], now = labEpoch) {
+  await db.transaction((tx) =>
+    noteNewResults(
+      tx,
+      artifacts.map(({ id }) => id),
+      now,
+    ),
+  );
+  while (await examineNext(db, now));
+}
+
+const steps = async () =>
+  (
+    await readSeries(db, { suite: "demo", case: aCase(), kind: "master", samples: false })
+  ).changePoints.map(({ before, artifact, standing }) => ({ before, artifact, standing }));
+
+const say = (artifact: string, standing: "found" | "accepted" | "dismissed") =>
+  db.transaction((tx) =>
+    sayOfStep(
+      tx,
+      {
+        suite: "demo",
+        case: aCase(),
+        metric: "instructions",
+        fingerprint: "one",
+        artifact,
+        standing,
+        note: null,
+      },
+      "ada",
+      labEpoch,
+    ),
+  );
+
+describe("what an artifact's results show", () => {
+  test("a step, with what lies on both sides of it", async () => {
+    const line = await aLine(db, 30);
+    await storeLine(db, line, [...about(1_000, 20), ...about(1_100, 10)]);
+
+    await examined([nth(line, 30)]);
+
+    expect(await steps()).toEqual([{ before: "n20", artifact: "n21", standing: "found" }]);
+    const listed = await readSteps(db, {
+      suite: "demo",
+      since: labEpoch,
+      standings: ["found"],
+      most: 10,
+    });
+    expect(listed.steps).toMatchObject([
+      { artifact: "n21", metric: "instructions", direction: "regressed", case: aCase() },
+    ]);
+    expect(listed.steps[0]?.change).toBeCloseTo(0.1, 3);
+  });
+
+  test("one value apart waits for the next", async () => {
+    const line = await aLine(db, 32);
+    await storeLine(db, line, [...about(1_000, 30), 1_100]);
+    await examined([nth(line, 31)]);
+    expect(await steps()).toEqual([]);
+
+    await storeFigures(db, { artifact: nth(line, 32), values: { instructions: 1_100.1 } });
+    await examined([nth(line, 32)]);
+
+    expect(await steps()).toEqual([{ before: "n30", artifact: "n31", standing: "found" }]);
+  });
+
+  test("no step where only the machine changed", async () => {
+    const line = await aLine(db, 40);
+    await storeLine(db, line, about(1_000, 20), "one");
+    const none = Array.from({ length: 20 }, () => undefined);
+    await storeLine(db, line, [...none, ...about(2_000, 20)], "two");
+
+    await examined([nth(line, 20), nth(line, 40)]);
+
+    expect(await steps()).toEqual([]);
+  });
+
+  test("that a step of yesterday was none", async () => {
+    const line = await aLine(db, 48);
+    await storeLine(db, line, [...about(1_000, 30), undefined, 1_100, undefined, 1_100.1]);
+    await examined([nth(line, 34)]);
+    expect(await steps()).toEqual([{ before: "n30", artifact: "n32", standing: "found" }]);
+
+    // Measured late, between and after the two: each of them stood alone.
+    const days = [33, ...Array.from({ length: 14 }, (_, i) => 35 + i)];
+    for (const day of days)
+      await storeFigures(db, { artifact: nth(line, day), values: { instructions: 1_000 } });
+    await examined(days.map((day) => nth(line, day)));
+
+    expect(await steps()).toEqual([]);
+  });
+});
+
+describe("what somebody said of a step", () => {
+  test("stays when it is found again, or one artifact further", async () => {
+    const line = await aLine(db, 40);
+    await storeLine(db, line, [...about(1_000, 20), ...about(1_100, 10)]);
+    await examined([nth(line, 30)]);
+    await say("n21", "dismissed");
+
+    await storeLine(db, line.slice(30), about(1_100, 10));
+    await examined(line.slice(30));
+
+    expect(await steps()).toEqual([{ before: "n20", artifact: "n21", standing: "dismissed" }]);
+  });
+
+  test("may be taken back", async () => {
+    const line = await aLine(db, 30);
+    await storeLine(db, line, [...about(1_000, 20), ...about(1_100, 10)]);
+    await examined([nth(line, 30)]);
+    await say("n21", "accepted");
+
+    await say("n21", "found");
+
+    expect(await steps()).toEqual([{ before: "n20", artifact: "n21", standing: "found" }]);
+  });
+});
+
+describe("the list of what is to be looked through", () => {
+  test("is served by two servers at once, each artifact by one", async () => {
+    const line = await aLine(db, 6);
+    await storeLine(db, line, about(1_000, 6));
+    await db.transaction((tx) =>
+      noteNewResults(
+        tx,
+        line.map(({ id }) => id),
+        labEpoch,
+      ),
+    );
+
+    const served = await Promise.all(Array.from({ length: 8 }, () => examineNext(db, labEpoch)));
+
+    expect(served.filter(Boolean)).toHaveLength(6);
+    expect(await examineNext(db, later(60))).toBe(false);
+  });
+
+  test("holds no releases and tries", async () => {
+    await aLine(db, 1);
+    const release = await storeArtifact(db, { tag: "5.9.3", kind: "release" });
+
+    await db.transaction((tx) => noteNewResults(tx, [release.id], labEpoch));
+
+    expect(await examineNext(db, labEpoch)).toBe(false);
+  });
+
+  test("keeps what has newer results than those that were looked at", async () => {
+    const line = await aLine(db, 1);
+    await storeLine(db, line, [1]);
+    const note = () => db.transaction((tx) => noteNewResults(tx, [nth(line, 1).id], labEpoch));
+    await note();
+    const looking = examineNext(db, labEpoch);
+    await note();
+    await looking;
+
+    // Whether the note came before or after the taking: nothing that it spoke of is overlooked.
+    await note();
+    expect(await examineNext(db, labEpoch)).toBe(true);
+    expect(await examineNext(db, labEpoch)).toBe(false);
+  });
+});

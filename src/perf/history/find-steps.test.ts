@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { findSteps, settleSteps } from "./find-steps.ts";
+
+/** Strays by one in a thousand, the same each time. */
+const about = (level: number, length: number) =>
+  Array.from({ length }, (_, i) => level * (1 + 0.001 * Math.sin(i * 1.7)));
+
+describe("steps of a series", () => {
+  test("are found where the level changes, with both levels", () => {
+    const [step, ...more] = findSteps([...about(100, 30), ...about(110, 20)], 0.002);
+
+    expect(more).toEqual([]);
+    expect(step?.index).toBe(30);
+    expect(step?.meanBefore).toBeCloseTo(100, 1);
+    expect(step?.meanAfter).toBeCloseTo(110, 1);
+    expect(step?.p).toBeLessThan(0.001);
+  });
+
+  test("wait at the end until a second value says the same", () => {
+    expect(findSteps([...about(100, 40), 120], 0.002)).toEqual([]);
+    expect(findSteps([...about(100, 40), 120, 120.1], 0.002).map(({ index }) => index)).toEqual([
+      40,
+    ]);
+  });
+
+  test("are not made of one value that stands out between equals", () => {
+    expect(findSteps([...about(100, 25), 120, ...about(100, 25)], 0.002)).toEqual([]);
+  });
+
+  test("are none below the limit", () => {
+    const values = [...about(100, 30), ...about(101.5, 30)];
+
+    expect(findSteps(values, 0.02)).toEqual([]);
+    expect(findSteps(values, 0.01)).toHaveLength(1);
+  });
+});
+
+describe("what becomes of steps that are known", () => {
+  const found = (...indices: number[]) =>
+    indices.map((index) => ({ index, p: 0, meanBefore: 1, meanAfter: 2 }));
+  const places = Array.from({ length: 60 }, (_, i) => i);
+
+  test("one that is found no longer is forgotten, one found anew is kept", () => {
+    expect(settleSteps(found(40), places, [{ place: 38, standing: "found" }], 0)).toEqual({
+      keep: found(40),
+      forget: [38],
+    });
+  });
+
+  test("one that somebody spoke of stays, and speaks for what is found beside it", () => {
+    for (const standing of ["accepted", "dismissed"] as const)
+      expect(settleSteps(found(40, 50), places, [{ place: 42, standing }], 0)).toEqual({
+        keep: found(50),
+        forget: [],
+      });
+  });
+
+  test("what lies at the beginning of the window is as it was", () => {
+    expect(settleSteps(found(10), places, [{ place: 12, standing: "found" }], 25)).toEqual({
+      keep: [],
+      forget: [],
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { changePoints } from "#statistics/change-points.ts";
+
+/** A step of a series: its first value, and the means on both sides. */
+export interface FoundStep {
+  readonly index: number;
+  readonly p: number;
+  readonly meanBefore: number;
+  readonly meanAfter: number;
+}
+
+/**
+ * Otava's own. One value that stands alone between two steps, or after the last, is an outlier until a second one
+ * says the same: its steps wait.
+ */
+const options = { window: 50, p: 0.001, leastSegment: 2 };
+
+/** The steps of a series that are no less than a limit. */
+export function findSteps(values: readonly number[], limit: number): FoundStep[] {
+  if (values.length < 4 || spreadOf(values) < limit) return [];
+  return changePoints(values, { ...options, magnitude: limit });
+}
+
+/** No step can be greater than the whole range. Most series of a day end here. */
+function spreadOf(values: readonly number[]): number {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  if (least === most) return 0;
+  const base = Math.min(Math.abs(least), Math.abs(most));
+  return base === 0 ? Number.POSITIVE_INFINITY : (most - least) / base;
+}
+
+/** A step that was known before, by the place of its first artifact. */
+export interface KnownStep {
+  readonly place: number;
+  readonly standing: "found" | "accepted" | "dismissed";
+}
+
+/** With more figures a step may be found one or two artifacts further; it is the same one. */
+const sameWithin = 2;
+
+/**
+ * What becomes of what is known of a series, now that some of it was looked at again.
+ *
+ * `places` are the artifacts' places of the values; steps before `from` are not judged anew, since what lies before the
+ * window is not seen. What somebody spoke of stays as it is, and speaks for what is found beside it.
+ */
+export function settleSteps(
+  found: readonly FoundStep[],
+  places: readonly number[],
+  known: readonly KnownStep[],
+  from: number,
+): { readonly keep: readonly FoundStep[]; readonly forget: readonly number[] } {
+  const indexOf = new Map(places.map((place, index) => [place, index]));
+  const said = known.flatMap(({ place, standing }) => {
+    const index = indexOf.get(place);
+    return standing === "found" || index === undefined ? [] : [index];
+  });
+  const keep = found.filter(
+    ({ index }) => index >= from && !said.some((other) => Math.abs(other - index) <= sameWithin),
+  );
+  const kept = new Set(keep.map(({ index }) => places[index]));
+  const forget = known.flatMap(({ place, standing }) => {
+    const index = indexOf.get(place);
+    if (standing !== "found" || index === undefined || index < from) return [];
+    return kept.has(place) ? [] : [place];
+  });
+  return { keep, forget };
+}

@@ -1,0 +1,74 @@
+import type { Metric } from "#core/benchmark-metric.ts";
+import type { Figures, Wanted } from "./figures.store.ts";
+
+/** |relative change| below which a verdict is very small whatever the fence says: it counts in no summary. */
+const leastThatCounts = 0.000_1;
+
+interface Accepted {
+  readonly caseId: number;
+  readonly metric: number;
+  readonly environmentId: number;
+  readonly artifactId: number;
+}
+
+export interface Wish {
+  readonly before: readonly Figures[];
+  readonly after: readonly Figures[];
+  readonly metrics: readonly Metric[];
+  readonly ordinals: ReadonlyMap<string, number>;
+  /** Whose evidence is shown: its histories are read for all cases. Undefined: evidence of none is shown. */
+  readonly shown: string | undefined;
+}
+
+/** A series by numbers. */
+export function seriesKey(caseId: number, environmentId: number, ordinal: number): string {
+  return `${caseId} ${environmentId} ${ordinal}`;
+}
+
+/**
+ * Whose histories a comparison needs. Only verdicts on deterministic metrics hang on a fence; of the metric that is
+ * shown all are read, for the thresholds beside the figures, and of the others those of figures that differ.
+ */
+export function historiesWanted(wish: Wish): Omit<Wanted, "until">[] {
+  const { before, after, metrics, ordinals, shown } = wish;
+  const afterOf = new Map(after.map((each) => [`${each.caseId} ${each.environmentId}`, each]));
+  return before.flatMap(({ caseId, environmentId, least }) => {
+    const later = afterOf.get(`${caseId} ${environmentId}`);
+    if (later === undefined) return [];
+    return metrics.flatMap(({ name, nature, decides }) => {
+      const ordinal = ordinals.get(name);
+      if (ordinal === undefined || nature !== "deterministic" || !decides) return [];
+      const [a, b] = [least[ordinal - 1], later.least[ordinal - 1]];
+      if (a === undefined || a === null || b === undefined || b === null) return [];
+      if (name !== shown && !mayDecide(a, b)) return [];
+      return [{ caseId, environmentId, ordinal }];
+    });
+  });
+}
+
+function mayDecide(a: number, b: number): boolean {
+  return a !== b && Math.abs(b - a) >= leastThatCounts * Math.abs(a);
+}
+
+/**
+ * How many of the predecessors (nearest first) count for a series: those since its last step that somebody
+ * accepted. What lies before was another program, and would only widen the fence.
+ */
+export function untilAccepted(
+  predecessors: readonly number[],
+  beforeId: number,
+  accepted: readonly Accepted[],
+): (caseId: number, environmentId: number, ordinal: number) => number {
+  const placeOf = new Map(predecessors.map((id, place) => [id, place + 1]));
+  // The step at `before` itself: nothing that lies before it counts.
+  placeOf.set(beforeId, 0);
+  const until = new Map<string, number>();
+  for (const { caseId, environmentId, metric, artifactId } of accepted) {
+    const place = placeOf.get(artifactId);
+    if (place === undefined) continue;
+    const key = seriesKey(caseId, environmentId, metric);
+    until.set(key, Math.min(until.get(key) ?? place, place));
+  }
+  return (caseId, environmentId, ordinal) =>
+    until.get(seriesKey(caseId, environmentId, ordinal)) ?? predecessors.length;
+}

@@ -1,0 +1,116 @@
+import type { Comparison } from "#api/benchmark-comparison.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import type { Suite } from "#suites/suite.ts";
+import { findSuite } from "../suites.store.ts";
+import { compareStored } from "./compare-stored.ts";
+import {
+  artifactById,
+  artifactByTag,
+  isMeasuredAtAll,
+  type LineArtifact,
+  measuredAfter,
+  measuredJustBefore,
+  newestMeasured,
+} from "./line.store.ts";
+
+export interface ComparisonQuery {
+  readonly suite: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+  readonly metric?: string | undefined;
+}
+
+/** A question with all that was left open filled in. */
+export interface ComparisonAsked {
+  readonly suite: Suite;
+  readonly suiteDigest: string;
+  readonly before: LineArtifact;
+  readonly after: LineArtifact;
+  readonly metric: string;
+  /** For the arrows of the page: what a comparison says of the line beside it. */
+  readonly neighbours: { readonly earlier: string | null; readonly later: string | null };
+}
+
+/** Finds what a question names; faults say what is not there. */
+export async function askComparison(tx: Tx, query: ComparisonQuery): Promise<ComparisonAsked> {
+  const stored = await findSuite(tx, query.suite);
+  if (stored === undefined) throw noSuite(query.suite);
+  const { definition: suite, digest: suiteDigest } = stored;
+  const metric = query.metric ?? suite.headline;
+  if (!Object.hasOwn(suite.metrics, metric)) throw noMetric(suite, metric);
+  const after =
+    query.after === undefined
+      ? await newestMeasured(tx, query.suite)
+      : await tagged(tx, query.suite, query.after);
+  if (after === undefined) {
+    throw new Fault("not_found", `nothing of the main line of ${query.suite} is measured yet`);
+  }
+  const before =
+    query.before === undefined
+      ? await usualBefore(tx, query.suite, after)
+      : await tagged(tx, query.suite, query.before);
+  const [earlier, later] = await Promise.all([
+    measuredJustBefore(tx, query.suite, before),
+    measuredAfter(tx, query.suite, after),
+  ]);
+  const neighbours = { earlier: earlier?.tag ?? null, later: later?.tag ?? null };
+  return { suite, suiteDigest, before, after, metric, neighbours };
+}
+
+/** Its parent, unless nobody measured that: then the nearest measured one before it. */
+async function usualBefore(tx: Tx, suite: string, after: LineArtifact): Promise<LineArtifact> {
+  const parent = after.parentId === null ? undefined : await artifactById(tx, after.parentId);
+  if (parent !== undefined && (await isMeasuredAtAll(tx, parent.id))) return parent;
+  const found = (await measuredJustBefore(tx, suite, after)) ?? parent;
+  if (found !== undefined) return found;
+  throw new Fault(
+    "not_found",
+    `nothing is known that ${after.tag} of ${suite} follows; say what to compare it with (before)`,
+  );
+}
+
+async function tagged(tx: Tx, suite: string, tag: string): Promise<LineArtifact> {
+  const artifact = await artifactByTag(tx, suite, tag);
+  if (artifact === undefined) {
+    throw new Fault(
+      "not_found",
+      `${suite} has no artifact "${tag}"; \`grange bench artifacts\` lists them`,
+    );
+  }
+  return artifact;
+}
+
+/** Two artifacts compared as pages and commands show it. */
+export async function readComparison(tx: Tx, asked: ComparisonAsked): Promise<Comparison> {
+  const { suite, before, after, metric } = asked;
+  const compared = await compareStored(tx, asked);
+  return {
+    suite: suite.suite,
+    before: endOf(before),
+    after: endOf(after),
+    contiguous: after.parentId === before.id,
+    neighbours: asked.neighbours,
+    metrics: [...compared.metrics],
+    metric,
+    summaries: [...compared.summaries],
+    cases: [...compared.cases],
+    missing: [...compared.missing],
+    newlyBroken: [...compared.newlyBroken],
+  };
+}
+
+function endOf({ tag, datedAt, commit }: LineArtifact): Comparison["before"] {
+  return { tag, datedAt: datedAt.toISOString(), commit };
+}
+
+export function noSuite(name: string): Fault {
+  return new Fault("not_found", `there is no suite "${name}"; \`grange bench suites\` lists them`);
+}
+
+export function noMetric(suite: Suite, name: string): Fault {
+  return new Fault(
+    "not_found",
+    `${suite.suite} has no metric "${name}"; it has ${Object.keys(suite.metrics).toSorted().join(", ")}`,
+  );
+}

@@ -1,0 +1,148 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { emptyLab, labEpoch, storeArtifact } from "../perf.fixture.ts";
+import { aCase, aLine, dayMs, nth, storeFigures, storeLine } from "./history.fixture.ts";
+import { readGrid } from "./read-grid.ts";
+import { readSeries } from "./read-series.ts";
+import { sayOfStep } from "./say-of-step.ts";
+
+const db = await freshDb();
+beforeEach(() => emptyLab(db));
+
+const anyCase = {
+  section: [],
+  benchmark: [],
+  profile: [],
+  scenario: [],
+  backend: [],
+  target: [],
+};
+const asked = { suite: "demo", case: aCase(), kind: "master", samples: false } as const;
+
+describe("one series", () => {
+  test("is in the order of the line, whatever was measured first, by machine", async () => {
+    const line = await aLine(db, 4);
+    await storeLine(db, line, [undefined, undefined, 30, 40]);
+    await storeLine(db, line, [10, undefined, 31], "two");
+
+    const { points, metric } = await readSeries(db, asked);
+
+    expect(metric.name).toBe("instructions");
+    expect(points.map((each) => [each.artifact, each.value, each.fingerprint])).toEqual([
+      ["n1", 10, "two"],
+      ["n3", 30, "one"],
+      ["n3", 31, "two"],
+      ["n4", 40, "one"],
+    ]);
+    expect(points[0]).toEqual({
+      artifact: "n1",
+      datedAt: new Date(labEpoch.getTime() + dayMs).toISOString(),
+      value: 10,
+      collector: "c1",
+      fingerprint: "two",
+    });
+  });
+
+  test("of releases holds no nightlies, and has samples on demand", async () => {
+    await storeLine(db, await aLine(db, 1), [10]);
+    const release = await storeArtifact(db, { tag: "5.9.3", kind: "release" });
+    await storeFigures(db, { artifact: release, values: { instructions: 7, "wall-time": 0.5 } });
+
+    const { points } = await readSeries(db, {
+      ...asked,
+      kind: "release",
+      metric: "wall-time",
+      samples: true,
+    });
+
+    expect(points).toMatchObject([{ artifact: "5.9.3", value: 0.5, samples: [0.5] }]);
+  });
+
+  test("of what was never measured is told", async () => {
+    await storeLine(db, await aLine(db, 1), [10]);
+
+    await expect(readSeries(db, { ...asked, case: aCase({ benchmark: "gamma" }) })).rejects.toThrow(
+      /nothing was ever measured of "compile gamma check full js linux-x64" in demo/,
+    );
+  });
+
+  test("says which steps people accepted, those too that nobody had found", async () => {
+    const line = await aLine(db, 4);
+    await storeLine(db, line, [10, 12, 20, 22]);
+    const word = {
+      suite: "demo",
+      case: aCase(),
+      metric: "instructions",
+      fingerprint: "one",
+      artifact: "n3",
+      note: "a larger corpus",
+    };
+    const say = (standing: "found" | "accepted" | "dismissed", artifact = "n3") =>
+      db.transaction((tx) => sayOfStep(tx, { ...word, artifact, standing }, "ada", labEpoch));
+
+    await say("accepted");
+
+    const { changePoints } = await readSeries(db, asked);
+    expect(changePoints).toEqual([
+      {
+        artifact: "n3",
+        before: "n2",
+        meanBefore: 11,
+        meanAfter: 21,
+        change: 10 / 11,
+        p: 1,
+        fingerprint: "one",
+        foundAt: labEpoch.toISOString(),
+        standing: "accepted",
+        saidBy: "ada",
+        note: "a larger corpus",
+      },
+    ]);
+    await expect(say("dismissed", "n2")).rejects.toThrow(/there is no step of instructions at n2/);
+    await expect(say("accepted", "n1")).rejects.toThrow(/no figure on both sides/);
+  });
+});
+
+describe("many series", () => {
+  test("have a value for each artifact, null where there is none", async () => {
+    const line = await aLine(db, 4);
+    await storeLine(db, line, [1, undefined, 3]);
+    await storeFigures(db, {
+      artifact: nth(line, 3),
+      case: aCase({ benchmark: "beta" }),
+      values: { instructions: 33 },
+    });
+
+    const grid = await readGrid(db, { suite: "demo", kind: "master", filter: anyCase, limit: 60 });
+
+    expect(grid.artifacts.map(({ tag }) => tag)).toEqual(["n1", "n3"]);
+    expect(grid.series.map((each) => [each.case.benchmark, each.values])).toEqual([
+      ["alpha", [1, 3]],
+      ["beta", [null, 33]],
+    ]);
+    expect(grid.leftOut).toBe(0);
+  });
+
+  test("are as many as were asked for, and as far", async () => {
+    const line = await aLine(db, 5);
+    await storeLine(db, line, [1, 2, 3, 4, 5]);
+    for (const benchmark of ["beta", "gamma"])
+      await storeFigures(db, {
+        artifact: nth(line, 3),
+        case: aCase({ benchmark }),
+        values: { instructions: 1 },
+      });
+
+    const grid = await readGrid(db, {
+      suite: "demo",
+      kind: "master",
+      filter: { ...anyCase, benchmark: ["alpha", "gamma"] },
+      from: "n2",
+      to: new Date(labEpoch.getTime() + 4 * dayMs).toISOString(),
+      limit: 1,
+    });
+
+    expect(grid.series.map(({ values }) => values)).toEqual([[2, 3, 4]]);
+    expect(grid.leftOut).toBe(1);
+  });
+});

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+/** Of how many jobs of a benchmark the middle one counts. */
+const lastJobs = 5;
+/** Older ones were measured by another suite, or on another machine. */
+const lastArtifacts = 40;
+
+/**
+ * Seconds that a benchmark of the compile section keeps a collector of a target busy, all its cases together.
+ *
+ * Tests are reported one after the other, so the time between two reports of a job is what the later test took
+ * with all that no metric shows: warming, preparing, running under a simulator. A collector that was away in
+ * between makes one of five jobs long, and the middle one is taken. The first test of a job is not known by that
+ * and counts as its scenario's like does: by the mean of the benchmark's other cases.
+ */
+export async function secondsOfBenchmarks(
+  tx: Tx,
+  suite: string,
+  target: string,
+): Promise<Map<string, number>> {
+  const rows = await tx.many(
+    z.object({ benchmark: z.string(), seconds: z.number() }),
+    sql`
+      with newest as (
+        select id from benchmark_artifact as artifact
+        where suite = ${suite} and exists (
+          select from benchmark_result as result where result.artifact_id = artifact.id)
+        order by dated_at desc, tag desc
+        limit ${lastArtifacts}
+      ), report as (
+        select collection.job_id, collection.case_id, max(collection.measured_at) as at
+        from benchmark_collection as collection
+        join benchmark_case as test on test.id = collection.case_id
+        where collection.artifact_id in (select id from newest)
+          and test.suite = ${suite} and test.target = ${target} and test.section = 'compile'
+        group by 1, 2
+      ), took as (
+        select case_id, at, extract(epoch from at - lag(at) over (partition by job_id order by at))::float8 as seconds
+        from report
+      ), late as (
+        select case_id, seconds, row_number() over (partition by case_id order by at desc) as nth
+        from took where seconds is not null
+      ), usual as (
+        select case_id, percentile_cont(0.5) within group (order by seconds) as seconds
+        from late where nth <= ${lastJobs} group by case_id
+      )
+      select test.benchmark, avg(usual.seconds) * count(*) as seconds
+      from benchmark_case as test
+      left join usual on usual.case_id = test.id
+      where test.id in (select case_id from report)
+      group by test.benchmark
+      having count(usual.seconds) > 0
+    `,
+  );
+  return new Map(rows.map(({ benchmark, seconds }) => [benchmark, seconds]));
+}

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+/**
+ * What is on the list is due again: whoever has it in hand may not see what this transaction stored, and will not
+ * be able to cross it off.
+ */
+export async function putOnList(
+  tx: Tx,
+  artifactIds: readonly number[],
+  dueAt: Date,
+): Promise<void> {
+  // In one order: two transactions that put the same two on it must not wait for each other.
+  await tx.run(sql`
+    insert into benchmark_unexamined (artifact_id, due_at)
+    select id, ${dueAt}::timestamptz from benchmark_artifact
+    where id = any(${artifactIds}::int[]) and kind = 'master'
+    order by id
+    on conflict (artifact_id) do update set due_at = excluded.due_at, taken = null
+  `);
+}
+
+export interface Taken {
+  readonly artifactId: number;
+  /** Who crosses it off must still hold this. */
+  readonly ticket: string;
+}
+
+/** Takes the one that waits longest until `again`; another server takes another. */
+export async function takeFromList(
+  tx: Tx,
+  now: Date,
+  again: Date,
+  ticket: string,
+): Promise<Taken | undefined> {
+  const [taken] = await tx.many(
+    z.object({ artifactId: z.number() }),
+    sql`
+      update benchmark_unexamined set due_at = ${again}, taken = ${ticket}
+      where artifact_id = (
+        select artifact_id from benchmark_unexamined
+        where due_at <= ${now}
+        order by due_at, artifact_id
+        limit 1 for update skip locked
+      )
+      returning artifact_id as "artifactId"
+    `,
+  );
+  return taken === undefined ? undefined : { ...taken, ticket };
+}
+
+export async function crossOff(tx: Tx, { artifactId, ticket }: Taken): Promise<void> {
+  await tx.run(sql`
+    delete from benchmark_unexamined where artifact_id = ${artifactId} and taken = ${ticket}
+  `);
+}

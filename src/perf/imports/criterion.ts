@@ -1,0 +1,73 @@
+import { z } from "zod";
+import {
+  checked,
+  type ImportedCase,
+  ImportedCases,
+  quoted,
+  readJson,
+  refused,
+  secondsOf,
+  wallTime,
+} from "./imported-case.ts";
+
+const tool = "criterion";
+
+const Message = z.object({ reason: z.string() });
+const Complete = z
+  .object({
+    id: z.string(),
+    iteration_count: z.array(z.number().positive()).min(1),
+    measured_values: z.array(z.number()),
+    unit: z.string(),
+  })
+  .refine(
+    ({ iteration_count, measured_values }) => iteration_count.length === measured_values.length,
+    "as many measured values as iteration counts",
+  );
+
+const Estimate = z.object({ point_estimate: z.number() });
+const Estimates = z.object({
+  mean: Estimate,
+  median: Estimate,
+  /** Null where criterion sampled flatly. */
+  slope: Estimate.nullish(),
+});
+
+/**
+ * What `cargo criterion --message-format=json` prints, a message a line; or one `estimates.json`; or several of
+ * those, by name: `{"fib 20": {…}, …}`.
+ */
+export function parseCriterion(text: string): ImportedCase[] {
+  const cases = new ImportedCases(tool);
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  if (/^\s*\{\s*"reason"/.test(text)) {
+    for (const [at, line] of lines.entries()) addMessage(cases, line, at + 1);
+    return cases.all();
+  }
+  const value = readJson(tool, text, z.record(z.string(), z.unknown()));
+  const named = "mean" in value ? { benchmark: value } : value;
+  for (const [name, each] of Object.entries(named)) {
+    const { slope, mean } = checked(tool, each, Estimates, name);
+    // Nanoseconds, always. The slope is what criterion itself shows where it has one.
+    cases.add(name, [[[wallTime, (slope ?? mean).point_estimate * 1e-9]]]);
+  }
+  return cases.all();
+}
+
+function addMessage(cases: ImportedCases, line: string, at: number): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw refused(tool, `line ${at} is no JSON: ${quoted(line)}`);
+  }
+  const where = `line ${at}`;
+  if (checked(tool, value, Message, where).reason !== "benchmark-complete") return;
+  const { id, iteration_count, measured_values, unit } = checked(tool, value, Complete, where);
+  const seconds = secondsOf(tool, unit);
+  // Each value is the time of as many runs as its count says.
+  cases.add(
+    id,
+    measured_values.map((total, i) => [[wallTime, (total / (iteration_count[i] ?? 1)) * seconds]]),
+  );
+}

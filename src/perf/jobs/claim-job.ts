@@ -1,0 +1,172 @@
+import type { ClaimedBenchmarkJob } from "#api/collector.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import type { Suite } from "#suites/suite.ts";
+import { tellBenchmarkChange } from "../change.store.ts";
+import { noSuchCollector } from "../collectors/change-register.ts";
+import { collectorsOfTarget, findCollector } from "../collectors/collector.store.ts";
+import { selfTestDue } from "../collectors/self-test-due.ts";
+import type { LabTimes } from "../lab-times.ts";
+import { measuredCases, storedPairs } from "../results/stored-cases.store.ts";
+import {
+  type FoundJob,
+  firstQueuedJob,
+  handOut,
+  hearCollector,
+  jobInHand,
+  keepLease,
+  type SpeakingCollector,
+} from "./claim-job.store.ts";
+import { decideClaim } from "./decide-claim.ts";
+import type { AfterJob } from "./decide-end.ts";
+import { casesLeft, jobCases } from "./job-cases.ts";
+import { recordError, settleJob } from "./job-in-hand.store.ts";
+import { servedSets } from "./served-sets.ts";
+
+/** What one look into the queue came to. */
+export type ClaimTurn =
+  | {
+      readonly kind: "job";
+      readonly job: ClaimedBenchmarkJob;
+      readonly selfTestDue: boolean;
+    }
+  /** A job was ended where it lay: there was nothing left to do of it, or it cannot be done. Look again. */
+  | { readonly kind: "ended" }
+  | { readonly kind: "nothing"; readonly because: string; readonly selfTestDue: boolean };
+
+export interface ClaimRules {
+  readonly now: Date;
+  readonly times: LabTimes;
+  /** What a suite said, by its digest; undefined when nobody kept it. */
+  readonly suiteOf: (tx: Tx, digest: string) => Promise<Suite | undefined>;
+}
+
+/** Looks once for a job of a collector. The collector's row is held: of two claims at once the second sees the first's job. */
+export async function claimOnce(
+  tx: Tx,
+  name: string,
+  incarnation: string,
+  rules: ClaimRules,
+): Promise<ClaimTurn> {
+  const { now, times } = rules;
+  const me = await hearCollector(tx, name, incarnation, now);
+  if (me === undefined) return unheard(tx, name);
+  const isDue = selfTestDue(lastTestOf(me), now, times);
+  const nothing = (because: string): ClaimTurn => ({
+    kind: "nothing",
+    because,
+    selfTestDue: isDue,
+  });
+  if (!me.active) return nothing(`collector ${name} is not active`);
+  if (me.outOfDuty !== null) return nothing(`collector ${name} is out of duty: ${me.outOfDuty}`);
+  const job = (await jobInHand(tx, name)) ?? (await nextInQueue(tx, me, rules));
+  if (job === undefined) return nothing("no job is queued for it");
+
+  const decision = decideClaim(job, incarnation);
+  if (decision.kind === "fail")
+    return endInPlace(tx, job, { state: "failure", error: decision.error }, now);
+  const work = await workOf(tx, me, job, rules);
+  if ("error" in work) return endInPlace(tx, job, { state: "failure", error: work.error }, now);
+  if (work.cases.length === 0) return endInPlace(tx, job, { state: "success" }, now);
+
+  const until = new Date(now.getTime() + times.leaseMs);
+  let { epoch, attempts } = job;
+  if (decision.kind === "repeat") await keepLease(tx, job.id, until);
+  else {
+    ({ attempts } = decision);
+    epoch = await handOut(tx, job.id, { collector: name, incarnation }, attempts, now, until);
+    await tellBenchmarkChange(tx, job.suite);
+  }
+  return {
+    kind: "job",
+    selfTestDue: isDue,
+    job: {
+      id: job.id,
+      epoch,
+      attempt: attempts,
+      purpose: job.purpose,
+      requestId: job.requestId,
+      suite: job.suite,
+      suiteDigest: job.suiteDigest,
+      doubts: job.doubts ?? [],
+      leaseMs: times.leaseMs,
+      ...work,
+    },
+  };
+}
+
+async function nextInQueue(
+  tx: Tx,
+  me: SpeakingCollector,
+  { now, times }: ClaimRules,
+): Promise<FoundJob | undefined> {
+  const peers = await collectorsOfTarget(tx, me.target);
+  return firstQueuedJob(tx, me, servedSets(me, peers, now, times.leaseMs), now);
+}
+
+type Work = Pick<ClaimedBenchmarkJob, "definition" | "artifact" | "against" | "cases">;
+
+async function workOf(
+  tx: Tx,
+  me: SpeakingCollector,
+  job: FoundJob,
+  { suiteOf }: ClaimRules,
+): Promise<Work | { readonly error: string }> {
+  const suite = await suiteOf(tx, job.suiteDigest);
+  if (suite === undefined)
+    return { error: `this server cannot read what ${job.suite} said at ${job.suiteDigest}` };
+  const component = job.components[job.backend];
+  const lacks = (tag: string) => ({
+    error: `${tag} has nothing that serves backend ${job.backend}`,
+  });
+  if (component === undefined) return lacks(job.artifactTag);
+  const againstComponent = job.againstComponents?.[job.backend];
+  if (job.againstTag !== null && againstComponent === undefined) return lacks(job.againstTag);
+  const isPaired = job.againstTag !== null;
+  const measured = isPaired ? new Set<string>() : await measuredCases(tx, job.artifactId, job);
+  const pairs =
+    isPaired && me.environmentId !== null
+      ? await storedPairs(tx, job.id, me.environmentId)
+      : new Map<string, number>();
+  return {
+    definition: suite,
+    artifact: { tag: job.artifactTag, component },
+    against: job.againstTag === null ? null : { tag: job.againstTag, component: againstComponent },
+    cases: casesLeft(jobCases(suite, job), job.purpose, measured, pairs),
+  };
+}
+
+async function endInPlace(tx: Tx, job: FoundJob, after: AfterJob, now: Date): Promise<ClaimTurn> {
+  await settleJob(tx, job.id, after, now, "holder");
+  if (after.state === "failure") {
+    const { id: jobId, artifactId } = job;
+    await recordError(
+      tx,
+      { artifactId, jobId, caseId: null, benchmark: "", message: after.error },
+      now,
+    );
+  }
+  await tellBenchmarkChange(tx, job.suite);
+  return { kind: "ended" };
+}
+
+async function unheard(tx: Tx, name: string): Promise<ClaimTurn> {
+  const collector = await findCollector(tx, name);
+  if (collector === undefined) throw noSuchCollector(name);
+  if (collector.incarnation !== null)
+    throw new Fault(
+      "aborted",
+      `another process speaks for collector ${name} now: this one is to end`,
+    );
+  return {
+    kind: "nothing",
+    because: `collector ${name} has not said hello yet`,
+    selfTestDue: false,
+  };
+}
+
+function lastTestOf({ testedAt, testPassed }: SpeakingCollector) {
+  return testedAt === null || testPassed === null
+    ? undefined
+    : { at: testedAt, passed: testPassed };
+}

@@ -1,0 +1,33 @@
+/** A job that a collector is about to get, read under the lock of its row. */
+export interface ClaimableJob {
+  readonly state: "queued" | "in-progress";
+  /** The process that it was handed to last. */
+  readonly incarnation: string | null;
+  readonly attempts: number;
+  readonly maxAttempts: number;
+}
+
+/** What a claim does with a job that it found. */
+export type ClaimDecision =
+  /** The answer of a claim before did not arrive: it is said again, and nobody's epoch ends. */
+  | { readonly kind: "repeat" }
+  | { readonly kind: "begin"; readonly attempts: number }
+  /** Its collector's process ended in the middle of it. */
+  | { readonly kind: "resume"; readonly attempts: number }
+  | { readonly kind: "fail"; readonly error: string };
+
+export function decideClaim(job: ClaimableJob, incarnation: string): ClaimDecision {
+  if (job.state === "in-progress" && job.incarnation === incarnation) return { kind: "repeat" };
+  if (job.attempts >= job.maxAttempts) {
+    return {
+      kind: "fail",
+      error: `given up after ${tries(job.attempts)}: its collector ended in the middle of the last one`,
+    };
+  }
+  const attempts = job.attempts + 1;
+  return { kind: job.state === "in-progress" ? "resume" : "begin", attempts };
+}
+
+export function tries(count: number): string {
+  return count === 1 ? "1 attempt" : `${count} attempts`;
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { JobEnd } from "#api/collector.ts";
+import { decideClaim } from "./decide-claim.ts";
+import { type AfterJob, decideEnd, decideSilence } from "./decide-end.ts";
+
+const job = (attempts: number) => ({ attempts, maxAttempts: 3, collector: "lab-1" });
+
+test.each<[JobEnd, number, AfterJob]>([
+  [{ outcome: "success" }, 3, { state: "success" }],
+  [{ outcome: "permanent", error: "no" }, 1, { state: "failure", error: "no" }],
+  [
+    { outcome: "transient", error: "no" },
+    2,
+    { state: "queued", attempts: 2, afterMs: 30_000, error: "no" },
+  ],
+  [
+    { outcome: "transient", error: "no" },
+    3,
+    { state: "failure", error: "given up after 3 attempts; the last one: no" },
+  ],
+  [
+    { outcome: "handed-back", why: "an update" },
+    3,
+    { state: "queued", attempts: 2, afterMs: 0, error: null },
+  ],
+])("after %j in attempt %i comes %j", (end, attempts, after) => {
+  expect(decideEnd(job(attempts), end, 30_000)).toEqual(after);
+});
+
+test("a silent collector's job is queued again, until its attempts are used up", () => {
+  expect(decideSilence(job(2))).toMatchObject({ state: "queued", attempts: 2 });
+  expect(decideSilence(job(3))).toMatchObject({ state: "failure" });
+});
+
+test.each([
+  [
+    { state: "queued", incarnation: null, attempts: 0 },
+    { kind: "begin", attempts: 1 },
+  ],
+  [
+    { state: "queued", incarnation: "me", attempts: 2 },
+    { kind: "begin", attempts: 3 },
+  ],
+  [{ state: "queued", incarnation: null, attempts: 3 }, { kind: "fail" }],
+  [{ state: "in-progress", incarnation: "me", attempts: 3 }, { kind: "repeat" }],
+  [
+    { state: "in-progress", incarnation: "before", attempts: 1 },
+    { kind: "resume", attempts: 2 },
+  ],
+  [{ state: "in-progress", incarnation: "before", attempts: 3 }, { kind: "fail" }],
+] as const)("a claim of %j decides %j", (found, expected) => {
+  expect(decideClaim({ ...found, maxAttempts: 3 }, "me")).toMatchObject(expected);
+});

@@ -1,0 +1,112 @@
+import type { EndedBenchmarkJob, JobEnd, JobHeartbeatAnswer, JobHolder } from "#api/collector.ts";
+import { keepableText } from "#core/keepable-text.ts";
+import type { Tx } from "#db/db.ts";
+import { tellBenchmarkChange } from "../change.store.ts";
+import { markSilent } from "../collectors/collector.store.ts";
+import type { LabTimes } from "../lab-times.ts";
+import { type AfterJob, decideEnd, decideSilence } from "./decide-end.ts";
+import { explainRefusal } from "./explain-refusal.ts";
+import {
+  extendLease,
+  type JobStanding,
+  jobStanding,
+  lockSilentJobs,
+  lockStanding,
+  recordError,
+  settleJob,
+} from "./job-in-hand.store.ts";
+
+const longestError = 20_000;
+/** Leases ended in one transaction. */
+const mostSilent = 200;
+
+/** A collector says that it is alive, and with what. Told of a job that was cancelled, it is told so. */
+export async function beat(
+  tx: Tx,
+  id: string,
+  holder: JobHolder,
+  now: Date,
+  times: LabTimes,
+): Promise<JobHeartbeatAnswer> {
+  const { leaseMs } = times;
+  const until = new Date(now.getTime() + leaseMs);
+  if ((await extendLease(tx, id, holder, now, until)) !== undefined)
+    return { cancelled: false, leaseMs };
+  const standing = await jobStanding(tx, id, holder.collector);
+  if (standing !== undefined && wasHeld(standing, holder) && standing.state === "cancelled")
+    return { cancelled: true, leaseMs };
+  throw explainRefusal(id, standing, holder);
+}
+
+/** A collector's last word about a job. Said again, it changes nothing and is answered as before. */
+export async function endJob(
+  tx: Tx,
+  id: string,
+  holder: JobHolder,
+  said: JobEnd,
+  now: Date,
+  times: LabTimes,
+): Promise<EndedBenchmarkJob> {
+  const held = await lockStanding(tx, id, holder, now);
+  if (held === undefined || !wasHeld(held, holder))
+    throw explainRefusal(id, await jobStanding(tx, id, holder.collector), holder);
+  if (held.state !== "in-progress") return { state: held.state };
+  const end = "error" in said ? { ...said, error: keepableText(said.error, longestError) } : said;
+  const after = decideEnd({ ...held, collector: holder.collector }, end, times.retryAfterMs);
+  await settleJob(tx, id, after, now, "holder");
+  await publish(tx, { id, ...held }, after, now);
+  return { state: after.state };
+}
+
+/** What came of looking for collectors that went silent. */
+export interface Silence {
+  /** Jobs that were taken from them. */
+  readonly jobs: readonly {
+    readonly id: string;
+    readonly collector: string;
+    readonly state: string;
+  }[];
+  /** Collectors that nobody was told of yet. */
+  readonly collectors: readonly string[];
+}
+
+/**
+ * Takes jobs from collectors whose leases are over, and says which collectors went silent since last time.
+ *
+ * What such a collector says later is refused: it names a lease that is over. Any number of servers may do it.
+ */
+export async function endSilentLeases(tx: Tx, now: Date, times: LabTimes): Promise<Silence> {
+  const jobs: { id: string; collector: string; state: string }[] = [];
+  for (const job of await lockSilentJobs(tx, now, mostSilent)) {
+    const after = decideSilence(job);
+    await settleJob(tx, job.id, after, now, "silence");
+    await publish(tx, job, after, now);
+    jobs.push({ id: job.id, collector: job.collector, state: after.state });
+  }
+  const collectors = await markSilent(tx, now, new Date(now.getTime() - times.leaseMs));
+  if (collectors.length > 0) await tellBenchmarkChange(tx);
+  return { jobs, collectors };
+}
+
+/** Whether it is this process and this hand-out that the row tells of still. */
+function wasHeld(standing: JobStanding, { collector, incarnation, epoch }: JobHolder): boolean {
+  return (
+    standing.speaker === incarnation &&
+    standing.collector === collector &&
+    standing.incarnation === incarnation &&
+    standing.epoch === epoch
+  );
+}
+
+async function publish(
+  tx: Tx,
+  job: { readonly id: string; readonly artifactId: number; readonly suite: string },
+  after: AfterJob,
+  now: Date,
+): Promise<void> {
+  if (after.state === "failure") {
+    const whole = { artifactId: job.artifactId, jobId: job.id, caseId: null, benchmark: "" };
+    await recordError(tx, { ...whole, message: after.error }, now);
+  }
+  await tellBenchmarkChange(tx, job.suite);
+}

@@ -1,0 +1,34 @@
+import type { ClaimedBenchmarkJob, Doubt } from "#api/collector.ts";
+import { caseKey, type TestCase } from "#core/test-case.ts";
+import { type JobSlice, planCases } from "#suites/plan-cases.ts";
+import type { Suite } from "#suites/suite.ts";
+
+/** A job as far as it says what to measure. */
+export interface PlannedWork extends JobSlice {
+  readonly purpose: "own" | "backfill" | "paired" | "confirm";
+  readonly doubts: readonly Doubt[] | null;
+}
+
+/** All cases of a job: of one that confirms, those in doubt. */
+export function jobCases(suite: Suite, job: PlannedWork): TestCase[] {
+  const planned = planCases(suite, job);
+  if (job.purpose !== "confirm") return planned;
+  const doubted = new Set((job.doubts ?? []).map((doubt) => caseKey(doubt.case)));
+  return planned.filter((testCase) => doubted.has(caseKey(testCase)));
+}
+
+/**
+ * What is left of a job's cases. One that has its figures is left out; of one that is measured in pairs, only who
+ * judges the pairs knows whether there are enough.
+ */
+export function casesLeft(
+  cases: readonly TestCase[],
+  purpose: PlannedWork["purpose"],
+  measured: ReadonlySet<string>,
+  pairs: ReadonlyMap<string, number>,
+): ClaimedBenchmarkJob["cases"] {
+  const isPaired = purpose === "paired" || purpose === "confirm";
+  return cases
+    .filter((testCase) => isPaired || !measured.has(caseKey(testCase)))
+    .map((testCase) => ({ case: testCase, storedPairs: pairs.get(caseKey(testCase)) ?? 0 }));
+}

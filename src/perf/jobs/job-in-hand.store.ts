@@ -1,0 +1,175 @@
+import { z } from "zod";
+import { JobState } from "#api/benchmark-request.ts";
+import type { JobHolder } from "#api/collector.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import type { AfterJob } from "./decide-end.ts";
+
+/**
+ * The collector's row first, then the job's: whoever locks both does it in this order. Nothing is touched, and so no
+ * job found, when another process speaks for the collector.
+ */
+function speaker({ collector, incarnation }: Omit<JobHolder, "epoch">, now: Date) {
+  return sql`
+    speaker as (
+      update collector
+      set last_heartbeat_at = greatest(last_heartbeat_at, ${now}), told_silent_at = null
+      where name = ${collector} and incarnation = ${incarnation}
+      returning name, incarnation, fingerprint
+    )
+  `;
+}
+
+const Extended = z.object({
+  artifactId: z.number(),
+  againstId: z.number().nullable(),
+  purpose: z.enum(["own", "backfill", "paired", "confirm"]),
+  environmentId: z.number(),
+});
+export type HeldJob = z.infer<typeof Extended>;
+
+/** Extends the lease of a job for who holds it, and holds its row; undefined when that is somebody else, or nobody. */
+export async function extendLease(
+  tx: Tx,
+  id: string,
+  holder: JobHolder,
+  now: Date,
+  until: Date,
+): Promise<HeldJob | undefined> {
+  const [held] = await tx.many(
+    Extended,
+    sql`
+      with ${speaker(holder, now)}
+      update benchmark_job as job
+      set lease_until = greatest(job.lease_until, ${until})
+      from speaker join benchmark_environment as environment using (fingerprint)
+      where job.id = ${id} and job.state = 'in-progress' and job.epoch = ${holder.epoch}
+        and job.collector_name = speaker.name and job.incarnation = speaker.incarnation
+      returning job.artifact_id as "artifactId", job.against_id as "againstId", job.purpose,
+                environment.id as "environmentId"
+    `,
+  );
+  return held;
+}
+
+const Standing = z.object({
+  state: JobState,
+  epoch: z.number(),
+  collector: z.string().nullable(),
+  incarnation: z.string().nullable(),
+  attempts: z.number(),
+  maxAttempts: z.number(),
+  artifactId: z.number(),
+  suite: z.string(),
+  /** Who speaks for the collector that asked. */
+  speaker: z.string().nullable(),
+});
+export type JobStanding = z.infer<typeof Standing>;
+
+/** How a job stands, and who speaks for the collector named. */
+export async function jobStanding(
+  tx: Tx,
+  id: string,
+  collector: string,
+): Promise<JobStanding | undefined> {
+  const [standing] = await tx.many(
+    Standing,
+    sql`
+      select job.state, job.epoch, job.collector_name as collector, job.incarnation, job.attempts,
+             job.max_attempts as "maxAttempts", job.artifact_id as "artifactId", version.suite,
+             (select incarnation from collector where name = ${collector}) as speaker
+      from benchmark_job as job join benchmark_suite_version as version on version.digest = job.suite_digest
+      where job.id = ${id}
+    `,
+  );
+  return standing;
+}
+
+/** The same, with the collector and then the job held; undefined when this process does not speak for the collector. */
+export async function lockStanding(
+  tx: Tx,
+  id: string,
+  holder: JobHolder,
+  now: Date,
+): Promise<JobStanding | undefined> {
+  const [standing] = await tx.many(
+    Standing,
+    sql`
+      with ${speaker(holder, now)}
+      select job.state, job.epoch, job.collector_name as collector, job.incarnation, job.attempts,
+             job.max_attempts as "maxAttempts", job.artifact_id as "artifactId", version.suite,
+             speaker.incarnation as speaker
+      from speaker, benchmark_job as job
+        join benchmark_suite_version as version on version.digest = job.suite_digest
+      where job.id = ${id}
+      for no key update of job
+    `,
+  );
+  return standing;
+}
+
+/** Puts a job where it was decided that it goes. Its epoch is over unless its holder may say so once more. */
+export async function settleJob(
+  tx: Tx,
+  id: string,
+  after: AfterJob,
+  now: Date,
+  by: "holder" | "silence",
+): Promise<void> {
+  const isQueued = after.state === "queued";
+  const error = after.state === "success" ? null : after.error;
+  await tx.run(sql`
+    update benchmark_job
+    set state = ${after.state}, lease_until = null, error = ${error},
+        ended_at = ${isQueued ? null : now},
+        attempts = coalesce(${isQueued ? after.attempts : null}::int, attempts),
+        not_before = coalesce(${isQueued ? new Date(now.getTime() + after.afterMs) : null}::timestamptz, not_before),
+        incarnation = case when ${by} = 'holder' then incarnation end
+    where id = ${id}
+  `);
+}
+
+/** What went wrong with a whole job, or with one benchmark of it. Told again it is there once. */
+export async function recordError(
+  tx: Tx,
+  error: {
+    readonly artifactId: number;
+    readonly jobId: string;
+    readonly caseId: number | null;
+    readonly benchmark: string;
+    readonly message: string;
+  },
+  now: Date,
+): Promise<void> {
+  await tx.run(sql`
+    insert into benchmark_error (artifact_id, job_id, case_id, benchmark, message, at)
+    values (${error.artifactId}, ${error.jobId}, ${error.caseId}, ${error.benchmark}, ${error.message}, ${now})
+    on conflict do nothing
+  `);
+}
+
+const Silent = z.object({
+  id: z.string(),
+  artifactId: z.number(),
+  suite: z.string(),
+  attempts: z.number(),
+  maxAttempts: z.number(),
+  collector: z.string(),
+});
+export type SilentJob = z.infer<typeof Silent>;
+
+/** Jobs whose leases are over, held. Passed over is what somebody tells of at this moment. */
+export function lockSilentJobs(tx: Tx, now: Date, most: number): Promise<SilentJob[]> {
+  return tx.many(
+    Silent,
+    sql`
+      select job.id, job.artifact_id as "artifactId", version.suite, job.attempts,
+             job.max_attempts as "maxAttempts", job.collector_name as collector
+      from benchmark_job as job join benchmark_suite_version as version on version.digest = job.suite_digest
+      where job.state = 'in-progress' and job.lease_until <= ${now}
+      order by job.lease_until
+      limit ${most}
+      for no key update of job skip locked
+    `,
+  );
+}

@@ -1,0 +1,308 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { sql } from "#db/sql.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { aLab, emptyLab, storeArtifact, storeJob } from "../perf.fixture.ts";
+import { aCollector, aLabServer, aProcess, cancelInTable, jobRow } from "./lab-driver.fixture.ts";
+
+const db = await freshDb();
+afterAll(() => db.close());
+beforeEach(() => emptyLab(db));
+
+const Errors = z.object({ benchmark: z.string(), message: z.string() });
+const errorsOf = (id: string) =>
+  db.many(
+    Errors,
+    sql`select benchmark, message from benchmark_error where job_id = ${id} order by id`,
+  );
+
+test("a collector gets a job of its set with all that it needs, measures and ends it", async () => {
+  const lab = await aLab(db);
+  const server = aLabServer(db);
+  const collector = await aCollector(server, { set: 0 });
+
+  const job = await collector.claim();
+  if (job === null) throw new Error("no job");
+
+  expect(job).toMatchObject({
+    id: lab.jobs[0],
+    epoch: 1,
+    attempt: 1,
+    purpose: "own",
+    suite: "demo",
+    artifact: { tag: lab.child.tag, component: { kind: "npm", package: "js" } },
+    against: null,
+    leaseMs: 60_000,
+  });
+  expect(job.cases.map((each) => `${each.case.benchmark} ${each.case.scenario}`)).toEqual([
+    "alpha full",
+    "alpha incremental",
+    "beta full",
+    "beta incremental",
+  ]);
+  await collector.measure(job);
+  expect(await collector.end(job)).toEqual({ state: "success" });
+  expect(await collector.claim()).toBeNull();
+  expect(await jobRow(db, job.id)).toMatchObject({ state: "success", collector: collector.name });
+});
+
+test("a claim that is sent again gets the same job, and burns nothing", async () => {
+  await aLab(db);
+  const collector = await aCollector(aLabServer(db));
+
+  const first = await collector.claim();
+  const second = await collector.claim();
+
+  expect(second).toEqual(first);
+});
+
+test("a new process of a collector takes its job up again with what is left of it", async () => {
+  await aLab(db);
+  const server = aLabServer(db);
+  const before = await aCollector(server);
+  const job = await before.claim();
+  if (job?.cases[0] === undefined) throw new Error("no job");
+  await server.report(job.id, before.holder(job), job.cases[0].case);
+
+  const after = await aProcess(server, before.name);
+  const again = await after.claim();
+
+  expect(again).toMatchObject({ id: job.id, attempt: 2, epoch: 2 });
+  expect(again?.cases).toEqual(job.cases.slice(1));
+  await expect(before.beat(job)).rejects.toMatchObject({ code: "aborted" });
+  await expect(before.end(job)).rejects.toThrow(/another process speaks for collector/);
+  await expect(before.claim()).rejects.toMatchObject({ code: "aborted" });
+});
+
+test("whoever spoke before is refused from the hello on, not only from the next claim", async () => {
+  await aLab(db);
+  const server = aLabServer(db);
+  const before = await aCollector(server);
+  const job = await before.claim();
+  if (job?.cases[0] === undefined) throw new Error("no job");
+
+  await aProcess(server, before.name);
+
+  const { case: testCase } = job.cases[0];
+  await expect(server.report(job.id, before.holder(job), testCase)).rejects.toThrow(
+    /another process speaks/,
+  );
+  expect(await db.many(z.object({}), sql`select from benchmark_collection`)).toEqual([]);
+});
+
+test("a job that was taken up as often as may be fails with a sentence", async () => {
+  const { jobs } = await aLab(db);
+  const server = aLabServer(db);
+  let collector = await aCollector(server);
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    expect(await collector.claim()).toMatchObject({ id: jobs[0], attempt });
+    collector = await aProcess(server, collector.name);
+  }
+
+  expect(await collector.claim()).toBeNull();
+
+  const error = "given up after 3 attempts: its collector ended in the middle of the last one";
+  expect(await jobRow(db, jobs[0])).toMatchObject({ state: "failure", attempts: 3, error });
+  expect(await errorsOf(jobs[0])).toEqual([{ benchmark: "", message: error }]);
+});
+
+test("a job that is handed back burns no attempt and goes to the same collector first", async () => {
+  const { jobs, digest, request, child } = await aLab(db);
+  const backfill = { purpose: "backfill" as const, profile: "emit" };
+  const server = aLabServer(db);
+  const collector = await aCollector(server);
+  for (let i = 0; i < 5; i++) {
+    const job = await collector.claim();
+    if (job === null) throw new Error("no job");
+    expect(job).toMatchObject({ id: jobs[0], attempt: 1, epoch: i + 1 });
+    // It would come before, were the other not begun.
+    if (i === 0) await storeJob(db, { request, digest, artifact: child, ...backfill });
+    const end = { outcome: "handed-back", why: "an update" } as const;
+    expect(await collector.end(job, end)).toEqual({ state: "queued" });
+  }
+});
+
+test("what failed for a passing reason is tried again after a while, and in the end fails", async () => {
+  const { jobs } = await aLab(db);
+  const server = aLabServer(db);
+  const collector = await aCollector(server);
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const job = await collector.claim();
+    if (job === null) throw new Error("no job");
+    const end = { outcome: "transient", error: "the registry is away" } as const;
+    const { state } = await collector.end(job, end);
+    expect(state).toBe(attempt < 3 ? "queued" : "failure");
+    // Said again, it is answered as before.
+    expect(await collector.end(job, end)).toEqual({ state });
+    expect(await collector.claim()).toBeNull();
+    server.clock.pass(server.times.retryAfterMs);
+  }
+  expect(await jobRow(db, jobs[0])).toMatchObject({
+    state: "failure",
+    error: "given up after 3 attempts; the last one: the registry is away",
+  });
+});
+
+test("what cannot be done fails at once", async () => {
+  const { jobs } = await aLab(db);
+  const collector = await aCollector(aLabServer(db));
+  const job = await collector.claim();
+  if (job === null) throw new Error("no job");
+
+  await collector.end(job, { outcome: "permanent", error: "no such version\0" });
+
+  expect(await jobRow(db, jobs[0])).toMatchObject({ state: "failure", attempts: 1 });
+  expect(await errorsOf(jobs[0])).toEqual([{ benchmark: "", message: "no such version\uFFFD" }]);
+});
+
+test("a job with nothing left to do ends at once, and the next one is looked for", async () => {
+  const { jobs, digest, request, child } = await aLab(db);
+  const server = aLabServer(db);
+  const collector = await aCollector(server);
+  const first = await collector.claim();
+  if (first === null) throw new Error("no job");
+  await collector.measure(first);
+  await collector.end(first);
+  const part = await storeJob(db, { request, digest, artifact: child, benchmarks: ["alpha"] });
+  const other = await storeJob(db, { request, digest, artifact: child, profile: "emit" });
+
+  const next = await collector.claim();
+
+  expect(jobs[0]).toBe(first.id);
+  expect(next?.id).toBe(other);
+  expect(await jobRow(db, part)).toMatchObject({ state: "success", collector: null, attempts: 0 });
+});
+
+test("a job of a backend that its artifact does not have fails instead of blocking the queue", async () => {
+  const { digest, request } = await aLab(db);
+  const artifact = await storeArtifact(db, { tag: "5.9.3", kind: "release", backends: ["js"] });
+  const job = await storeJob(db, { request, digest, artifact, backend: "native", set: 7 });
+  const collector = await aCollector(aLabServer(db), { set: 7 });
+
+  expect(await collector.claim()).toBeNull();
+
+  expect(await jobRow(db, job)).toMatchObject({
+    state: "failure",
+    error: "5.9.3 has nothing that serves backend native",
+  });
+});
+
+test("a heartbeat extends the lease, and the end of one that was silent takes the job away", async () => {
+  const { jobs } = await aLab(db);
+  const server = aLabServer(db);
+  const collector = await aCollector(server);
+  const job = await collector.claim();
+  if (job === null) throw new Error("no job");
+  for (let i = 0; i < 10; i++) {
+    server.clock.pass(server.times.leaseMs - 1);
+    expect((await server.endSilent()).jobs).toEqual([]);
+    expect(await collector.beat(job)).toEqual({ cancelled: false, leaseMs: 60_000 });
+  }
+
+  server.clock.pass(server.times.leaseMs);
+  const silence = await server.endSilent();
+
+  expect(silence).toEqual({
+    jobs: [{ id: jobs[0], collector: collector.name, state: "queued" }],
+    collectors: [collector.name],
+  });
+  expect(await server.endSilent()).toEqual({ jobs: [], collectors: [] });
+  await expect(collector.beat(job)).rejects.toThrow(/its lease is over/);
+  await expect(collector.end(job)).rejects.toMatchObject({ code: "aborted" });
+  expect(await collector.claim()).toMatchObject({ id: jobs[0], attempt: 2, epoch: 2 });
+});
+
+test("silence in the last attempt ends the job", async () => {
+  const { digest, request, child } = await aLab(db);
+  await db.run(sql`delete from benchmark_job`);
+  const job = await storeJob(db, { request, digest, artifact: child, maxAttempts: 1 });
+  const server = aLabServer(db);
+  const collector = await aCollector(server, { name: "gone" });
+  expect(await collector.claim()).toMatchObject({ id: job });
+
+  server.clock.pass(server.times.leaseMs);
+  await server.endSilent();
+
+  expect(await jobRow(db, job)).toMatchObject({
+    state: "failure",
+    error: "given up after 1 attempt: collector gone went silent in the last one",
+  });
+});
+
+test("a collector hears with its heartbeat that its job was cancelled", async () => {
+  const { jobs } = await aLab(db);
+  const server = aLabServer(db);
+  const collector = await aCollector(server);
+  const job = await collector.claim();
+  if (job?.cases[0] === undefined) throw new Error("no job");
+
+  await cancelInTable(db, jobs[0], server.clock.now());
+
+  expect(await collector.beat(job)).toMatchObject({ cancelled: true });
+  await expect(server.report(job.id, collector.holder(job), job.cases[0].case)).rejects.toThrow(
+    /it is cancelled/,
+  );
+  expect(await collector.end(job)).toEqual({ state: "cancelled" });
+  expect(await collector.claim()).toBeNull();
+});
+
+test.each([
+  ["is not active", sql`update collector set active = false`],
+  ["is out of duty: it is mended", sql`update collector set out_of_duty = 'it is mended'`],
+  ["has not said hello yet", sql`update collector set incarnation = null`],
+])("a collector that %s gets no job and hears why", async (because, change) => {
+  await aLab(db);
+  const collector = await aCollector(aLabServer(db));
+
+  await db.run(change);
+
+  expect(await collector.because()).toContain(because);
+});
+
+test("a job that nobody knows, and a collector that nobody knows, are said to be missing", async () => {
+  const server = aLabServer(db);
+  const collector = await aCollector(server);
+
+  await expect(server.beat(randomUUID(), collector.holder({ epoch: 1 }))).rejects.toMatchObject({
+    code: "not_found",
+  });
+  await expect(server.claim("nobody", randomUUID())).rejects.toMatchObject({ code: "not_found" });
+  await expect(server.hello("nobody", randomUUID())).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("what was sent in an earlier hand-out is refused, also from the same process", async () => {
+  await aLab(db);
+  const server = aLabServer(db);
+  const collector = await aCollector(server);
+  const before = await collector.claim();
+  if (before?.cases[0] === undefined) throw new Error("no job");
+  await collector.end(before, { outcome: "handed-back", why: "a pause" });
+  const again = await collector.claim();
+  if (again === null) throw new Error("no job");
+
+  const late = server.report(before.id, collector.holder(before), before.cases[0].case);
+
+  await expect(late).rejects.toThrow(/handed out again since/);
+  await expect(collector.beat(before)).rejects.toMatchObject({ code: "aborted" });
+  await expect(collector.end(before)).rejects.toMatchObject({ code: "aborted" });
+  expect(await collector.beat(again)).toMatchObject({ cancelled: false });
+});
+
+test("a process that was replaced does not keep its collector from being silent", async () => {
+  await aLab(db);
+  const server = aLabServer(db);
+  const before = await aCollector(server);
+  const job = await before.claim();
+  if (job === null) throw new Error("no job");
+  await aProcess(server, before.name);
+
+  server.clock.pass(server.times.leaseMs);
+  await expect(before.beat(job)).rejects.toMatchObject({ code: "aborted" });
+  await expect(before.claim()).rejects.toMatchObject({ code: "aborted" });
+
+  expect(await server.endSilent()).toMatchObject({
+    jobs: [{ id: job.id }],
+    collectors: [before.name],
+  });
+});

@@ -1,0 +1,44 @@
+import { isSilent } from "../collectors/collector-state.ts";
+
+/** What decides who serves a set, of a collector of some target. */
+export interface SetServer {
+  readonly name: string;
+  /** Null: all sets. */
+  readonly set: number | null;
+  readonly mayTakeOver: readonly number[];
+  readonly active: boolean;
+  readonly outOfDuty: string | null;
+  readonly lastHeartbeatAt: Date | null;
+}
+
+/** Of which sets a collector may take jobs: of these, or of all but these. */
+export interface ServedSets {
+  readonly allBut: boolean;
+  readonly sets: readonly number[];
+}
+
+/**
+ * Which sets fall to a collector, among those of its target.
+ *
+ * A set stays with who serves it, since figures of two machines cannot be compared. Only when that one is silent
+ * or out of duty may others step in: who serves all sets, and else who may take this one over.
+ */
+export function servedSets(
+  me: SetServer,
+  ofTarget: readonly SetServer[],
+  now: Date,
+  leaseMs: number,
+): ServedSets {
+  const serving = ofTarget.filter(
+    (peer) =>
+      peer.name !== me.name &&
+      peer.active &&
+      peer.outOfDuty === null &&
+      !isSilent(peer.lastHeartbeatAt, now, leaseMs),
+  );
+  const served = new Set(serving.flatMap(({ set }) => (set === null ? [] : [set])));
+  if (me.set === null) return { allBut: true, sets: [...served].toSorted((a, b) => a - b) };
+  const everythingIsServed = serving.some(({ set }) => set === null);
+  const free = everythingIsServed ? [] : me.mayTakeOver.filter((set) => !served.has(set));
+  return { allBut: false, sets: [...new Set([me.set, ...free])] };
+}

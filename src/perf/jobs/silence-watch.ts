@@ -1,0 +1,37 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import type { Db } from "#db/db.ts";
+import type { LabTimes } from "../lab-times.ts";
+import { endSilentLeases } from "./end-job.ts";
+
+/**
+ * A chore: takes jobs from collectors that went silent, and says so once.
+ *
+ * For the length of a lease after the start, after the database was out of reach, and after this process or its
+ * machine slept, nobody counts as silent: it was we who could not be reached.
+ */
+export function silenceWatch(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly times: LabTimes;
+}): () => Promise<void> {
+  const { db, clock, logger, times } = parts;
+  let lookedAt = clock.now().getTime();
+  let graceUntil = lookedAt + times.leaseMs;
+
+  return async () => {
+    const now = clock.now();
+    if (now.getTime() - lookedAt > times.leaseMs) graceUntil = now.getTime() + times.leaseMs;
+    lookedAt = now.getTime();
+    if (now.getTime() < graceUntil) return;
+    try {
+      const { jobs, collectors } = await db.transaction((tx) => endSilentLeases(tx, now, times));
+      for (const collector of collectors) logger.warn({ collector }, "a collector went silent");
+      for (const job of jobs) logger.warn(job, "took a benchmark job from a silent collector");
+    } catch (cause) {
+      graceUntil = clock.now().getTime() + times.leaseMs;
+      throw cause;
+    }
+  };
+}

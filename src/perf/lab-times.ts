@@ -1,0 +1,24 @@
+/** How long things last between collectors and their servers. */
+export interface LabTimes {
+  /** A job whose collector is silent for so long goes back into the queue, and the collector is shown offline. */
+  readonly leaseMs: number;
+  /** Four to a lease: three may be lost. */
+  readonly heartbeatMs: number;
+  /** What failed for a reason that may pass (a registry out of reach) is tried again after it. */
+  readonly retryAfterMs: number;
+  /** How often a claim that waits looks for itself: every wake-up may be lost, and jobs become due by time alone. */
+  readonly pollMs: number;
+  /** How often a collector compares an artifact with itself. */
+  readonly selfTestEveryMs: number;
+  /** The same after a test that failed: whoever mends the machine waits for it. */
+  readonly failedSelfTestEveryMs: number;
+}
+
+export const labTimes: LabTimes = {
+  leaseMs: 60_000,
+  heartbeatMs: 15_000,
+  retryAfterMs: 30_000,
+  pollMs: 5_000,
+  selfTestEveryMs: 7 * 24 * 3_600_000,
+  failedSelfTestEveryMs: 3_600_000,
+};

@@ -1,0 +1,97 @@
+import type { z } from "zod";
+import type { CaseComparison, Report } from "#api/benchmark-comparison.ts";
+import type { Doubt } from "#api/collector.ts";
+import { doubtsOf as doubtfulCases } from "#comparison/doubts-of.ts";
+import { reportMarkdown } from "#comparison/report-markdown.ts";
+import { overallDirection, verdictSentence } from "#comparison/verdict-sentence.ts";
+import type { Tx } from "#db/db.ts";
+import type { Suite } from "#suites/suite.ts";
+import { compareStored } from "../history/compare-stored.ts";
+import { artifactById, type LineArtifact } from "../history/line.store.ts";
+import { noteNewResults } from "../history/note-results.ts";
+import type { RequestHooks } from "../requests/request-hooks.ts";
+import { findSuite } from "../suites.store.ts";
+import { artifactsOfRequest, keepReport, requestToReport } from "./report.store.ts";
+
+/** Verdicts of a request's pairs that want an independent rerun. */
+export async function doubtsOf(tx: Tx, requestId: string): Promise<z.infer<typeof Doubt>[]> {
+  const compared = await compareRequest(tx, requestId);
+  if (compared === undefined) return [];
+  const better = new Map(compared.metrics.map((metric) => [metric.name, metric.better]));
+  const doubted = new Set(
+    doubtfulCases(compared.cases, compared.suite.pairs.rounds).map((each) =>
+      JSON.stringify([each.case, each.metric]),
+    ),
+  );
+  return compared.cases.flatMap(({ case: testCase, metric, evidence }) => {
+    if (evidence.by !== "pairs" || !doubted.has(JSON.stringify([testCase, metric]))) return [];
+    const worse = better.get(metric) === "higher" ? evidence.effect < 0 : evidence.effect > 0;
+    return [{ case: testCase, metric, direction: worse ? "regressed" : "improved" }];
+  });
+}
+
+/**
+ * Compares a request's artifact with its parent, keeps that once, and has the series that it added to looked
+ * through for steps. Where there is no parent, there is nothing to report.
+ */
+export async function makeReport(tx: Tx, requestId: string, now: Date): Promise<void> {
+  await noteNewResults(tx, await artifactsOfRequest(tx, requestId), now);
+  const compared = await compareRequest(tx, requestId);
+  if (compared === undefined) return;
+  const { suite, before, after, metrics, cases, summaries, missing, newlyBroken } = compared;
+  const deciding = metrics.filter(({ decides }) => decides).map(({ name }) => name);
+  const told = {
+    suite: suite.suite,
+    before: before.tag,
+    after: after.tag,
+    summaries: [...summaries],
+    changes: relevantFirst(cases, deciding),
+    missing: [...missing],
+    newlyBroken: [...newlyBroken],
+  };
+  const reproduce = `grange bench compare ${before.tag} ${after.tag} --suite ${suite.suite} --server`;
+  const report: Report = {
+    requestId,
+    ...told,
+    madeAt: now.toISOString(),
+    verdict: verdictSentence({ ...told, deciding }),
+    direction: overallDirection({ ...told, deciding }),
+    reproduce,
+    markdown: reportMarkdown({ ...told, deciding, reproduce, metrics }),
+  };
+  await keepReport(tx, report);
+}
+
+export const reportHooks: RequestHooks = { doubtsOf, makeReport };
+
+/** Relevant ones of metrics that decide, the greatest first; one that came from nothing is the greatest. */
+export function relevantFirst(
+  cases: readonly CaseComparison[],
+  deciding: readonly string[],
+): CaseComparison[] {
+  const size = ({ change }: CaseComparison) =>
+    change === null ? Number.POSITIVE_INFINITY : Math.abs(change);
+  return cases
+    .filter(({ relevant, metric }) => relevant && deciding.includes(metric))
+    .toSorted((a, b) => (size(a) === size(b) ? 0 : size(b) - size(a)));
+}
+
+type Compared = Awaited<ReturnType<typeof compareStored>> & {
+  readonly suite: Suite;
+  readonly before: LineArtifact;
+  readonly after: LineArtifact;
+};
+
+async function compareRequest(tx: Tx, requestId: string): Promise<Compared | undefined> {
+  const request = await requestToReport(tx, requestId);
+  if (request === undefined || request.parentId === null) return undefined;
+  const [stored, before, after] = await Promise.all([
+    findSuite(tx, request.suite),
+    artifactById(tx, request.parentId),
+    artifactById(tx, request.artifactId),
+  ]);
+  if (stored === undefined || before === undefined || after === undefined) return undefined;
+  const suite = stored.definition;
+  const compared = await compareStored(tx, { suite, before, after, metric: undefined });
+  return { suite, before, after, ...compared };
+}

@@ -1,0 +1,51 @@
+import type { Report } from "#api/benchmark-comparison.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { latestReported, reportOf, requestsBeginning, standingOfRequest } from "./report.store.ts";
+
+/**
+ * The report of a request, named by its id or a beginning of it, or of that whose report was made last (`latest`).
+ * A fault says why there is none.
+ */
+export async function readReport(
+  tx: Tx,
+  request: string,
+  suite: string | undefined,
+): Promise<Report> {
+  const id =
+    request === "latest" ? await latestReported(tx, suite) : await requestNamed(tx, request);
+  if (id === undefined) {
+    throw new Fault(
+      "not_found",
+      `no request${suite === undefined ? "" : ` of ${suite}`} has a report yet`,
+    );
+  }
+  const report = await reportOf(tx, id);
+  if (report !== undefined) return report;
+  const standing = await standingOfRequest(tx, id);
+  const why =
+    standing?.hasParent === false
+      ? "its artifact follows none that is known, so there was nothing to compare it with"
+      : standing?.isOver === true
+        ? `it is ${standing.state}`
+        : `it is ${standing?.state}; a report is made when it ends`;
+  throw new Fault("not_found", `request ${id} has no report: ${why}`);
+}
+
+async function requestNamed(tx: Tx, written: string): Promise<string> {
+  const found = /^[0-9a-f][0-9a-f-]{3,35}$/.test(written)
+    ? await requestsBeginning(tx, written)
+    : [];
+  const [only, another] = found;
+  if (another !== undefined) {
+    throw new Fault(
+      "invalid_argument",
+      `"${written}" begins several requests' ids; write more of it`,
+    );
+  }
+  if (only !== undefined) return only;
+  throw new Fault(
+    "not_found",
+    `there is no request "${written}"; \`grange bench requests\` lists them`,
+  );
+}

@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { Report } from "#api/benchmark-comparison.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+const RequestToReport = z.object({
+  suite: z.string(),
+  artifactId: z.number(),
+  parentId: z.number().nullable(),
+});
+
+/** What a report of a request is about. */
+export async function requestToReport(tx: Tx, requestId: string) {
+  const [row] = await tx.many(
+    RequestToReport,
+    sql`
+      select request.suite, request.artifact_id as "artifactId", request.parent_id as "parentId"
+      from benchmark_request as request
+      where request.id = ${requestId}
+    `,
+  );
+  return row;
+}
+
+/** Artifacts that a request's jobs measured: its own, and a parent's that was missing. */
+export async function artifactsOfRequest(tx: Tx, requestId: string): Promise<number[]> {
+  const rows = await tx.many(
+    z.object({ artifactId: z.number() }),
+    sql`
+      select distinct artifact_id as "artifactId" from benchmark_job
+      where request_id = ${requestId} and purpose in ('own', 'backfill') order by artifact_id
+    `,
+  );
+  return rows.map(({ artifactId }) => artifactId);
+}
+
+/** False: there is one already, and it stays. */
+export async function keepReport(tx: Tx, report: Report): Promise<boolean> {
+  const kept = await tx.run(sql`
+    insert into benchmark_report (request_id, document, made_at)
+    values (${report.requestId}, ${JSON.stringify(report)}::jsonb, ${report.madeAt})
+    on conflict (request_id) do nothing
+  `);
+  return kept > 0;
+}
+
+export async function reportOf(tx: Tx, requestId: string): Promise<Report | undefined> {
+  const [row] = await tx.many(
+    z.object({ document: Report }),
+    sql`select document from benchmark_report where request_id = ${requestId}`,
+  );
+  return row?.document;
+}
+
+/** The request of a suite (of any, when none is named) whose report was made last. */
+export async function latestReported(
+  tx: Tx,
+  suite: string | undefined,
+): Promise<string | undefined> {
+  const [row] = await tx.many(
+    z.object({ requestId: z.string() }),
+    sql`
+      select request_id as "requestId" from benchmark_report
+      join benchmark_request as request on request.id = request_id
+      where ${suite ?? null}::text is null or request.suite = ${suite ?? null}
+      order by made_at desc, request_id
+      limit 1
+    `,
+  );
+  return row?.requestId;
+}
+
+/** Requests whose ids begin so, two at most: one would do, and two are too many. */
+export async function requestsBeginning(tx: Tx, beginning: string): Promise<string[]> {
+  const rows = await tx.many(
+    z.object({ id: z.string() }),
+    sql`
+      select id from benchmark_request where starts_with(id::text, ${beginning}) order by id limit 2
+    `,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Whether there is such a request; if so, whether it has ended, and whether it had anything to be compared with. */
+export async function standingOfRequest(tx: Tx, requestId: string) {
+  const [row] = await tx.many(
+    z.object({ state: z.string(), isOver: z.boolean(), hasParent: z.boolean() }),
+    sql`
+      select state, ended_at is not null as "isOver", parent_id is not null as "hasParent" from benchmark_request where id = ${requestId}
+    `,
+  );
+  return row;
+}

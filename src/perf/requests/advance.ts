@@ -1,0 +1,82 @@
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { messageOf } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { endRequest } from "./end-request.ts";
+import { enqueueNext } from "./enqueue-next.ts";
+import { type BenchmarkRequestId, openRequests } from "./request.store.ts";
+import { noRequestHooks, type RequestHooks } from "./request-hooks.ts";
+
+export interface RequestRooms {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly hooks: RequestHooks;
+}
+
+/** After so many failures a request ends without its report: a comparison must not hold the queue up for ever. */
+const mostReportFailures = 3;
+
+/**
+ * Ends requests whose jobs have ended, and starts those whose turn it is, until nothing more follows. Any number of
+ * servers may. What goes wrong with one request is logged, and stops no other one.
+ */
+export function requestAdvancer({ db, clock, logger, hooks }: RequestRooms) {
+  const failures = new Map<BenchmarkRequestId, number>();
+
+  const endOne = async (suite: string, id: BenchmarkRequestId) => {
+    const failed = failures.get(id) ?? 0;
+    const used = failed < mostReportFailures ? hooks : noRequestHooks;
+    try {
+      const came = await db.transaction((tx) => endRequest(tx, suite, id, used, clock.now()));
+      failures.delete(id);
+      if (came === "ended" && used !== hooks) {
+        logger.error({ request: id, suite }, "a benchmark request ended without its report");
+      }
+      return came !== "goes-on";
+    } catch (reason) {
+      failures.set(id, failed + 1);
+      logger.warn(
+        { request: id, suite, err: reason },
+        "a benchmark request could not be ended; trying again",
+      );
+      return false;
+    }
+  };
+
+  return {
+    /** True when anything changed. */
+    async advance(suite: string): Promise<boolean> {
+      let changed = false;
+      const passOver = new Set<string>();
+      const tried = new Set<string>();
+      for (;;) {
+        const over = (await openRequests(db, suite)).filter(
+          ({ id, state, awaited }) => state === "in-progress" && awaited === 0 && !tried.has(id),
+        );
+        for (const { id } of over) {
+          tried.add(id);
+          if (await endOne(suite, id)) changed = true;
+        }
+        let next: BenchmarkRequestId | undefined;
+        try {
+          const started = await db.transaction((tx) =>
+            enqueueNext(tx, suite, clock.now(), passOver, (id) => {
+              next = id;
+            }),
+          );
+          if (started === undefined) return changed;
+          changed = true;
+        } catch (reason) {
+          if (next === undefined) throw reason;
+          passOver.add(next);
+          logger.warn(
+            { request: next, suite, reason: messageOf(reason) },
+            "a benchmark request could not begin; trying again",
+          );
+        }
+      }
+    },
+  };
+}
+export type RequestAdvancer = ReturnType<typeof requestAdvancer>;

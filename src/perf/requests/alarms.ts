@@ -1,0 +1,104 @@
+import type { CollectorView } from "#api/collector.ts";
+import { durationText } from "#core/duration-text.ts";
+import type { OpenJob } from "./usual-duration.store.ts";
+
+/** Far longer than anybody needs to claim a job: a claim is answered within milliseconds of its insertion. */
+const unmovedMs = 15 * 60_000;
+/** A job that lasts longer than that is worth a look, though a suite's largest may. */
+const longJobMs = 6 * 60 * 60_000;
+/** A request begins within milliseconds when its turn comes. */
+const unstartedMs = 2 * 60_000;
+
+export interface LabNow {
+  readonly collectors: readonly CollectorView[];
+  readonly jobs: readonly OpenJob[];
+  readonly requests: readonly {
+    readonly suite: string;
+    readonly state: string;
+    readonly createdAt: Date;
+  }[];
+  /** Of each suite, when something was last begun, ended or inserted. */
+  readonly movedAt: ReadonlyMap<string, Date>;
+  readonly failedSources: readonly { readonly suite: string; readonly failed: string }[];
+}
+
+/** What somebody should look at, and what to do about it. */
+export function alarmsOf(lab: LabNow, now: Date): string[] {
+  return [...silent(lab, now), ...unserved(lab), ...stuck(lab, now), ...sources(lab)];
+}
+
+function silent({ collectors }: LabNow, now: Date): string[] {
+  return collectors.flatMap(({ name, state, lastHeartbeatAt, outOfDuty }) => {
+    if (state === "out-of-duty" && outOfDuty !== null) {
+      return [
+        `Collector ${name} gets no work: ${outOfDuty}. When that is mended: grange collector set ${name} --in-duty`,
+      ];
+    }
+    if (state !== "offline" || lastHeartbeatAt === null) return [];
+    const since = durationText(now.getTime() - Date.parse(lastHeartbeatAt));
+    return [
+      `Collector ${name} has been silent for ${since}: start it again on its machine, or take it out with \`grange collector set ${name} --inactive\`.`,
+    ];
+  });
+}
+
+/** Jobs that nobody can take as things are. Collectors that are only silent have their own alarm. */
+function unserved({ collectors, jobs }: LabNow): string[] {
+  const active = collectors.filter((each) => each.active && each.outOfDuty === null);
+  const canServe = ({ target, set }: OpenJob) =>
+    active.some(
+      (each) =>
+        each.target === target &&
+        (each.set === null || each.set === set || each.mayTakeOver.includes(set)),
+    );
+  const places = new Map<string, { readonly job: OpenJob; readonly ids: Set<string> }>();
+  for (const job of jobs) {
+    if (job.state !== "queued" || canServe(job)) continue;
+    const place = `${job.target} ${job.set}`;
+    const known = places.get(place) ?? { job, ids: new Set() };
+    known.ids.add(job.id);
+    places.set(place, known);
+  }
+  return [...places.values()].map(({ job: { target, set, optional }, ids }) => {
+    const count = ids.size === 1 ? "1 job waits" : `${ids.size} jobs wait`;
+    const kind = optional ? " (optional: nobody is held up)" : "";
+    return `${count} for ${target}, set ${set}, and no active collector serves it${kind}: add one with \`grange collector add NAME --target ${target} --set ${set}\`, or let one take it over.`;
+  });
+}
+
+function stuck({ requests, jobs, movedAt }: LabNow, now: Date): string[] {
+  const age = (date: Date) => now.getTime() - date.getTime();
+  return [...new Set(requests.map(({ suite }) => suite))].flatMap((suite) => {
+    const ours = requests.filter((request) => request.suite === suite);
+    const ofSuite = jobs.filter((job) => job.suite === suite && !job.optional);
+    const running = ofSuite.filter(({ state }) => state === "in-progress");
+    const moved = movedAt.get(suite);
+    const old = running.find(({ startedAt }) => startedAt !== null && age(startedAt) > longJobMs);
+    if (old?.startedAt) {
+      return [
+        `A job of ${suite} runs on ${old.collector ?? "a collector"} for ${durationText(age(old.startedAt))}: look at that machine.`,
+      ];
+    }
+    if (ofSuite.length > 0 && running.length === 0 && moved && age(moved) > unmovedMs) {
+      return [
+        `The queue of ${suite} has not moved for ${durationText(age(moved))}: ${ofSuite.length} jobs wait and none runs. See which collectors are there: grange collector list`,
+      ];
+    }
+    const waits = ours.find(
+      ({ state, createdAt }) => state === "artifacts-ready" && age(createdAt) > unstartedMs,
+    );
+    if (waits !== undefined && !ours.some(({ state }) => state === "in-progress")) {
+      return [
+        `Requests of ${suite} are ready, and none begins: see the server's log for "a benchmark request could not begin".`,
+      ];
+    }
+    return [];
+  });
+}
+
+function sources({ failedSources }: LabNow): string[] {
+  return failedSources.map(
+    ({ suite, failed }) =>
+      `New artifacts of ${suite} cannot be found, its source did not answer: ${failed}. It is asked again.`,
+  );
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from "node:crypto";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { tellBenchmarkChange } from "../change.store.ts";
+import type { StoredSuite } from "../suites.store.ts";
+import { ancestorsOf, type StoredArtifact } from "./artifact.store.ts";
+import { fillRequest } from "./fill-request.ts";
+import { isSameWish, mergeWishes } from "./merge-wishes.ts";
+import { missingParents, mostParents, usualParentDays } from "./missing-parents.ts";
+import { ownJobs, type Wish } from "./plan-request.ts";
+import {
+  BenchmarkRequestId,
+  insertRequest,
+  type StoredRequest,
+  unendedRequest,
+  widenRequest,
+} from "./request.store.ts";
+
+/** Somebody, or the farm itself, wants an artifact to be measured. */
+export interface Asked extends Wish {
+  readonly artifact: StoredArtifact;
+  /** Undefined: what it follows. Null: it is compared with nothing, and no parent is filled up. */
+  readonly parent: StoredArtifact | null | undefined;
+  readonly kind: StoredRequest["kind"];
+  readonly pr: number | null;
+  readonly waitForArtifacts: boolean;
+  readonly parents: "missing" | "none" | "alone";
+  readonly by: string;
+  readonly because: string;
+}
+
+export interface Answered {
+  readonly id: BenchmarkRequestId;
+  readonly outcome: "created" | "added" | "nothing-missing";
+  readonly sentence: string;
+  readonly parents: readonly string[];
+}
+
+const nothingAsked = { backends: [], profiles: [], targets: [], benchmarks: [] };
+
+/**
+ * Puts a request there, or adds to the one that its artifact has, in the caller's transaction.
+ *
+ * The caller holds the suite's lock (`lockSuite`).
+ */
+export async function askFor(
+  tx: Tx,
+  suite: StoredSuite,
+  asked: Asked,
+  now: Date,
+): Promise<Answered> {
+  const { artifact } = asked;
+  const canWait = asked.waitForArtifacts;
+  if (!canWait && ownJobs(suite.definition, asked, artifact).length === 0) {
+    throw new Fault("failed_precondition", nothingToMeasure(suite, artifact, asked));
+  }
+  const open = await unendedRequest(tx, artifact.id);
+  if (open !== undefined) return addTo(tx, suite, open, asked, now);
+
+  const parentId = parentIdOf(asked);
+  const id = BenchmarkRequestId.parse(randomUUID());
+  await insertRequest(tx, {
+    ...wordsOf(asked),
+    id,
+    suite: suite.name,
+    artifactId: artifact.id,
+    parentId,
+    kind: asked.kind,
+    pr: asked.pr,
+    state: canWait ? "waiting-for-artifacts" : "artifacts-ready",
+    requestedBy: asked.by,
+    because: asked.because,
+    createdAt: now,
+  });
+  const parents =
+    asked.parents !== "missing" || parentId === null
+      ? []
+      : await askForParents(tx, suite, asked, parentId, now);
+  await tellBenchmarkChange(tx, suite.name);
+  const first = parents.length === 0 ? "" : ` ${parentsText(parents)}`;
+  return {
+    id,
+    outcome: "created",
+    sentence: canWait
+      ? `${artifact.tag} will be measured when its artifacts are there.${first}`
+      : `${artifact.tag} is in the queue.${first}`,
+    parents,
+  };
+}
+
+async function addTo(
+  tx: Tx,
+  suite: StoredSuite,
+  open: StoredRequest,
+  asked: Asked,
+  now: Date,
+): Promise<Answered> {
+  const { tag } = asked.artifact;
+  if (asked.parent && open.parentId !== null && asked.parent.id !== open.parentId) {
+    throw new Fault(
+      "failed_precondition",
+      `${tag} is under way, compared with another artifact than ${asked.parent.tag}; wait for its end, or cancel request ${open.id}`,
+    );
+  }
+  const wish = mergeWishes(suite.definition, open, asked);
+  const wider = {
+    ...open,
+    ...wish,
+    pr: open.pr ?? asked.pr,
+    parentId: open.parentId ?? parentIdOf(asked),
+  };
+  const isWider =
+    !isSameWish(open, wish) || wider.pr !== open.pr || wider.parentId !== open.parentId;
+  if (isWider) await widenRequest(tx, open.id, { ...wider, ...wordsOf(wish) });
+  const inserted =
+    open.state === "in-progress" && isWider
+      ? await fillRequest(tx, suite, { ...wider, ...wordsOf(wish) }, now)
+      : 0;
+  const answer = { id: open.id, parents: [] };
+  if (!isWider) {
+    return {
+      ...answer,
+      outcome: "nothing-missing",
+      sentence: `${tag} has been asked for already, with all of that: its request is ${open.state}.`,
+    };
+  }
+  await tellBenchmarkChange(tx, suite.name);
+  return {
+    ...answer,
+    outcome: "added",
+    sentence:
+      open.state === "in-progress"
+        ? `${tag} is being measured; ${inserted === 1 ? "1 job was" : `${inserted} jobs were`} added.`
+        : `${tag} has been asked for already; what was missing is added to its request.`,
+  };
+}
+
+async function askForParents(
+  tx: Tx,
+  suite: StoredSuite,
+  asked: Asked,
+  parentId: number,
+  now: Date,
+): Promise<string[]> {
+  const { discover } = suite.definition;
+  // Where the farm asks for the main line by itself, a parent is asked for as it would be; else as its child is.
+  const wish = discover === undefined ? asked : { ...nothingAsked, paired: asked.paired };
+  const missing = missingParents(
+    asked.artifact,
+    await ancestorsOf(tx, parentId, mostParents),
+    discover?.masterDays ?? usualParentDays,
+    (artifact) => ownJobs(suite.definition, wish, artifact).length > 0,
+  );
+  for (const artifact of missing) {
+    await insertRequest(tx, {
+      ...wordsOf(wish),
+      id: BenchmarkRequestId.parse(randomUUID()),
+      suite: suite.name,
+      artifactId: artifact.id,
+      parentId: artifact.parentId,
+      kind: artifact.kind,
+      pr: null,
+      state: "artifacts-ready",
+      requestedBy: asked.by,
+      because: `nobody has measured it, and ${asked.artifact.tag} comes after it`,
+      createdAt: now,
+    });
+  }
+  return missing.map(({ tag }) => tag);
+}
+
+function parentIdOf({ parent, artifact }: Asked): number | null {
+  return parent === null ? null : (parent?.id ?? artifact.parentId);
+}
+
+function wordsOf({ backends, profiles, targets, benchmarks, paired }: Wish) {
+  return {
+    backends: [...backends],
+    profiles: [...profiles],
+    targets: [...targets],
+    benchmarks: [...benchmarks],
+    paired,
+  };
+}
+
+function parentsText(parents: readonly string[]): string {
+  const [nearest] = parents;
+  return parents.length === 1
+    ? `${nearest}, which it follows, is measured first.`
+    : `${parents.length} artifacts before it that nobody has measured go first, from ${parents.at(-1)} to ${nearest}.`;
+}
+
+function nothingToMeasure(suite: StoredSuite, artifact: StoredArtifact, asked: Wish): string {
+  const has = Object.keys(artifact.components);
+  const wanted = asked.backends.length === 0 ? "the usual backends" : asked.backends.join(", ");
+  return has.length === 0
+    ? `${artifact.tag} is not there yet; ask with waitForArtifacts, or send a tarball for each backend`
+    : `nothing of ${suite.name} would be measured of ${artifact.tag}: it has ${has.join(", ")}, and ${wanted} with these profiles, targets and benchmarks have no case of it`;
+}

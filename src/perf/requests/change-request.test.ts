@@ -1,0 +1,225 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openPostgres } from "#db/postgres.ts";
+import { sql } from "#db/sql.ts";
+import { freshDatabase } from "../../../test/support/fresh-db.ts";
+import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
+import { artifactsReady, cancelRequest, retryRequest } from "./change-request.ts";
+import type { BenchmarkRequestId } from "./request.store.ts";
+import { removeOldJobs } from "./request-job.store.ts";
+import { requestSummaries } from "./request-page.store.ts";
+import { aDesk, endJobs, measureAll } from "./requests.fixture.ts";
+
+const url = await freshDatabase();
+const db = openPostgres({ url });
+const otherDb = openPostgres({ url });
+beforeEach(() => emptyLab(db));
+
+const nothing = async () => {};
+const stateOf = async (id: BenchmarkRequestId) => (await requestSummaries(db, [id]))[0]?.state;
+const jobStates = async (id: BenchmarkRequestId) =>
+  (
+    await db.many(
+      z.object({ state: z.string() }),
+      sql`
+        select distinct state from benchmark_job as job
+        join benchmark_request_job as waits on waits.job_id = job.id where waits.request_id = ${id} order by state
+      `,
+    )
+  ).map(({ state }) => state);
+
+async function measuring() {
+  await storeSuite(db);
+  const artifact = await storeArtifact(db, { tag: "a" });
+  const desk = aDesk(db);
+  const { id } = await desk.submit({ artifact: "a" });
+  await desk.advance();
+  return { desk, id, artifact };
+}
+
+describe("cancelling", () => {
+  test("ends a request and its jobs as one", async () => {
+    const { desk, id } = await measuring();
+
+    await cancelRequest(desk.rooms, id, "ada", nothing);
+
+    expect(await requestSummaries(db, [id])).toMatchObject([
+      { state: "cancelled", endedBy: "ada", jobs: { total: 10, ended: 10, failed: 0 } },
+    ]);
+    expect(await jobStates(id)).toEqual(["cancelled"]);
+  });
+
+  test("by two at once is cancelling once", async () => {
+    const { desk, id } = await measuring();
+    let recorded = 0;
+    const record = async () => {
+      recorded++;
+    };
+
+    await Promise.all([
+      cancelRequest(desk.rooms, id, "ada", record),
+      cancelRequest({ ...desk.rooms, db: otherDb }, id, "bob", record),
+    ]);
+
+    expect(recorded).toBe(1);
+  });
+
+  test("beside its end leaves one of the two, and never both", async () => {
+    for (let round = 0; round < 5; round++) {
+      await emptyLab(db);
+      const { desk, id } = await measuring();
+      await endJobs(db, id);
+
+      await Promise.allSettled([
+        cancelRequest({ ...desk.rooms, db: otherDb }, id, "ada", nothing),
+        desk.advance(),
+      ]);
+
+      expect(["cancelled", "completed"]).toContain(await stateOf(id));
+    }
+  });
+
+  test("is refused of what has ended", async () => {
+    const { desk, id } = await measuring();
+    await endJobs(db, id);
+    await desk.advance();
+
+    await expect(cancelRequest(desk.rooms, id, "ada", nothing)).rejects.toThrow(
+      /completed already/,
+    );
+  });
+
+  test("leaves alone what another request waits for, too", async () => {
+    await storeSuite(db, aSuite({ requestsAtOnce: 3 }));
+    const parent = await storeArtifact(db, { tag: "parent" });
+    await storeArtifact(db, { tag: "child", parent });
+    const desk = aDesk(db);
+    const { id: ofParent } = await desk.submit({ artifact: "parent" });
+    await desk.advance();
+    await db.run(sql`
+      update benchmark_job set state = 'success', started_at = created_at, ended_at = created_at
+      where benchmark_set = 1
+    `);
+    const { id: ofChild } = await desk.submit({ artifact: "child" });
+    await desk.advance();
+
+    await cancelRequest(desk.rooms, ofParent, "ada", nothing);
+    await desk.advance();
+
+    expect(await stateOf(ofChild)).toBe("in-progress");
+    expect(await jobStates(ofChild)).toEqual(["queued", "success"]);
+    await endJobs(db, ofChild);
+    await desk.advance();
+    expect(await stateOf(ofChild)).toBe("completed");
+  });
+});
+
+describe("asking again", () => {
+  test("for what failed makes a request of what is missing", async () => {
+    const { desk, id, artifact } = await measuring();
+    await endJobs(db, id, "failure", undefined, sql`section = 'runtime'`);
+    await endJobs(db, id);
+    await measureAll(db, artifact.id);
+    await db.run(sql`
+      delete from benchmark_result where case_id in (select id from benchmark_case where section = 'runtime')
+    `);
+    await desk.advance();
+    expect(await requestSummaries(db, [id])).toMatchObject([
+      { state: "completed", jobs: { total: 10, failed: 2 } },
+    ]);
+
+    const again = await retryRequest(desk.rooms, id, "ada", nothing);
+    await desk.advance();
+
+    const [summary] = await requestSummaries(db, [again.id]);
+    expect(summary).toMatchObject({ state: "in-progress", jobs: { total: 10, ended: 8 } });
+    expect(summary?.because).toContain("2 jobs that failed");
+    expect(await stateOf(id)).toBe("completed");
+  });
+
+  test("for what goes on is refused", async () => {
+    const { desk, id } = await measuring();
+
+    await expect(retryRequest(desk.rooms, id, "ada", nothing)).rejects.toThrow(/in-progress/);
+  });
+
+  test("by two at once makes one request", async () => {
+    const { desk, id } = await measuring();
+    await cancelRequest(desk.rooms, id, "ada", nothing);
+
+    const answers = await Promise.all([
+      retryRequest(desk.rooms, id, "ada", nothing),
+      retryRequest({ ...desk.rooms, db: otherDb }, id, "bob", nothing),
+    ]);
+
+    expect(new Set(answers.map((each) => each.id)).size).toBe(1);
+  });
+});
+
+describe("what waits for its artifacts", () => {
+  const digest = `${"a".repeat(64)}/3`;
+
+  test("is ready when somebody says where they are, and told twice it is told once", async () => {
+    await storeSuite(db);
+    const desk = aDesk(db);
+    const { id } = await desk.submit({ artifact: "mine", waitForArtifacts: true });
+    await desk.advance();
+    expect(await stateOf(id)).toBe("waiting-for-artifacts");
+
+    await artifactsReady(desk.rooms, id, { js: digest }, nothing);
+    await artifactsReady(desk.rooms, id, { js: digest }, nothing);
+    await desk.advance();
+
+    expect(await stateOf(id)).toBe("in-progress");
+  });
+
+  test("is not ready without a place to get them from, nor without their bytes", async () => {
+    await storeSuite(db);
+    const desk = aDesk(db);
+    desk.missing.add(digest);
+    const { id } = await desk.submit({ artifact: "mine", waitForArtifacts: true });
+
+    await expect(artifactsReady(desk.rooms, id, {}, nothing)).rejects.toThrow(/tarball/);
+    await expect(artifactsReady(desk.rooms, id, { js: digest }, nothing)).rejects.toThrow(/upload/);
+    expect(await stateOf(id)).toBe("waiting-for-artifacts");
+  });
+});
+
+describe("jobs that ended a month ago", () => {
+  const later = new Date("2026-08-01T00:00:00Z");
+
+  test("are removed, and what is counted of them stays; asked for again, nothing is measured twice", async () => {
+    const { desk, id, artifact } = await measuring();
+    await endJobs(db, id, "failure", undefined, sql`optional`);
+    await endJobs(db, id);
+    await measureAll(db, artifact.id);
+    await desk.advance();
+    const [before] = await requestSummaries(db, [id]);
+
+    expect(await removeOldJobs(db, later)).toBe(10);
+
+    expect((await requestSummaries(db, [id]))[0]).toEqual(before);
+    const again = await desk.submit({ artifact: "a" });
+    await desk.advance();
+    expect(await requestSummaries(db, [again.id])).toMatchObject([
+      { state: "completed", jobs: { total: 10, ended: 10, failed: 0 } },
+    ]);
+  });
+
+  test("stay while a request waits for others beside them", async () => {
+    const { id } = await measuring();
+    await endJobs(db, id, "success", undefined, sql`section = 'runtime'`);
+
+    expect(await removeOldJobs(db, later)).toBe(0);
+  });
+
+  test("are removed once, though two servers do it", async () => {
+    const { desk, id } = await measuring();
+    await endJobs(db, id);
+    await desk.advance();
+
+    const removed = await Promise.all([removeOldJobs(db, later), removeOldJobs(otherDb, later)]);
+
+    expect(removed.reduce((a, b) => a + b)).toBe(10);
+  });
+});

@@ -1,0 +1,154 @@
+import type { Clock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { tellBenchmarkChange } from "../change.store.ts";
+import { lockSuite, type StoredSuite } from "../suites.store.ts";
+import { artifactsById, type StoredArtifact } from "./artifact.store.ts";
+import { type Answered, askFor } from "./ask-for.ts";
+import {
+  type BenchmarkRequestId,
+  changeState,
+  findRequest,
+  type StoredRequest,
+} from "./request.store.ts";
+import { cancelJobs, jobsOfRequest } from "./request-job.store.ts";
+import { hasEnded, nextState } from "./request-states.ts";
+import { componentsOf, noSuite, type SubmitRooms, withTarballs } from "./submit-request.ts";
+
+type Recording = (tx: Tx) => Promise<void>;
+
+/** Ends a request and its open jobs as one. Cancelling twice is cancelling once. */
+export async function cancelRequest(
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  id: BenchmarkRequestId,
+  by: string,
+  record: Recording,
+): Promise<void> {
+  await underLock(db, id, async (tx, suite, request) => {
+    if (request.state === "cancelled") return;
+    const to = nextState(request.state, "cancelled");
+    if (to === undefined) {
+      throw new Fault(
+        "failed_precondition",
+        `benchmark request ${id} is ${request.state} already, and stays so`,
+      );
+    }
+    const now = clock.now();
+    await changeState(tx, id, request.state, to, now, by);
+    await cancelJobs(tx, id, now);
+    await record(tx);
+    await tellBenchmarkChange(tx, suite.name);
+  });
+}
+
+/** Says that the artifacts that a request waits for are there; with tarballs, says where. */
+export async function artifactsReady(
+  rooms: SubmitRooms,
+  id: BenchmarkRequestId,
+  tarballs: Readonly<Record<string, string>>,
+  record: Recording,
+): Promise<void> {
+  const { db } = rooms;
+  const before = await findRequest(db, id);
+  const digests = Object.values(tarballs);
+  if (before !== undefined && before.state === "waiting-for-artifacts") {
+    const [artifact] = await artifactsById(db, [before.artifactId]);
+    digests.push(
+      ...Object.values(artifact?.components ?? {}).flatMap((each) =>
+        each.kind === "blob" ? [each.digest] : [],
+      ),
+    );
+  }
+  const missing = await rooms.missingBlobs(digests);
+  if (missing.length > 0) {
+    throw new Fault(
+      "failed_precondition",
+      `the farm does not have ${missing.join(", ")}: upload the tarballs first`,
+    );
+  }
+  await underLock(db, id, async (tx, suite, request) => {
+    const artifact = await artifactOf(tx, request);
+    const given = componentsOf(suite.definition, tarballs);
+    const now = await withTarballs(tx, artifact, given);
+    if (request.state !== "waiting-for-artifacts") {
+      // Told twice, or found by the farm itself meanwhile.
+      if (!hasEnded(request.state)) return;
+      throw new Fault(
+        "failed_precondition",
+        `benchmark request ${id} is ${request.state} already, and stays so`,
+      );
+    }
+    if (Object.keys(now.components).length === 0) {
+      throw new Fault(
+        "failed_precondition",
+        `nobody has said where ${artifact.tag} is: send a tarball for each backend with the call`,
+      );
+    }
+    await changeState(tx, id, request.state, "artifacts-ready", rooms.clock.now());
+    await record(tx);
+    await tellBenchmarkChange(tx, suite.name);
+  });
+}
+
+/** Asks again for what an ended request did not get; what it got stays, and is not measured twice. */
+export async function retryRequest(
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  id: BenchmarkRequestId,
+  by: string,
+  record: (tx: Tx, answered: Answered) => Promise<void>,
+): Promise<Answered> {
+  return underLock(db, id, async (tx, suite, request) => {
+    if (!hasEnded(request.state)) {
+      throw new Fault(
+        "failed_precondition",
+        `benchmark request ${id} is ${request.state}: it can be asked for again when it has ended`,
+      );
+    }
+    const artifact = await artifactOf(tx, request);
+    const [parent] = request.parentId === null ? [] : await artifactsById(tx, [request.parentId]);
+    const answered = await askFor(
+      tx,
+      suite,
+      {
+        ...request,
+        artifact,
+        parent,
+        waitForArtifacts: Object.keys(artifact.components).length === 0,
+        parents: "none",
+        by,
+        because: `request ${id.slice(0, 8)} of it ${await whatWentWrong(tx, request)}`,
+      },
+      clock.now(),
+    );
+    await record(tx, answered);
+    return answered;
+  });
+}
+
+async function whatWentWrong(tx: Tx, { id, state }: StoredRequest): Promise<string> {
+  if (state === "cancelled") return "was cancelled";
+  const failed = (await jobsOfRequest(tx, id)).filter((job) => job.state === "failure").length;
+  return failed === 0 ? `${state} without all it asked for` : `had ${failed} jobs that failed`;
+}
+
+async function artifactOf(tx: Tx, request: StoredRequest): Promise<StoredArtifact> {
+  const [artifact] = await artifactsById(tx, [request.artifactId]);
+  if (artifact !== undefined) return artifact;
+  throw new Fault("internal", `the artifact of benchmark request ${request.id} is gone`);
+}
+
+/** A suite's lock comes before all else, in every transaction that changes its requests. */
+async function underLock<T>(
+  db: Db,
+  id: BenchmarkRequestId,
+  work: (tx: Tx, suite: StoredSuite, request: StoredRequest) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async (tx) => {
+    const found = await findRequest(tx, id);
+    if (found === undefined) throw new Fault("not_found", `there is no benchmark request ${id}`);
+    const suite = await lockSuite(tx, found.suite);
+    if (suite === undefined) throw await noSuite(tx, found.suite);
+    const request = (await findRequest(tx, id)) ?? found;
+    return work(tx, suite, request);
+  });
+}

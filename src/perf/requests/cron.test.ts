@@ -1,0 +1,151 @@
+import { EventEmitter, once } from "node:events";
+import { beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { openPostgres } from "#db/postgres.ts";
+import { sql } from "#db/sql.ts";
+import { freshDatabase } from "../../../test/support/fresh-db.ts";
+import { tellBenchmarkChange } from "../change.store.ts";
+import { benchmarkChannel } from "../channels.ts";
+import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
+import { startBenchmarkCron } from "./cron.ts";
+import { holdDuty, layDown } from "./leader.store.ts";
+import { aDesk, aKnownArtifact, aSource, endJobs } from "./requests.fixture.ts";
+
+const url = await freshDatabase();
+const db = openPostgres({ url });
+const otherDb = openPostgres({ url });
+beforeEach(() => emptyLab(db));
+
+/** So long that nothing in these tests happens because time has passed. */
+const never = 3_600_000;
+
+const states = async () =>
+  (
+    await db.many(
+      z.object({ state: z.string() }),
+      sql`select state from benchmark_request order by created_at, id`,
+    )
+  ).map(({ state }) => state);
+
+/** Resolves when what changes in the lab has come to this. */
+async function until(reached: () => Promise<boolean>): Promise<void> {
+  const bell = new EventEmitter();
+  const listening = await db.listen(benchmarkChannel, () => bell.emit("ring"));
+  try {
+    for (;;) {
+      const ring = once(bell, "ring");
+      if (await reached()) return;
+      await ring;
+    }
+  } finally {
+    await listening.stop();
+  }
+}
+const untilStates = (...wanted: string[]) =>
+  until(async () => JSON.stringify(await states()) === JSON.stringify(wanted));
+
+test("a request begins and ends when something changes, and not when time has passed", async () => {
+  await storeSuite(db);
+  await storeArtifact(db, { tag: "a" });
+  const desk = aDesk(db);
+  const cron = await startBenchmarkCron({ ...desk.rooms, everyMs: never });
+
+  const { id } = await desk.submit({ artifact: "a" });
+  await untilStates("in-progress");
+  await endJobs(db, id);
+  await tellBenchmarkChange(db);
+  await untilStates("completed");
+
+  await cron.stop();
+  expect(desk.logged).toEqual([]);
+});
+
+test("two servers do it beside each other, and each request begins once", async () => {
+  await storeSuite(db, aSuite({ requestsAtOnce: 20 }));
+  const crons = await Promise.all(
+    [db, otherDb].map((each) => startBenchmarkCron({ ...aDesk(each).rooms, everyMs: never })),
+  );
+  const desk = aDesk(db);
+  for (const tag of ["a", "b", "c"]) {
+    await storeArtifact(db, { tag });
+    const { id } = await desk.submit({ artifact: tag, parents: "none" });
+    await until(async () => (await states()).includes("in-progress"));
+    await endJobs(db, id);
+    await tellBenchmarkChange(otherDb);
+    await until(async () => (await states()).every((state) => state === "completed"));
+  }
+
+  await Promise.all(crons.map((cron) => cron.stop()));
+  const [row] = await db.many(
+    z.object({ jobs: z.number() }),
+    sql`select count(*) as jobs from benchmark_job`,
+  );
+  expect(row?.jobs).toBe(30);
+});
+
+test("the duty goes to another server when its holder lays it down, or dies", async () => {
+  const [one, two] = [crypto.randomUUID(), crypto.randomUUID()];
+
+  expect(await holdDuty(db, "d", one, 60_000)).toBe(true);
+  expect(await holdDuty(otherDb, "d", two, 60_000)).toBe(false);
+  expect(await holdDuty(db, "d", one, 60_000)).toBe(true);
+  await layDown(db, "d", one);
+  expect(await holdDuty(otherDb, "d", two, 60_000)).toBe(true);
+  await db.run(sql`update benchmark_leader set until = now() - interval '1 ms'`);
+  expect(await holdDuty(db, "d", one, 60_000)).toBe(true);
+  expect(await holdDuty(otherDb, "d", two, 60_000)).toBe(false);
+});
+
+test("of many who reach for the duty at once, one has it", async () => {
+  const held = await Promise.all(
+    Array.from({ length: 12 }, (_, i) =>
+      holdDuty(i % 2 === 0 ? db : otherDb, "d", crypto.randomUUID(), 60_000),
+    ),
+  );
+
+  expect(held.filter(Boolean)).toHaveLength(1);
+});
+
+test("a server that waits takes over when the holder stops", async () => {
+  await storeSuite(db);
+  await storeArtifact(db, { tag: "a" });
+  const desk = aDesk(db);
+  const first = await startBenchmarkCron({ ...desk.rooms, everyMs: never });
+  const second = await startBenchmarkCron({ ...aDesk(otherDb).rooms, everyMs: never, leaseMs: 60 });
+  await first.stop();
+
+  await desk.submit({ artifact: "a" });
+  await untilStates("in-progress");
+
+  expect(await states()).toEqual(["in-progress"]);
+  await second.stop();
+});
+
+test("a step that fails stops no other", async () => {
+  await storeSuite(db, aSuite({ discover: { everyMinutes: 1 }, artifacts: { from: "npm" } }));
+  const source = aSource([aKnownArtifact("a")]);
+  source.fails = "npm is away";
+  const desk = aDesk(db, { source });
+  await storeArtifact(db, { tag: "a" });
+  let others = 0;
+
+  const cron = await startBenchmarkCron({
+    ...desk.rooms,
+    everyMs: never,
+    alsoThen: {
+      breaks: async () => {
+        throw new Error("it broke");
+      },
+      works: async () => {
+        others++;
+      },
+    },
+  });
+  await desk.submit({ artifact: "a" });
+  await untilStates("in-progress");
+  await cron.stop();
+
+  expect(others).toBeGreaterThan(0);
+  expect(desk.logged.join()).toContain("npm is away");
+  expect(desk.logged.join()).toContain("it broke");
+});

@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { Clock } from "#core/clock.ts";
+import { messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+import { benchmarkChannel } from "../channels.ts";
+import { suiteNames } from "../suites.store.ts";
+import { requestAdvancer } from "./advance.ts";
+import { discoverAll } from "./discover.ts";
+import { holdDuty, layDown } from "./leader.store.ts";
+import type { RequestHooks } from "./request-hooks.ts";
+import { removeOldJobs } from "./request-job.store.ts";
+import type { SourceDesk } from "./source-desk.ts";
+
+export interface CronRooms {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly hooks: RequestHooks;
+  readonly sources: SourceDesk;
+  /** What else follows when something has changed, e.g. a search that goes on. By name, for the log. */
+  readonly alsoThen?: Readonly<Record<string, () => Promise<unknown>>>;
+  /** How often it looks when nobody wakes it. */
+  readonly everyMs?: number | undefined;
+  readonly leaseMs?: number;
+}
+
+const duty = "benchmark requests";
+/** rustc-perf's period. Changes wake the loop at once; this is the net below them. */
+const usualEveryMs = 30_000;
+/** A server that died is replaced after so long. */
+const usualLeaseMs = 15_000;
+const dayMs = 24 * 60 * 60 * 1_000;
+/** R14. */
+const keepJobsMs = 30 * dayMs;
+const removeEveryMs = 10 * 60_000;
+
+/**
+ * Carries benchmark requests on: one server at a time, woken by every change.
+ *
+ * Nothing rests on its being one: each step is safe beside itself. It spares the others the work.
+ */
+export async function startBenchmarkCron(rooms: CronRooms): Promise<Service> {
+  const { db, clock, logger, sources, everyMs = usualEveryMs, leaseMs = usualLeaseMs } = rooms;
+  const holder = randomUUID();
+  const advancer = requestAdvancer(rooms);
+  let isStopped = false;
+  let isNews = true;
+  let isLeader = false;
+  let working: Promise<void> | undefined;
+  let looking: Promise<void> | undefined;
+  let lookedAt = 0;
+  let removedAt = 0;
+  let discoveredAt = 0;
+
+  const step = async (name: string, work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (reason) {
+      logger.warn(
+        { step: name, err: reason },
+        "a step of the benchmark lab failed; it comes again",
+      );
+    }
+  };
+  const discover = () =>
+    step("discover artifacts", () =>
+      discoverAll({ db, clock, sources }, (suite, reason) => {
+        logger.warn(
+          { suite, reason: messageOf(reason) },
+          "the source of a suite's artifacts could not be asked; trying again",
+        );
+      }),
+    );
+
+  const round = async () => {
+    isLeader = await holdDuty(db, duty, holder, leaseMs);
+    if (!isLeader) return;
+    for (const name of await suiteNames(db)) {
+      await step(`advance ${name}`, () => advancer.advance(name));
+    }
+    for (const [name, work] of Object.entries(rooms.alsoThen ?? {})) await step(name, work);
+    if (Date.now() - removedAt >= removeEveryMs) {
+      removedAt = Date.now();
+      await step("remove old jobs", async () => {
+        while ((await removeOldJobs(db, new Date(clock.now().getTime() - keepJobsMs))) > 0);
+      });
+    }
+    if (Date.now() - discoveredAt < everyMs) return;
+    discoveredAt = Date.now();
+    // A source may take minutes to answer; nothing else waits for it.
+    looking ??= discover().finally(() => {
+      looking = undefined;
+    });
+  };
+
+  const wake = () => {
+    isNews = true;
+    if (isStopped || working !== undefined) return;
+    working = (async () => {
+      while (isNews && !isStopped) {
+        isNews = false;
+        lookedAt = Date.now();
+        await step("hold the duty", round);
+      }
+      working = undefined;
+    })();
+  };
+
+  const keepOrTake = async () => {
+    const before = isLeader;
+    isLeader = await holdDuty(db, duty, holder, leaseMs);
+    if (isLeader && !before) wake();
+  };
+
+  const listening = await db.listen(benchmarkChannel, wake);
+  // Often enough to keep the lease, and to take it from one that died.
+  const beat = setInterval(
+    () => {
+      if (Date.now() - lookedAt >= everyMs) wake();
+      else void step("hold the duty", keepOrTake);
+    },
+    Math.min(everyMs, leaseMs / 3),
+  );
+  beat.unref();
+  wake();
+
+  return {
+    async stop() {
+      if (isStopped) return;
+      isStopped = true;
+      clearInterval(beat);
+      await listening.stop();
+      await working;
+      await looking;
+      await step("lay the duty down", () => layDown(db, duty, holder));
+    },
+  };
+}

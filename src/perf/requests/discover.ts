@@ -1,0 +1,86 @@
+import type { Clock } from "#core/clock.ts";
+import type { Db } from "#db/db.ts";
+import { allSuites, beginLook, lockSuite, type StoredSuite } from "../suites.store.ts";
+import { artifactsWithoutRequest, type StoredArtifact } from "./artifact.store.ts";
+import { askFor } from "./ask-for.ts";
+import { ownJobs } from "./plan-request.ts";
+import type { SourceDesk } from "./source-desk.ts";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+export interface DiscoverRooms {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly sources: SourceDesk;
+}
+
+/**
+ * Looks at the sources of suites whose turn it is, and asks for what is new there. `failed` hears of each source
+ * that could not be asked; it is asked again when its turn comes.
+ */
+export async function discoverAll(
+  rooms: DiscoverRooms,
+  failed: (suite: string, reason: unknown) => void,
+): Promise<number> {
+  const { db, clock, sources } = rooms;
+  let asked = 0;
+  for (const suite of await allSuites(db)) {
+    const { discover } = suite.definition;
+    if (discover === undefined) continue;
+    const now = clock.now();
+    const notSince = new Date(now.getTime() - discover.everyMinutes * minuteMs);
+    try {
+      if (await beginLook(db, suite.name, now, notSince)) await sources.look(suite);
+      // Also when it was looked at a moment ago: somebody may have asked for a tag that nobody knew.
+      asked += await askForNew(rooms, suite.name);
+    } catch (reason) {
+      failed(suite.name, reason);
+    }
+  }
+  return asked;
+}
+
+/** R1: the main line as far back as the suite says, and its newest releases; each once. */
+export async function askForNew({ db, clock }: DiscoverRooms, name: string): Promise<number> {
+  return db.transaction(async (tx) => {
+    const suite = await lockSuite(tx, name);
+    const discover = suite?.definition.discover;
+    if (suite === undefined || discover === undefined) return 0;
+    const now = clock.now();
+    const since = new Date(now.getTime() - discover.masterDays * dayMs);
+    const found = [
+      ...(await artifactsWithoutRequest(tx, name, "master", since, null)),
+      ...(await artifactsWithoutRequest(tx, name, "release", null, discover.releases)),
+    ].filter((artifact) => canBeMeasured(suite, artifact));
+    // The oldest first: it is created first, and so it is first among equals.
+    for (const artifact of found.toReversed()) {
+      await askFor(
+        tx,
+        suite,
+        {
+          artifact,
+          parent: undefined,
+          kind: artifact.kind,
+          pr: null,
+          backends: [],
+          profiles: [],
+          targets: [],
+          benchmarks: [],
+          paired: suite.definition.pairs.default,
+          waitForArtifacts: false,
+          parents: "none",
+          by: "grange",
+          because: artifact.kind === "release" ? "it was released" : "it is new on the main line",
+        },
+        now,
+      );
+    }
+    return found.length;
+  });
+}
+
+function canBeMeasured({ definition }: StoredSuite, artifact: StoredArtifact): boolean {
+  const usual = { backends: [], profiles: [], targets: [], benchmarks: [] };
+  return ownJobs(definition, usual, artifact).length > 0;
+}

@@ -1,0 +1,46 @@
+import type { Tx } from "#db/db.ts";
+import { tellBenchmarkChange } from "../change.store.ts";
+import { lockSuite } from "../suites.store.ts";
+import { confirmingJobs } from "./plan-request.ts";
+import { type BenchmarkRequestId, changeState, findRequest } from "./request.store.ts";
+import type { RequestHooks } from "./request-hooks.ts";
+import { insertJobs, jobsOfRequest } from "./request-job.store.ts";
+import { nextState } from "./request-states.ts";
+import { whatFollows } from "./what-follows.ts";
+
+/**
+ * Ends a request that waits for nothing any more, with its report; or asks for the doubts of its verdicts to be
+ * measured again, once. Under the suite's lock: nobody adds to it meanwhile.
+ */
+export async function endRequest(
+  tx: Tx,
+  suiteName: string,
+  id: BenchmarkRequestId,
+  hooks: RequestHooks,
+  now: Date,
+): Promise<"ended" | "confirms" | "goes-on"> {
+  const suite = await lockSuite(tx, suiteName);
+  const request = await findRequest(tx, id);
+  if (suite === undefined || request?.state !== "in-progress") return "goes-on";
+  const follows = whatFollows(request.artifactId, await jobsOfRequest(tx, id));
+  if (follows === "wait") return "goes-on";
+  if (follows === "ask-doubts" && request.parentId !== null) {
+    const doubts = await hooks.doubtsOf(tx, id);
+    const jobs = confirmingJobs(suite.definition, doubts, request.artifactId, request.parentId);
+    if (jobs.length > 0) {
+      await insertJobs(tx, id, jobs, {
+        suiteDigest: suite.digest,
+        maxAttempts: suite.definition.maxAttempts,
+        now,
+      });
+      await tellBenchmarkChange(tx, suiteName);
+      return "confirms";
+    }
+  }
+  const event = follows === "ended-without-results" ? follows : "ended";
+  const to = nextState(request.state, event);
+  if (to === undefined || !(await changeState(tx, id, request.state, to, now))) return "goes-on";
+  await hooks.makeReport(tx, id, now);
+  await tellBenchmarkChange(tx, suiteName);
+  return "ended";
+}

@@ -1,0 +1,23 @@
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+/** Takes a duty, or keeps it; false while somebody else has it. The database's clock decides, which servers share. */
+export async function holdDuty(
+  tx: Tx,
+  duty: string,
+  holder: string,
+  forMs: number,
+): Promise<boolean> {
+  const held = await tx.run(sql`
+    insert into benchmark_leader as leader (duty, holder, until)
+    values (${duty}, ${holder}, now() + make_interval(secs => ${forMs / 1_000}))
+    on conflict (duty) do update set holder = excluded.holder, until = excluded.until
+    where leader.holder = excluded.holder or leader.until <= now()
+  `);
+  return held > 0;
+}
+
+/** Another may have it at once. */
+export async function layDown(tx: Tx, duty: string, holder: string): Promise<void> {
+  await tx.run(sql`delete from benchmark_leader where duty = ${duty} and holder = ${holder}`);
+}

@@ -1,0 +1,49 @@
+import type { Suite } from "#suites/suite.ts";
+import type { Wish } from "./plan-request.ts";
+
+/**
+ * What both ask for. An empty list means what the suite usually takes, so it is written out where the other
+ * names something else; of benchmarks and targets it means all there are.
+ */
+export function mergeWishes(suite: Suite, one: Wish, other: Wish): Wish {
+  const usualBackends = Object.keys(suite.backends).filter((name) => suite.backends[name]?.default);
+  const sections = [suite.compile, suite.runtime, suite.toolchain];
+  const usualProfiles = sections.flatMap((section) =>
+    Object.entries(section?.profiles ?? {}).flatMap(([name, profile]) =>
+      profile.default ? [name] : [],
+    ),
+  );
+  return {
+    backends: union(one.backends, other.backends, usualBackends),
+    profiles: union(one.profiles, other.profiles, usualProfiles),
+    targets: unionOfAll(one.targets, other.targets),
+    benchmarks: unionOfAll(one.benchmarks, other.benchmarks),
+    paired: one.paired || other.paired,
+  };
+}
+
+export function isSameWish(one: Wish, other: Wish): boolean {
+  return textOf(one) === textOf(other);
+}
+
+function textOf({ backends, profiles, targets, benchmarks, paired }: Wish): string {
+  return JSON.stringify([
+    backends.toSorted(),
+    profiles.toSorted(),
+    targets.toSorted(),
+    benchmarks.toSorted(),
+    paired,
+  ]);
+}
+
+function union(one: readonly string[], other: readonly string[], usual: readonly string[]) {
+  if (one.length === 0 && other.length === 0) return [];
+  const named = (list: readonly string[]) => (list.length === 0 ? usual : list);
+  const both = [...new Set([...named(one), ...named(other)])].toSorted();
+  const isUsual = both.length === new Set(usual).size && usual.every((name) => both.includes(name));
+  return isUsual ? [] : both;
+}
+
+function unionOfAll(one: readonly string[], other: readonly string[]): string[] {
+  return one.length === 0 || other.length === 0 ? [] : [...new Set([...one, ...other])].toSorted();
+}

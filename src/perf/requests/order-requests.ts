@@ -1,0 +1,103 @@
+import type { RequestKind, RequestState } from "#api/benchmark-request.ts";
+
+/** A request that has not ended, as far as its place in the queue goes. */
+export interface WaitingRequest {
+  readonly id: string;
+  readonly kind: RequestKind;
+  readonly state: RequestState;
+  readonly pr: number | null;
+  readonly artifactId: number;
+  readonly artifact: string;
+  readonly datedAt: Date;
+  /** The artifact that it is compared with. */
+  readonly parentId: number | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+}
+
+export interface Placed<R extends WaitingRequest> {
+  readonly request: R;
+  /** From 1. */
+  readonly place: number;
+  readonly because: string;
+}
+
+/**
+ * The queue of a suite: what is in progress, releases by date, what is ready, what waits for its artifacts.
+ *
+ * Of what is ready, one comes after its parent's request; of those that need not wait for another, master before
+ * try, then by pull request and by age. What is placed counts as done, as does what is in progress: the order
+ * shown is thus the one in which they will begin, and neither a beginning nor an end makes any other one jump.
+ */
+export function orderRequests<R extends WaitingRequest>(open: readonly R[]): Placed<R>[] {
+  const inState = (state: RequestState) => open.filter((request) => request.state === state);
+  const ready = inState("artifacts-ready");
+  const others = ready.filter(({ kind }) => kind !== "release");
+  const ordered = [
+    ...inState("in-progress")
+      .toSorted((a, b) => byTime(a.startedAt, b.startedAt) || byCreation(a, b))
+      .map((request) => ({ request, because: "it is in progress" })),
+    ...ready
+      .filter(({ kind }) => kind === "release")
+      .toSorted((a, b) => byTime(a.datedAt, b.datedAt) || byText(a.artifact, b.artifact))
+      .map((request) => ({
+        request,
+        because: `releases come first, by their date: ${request.datedAt.toISOString().slice(0, 10)}`,
+      })),
+    ...afterTheirParents(others),
+    ...inState("waiting-for-artifacts")
+      .toSorted(byRank)
+      .map((request) => ({ request, because: "it waits until its artifacts are there" })),
+  ];
+  return ordered.map((each, i) => ({ ...each, place: i + 1 }));
+}
+
+function afterTheirParents<R extends WaitingRequest>(ready: readonly R[]) {
+  const left = new Map(ready.toSorted(byRank).map((request) => [request.artifactId, request]));
+  const ordered: { readonly request: R; readonly because: string }[] = [];
+  while (left.size > 0) {
+    const requests = [...left.values()];
+    const isFree = ({ artifactId, parentId }: R) =>
+      parentId === null || parentId === artifactId || !left.has(parentId);
+    // Where people have named each other's artifacts as parents, somebody has to begin.
+    const next = requests.find(isFree) ?? requests[0];
+    if (next === undefined) break;
+    left.delete(next.artifactId);
+    const parent = ready.find(({ artifactId }) => artifactId === next.parentId);
+    ordered.push({ request: next, because: becauseOf(next, parent) });
+  }
+  return ordered;
+}
+
+function becauseOf({ kind, pr }: WaitingRequest, parent: WaitingRequest | undefined): string {
+  const rank =
+    kind === "master"
+      ? "the main line comes before what is tried"
+      : pr === null
+        ? "what is tried goes by pull request, those without one last, then by age"
+        : `what is tried goes by pull request, here ${pr}, then by age`;
+  return parent === undefined ? rank : `after its parent ${parent.artifact}; ${rank}`;
+}
+
+/** Master before try, pull request, creation; the tag, so that the order is total. */
+function byRank(a: WaitingRequest, b: WaitingRequest): number {
+  return (
+    kindRank[a.kind] - kindRank[b.kind] ||
+    (a.pr ?? Number.MAX_SAFE_INTEGER) - (b.pr ?? Number.MAX_SAFE_INTEGER) ||
+    byCreation(a, b)
+  );
+}
+
+const kindRank: Record<RequestKind, number> = { release: 0, master: 1, try: 2 };
+
+function byCreation(a: WaitingRequest, b: WaitingRequest): number {
+  return byTime(a.createdAt, b.createdAt) || byText(a.artifact, b.artifact);
+}
+
+function byTime(a: Date | null, b: Date | null): number {
+  return (a?.getTime() ?? 0) - (b?.getTime() ?? 0);
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import type { JobPurpose } from "#api/benchmark-request.ts";
+import type { Doubt } from "#api/collector.ts";
+import { caseKey, type Section } from "#core/test-case.ts";
+import { metricsOf } from "#suites/metrics-of.ts";
+import { planCases, setOf } from "#suites/plan-cases.ts";
+import { type PlannedJob, planJobs } from "#suites/plan-jobs.ts";
+import type { Suite } from "#suites/suite.ts";
+import type { StoredArtifact } from "./artifact.store.ts";
+
+/** What is asked of an artifact; empty lists mean what the suite usually takes. */
+export interface Wish {
+  readonly backends: readonly string[];
+  readonly profiles: readonly string[];
+  readonly targets: readonly string[];
+  readonly benchmarks: readonly string[];
+  readonly paired: boolean;
+}
+
+export interface NewJob extends PlannedJob {
+  readonly id: string;
+  readonly artifactId: number;
+  readonly againstId: number | null;
+  readonly purpose: z.infer<typeof JobPurpose>;
+  readonly doubts?: readonly z.infer<typeof Doubt>[];
+  /** All of it has results already: the job ends as it is made. */
+  readonly done: boolean;
+}
+
+/** Of an artifact, what is known of it. */
+export interface Standing {
+  readonly artifact: Pick<StoredArtifact, "id" | "components">;
+  /** `caseKey` of each case that has a result. */
+  readonly measured: ReadonlySet<string>;
+}
+
+/** The jobs of an artifact alone, by the suite and what is asked. */
+export function ownJobs(
+  suite: Suite,
+  wish: Omit<Wish, "paired">,
+  artifact: Pick<StoredArtifact, "components">,
+): PlannedJob[] {
+  return planJobs(suite, { ...wish, available: Object.keys(artifact.components) });
+}
+
+/**
+ * Everything that a request needs: its own jobs, those that its parent lacks for the comparison, and pairs.
+ *
+ * A parent is filled up in all sections and whatever its age, but only with what it has no result of.
+ */
+export function planRequest(
+  suite: Suite,
+  wish: Wish,
+  own: Standing,
+  parent: Standing | undefined,
+): NewJob[] {
+  const planned = ownJobs(suite, wish, own.artifact);
+  const shared =
+    parent === undefined
+      ? []
+      : planned.filter(({ backend }) => Object.hasOwn(parent.artifact.components, backend));
+  return [
+    ...planned.map((job) => newJob(job, "own", own.artifact.id, null, isDone(suite, job, own))),
+    ...shared.flatMap((job) =>
+      parent === undefined || isDone(suite, job, parent)
+        ? []
+        : [newJob(job, "backfill", parent.artifact.id, null, false)],
+    ),
+    ...(wish.paired ? shared : []).flatMap((job) =>
+      parent === undefined || !hasNoisyMetric(suite, job.section)
+        ? []
+        : [newJob(job, "paired", own.artifact.id, parent.artifact.id, false)],
+    ),
+  ];
+}
+
+/** An independent rerun of what is in doubt, one job for each slice that has a doubt. */
+export function confirmingJobs(
+  suite: Suite,
+  doubts: readonly z.infer<typeof Doubt>[],
+  artifactId: number,
+  againstId: number,
+): NewJob[] {
+  const slices = new Map<string, z.infer<typeof Doubt>[]>();
+  for (const doubt of doubts) {
+    const { section, target, backend, profile, benchmark } = doubt.case;
+    const defined = suite[section]?.benchmarks[benchmark];
+    const set = defined === undefined ? 0 : setOf(section, defined);
+    const slice = JSON.stringify({ section, target, backend, profile, set });
+    slices.set(slice, [...(slices.get(slice) ?? []), doubt]);
+  }
+  return [...slices].map(([slice, inDoubt]) => {
+    const job = JSON.parse(slice) as Omit<PlannedJob, "benchmarks" | "optional">;
+    const benchmarks = [...new Set(inDoubt.map((doubt) => doubt.case.benchmark))].toSorted();
+    const optional = suite.targets[job.target]?.optional ?? false;
+    return {
+      ...newJob({ ...job, benchmarks, optional }, "confirm", artifactId, againstId, false),
+      doubts: inDoubt,
+    };
+  });
+}
+
+function newJob(
+  job: PlannedJob,
+  purpose: NewJob["purpose"],
+  artifactId: number,
+  againstId: number | null,
+  done: boolean,
+): NewJob {
+  return { ...job, id: randomUUID(), purpose, artifactId, againstId, done };
+}
+
+function isDone(suite: Suite, job: PlannedJob, { measured }: Standing): boolean {
+  return planCases(suite, job).every((each) => measured.has(caseKey(each)));
+}
+
+/** Interleaved processes say nothing about counts. */
+function hasNoisyMetric(suite: Suite, section: Section): boolean {
+  return metricsOf(suite).some(
+    ({ name, nature, decides }) =>
+      nature === "noisy" && decides && (suite.metrics[name]?.sections?.includes(section) ?? true),
+  );
+}

@@ -1,0 +1,142 @@
+import pino from "pino";
+import type { z } from "zod";
+import { SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
+import type { KnownArtifact } from "#artifacts/known-artifacts.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { labClock } from "../perf.fixture.ts";
+import { requestAdvancer } from "./advance.ts";
+import { noRequestHooks, type RequestHooks } from "./request-hooks.ts";
+import { type AskSource, sourceDesk } from "./source-desk.ts";
+import { submitRequest } from "./submit-request.ts";
+
+export function aKnownArtifact(tag: string, change: Partial<KnownArtifact> = {}): KnownArtifact {
+  return {
+    tag,
+    kind: "master",
+    datedAt: new Date("2026-06-01T00:00:00Z"),
+    parent: null,
+    components: { js: { kind: "npm", package: "typescript", version: "5.9.3" } },
+    commit: null,
+    ...change,
+  };
+}
+
+interface FakeSource {
+  asked: number;
+  artifacts: KnownArtifact[];
+  fails: string | undefined;
+  readonly ask: AskSource;
+}
+
+/** A source that knows these, and counts how often it is asked. */
+export function aSource(artifacts: readonly KnownArtifact[] = []): FakeSource {
+  const source: FakeSource = {
+    asked: 0,
+    artifacts: [...artifacts],
+    fails: undefined,
+    async ask() {
+      source.asked++;
+      if (source.fails !== undefined) throw new Fault("unavailable", source.fails);
+      const known = [...source.artifacts];
+      return {
+        artifacts: known.filter(({ kind }) => kind !== "try"),
+        resolve(tag) {
+          const found = known.find((each) => each.tag === tag);
+          if (found === undefined) throw new Fault("not_found", `the source has no ${tag}`);
+          return found;
+        },
+      };
+    },
+  };
+  return source;
+}
+
+/** All that requests need, on one database; nobody measures. */
+export function aDesk(
+  db: Db,
+  options: { hooks?: RequestHooks; source?: ReturnType<typeof aSource> } = {},
+) {
+  const { hooks = noRequestHooks, source = aSource() } = options;
+  const clock = labClock();
+  const sources = sourceDesk({ db, clock, ask: source.ask });
+  const logged: string[] = [];
+  const logger = pino({ level: "warn" }, { write: (line: string) => logged.push(line) });
+  const missing = new Set<string>();
+  const rooms = {
+    db,
+    clock,
+    sources,
+    logger,
+    hooks,
+    missingBlobs: async (keys: readonly string[]) => keys.filter((key) => missing.has(key)),
+  };
+  const advancer = requestAdvancer(rooms);
+  return {
+    rooms,
+    clock,
+    source,
+    missing,
+    /** What was warned of. */
+    logged,
+    advancer,
+    submit: (
+      request: Partial<z.input<typeof SubmitBenchmarkRequest>> & { artifact: string },
+      by = "ada",
+    ) =>
+      submitRequest(
+        rooms,
+        SubmitBenchmarkRequest.parse({ suite: "demo", ...request }),
+        by,
+        async () => {},
+      ),
+    advance: () => advancer.advance("demo"),
+  };
+}
+
+/** As if collectors had ended open jobs of a request (all, or those that are meant), so well. */
+export async function endJobs(
+  db: Db,
+  request: string,
+  state: "success" | "failure" = "success",
+  at = new Date("2026-06-01T00:10:00Z"),
+  meant = sql`true`,
+): Promise<number> {
+  return db.run(sql`
+    update benchmark_job as job
+    set state = ${state}, started_at = coalesce(started_at, created_at), ended_at = ${at},
+        error = ${state === "failure" ? "it broke" : null}
+    where state in ('queued', 'in-progress') and ${meant}
+      and id in (select job_id from benchmark_request_job where request_id = ${request})
+  `);
+}
+
+/** As if an artifact had a result for each case of the suite that a job of these words would measure. */
+export async function measureAll(db: Db, artifactId: number, backend = "js"): Promise<void> {
+  await db.run(sql`
+    insert into benchmark_environment (fingerprint, facts, first_seen_at) values ('f', '{}', now())
+    on conflict do nothing
+  `);
+  await db.run(sql`
+    with wanted as (
+      select 'demo' as suite, 'compile' as section, benchmark, profile, scenario, ${backend}::text as backend, target
+      from unnest(array['alpha', 'beta', 'gamma']) as benchmark, unnest(array['check', 'emit']) as profile,
+        unnest(array['full', 'incremental']) as scenario, unnest(array['linux-x64', 'linux-arm64']) as target
+      union all
+      select 'demo', 'runtime', 'sort', '', '', ${backend}::text, target
+      from unnest(array['linux-x64', 'linux-arm64']) as target
+    ), added as (
+      insert into benchmark_case (suite, section, benchmark, profile, scenario, backend, target)
+      select * from wanted
+      on conflict (suite, section, benchmark, profile, scenario, backend, target)
+        do update set suite = excluded.suite
+      returning id
+    )
+    insert into benchmark_result
+      (artifact_id, case_id, environment_id, least, iterations, collector_name, measured_at)
+    select ${artifactId}, added.id, environment.id, '{1}', 1, 'c', now()
+    from added, benchmark_environment as environment where environment.fingerprint = 'f'
+    on conflict do nothing
+  `);
+}

@@ -1,0 +1,232 @@
+import type { z } from "zod";
+import type { SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
+import type { Components } from "#artifacts/component.ts";
+import type { Clock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import type { Suite } from "#suites/suite.ts";
+import { allSuites, findSuite, lockSuite, type StoredSuite } from "../suites.store.ts";
+import {
+  addArtifact,
+  addComponents,
+  findArtifact,
+  keepArtifacts,
+  newestMaster,
+  type StoredArtifact,
+} from "./artifact.store.ts";
+import { type Answered, askFor } from "./ask-for.ts";
+import { ownJobs } from "./plan-request.ts";
+import { readyRequestsOf } from "./request.store.ts";
+import type { SourceDesk } from "./source-desk.ts";
+
+type Submitted = z.output<typeof SubmitBenchmarkRequest>;
+
+export interface SubmitRooms {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly sources: SourceDesk;
+  /** Of these blobs (`HASH/SIZE`), those that the farm does not have. */
+  missingBlobs(digests: readonly string[]): Promise<readonly string[]>;
+}
+
+/** Takes a request: finds or makes its artifact, and asks for it. `record` runs in the same transaction. */
+export async function submitRequest(
+  rooms: SubmitRooms,
+  asked: Submitted,
+  by: string,
+  record: (tx: Tx, answered: Answered) => Promise<void>,
+): Promise<Answered> {
+  const { db, clock } = rooms;
+  const known = await findSuite(db, asked.suite);
+  if (known === undefined) throw await noSuite(db, asked.suite);
+  requireWords(known.definition, asked);
+  const submitted = { ...asked, ...(await lookForUnknown(rooms, known, asked)) };
+  const parts = Object.values(submitted.tarballs ?? {});
+  const missing = await rooms.missingBlobs(parts);
+  if (missing.length > 0 && !submitted.waitForArtifacts) {
+    throw new Fault(
+      "failed_precondition",
+      `the farm does not have ${missing.join(", ")}: upload the tarballs first, or ask with waitForArtifacts`,
+    );
+  }
+  return db.transaction(async (tx) => {
+    const suite = await lockSuite(tx, submitted.suite);
+    if (suite === undefined) throw await noSuite(tx, submitted.suite);
+    const now = clock.now();
+    if (submitted.parents === "alone" && submitted.parent !== undefined) {
+      throw new Fault(
+        "invalid_argument",
+        "what is measured alone has no parent: leave one of the two out",
+      );
+    }
+    const named =
+      submitted.parent === undefined
+        ? undefined
+        : await requireArtifact(tx, suite.name, submitted.parent);
+    const parent = submitted.parents === "alone" ? null : named;
+    const artifact = await artifactFor(tx, suite, submitted, named, now);
+    const answered = await askFor(
+      tx,
+      suite,
+      {
+        ...submitted,
+        artifact,
+        parent,
+        kind: kindFor(artifact, submitted.kind),
+        pr: submitted.pr ?? null,
+        paired: submitted.paired ?? suite.definition.pairs.default,
+        by,
+        because: "",
+      },
+      now,
+    );
+    await record(tx, answered);
+    return answered;
+  });
+}
+
+/**
+ * A tag that nobody knows is looked for before it is refused; outside any transaction, for it may take a while.
+ *
+ * Answers the tags by which the farm knows them: of a commit, for one, the beginning of what was asked for.
+ */
+async function lookForUnknown(
+  { db, clock, sources }: SubmitRooms,
+  suite: StoredSuite,
+  { artifact, parent, tarballs, waitForArtifacts }: Submitted,
+): Promise<{ artifact: string; parent?: string }> {
+  const isGiven = tarballs !== undefined || waitForArtifacts;
+  const knownAs = async (tag: string) => {
+    const known = await findArtifact(db, suite.name, tag);
+    if (known !== undefined && Object.keys(known.components).length > 0) return tag;
+    const found = await sources.resolve(suite, tag);
+    await db.transaction(async (tx) => {
+      await lockSuite(tx, suite.name);
+      await readyRequestsOf(tx, await keepArtifacts(tx, suite.name, [found], clock.now()));
+    });
+    return found.tag;
+  };
+  return {
+    artifact: isGiven ? artifact : await knownAs(artifact),
+    ...(parent === undefined ? {} : { parent: await knownAs(parent) }),
+  };
+}
+
+async function artifactFor(
+  tx: Tx,
+  suite: StoredSuite,
+  submitted: Submitted,
+  parent: StoredArtifact | undefined,
+  now: Date,
+): Promise<StoredArtifact> {
+  const given = componentsOf(suite.definition, submitted.tarballs ?? {});
+  const known = await findArtifact(tx, suite.name, submitted.artifact);
+  if (known === undefined) {
+    if (submitted.tarballs === undefined && !submitted.waitForArtifacts) {
+      return requireArtifact(tx, suite.name, submitted.artifact);
+    }
+    const kind = submitted.kind ?? "try";
+    // What is tried out is compared with where the main line stands.
+    const follows = parent ?? (kind === "try" ? await newestMaster(tx, suite.name) : undefined);
+    return addArtifact(
+      tx,
+      {
+        suite: suite.name,
+        tag: submitted.artifact,
+        kind,
+        datedAt: now,
+        components: given,
+        parentId: follows?.id ?? null,
+      },
+      now,
+    );
+  }
+  return withTarballs(tx, known, given);
+}
+
+/** One tag is one set of bytes, for ever: figures of it would else be figures of different things. */
+export async function withTarballs(
+  tx: Tx,
+  known: StoredArtifact,
+  given: Components,
+): Promise<StoredArtifact> {
+  for (const [backend, component] of Object.entries(given)) {
+    const before = known.components[backend];
+    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(component)) {
+      throw new Fault(
+        "already_exists",
+        `${known.tag} has another ${backend} already; give what you built a tag of its own`,
+      );
+    }
+  }
+  await addComponents(tx, known.id, given);
+  return { ...known, components: { ...given, ...known.components } };
+}
+
+export function componentsOf(suite: Suite, tarballs: Readonly<Record<string, string>>): Components {
+  requireNames(suite, "backend", Object.keys(suite.backends), Object.keys(tarballs));
+  return Object.fromEntries(
+    Object.entries(tarballs).map(([backend, digest]) => [backend, { kind: "blob", digest }]),
+  );
+}
+
+async function requireArtifact(tx: Tx, suite: string, tag: string): Promise<StoredArtifact> {
+  const artifact = await findArtifact(tx, suite, tag);
+  if (artifact !== undefined) return artifact;
+  throw new Fault(
+    "not_found",
+    `nobody knows ${tag} of ${suite}; \`grange bench artifacts --suite ${suite}\` lists what there is`,
+  );
+}
+
+function kindFor(artifact: StoredArtifact, wanted: Submitted["kind"]): StoredArtifact["kind"] {
+  if (wanted === undefined || wanted === artifact.kind || wanted === "try") {
+    return wanted ?? artifact.kind;
+  }
+  throw new Fault(
+    "invalid_argument",
+    `${artifact.tag} is known as ${artifact.kind}, and cannot be asked for as ${wanted}`,
+  );
+}
+
+export async function noSuite(tx: Tx, name: string): Promise<Fault> {
+  const names = (await allSuites(tx)).map((suite) => suite.name);
+  const others = names.length === 0 ? "there is none yet" : `there are ${names.join(", ")}`;
+  return new Fault(
+    "not_found",
+    `there is no suite "${name}" on this farm: ${others}; push one with \`grange bench suite push\``,
+  );
+}
+
+function requireWords(suite: Suite, submitted: Submitted): void {
+  const sections = [suite.compile, suite.runtime, suite.toolchain];
+  const profiles = sections.flatMap((section) => Object.keys(section?.profiles ?? {}));
+  const benchmarks = sections.flatMap((section) => Object.keys(section?.benchmarks ?? {}));
+  requireNames(suite, "backend", Object.keys(suite.backends), submitted.backends);
+  requireNames(suite, "target", Object.keys(suite.targets), submitted.targets);
+  requireNames(suite, "profile", profiles, submitted.profiles);
+  requireNames(suite, "benchmark", benchmarks, submitted.benchmarks);
+  const available = Object.keys(suite.backends);
+  const everything = Object.fromEntries(
+    available.map((name) => [name, { kind: "path" as const, path: name }]),
+  );
+  if (ownJobs(suite, submitted, { components: everything }).length > 0) return;
+  throw new Fault(
+    "invalid_argument",
+    `${suite.suite} has no case of these backends, profiles, targets and benchmarks together`,
+  );
+}
+
+function requireNames(
+  suite: Suite,
+  what: string,
+  known: readonly string[],
+  named: readonly string[],
+): void {
+  const strange = named.filter((name) => !known.includes(name));
+  if (strange.length === 0) return;
+  throw new Fault(
+    "invalid_argument",
+    `${suite.suite} has no ${what} ${strange.map((name) => `"${name}"`).join(", ")}; it has ${[...new Set(known)].toSorted().join(", ")}`,
+  );
+}

@@ -1,0 +1,28 @@
+import type { z } from "zod";
+import type { BenchmarkJobState, JobPurpose } from "#api/benchmark-request.ts";
+
+export interface JobSoFar {
+  readonly purpose: z.infer<typeof JobPurpose>;
+  readonly state: BenchmarkJobState;
+  readonly optional: boolean;
+  readonly artifactId: number;
+}
+
+/**
+ * What a request in progress comes to. `ask-doubts`: all is measured, and if verdicts want an independent rerun,
+ * now is the time.
+ */
+export type WhatFollows = "wait" | "ask-doubts" | "ended" | "ended-without-results";
+
+/** Optional jobs hold nobody up, and spoil nothing. */
+export function whatFollows(artifactId: number, jobs: readonly JobSoFar[]): WhatFollows {
+  const needed = jobs.filter(({ optional }) => !optional);
+  if (needed.some(({ state }) => state === "queued" || state === "in-progress")) return "wait";
+  const own = needed.filter(
+    (job) => job.artifactId === artifactId && (job.purpose === "own" || job.purpose === "backfill"),
+  );
+  if (own.length > 0 && own.every(({ state }) => state !== "success")) {
+    return "ended-without-results";
+  }
+  return jobs.some(({ purpose }) => purpose === "confirm") ? "ended" : "ask-doubts";
+}

@@ -1,0 +1,23 @@
+import type { MetricValues } from "#core/benchmark-metric.ts";
+import { Fault } from "#core/fault.ts";
+
+/** Values by metrics' names, as a row holds them: in the order of their numbers, null where one was not taken. */
+export function figuresInOrder(
+  values: MetricValues,
+  ordinals: ReadonlyMap<string, number>,
+): (number | null)[] {
+  const row: (number | null)[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    const ordinal = ordinals.get(name);
+    if (ordinal === undefined)
+      throw new Fault(
+        "invalid_argument",
+        `the suite has no metric "${name}"; push its definition first`,
+      );
+    if (!Number.isFinite(value))
+      throw new Fault("invalid_argument", `${name} is ${value}: only finite numbers are figures`);
+    while (row.length < ordinal) row.push(null);
+    row[ordinal - 1] = value;
+  }
+  return row;
+}

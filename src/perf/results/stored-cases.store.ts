@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { caseKey, TestCase } from "#core/test-case.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import type { JobSlice } from "#suites/plan-cases.ts";
+
+type Slice = Pick<JobSlice, "section" | "target" | "backend" | "profile">;
+
+/** The cases of a slice that an artifact has a result of, on whatever machine: keys. */
+export async function measuredCases(
+  tx: Tx,
+  artifactId: number,
+  { section, target, backend, profile }: Slice,
+): Promise<ReadonlySet<string>> {
+  const rows = await tx.many(
+    TestCase,
+    sql`
+      select distinct test.section, test.benchmark, test.profile, test.scenario, test.backend, test.target
+      from benchmark_result as result join benchmark_case as test on test.id = result.case_id
+      where result.artifact_id = ${artifactId} and test.section = ${section} and test.target = ${target}
+        and test.backend = ${backend} and test.profile = ${profile}
+    `,
+  );
+  return new Set(rows.map(caseKey));
+}
+
+const Counted = TestCase.extend({ pairs: z.number() });
+
+/** How many pairs a job has of each case that were taken in one environment: by the case's key. */
+export async function storedPairs(
+  tx: Tx,
+  jobId: string,
+  environmentId: number,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx.many(
+    Counted,
+    sql`
+      select test.section, test.benchmark, test.profile, test.scenario, test.backend, test.target,
+             count(*) as pairs
+      from benchmark_pair as pair join benchmark_case as test on test.id = pair.case_id
+      where pair.job_id = ${jobId} and pair.environment_id = ${environmentId}
+      group by test.id
+    `,
+  );
+  return new Map(rows.map((row) => [caseKey(row), row.pairs]));
+}

@@ -1,0 +1,36 @@
+import { Fault } from "#core/fault.ts";
+import { findArtifact } from "../requests/artifact.store.ts";
+import { askFor } from "../requests/ask-for.ts";
+import { lockSuite } from "../suites.store.ts";
+import type { AskForFigure } from "./advance-searches.ts";
+
+/** Asks for one benchmark of an artifact, without its parents: a search compares what it measures itself. */
+export function askForFigure(now: () => Date): AskForFigure {
+  return async (tx, { suite: name, artifact: tag, case: wanted, by, because }) => {
+    const suite = await lockSuite(tx, name);
+    if (suite === undefined) throw new Fault("not_found", `there is no suite "${name}" any more`);
+    const artifact = await findArtifact(tx, name, tag);
+    if (artifact === undefined)
+      throw new Fault("not_found", `there is no artifact ${tag} any more`);
+    await askFor(
+      tx,
+      suite,
+      {
+        artifact,
+        parent: null,
+        parents: "alone",
+        kind: artifact.kind,
+        pr: null,
+        waitForArtifacts: false,
+        backends: [wanted.backend],
+        profiles: wanted.profile === "" ? [] : [wanted.profile],
+        targets: [wanted.target],
+        benchmarks: [wanted.benchmark],
+        paired: false,
+        by,
+        because,
+      },
+      now(),
+    );
+  };
+}

@@ -1,0 +1,14 @@
+import type { TestCase } from "#core/test-case.ts";
+import type { Suite } from "./suite.ts";
+
+/** What a benchmark is for: `primary` ones stand for real use. One that the suite no longer has is secondary. */
+export function categoryOf(
+  suite: Suite,
+  { section, benchmark }: Pick<TestCase, "section" | "benchmark">,
+): "primary" | "secondary" {
+  const benchmarks = suite[section]?.benchmarks ?? {};
+  return (
+    (Object.hasOwn(benchmarks, benchmark) ? benchmarks[benchmark]?.category : undefined) ??
+    "secondary"
+  );
+}

@@ -1,0 +1,117 @@
+import { lengthsOf, longest, type Placed, type Placement, tolerance } from "./placement.ts";
+
+/**
+ * A placement whose longest set is nearly as short as can be, for more benchmarks than all placements can be tried of.
+ *
+ * First a bound: what is reached when all are placed anew, the longest first (LPT: at most a third above the best,
+ * Graham 1969, https://doi.org/10.1137/0117039). Then single moves and exchanges from how it is now, each the
+ * one that helps most, and no more of them than it takes to come near the bound. Where those get stuck above it,
+ * the new placement is taken, its sets numbered so that most benchmarks stay.
+ */
+export function placeNearly(items: readonly Placed[], count: number, before: Placement): Placement {
+  const anew = placedAnew(items, count, before);
+  const wanted = Math.min(longest(items, count, before), longest(items, count, anew));
+  const improved = improvedFrom(items, count, before, wanted * (1 + tolerance));
+  return longest(items, count, improved) <= wanted * (1 + tolerance)
+    ? improved
+    : new Map([...before, ...anew]);
+}
+
+/** The longest first, each to the shortest set; of equally short ones to where it is now. */
+function placedAnew(items: readonly Placed[], count: number, before: Placement): Placement {
+  const lengths = Array.from({ length: count }, () => 0);
+  const placed = new Map<string, number>();
+  for (const { name, seconds } of items.toSorted((a, b) => b.seconds - a.seconds)) {
+    const shortest = Math.min(...lengths);
+    const now = before.get(name) ?? 0;
+    const set = lengths[now] === shortest ? now : lengths.indexOf(shortest);
+    placed.set(name, set);
+    lengths[set] = shortest + seconds;
+  }
+  return renumbered(items, count, placed, before);
+}
+
+/** Gives the sets the numbers under which most seconds stay where they are: of each the greatest share first. */
+function renumbered(
+  items: readonly Placed[],
+  count: number,
+  placed: Placement,
+  before: Placement,
+): Placement {
+  const shares: { readonly to: number; readonly from: number; readonly stay: number }[] = [];
+  for (let to = 0; to < count; to++)
+    for (let from = 0; from < count; from++) {
+      const stay = items.filter(
+        ({ name }) => placed.get(name) === to && before.get(name) === from,
+      ).length;
+      shares.push({ to, from, stay });
+    }
+  const numberOf = new Map<number, number>();
+  const taken = new Set<number>();
+  for (const { to, from } of shares.toSorted((a, b) => b.stay - a.stay)) {
+    if (numberOf.has(to) || taken.has(from)) continue;
+    numberOf.set(to, from);
+    taken.add(from);
+  }
+  return new Map([...placed].map(([name, set]) => [name, numberOf.get(set) ?? set]));
+}
+
+/** Moves and exchanges out of the longest set, one at a time, until it is short enough or nothing helps. */
+function improvedFrom(
+  items: readonly Placed[],
+  count: number,
+  before: Placement,
+  enough: number,
+): Placement {
+  let now = new Map(before);
+  // Each step makes the sorted lengths less; more steps than benchmarks would be worse than placing anew.
+  for (let step = 0; step < items.length; step++) {
+    const lengths = lengthsOf(items, count, now);
+    const from = lengths.indexOf(Math.max(...lengths));
+    if ((lengths[from] ?? 0) <= enough) break;
+    const best = bestStep(items, lengths, now, from);
+    if (best === undefined) break;
+    now = new Map([...now, ...best]);
+  }
+  return now;
+}
+
+type Step = readonly (readonly [string, number])[];
+
+function bestStep(
+  items: readonly Placed[],
+  lengths: readonly number[],
+  now: Placement,
+  from: number,
+): Step | undefined {
+  const long = lengths[from] ?? 0;
+  let best: Step | undefined;
+  let least = long;
+  const consider = (step: Step, to: number, shift: number) => {
+    const length = Math.max(long - shift, (lengths[to] ?? 0) + shift);
+    // An exchange moves two: it must be worth more than what figures vary by.
+    if (length >= least * (step.length === 1 ? 1 : 1 - tolerance)) return;
+    [best, least] = [step, length];
+  };
+  const here = items.filter(({ name }) => now.get(name) === from);
+  for (let to = 0; to < lengths.length; to++) {
+    if (to === from) continue;
+    for (const { name, seconds } of here) consider([[name, to]], to, seconds);
+  }
+  for (let to = 0; to < lengths.length; to++) {
+    if (to === from) continue;
+    const there = items.filter(({ name }) => now.get(name) === to);
+    for (const mine of here)
+      for (const other of there)
+        if (mine.seconds > other.seconds)
+          consider(
+            [
+              [mine.name, to],
+              [other.name, from],
+            ],
+            to,
+            mine.seconds - other.seconds,
+          );
+  }
+  return best;
+}

@@ -1,0 +1,86 @@
+import type { Section } from "#core/test-case.ts";
+import { type JobSlice, planCases, profilesOf, setOf } from "./plan-cases.ts";
+import type { Suite, SuiteSection } from "./suite.ts";
+
+/** What is asked of an artifact. Empty lists: what the suite usually takes. */
+export interface WhatToMeasure {
+  readonly backends: readonly string[];
+  readonly profiles: readonly string[];
+  readonly targets: readonly string[];
+  readonly benchmarks: readonly string[];
+  /** The backends that the artifact has. */
+  readonly available: readonly string[];
+}
+
+export interface PlannedJob extends JobSlice {
+  /** Holds nobody up. */
+  readonly optional: boolean;
+}
+
+const sections: readonly Section[] = ["compile", "runtime", "toolchain"];
+
+/**
+ * The jobs that measure what is asked: one for each section, target, backend, profile and set that has a case.
+ *
+ * Asking for profiles leaves sections without any as they are: they are about the artifact as a whole.
+ */
+export function planJobs(suite: Suite, asked: WhatToMeasure): PlannedJob[] {
+  const targets = chosen(asked.targets, Object.keys(suite.targets));
+  const backends = chosen(
+    asked.backends,
+    Object.keys(suite.backends).filter((name) => suite.backends[name]?.default),
+  ).filter((name) => asked.available.includes(name));
+  return sections.flatMap((name) => {
+    const section = suite[name];
+    if (section === undefined) return [];
+    return targets.flatMap((target) =>
+      backends.flatMap((backend) =>
+        profilesAsked(section, asked.profiles).flatMap((profile) =>
+          jobsOfSets(suite, name, { target, backend, profile, benchmarks: asked.benchmarks }),
+        ),
+      ),
+    );
+  });
+}
+
+function chosen(asked: readonly string[], usual: readonly string[]): string[] {
+  return [...new Set(asked.length === 0 ? usual : asked)].toSorted();
+}
+
+function profilesAsked(section: SuiteSection, asked: readonly string[]): string[] {
+  const all = profilesOf(section);
+  if (all[0] === "") return all;
+  return asked.length === 0
+    ? all.filter((name) => section.profiles[name]?.default)
+    : all.filter((name) => asked.includes(name));
+}
+
+function jobsOfSets(
+  suite: Suite,
+  section: Section,
+  slice: Omit<JobSlice, "section" | "set">,
+): PlannedJob[] {
+  const optional = suite.targets[slice.target]?.optional ?? false;
+  return [...benchmarksBySet(suite[section], section)]
+    .toSorted(([a], [b]) => a - b)
+    .flatMap(([set, names]) => {
+      const wanted = names.filter((name) => slice.benchmarks.includes(name)).toSorted();
+      if (slice.benchmarks.length > 0 && wanted.length === 0) return [];
+      // All of a set is said in one way only: equal work must look equal.
+      const benchmarks = wanted.length === names.length ? [] : wanted;
+      const job = { ...slice, section, set, benchmarks, optional };
+      return planCases(suite, job).length === 0 ? [] : [job];
+    });
+}
+
+function benchmarksBySet(
+  section: SuiteSection | undefined,
+  name: Section,
+): Map<number, readonly string[]> {
+  const sets = new Map<number, string[]>();
+  for (const [benchmark, defined] of Object.entries(section?.benchmarks ?? {})) {
+    const set = setOf(name, defined);
+    sets.set(set, [...(sets.get(set) ?? []), benchmark]);
+  }
+  return sets;
+}

@@ -1,0 +1,27 @@
+import { RE2JS } from "re2js";
+import { compilePattern, patternFlags } from "#core/line-patterns/compiled-pattern.ts";
+
+/** A pattern of a suite over versions, tags or lines. RE2's: definitions are hostile until they are parsed. */
+export interface SuitePattern {
+  readonly groups: number;
+  /** The names of its groups. */
+  readonly names: readonly string[];
+  /** Undefined where it does not fit; else what its named groups hold. */
+  match(text: string): Readonly<Record<string, string>> | undefined;
+}
+
+/** Throws `invalid_argument` with a sentence for people. */
+export function suitePattern(text: string): SuitePattern {
+  const { source, groups } = compilePattern(text);
+  const compiled = RE2JS.compile(source, patternFlags);
+  const names = Object.keys(compiled.namedGroups());
+  return {
+    groups,
+    names,
+    match(given) {
+      const matcher = compiled.matcher(given);
+      if (!matcher.find()) return undefined;
+      return Object.fromEntries(names.map((name) => [name, matcher.group(name) ?? ""]));
+    },
+  };
+}

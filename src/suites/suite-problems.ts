@@ -1,0 +1,51 @@
+import { Fault } from "#core/fault.ts";
+import { suiteLimits } from "./suite-limits.ts";
+
+/** One part of a definition that is wrong, and what to do about it. */
+export interface Finding {
+  readonly path: readonly PropertyKey[];
+  /** Of a map's entry: whether its name or its value is meant. */
+  readonly of: "key" | "value";
+  readonly message: string;
+}
+
+export interface SuiteProblem extends Finding {
+  /** Both count from 1; null where the definition is no file. */
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+/** A definition that cannot be used, with every reason that was found. */
+export class SuiteProblems extends Fault {
+  readonly where: string;
+  readonly problems: readonly SuiteProblem[];
+
+  constructor(where: string, problems: readonly SuiteProblem[]) {
+    const most = suiteLimits.problems;
+    const lines = problems.slice(0, most).map((problem) => problemLine(where, problem));
+    const more = problems.length > most ? [`and ${problems.length - most} more`] : [];
+    super("invalid_argument", [...lines, ...more].join("\n"));
+    this.where = where;
+    this.problems = problems;
+  }
+}
+
+/** `FILE:LINE:COLUMN: PART: what is wrong`, the form that editors and terminals make clickable. */
+function problemLine(where: string, { line, column, path, message }: SuiteProblem): string {
+  const place = [where, line, column].filter((part) => part !== null).join(":");
+  const part = pathText(path);
+  return `${place}: ${part === "" ? "" : `${part}: `}${message}`;
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) => {
+      if (typeof part === "number") return `[${part}]`;
+      // Whatever could be read as two parts, or move a terminal's cursor, is quoted.
+      const name = /^[A-Za-z0-9@_/-]{1,80}$/.test(String(part))
+        ? String(part)
+        : JSON.stringify(String(part).slice(0, 80));
+      return index === 0 ? name : `.${name}`;
+    })
+    .join("");
+}

@@ -1,0 +1,258 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { Series } from "#api/benchmark-history.ts";
+import { RequestDetail, SubmittedRequest } from "#api/benchmark-request.ts";
+import { Collectors, type CollectorView } from "#api/collector.ts";
+import { caseKey } from "#core/test-case.ts";
+import { type Farm, startFarm } from "../support/farm.ts";
+import type { Program } from "../support/process.ts";
+import { grangeJson, runGrange, startGrange } from "../support/run-grange.ts";
+
+const target = `${process.platform}-${process.arch}`;
+
+/** Two benchmarks of a "compiler" that prints a figure, tells a file that it ran, and may have to wait for another. */
+const suite = {
+  suite: "tiny",
+  artifacts: { from: "nowhere" },
+  backends: { sh: { tool: ["{artifact}/compile"] } },
+  targets: { [target]: {} },
+  metrics: {
+    nodes: { take: { from: "output", pattern: "^nodes: (\\d+)" }, nature: "exact", unit: "count" },
+  },
+  headline: "nodes",
+  compile: {
+    command: ["{tool}"],
+    profiles: { check: {} },
+    benchmarks: { one: { args: ["one"], set: 0 }, two: { args: ["two"], set: 0 } },
+  },
+  iterations: { timed: 1 },
+};
+
+let farm: Farm;
+let home: string;
+let runs: string;
+
+beforeAll(async () => {
+  farm = await startFarm({ workers: 0 });
+  home = await mkdtemp(join(tmpdir(), "grange-lab-"));
+  runs = join(home, "runs");
+  const pushed = await fetch(`${farm.url}/api/v1/benchmarks/suites/tiny`, {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ definition: suite }),
+  });
+  if (!pushed.ok) throw new Error(await pushed.text());
+  await grangeJson(["collector", "add", "lab-1", "--target", target, ...at()]);
+});
+afterAll(async () => {
+  await farm.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+const at = () => ["--server", farm.url];
+
+/** Asks for a version of the compiler; `waitsFor` is a file without which it does not come to its end. */
+async function ask(artifact: string, nodes: number, waitsFor?: { two: string }): Promise<string> {
+  const folder = join(home, artifact);
+  await mkdir(join(folder, "package"), { recursive: true });
+  const waits = waitsFor ? `[ $1 = one ] || until [ -e ${waitsFor.two} ]; do sleep 0.02; done` : "";
+  const script = `#!/bin/sh\necho ${artifact} $1 >> ${runs}\n${waits}\necho nodes: ${nodes}\n`;
+  await writeFile(join(folder, "package", "compile"), script);
+  await chmod(join(folder, "package", "compile"), 0o755);
+  const tarball = join(home, `${artifact}.tgz`);
+  await promisify(execFile)("tar", ["-czf", tarball, "-C", folder, "package"]);
+  const words = ["request", artifact, "--suite", "tiny", "--tarball", `sh=${tarball}`];
+  const asked = await grangeJson(["bench", ...words, "--kind", "release", ...at()]);
+  return SubmittedRequest.parse(asked).request.id;
+}
+
+function collect(name: string, dataDir = join(home, name)): Program {
+  const options = ["--flag-load", "--no-self-test", "--sandbox", "none"];
+  const program = startGrange(
+    ["collector", "run", name, "--data-dir", dataDir, ...options, ...at()],
+    { env: { GRANGE_MEASURING_LOCK: join(home, "measuring.lock") } },
+  );
+  onTestFinished(async () => {
+    program.signal("SIGKILL");
+    await program.finished;
+  });
+  return program;
+}
+
+async function collectors(): Promise<CollectorView[]> {
+  return Collectors.parse(await grangeJson(["collector", ...at()])).collectors;
+}
+
+async function request(id: string): Promise<RequestDetail> {
+  return RequestDetail.parse(await grangeJson(["bench", "show", id, ...at()]));
+}
+
+async function until<T>(look: () => Promise<T>, reached: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await look();
+    if (reached(value)) return value;
+    await wait(100);
+  }
+}
+
+const completed = (id: string) =>
+  until(
+    () => request(id),
+    ({ endedAt }) => endedAt !== null,
+  );
+
+const ranOf = async (artifact: string) =>
+  (await readFile(runs, "utf8").catch(() => ""))
+    .split("\n")
+    .filter((line) => line.startsWith(`${artifact} `));
+
+/** What is stored of a benchmark of an artifact, and who measured it. */
+async function stored(artifact: string, benchmark: string) {
+  const words = { section: "compile" as const, profile: "check", scenario: "" };
+  const key = caseKey({ ...words, benchmark, backend: "sh", target });
+  const query = new URLSearchParams({ suite: "tiny", case: key, metric: "nodes", kind: "release" });
+  const answer = await fetch(`${farm.url}/api/v1/benchmarks/series?${query.toString()}`);
+  const { points } = Series.parse(await answer.json());
+  const found = points.find((point) => point.artifact === artifact);
+  return found && { value: found.value, collector: found.collector };
+}
+
+test("a registered machine measures what is asked for, and ends well when it is told to stop", async () => {
+  expect(await collectors()).toMatchObject([{ name: "lab-1", state: "never-seen", set: null }]);
+  const collector = collect("lab-1");
+  const id = await ask("1.0", 10);
+
+  const ended = await completed(id);
+
+  expect(ended).toMatchObject({ state: "completed", errors: 0, jobs: { total: 1, failed: 0 } });
+  expect(await stored("1.0", "one")).toEqual({ value: 10, collector: "lab-1" });
+  expect(await stored("1.0", "two")).toEqual({ value: 10, collector: "lab-1" });
+  expect(await ranOf("1.0")).toEqual(["1.0 one", "1.0 two"]);
+  expect(await collectors()).toMatchObject([{ state: "waiting" }]);
+
+  collector.signal("SIGTERM");
+  expect((await collector.finished).code).toBe(0);
+}, 60_000);
+
+test("killed in the middle, it takes its job up again and measures nothing twice", async () => {
+  const go = join(home, "go-2");
+  const id = await ask("2.0", 20, { two: go });
+  const first = collect("lab-1");
+  await until(
+    () => ranOf("2.0"),
+    ({ length }) => length === 2,
+  );
+  await until(
+    () => stored("2.0", "one"),
+    (value) => value !== undefined,
+  );
+
+  first.signal("SIGKILL");
+  await first.finished;
+  collect("lab-1");
+  await until(
+    () => ranOf("2.0"),
+    ({ length }) => length === 3,
+  );
+  await writeFile(go, "");
+
+  expect(await completed(id)).toMatchObject({ state: "completed", errors: 0 });
+  expect((await request(id)).jobList).toMatchObject([{ attempts: 2, collector: "lab-1" }]);
+  expect(await ranOf("2.0")).toEqual(["2.0 one", "2.0 two", "2.0 two"]);
+}, 60_000);
+
+test("killed while the server is away, too: what it measured is told by the next", async () => {
+  const go = join(home, "go-5");
+  const id = await ask("5.0", 50, { two: go });
+  const first = collect("lab-1");
+  await until(
+    () => ranOf("5.0"),
+    ({ length }) => length === 2,
+  );
+  farm.server.signal("SIGKILL");
+  await farm.server.finished;
+  await writeFile(go, "");
+  await until(
+    () => readdir(join(home, "lab-1", "spool")),
+    (names) => names.some((name) => name.endsWith(".json")),
+  );
+
+  first.signal("SIGKILL");
+  await first.finished;
+  await farm.restartServer();
+  collect("lab-1");
+
+  expect(await completed(id)).toMatchObject({ state: "completed", errors: 0 });
+  expect(await stored("5.0", "two")).toEqual({ value: 50, collector: "lab-1" });
+  expect(await ranOf("5.0")).toEqual(["5.0 one", "5.0 two"]);
+}, 60_000);
+
+test("told to stop in the middle, it hands its job back, and no attempt is burnt", async () => {
+  const go = join(home, "go-3");
+  const id = await ask("3.0", 30, { two: go });
+  const first = collect("lab-1");
+  await until(
+    () => ranOf("3.0"),
+    ({ length }) => length === 2,
+  );
+
+  // Twice: it does not wait for the test.
+  first.signal("SIGTERM");
+  await first.note((line) => line.includes("stopping"));
+  first.signal("SIGTERM");
+  expect((await first.finished).code).toBe(0);
+
+  expect(await request(id)).toMatchObject({ jobList: [{ state: "queued", attempts: 0 }] });
+  await writeFile(go, "");
+  collect("lab-1");
+  expect(await completed(id)).toMatchObject({ state: "completed" });
+}, 60_000);
+
+test("another that may take over does the work of one that is silent", async () => {
+  await grangeJson(["collector", "set", "lab-1", "--set", "0", ...at()]);
+  const name = ["lab-2", "--target", target, "--set", "1", "--take-over", "0"];
+  await grangeJson(["collector", "add", ...name, ...at()]);
+  const go = join(home, "go-4");
+  const id = await ask("4.0", 40, { two: go });
+  const first = collect("lab-1");
+  await until(
+    () => stored("4.0", "one"),
+    (value) => value !== undefined,
+  );
+  collect("lab-2");
+
+  first.signal("SIGKILL");
+  await writeFile(go, "");
+
+  // Its lease has to run out.
+  expect(await completed(id)).toMatchObject({ state: "completed", errors: 0 });
+  expect(await stored("4.0", "one")).toEqual({ value: 40, collector: "lab-1" });
+  expect(await stored("4.0", "two")).toEqual({ value: 40, collector: "lab-2" });
+  expect(await collectors()).toMatchObject([{ state: "offline" }, { state: "waiting" }]);
+}, 180_000);
+
+test("what cannot be is told in a sentence", async () => {
+  const unknown = await runGrange([
+    "collector",
+    "run",
+    "nobody",
+    "--data-dir",
+    join(home, "x"),
+    ...at(),
+  ]);
+  expect(unknown.code).toBe(1);
+  expect(unknown.stderr).toContain('there is no collector \\"nobody\\"');
+
+  const both = ["--refuse-load", "--flag-load"];
+  expect(await runGrange(["collector", "run", "lab-1", ...both, ...at()])).toMatchObject({
+    code: 2,
+  });
+  expect(await runGrange(["collector", "set", "lab-1", ...at()])).toMatchObject({ code: 2 });
+  const again = await runGrange(["collector", "add", "lab-1", "--target", target, ...at()]);
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("already") });
+});

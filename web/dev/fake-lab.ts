@@ -1,0 +1,24 @@
+import type { Comparison } from "#api/benchmark-comparison.ts";
+import type { BenchmarkSearchView, Series, SuiteView } from "#api/benchmark-history.ts";
+import type { ArtifactView, RequestDetail } from "#api/benchmark-request.ts";
+import type { CollectorView } from "#api/collector.ts";
+import type { TestCase } from "#core/test-case.ts";
+
+/** What the fake server knows of benchmarks. */
+export class FakeLab {
+  suites: SuiteView[] = [];
+  /** The newest first. */
+  artifacts: ArtifactView[] = [];
+  cases: TestCase[] = [];
+  requests: RequestDetail[] = [];
+  collectors: CollectorView[] = [];
+  searches: BenchmarkSearchView[] = [];
+  alarms: string[] = [];
+  compare: (before: string, after: string, metric: string) => Comparison | undefined = () =>
+    undefined;
+  series: (of: TestCase, metric: string, samples: boolean) => Series | undefined = () => undefined;
+  /** What was said of change points, the last first. */
+  readonly said: unknown[] = [];
+  /** What was asked for with POST, by address. */
+  readonly told: string[] = [];
+}

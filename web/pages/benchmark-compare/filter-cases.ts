@@ -1,0 +1,40 @@
+import type { CaseComparison } from "#api/benchmark-comparison.ts";
+import { caseTitle } from "../benchmarks/case-words.ts";
+import { type CompareSearch, type Facet, facets } from "../benchmarks/search.ts";
+
+/** The words of a facet that there are, for a list to choose from. */
+export function wordsOf(cases: readonly Pick<CaseComparison, "case">[], facet: Facet): string[] {
+  return [...new Set(cases.map((each) => each.case[facet]))].filter((word) => word !== "").sort();
+}
+
+/** Whether a row is shown, by what the address asks for. Without more it is what is relevant or undecided. */
+export function isShown(of: CaseComparison, search: CompareSearch): boolean {
+  if (facets.some((facet) => search[facet] !== undefined && of.case[facet] !== search[facet])) {
+    return false;
+  }
+  if (search.category !== undefined && of.category !== search.category) return false;
+  if (search.only !== undefined && of.verdict !== search.only) return false;
+  if (!isFound(of, search.find ?? "")) return false;
+  return (
+    search.all !== undefined ||
+    // Whoever asks for one kind of verdict, or is told of one that is open, sees all of it.
+    (search.only !== undefined && search.only !== "regressed" && search.only !== "improved") ||
+    of.relevant
+  );
+}
+
+function isFound(of: CaseComparison, text: string): boolean {
+  const title = caseTitle(of.case).toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => title.includes(word));
+}
+
+/** The greatest change first; of equal ones, by name. From nothing to something is the greatest. */
+export function byChange(a: CaseComparison, b: CaseComparison): number {
+  const size = ({ change }: CaseComparison) =>
+    change === null ? Number.POSITIVE_INFINITY : Math.abs(change);
+  if (size(a) !== size(b)) return size(b) - size(a);
+  return caseTitle(a.case).localeCompare(caseTitle(b.case));
+}

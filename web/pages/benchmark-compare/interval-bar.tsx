@@ -1,0 +1,35 @@
+import type { z } from "zod";
+import type { PairsEvidence } from "#api/benchmark-comparison.ts";
+import { changeText, percentText } from "../benchmarks/figure-text.ts";
+
+const width = 96;
+const height = 14;
+
+/** Where the change lies with 99 % certainty, against nought and against what does not matter. */
+export function IntervalBar({ evidence }: { readonly evidence: z.infer<typeof PairsEvidence> }) {
+  const { effect, high, limit, low } = evidence;
+  // As far to the left as to the right, so that nought is always in the middle.
+  const reach = Math.max(Math.abs(low), Math.abs(high), limit * 1.5, 1e-9) * 1.08;
+  const x = (change: number) => width / 2 + (change / reach) * (width / 2);
+  return (
+    <svg
+      className="interval-bar"
+      viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
+      role="img"
+      aria-label={`Change ${changeText(effect)}, between ${changeText(low)} and ${changeText(high)}; below ${percentText(limit)} does not matter`}
+    >
+      <rect
+        className="unimportant"
+        x={x(-limit)}
+        y={0}
+        width={x(limit) - x(-limit)}
+        height={height}
+      />
+      <path className="nought" d={`M${width / 2} 0V${height}`} />
+      <path className="interval" d={`M${x(low)} 7H${x(high)}M${x(low)} 4V10M${x(high)} 4V10`} />
+      <circle className="effect" cx={x(effect)} cy={7} r={2.6} />
+    </svg>
+  );
+}

@@ -1,0 +1,30 @@
+import type { CaseComparison, Comparison } from "#api/benchmark-comparison.ts";
+
+/** How to see the same by hand: what the farm has of it, and what one's own machine says. */
+export function reproduceCommands(
+  { suite, before, after, metric }: Pick<Comparison, "suite" | "before" | "after" | "metric">,
+  of: CaseComparison,
+): { readonly shown: string; readonly text: string }[] {
+  const { backend, benchmark, profile, scenario, section } = of.case;
+  const only = [
+    `--suite ${suite} --section ${section} --benchmark ${benchmark}`,
+    profile === "" ? "" : `--profile ${profile}`,
+    scenario === "" ? "" : `--scenario ${scenario}`,
+    `--backend ${backend}`,
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
+  // Least values of noisy metrics tell nothing: both are run by turns.
+  const isNoisy = of.evidence.by !== "fence";
+  const stored = `grange bench compare ${before.tag} ${after.tag} --suite ${suite} --metric ${metric} --server`;
+  const here = [before.tag, after.tag]
+    .map((tag) => `grange bench run --artifact ${tag} ${only}`)
+    .concat(
+      `grange bench compare ${before.tag} ${after.tag} --suite ${suite}${isNoisy ? " --measure" : ""}`,
+    )
+    .join(" && ");
+  return [
+    { text: stored, shown: stored },
+    { text: here, shown: "three commands that measure both on your machine" },
+  ];
+}

@@ -1,0 +1,83 @@
+import type { CaseComparison, Verdict } from "#api/benchmark-comparison.ts";
+import { changeText, magnitudeWords, percentText } from "../benchmarks/figure-text.ts";
+
+interface Said {
+  readonly words: string;
+  readonly sign: string;
+  /** The state whose colour it has; its sign and its words say the same. */
+  readonly colour: string;
+}
+
+export const verdicts: Readonly<Record<Verdict, Said>> = {
+  regressed: { words: "regressed", sign: "✗", colour: "is-failed" },
+  improved: { words: "improved", sign: "✓", colour: "is-succeeded" },
+  "no-change": { words: "no change", sign: "=", colour: "is-cancelled" },
+  undecided: { words: "undecided", sign: "?", colour: "is-queued" },
+  "unlike-machines": { words: "unlike machines", sign: "≁", colour: "is-unreachable" },
+};
+
+/** `regressed, medium, not confirmed yet`. */
+export function verdictText(of: CaseComparison): string {
+  const { evidence, magnitude, significant, verdict } = of;
+  return [
+    verdicts[verdict].words,
+    significant && magnitude > 0 ? (magnitudeWords[magnitude] ?? "") : "",
+    evidence.by === "pairs" && evidence.confirmed !== null
+      ? evidence.confirmed
+        ? "confirmed"
+        : "not confirmed"
+      : "",
+  ]
+    .filter((word) => word !== "")
+    .join(", ");
+}
+
+/** What a verdict rests on, short. */
+export function evidenceText({ change, evidence }: CaseComparison): string {
+  switch (evidence.by) {
+    case "hint":
+      return "a hint: least values only";
+    case "fence":
+      return evidence.exact
+        ? "the same number"
+        : `threshold ${percentText(evidence.threshold)}${change === null ? "" : ` · ${factorText(evidence.factor)}`}`;
+    case "pairs":
+      return `${changeText(evidence.low)} … ${changeText(evidence.high)}`;
+  }
+}
+
+/** The same in sentences. */
+export function evidenceSentence({ evidence }: CaseComparison): string {
+  switch (evidence.by) {
+    case "hint":
+      return "Noisy, and only the least of some runs is known: that may be chance, so there is no verdict. Interleaved pairs would tell.";
+    case "fence":
+      if (evidence.exact) return "Both are exactly the same number.";
+      return evidence.history === 0
+        ? `Too little history: the usual threshold of ${percentText(evidence.threshold)} was taken. The change is ${factorText(evidence.factor)} of it.`
+        : `${evidence.history} artifacts before it differ from each other by less than ${percentText(evidence.threshold)}; the change is ${factorText(evidence.factor)} of that.`;
+    case "pairs":
+      return [
+        `${evidence.pairs} interleaved pairs: the change is ${changeText(evidence.effect)}, with 99 % certainty between ${changeText(evidence.low)} and ${changeText(evidence.high)}.`,
+        `Changes below ${percentText(evidence.limit)} do not matter here.`,
+        evidence.p === null
+          ? ""
+          : `By chance alone it would come about with p ${chanceText(evidence.adjustedP ?? evidence.p)}${evidence.adjustedP === null ? "" : ", adjusted for how many were looked at"}.`,
+        evidence.confirmed === null
+          ? ""
+          : evidence.confirmed
+            ? "An independent rerun says the same."
+            : "An independent rerun did not say the same.",
+      ]
+        .filter((each) => each !== "")
+        .join(" ");
+  }
+}
+
+function factorText(factor: number): string {
+  return `${factor.toLocaleString("en", { maximumSignificantDigits: 2 })}×`;
+}
+
+function chanceText(p: number): string {
+  return p < 0.001 ? "< 0.001" : p.toLocaleString("en", { maximumSignificantDigits: 2 });
+}

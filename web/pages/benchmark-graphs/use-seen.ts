@@ -1,0 +1,20 @@
+import { useEffect, useRef, useState } from "react";
+
+/** Whether an element has come near to what is looked at. Hundreds of charts are drawn one screen at a time. */
+export function useSeen<E extends HTMLElement>() {
+  const element = useRef<E>(null);
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    const at = element.current;
+    if (at === null || isSeen) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some((entry) => entry.isIntersecting)) setSeen(true);
+      },
+      { rootMargin: "600px" },
+    );
+    observer.observe(at);
+    return () => observer.disconnect();
+  }, [isSeen]);
+  return { element, isSeen };
+}

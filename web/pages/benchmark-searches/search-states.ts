@@ -1,0 +1,16 @@
+import type { BenchmarkSearchView } from "#api/benchmark-history.ts";
+
+/** How a search stands, in words, and whose shape shows it. */
+export const searchStates = {
+  running: { words: "under way", shape: "running" },
+  found: { words: "found", shape: "succeeded" },
+  nothing: { words: "found nothing", shape: "over" },
+  failed: { words: "failed", shape: "failed" },
+  cancelled: { words: "cancelled", shape: "cancelled" },
+} as const satisfies Record<BenchmarkSearchView["state"], unknown>;
+
+export const searchKinds: Readonly<Record<BenchmarkSearchView["kind"], string>> = {
+  scan: "Measure a range",
+  "change-points": "Fill in around steps",
+  bisect: "Bisect",
+};

@@ -1,0 +1,181 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { ChangePointView, SayOfChangePoint, Series } from "#api/benchmark-history.ts";
+import { Modal } from "../../parts/modal.tsx";
+import { Ago } from "../../parts/times.tsx";
+import { changeText, isWorse, valueText } from "../benchmarks/figure-text.ts";
+import { sayOfChangePoint } from "./load.ts";
+
+interface Props {
+  readonly series: Series;
+  readonly onSearch: (from: string, to: string) => void;
+}
+
+const standings: Readonly<Record<ChangePointView["standing"], string>> = {
+  found: "nobody has said anything",
+  accepted: "accepted",
+  dismissed: "dismissed",
+};
+
+/** Where the series stepped, and what people say of it. */
+export function ChangePoints({ series, onSearch }: Props) {
+  const { changePoints, metric, suite } = series;
+  const [said, setSaid] = useState<Omit<SayOfChangePoint, "note">>();
+  return (
+    <section aria-label="Change points">
+      <h2>Steps</h2>
+      {changePoints.length === 0 ? (
+        <p className="faint">
+          None was found. Steps are looked for when a figure of the main line comes in.
+        </p>
+      ) : (
+        <div className="table-box" tabIndex={0} role="region" aria-label="Steps">
+          <table className="figures">
+            <thead>
+              <tr>
+                <th scope="col">First after it</th>
+                <th scope="col">Change</th>
+                <th scope="col">Mean before and after</th>
+                <th scope="col">p</th>
+                <th scope="col">Found</th>
+                <th scope="col">Said</th>
+                <th scope="col">
+                  <span className="visually-hidden">Deeds</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {changePoints.map((step) => {
+                const address = { suite, case: series.case, metric: metric.name };
+                const say = (standing: ChangePointView["standing"]) =>
+                  setSaid({
+                    ...address,
+                    fingerprint: step.fingerprint,
+                    artifact: step.artifact,
+                    standing,
+                  });
+                return (
+                  <tr key={`${step.artifact} ${step.fingerprint}`}>
+                    <th scope="row">
+                      <Link
+                        to="/benchmarks/compare"
+                        search={{
+                          suite,
+                          before: step.before,
+                          after: step.artifact,
+                          metric: metric.name,
+                        }}
+                        title={`Compare with ${step.before}`}
+                      >
+                        {step.artifact}
+                      </Link>
+                    </th>
+                    <td>
+                      <span
+                        className={`badge ${isWorse(step.change, metric.better) ? "is-failed" : "is-succeeded"}`}
+                      >
+                        {changeText(step.change)}{" "}
+                        {isWorse(step.change, metric.better) ? "worse" : "better"}
+                      </span>
+                    </td>
+                    <td>
+                      {valueText(step.meanBefore, metric.unit)} →{" "}
+                      {valueText(step.meanAfter, metric.unit)}
+                    </td>
+                    <td>{step.p < 1e-6 ? "< 0.000001" : step.p.toPrecision(2)}</td>
+                    <td>
+                      <Ago time={step.foundAt} />
+                    </td>
+                    <td className="step-said">
+                      {standings[step.standing]}
+                      {step.saidBy === null ? "" : ` by ${step.saidBy}`}
+                      {step.note === null ? "" : `: ${step.note}`}
+                    </td>
+                    <td>
+                      <span className="button-row step-deeds">
+                        {step.standing === "accepted" ? null : (
+                          <button type="button" onClick={() => say("accepted")}>
+                            Accept…
+                          </button>
+                        )}
+                        {step.standing === "dismissed" ? null : (
+                          <button type="button" onClick={() => say("dismissed")}>
+                            Dismiss…
+                          </button>
+                        )}
+                        <button type="button" onClick={() => onSearch(step.before, step.artifact)}>
+                          Search here
+                        </button>
+                      </span>
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {said === undefined ? null : <SayDialog said={said} onClose={() => setSaid(undefined)} />}
+    </section>
+  );
+}
+
+function SayDialog(props: {
+  readonly said: Omit<SayOfChangePoint, "note">;
+  readonly onClose: () => void;
+}) {
+  const { said, onClose } = props;
+  const client = useQueryClient();
+  const [note, setNote] = useState("");
+  const say = useMutation({
+    mutationFn: () => sayOfChangePoint({ ...said, note: note.trim() || null }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["benchmark-series"] });
+      onClose();
+    },
+  });
+  const isAccepted = said.standing === "accepted";
+  return (
+    <Modal
+      title={`${isAccepted ? "Accept" : "Dismiss"} the step at ${said.artifact}`}
+      onClose={onClose}
+    >
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          say.mutate();
+        }}
+      >
+        <p>
+          {isAccepted
+            ? "The change was meant, or is lived with. What comes after it is no longer judged by what was before."
+            : "It is no step: chance, or a fault of the measurement. It is no longer drawn."}
+        </p>
+        <label className="stacked">
+          Note
+          <textarea
+            rows={3}
+            maxLength={2_000}
+            value={note}
+            onChange={({ target }) => setNote(target.value)}
+          />
+        </label>
+        {say.error === null ? null : (
+          <p role="alert" className="problem">
+            {say.error.message}
+          </p>
+        )}
+        <div className="row end">
+          <button type="button" onClick={onClose}>
+            Leave it
+          </button>
+          <button type="submit" className="primary" disabled={say.isPending}>
+            {isAccepted ? "Accept it" : "Dismiss it"}
+          </button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,156 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useId, useState } from "react";
+import { Modal } from "../../parts/modal.tsx";
+import { type AskForm, askedRequest, emptyForm } from "./asked-request.ts";
+import { artifactsQuery, submitRequest, suitesQuery } from "./load.ts";
+import { Ticks } from "./ticks.tsx";
+
+interface Props {
+  readonly suite: string | undefined;
+  readonly artifact: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** Asks for an artifact to be measured. What is left empty is what the suite usually takes. */
+export function AskDialog({ suite, artifact = "", onClose }: Props) {
+  const suites = useQuery(suitesQuery);
+  const client = useQueryClient();
+  const [form, setForm] = useState<AskForm>({ ...emptyForm, suite: suite ?? "", artifact });
+  const list = useId();
+  const chosen =
+    suites.data?.suites.find(({ name }) => name === form.suite) ?? suites.data?.suites[0];
+  const { data: known } = useQuery(artifactsQuery(chosen?.name ?? ""));
+  const change = (next: Partial<AskForm>) => setForm((now) => ({ ...now, ...next }));
+  const asked = chosen === undefined ? undefined : askedRequest({ ...form, suite: chosen.name });
+  const submit = useMutation({
+    mutationFn: submitRequest,
+    onSuccess: () => client.invalidateQueries({ queryKey: ["benchmark-status"] }),
+  });
+  const error = suites.error ?? submit.error;
+  return (
+    <Modal title="Ask for a measurement" onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (asked !== undefined) submit.mutate(asked);
+        }}
+      >
+        {suites.data !== undefined && chosen === undefined ? (
+          <p>
+            There is no suite yet. <code>grange bench suite push</code> brings one here.
+          </p>
+        ) : null}
+        <div className="lab-fields">
+          <label className="stacked">
+            Suite
+            <select
+              value={chosen?.name ?? ""}
+              onChange={({ target }) => setForm({ ...emptyForm, suite: target.value, artifact })}
+            >
+              {suites.data?.suites.map(({ name }) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+          <label className="stacked">
+            Artifact
+            <input
+              required
+              list={list}
+              value={form.artifact}
+              placeholder="a version, a nightly’s day or a commit"
+              onChange={({ target }) => change({ artifact: target.value })}
+            />
+          </label>
+          <label className="stacked">
+            Compare with
+            <input
+              list={list}
+              value={form.parent}
+              placeholder="what it follows"
+              onChange={({ target }) => change({ parent: target.value })}
+            />
+          </label>
+          <label className="stacked">
+            Interleaved pairs
+            <select
+              value={form.paired}
+              onChange={({ target }) => change({ paired: target.value as AskForm["paired"] })}
+            >
+              <option value="">as the suite usually does</option>
+              <option value="yes">yes: noisy figures are judged too</option>
+              <option value="no">no</option>
+            </select>
+          </label>
+        </div>
+        <datalist id={list}>
+          {known?.artifacts.map(({ tag }) => (
+            <option key={tag} value={tag} />
+          ))}
+        </datalist>
+        {chosen === undefined ? null : (
+          <>
+            {(["backends", "profiles", "targets"] as const).map((key) => (
+              <Ticks
+                key={key}
+                legend={key}
+                options={chosen[key]}
+                ticked={form[key]}
+                onChange={(next) => change({ [key]: next })}
+              />
+            ))}
+            <details>
+              <summary>
+                Only some benchmarks{" "}
+                {form.benchmarks.length === 0 ? "" : `(${form.benchmarks.length})`}
+              </summary>
+              <Ticks
+                legend="benchmarks"
+                options={[...new Set(chosen.benchmarks.map(({ name }) => name))]}
+                ticked={form.benchmarks}
+                onChange={(benchmarks) => change({ benchmarks })}
+              />
+            </details>
+          </>
+        )}
+        <label>
+          <input
+            type="checkbox"
+            checked={form.waits}
+            onChange={({ target }) => change({ waits: target.checked })}
+          />{" "}
+          wait until somebody says that the artifact is there
+        </label>
+        {error === null ? null : (
+          <p role="alert" className="problem">
+            {error.message}
+          </p>
+        )}
+        <div aria-live="polite">
+          {submit.data === undefined ? null : (
+            <p>
+              {submit.data.sentence}{" "}
+              <Link to="/benchmarks/requests/$id" params={{ id: submit.data.request.id }}>
+                See the request
+              </Link>
+            </p>
+          )}
+        </div>
+        <div className="row end">
+          <button type="button" onClick={onClose}>
+            Close
+          </button>
+          <button
+            type="submit"
+            className="primary"
+            disabled={asked === undefined || submit.isPending}
+          >
+            {submit.isPending ? "Asking…" : "Ask"}
+          </button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

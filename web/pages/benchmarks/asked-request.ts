@@ -1,0 +1,45 @@
+import { ArtifactTag, type SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
+
+/** The form as it is filled in so far. */
+export interface AskForm {
+  readonly suite: string;
+  readonly artifact: string;
+  readonly parent: string;
+  readonly paired: "" | "yes" | "no";
+  readonly backends: readonly string[];
+  readonly profiles: readonly string[];
+  readonly targets: readonly string[];
+  readonly benchmarks: readonly string[];
+  readonly waits: boolean;
+}
+
+export const emptyForm: AskForm = {
+  suite: "",
+  artifact: "",
+  parent: "",
+  paired: "",
+  backends: [],
+  profiles: [],
+  targets: [],
+  benchmarks: [],
+  waits: false,
+};
+
+/** What the form asks for; undefined while it names no artifact that there could be. */
+export function askedRequest(form: AskForm): SubmitBenchmarkRequest | undefined {
+  const artifact = ArtifactTag.safeParse(form.artifact.trim());
+  const parent = form.parent.trim();
+  if (!artifact.success || form.suite === "") return undefined;
+  if (parent !== "" && !ArtifactTag.safeParse(parent).success) return undefined;
+  return {
+    suite: form.suite,
+    artifact: artifact.data,
+    backends: [...form.backends],
+    profiles: [...form.profiles],
+    targets: [...form.targets],
+    benchmarks: [...form.benchmarks],
+    ...(parent === "" ? {} : { parent }),
+    ...(form.paired === "" ? {} : { paired: form.paired === "yes" }),
+    ...(form.waits ? { waitForArtifacts: true } : {}),
+  };
+}

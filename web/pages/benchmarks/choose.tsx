@@ -1,0 +1,32 @@
+interface Props {
+  readonly label: string;
+  readonly options: readonly string[];
+  readonly value: string | undefined;
+  /** What it is when nothing is chosen; undefined where something always is. */
+  readonly none?: string;
+  readonly words?: (option: string) => string;
+  readonly onChange: (value: string | undefined) => void;
+}
+
+/** A list to choose one of. Lists come from what is there, and stay away where there is no choice. */
+export function Choose({ label, options, value, none, words = String, onChange }: Props) {
+  const isKnown = value === undefined || options.includes(value);
+  if (options.length < 2 && none !== undefined && value === undefined) return null;
+  return (
+    <label className="choose">
+      <span className="faint">{label}</span>
+      <select
+        value={value ?? ""}
+        onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
+      >
+        {none === undefined ? null : <option value="">{none}</option>}
+        {isKnown ? null : <option value={value}>{value}</option>}
+        {options.map((each) => (
+          <option key={each} value={each}>
+            {words(each)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,34 @@
+import type { RequestDetail } from "#api/benchmark-request.ts";
+import { shownLines } from "../../parts/shown-text.ts";
+import { jobWords } from "./request-words.ts";
+
+/** What benchmarks and jobs of a request failed with, as they said it. */
+export function ErrorList({
+  request: { errorList, jobList },
+}: {
+  readonly request: Pick<RequestDetail, "errorList" | "jobList">;
+}) {
+  const jobs = jobList.filter(({ state, error }) => state === "failure" && error !== null);
+  if (errorList.length + jobs.length === 0) return <p className="faint">None is known.</p>;
+  return (
+    <ul className="lab-error-list">
+      {errorList.map(({ artifact, benchmark, case: of, message }, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: errors have no identity but their place
+        <li key={n}>
+          <strong>{benchmark === "" ? "A whole job" : benchmark}</strong>{" "}
+          <span className="faint">
+            of {artifact}
+            {of === null ? "" : `, ${of}`}
+          </span>
+          <pre className="problem">{shownLines(message)}</pre>
+        </li>
+      ))}
+      {jobs.map((job) => (
+        <li key={job.id}>
+          <strong>Job {jobWords(job)}</strong> <span className="faint">of {job.artifact}</span>
+          <pre className="problem">{shownLines(job.error ?? "")}</pre>
+        </li>
+      ))}
+    </ul>
+  );
+}

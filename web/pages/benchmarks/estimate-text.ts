@@ -1,0 +1,31 @@
+import type { Estimate } from "#api/benchmark-request.ts";
+import { durationText } from "../../parts/duration.ts";
+
+/** Minutes are as fine as anybody can tell, and hours when it is long. */
+function span(ms: number): string {
+  return ms < 60_000 ? "less than a minute" : `about ${coarse(ms)}`;
+}
+
+function coarse(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  return minutes < 60 ? `${minutes} min` : durationText(minutes * 60_000);
+}
+
+/** When something should end, of what is under way. */
+export function endText({ endsAt, leastEndsAt, mostEndsAt }: Estimate, now: number): string {
+  if (endsAt === null) return "nobody knows how long it takes";
+  const left = Date.parse(endsAt) - now;
+  const most = mostEndsAt === null ? left : Date.parse(mostEndsAt) - now;
+  if (most < 0) return "takes longer than such a one ever took lately";
+  if (left < 0) return "takes longer than usual";
+  const least = leastEndsAt === null ? left : Math.max(0, Date.parse(leastEndsAt) - now);
+  const isWide = coarse(least) !== coarse(most);
+  return `ends in ${span(left)}${isWide ? ` (${coarse(least)} to ${coarse(most)})` : ""}`;
+}
+
+/** When something should begin, of what waits. */
+export function startText({ startsAt }: Estimate, now: number): string {
+  if (startsAt === null) return "nobody knows when it begins";
+  const wait = Date.parse(startsAt) - now;
+  return wait < 60_000 ? "begins next" : `begins in about ${coarse(wait)}`;
+}

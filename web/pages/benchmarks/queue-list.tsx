@@ -1,0 +1,53 @@
+import type { z } from "zod";
+import type { QueuedRequest } from "#api/benchmark-history.ts";
+import { useNow } from "../../parts/now.ts";
+import { endText, startText } from "./estimate-text.ts";
+import { RequestDeeds } from "./request-deeds.tsx";
+import { RequestLink } from "./request-line.tsx";
+import { originWords, requestStates } from "./request-words.ts";
+import { StateMark } from "./state-mark.tsx";
+
+type Waiting = z.infer<typeof QueuedRequest>;
+
+/** What waits, in the order in which it will be measured, and why in this order. */
+export function QueueList({ waiting }: { readonly waiting: readonly Waiting[] }) {
+  const now = useNow();
+  return (
+    <section aria-label="Queue">
+      <h2>
+        Queue <span className="faint">{waiting.length === 0 ? "" : waiting.length}</span>
+      </h2>
+      {waiting.length === 0 ? (
+        <p className="faint">Nobody waits.</p>
+      ) : (
+        <ol className="rows lab-queue">
+          {waiting.map(({ request, place, because, estimate }) => (
+            <li key={request.id}>
+              <span className="lab-place number">{place}</span>
+              <StateMark state={requestStates[request.state]} />
+              <span className="what">
+                <RequestLink request={request} />
+                <span className="faint">
+                  {request.suite} · {originWords(request)}
+                </span>
+              </span>
+              <span className="lab-two">
+                <span>{because}</span>
+                <span className="faint" title={estimateTitle(estimate)}>
+                  {startText(estimate, now)}
+                  {estimate.endsAt === null ? "" : `, ${endText(estimate, now)}`}
+                </span>
+              </span>
+              <RequestDeeds request={request} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+function estimateTitle({ startsAt, endsAt }: Waiting["estimate"]): string {
+  const text = (time: string | null) => (time === null ? "?" : new Date(time).toLocaleString());
+  return `${text(startsAt)} – ${text(endsAt)}`;
+}

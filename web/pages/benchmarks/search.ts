@@ -1,0 +1,44 @@
+/** What an address says besides its path: these words, each a text or absent; all else is dropped. */
+function texts<const K extends string>(...keys: readonly K[]) {
+  return (search: Record<string, unknown>) => {
+    const read: { [P in K]?: string | undefined } = {};
+    for (const key of keys) {
+      const value = search[key];
+      // The router reads `5.9` as a number, and `true` as a boolean.
+      const isText = typeof value === "number" || typeof value === "boolean";
+      if (isText) read[key] = String(value);
+      else if (typeof value === "string" && value !== "") read[key] = value;
+    }
+    return read;
+  };
+}
+
+/** Parts of a test case that lists are narrowed by. */
+export const facets = ["section", "benchmark", "profile", "scenario", "backend", "target"] as const;
+export type Facet = (typeof facets)[number];
+
+export const statusSearch = texts("suite", "ask", "artifact");
+export type StatusSearch = ReturnType<typeof statusSearch>;
+
+export const compareSearch = texts(
+  "suite",
+  "before",
+  "after",
+  "metric",
+  "find",
+  "category",
+  "only",
+  "all",
+  "raw",
+  ...facets,
+);
+export type CompareSearch = ReturnType<typeof compareSearch>;
+
+export const graphsSearch = texts("suite", "metric", "kind", "line", "from", "to", ...facets);
+export type GraphsSearch = ReturnType<typeof graphsSearch>;
+
+export const seriesSearch = texts("suite", "case", "metric", "kind", "samples", "from", "to");
+export type SeriesSearch = ReturnType<typeof seriesSearch>;
+
+export const searchesSearch = texts("suite");
+export type SearchesSearch = ReturnType<typeof searchesSearch>;
