@@ -3,11 +3,13 @@ import { z } from "zod";
 import { caseOfKey, type TestCase } from "#core/test-case.ts";
 import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { collectorViews } from "#perf/collectors/collector-views.ts";
 import { comparisonShelf } from "#perf/history/comparison-shelf.ts";
 import { examineArtifact } from "#perf/history/examine-artifact.ts";
 import { askComparison, readComparison } from "#perf/history/read-comparison.ts";
 import { readGrid } from "#perf/history/read-grid.ts";
 import { readSeries } from "#perf/history/read-series.ts";
+import { labTimes } from "#perf/lab-times.ts";
 import { readStatus } from "#perf/requests/status.ts";
 import { allSuites, countArtifacts, keepSuite } from "#perf/suites.store.ts";
 import { Suite } from "#suites/suite.ts";
@@ -47,7 +49,7 @@ export interface HistoryFigures {
   readonly seriesMs: number;
   readonly gridMs: number;
   readonly suitesMs: number;
-  /** With a queue of twenty requests, and a year of ended ones. */
+  /** What GET /benchmarks/status answers, with 40 requests in the queue and 5,000 ended ones. */
   readonly statusMs: number;
   /** All series of an artifact looked through for steps. */
   readonly examineMs: number;
@@ -88,7 +90,12 @@ export function measureHistory(load: HistoryLoad): Promise<HistoryFigures> {
         readGrid(db, { suite, kind: "master", filter: anyCase, limit: 60 }),
       ),
       suitesMs: await middle(some, () => Promise.all([allSuites(db), countArtifacts(db)])),
-      statusMs: await middle(some, () => db.transaction((tx) => readStatus(tx, [], new Date()))),
+      statusMs: await middle(some, () =>
+        db.transaction(async (tx) => {
+          const now = new Date();
+          return readStatus(tx, await collectorViews(tx, now, labTimes), now);
+        }),
+      ),
       examineMs: await middle(some.slice(0, 1), async () => {
         const [row] = await db.many(
           z.object({ id: z.number() }),
@@ -207,17 +214,26 @@ export async function loadHistory(db: Db, { cases, artifacts, iterations }: Hist
   await db.script("vacuum analyze");
 }
 
-/** A request of twelve jobs for each artifact, the last twenty still to be measured. Jobs are kept for a month. */
+const ended = 5_000;
+const queued = 40;
+
+/** Requests of twelve jobs each, the last forty still to be measured, one of them begun. Jobs are kept for a month. */
 async function loadRequests(db: Db, artifacts: number, digest: string): Promise<void> {
+  await db.run(sql`
+    insert into collector (name, target, benchmark_set, active, added_at, added_by, last_heartbeat_at)
+    select 'collector-' || set, 'linux-x64', set, true, now(), 'bench', now() from generate_series(0, 1) as set
+  `);
   await db.run(sql`
     insert into benchmark_request
       (id, suite, artifact_id, kind, state, paired, requested_by, because, created_at, started_at, ended_at)
     select gen_random_uuid(), 'lab', artifact.id, 'master',
-           case when n > ${artifacts}::int - 20 then 'artifacts-ready' else 'completed' end, false, 'bench', '',
-           at, case when n <= ${artifacts}::int - 20 then at end, case when n <= ${artifacts}::int - 20 then at + interval '40 minutes' end
-    from generate_series(1, ${artifacts}::int) as n
-    join benchmark_artifact as artifact on artifact.tag = 'nightly-' || n,
-    lateral (select now() - (${artifacts}::int - n) * interval '5 hours' as at) as time
+           case when n <= ${ended}::int then 'completed' when n = ${ended}::int + 1 then 'in-progress' else 'artifacts-ready' end,
+           false, 'bench', '', at, case when n <= ${ended}::int + 1 then at end,
+           case when n <= ${ended}::int then at + interval '40 minutes' end
+    from generate_series(1, ${ended + queued}::int) as n
+    join benchmark_artifact as artifact
+      on artifact.tag = 'nightly-' || ${artifacts}::int - (${ended + queued}::int - n) % ${artifacts}::int,
+    lateral (select now() - (${ended + queued}::int - n + 1) * interval '3 hours' as at) as time
   `);
   await db.run(sql`
     with job as (
@@ -225,9 +241,10 @@ async function loadRequests(db: Db, artifacts: number, digest: string): Promise<
         (id, request_id, artifact_id, suite_digest, purpose, section, target, backend, profile, benchmark_set, optional,
          state, attempts, max_attempts, not_before, created_at, started_at, ended_at)
       select gen_random_uuid(), id, artifact_id, ${digest}, 'own', 'compile', 'linux-x64', 'js', 'profile-' || nth % 6,
-             nth / 6, false, 'success', 1, 3, created_at, created_at, created_at, ended_at
+             nth / 6, false, case when ended_at is null then 'queued' else 'success' end, 1, 3, created_at, created_at,
+             case when ended_at is not null then created_at end, ended_at
       from benchmark_request, generate_series(0, 11) as nth
-      where ended_at > now() - interval '30 days'
+      where state = 'in-progress' or ended_at > now() - interval '30 days'
       returning id, request_id
     )
     insert into benchmark_request_job (request_id, job_id) select request_id, id from job

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 const mayImport: Record<string, readonly string[]> = {
   core: [],
   proto: [],
-  // Who holds what on this machine; shared by all that run processes on it.
+  // Who holds what on this machine, and what processes there leave and inherit; shared by all that run some.
   machine: ["core"],
   api: ["core"],
   db: ["core"],
@@ -23,9 +23,9 @@ const mayImport: Record<string, readonly string[]> = {
   // What balancing sets comes to is what the API answers.
   suites: ["core", "api"],
   // One hardened Git for all who run it.
-  artifacts: ["core", "suites", "git"],
+  artifacts: ["core", "machine", "suites", "git"],
   comparison: ["core", "api", "statistics"],
-  measuring: ["core", "suites", "artifacts", "statistics", "comparison"],
+  measuring: ["core", "machine", "suites", "artifacts", "statistics", "comparison"],
   perf: ["core", "api", "db", "suites", "artifacts", "statistics", "comparison", "git"],
   // A worker of its own kind: it speaks the API, and never sees the database.
   collector: ["core", "api", "machine", "suites", "artifacts", "comparison", "measuring"],

@@ -113,6 +113,8 @@ export const MetricSummary = z.object({
   accumulated: z.number().nullable(),
   undecided: z.number().int(),
   unlikeMachines: z.number().int(),
+  /** Cases of which no verdict is given, for want of interleaved processes. Reports of before do not say. */
+  hints: z.number().int().optional(),
 });
 export type MetricSummary = z.infer<typeof MetricSummary>;
 

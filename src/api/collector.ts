@@ -86,6 +86,8 @@ export const CollectorHello = z.strictObject({
 export type CollectorHello = z.infer<typeof CollectorHello>;
 export const CollectorWelcome = z.object({
   fingerprint: z.string(),
+  /** What it is registered for. */
+  target: z.string(),
   /** The server's own version: a collector of another one updates itself between requests. */
   serverVersion: z.string(),
   heartbeatMs: z.number().int(),

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { testRepository } from "#git/repository.fixture.ts";
+import { ownOwner } from "#machine/owner.ts";
 import { parseSuite } from "#suites/read-suite.ts";
 import { smallDefinition, smallSuite } from "#suites/suite.fixture.ts";
 import { openArtifactShelf, type ShelfOptions } from "./artifact-shelf.ts";
@@ -278,7 +279,8 @@ describe("within its limit", () => {
 
   test("what a killed process left is rubbish, and holds nothing and nobody up", async () => {
     const directory = folder();
-    const dead = `${spawnSync("true").pid}-1`;
+    const [, ticks, namespace] = ownOwner().split("-");
+    const dead = `${spawnSync("true").pid}-${ticks}-${namespace}`;
     await shelfIn(directory);
     const key = createHash("sha256")
       .update(JSON.stringify({ blob: a?.kind === "blob" ? a.digest : "" }))
@@ -286,9 +288,9 @@ describe("within its limit", () => {
     await mkdir(join(directory, "making", `${dead}-0`, "content"), { recursive: true });
     await mkdir(join(directory, "held", key), { recursive: true });
     await writeFile(join(directory, "held", key, `${dead}-0`), "");
-    await writeFile(join(directory, "locks", key), `${dead}-0`);
-    await writeFile(join(directory, "locks", "shelf"), `${dead}-1`);
-    await writeFile(join(directory, "locks", `shelf.${dead}-2`), `${dead}-2`);
+    await writeFile(join(directory, "locks", key), `${dead}\n`);
+    await writeFile(join(directory, "locks", "shelf"), `${dead}\n`);
+    await writeFile(join(directory, "locks", `shelf.${dead}-2`), `${dead}\n`);
 
     const shelf = await shelfIn(directory, { limitBytes: 500, fetchBlob: fetchBlob as never });
     if (a === undefined) throw new Error("one is needed");

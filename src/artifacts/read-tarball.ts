@@ -15,7 +15,7 @@ export interface TarLimits {
 }
 
 /** Well above every package that anyone would type-check, far below what fills a disk. */
-export const packageLimits: TarLimits = { bytes: 256 * 2 ** 20, files: 50_000 };
+const packageLimits: TarLimits = { bytes: 256 * 2 ** 20, files: 50_000 };
 
 const block = 512;
 

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
+import { isAlive, ownOwner } from "#machine/owner.ts";
 import { bytesBelow } from "./bytes-below.ts";
 import { holdingLock } from "./hold-lock.ts";
-import { isAlive, markOfProcess } from "./process-mark.ts";
 
 /** A folder of a key, whole. It stays until it is let go. */
 export interface HeldFolder {
@@ -24,8 +24,8 @@ export interface ShelfFolder {
 /**
  * ```
  * kept/KEY/        content, and `bytes`, whose time is that of last use
- * making/MARK…/    what a process is filling, under its mark: rubbish once that process is gone
- * held/KEY/MARK…   who holds it; of a process that is gone, nobody
+ * making/OWNER…/   what a process is filling: rubbish once that process is gone
+ * held/KEY/OWNER…  who holds it; of a process that is gone, nobody
  * locks/           `shelf` for a moment each, KEY while it is made
  * ```
  */
@@ -33,7 +33,7 @@ export async function openShelfFolder(directory: string, limitBytes: number): Pr
   const at = (...parts: string[]) => join(directory, ...parts);
   for (const part of ["kept", "making", "held", "locks"])
     await mkdir(at(part), { recursive: true });
-  const own = markOfProcess(process.pid);
+  const own = ownOwner();
   let count = 0;
   const alone = <T>(signal: AbortSignal, work: () => Promise<T>) =>
     holdingLock(at("locks", "shelf"), signal, work);
@@ -131,7 +131,7 @@ export async function openShelfFolder(directory: string, limitBytes: number): Pr
 
   async function removeRubbish(): Promise<void> {
     const made = (await readdir(at("making"))).filter((name) => !isAlive(name));
-    // Those who wait for a lock have a file of their own beside it: LOCK.MARK.
+    // Those who take a lock have a file of their own beside it: LOCK.OWNER….
     const waiting = (await readdir(at("locks"))).filter(
       (name) => name.includes(".") && !isAlive(name.slice(name.indexOf(".") + 1)),
     );

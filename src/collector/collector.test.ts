@@ -506,3 +506,34 @@ describe("a self-test", () => {
     });
   });
 });
+
+test("a job whose success the server does not believe is measured again as a whole", async () => {
+  const job = farm.enqueue(["a"]);
+  farm.disbelieves = 1;
+  await start();
+
+  await farm.until(() => bench.measured.length === 2);
+
+  expect(await farm.ended(job)).toEqual({ outcome: "success" });
+});
+
+test("a machine of another target than its collector ends with a sentence, and claims nothing", async () => {
+  farm.enqueue(["a"]);
+  farm.target = "plan9-z80";
+
+  const { over } = await start();
+
+  expect(await over).toMatchObject({
+    kind: "refused",
+    why: expect.stringContaining("is registered for plan9-z80"),
+  });
+  expect(bench.measured).toEqual([]);
+});
+
+test("told that any target will do, it measures", async () => {
+  const job = farm.enqueue(["a"]);
+  farm.target = "my-lab";
+  await start({ anyTarget: true });
+
+  expect(await farm.ended(job)).toEqual({ outcome: "success" });
+});

@@ -9,6 +9,7 @@ import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
 import type { CollectorParts } from "./collector-parts.ts";
 import { HeldJob } from "./held-job.ts";
+import { refuseTarget } from "./refuse-target.ts";
 import { runJob } from "./run-job.ts";
 import { selfTest, selfTestWish } from "./self-test.ts";
 import { selfTestDue } from "./self-test-due.ts";
@@ -129,6 +130,7 @@ export class Collector implements Service {
       { incarnation: this.#incarnation, version: config.version, environment },
       this.#wish.signal,
     );
+    refuseTarget(config, welcome);
     if (!this.#told) {
       const { fingerprint, serverVersion } = welcome;
       logger.info(

@@ -38,6 +38,8 @@ export const CollectorConfig = z.object({
   selfTestComparisons: z.int().min(1).max(1_000).default(20),
   /** Run by a shell before it ends for an update. */
   updateCommand: z.string().min(1).optional(),
+  /** Whether it measures although the target that it is registered for is not what this machine calls itself. */
+  anyTarget: z.boolean().default(false),
   /** How long a test may go on when the collector is to stop. */
   drainMs: z.int().nonnegative().default(10_000),
   /** How long one claim waits for work on the server's side. */

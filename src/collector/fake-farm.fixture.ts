@@ -6,6 +6,7 @@ import type {
   CollectorHello,
   CollectorWelcome,
   EndBenchmarkJob,
+  EndedBenchmarkJob,
   JobEnd,
   JobHeartbeat,
   JobHeartbeatAnswer,
@@ -63,6 +64,9 @@ export class FakeFarm implements LabConnection {
   readonly selfTests: ReportSelfTest[] = [];
   serverVersion = "1";
   heartbeatMs = 10;
+  /** So many ends that say success it does not believe: it has no results, whatever was told. */
+  disbelieves = 0;
+  target = `${process.platform}-${process.arch}`;
   heartbeats = 0;
   selfTestDue = false;
   /** While set, every call fails as if the network were gone. */
@@ -146,7 +150,12 @@ export class FakeFarm implements LabConnection {
     this.#speaker = hello.incarnation;
     this.tell();
     const fingerprint = JSON.stringify(hello.environment);
-    return { fingerprint, serverVersion: this.serverVersion, heartbeatMs: this.heartbeatMs };
+    return {
+      fingerprint,
+      target: this.target,
+      serverVersion: this.serverVersion,
+      heartbeatMs: this.heartbeatMs,
+    };
   }
 
   async claim(claim: ClaimBenchmarkJob, signal: AbortSignal): Promise<ClaimAnswer> {
@@ -193,15 +202,22 @@ export class FakeFarm implements LabConnection {
     this.tell();
   }
 
-  async end(jobId: string, { holder, end }: EndBenchmarkJob): Promise<void> {
+  async end(jobId: string, { holder, end }: EndBenchmarkJob): Promise<EndedBenchmarkJob> {
     this.#check();
     const job = this.#held(jobId, holder);
     job.end = end;
     if (end.outcome === "handed-back") job.attempt -= 1;
-    const isAgain = end.outcome === "handed-back" || end.outcome === "transient";
+    const isAgain =
+      end.outcome === "handed-back" || end.outcome === "transient" || this.disbelieves > 0;
+    if (end.outcome === "success" && this.disbelieves > 0) {
+      this.disbelieves -= 1;
+      this.stored.length = 0;
+    }
     job.state = isAgain ? "queued" : "ended";
     job.holder = undefined;
     this.tell();
+    if (isAgain) return { state: "queued" };
+    return { state: end.outcome === "success" ? "success" : "failure" };
   }
 
   async selfTest(report: ReportSelfTest): Promise<ReportedSelfTest> {

@@ -4,6 +4,7 @@ import type {
   CollectorHello,
   CollectorWelcome,
   EndBenchmarkJob,
+  EndedBenchmarkJob,
   JobHeartbeat,
   JobHeartbeatAnswer,
   ReportedSelfTest,
@@ -22,7 +23,7 @@ export interface LabConnection {
   claim(claim: ClaimBenchmarkJob, signal: AbortSignal): Promise<ClaimAnswer>;
   heartbeat(jobId: string, body: JobHeartbeat, signal: AbortSignal): Promise<JobHeartbeatAnswer>;
   report(jobId: string, body: ReportTest, signal: AbortSignal): Promise<void>;
-  end(jobId: string, body: EndBenchmarkJob, signal: AbortSignal): Promise<void>;
+  end(jobId: string, body: EndBenchmarkJob, signal: AbortSignal): Promise<EndedBenchmarkJob>;
   selfTest(body: ReportSelfTest, signal: AbortSignal): Promise<ReportedSelfTest>;
   /** From the farm's store, by `HASH/SIZE`. */
   fetchBlob(digest: string, signal: AbortSignal): AsyncIterable<Uint8Array>;

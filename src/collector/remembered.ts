@@ -21,7 +21,7 @@ const Remembered = z.object({
   updateTried: z.object({ from: z.string(), to: z.string(), atMs: z.number() }).optional(),
   selfTestAtMs: z.number().optional(),
 });
-export type Remembered = z.infer<typeof Remembered>;
+type Remembered = z.infer<typeof Remembered>;
 
 /** What a collector knows from before it was started again. Nothing of it is needed: without it, more is done twice. */
 export class Memory {

@@ -32,8 +32,14 @@ export async function runJob(
   if (!isTold) end = handedBack;
   for (let failures = 1; !job.gone; failures++) {
     try {
-      await lab.end(job.id, { holder: job.holder, end }, lastWords(ending.now));
+      const { state } = await lab.end(job.id, { holder: job.holder, end }, lastWords(ending.now));
       contact.answered();
+      if (end.outcome === "success" && state !== "success") {
+        // What we remember of it is wrong: all that the server lacks is measured again.
+        logger.warn({ job: job.id, state }, "the server lacks results of a job");
+        await parts.memory.keep({ job: undefined });
+        return "transient";
+      }
       if (end.outcome === "permanent") await spool.dropJob(job.id);
       return end.outcome;
     } catch (reason) {

@@ -121,7 +121,7 @@ export interface Compared {
 }
 
 /** What a comparison says of each metric that decides and was taken in every pair. */
-export function changesIn(suite: Suite, pairs: readonly MeasuredPair[]): Change[] {
+function changesIn(suite: Suite, pairs: readonly MeasuredPair[]): Change[] {
   if (pairs.length === 0) return [];
   const isThere = ({ name }: Metric) =>
     pairs.every(({ child, parent }) => child[name] !== undefined && parent[name] !== undefined);

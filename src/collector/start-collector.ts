@@ -12,6 +12,7 @@ import type { CollectorParts } from "./collector-parts.ts";
 import type { CollectorConfig } from "./config.ts";
 import type { LabConnection } from "./lab-connection.ts";
 import { LabContact } from "./lab-contact.ts";
+import { refuseTarget } from "./refuse-target.ts";
 import { Memory } from "./remembered.ts";
 import { type SelfTested, selfTest } from "./self-test.ts";
 import { Spool } from "./spool.ts";
@@ -66,7 +67,8 @@ export async function testOnce(
   try {
     const incarnation = randomUUID();
     const environment = await parts.bench.facts();
-    await lab.hello({ incarnation, version: config.version, environment }, signal);
+    const welcome = await lab.hello({ incarnation, version: config.version, environment }, signal);
+    refuseTarget(config, welcome);
     return await selfTest(parts, incarnation, signal);
   } finally {
     await close();
@@ -101,7 +103,7 @@ async function openParts(
 }
 
 /** One process at a time: two would tell each other's results. */
-export async function holdDirectory(dataDir: string, name: string): Promise<HeldLock> {
+async function holdDirectory(dataDir: string, name: string): Promise<HeldLock> {
   await mkdir(dataDir, { recursive: true });
   const taken = await takeLock(directoryLock(dataDir), name);
   if ("lock" in taken) return taken.lock;

@@ -2,7 +2,7 @@ import type { CaseComparison } from "#api/benchmark-comparison.ts";
 import { benjaminiHochberg } from "#statistics/benjamini-hochberg.ts";
 
 /** Of the changes of noisy metrics that a comparison tells, so many may be false. */
-export const falseDiscoveries = 0.05;
+const falseDiscoveries = 0.05;
 
 /**
  * Who looks at a thousand cases finds one in a thousand. Claims that do not stand out among all that were judged

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fenceOf } from "./fence.ts";
+import { deterministicFence, rustcFence } from "./fence.ts";
 import { isRelevant, magnitudeOf } from "./magnitude.ts";
 import { relativeChange } from "./relative-change.ts";
 
 describe("the fence", () => {
   test("is 0.2 % with fewer than thirty predecessors", () => {
-    expect(fenceOf([])).toEqual({ threshold: 0.002, history: 0 });
-    expect(fenceOf(Array.from({ length: 29 }, () => 100))).toEqual({
+    expect(rustcFence([])).toEqual({ threshold: 0.002, history: 0 });
+    expect(rustcFence(Array.from({ length: 29 }, () => 100))).toEqual({
       threshold: 0.002,
       history: 0,
     });
@@ -18,7 +18,7 @@ describe("the fence", () => {
     const history = [1_000];
     for (let i = 1; i <= 29; i++) history.push((history.at(-1) ?? 0) * (1 + i / 1_000));
 
-    const { threshold, history: count } = fenceOf(history);
+    const { threshold, history: count } = rustcFence(history);
 
     const [q1, q3] = [0.0075, 0.0225];
     expect(threshold).toBeCloseTo(q3 + 3 * (q3 - q1), 12);
@@ -28,8 +28,8 @@ describe("the fence", () => {
   test("reads no more than thirty", () => {
     const steady = Array.from({ length: 30 }, () => 100);
 
-    expect(fenceOf([...steady, 1, 1_000, 5])).toEqual(fenceOf(steady));
-    expect(fenceOf(steady).threshold).toBe(0);
+    expect(rustcFence([...steady, 1, 1_000, 5])).toEqual(rustcFence(steady));
+    expect(rustcFence(steady).threshold).toBe(0);
   });
 
   test("does not depend on the unit", () => {
@@ -39,16 +39,25 @@ describe("the fence", () => {
     });
     fc.assert(
       fc.property(figures, fc.integer({ min: -40, max: 40 }), (history, power) => {
-        const scaled = fenceOf(history.map((value) => value * 2 ** power));
-        expect(scaled.threshold).toBe(fenceOf(history).threshold);
+        const scaled = rustcFence(history.map((value) => value * 2 ** power));
+        expect(scaled.threshold).toBe(rustcFence(history).threshold);
       }),
     );
+  });
+
+  test("by which verdicts are given is no lower than 0.2 %: rustc-perf's of a steady month is 0", () => {
+    const steady = Array.from({ length: 30 }, () => 100);
+    const swinging = Array.from({ length: 30 }, (_, i) => 100 + (i % 2));
+
+    expect(deterministicFence(steady)).toEqual({ threshold: 0.002, history: 30 });
+    expect(deterministicFence(swinging)).toEqual(rustcFence(swinging));
+    expect(deterministicFence([])).toEqual({ threshold: 0.002, history: 0 });
   });
 
   test("is never infinite: a history that was zero tells nothing", () => {
     const history = Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? 0 : 5));
 
-    expect(fenceOf(history)).toEqual({ threshold: 0.002, history: 0 });
+    expect(rustcFence(history)).toEqual({ threshold: 0.002, history: 0 });
   });
 });
 

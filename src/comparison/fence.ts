@@ -6,11 +6,23 @@ export const fenceHistory = 30;
 /** Where nobody knows the noise. rustc-perf's figure, too. */
 export const thresholdWithoutHistory = 0.002;
 
+/**
+ * Of deterministic metrics no lesser change is told. A program that did the same for a month has a fence of 0, and then
+ * every commit that adds a line to it would be a change: what any difference matters of is an exact metric.
+ */
+export const leastThreshold = 0.002;
+
 export interface Fence {
   /** |relative change| from which one is significant. */
   readonly threshold: number;
   /** Values that it rests on; 0: the fixed threshold. */
   readonly history: number;
+}
+
+/** The fence that verdicts are given by: rustc-perf's, and no lower than `leastThreshold`. */
+export function deterministicFence(history: readonly number[]): Fence {
+  const { threshold, history: count } = rustcFence(history);
+  return { threshold: Math.max(threshold, leastThreshold), history: count };
 }
 
 /**
@@ -19,7 +31,7 @@ export interface Fence {
  *
  * `history`: values of the predecessors of the earlier artifact, itself left out, newest first.
  */
-export function fenceOf(history: readonly number[]): Fence {
+export function rustcFence(history: readonly number[]): Fence {
   const none: Fence = { threshold: thresholdWithoutHistory, history: 0 };
   if (history.length < fenceHistory) return none;
   const values = history.slice(0, fenceHistory);

@@ -49,10 +49,12 @@ export interface Figure {
 }
 
 export function figuresOf(measured: readonly MeasuredCase[], metric: string): Figure[] {
-  return measured.flatMap((each) => {
+  const figures: Figure[] = [];
+  for (const each of measured) {
     const value = each.values[metric];
-    return value !== undefined && Number.isFinite(value) ? [{ value, measured: each }] : [];
-  });
+    if (value !== undefined && Number.isFinite(value)) figures.push({ value, measured: each });
+  }
+  return figures;
 }
 
 /** Of machines that both sides were measured on, the one on which the later was measured last. */

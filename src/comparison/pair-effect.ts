@@ -1,5 +1,4 @@
-import { bootstrapInterval } from "#statistics/bootstrap.ts";
-import { pseudoMedian, resampledPseudoMedian, walshAverages } from "#statistics/hodges-lehmann.ts";
+import { pseudoMedianInterval } from "#statistics/pseudo-median-interval.ts";
 import { median } from "#statistics/quartiles.ts";
 
 export interface Pair {
@@ -22,12 +21,7 @@ export interface PairEffect {
  */
 export function pairEffect(pairs: readonly Pair[], seed: string | number): PairEffect {
   const changes = changesOf(pairs);
-  const averages = walshAverages(changes.values);
-  const point = pseudoMedian(averages);
-  const interval = bootstrapInterval(pairs.length, resampledPseudoMedian(averages), {
-    seed,
-    level: 0.99,
-  });
+  const { point, ...interval } = pseudoMedianInterval(changes.values, { seed, level: 0.99 });
   return {
     effect: changes.back(point),
     low: changes.back(Math.min(interval.low, point)),

@@ -38,7 +38,7 @@ export function reportMarkdown(told: ReportToWrite): string {
     ...withResults.map((summary) => metricSection(summary, told.metrics)),
     ...(without.length === 0
       ? []
-      : [`No relevant results: ${without.map(({ metric }) => code(metric)).join(", ")}.`]),
+      : [`No relevant results: ${without.map(withoutResults).join(", ")}.`]),
     ...greatest(told.changes),
     ...confirmationNote(told.changes),
     ...listed(
@@ -51,6 +51,13 @@ export function reportMarkdown(told: ReportToWrite): string {
     ),
     `To see the same by hand: ${code(told.reproduce)}`,
   ].join("\n\n");
+}
+
+/** Silence about what nobody judged would read as if nothing had changed. */
+function withoutResults({ metric, hints = 0 }: MetricSummary): string {
+  if (hints === 0) return code(metric);
+  const cases = `${hints} ${hints === 1 ? "case" : "cases"}`;
+  return `${code(metric)} (${cases} not judged, for want of interleaved processes)`;
 }
 
 function metricSection(summary: MetricSummary, metrics: readonly Metric[]): string {

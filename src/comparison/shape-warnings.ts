@@ -1,4 +1,5 @@
 import { normalUpperTail } from "#statistics/normal-tail.ts";
+import { centredRanks } from "#statistics/ranks.ts";
 import type { Pair } from "./judge-pairs.ts";
 
 /** Fewer figures have no shape. */
@@ -17,17 +18,26 @@ export function shapeWarnings(pairs: readonly Pair[]): string[] {
 }
 
 /**
- * A gap as wide as half of the figures' range, with a fifth of them or more on either side. Of 20 normal
- * figures one set in some thousands looks so.
+ * A gap in the figures with a fifth of them or more on either side, too wide for figures that spread evenly over
+ * their range: see `widestGap`. Below two steps of the clock it is the clock's.
  */
 function hasTwoModes(values: readonly number[]): boolean {
   const sorted = values.toSorted((a, b) => a - b);
+  const gaps = sorted.slice(1).map((value, i) => value - (sorted[i] ?? value));
   const range = (sorted.at(-1) ?? 0) - (sorted[0] ?? 0);
+  // Two values of one step: how far apart they truly are, such a clock does not tell.
+  const step = Math.min(...gaps.filter((gap) => gap > 1e-9 * range));
+  const wide = Math.max(widestGap(values.length) * range, 1.5 * step);
   const least = Math.max(3, Math.ceil(values.length / 5));
-  for (let below = least; below <= sorted.length - least; below++) {
-    if ((sorted[below] ?? 0) - (sorted[below - 1] ?? 0) > range / 2) return true;
-  }
-  return false;
+  return gaps.slice(least - 1, values.length - least).some((gap) => gap > wide);
+}
+
+/**
+ * The share of the range that one of the gaps exceeds once in 2,000 sets, by the union bound: of n even figures a
+ * gap exceeds the share s with (1 - s)^(n - 2). Normal ones have theirs at the ends. Half of the range is always needed.
+ */
+function widestGap(count: number): number {
+  return Math.max(0.5, 1 - (0.0005 / count) ** (1 / (count - 2)));
 }
 
 /** Kendall's trend with time, at one in a thousand. */
@@ -41,13 +51,12 @@ function driftsSurely(values: readonly number[]): boolean {
   return 2 * normalUpperTail((Math.abs(score) - 1) / spread) < 0.001;
 }
 
-/** The correlation of neighbours, over ranks so that one delayed process counts for one; at about one in a thousand. */
+/**
+ * The correlation of neighbours, over ranks so that one delayed process counts for one; at about one in a thousand.
+ * Equal figures share a rank: told apart by when they were taken, a coarse clock would look like a trend.
+ */
 function followsItself(values: readonly number[]): boolean {
-  const order = values.map((_, i) => i).toSorted((i, j) => (values[i] ?? 0) - (values[j] ?? 0));
-  const ranks = values.map(() => 0);
-  order.forEach((index, rank) => {
-    ranks[index] = rank - (values.length - 1) / 2;
-  });
+  const ranks = centredRanks(values);
   let squares = 0;
   let products = 0;
   ranks.forEach((rank, i) => {

@@ -23,6 +23,9 @@ export function summarise(metric: string, cases: readonly CaseComparison[]): Met
       ({ verdict, evidence }) => verdict === "undecided" && evidence.by === "pairs",
     ).length,
     unlikeMachines: cases.filter(({ verdict }) => verdict === "unlike-machines").length,
+    hints: cases.filter(
+      ({ verdict, evidence }) => verdict === "undecided" && evidence.by === "hint",
+    ).length,
   };
 }
 

@@ -32,7 +32,7 @@ export async function takeLock(
   name: string,
 ): Promise<{ readonly lock: HeldLock } | { readonly holder: Holder }> {
   const text = `${ownOwner()}\n${name}\n${randomUUID()}\n`;
-  const mine = `${path}.${process.pid}.${randomUUID()}`;
+  const mine = besides(path);
   try {
     await writeFile(mine, text, { flag: "wx", mode: 0o644 });
     for (;;) {
@@ -80,7 +80,7 @@ async function linked(mine: string, path: string): Promise<string | undefined> {
 }
 
 async function removeStale(path: string, held: string): Promise<void> {
-  const aside = `${path}.stale.${process.pid}.${randomUUID()}`;
+  const aside = besides(path);
   try {
     await rename(path, aside);
   } catch (cause) {
@@ -89,6 +89,11 @@ async function removeStale(path: string, held: string): Promise<void> {
   }
   if ((await textOf(aside)) !== held) await link(aside, path).catch(() => {});
   await rm(aside, { force: true });
+}
+
+/** A file of ours beside the lock, for a moment; its name says whose it was, should we be killed meanwhile. */
+function besides(path: string): string {
+  return `${path}.${ownOwner()}-${randomUUID()}`;
 }
 
 async function release(path: string, text: string): Promise<void> {
@@ -106,6 +111,6 @@ async function textOf(path: string): Promise<string | undefined> {
 
 function livingHolder(text: string): Holder | undefined {
   const [owner = "", name = ""] = text.split("\n");
-  if (!/^\d+-\d+-\d+$/.test(owner) || !isAlive(owner)) return undefined;
+  if (!/^\d+-\w+-\d+$/.test(owner) || !isAlive(owner)) return undefined;
   return { name, pid: Number.parseInt(owner, 10) };
 }

@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { isAlive, ownOwner } from "./owner.ts";
+import { isAlive, ownOwner, startTimeOf } from "./owner.ts";
 
 test("knows itself to be alive, and a process id that was used again to be another", () => {
   const [pid, , namespace] = ownOwner().split("-");
@@ -11,3 +14,23 @@ test("knows itself to be alive, and a process id that was used again to be anoth
 test("says of a process in another pid namespace that it may be alive", () => {
   expect(isAlive("4194303-1-999")).toBe(true);
 });
+
+test("looks at no more than the owner in a name", () => {
+  expect(isAlive(`${ownOwner()}-7`)).toBe(true);
+});
+
+test.runIf(process.platform === "linux")(
+  "a process that has ended owns nothing, also when nobody asked yet",
+  async () => {
+    // Its parent becomes `sleep`, which never asks.
+    const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 60"]);
+    const [chunk] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(chunk.toString());
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8")).toMatch(/\) Z /);
+
+    expect(startTimeOf(pid)).toBeUndefined();
+
+    parent.kill("SIGKILL");
+    await once(parent, "exit");
+  },
+);

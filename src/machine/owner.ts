@@ -9,21 +9,37 @@ export function ownOwner(): string {
   return `${process.pid}-${startTimeOf(process.pid) ?? "0"}-${pidNamespace()}`;
 }
 
-/** False only when the owner is known to be gone. */
+/** False only when the owner is known to be gone. What follows it after another `-` is not looked at. */
 export function isAlive(owner: string): boolean {
   const [pid, startTime, namespace] = owner.split("-");
   if (namespace !== pidNamespace()) return true;
   return startTimeOf(Number(pid)) === startTime;
 }
 
-/** In clock ticks since boot; undefined when there is no such process. */
+/**
+ * In clock ticks since boot; undefined when there is no such process. Where there is no /proc, that it lives
+ * must do.
+ */
 export function startTimeOf(pid: number): string | undefined {
+  if (process.platform !== "linux") return lives(pid) ? "alive" : undefined;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The name, in parentheses, may itself hold spaces and parentheses.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // A zombie has ended; only its parent has not asked yet.
+    return fields[0] === "Z" ? undefined : fields[19];
   } catch {
     return undefined;
+  }
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (reason) {
+    // That of another user.
+    return (reason as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

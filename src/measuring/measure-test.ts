@@ -54,7 +54,7 @@ export async function measureTest(test: TestToMeasure): Promise<MeasuredIteratio
 }
 
 /** Hardware counters where there are any; a simulator only where the suite names it, for it takes long. */
-export function counterFor(
+function counterFor(
   { backend }: Pick<CaseParts, "backend">,
   tools: Pick<MeasuringTools, "counters">,
 ): Counter | undefined {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { z } from "zod";
 import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
 import type { TestCase } from "#core/test-case.ts";
+import { removeTree } from "#machine/remove-tree.ts";
 import { Suite } from "#suites/suite.ts";
-import { removeTree } from "./folders/run-folders.ts";
 import type { SandboxWish } from "./processes/tools.ts";
 import { openWorkPlace, type WorkPlace } from "./work-place.ts";
 

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { markOfProcess } from "#artifacts/process-mark.ts";
+import { ownOwner } from "#machine/owner.ts";
 import { openWorkPlace } from "./work-place.ts";
 
 let directory: string;
@@ -30,13 +30,14 @@ test("is one process's at a time, and free again when that has closed it", async
 
 test("that of a process which was killed is taken over, also when another has its number now", async () => {
   const child = spawn("sleep", ["60"]);
-  const mark = markOfProcess(child.pid ?? 0);
+  const [, ticks, namespace] = ownOwner().split("-");
   child.kill("SIGKILL");
   await once(child, "exit");
-  await writeFile(join(directory, "measuring.pid"), mark);
+  const lock = join(directory, "measuring.lock");
+  await writeFile(lock, `${child.pid}-${ticks}-${namespace}\nmeasuring\n`);
   await (await openWorkPlace({ directory, shelf })).close();
 
-  await writeFile(join(directory, "measuring.pid"), `${process.pid}-1`);
+  await writeFile(lock, `${process.pid}-1-${namespace}\nmeasuring\n`);
   await (await openWorkPlace({ directory, shelf })).close();
 
   expect(await readdir(directory)).toEqual([]);

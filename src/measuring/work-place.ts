@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto";
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ArtifactShelf } from "#artifacts/artifact-shelf.ts";
-import { isAlive, markOfProcess } from "#artifacts/process-mark.ts";
 import { Fault } from "#core/fault.ts";
-import { removeTree } from "./folders/run-folders.ts";
+import { takeLock } from "#machine/holder-lock.ts";
+import { removeTree } from "#machine/remove-tree.ts";
 import { findTools, type MeasuringTools, type SandboxWish } from "./processes/tools.ts";
 
 /** Where and with what this machine measures. One at a time: two would measure each other. */
@@ -30,9 +29,14 @@ export interface WorkPlaceSettings {
 
 export async function openWorkPlace(settings: WorkPlaceSettings): Promise<WorkPlace> {
   const { directory, shelf, tell, signal } = settings;
-  const holder = join(directory, "measuring.pid");
   await mkdir(directory, { recursive: true });
-  await hold(holder);
+  const taken = await takeLock(join(directory, "measuring.lock"), "measuring");
+  if ("holder" in taken)
+    throw new Fault(
+      "failed_precondition",
+      `process ${taken.holder.pid} measures here already; two at once would measure each other`,
+    );
+  const { lock } = taken;
   try {
     const told = new Set<string>();
     const note = (sentence: string) => {
@@ -50,42 +54,11 @@ export async function openWorkPlace(settings: WorkPlaceSettings): Promise<WorkPl
       note,
       async close() {
         await removeTree(join(directory, "now"));
-        await rm(holder, { force: true });
+        await lock.release();
       },
     };
   } catch (reason) {
-    await rm(holder, { force: true });
+    await lock.release();
     throw reason;
-  }
-}
-
-/** A file with our mark, linked so that it is never seen half; that of a process that is gone is taken over. */
-async function hold(file: string): Promise<void> {
-  const mark = markOfProcess(process.pid);
-  const own = `${file}.${mark}.${randomUUID()}`;
-  await writeFile(own, mark);
-  try {
-    if (await linked(own, file)) return;
-    const holder = await readFile(file, "utf8").catch(() => "");
-    if (holder === "" || !isAlive(holder)) {
-      await rm(file, { force: true });
-      if (await linked(own, file)) return;
-    }
-    throw new Fault(
-      "failed_precondition",
-      `process ${holder.split("-", 1)[0]} measures here already; two at once would measure each other`,
-    );
-  } finally {
-    await rm(own, { force: true });
-  }
-}
-
-async function linked(own: string, file: string): Promise<boolean> {
-  try {
-    await link(own, file);
-    return true;
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw cause;
   }
 }

@@ -2,7 +2,7 @@
 export interface LabTimes {
   /** A job whose collector is silent for so long goes back into the queue, and the collector is shown offline. */
   readonly leaseMs: number;
-  /** Four to a lease: three may be lost. */
+  /** Several to a lease: all but one may be lost. */
   readonly heartbeatMs: number;
   /** What failed for a reason that may pass (a registry out of reach) is tried again after it. */
   readonly retryAfterMs: number;
@@ -14,11 +14,20 @@ export interface LabTimes {
   readonly failedSelfTestEveryMs: number;
 }
 
-export const labTimes: LabTimes = {
-  leaseMs: 60_000,
-  heartbeatMs: 15_000,
-  retryAfterMs: 30_000,
-  pollMs: 5_000,
-  selfTestEveryMs: 7 * 24 * 3_600_000,
-  failedSelfTestEveryMs: 3_600_000,
-};
+const heartbeatsToALease = 4;
+const usualLeaseMs = 60_000;
+
+/** The times of a lab whose leases last so long. */
+export function labTimesFor(leaseMs: number): LabTimes {
+  const heartbeatMs = Math.round(leaseMs / heartbeatsToALease);
+  return {
+    leaseMs,
+    heartbeatMs,
+    retryAfterMs: 30_000,
+    pollMs: Math.min(5_000, heartbeatMs),
+    selfTestEveryMs: 7 * 24 * 3_600_000,
+    failedSelfTestEveryMs: 3_600_000,
+  };
+}
+
+export const labTimes: LabTimes = labTimesFor(usualLeaseMs);

@@ -15,7 +15,6 @@ import { reportSelfTest } from "#perf/collectors/report-self-test.ts";
 import { sayHello } from "#perf/collectors/say-hello.ts";
 import { benchmarkClaimDesk } from "#perf/jobs/claim-desk.ts";
 import { beat, endJob } from "#perf/jobs/end-job.ts";
-import { type LabTimes, labTimes } from "#perf/lab-times.ts";
 import { testReports } from "#perf/results/report-test.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { BenchmarkCollectorFarm } from "./http/benchmark-collector-farm.ts";
@@ -24,9 +23,8 @@ import { version } from "./version.ts";
 
 /** Collectors, for the HTTP API. `changes` hears what changes in the lab. */
 export function bindBenchmarkCollectors(
-  { db, clock }: Pick<Rooms, "db" | "clock">,
+  { db, clock, labTimes: times }: Pick<Rooms, "db" | "clock" | "labTimes">,
   changes: Pick<ChangeFeed, "ticket">,
-  times: LabTimes = labTimes,
 ): BenchmarkCollectorFarm {
   const desk = benchmarkClaimDesk({ db, clock, times, changes: () => changes.ticket("") });
   const reports = testReports({ db, clock, times });
@@ -62,8 +60,8 @@ export function bindBenchmarkCollectors(
 
     async benchmarkCollectorHello(name, hello, by) {
       requireMeasure(by, name);
-      const { fingerprint } = await db.transaction((tx) => sayHello(tx, name, hello, clock.now()));
-      return { fingerprint, serverVersion: version, heartbeatMs: times.heartbeatMs };
+      const welcome = await db.transaction((tx) => sayHello(tx, name, hello, clock.now()));
+      return { ...welcome, serverVersion: version, heartbeatMs: times.heartbeatMs };
     },
 
     async claimBenchmarkJob(name, claim, by, signal) {

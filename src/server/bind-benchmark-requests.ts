@@ -6,7 +6,6 @@ import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import { collectorViews } from "#perf/collectors/collector-views.ts";
-import { labTimes } from "#perf/lab-times.ts";
 import { pushSuite } from "#perf/push-suite.ts";
 import { artifactsPage } from "#perf/requests/artifact.store.ts";
 import type { Answered } from "#perf/requests/ask-for.ts";
@@ -26,7 +25,8 @@ export function bindBenchmarkRequests({
   clock,
   blobs,
   sources,
-}: Pick<Rooms, "db" | "clock" | "blobs" | "sources">): BenchmarkRequestFarm {
+  labTimes,
+}: Pick<Rooms, "db" | "clock" | "blobs" | "sources" | "labTimes">): BenchmarkRequestFarm {
   const collectors = (tx: Tx) => collectorViews(tx, clock.now(), labTimes);
   const submitRooms: SubmitRooms = {
     db,

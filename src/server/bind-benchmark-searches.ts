@@ -53,6 +53,7 @@ export function bindBenchmarkSearches({
       const id = searchIdFrom(written);
       await db.transaction(async (tx) => {
         if (!(await cancelBenchmarkSearch(tx, id, clock.now()))) return;
+        await tellBenchmarkChange(tx);
         await recordAudit(tx, {
           actor: by.name,
           verb: "benchmark",

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
+import { labTimes } from "#perf/lab-times.ts";
 import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
 
 /** Everything the server can be told. Read once, at start; a wrong value stops it there. */
@@ -49,6 +50,8 @@ export const ServerConfig = z.object({
     .default(2 * 1024 ** 3),
   /** How often the benchmark lab looks for what is to be done when nothing wakes it. */
   benchmarkPeriodMs: z.coerce.number().int().min(1_000).default(30_000),
+  /** How long a collector may be silent before its job goes to another. */
+  benchmarkLeaseMs: z.coerce.number().int().min(1_000).default(labTimes.leaseMs),
   /** Where the built pages are. */
   webDir: z.string().optional(),
 });
@@ -76,6 +79,7 @@ export function readServerConfig(
       scaleDownMs: env["GRANGE_SCALE_DOWN_MS"],
     },
     benchmarkPeriodMs: env["GRANGE_BENCHMARK_PERIOD_MS"],
+    benchmarkLeaseMs: env["GRANGE_BENCHMARK_LEASE_MS"],
     webDir: env["GRANGE_WEB"],
   };
   const set = Object.fromEntries(

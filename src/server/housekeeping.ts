@@ -21,7 +21,7 @@ import { deleteOldInvocations } from "#invocations/invocation.store.ts";
 import type { OperationDesk } from "#invocations/operation-desk.ts";
 import { examineNext } from "#perf/history/examine-artifact.ts";
 import { silenceWatch } from "#perf/jobs/silence-watch.ts";
-import { labTimes } from "#perf/lab-times.ts";
+import type { LabTimes } from "#perf/lab-times.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import { forgetHistories } from "#size-classes/key-history.store.ts";
 
@@ -53,8 +53,9 @@ export function startHousekeeping(rooms: {
   readonly uploads: Pick<Uploads, "sweep">;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly labTimes: LabTimes;
 }): Service {
-  const { db, queue, operations, uploads, clock, logger } = rooms;
+  const { db, queue, operations, uploads, clock, logger, labTimes } = rooms;
   const openSince = clock.now();
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
   const chores: readonly Chore[] = [
@@ -107,7 +108,7 @@ export function startHousekeeping(rooms: {
     },
     {
       name: "take benchmark jobs from collectors that went silent",
-      everyMs: 5_000,
+      everyMs: labTimes.pollMs,
       run: silenceWatch({ db, clock, logger, times: labTimes }),
     },
     {

@@ -28,6 +28,7 @@ import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
 import { type AskingNotes, askingNotes } from "#invocations/asking-notes.ts";
 import { type OperationDesk, operationDesk } from "#invocations/operation-desk.ts";
+import { type LabTimes, labTimes, labTimesFor } from "#perf/lab-times.ts";
 import { reportHooks } from "#perf/reports/make-report.ts";
 import { startBenchmarkCron } from "#perf/requests/cron.ts";
 import { type SourceDesk, sourceDesk } from "#perf/requests/source-desk.ts";
@@ -68,6 +69,8 @@ export interface Rooms extends Service {
   readonly shelf: CatalogShelf;
   /** Where artifacts of benchmark suites come from. */
   readonly sources: SourceDesk;
+  /** How long things last between the benchmark lab and its collectors. */
+  readonly labTimes: LabTimes;
   readonly project: string;
   /** Per minute that a worker is busy; 0 where nobody counts. */
   readonly pricePerWorkerMinute: number;
@@ -87,7 +90,7 @@ export async function openRooms(
     ServerConfig,
     "databaseUrl" | "dataDir" | "pricePerWorkerMinute" | "webhooks" | "scaling"
   > &
-    Partial<Pick<ServerConfig, "benchmarkPeriodMs">>,
+    Partial<Pick<ServerConfig, "benchmarkPeriodMs" | "benchmarkLeaseMs">>,
   directory: DataDirectory,
   logger: Logger,
 ): Promise<Rooms> {
@@ -177,7 +180,8 @@ export async function openRooms(
         chooseSizes: (requests) => queue.chooseSizes(requests),
       }),
     );
-    keep(startHousekeeping({ db, queue, operations, uploads, clock, logger }));
+    const times = labTimesFor(config.benchmarkLeaseMs ?? labTimes.leaseMs);
+    keep(startHousekeeping({ db, queue, operations, uploads, clock, logger, labTimes: times }));
     const shelf = new CatalogShelf();
     const { pricePerWorkerMinute } = config;
     keep(
@@ -195,7 +199,8 @@ export async function openRooms(
         logger,
       }),
     );
-    const sources = sourceDesk({ db, clock, ask: findArtifacts });
+    const ending = new AbortController();
+    const sources = sourceDesk({ db, clock, ask: findArtifacts, signal: ending.signal });
     keep(
       await startBenchmarkCron({
         db,
@@ -214,6 +219,7 @@ export async function openRooms(
         },
       }),
     );
+    keep({ stop: async () => ending.abort() });
 
     return {
       db,
@@ -234,6 +240,7 @@ export async function openRooms(
       evaluator,
       shelf,
       sources,
+      labTimes: times,
       project,
       pricePerWorkerMinute,
       scaling: config.scaling,

@@ -33,3 +33,18 @@ export function rankGroups(a: readonly number[], b: readonly number[]): RankGrou
   }
   return { sizes, u };
 }
+
+/** Where each value stands among all, from the middle; equal ones share the mean of their places. */
+export function centredRanks(values: readonly number[]): Float64Array {
+  const order = values.map((_, i) => i).toSorted((i, j) => (values[i] ?? 0) - (values[j] ?? 0));
+  const ranks = new Float64Array(values.length);
+  for (let begin = 0; begin < order.length; ) {
+    const value = values[order[begin] ?? 0];
+    let end = begin + 1;
+    while (end < order.length && values[order[end] ?? 0] === value) end++;
+    const rank = (begin + end - 1) / 2 - (values.length - 1) / 2;
+    for (const index of order.slice(begin, end)) ranks[index] = rank;
+    begin = end;
+  }
+  return ranks;
+}

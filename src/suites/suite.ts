@@ -37,7 +37,7 @@ export const NpmPackage = z.string().regex(/^(@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9]
 export const NpmVersion = z.string().regex(/^\d[0-9A-Za-z.+-]{0,79}$/, {
   error: "an exact version, such as 5.9.3",
 });
-export const Integrity = z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/, {
+const Integrity = z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/, {
   error: "sha512-…, as the registry's `dist.integrity` says",
 });
 
@@ -50,7 +50,7 @@ export const PinnedPackage = z.strictObject({
 export type PinnedPackage = z.infer<typeof PinnedPackage>;
 
 /** Where artifacts come from. */
-export const ArtifactSource = z.discriminatedUnion("from", [
+const ArtifactSource = z.discriminatedUnion("from", [
   z.strictObject({
     from: z.literal("npm"),
     /** Whose versions are which: regular expressions; `date` is a named group of eight digits. */
@@ -69,7 +69,6 @@ export const ArtifactSource = z.discriminatedUnion("from", [
   /** Only what is given by hand: tarballs. */
   z.strictObject({ from: z.literal("nowhere") }),
 ]);
-export type ArtifactSource = z.infer<typeof ArtifactSource>;
 
 export const Backend = z.strictObject({
   /** Whether a request takes it that names no backends. */
@@ -118,14 +117,13 @@ const Patch = z.strictObject({
   replace: z.string().max(1_000_000).optional(),
 });
 
-export const BenchmarkSource = z.union([
+const BenchmarkSource = z.union([
   /** Its published files. */
   PinnedPackage,
   z.strictObject({ git: z.string().max(2_000), commit: z.string().regex(/^[0-9a-f]{40}$/) }),
   /** The artifact's own folder. */
   z.strictObject({ artifact: z.literal(true) }),
 ]);
-export type BenchmarkSource = z.infer<typeof BenchmarkSource>;
 
 export const Benchmark = z.strictObject({
   source: BenchmarkSource.optional(),

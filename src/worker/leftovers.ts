@@ -2,8 +2,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeLeftovers } from "#cas/temp-file.ts";
 import { isAlive } from "#machine/owner.ts";
+import { removeTree } from "#machine/remove-tree.ts";
 import { findCgroups, groupsIn, killAllIn, removeCgroup } from "./limits/cgroup-files.ts";
-import { removeTree } from "./remove-tree.ts";
 
 /** The first part of the name of every control group of ours; the owner follows. */
 export const groupPrefix = "grange-job~";

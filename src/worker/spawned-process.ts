@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { openSync, readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { Fault } from "#core/fault.ts";
+import { insteadOfInherited } from "#machine/inherited-files.ts";
 import { closeQuietly } from "./logs/captured-log.ts";
 import type { FifoPool } from "./logs/fifo-pool.ts";
 
@@ -23,10 +23,9 @@ export async function spawnProcess(
 ): Promise<SpawnedProcess> {
   const [out, err] = [await pipes.take(), await pipes.take()];
   const [program = "", ...args] = argv;
-  inherited ??= inheritedFiles();
   const child = spawn(program, args, {
     // Not a pipe of Node's as stdin: a socket there makes bash read its startup files.
-    stdio: [stdin ?? "ignore", out.writeEnd, err.writeEnd, ...inherited],
+    stdio: [stdin ?? "ignore", out.writeEnd, err.writeEnd, ...insteadOfInherited(3)],
     cwd: "/",
     env: { PATH: searchPath },
     detached: true,
@@ -43,37 +42,6 @@ export async function spawnProcess(
   // Whoever runs it hears of it.
   exited.catch(() => {});
   return { pid: child.pid, exited, stdout: out.readEnd, stderr: err.readEnd };
-}
-
-let inherited: ("ignore" | number)[] | undefined;
-
-/** Set for files that a program which is started does not get; in /proc, and on all but odd machines. */
-const closeOnExec = 0o2000000;
-
-/**
- * What stands in for files that this process was given open by who started it, such as the pipes of a
- * terminal or a supervisor. A process that it starts would get them, too, and a job could write to them.
- */
-function inheritedFiles(): ("ignore" | number)[] {
-  const fds = readdirSync("/proc/self/fd")
-    .map(Number)
-    .filter((fd) => fd > 2 && isPassedOn(fd));
-  if (fds.length === 0) return [];
-  const nothing = openSync("/dev/null", "r+");
-  return Array.from({ length: Math.max(...fds) - 2 }, (_, i) =>
-    fds.includes(i + 3) ? nothing : "ignore",
-  );
-}
-
-function isPassedOn(fd: number): boolean {
-  try {
-    const [, flags = "0"] =
-      /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8")) ?? [];
-    return (Number.parseInt(flags, 8) & closeOnExec) === 0;
-  } catch {
-    // That of the look itself.
-    return false;
-  }
 }
 
 /** As a shell counts them in exit codes. */

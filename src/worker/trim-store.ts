@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { isAlive } from "#machine/owner.ts";
+import { removeTree } from "#machine/remove-tree.ts";
 import { chooseTrim, type KeptBlob, type KeptLayer } from "./choose-trim.ts";
 import type { LayerCache } from "./input-root/layer-cache.ts";
 import type { LocalStore } from "./local-store.ts";
-import { removeTree } from "./remove-tree.ts";
 
 /** Enough to go through all layers, a quarter at a time; then whatever is left is in use. */
 const mostRounds = 16;

@@ -94,7 +94,7 @@ test("a request is cancelled after a question, and one that failed can be retrie
     .filter({ hasText: "try-faster-checker" });
 
   await line.getByRole("button", { name: "Cancel…" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Leave it" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep it running" }).click();
   expect(farm.lab.told).toEqual([]);
   await line.getByRole("button", { name: "Cancel…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel the request" }).click();

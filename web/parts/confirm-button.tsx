@@ -8,21 +8,24 @@ interface Props {
   readonly confirm: string;
   readonly busy: boolean;
   readonly onConfirm: () => void;
+  /** Nothing ends: it asks only because much follows. */
+  readonly mild?: boolean;
 }
 
 /** A button whose deed cannot be taken back, and which therefore asks. */
-export function ConfirmButton({ label, question, children, confirm, busy, onConfirm }: Props) {
+export function ConfirmButton(props: Props) {
+  const { label, question, children, confirm, busy, onConfirm, mild = false } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useId();
   return (
     <>
       <button
         type="button"
-        className="danger"
+        className={mild ? "" : "danger"}
         disabled={busy}
         onClick={() => dialog.current?.showModal()}
       >
-        {busy ? "Cancelling…" : label}
+        {busy && !mild ? "Cancelling…" : label}
       </button>
       <dialog ref={dialog} aria-labelledby={title}>
         <form method="dialog" onSubmit={onConfirm}>
@@ -30,9 +33,9 @@ export function ConfirmButton({ label, question, children, confirm, busy, onConf
           <p>{children}</p>
           <div className="row end">
             <button type="button" onClick={() => dialog.current?.close()}>
-              Keep it running
+              {mild ? "Leave it" : "Keep it running"}
             </button>
-            <button type="submit" className="danger">
+            <button type="submit" className={mild ? "primary" : "danger"}>
               {confirm}
             </button>
           </div>

@@ -1,7 +1,6 @@
 import { exactly, type Measurement } from "../row.ts";
 import { runTests } from "../run-tests.ts";
-import { startLab } from "./lab.ts";
-import { realSuite } from "./real-suite.ts";
+import { startRealLab } from "./real-lab.ts";
 
 const parent = "nightly-20260216";
 const child = "nightly-20260217";
@@ -11,18 +10,8 @@ export const backfill: Measurement = {
   title: "a try whose parent lacks its backend",
   long: true,
   async measure() {
-    const lab = await startLab();
+    const lab = await startRealLab([["rxjs"]]);
     try {
-      await lab.push(
-        await realSuite({
-          benchmarks: [["rxjs"]],
-          profiles: ["check"],
-          scenarios: ["full"],
-          timed: 1,
-        }),
-      );
-      await lab.addCollector({ name: "north", target: "linux-x64", set: null });
-      lab.startCollector("north");
       const suite = "typescript";
       const first = await lab.request({
         suite,

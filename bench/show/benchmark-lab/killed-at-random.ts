@@ -10,14 +10,16 @@ import { toyLine } from "./toy-line.ts";
 import { toySuite } from "./toy-suite.ts";
 
 const kills = 30;
-const commits = 60;
+const commits = 24;
 const iterations = 2;
 const sets = [
   ["a", "b"],
   ["c", "d"],
 ] as const;
 const target = "linux-x64";
-const victims = ["collector", "server", "PostgreSQL"] as const;
+/** A test is two processes of some 600 ms: the next one is under way, or being told, or its job about to end. */
+const mostMsIntoATest = 2_500;
+const victims = ["collector", "collector", "server", "PostgreSQL"] as const;
 const how = `SIGKILL of a collector, the server or PostgreSQL by turns of chance (seed 6), while two collectors measure ${commits} commits of four benchmarks`;
 
 export const killedAtRandom: Measurement = {
@@ -26,7 +28,7 @@ export const killedAtRandom: Measurement = {
   async measure() {
     const random = seededRandom(6);
     const line = await toyLine(
-      Array.from({ length: commits }, (_, i) => ({ work: 1_000 + i, rounds: 20_000_000 })),
+      Array.from({ length: commits }, (_, i) => ({ work: 1_000 + i, rounds: 150_000_000 })),
     );
     const lab = await startLab();
     try {
@@ -44,8 +46,8 @@ export const killedAtRandom: Measurement = {
       const said: Said[] = [];
       const known: { readonly at: number; readonly stored: ReadonlySet<string> }[] = [];
       for (let i = 0; i < kills; i++) {
-        await new Promise((resolve) => setTimeout(resolve, 100 + random() * 1_500));
-        const stored = await storedTests(lab);
+        const stored = await storedMoreThan(lab, known.at(-1)?.stored.size ?? 0);
+        await new Promise((resolve) => setTimeout(resolve, random() * mostMsIntoATest));
         known.push({ at: Date.now(), stored: new Set(stored.map(({ test }) => test)) });
         const victim = victims[Math.floor(random() * victims.length)] ?? "collector";
         said.push(
@@ -98,9 +100,9 @@ export const killedAtRandom: Measurement = {
           "what collectors say that they measure, against what the server had stored before each kill",
         ),
         forInformation(
-          "kill -9: tests begun, of which the killed ones twice",
-          said.length,
-          `tests, for ${commits * cases}`,
+          "kill -9: tests that were begun again, since they were killed",
+          said.length - stored.length,
+          `of ${commits * cases}`,
           how,
         ),
       ];
@@ -173,6 +175,15 @@ function jsonOr(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/** What is stored, once it is more than before: all kills hit a lab that measures. */
+async function storedMoreThan(lab: Lab, count: number) {
+  for (;;) {
+    const stored = await storedTests(lab);
+    if (stored.length > count) return stored;
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 

@@ -1,7 +1,6 @@
 import type { BenchmarkSearchView } from "#api/benchmark-history.ts";
 import { atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
-import { startLab } from "./lab.ts";
-import { realSuite } from "./real-suite.ts";
+import { startRealLab } from "./real-lab.ts";
 
 const from = "nightly-20250522";
 const to = "nightly-20261021";
@@ -12,18 +11,8 @@ export const nativeHistory: Measurement = {
   title: "the native line: scan, change points, bisect",
   long: true,
   async measure() {
-    const lab = await startLab();
+    const lab = await startRealLab([["rxjs"]]);
     try {
-      await lab.push(
-        await realSuite({
-          benchmarks: [["rxjs"]],
-          profiles: ["check"],
-          scenarios: ["full"],
-          timed: 1,
-        }),
-      );
-      await lab.addCollector({ name: "north", target: "linux-x64", set: null });
-      lab.startCollector("north");
       // Two that nobody has asked for: asking makes the farm look at what is published.
       for (const artifact of [from, to]) {
         const { request } = await lab.request({

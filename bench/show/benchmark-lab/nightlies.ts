@@ -1,7 +1,7 @@
 import { quantile } from "../quantile.ts";
 import { atMost, exactly, forInformation, type Measurement } from "../row.ts";
-import { type Lab, startLab } from "./lab.ts";
-import { realSuite } from "./real-suite.ts";
+import type { Lab } from "./lab.ts";
+import { startRealLab } from "./real-lab.ts";
 
 /** Ten days in a row on which both compilers were published. */
 const nightlies = Array.from(
@@ -16,20 +16,8 @@ export const nightliesAndReleases: Measurement = {
   title: "ten nightlies and five releases",
   long: true,
   async measure() {
-    const lab = await startLab();
+    const lab = await startRealLab([["rxjs"], ["ajv"]]);
     try {
-      await lab.push(
-        await realSuite({
-          benchmarks: [["rxjs"], ["ajv"]],
-          profiles: ["check"],
-          scenarios: ["full"],
-          timed: 1,
-        }),
-      );
-      for (const [set, name] of ["north", "south"].entries()) {
-        await lab.addCollector({ name, target: "linux-x64", set });
-        lab.startCollector(name);
-      }
       const startedAt = Date.now();
       const ids: string[] = [];
       for (const [i, artifact] of [...nightlies, ...releases].entries()) {

@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 
 const Written = z.looseObject({
+  metrics: z.record(z.string(), z.looseObject({ sections: z.array(z.string()).optional() })),
   compile: z.looseObject({
     profiles: z.record(z.string(), z.unknown()),
     scenarios: z.record(z.string(), z.unknown()),
@@ -23,19 +24,25 @@ export interface Excerpt {
 /** The suite of TypeScript compilers as this repository has it, with fewer benchmarks. */
 export async function realSuite(excerpt: Excerpt): Promise<Record<string, unknown>> {
   const file = join(import.meta.dirname, "..", "..", "..", ".grange", "bench", "typescript.yml");
-  const { compile, ...whole } = Written.parse(parse(await readFile(file, "utf8")));
+  const { compile, metrics, ...whole } = Written.parse(parse(await readFile(file, "utf8")));
   const sets = new Map(excerpt.benchmarks.flatMap((names, set) => names.map((n) => [n, set])));
   return {
     ...whole,
     runtime: undefined,
     toolchain: undefined,
+    metrics: Object.fromEntries(
+      Object.entries(metrics)
+        .filter(([, { sections }]) => sections?.includes("compile") ?? true)
+        .map(([name, metric]) => [name, { ...metric, sections: ["compile"] }]),
+    ),
     iterations: { counted: 1, timed: excerpt.timed },
     compile: {
       ...compile,
       profiles: only(compile.profiles, excerpt.profiles),
       scenarios: only(compile.scenarios, excerpt.scenarios),
       benchmarks: Object.fromEntries(
-        [...sets].map(([name, set]) => [name, { ...compile.benchmarks[name], set }]),
+        // Patches are for scenarios that are left out.
+        [...sets].map(([name, set]) => [name, { ...compile.benchmarks[name], patches: {}, set }]),
       ),
     },
   };

@@ -59,9 +59,7 @@ export function labConnection(
     report: async (id, body, signal) => {
       await tell(ReportedTest, job(id, "test"), body, signal, reportMs);
     },
-    end: async (id, body, signal) => {
-      await tell(EndedBenchmarkJob, job(id, "end"), body, signal);
-    },
+    end: (id, body, signal) => tell(EndedBenchmarkJob, job(id, "end"), body, signal),
     selfTest: (body, signal) =>
       tell(ReportedSelfTest, `${pathOf(name)}/self-test`, body, signal, reportMs),
     fetchBlob: (digest, signal) => bytes(`/blobs/${digest}`, signal),

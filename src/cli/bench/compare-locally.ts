@@ -70,7 +70,7 @@ export async function compareLocally(
 }
 
 /** Pure. */
-export function compareSides(
+function compareSides(
   [before, after]: readonly [Side, Side],
   metric: string | undefined,
   across: Across | undefined,

@@ -18,6 +18,7 @@ export interface RunOptions {
   readonly selfTestAt?: number;
   readonly comparisons?: number;
   readonly updateCommand?: string;
+  readonly anyTarget?: boolean;
   readonly logLevel: string;
 }
 
@@ -42,6 +43,7 @@ export async function collectorConfig(
     selfTestAt: options.selfTestAt,
     selfTestComparisons: options.comparisons,
     updateCommand: options.updateCommand,
+    anyTarget: options.anyTarget,
   });
 }
 

@@ -187,6 +187,10 @@ function runs(command: Command): Command {
         "none",
       ]),
     )
+    .option(
+      "--any-target",
+      "measure also where the machine is not of the target that the collector is registered for",
+    )
     .option("--comparisons <n>", "of a self-test (default: 20)", numberFrom(1, 1_000))
     .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info");
 }

@@ -7,7 +7,7 @@ export function cpusOnline(): number {
 }
 
 /** The folders of CPUs in /sys; none where it is masked. */
-export function cpuFolders(): string[] {
+function cpuFolders(): string[] {
   const top = "/sys/devices/system/cpu";
   try {
     return readdirSync(top)

@@ -1,5 +1,6 @@
-import { chmod, lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { removeTree } from "#machine/remove-tree.ts";
 
 /** The folders of one run: as we see them, or as the command does. */
 export interface RunFolders {
@@ -44,21 +45,4 @@ export async function emptyFolders(directory: string, artifact: string): Promise
 export async function emptyFolder(path: string): Promise<void> {
   await removeTree(path);
   await mkdir(path, { recursive: true });
-}
-
-/** Removes what a command wrote: it may leave folders that their owner cannot enter. Links are not followed. */
-export async function removeTree(path: string): Promise<void> {
-  try {
-    await rm(path, { recursive: true, force: true });
-  } catch {
-    await openUp(path);
-    await rm(path, { recursive: true, force: true, maxRetries: 2 });
-  }
-}
-
-async function openUp(path: string): Promise<void> {
-  const entry = await lstat(path).catch(() => undefined);
-  if (!entry?.isDirectory()) return;
-  await chmod(path, 0o700).catch(() => {});
-  for (const name of await readdir(path).catch(() => [])) await openUp(join(path, name));
 }

@@ -1,4 +1,4 @@
-import { openSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** In the environment of all that is started, where no sandbox ends what leaves its process group. */
 export const marker = "GRANGE_MEASURING";
@@ -28,39 +28,5 @@ function kill(pid: number): void {
     process.kill(pid, "SIGKILL");
   } catch {
     // It is gone already.
-  }
-}
-
-/** Set for files that a process which is started does not get. */
-const closeOnExec = 0o2000000;
-let stoodIn: ("ignore" | number)[] | undefined;
-
-/**
- * What stands in for files that this process was given open by who started it, from file 4 on. Otherwise a
- * measured program would have them, too: the pipe of a supervisor, a socket.
- */
-export function standInFiles(): ("ignore" | number)[] {
-  if (stoodIn !== undefined) return stoodIn;
-  const given = readdirSync("/proc/self/fd")
-    .map(Number)
-    .filter((fd) => fd > 3 && isPassedOn(fd));
-  if (given.length === 0) stoodIn = [];
-  else {
-    const nothing = openSync("/dev/null", "r+");
-    stoodIn = Array.from({ length: Math.max(...given) - 3 }, (_, i) =>
-      given.includes(i + 4) ? nothing : "ignore",
-    );
-  }
-  return stoodIn;
-}
-
-function isPassedOn(fd: number): boolean {
-  try {
-    const [, flags = "0"] =
-      /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8")) ?? [];
-    return (Number.parseInt(flags, 8) & closeOnExec) === 0;
-  } catch {
-    // That of the look itself.
-    return false;
   }
 }

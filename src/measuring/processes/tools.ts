@@ -1,7 +1,8 @@
 import { machine } from "node:os";
 import { Fault, messageOf } from "#core/fault.ts";
+import { removeTree } from "#machine/remove-tree.ts";
 import { fixedEnvironment } from "../fixed-environment.ts";
-import { emptyFolders, type RunFolders, removeTree } from "../folders/run-folders.ts";
+import { emptyFolders, type RunFolders } from "../folders/run-folders.ts";
 import { type Counter, cachegrindCounter, perfCounter } from "./counters.ts";
 import { type Meter, metersFor } from "./meters.ts";
 import { type EndedProcess, runBounded } from "./run-bounded.ts";

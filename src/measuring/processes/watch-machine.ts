@@ -20,7 +20,7 @@ const leastDiskBytes = 256 * 1024 * 1024;
 const everyMs = 250;
 
 /** Why a process must end now for the machine's sake; undefined while all is well. */
-export function dangerOf(before: MachineState, now: MachineState): string | undefined {
+function dangerOf(before: MachineState, now: MachineState): string | undefined {
   if (now.threads - before.threads > mostNewThreads) {
     return `it started more than ${mostNewThreads} processes`;
   }

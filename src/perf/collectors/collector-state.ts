@@ -9,7 +9,7 @@ export interface CollectorStanding {
 }
 
 /** Whoever never spoke is silent, too. */
-export function isSilent(lastHeartbeatAt: Date | null, now: Date, leaseMs: number): boolean {
+function isSilent(lastHeartbeatAt: Date | null, now: Date, leaseMs: number): boolean {
   return lastHeartbeatAt === null || lastHeartbeatAt.getTime() + leaseMs <= now.getTime();
 }
 

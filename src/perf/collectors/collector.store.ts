@@ -13,6 +13,7 @@ export const RegisteredCollector = z.object({
   outOfDuty: z.string().nullable(),
   outOfDutyByTest: z.boolean(),
   lastHeartbeatAt: z.date().nullable(),
+  toldSilentAt: z.date().nullable(),
   fingerprint: z.string().nullable(),
   incarnation: z.string().nullable(),
 });
@@ -20,7 +21,8 @@ export type RegisteredCollector = z.infer<typeof RegisteredCollector>;
 
 const columns = sql`
   name, target, benchmark_set as "set", may_take_over as "mayTakeOver", active, out_of_duty as "outOfDuty",
-  out_of_duty_by_test as "outOfDutyByTest", last_heartbeat_at as "lastHeartbeatAt", fingerprint, incarnation
+  out_of_duty_by_test as "outOfDutyByTest", last_heartbeat_at as "lastHeartbeatAt",
+  told_silent_at as "toldSilentAt", fingerprint, incarnation
 `;
 
 export async function findCollector(
@@ -135,7 +137,7 @@ export async function keepEnvironment(
   `);
 }
 
-/** From now on this process speaks for the collector. */
+/** From now on this process speaks for the collector. Answers the target that it is registered for. */
 export async function welcome(
   tx: Tx,
   name: string,
@@ -145,14 +147,18 @@ export async function welcome(
     readonly fingerprint: string;
   },
   now: Date,
-): Promise<boolean> {
-  const changed = await tx.run(sql`
+): Promise<string | undefined> {
+  const [welcomed] = await tx.many(
+    z.object({ target: z.string() }),
+    sql`
     update collector
     set incarnation = ${hello.incarnation}, version = ${hello.version}, fingerprint = ${hello.fingerprint},
         last_heartbeat_at = greatest(last_heartbeat_at, ${now}), told_silent_at = null
     where name = ${name}
-  `);
-  return changed > 0;
+    returning target
+  `,
+  );
+  return welcomed?.target;
 }
 
 const Name = z.object({ name: z.string() });

@@ -1,3 +1,5 @@
+import { binomialTail } from "./binomial-tail.ts";
+
 /** Equal artifacts that look different, in how many of how many comparisons. */
 export interface SelfTestCounts {
   readonly comparisons: number;
@@ -6,6 +8,8 @@ export interface SelfTestCounts {
 
 /** Verdicts rest on p below 0.01; twice as many alarms as that are a machine that cannot be believed. */
 const mostAlarmRate = 0.02;
+/** So unlikely must the alarms be of a machine that raises no more: of a few comparisons, one or two are chance. */
+const leastLikely = 0.01;
 
 export interface SelfTestJudgement {
   readonly passed: boolean;
@@ -17,14 +21,14 @@ export interface SelfTestJudgement {
 export function judgeSelfTest({ comparisons, alarms }: SelfTestCounts): SelfTestJudgement {
   if (comparisons === 0)
     return { passed: false, sentence: "its self-test compared nothing, so nothing is known of it" };
-  const rate = alarms / comparisons;
-  if (rate <= mostAlarmRate) return { passed: true, sentence: null };
-  const percent = (rate * 100).toFixed(1);
+  if (binomialTail(alarms, comparisons, mostAlarmRate) >= leastLikely)
+    return { passed: true, sentence: null };
+  const percent = ((alarms / comparisons) * 100).toFixed(1);
   return {
     passed: false,
     sentence:
       `its self-test raised ${alarms === 1 ? "1 alarm" : `${alarms} alarms`} in ${comparisons} comparisons ` +
-      `of an artifact with itself (${percent} %, at most ${mostAlarmRate * 100} % may be)`,
+      `of an artifact with itself (${percent} %; of ${mostAlarmRate * 100} %, as may be, that is no chance)`,
   };
 }
 

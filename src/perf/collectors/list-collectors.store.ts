@@ -4,23 +4,20 @@ import { EnvironmentFacts } from "#api/collector.ts";
 import { Section } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { RegisteredCollector } from "./collector.store.ts";
 
 /** Jobs whose mean is told. */
 const latestJobs = 20;
 /** Of its like; what they took a month ago says little. */
 const latestAlike = 5;
 
-const Listed = z.object({
-  name: z.string(),
-  target: z.string(),
-  set: z.number().nullable(),
-  mayTakeOver: z.array(z.number()),
-  active: z.boolean(),
-  outOfDuty: z.string().nullable(),
+const Listed = RegisteredCollector.omit({
+  outOfDutyByTest: true,
+  toldSilentAt: true,
+  incarnation: true,
+}).extend({
   addedAt: z.date(),
-  lastHeartbeatAt: z.date().nullable(),
   version: z.string().nullable(),
-  fingerprint: z.string().nullable(),
   environment: EnvironmentFacts.nullable(),
   meanJobSeconds: z.number().nullable(),
   testAt: z.date().nullable(),

@@ -41,6 +41,12 @@ export async function reportSelfTest(
       "aborted",
       `another process speaks for collector ${name} now: this one is to end`,
     );
+  const foreign = report.noise.find((each) => each.case.target !== collector.target);
+  if (foreign !== undefined)
+    throw new Fault(
+      "invalid_argument",
+      `collector ${name} measures on ${collector.target}: it cannot say what is usual on ${foreign.case.target}`,
+    );
   const judgement = judgeSelfTest(report);
   const { passed } = judgement;
   const test = { collector: name, comparisons, alarms, passed, detail };
@@ -55,7 +61,8 @@ export async function reportSelfTest(
 /** What the suites call them, by their numbers. */
 async function numbersOf(tx: Tx, noise: Report["noise"]): Promise<NoiseRow[]> {
   const rows: NoiseRow[] = [];
-  for (const name of new Set(noise.map(({ suite }) => suite))) {
+  // In one order: two who number new metrics of the same two suites wait for each other, and never in a circle.
+  for (const name of [...new Set(noise.map(({ suite }) => suite))].toSorted()) {
     const told = noise.filter(({ suite }) => suite === name);
     const suite = (await findSuite(tx, name))?.definition;
     if (suite === undefined) throw new Fault("invalid_argument", `there is no suite "${name}"`);

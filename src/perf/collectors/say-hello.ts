@@ -16,15 +16,15 @@ export async function sayHello(
   name: string,
   { incarnation, version, environment }: CollectorHello,
   now: Date,
-): Promise<{ readonly fingerprint: string }> {
+): Promise<{ readonly fingerprint: string; readonly target: string }> {
   for (const text of [version, ...Object.entries(environment).flat()]) {
     if (!isKeepable(text))
       throw new Fault("invalid_argument", `${JSON.stringify(text)} cannot be kept: it has a NUL`);
   }
   const fingerprint = environmentFingerprint(environment);
   await keepEnvironment(tx, fingerprint, environment, now);
-  if (!(await welcome(tx, name, { incarnation, version, fingerprint }, now)))
-    throw noSuchCollector(name);
+  const target = await welcome(tx, name, { incarnation, version, fingerprint }, now);
+  if (target === undefined) throw noSuchCollector(name);
   await tellBenchmarkChange(tx);
-  return { fingerprint };
+  return { fingerprint, target };
 }

@@ -19,9 +19,16 @@ beforeEach(() => emptyLab(db));
 
 test.each([
   [0, 100, true],
-  [2, 100, true],
-  [3, 100, false],
-  [1, 49, false],
+  [6, 100, true],
+  [7, 100, false],
+  // One in a few is chance, and three in twenty are not.
+  [1, 1, true],
+  [1, 49, true],
+  [2, 20, true],
+  [3, 20, false],
+  [2_100, 100_000, true],
+  [2_200, 100_000, false],
+  [100_000, 100_000, false],
   [0, 0, false],
 ])("%i alarms in %i comparisons: passed is %s", (alarms, comparisons, passed) => {
   expect(judgeSelfTest({ alarms, comparisons }).passed).toBe(passed);
@@ -35,7 +42,7 @@ test("a test puts out of duty and back, and leaves alone what somebody said", ()
   const out = dutyAfterTest(inDuty, failed);
   expect(out).toEqual({
     outOfDuty:
-      "its self-test raised 9 alarms in 100 comparisons of an artifact with itself (9.0 %, at most 2 % may be)",
+      "its self-test raised 9 alarms in 100 comparisons of an artifact with itself (9.0 %; of 2 %, as may be, that is no chance)",
     outOfDutyByTest: true,
   });
   expect(dutyAfterTest(out, passed)).toEqual(inDuty);
@@ -68,15 +75,15 @@ test("a collector that raises alarms gets no work until it does so no more", asy
 
   expect(await dueIs()).toBe(true);
   await aLab(db);
-  expect(await tell(5)).toMatchObject({ passed: false, outOfDuty: expect.any(String) });
+  expect(await tell(9)).toMatchObject({ passed: false, outOfDuty: expect.any(String) });
   const held = await collector.claim();
   expect(held).toBeNull();
-  expect(await collector.because()).toContain("raised 5 alarms in 100 comparisons");
+  expect(await collector.because()).toContain("raised 9 alarms in 100 comparisons");
   expect(await dueIs()).toBe(false);
   const [view] = await collectorViews(db, server.clock.now(), labTimes);
   expect(view).toMatchObject({
     state: "out-of-duty",
-    selfTest: { passed: false, comparisons: 100, alarms: 5 },
+    selfTest: { passed: false, comparisons: 100, alarms: 9 },
   });
   server.clock.pass(labTimes.failedSelfTestEveryMs);
   expect(await dueIs()).toBe(true);

@@ -94,6 +94,35 @@ describe("what an artifact's results show", () => {
     expect(await steps()).toEqual([]);
   });
 
+  test("steps of each machine, on a line with holes, an outlier and machines by turns", async () => {
+    const line = await aLine(db, 60);
+    const level = (day: number) => (day < 40 ? 1_000 : 1_100) * (1 + 0.000_1 * Math.sin(day * 1.7));
+    const days = line.map((_, i) => i + 1);
+    // Every fifth day nobody measured; the two machines are half as fast as each other, and measured by turns.
+    const measured = (day: number) => day % 5 !== 0;
+    const onOne = (day: number) => day % 2 === 0;
+    await storeLine(
+      db,
+      line,
+      days.map((day) =>
+        measured(day) && onOne(day) ? (day === 22 ? 1_500 : level(day)) : undefined,
+      ),
+    );
+    await storeLine(
+      db,
+      line,
+      days.map((day) => (measured(day) && !onOne(day) ? 2 * level(day) : undefined)),
+      "two",
+    );
+
+    await examined([nth(line, 58), nth(line, 59)]);
+
+    expect(await steps()).toEqual([
+      { before: "n39", artifact: "n41", standing: "found" },
+      { before: "n38", artifact: "n42", standing: "found" },
+    ]);
+  });
+
   test("that a step of yesterday was none", async () => {
     const line = await aLine(db, 48);
     await storeLine(db, line, [...about(1_000, 30), undefined, 1_100, undefined, 1_100.1]);

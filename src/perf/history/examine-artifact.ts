@@ -90,18 +90,20 @@ async function examineCases(db: Db, of: ToExamine): Promise<void> {
     for (const { name, nature } of metrics) {
       const ordinal = ordinals.get(name);
       if (ordinal === undefined) continue;
-      const taken = places.flatMap((place, i) => {
+      const [taken, values]: [number[], number[]] = [[], []];
+      for (let i = 0; i < places.length; i++) {
         const value = least[i]?.[ordinal - 1];
-        return value === null || value === undefined ? [] : [{ place, value }];
-      });
+        if (value === null || value === undefined) continue;
+        taken.push(places[i] ?? 0);
+        values.push(value);
+      }
       const key = seriesKey(caseId, environmentId, ordinal);
       const limit = nature === "noisy" ? practicalLimit(limits.get(key)) : leastStep;
-      const values = taken.map(({ value }) => value);
       looked.push({
         caseId,
         environmentId,
         metric: ordinal,
-        places: taken.map(({ place }) => place),
+        places: taken,
         found: findSteps(values, limit),
       });
     }
@@ -112,13 +114,15 @@ async function examineCases(db: Db, of: ToExamine): Promise<void> {
   await db.transaction(async (tx) => {
     const known = await holdPoints(tx, window, cases);
     const placeOf = new Map(window.map((id, place) => [id, place]));
+    const knownOf = new Map<string, KnownPoint[]>();
+    for (const each of known) {
+      const key = seriesKey(each.caseId, each.environmentId, each.metric);
+      knownOf.set(key, [...(knownOf.get(key) ?? []), each]);
+    }
     const keep: FoundPoint[] = [];
     const forget: KnownPoint[] = [];
     for (const { caseId, environmentId, metric, places, found } of looked) {
-      const key = seriesKey(caseId, environmentId, metric);
-      const here = known.filter(
-        (each) => seriesKey(each.caseId, each.environmentId, each.metric) === key,
-      );
+      const here = knownOf.get(seriesKey(caseId, environmentId, metric)) ?? [];
       const before = here.map((each) => ({ ...each, place: placeOf.get(each.artifactId) ?? -1 }));
       const from = window.length > about.before ? unjudged : 0;
       const settled = settleSteps(found, places, before, from);

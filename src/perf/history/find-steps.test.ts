@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { normal, seededRandom } from "#statistics/seeded-random.ts";
 import { findSteps, settleSteps } from "./find-steps.ts";
 
 /** Strays by one in a thousand, the same each time. */
@@ -25,6 +26,26 @@ describe("steps of a series", () => {
 
   test("are not made of one value that stands out between equals", () => {
     expect(findSteps([...about(100, 25), 120, ...about(100, 25)], 0.002)).toEqual([]);
+  });
+
+  test("are found beside one value that went wrong", () => {
+    const before = about(100, 16);
+    const found = (values: readonly number[]) => findSteps(values, 0.002).map((step) => step.index);
+
+    expect(found([...before.with(11, 150), ...about(110, 8)])).toEqual([16]);
+    expect(found([...before.with(11, 1), ...about(110, 8).with(3, 1_000)])).toEqual([16]);
+  });
+
+  test("are seldom found where only chance is", () => {
+    const random = seededRandom("chance");
+    let found = 0;
+    for (let trial = 0; trial < 300; trial++) {
+      const values = Array.from({ length: 50 }, () => 100 + normal(random));
+      if (findSteps(values, 0.002).length > 0) found++;
+    }
+
+    // At p < 0.001 of the best of fifty splits; as many as without drawing outliers in.
+    expect(found).toBeLessThan(15);
   });
 
   test("are none below the limit", () => {

@@ -17,7 +17,29 @@ const options = { window: 50, p: 0.001, leastSegment: 2 };
 /** The steps of a series that are no less than a limit. */
 export function findSteps(values: readonly number[], limit: number): FoundStep[] {
   if (values.length < 4 || spreadOf(values) < limit) return [];
-  return changePoints(values, { ...options, magnitude: limit });
+  return changePoints(withoutLoneOutliers(values, limit), { ...options, magnitude: limit });
+}
+
+/** A value is taken for a mishap that is as many spans of the figures about it away, and as many limits. */
+const farAway = 5;
+
+/**
+ * One figure that went wrong makes Student's test blind for every lesser step in fifty figures. One that lies far from
+ * the two before and the two after it, while those agree, is drawn in to them. A step is none: what follows is where it is.
+ */
+function withoutLoneOutliers(values: readonly number[], limit: number): readonly number[] {
+  const drawnIn = [...values];
+  for (let i = 2; i < values.length - 2; i++) {
+    const value = values[i] as number;
+    const [a, b] = [values[i - 2] as number, values[i - 1] as number];
+    const [c, d] = [values[i + 1] as number, values[i + 2] as number];
+    const most = Math.max(a, b, c, d);
+    const least = Math.min(a, b, c, d);
+    const reach = farAway * Math.max(most - least, limit * Math.abs(most));
+    if (value > most + reach) drawnIn[i] = most;
+    else if (value < least - reach) drawnIn[i] = least;
+  }
+  return drawnIn;
 }
 
 /** No step can be greater than the whole range. Most series of a day end here. */
@@ -53,6 +75,7 @@ export function settleSteps(
   known: readonly KnownStep[],
   from: number,
 ): { readonly keep: readonly FoundStep[]; readonly forget: readonly number[] } {
+  if (found.length === 0 && known.length === 0) return { keep: [], forget: [] };
   const indexOf = new Map(places.map((place, index) => [place, index]));
   const said = known.flatMap(({ place, standing }) => {
     const index = indexOf.get(place);

@@ -40,9 +40,9 @@ describe("whose histories are read", () => {
     expect(wanted([101, 101, 101, 101, 101])).toEqual([1, 2]);
   });
 
-  test("of no metric whose change is below what counts at all", () => {
-    expect(wanted([100, 100.009, 1, 1, 1])).toEqual([1]);
-    expect(wanted([100, 100.011, 1, 1, 1])).toEqual([1, 2]);
+  test("of no metric whose change is below the least threshold", () => {
+    expect(wanted([100, 100.199, 1, 1, 1])).toEqual([1]);
+    expect(wanted([100, 100.2, 1, 1, 1])).toEqual([1, 2]);
   });
 
   test("of none that one of the two lacks, and none measured on unlike machines", () => {

@@ -1,8 +1,6 @@
+import { leastThreshold } from "#comparison/fence.ts";
 import type { Metric } from "#core/benchmark-metric.ts";
 import type { Figures, Wanted } from "./figures.store.ts";
-
-/** |relative change| below which a verdict is very small whatever the fence says: it counts in no summary. */
-const leastThatCounts = 0.000_1;
 
 interface Accepted {
   readonly caseId: number;
@@ -47,7 +45,8 @@ export function historiesWanted(wish: Wish): Omit<Wanted, "until">[] {
 }
 
 function mayDecide(a: number, b: number): boolean {
-  return a !== b && Math.abs(b - a) >= leastThatCounts * Math.abs(a);
+  // Lesser ones are none whatever the fence; a little below, since the comparison may round otherwise.
+  return a !== b && Math.abs(b - a) >= 0.999 * leastThreshold * Math.abs(a);
 }
 
 /**

@@ -123,6 +123,40 @@ describe("many series", () => {
     expect(grid.leftOut).toBe(0);
   });
 
+  test("have the steps of their own machine, but for those that were dismissed", async () => {
+    const line = await aLine(db, 6);
+    await storeLine(db, line, [100, 100, 110, 110, 120, 121]);
+    await storeLine(db, line, [7, 7, 7, 7, 7, 7], "two");
+    const word = { suite: "demo", case: aCase(), metric: "instructions", fingerprint: "one" };
+    for (const [artifact, standing] of [
+      ["n3", "accepted"],
+      ["n5", "accepted"],
+      ["n6", "accepted"],
+      ["n5", "found"],
+      ["n6", "dismissed"],
+    ] as const) {
+      await db.transaction((tx) =>
+        sayOfStep(tx, { ...word, artifact, standing, note: null }, "ada", labEpoch),
+      );
+    }
+
+    const ask = { suite: "demo", kind: "master", filter: anyCase, limit: 60 } as const;
+    const { series } = await readGrid(db, ask);
+    const other = await readGrid(db, { ...ask, metric: "wall-time" });
+
+    expect(series.map(({ fingerprint, steps }) => [fingerprint, steps])).toEqual([
+      [
+        "one",
+        [
+          { artifact: "n3", change: expect.closeTo(0.1525, 6) },
+          { artifact: "n5", change: expect.closeTo(120.5 / 105 - 1, 6) },
+        ],
+      ],
+      ["two", []],
+    ]);
+    expect(other.series).toEqual([]);
+  });
+
   test("are as many as were asked for, and as far", async () => {
     const line = await aLine(db, 5);
     await storeLine(db, line, [1, 2, 3, 4, 5]);

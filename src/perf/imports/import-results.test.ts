@@ -86,6 +86,37 @@ describe("what another tool measured", () => {
     );
   });
 
+  test("of the past follows what was there then, and not what came later", async () => {
+    await tell("v1", [measured("parse", [1])], { datedAt: "2026-01-01T00:00:00Z" });
+    await tell("v3", [measured("parse", [1])], { datedAt: "2026-03-01T00:00:00Z" });
+    await tell("v2", [measured("parse", [1])], { datedAt: "2026-02-01T00:00:00Z" });
+    await tell("v0", [measured("parse", [1])], { datedAt: "2025-12-01T00:00:00Z" });
+
+    expect((await stored()).map(({ tag, parent }) => [tag, parent])).toEqual([
+      ["v1", null],
+      ["v3", "v1"],
+      ["v2", "v1"],
+      ["v0", null],
+    ]);
+  });
+
+  test("is looked through for steps, when there is anything new in it", async () => {
+    const listed = () =>
+      db.many(
+        z.object({ tag: z.string() }),
+        sql`
+          select tag from benchmark_unexamined
+          join benchmark_artifact as artifact on artifact.id = artifact_id
+        `,
+      );
+    await tell("v1", [measured("parse", [1])]);
+    expect(await listed()).toEqual([{ tag: "v1" }]);
+
+    await db.run(sql`delete from benchmark_unexamined`);
+    await tell("v1", [measured("parse", [2])]);
+    expect(await listed()).toEqual([]);
+  });
+
   test("told twice, stays as it was told first; new benchmarks are added", async () => {
     await tell("v1", [measured("parse", [1])]);
     const again = await tell("v1", [measured("parse", [0.1]), measured("print", [2])]);

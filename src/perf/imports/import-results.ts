@@ -10,6 +10,7 @@ import { suiteDigest } from "#suites/suite-digest.ts";
 import { tellBenchmarkChange } from "../change.store.ts";
 import { keepEnvironment } from "../collectors/collector.store.ts";
 import { environmentFingerprint } from "../collectors/environment-fingerprint.ts";
+import { noteNewResults } from "../history/note-results.ts";
 import {
   addArtifact,
   findArtifact,
@@ -90,6 +91,7 @@ export async function importResults(
     ]);
     iterations += added;
   }
+  if (iterations > 0) await noteNewResults(tx, [artifact.id], now);
   await tellBenchmarkChange(tx, told.suite);
   return { suite: told.suite, artifact: told.artifact, cases: named.length, iterations, kept };
 }
@@ -137,9 +139,10 @@ async function artifactOf(
 ): Promise<StoredArtifact> {
   const known = await findArtifact(tx, told.suite, told.artifact);
   if (known !== undefined) return known;
+  const datedAt = told.datedAt === undefined ? now : new Date(told.datedAt);
   const follows =
     told.parent === undefined
-      ? await newestMaster(tx, told.suite)
+      ? await newestMaster(tx, told.suite, datedAt)
       : await findArtifact(tx, told.suite, told.parent);
   if (told.parent !== undefined && follows === undefined) {
     throw new Fault(
@@ -153,7 +156,7 @@ async function artifactOf(
       suite: told.suite,
       tag: told.artifact,
       kind: told.kind,
-      datedAt: told.datedAt === undefined ? now : new Date(told.datedAt),
+      datedAt,
       components: {},
       parentId: follows?.id ?? null,
     },

@@ -28,11 +28,11 @@ export async function hearCollector(
         set last_heartbeat_at = greatest(last_heartbeat_at, ${now}), told_silent_at = null
         where name = ${name} and incarnation = ${incarnation}
         returning name, target, benchmark_set, may_take_over, active, out_of_duty, out_of_duty_by_test,
-                  last_heartbeat_at, fingerprint, incarnation
+                  last_heartbeat_at, told_silent_at, fingerprint, incarnation
       )
       select heard.name, heard.target, heard.benchmark_set as "set", heard.may_take_over as "mayTakeOver",
              heard.active, heard.out_of_duty as "outOfDuty", heard.out_of_duty_by_test as "outOfDutyByTest",
-             heard.last_heartbeat_at as "lastHeartbeatAt", heard.fingerprint, heard.incarnation,
+             heard.last_heartbeat_at as "lastHeartbeatAt", heard.told_silent_at as "toldSilentAt", heard.fingerprint, heard.incarnation,
              environment.id as "environmentId", test.at as "testedAt", test.passed as "testPassed"
       from heard
         left join benchmark_environment as environment on environment.fingerprint = heard.fingerprint

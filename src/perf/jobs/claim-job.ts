@@ -98,10 +98,10 @@ export async function claimOnce(
 async function nextInQueue(
   tx: Tx,
   me: SpeakingCollector,
-  { now, times }: ClaimRules,
+  { now }: ClaimRules,
 ): Promise<FoundJob | undefined> {
   const peers = await collectorsOfTarget(tx, me.target);
-  return firstQueuedJob(tx, me, servedSets(me, peers, now, times.leaseMs), now);
+  return firstQueuedJob(tx, me, servedSets(me, peers), now);
 }
 
 type Work = Pick<ClaimedBenchmarkJob, "definition" | "artifact" | "against" | "cases">;

@@ -3,7 +3,12 @@ import type { JobEnd } from "#api/collector.ts";
 import { decideClaim } from "./decide-claim.ts";
 import { type AfterJob, decideEnd, decideSilence } from "./decide-end.ts";
 
-const job = (attempts: number) => ({ attempts, maxAttempts: 3, collector: "lab-1" });
+const job = (attempts: number) => ({
+  attempts,
+  maxAttempts: 3,
+  collector: "lab-1",
+  epoch: attempts,
+});
 
 test.each<[JobEnd, number, AfterJob]>([
   [{ outcome: "success" }, 3, { state: "success" }],
@@ -24,7 +29,36 @@ test.each<[JobEnd, number, AfterJob]>([
     { state: "queued", attempts: 2, afterMs: 0, error: null },
   ],
 ])("after %j in attempt %i comes %j", (end, attempts, after) => {
-  expect(decideEnd(job(attempts), end, 30_000)).toEqual(after);
+  expect(decideEnd(job(attempts), end, [], 30_000)).toEqual(after);
+});
+
+test("success with cases of which nothing was told is tried again, and says which", () => {
+  const success = { outcome: "success" } as const;
+  const error =
+    'collector lab-1 said that all is measured, and told neither figures nor an error of "a", "b"';
+
+  expect(decideEnd(job(1), success, ["a", "b"], 30_000)).toEqual({
+    state: "queued",
+    attempts: 1,
+    afterMs: 30_000,
+    error,
+  });
+  expect(decideEnd(job(3), success, ["a", "b"], 30_000)).toEqual({
+    state: "failure",
+    error: `given up after 3 attempts; the last one: ${error}`,
+  });
+});
+
+test("who hands a job back for ever uses up its attempts in the end", () => {
+  const back = { outcome: "handed-back", why: "an update" } as const;
+  let attempts = 0;
+  let epoch = 0;
+  for (; attempts < 3; epoch++) {
+    expect(epoch).toBeLessThan(30);
+    const after = decideEnd({ ...job(attempts + 1), epoch: epoch + 1 }, back, [], 0);
+    attempts = after.state === "queued" ? after.attempts : 3;
+  }
+  expect(epoch).toBeGreaterThan(20);
 });
 
 test("a silent collector's job is queued again, until its attempts are used up", () => {

@@ -6,7 +6,12 @@ export interface JobInHand {
   readonly attempts: number;
   readonly maxAttempts: number;
   readonly collector: string;
+  /** Hand-outs so far; each begins one. */
+  readonly epoch: number;
 }
+
+/** Far more often than a machine is updated or shut down within one job. */
+const mostHandBacks = 20;
 
 /** What becomes of a job that its collector lets go. */
 export type AfterJob =
@@ -20,29 +25,53 @@ export type AfterJob =
       readonly error: string | null;
     };
 
-/** Decides what a collector's last word about a job means. */
-export function decideEnd(job: JobInHand, end: JobEnd, retryAfterMs: number): AfterJob {
+/**
+ * Decides what a collector's last word about a job means. `untold` are cases of which it has told neither figures nor
+ * an error: with one of them no job is done, whatever its collector believes.
+ */
+export function decideEnd(
+  job: JobInHand,
+  end: JobEnd,
+  untold: readonly string[],
+  retryAfterMs: number,
+): AfterJob {
   switch (end.outcome) {
     case "success":
-      return { state: "success" };
+      return untold.length === 0
+        ? { state: "success" }
+        : tryAgain(job, untoldText(job.collector, untold), retryAfterMs);
     case "permanent":
       return { state: "failure", error: end.error };
     case "transient":
-      if (job.attempts >= job.maxAttempts) {
-        return {
-          state: "failure",
-          error: `given up after ${tries(job.attempts)}; the last one: ${end.error}`,
-        };
-      }
-      return { state: "queued", attempts: job.attempts, afterMs: retryAfterMs, error: end.error };
-    case "handed-back":
-      // As if it had never been handed out.
-      return { state: "queued", attempts: Math.max(0, job.attempts - 1), afterMs: 0, error: null };
+      return tryAgain(job, end.error, retryAfterMs);
+    case "handed-back": {
+      // As if it had never been handed out; but not for ever, for nobody would ever see that request end.
+      const isOnceMore = job.epoch - job.attempts < mostHandBacks;
+      const attempts = isOnceMore ? Math.max(0, job.attempts - 1) : job.attempts;
+      return { state: "queued", attempts, afterMs: 0, error: null };
+    }
   }
 }
 
+function tryAgain(job: JobInHand, error: string, afterMs: number): AfterJob {
+  const { attempts } = job;
+  if (attempts < job.maxAttempts) return { state: "queued", attempts, afterMs, error };
+  return {
+    state: "failure",
+    error: `given up after ${tries(attempts)}; the last one: ${error}`,
+  };
+}
+
+const mostNamed = 5;
+
+function untoldText(collector: string, untold: readonly string[]): string {
+  const named = untold.slice(0, mostNamed).map((key) => `"${key}"`);
+  const more = untold.length > mostNamed ? ` and ${untold.length - mostNamed} more` : "";
+  return `collector ${collector} said that all is measured, and told neither figures nor an error of ${named.join(", ")}${more}`;
+}
+
 /** Decides what becomes of a job whose lease is over. */
-export function decideSilence(job: JobInHand): AfterJob {
+export function decideSilence(job: Omit<JobInHand, "epoch">): AfterJob {
   if (job.attempts >= job.maxAttempts) {
     return {
       state: "failure",

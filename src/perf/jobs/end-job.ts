@@ -15,6 +15,8 @@ import {
   recordError,
   settleJob,
 } from "./job-in-hand.store.ts";
+import { noteLateResults } from "./note-late-results.ts";
+import { untoldCases } from "./untold-cases.ts";
 
 const longestError = 20_000;
 /** Leases ended in one transaction. */
@@ -52,7 +54,9 @@ export async function endJob(
     throw explainRefusal(id, await jobStanding(tx, id, holder.collector), holder);
   if (held.state !== "in-progress") return { state: held.state };
   const end = "error" in said ? { ...said, error: keepableText(said.error, longestError) } : said;
-  const after = decideEnd({ ...held, collector: holder.collector }, end, times.retryAfterMs);
+  const untold = end.outcome === "success" ? await untoldCases(tx, id) : [];
+  const job = { ...held, collector: holder.collector };
+  const after = decideEnd(job, end, untold, times.retryAfterMs);
   await settleJob(tx, id, after, now, "holder");
   await publish(tx, { id, ...held }, after, now);
   return { state: after.state };
@@ -108,5 +112,6 @@ async function publish(
     const whole = { artifactId: job.artifactId, jobId: job.id, caseId: null, benchmark: "" };
     await recordError(tx, { ...whole, message: after.error }, now);
   }
+  if (after.state === "success") await noteLateResults(tx, job, now);
   await tellBenchmarkChange(tx, job.suite);
 }

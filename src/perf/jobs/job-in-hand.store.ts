@@ -129,6 +129,9 @@ export async function settleJob(
   `);
 }
 
+/** More of one case of a job tell nothing new; a broken collector would tell them for ever. */
+const mostErrors = 20;
+
 /** What went wrong with a whole job, or with one benchmark of it. Told again it is there once. */
 export async function recordError(
   tx: Tx,
@@ -143,7 +146,10 @@ export async function recordError(
 ): Promise<void> {
   await tx.run(sql`
     insert into benchmark_error (artifact_id, job_id, case_id, benchmark, message, at)
-    values (${error.artifactId}, ${error.jobId}, ${error.caseId}, ${error.benchmark}, ${error.message}, ${now})
+    select ${error.artifactId}::int, ${error.jobId}::uuid, ${error.caseId}::int, ${error.benchmark}::text,
+           ${error.message}::text, ${now}::timestamptz
+    where (select count(*) from benchmark_error
+           where job_id = ${error.jobId} and case_id is not distinct from ${error.caseId}::int) < ${mostErrors}
     on conflict do nothing
   `);
 }
@@ -172,4 +178,17 @@ export function lockSilentJobs(tx: Tx, now: Date, most: number): Promise<SilentJ
       for no key update of job skip locked
     `,
   );
+}
+
+/** Whether a request that has not ended waits for a job, or will rest on it. */
+export async function isWaitedFor(tx: Tx, id: string): Promise<boolean> {
+  const waiting = await tx.many(
+    z.object({}),
+    sql`
+      select from benchmark_request_job as waits
+        join benchmark_request as request on request.id = waits.request_id
+      where waits.job_id = ${id} and request.ended_at is null limit 1
+    `,
+  );
+  return waiting.length > 0;
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { aLab, emptyLab, storeArtifact, storeJob } from "../perf.fixture.ts";
-import { aCollector, aLabServer, aProcess, cancelInTable, jobRow } from "./lab-driver.fixture.ts";
+import { aCollector, aLabServer, aProcess, jobRow } from "./lab-driver.fixture.ts";
 
 const db = await freshDb();
 afterAll(() => db.close());
@@ -188,65 +188,6 @@ test("a job of a backend that its artifact does not have fails instead of blocki
   });
 });
 
-test("a heartbeat extends the lease, and the end of one that was silent takes the job away", async () => {
-  const { jobs } = await aLab(db);
-  const server = aLabServer(db);
-  const collector = await aCollector(server);
-  const job = await collector.claim();
-  if (job === null) throw new Error("no job");
-  for (let i = 0; i < 10; i++) {
-    server.clock.pass(server.times.leaseMs - 1);
-    expect((await server.endSilent()).jobs).toEqual([]);
-    expect(await collector.beat(job)).toEqual({ cancelled: false, leaseMs: 60_000 });
-  }
-
-  server.clock.pass(server.times.leaseMs);
-  const silence = await server.endSilent();
-
-  expect(silence).toEqual({
-    jobs: [{ id: jobs[0], collector: collector.name, state: "queued" }],
-    collectors: [collector.name],
-  });
-  expect(await server.endSilent()).toEqual({ jobs: [], collectors: [] });
-  await expect(collector.beat(job)).rejects.toThrow(/its lease is over/);
-  await expect(collector.end(job)).rejects.toMatchObject({ code: "aborted" });
-  expect(await collector.claim()).toMatchObject({ id: jobs[0], attempt: 2, epoch: 2 });
-});
-
-test("silence in the last attempt ends the job", async () => {
-  const { digest, request, child } = await aLab(db);
-  await db.run(sql`delete from benchmark_job`);
-  const job = await storeJob(db, { request, digest, artifact: child, maxAttempts: 1 });
-  const server = aLabServer(db);
-  const collector = await aCollector(server, { name: "gone" });
-  expect(await collector.claim()).toMatchObject({ id: job });
-
-  server.clock.pass(server.times.leaseMs);
-  await server.endSilent();
-
-  expect(await jobRow(db, job)).toMatchObject({
-    state: "failure",
-    error: "given up after 1 attempt: collector gone went silent in the last one",
-  });
-});
-
-test("a collector hears with its heartbeat that its job was cancelled", async () => {
-  const { jobs } = await aLab(db);
-  const server = aLabServer(db);
-  const collector = await aCollector(server);
-  const job = await collector.claim();
-  if (job?.cases[0] === undefined) throw new Error("no job");
-
-  await cancelInTable(db, jobs[0], server.clock.now());
-
-  expect(await collector.beat(job)).toMatchObject({ cancelled: true });
-  await expect(server.report(job.id, collector.holder(job), job.cases[0].case)).rejects.toThrow(
-    /it is cancelled/,
-  );
-  expect(await collector.end(job)).toEqual({ state: "cancelled" });
-  expect(await collector.claim()).toBeNull();
-});
-
 test.each([
   ["is not active", sql`update collector set active = false`],
   ["is out of duty: it is mended", sql`update collector set out_of_duty = 'it is mended'`],
@@ -289,20 +230,47 @@ test("what was sent in an earlier hand-out is refused, also from the same proces
   expect(await collector.beat(again)).toMatchObject({ cancelled: false });
 });
 
-test("a process that was replaced does not keep its collector from being silent", async () => {
-  await aLab(db);
+test("success is believed of a job of which each case has figures or an error, and of no other", async () => {
+  const { jobs } = await aLab(db);
   const server = aLabServer(db);
-  const before = await aCollector(server);
-  const job = await before.claim();
+  const collector = await aCollector(server);
+  const job = await collector.claim();
+  const [first, second, ...rest] = job?.cases ?? [];
+  if (job === null || first === undefined || second === undefined) throw new Error("no job");
+  await server.report(job.id, collector.holder(job), first.case);
+  await server.report(job.id, collector.holder(job), second.case, { error: "it does not compile" });
+
+  expect(await collector.end(job)).toEqual({ state: "queued" });
+
+  expect((await jobRow(db, jobs[0])).error).toBe(
+    `collector ${collector.name} said that all is measured, and told neither figures nor an error of ` +
+      '"compile beta check full js linux-x64", "compile beta check incremental js linux-x64"',
+  );
+  server.clock.pass(server.times.retryAfterMs);
+  const again = await collector.claim();
+  // What failed is tried once more with the others.
+  expect(again?.cases.map((each) => each.case)).toEqual([second, ...rest].map((each) => each.case));
+  for (const each of rest) await server.report(job.id, collector.holder(again ?? job), each.case);
+  expect(await collector.end(again ?? job)).toEqual({ state: "success" });
+});
+
+test("success of pairs that nobody took is not believed", async () => {
+  const { request, child, parent, digest } = await aLab(db);
+  await db.run(sql`delete from benchmark_job`);
+  const more = { request, artifact: child, against: parent, digest, benchmarks: ["alpha"] };
+  await storeJob(db, { ...more, purpose: "paired" });
+  const server = aLabServer(db);
+  const collector = await aCollector(server);
+  const job = await collector.claim();
   if (job === null) throw new Error("no job");
-  await aProcess(server, before.name);
+  expect(await collector.end(job)).toEqual({ state: "queued" });
+  server.clock.pass(server.times.retryAfterMs);
+  const again = await collector.claim();
+  if (again === null) throw new Error("no job");
+  const values = { "wall-time": 1 };
+  const pairs = [{ pair: 1, parentFirst: true, child: values, parent: values }];
+  for (const each of again.cases)
+    await server.report(again.id, collector.holder(again), each.case, { pairs });
 
-  server.clock.pass(server.times.leaseMs);
-  await expect(before.beat(job)).rejects.toMatchObject({ code: "aborted" });
-  await expect(before.claim()).rejects.toMatchObject({ code: "aborted" });
-
-  expect(await server.endSilent()).toMatchObject({
-    jobs: [{ id: job.id }],
-    collectors: [before.name],
-  });
+  expect(await collector.end(again)).toEqual({ state: "success" });
 });

@@ -86,6 +86,7 @@ test("of the end, the end of the lease and a cancellation at once, one wins, and
     const collector = await aCollector(one);
     const job = await collector.claim();
     if (job === null) throw new Error("no job");
+    await collector.measure(job);
     one.clock.pass(one.times.leaseMs);
 
     const [ended, silence] = await Promise.all([

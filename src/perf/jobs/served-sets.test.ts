@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
 import { type SetServer, servedSets } from "./served-sets.ts";
 
-const now = new Date("2026-06-01T00:10:00Z");
-const leaseMs = 60_000;
-const heard = new Date(now.getTime() - leaseMs + 1);
-const silent = new Date(now.getTime() - leaseMs);
+const longAgo = new Date("2026-06-01T00:00:00Z");
+const silent = { toldSilentAt: new Date("2026-06-01T00:01:00Z") };
 
 function one(name: string, set: number | null, changes: Partial<SetServer> = {}): SetServer {
   return {
@@ -13,7 +11,9 @@ function one(name: string, set: number | null, changes: Partial<SetServer> = {})
     mayTakeOver: [],
     active: true,
     outOfDuty: null,
-    lastHeartbeatAt: heard,
+    // However long ago: whether it is silent, the silence watch knows.
+    lastHeartbeatAt: longAgo,
+    toldSilentAt: null,
     ...changes,
   };
 }
@@ -28,7 +28,7 @@ test.each<[string, SetServer, SetServer[], { allBut: boolean; sets: number[] }]>
   [
     "what a silent one served",
     helper,
-    [one("b", 1, { lastHeartbeatAt: silent }), one("c", 2)],
+    [one("b", 1, silent), one("c", 2)],
     { allBut: false, sets: [0, 1] },
   ],
   [
@@ -49,9 +49,9 @@ test.each<[string, SetServer, SetServer[], { allBut: boolean; sets: number[] }]>
   [
     "the sets of silent ones, too",
     spare,
-    [one("b", 1, { lastHeartbeatAt: silent }), one("c", 2)],
+    [one("b", 1, silent), one("c", 2)],
     { allBut: true, sets: [2] },
   ],
 ])("a collector serves %s", (_, me, peers, expected) => {
-  expect(servedSets(me, [me, ...peers], now, leaseMs)).toEqual(expected);
+  expect(servedSets(me, [me, ...peers])).toEqual(expected);
 });

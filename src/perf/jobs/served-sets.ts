@@ -1,5 +1,3 @@
-import { isSilent } from "../collectors/collector-state.ts";
-
 /** What decides who serves a set, of a collector of some target. */
 export interface SetServer {
   readonly name: string;
@@ -8,7 +6,10 @@ export interface SetServer {
   readonly mayTakeOver: readonly number[];
   readonly active: boolean;
   readonly outOfDuty: string | null;
+  /** Null: it was never heard. */
   readonly lastHeartbeatAt: Date | null;
+  /** When it was told of as silent. */
+  readonly toldSilentAt: Date | null;
 }
 
 /** Of which sets a collector may take jobs: of these, or of all but these. */
@@ -22,19 +23,18 @@ export interface ServedSets {
  *
  * A set stays with who serves it, since figures of two machines cannot be compared. Only when that one is silent
  * or out of duty may others step in: who serves all sets, and else who may take this one over.
+ *
+ * Silent is whom the silence watch has told of, which knows when it was the farm that could not be reached: after
+ * an hour without a server, the first who asks would else take the sets of all that ask a second later.
  */
-export function servedSets(
-  me: SetServer,
-  ofTarget: readonly SetServer[],
-  now: Date,
-  leaseMs: number,
-): ServedSets {
+export function servedSets(me: SetServer, ofTarget: readonly SetServer[]): ServedSets {
   const serving = ofTarget.filter(
     (peer) =>
       peer.name !== me.name &&
       peer.active &&
       peer.outOfDuty === null &&
-      !isSilent(peer.lastHeartbeatAt, now, leaseMs),
+      peer.lastHeartbeatAt !== null &&
+      peer.toldSilentAt === null,
   );
   const served = new Set(serving.flatMap(({ set }) => (set === null ? [] : [set])));
   if (me.set === null) return { allBut: true, sets: [...served].toSorted((a, b) => a - b) };

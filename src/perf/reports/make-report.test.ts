@@ -100,6 +100,48 @@ describe("a request's report", () => {
     ]);
   });
 
+  test("does not call unchanged what nobody judged: times without interleaved processes", async () => {
+    const line = await aLine(db, 2);
+    const values = { instructions: 1_000 };
+    await storeFigures(db, { artifact: nth(line, 1), values: { ...values, "wall-time": 1 } });
+    await storeFigures(db, { artifact: nth(line, 2), values: { ...values, "wall-time": 2 } });
+    const request = await storeRequest(db, { artifact: nth(line, 2), parent: nth(line, 1) });
+
+    await make(request);
+
+    const { verdict, changes, markdown } = await readReport(db, request, undefined);
+    expect(verdict).toBe("No relevant change.");
+    expect(changes).toEqual([]);
+    expect(markdown).toContain(
+      "No relevant results: `instructions`, `wall-time` (1 case not judged, for want of interleaved processes).",
+    );
+  });
+
+  test("judges times by pairs and counts by the fence, whatever the other says", async () => {
+    const line = await aLine(db, 2);
+    const [parent, child] = [nth(line, 1), nth(line, 2)];
+    // The results say twice as slow; processes by turns say as fast.
+    const before = { instructions: 1_000, "wall-time": 1 };
+    await storeFigures(db, { artifact: parent, values: before });
+    await storeFigures(db, { artifact: child, values: { instructions: 1_100, "wall-time": 2 } });
+    const pairs = Array.from({ length: 20 }, (_, i) => ({
+      child: 1 + ((i * 7) % 20) / 10_000,
+      parent: 1 + ((i * 3) % 20) / 10_000,
+    }));
+    await storePairs(db, { child, parent, metric: "wall-time", pairs });
+    await storePairs(db, { child, parent, metric: "instructions", pairs });
+
+    const { cases } = await db.transaction(async (tx) =>
+      readComparison(tx, await askComparison(tx, { suite: "demo", metric: "wall-time" })),
+    );
+    const counts = await db.transaction(async (tx) =>
+      readComparison(tx, await askComparison(tx, { suite: "demo", metric: "instructions" })),
+    );
+
+    expect(cases).toMatchObject([{ verdict: "no-change", evidence: { by: "pairs", pairs: 20 } }]);
+    expect(counts.cases).toMatchObject([{ verdict: "regressed", evidence: { by: "fence" } }]);
+  });
+
   test("has the series that it added to looked through, its parent's too", async () => {
     const line = await aLine(db, 2);
     await storeLine(db, line, [1, 1]);

@@ -3,6 +3,7 @@ import type { CaseComparison, Report } from "#api/benchmark-comparison.ts";
 import type { Doubt } from "#api/collector.ts";
 import { doubtsOf as doubtfulCases } from "#comparison/doubts-of.ts";
 import { reportMarkdown } from "#comparison/report-markdown.ts";
+import { statedChange } from "#comparison/summarise.ts";
 import { overallDirection, verdictSentence } from "#comparison/verdict-sentence.ts";
 import type { Tx } from "#db/db.ts";
 import type { Suite } from "#suites/suite.ts";
@@ -65,12 +66,11 @@ export async function makeReport(tx: Tx, requestId: string, now: Date): Promise<
 export const reportHooks: RequestHooks = { doubtsOf, makeReport };
 
 /** Relevant ones of metrics that decide, the greatest first; one that came from nothing is the greatest. */
-export function relevantFirst(
+function relevantFirst(
   cases: readonly CaseComparison[],
   deciding: readonly string[],
 ): CaseComparison[] {
-  const size = ({ change }: CaseComparison) =>
-    change === null ? Number.POSITIVE_INFINITY : Math.abs(change);
+  const size = (each: CaseComparison) => Math.abs(statedChange(each) ?? Number.POSITIVE_INFINITY);
   return cases
     .filter(({ relevant, metric }) => relevant && deciding.includes(metric))
     .toSorted((a, b) => (size(a) === size(b) ? 0 : size(b) - size(a)));

@@ -1,54 +1,19 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Doubt } from "#api/collector.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
-import type { RequestHooks } from "./request-hooks.ts";
-import { aDesk, endJobs, measureAll } from "./requests.fixture.ts";
+import { aDesk, aPair, endJobs, jobsIn, measureAll, statesIn } from "./requests.fixture.ts";
 
 const url = await freshDatabase();
 const db = openPostgres({ url });
 const otherDb = openPostgres({ url });
 beforeEach(() => emptyLab(db));
 
-const JobRow = z.object({
-  tag: z.string(),
-  purpose: z.string(),
-  state: z.string(),
-  section: z.string(),
-  profile: z.string(),
-  set: z.number(),
-  optional: z.boolean(),
-});
-const jobs = (where = sql`true`) =>
-  db.many(
-    JobRow,
-    sql`
-      select tag, purpose, state, section, profile, benchmark_set as set, optional
-      from benchmark_job as job join benchmark_artifact as a on a.id = job.artifact_id
-      where ${where} order by purpose, tag, section, profile, benchmark_set, target
-    `,
-  );
+const jobs = (meant = sql`true`) => jobsIn(db, meant);
 const required = () => jobs(sql`not optional`);
-const states = async () => {
-  const rows = await db.many(
-    z.object({ tag: z.string(), state: z.string() }),
-    sql`
-      select tag, state from benchmark_request as r join benchmark_artifact as a on a.id = r.artifact_id
-      order by r.created_at, tag
-    `,
-  );
-  return Object.fromEntries(rows.map(({ tag, state }) => [tag, state]));
-};
-
-async function aPair(suite = aSuite()) {
-  await storeSuite(db, suite);
-  const parent = await storeArtifact(db, { tag: "parent" });
-  const child = await storeArtifact(db, { tag: "child", parent });
-  return { parent, child };
-}
+const states = () => statesIn(db);
 
 describe("a request begins", () => {
   test("with its jobs, and with what its parent lacks in any section, whatever its age", async () => {
@@ -73,7 +38,7 @@ describe("a request begins", () => {
   });
 
   test("without jobs for a parent that has it all", async () => {
-    const { parent } = await aPair();
+    const { parent } = await aPair(db);
     await measureAll(db, parent.id);
     const desk = aDesk(db);
     await desk.submit({ artifact: "child" });
@@ -142,7 +107,7 @@ describe("a request begins", () => {
   });
 
   test("alone, unless the suite lets more and one of its sets has nothing left that nobody began", async () => {
-    await aPair(aSuite({ requestsAtOnce: 2 }));
+    await aPair(db, aSuite({ requestsAtOnce: 2 }));
     const desk = aDesk(db);
     await desk.submit({ artifact: "parent" });
     await desk.submit({ artifact: "child" });
@@ -158,121 +123,6 @@ describe("a request begins", () => {
     expect(await states()).toEqual({ parent: "in-progress", child: "in-progress" });
     // The parent's own jobs that go on are what its child waits for, too: none is there twice.
     expect((await required()).filter(({ tag }) => tag === "parent")).toHaveLength(5);
-  });
-});
-
-describe("a request ends", () => {
-  const started = async (hooks?: RequestHooks) => {
-    const { parent, child } = await aPair();
-    await measureAll(db, parent.id);
-    const desk = aDesk(db, hooks === undefined ? {} : { hooks });
-    const { id } = await desk.submit({ artifact: "child" });
-    await desk.advance();
-    return { desk, id, child };
-  };
-
-  test("when all that holds it up has ended; optional jobs go on", async () => {
-    const { desk, id } = await started();
-
-    await endJobs(db, id, "success", undefined, sql`not optional`);
-    await desk.advance();
-
-    expect(await states()).toEqual({ child: "completed" });
-    expect(await jobs(sql`optional and state = 'queued'`)).toHaveLength(5);
-  });
-
-  test("not before", async () => {
-    const { desk, id } = await started();
-
-    await endJobs(db, id, "success", undefined, sql`not optional and section = 'compile'`);
-    await desk.advance();
-
-    expect(await states()).toEqual({ child: "in-progress" });
-  });
-
-  test("as failed when none of its own came to a good end", async () => {
-    const { desk, id } = await started();
-
-    await endJobs(db, id, "failure");
-    await desk.advance();
-
-    expect(await states()).toEqual({ child: "failed" });
-  });
-
-  test("and the next begins in the same breath", async () => {
-    const { desk, id } = await started();
-    await storeArtifact(db, { tag: "next" });
-    await desk.submit({ artifact: "next" });
-
-    await endJobs(db, id);
-    await desk.advance();
-
-    expect(await states()).toEqual({ child: "completed", next: "in-progress" });
-  });
-
-  test("after doubts were measured again, once, with one report", async () => {
-    const doubt: z.infer<typeof Doubt> = {
-      case: {
-        section: "compile",
-        benchmark: "gamma",
-        profile: "check",
-        scenario: "full",
-        backend: "js",
-        target: "linux-x64",
-      },
-      metric: "wall-time",
-      direction: "regressed",
-    };
-    const reports: string[] = [];
-    const { desk, id } = await started({
-      doubtsOf: async () => [doubt, { ...doubt, case: { ...doubt.case, scenario: "incremental" } }],
-      makeReport: async (_, request) => {
-        reports.push(request);
-      },
-    });
-    await endJobs(db, id);
-    await desk.advance();
-    expect(await states()).toEqual({ child: "in-progress" });
-    expect(await jobs(sql`purpose = 'confirm'`)).toMatchObject([{ set: 1, state: "queued" }]);
-    expect(reports).toEqual([]);
-
-    await endJobs(db, id);
-    await Promise.all([desk.advance(), desk.advance()]);
-
-    expect(await states()).toEqual({ child: "completed" });
-    expect(reports).toEqual([id]);
-  });
-
-  test("even when its report cannot be made, after a few tries, and says so in the log", async () => {
-    let tries = 0;
-    const { desk, id } = await started({
-      doubtsOf: async () => [],
-      makeReport: async () => {
-        tries++;
-        throw new Error("no report today");
-      },
-    });
-    await endJobs(db, id);
-
-    for (let i = 0; i < 3; i++) await desk.advance();
-    expect(await states()).toEqual({ child: "in-progress" });
-    await desk.advance();
-
-    expect(tries).toBe(3);
-    expect(await states()).toEqual({ child: "completed" });
-    expect(desk.logged.join()).toContain("ended without its report");
-  });
-
-  test("for ever: the database refuses to open it again", async () => {
-    const { desk, id } = await started();
-    await endJobs(db, id);
-    await desk.advance();
-
-    const reopened = db.run(
-      sql`update benchmark_request set state = 'in-progress', ended_at = null where id = ${id}`,
-    );
-
-    await expect(reopened).rejects.toThrow(/stays so/);
   });
 });
 

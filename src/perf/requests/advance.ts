@@ -2,10 +2,11 @@ import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { messageOf } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
+import { noteNewResults } from "../history/note-results.ts";
 import { endRequest } from "./end-request.ts";
 import { enqueueNext } from "./enqueue-next.ts";
-import { type BenchmarkRequestId, openRequests } from "./request.store.ts";
-import { noRequestHooks, type RequestHooks } from "./request-hooks.ts";
+import { BenchmarkRequestId, findRequest, openRequests } from "./request.store.ts";
+import type { RequestHooks } from "./request-hooks.ts";
 
 export interface RequestRooms {
   readonly db: Db;
@@ -17,6 +18,15 @@ export interface RequestRooms {
 /** After so many failures a request ends without its report: a comparison must not hold the queue up for ever. */
 const mostReportFailures = 3;
 
+const withoutReport: RequestHooks = {
+  doubtsOf: async () => [],
+  makeReport: async (tx, id, now) => {
+    const request = await findRequest(tx, BenchmarkRequestId.parse(id));
+    if (request === undefined) return;
+    await noteNewResults(tx, [request.artifactId, ...[request.parentId ?? []].flat()], now);
+  },
+};
+
 /**
  * Ends requests whose jobs have ended, and starts those whose turn it is, until nothing more follows. Any number of
  * servers may. What goes wrong with one request is logged, and stops no other one.
@@ -26,7 +36,7 @@ export function requestAdvancer({ db, clock, logger, hooks }: RequestRooms) {
 
   const endOne = async (suite: string, id: BenchmarkRequestId) => {
     const failed = failures.get(id) ?? 0;
-    const used = failed < mostReportFailures ? hooks : noRequestHooks;
+    const used = failed < mostReportFailures ? hooks : withoutReport;
     try {
       const came = await db.transaction((tx) => endRequest(tx, suite, id, used, clock.now()));
       failures.delete(id);
@@ -79,4 +89,3 @@ export function requestAdvancer({ db, clock, logger, hooks }: RequestRooms) {
     },
   };
 }
-export type RequestAdvancer = ReturnType<typeof requestAdvancer>;

@@ -6,6 +6,8 @@ import type { OpenJob } from "./usual-duration.store.ts";
 const unmovedMs = 15 * 60_000;
 /** A job that lasts longer than that is worth a look, though a suite's largest may. */
 const longJobMs = 6 * 60 * 60_000;
+/** What somebody builds is there within hours, or somebody has forgotten it. */
+const unbuiltMs = 24 * 60 * 60_000;
 /** A request begins within milliseconds when its turn comes. */
 const unstartedMs = 2 * 60_000;
 
@@ -13,6 +15,8 @@ export interface LabNow {
   readonly collectors: readonly CollectorView[];
   readonly jobs: readonly OpenJob[];
   readonly requests: readonly {
+    readonly id: string;
+    readonly artifact: string;
     readonly suite: string;
     readonly state: string;
     readonly createdAt: Date;
@@ -24,7 +28,14 @@ export interface LabNow {
 
 /** What somebody should look at, and what to do about it. */
 export function alarmsOf(lab: LabNow, now: Date): string[] {
-  return [...silent(lab, now), ...unserved(lab), ...stuck(lab, now), ...sources(lab)];
+  return [
+    ...silent(lab, now),
+    ...neverSeen(lab, now),
+    ...unserved(lab),
+    ...stuck(lab, now),
+    ...unbuilt(lab, now),
+    ...sources(lab),
+  ];
 }
 
 function silent({ collectors }: LabNow, now: Date): string[] {
@@ -38,6 +49,34 @@ function silent({ collectors }: LabNow, now: Date): string[] {
     const since = durationText(now.getTime() - Date.parse(lastHeartbeatAt));
     return [
       `Collector ${name} has been silent for ${since}: start it again on its machine, or take it out with \`grange collector set ${name} --inactive\`.`,
+    ];
+  });
+}
+
+/** Somebody has registered them and nobody has started them, which is nothing to tell while nothing waits for them. */
+function neverSeen({ collectors, jobs }: LabNow, now: Date): string[] {
+  const old = jobs.filter(
+    ({ state, createdAt }) => state === "queued" && now.getTime() - createdAt.getTime() > unmovedMs,
+  );
+  return collectors.flatMap(({ name, state, target, set }) => {
+    const waits =
+      state === "never-seen" &&
+      old.some((job) => job.target === target && (set === null || job.set === set));
+    return waits
+      ? [
+          `Collector ${name} was never heard of, and jobs wait for it: start it on its machine with \`grange collector run ${name}\`.`,
+        ]
+      : [];
+  });
+}
+
+function unbuilt({ requests }: LabNow, now: Date): string[] {
+  return requests.flatMap(({ id, artifact, suite, state, createdAt }) => {
+    const age = now.getTime() - createdAt.getTime();
+    if (state !== "waiting-for-artifacts" || age <= unbuiltMs) return [];
+    const short = id.slice(0, 8);
+    return [
+      `Request ${short} of ${suite} waits for ${artifact} for ${durationText(age)}: send its tarballs, or end it with \`grange bench cancel ${short}\`.`,
     ];
   });
 }

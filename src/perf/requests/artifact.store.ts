@@ -41,13 +41,18 @@ export function artifactsById(tx: Tx, ids: readonly number[]): Promise<StoredArt
   );
 }
 
-/** The newest of the main line. */
-export async function newestMaster(tx: Tx, suite: string): Promise<StoredArtifact | undefined> {
+/** The newest of the main line; or, of those that were not made later than that. */
+export async function newestMaster(
+  tx: Tx,
+  suite: string,
+  until: Date | null = null,
+): Promise<StoredArtifact | undefined> {
   const [artifact] = await tx.many(
     StoredArtifact,
     sql`
       select ${columns} from benchmark_artifact as artifact
-      where suite = ${suite} and kind = 'master' order by dated_at desc, tag desc limit 1
+      where suite = ${suite} and kind = 'master' and (${until}::timestamptz is null or dated_at <= ${until})
+      order by dated_at desc, tag desc limit 1
     `,
   );
   return artifact;

@@ -116,8 +116,14 @@ async function addTo(
     open.state === "in-progress" && isWider
       ? await fillRequest(tx, suite, { ...wider, ...wordsOf(wish) }, now)
       : 0;
-  const answer = { id: open.id, parents: [] };
-  if (!isWider) {
+  // Who asked before may have wanted none of them, such as a search.
+  const parents =
+    asked.parents === "missing" && wider.parentId !== null && open.state !== "in-progress"
+      ? await askForParents(tx, suite, asked, wider.parentId, now)
+      : [];
+  const answer = { id: open.id, parents };
+  const first = parents.length === 0 ? "" : ` ${parentsText(parents)}`;
+  if (!isWider && parents.length === 0) {
     return {
       ...answer,
       outcome: "nothing-missing",
@@ -131,7 +137,7 @@ async function addTo(
     sentence:
       open.state === "in-progress"
         ? `${tag} is being measured; ${inserted === 1 ? "1 job was" : `${inserted} jobs were`} added.`
-        : `${tag} has been asked for already; what was missing is added to its request.`,
+        : `${tag} has been asked for already; what was missing is added to its request.${first}`,
   };
 }
 

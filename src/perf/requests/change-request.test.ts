@@ -49,6 +49,19 @@ describe("cancelling", () => {
     expect(await jobStates(id)).toEqual(["cancelled"]);
   });
 
+  test("has what was measured until then looked through for steps", async () => {
+    const { desk, id, artifact } = await measuring();
+
+    await cancelRequest(desk.rooms, id, "ada", nothing);
+
+    expect(
+      await db.many(
+        z.object({ id: z.number() }),
+        sql`select artifact_id as id from benchmark_unexamined`,
+      ),
+    ).toEqual([{ id: artifact.id }]);
+  });
+
   test("by two at once is cancelling once", async () => {
     const { desk, id } = await measuring();
     let recorded = 0;

@@ -2,6 +2,7 @@ import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { tellBenchmarkChange } from "../change.store.ts";
+import { noteNewResults } from "../history/note-results.ts";
 import { lockSuite, type StoredSuite } from "../suites.store.ts";
 import { artifactsById, type StoredArtifact } from "./artifact.store.ts";
 import { type Answered, askFor } from "./ask-for.ts";
@@ -36,6 +37,9 @@ export async function cancelRequest(
     const now = clock.now();
     await changeState(tx, id, request.state, to, now, by);
     await cancelJobs(tx, id, now);
+    // What was measured until now stays.
+    const measured = [request.artifactId, ...[request.parentId ?? []].flat()];
+    await noteNewResults(tx, measured, now);
     await record(tx);
     await tellBenchmarkChange(tx, suite.name);
   });
@@ -128,7 +132,8 @@ export async function retryRequest(
 async function whatWentWrong(tx: Tx, { id, state }: StoredRequest): Promise<string> {
   if (state === "cancelled") return "was cancelled";
   const failed = (await jobsOfRequest(tx, id)).filter((job) => job.state === "failure").length;
-  return failed === 0 ? `${state} without all it asked for` : `had ${failed} jobs that failed`;
+  if (failed === 0) return `${state} without all it asked for`;
+  return `had ${failed === 1 ? "1 job" : `${failed} jobs`} that failed`;
 }
 
 async function artifactOf(tx: Tx, request: StoredRequest): Promise<StoredArtifact> {

@@ -42,7 +42,7 @@ export async function discoverAll(
 }
 
 /** R1: the main line as far back as the suite says, and its newest releases; each once. */
-export async function askForNew({ db, clock }: DiscoverRooms, name: string): Promise<number> {
+async function askForNew({ db, clock }: DiscoverRooms, name: string): Promise<number> {
   return db.transaction(async (tx) => {
     const suite = await lockSuite(tx, name);
     const discover = suite?.definition.discover;

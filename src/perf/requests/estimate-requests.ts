@@ -23,7 +23,7 @@ export interface RequestAhead {
   readonly jobs: readonly JobAhead[] | undefined;
 }
 
-export function likeKey({ suite, section, target, backend, profile, set, pairs }: JobLike): string {
+function likeKey({ suite, section, target, backend, profile, set, pairs }: JobLike): string {
   return JSON.stringify([suite, section, target, backend, profile, set, pairs]);
 }
 

@@ -35,13 +35,20 @@ export interface Standing {
   readonly measured: ReadonlySet<string>;
 }
 
-/** The jobs of an artifact alone, by the suite and what is asked. */
+/**
+ * The jobs of an artifact alone, by the suite and what is asked.
+ *
+ * Who asks for nothing but what is optional waits for it: the request would end, and be reported, before it began.
+ */
 export function ownJobs(
   suite: Suite,
   wish: Omit<Wish, "paired">,
   artifact: Pick<StoredArtifact, "components">,
 ): PlannedJob[] {
-  return planJobs(suite, { ...wish, available: Object.keys(artifact.components) });
+  const jobs = planJobs(suite, { ...wish, available: Object.keys(artifact.components) });
+  return jobs.every(({ optional }) => optional)
+    ? jobs.map((job) => ({ ...job, optional: false }))
+    : jobs;
 }
 
 /**

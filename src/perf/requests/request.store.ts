@@ -34,7 +34,7 @@ const columns = sql`
   request.created_at as "createdAt", request.started_at as "startedAt", request.ended_at as "endedAt"
 `;
 
-export type NewRequest = Omit<StoredRequest, "startedAt" | "endedAt">;
+type NewRequest = Omit<StoredRequest, "startedAt" | "endedAt">;
 
 export async function insertRequest(tx: Tx, request: NewRequest): Promise<void> {
   await tx.run(sql`

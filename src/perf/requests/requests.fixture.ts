@@ -1,11 +1,11 @@
 import pino from "pino";
-import type { z } from "zod";
+import { z } from "zod";
 import { SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
 import type { KnownArtifact } from "#artifacts/known-artifacts.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { labClock } from "../perf.fixture.ts";
+import { aSuite, labClock, storeArtifact, storeSuite } from "../perf.fixture.ts";
 import { requestAdvancer } from "./advance.ts";
 import { noRequestHooks, type RequestHooks } from "./request-hooks.ts";
 import { type AskSource, sourceDesk } from "./source-desk.ts";
@@ -93,6 +93,53 @@ export function aDesk(
       ),
     advance: () => advancer.advance("demo"),
   };
+}
+
+/** A suite, and two artifacts of which one is the other's parent. */
+export async function aPair(db: Db, suite = aSuite()) {
+  await storeSuite(db, suite);
+  const parent = await storeArtifact(db, { tag: "parent" });
+  const child = await storeArtifact(db, { tag: "child", parent });
+  return { parent, child };
+}
+
+const JobRow = z.object({
+  tag: z.string(),
+  purpose: z.string(),
+  state: z.string(),
+  section: z.string(),
+  profile: z.string(),
+  set: z.number(),
+  optional: z.boolean(),
+});
+
+export function jobsIn(db: Db, meant = sql`true`): Promise<z.infer<typeof JobRow>[]> {
+  return db.many(
+    JobRow,
+    sql`
+      select tag, purpose, state, section, profile, benchmark_set as set, optional
+      from benchmark_job as job join benchmark_artifact as a on a.id = job.artifact_id
+      where ${meant} order by purpose, tag, section, profile, benchmark_set, target
+    `,
+  );
+}
+
+const RequestRow = z.object({ tag: z.string(), state: z.string(), backends: z.array(z.string()) });
+
+export function requestsIn(db: Db): Promise<z.infer<typeof RequestRow>[]> {
+  return db.many(
+    RequestRow,
+    sql`
+      select tag, state, backends
+      from benchmark_request as r join benchmark_artifact as a on a.id = r.artifact_id
+      order by tag, r.created_at
+    `,
+  );
+}
+
+/** How requests stand, by their artifacts' tags. */
+export async function statesIn(db: Db): Promise<Record<string, string>> {
+  return Object.fromEntries((await requestsIn(db)).map(({ tag, state }) => [tag, state]));
 }
 
 /** As if collectors had ended open jobs of a request (all, or those that are meant), so well. */

@@ -38,10 +38,13 @@ export function sourceDesk({
   db,
   clock,
   ask,
+  signal = new AbortController().signal,
 }: {
   readonly db: Db;
   readonly clock: Clock;
   readonly ask: AskSource;
+  /** Ends looks that are under way: who stops does not wait for a source that does not answer. */
+  readonly signal?: AbortSignal;
 }): SourceDesk {
   const looks = new Map<string, Promise<FoundArtifacts>>();
   const seen = new Map<string, Seen>();
@@ -49,7 +52,9 @@ export function sourceDesk({
   const lookNow = async ({ name, digest, definition }: StoredSuite) => {
     try {
       await beginLook(db, name, clock.now(), clock.now());
-      const found = await ask(definition, { signal: AbortSignal.timeout(patienceMs) });
+      const found = await ask(definition, {
+        signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
+      });
       await db.transaction(async (tx) => {
         // First of all locks, as everywhere.
         await lockSuite(tx, name);
@@ -61,7 +66,8 @@ export function sourceDesk({
       return found;
     } catch (reason) {
       seen.set(digest, { at: clock.now().getTime(), failed: reason });
-      await endLook(db, name, messageOf(reason)).catch(() => {});
+      // That we stop is nothing to tell of the source.
+      if (!signal.aborted) await endLook(db, name, messageOf(reason)).catch(() => {});
       throw reason;
     }
   };

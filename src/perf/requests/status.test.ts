@@ -117,6 +117,30 @@ describe("alarms", () => {
     expect(alarms[0]).toContain("grange collector add");
   });
 
+  test("name collectors that nobody has started, when jobs wait for them", async () => {
+    await storeSuite(db, oneTarget);
+    const desk = aDesk(db);
+    await storeArtifact(db, { tag: "a" });
+    const unseen = aCollector({ state: "never-seen", lastHeartbeatAt: null });
+    expect((await readStatus(db, [unseen], minutes(16))).alarms).toEqual([]);
+    await desk.submit({ artifact: "a" });
+    await desk.advance();
+
+    const { alarms } = await readStatus(db, [unseen], minutes(16));
+
+    expect(alarms[0]).toContain("Collector zen was never heard of");
+  });
+
+  test("name requests whose artifacts nobody brings", async () => {
+    await storeSuite(db, oneTarget);
+    const { id } = await aDesk(db).submit({ artifact: "mine", waitForArtifacts: true });
+
+    expect((await readStatus(db, [], minutes(23 * 60))).alarms).toEqual([]);
+    expect((await readStatus(db, [], minutes(25 * 60))).alarms).toEqual([
+      `Request ${id.slice(0, 8)} of demo waits for mine for 25 h 00 min: send its tarballs, or end it with \`grange bench cancel ${id.slice(0, 8)}\`.`,
+    ]);
+  });
+
   test("are raised when nothing moves", async () => {
     await storeSuite(db, oneTarget);
     const desk = aDesk(db);

@@ -65,6 +65,12 @@ export async function submitRequest(
         : await requireArtifact(tx, suite.name, submitted.parent);
     const parent = submitted.parents === "alone" ? null : named;
     const artifact = await artifactFor(tx, suite, submitted, named, now);
+    if (named?.id === artifact.id) {
+      throw new Fault(
+        "invalid_argument",
+        `${artifact.tag} cannot be compared with itself: name another parent, or none`,
+      );
+    }
     const answered = await askFor(
       tx,
       suite,

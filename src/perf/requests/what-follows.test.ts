@@ -13,7 +13,8 @@ const job = (state: JobSoFar["state"], change: Partial<JobSoFar> = {}): JobSoFar
 const backfill = { purpose: "backfill", artifactId: parent } as const;
 
 test.each([
-  { title: "no job at all", jobs: [], follows: "ask-doubts" },
+  { title: "no job at all", jobs: [], follows: "ended-without-results" },
+  { title: "only optional jobs", jobs: [job("queued", { optional: true })], follows: "ask-doubts" },
   { title: "a queued job", jobs: [job("success"), job("queued")], follows: "wait" },
   { title: "a job in progress", jobs: [job("in-progress")], follows: "wait" },
   { title: "all done", jobs: [job("success")], follows: "ask-doubts" },

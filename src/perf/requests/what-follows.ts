@@ -18,10 +18,12 @@ export type WhatFollows = "wait" | "ask-doubts" | "ended" | "ended-without-resul
 export function whatFollows(artifactId: number, jobs: readonly JobSoFar[]): WhatFollows {
   const needed = jobs.filter(({ optional }) => !optional);
   if (needed.some(({ state }) => state === "queued" || state === "in-progress")) return "wait";
-  const own = needed.filter(
-    (job) => job.artifactId === artifactId && (job.purpose === "own" || job.purpose === "backfill"),
-  );
-  if (own.length > 0 && own.every(({ state }) => state !== "success")) {
+  const isOwn = (job: JobSoFar) =>
+    job.artifactId === artifactId && (job.purpose === "own" || job.purpose === "backfill");
+  const own = needed.filter(isOwn);
+  // Without any at all, its suite has become another one while it waited, and measures nothing of that any more.
+  const isAny = own.length > 0 || !jobs.some(isOwn);
+  if (isAny && own.every(({ state }) => state !== "success")) {
     return "ended-without-results";
   }
   return jobs.some(({ purpose }) => purpose === "confirm") ? "ended" : "ask-doubts";

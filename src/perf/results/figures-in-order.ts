@@ -14,8 +14,8 @@ export function figuresInOrder(
         "invalid_argument",
         `the suite has no metric "${name}"; push its definition first`,
       );
-    if (!Number.isFinite(value))
-      throw new Fault("invalid_argument", `${name} is ${value}: only finite numbers are figures`);
+    if (!Number.isFinite(value) || value < 0)
+      throw new Fault("invalid_argument", `${name} is ${value}: a figure is a number from 0 on`);
     while (row.length < ordinal) row.push(null);
     row[ordinal - 1] = value;
   }

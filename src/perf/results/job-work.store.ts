@@ -7,6 +7,7 @@ import { Suite } from "#suites/suite.ts";
 
 const Work = z.object({
   suite: z.string(),
+  artifactId: z.number(),
   definition: Suite,
   purpose: z.enum(["own", "backfill", "paired", "confirm"]),
   section: Section,
@@ -23,7 +24,7 @@ export async function workOfJob(tx: Tx, id: string): Promise<z.infer<typeof Work
   const [work] = await tx.many(
     Work,
     sql`
-      select version.suite, version.definition, job.purpose, job.section, job.target, job.backend, job.profile,
+      select version.suite, job.artifact_id as "artifactId", version.definition, job.purpose, job.section, job.target, job.backend, job.profile,
              job.benchmark_set as "set", job.benchmarks, job.doubts
       from benchmark_job as job join benchmark_suite_version as version on version.digest = job.suite_digest
       where job.id = ${id}

@@ -122,6 +122,12 @@ test.each<[string, Parameters<Awaited<ReturnType<typeof begin>>["report"]>[0], R
     { iterations: [{ iteration: 1, values: { x: 1 } }] },
     /no metric "x"/,
   ],
+  ["an iteration without figures", { iterations: [{ iteration: 1, values: {} }] }, /no figure/],
+  [
+    "a figure below 0",
+    { iterations: [{ iteration: 1, values: { instructions: -1 } }] },
+    /instructions is -1/,
+  ],
   [
     "the same iteration twice",
     {
@@ -146,6 +152,15 @@ test.each<[string, Parameters<Awaited<ReturnType<typeof begin>>["report"]>[0], R
   });
 
   expect(await collections()).toEqual([]);
+});
+
+test("a collector that tells errors for ever fills no table with them", async () => {
+  const { report, first } = await begin();
+
+  for (let i = 0; i < 30; i++) await report({ error: `error ${i}` });
+  await report({ iterations: figuresOf(first) });
+
+  expect(await errors()).toEqual([{ count: 20 }]);
 });
 
 test("a case that is not the job's is refused", async () => {

@@ -118,6 +118,12 @@ function checkReport(report: Report, { isPaired, cases, ordinals }: Ground) {
         : "this job is not measured in pairs",
     );
   }
+  // Of no figures there is no best.
+  if (iterations.some(({ values }) => Object.keys(values).length === 0))
+    throw new Fault(
+      "invalid_argument",
+      `an iteration of "${key}" has no figure: say why as an error`,
+    );
   refuseRepeated(
     "iteration",
     iterations.map(({ iteration }) => iteration),

@@ -24,6 +24,30 @@ export async function measuredCases(
   return new Set(rows.map(caseKey));
 }
 
+/**
+ * The cases of a job of which something was told: keys. An error of this job; of one that is measured in pairs, a
+ * pair of it; else a result of its artifact, from whomever.
+ */
+export async function casesTold(
+  tx: Tx,
+  jobId: string,
+  job: Slice & { readonly artifactId: number; readonly purpose: string },
+): Promise<ReadonlySet<string>> {
+  const isPaired = job.purpose === "paired" || job.purpose === "confirm";
+  const rows = await tx.many(
+    TestCase,
+    sql`
+      select test.section, test.benchmark, test.profile, test.scenario, test.backend, test.target
+      from benchmark_case as test
+      where test.id in (
+        select case_id from benchmark_error where job_id = ${jobId} and case_id is not null
+        union all select case_id from benchmark_pair where job_id = ${jobId})
+    `,
+  );
+  const measured = isPaired ? new Set<string>() : await measuredCases(tx, job.artifactId, job);
+  return new Set([...rows.map(caseKey), ...measured]);
+}
+
 const Counted = TestCase.extend({ pairs: z.number() });
 
 /** How many pairs a job has of each case that were taken in one environment: by the case's key. */

@@ -19,7 +19,10 @@ import {
   writeSearchProgress,
 } from "./search.store.ts";
 
-/** Asks, in the search's transaction, for one case of an artifact to be measured. */
+/**
+ * Asks, in the search's transaction, for one case of an artifact to be measured. False: nobody can, because the
+ * artifact has nothing that serves it.
+ */
 export type AskForFigure = (
   tx: Tx,
   wish: {
@@ -29,50 +32,98 @@ export type AskForFigure = (
     readonly by: string;
     readonly because: string;
   },
-) => Promise<void>;
+) => Promise<boolean>;
 
 /**
  * Brings every running search one step further: what it waits for has come, or it asks for more, or it is over.
  *
- * Each is one transaction under the lock of its row, so two servers never ask for the same twice.
+ * Each is one transaction under the lock of its row, so two servers never ask for the same twice. What goes wrong
+ * with one stops no other; it is thrown in the end.
  */
 export async function advanceSearches(db: Db, now: Date, ask: AskForFigure): Promise<number> {
   const seen: string[] = [];
+  const troubles: unknown[] = [];
   for (;;) {
-    const taken = await db.transaction(async (tx) => {
-      const search = await takeRunningSearch(tx, seen);
-      if (search !== undefined) await advance(tx, search, now, ask);
-      return search?.id;
-    });
-    if (taken === undefined) return seen.length;
+    let taken: string | undefined;
+    try {
+      await db.transaction(async (tx) => {
+        const search = await takeRunningSearch(tx, seen);
+        taken = search?.id;
+        if (search !== undefined) await advance(tx, search, now, ask);
+      });
+    } catch (reason) {
+      if (taken === undefined) throw reason;
+      troubles.push(reason);
+    }
+    if (taken === undefined) break;
     seen.push(taken);
   }
+  if (troubles.length > 0) throw troubles[0];
+  return seen.length;
 }
 
 async function advance(tx: Tx, search: SearchRow, now: Date, ask: AskForFigure): Promise<void> {
   const line = await lineBetween(tx, search.from_id, search.to_id);
-  const step = stepOf(search, line, await knownOf(tx, search, line));
-  const asked = step.ask.flatMap((position) => line[position] ?? []);
-  for (const artifact of asked) {
-    await ask(tx, {
-      suite: search.suite,
-      artifact: artifact.tag,
-      case: caseOf(search),
-      by: search.requested_by,
-      because: `${search.kind} ${search.id}`,
+  const known = await knownOf(tx, search, line);
+  const asked: number[] = [];
+  for (;;) {
+    const step = stepOf(search, line, known);
+    let isAnyRefused = false;
+    for (const position of step.ask) {
+      const artifact = line[position];
+      if (artifact === undefined) continue;
+      const isAsked = await ask(tx, {
+        suite: search.suite,
+        artifact: artifact.tag,
+        case: caseOf(search),
+        by: search.requested_by,
+        because: `${search.kind} ${search.id}`,
+      });
+      asked.push(artifact.id);
+      known.set(position, isAsked ? "asked" : "failed");
+      isAnyRefused ||= !isAsked;
+    }
+    // Nothing will wake us for what cannot be measured: it is gone around at once.
+    if (isAnyRefused) continue;
+    const steps = stepsByIds(line, step.steps);
+    const over = step.over ? endOf(line, known, steps.length) : undefined;
+    await writeSearchProgress(tx, search.id, {
+      asked,
+      steps,
+      ended: over === undefined ? undefined : { state: over.state, at: now },
+      error: over?.error,
     });
+    return;
   }
-  const steps = stepsByIds(line, step.steps);
-  await writeSearchProgress(tx, search.id, {
-    asked: asked.map(({ id }) => id),
-    steps,
-    ended: step.over ? { state: steps.length > 0 ? "found" : "nothing", at: now } : undefined,
-  });
 }
+
+/** How a search ends: with fewer than two figures there was nothing to compare, which is not that nothing changed. */
+function endOf(
+  line: readonly LineRow[],
+  known: KnownLine["known"],
+  steps: number,
+): { readonly state: "found" | "nothing" | "failed"; readonly error?: string } {
+  if (steps > 0) return { state: "found" };
+  const figures = [...known.values()].filter((value) => typeof value === "number");
+  if (figures.length >= 2) return { state: "nothing" };
+  const without = [...known].flatMap(([position, value]) =>
+    typeof value === "number" ? [] : [line[position]?.tag ?? "?"],
+  );
+  const named = without.slice(0, mostNamed).join(", ");
+  return {
+    state: "failed",
+    error: `No figure came of ${named}${without.length > mostNamed ? " and others" : ""}, so there is nothing to compare: see the errors of their requests, or search between other artifacts.`,
+  };
+}
+
+const mostNamed = 5;
 
 /** What is known of each artifact of the line: asked for and ended without a figure, it has none to give. */
 async function knownOf(tx: Tx, search: SearchRow, line: readonly LineRow[]) {
   const ids = line.map(({ id }) => id);
+  const asked = new Set(search.asked);
+  // Before the figures: of what ends in between, there would else be neither.
+  const underWay = await artifactsUnderWay(tx, search.asked, search);
   const figures = new Map(
     (
       await figuresAlong(tx, ids, {
@@ -82,8 +133,6 @@ async function knownOf(tx: Tx, search: SearchRow, line: readonly LineRow[]) {
       })
     ).map(({ artifact_id, value }) => [artifact_id, value]),
   );
-  const asked = new Set(search.asked);
-  const underWay = await artifactsUnderWay(tx, search.asked);
   const known = new Map<number, number | "failed" | "asked">();
   line.forEach(({ id }, position) => {
     const figure = figures.get(id);

@@ -4,7 +4,10 @@ import { askFor } from "../requests/ask-for.ts";
 import { lockSuite } from "../suites.store.ts";
 import type { AskForFigure } from "./advance-searches.ts";
 
-/** Asks for one benchmark of an artifact, without its parents: a search compares what it measures itself. */
+/**
+ * Asks for one benchmark of an artifact, without its parents: a search compares what it measures itself. A request
+ * that the artifact has open becomes wider where it lacks the case.
+ */
 export function askForFigure(now: () => Date): AskForFigure {
   return async (tx, { suite: name, artifact: tag, case: wanted, by, because }) => {
     const suite = await lockSuite(tx, name);
@@ -12,25 +15,32 @@ export function askForFigure(now: () => Date): AskForFigure {
     const artifact = await findArtifact(tx, name, tag);
     if (artifact === undefined)
       throw new Fault("not_found", `there is no artifact ${tag} any more`);
-    await askFor(
-      tx,
-      suite,
-      {
-        artifact,
-        parent: null,
-        parents: "alone",
-        kind: artifact.kind,
-        pr: null,
-        waitForArtifacts: false,
-        backends: [wanted.backend],
-        profiles: wanted.profile === "" ? [] : [wanted.profile],
-        targets: [wanted.target],
-        benchmarks: [wanted.benchmark],
-        paired: false,
-        by,
-        because,
-      },
-      now(),
-    );
+    try {
+      await askFor(
+        tx,
+        suite,
+        {
+          artifact,
+          parent: null,
+          parents: "alone",
+          kind: artifact.kind,
+          pr: null,
+          waitForArtifacts: false,
+          backends: [wanted.backend],
+          profiles: wanted.profile === "" ? [] : [wanted.profile],
+          targets: [wanted.target],
+          benchmarks: [wanted.benchmark],
+          paired: false,
+          by,
+          because,
+        },
+        now(),
+      );
+      return true;
+    } catch (reason) {
+      // Said before anything was written: it lacks the backend, or the suite measures that case no more.
+      if (reason instanceof Fault && reason.code === "failed_precondition") return false;
+      throw reason;
+    }
   };
 }

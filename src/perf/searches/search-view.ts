@@ -54,7 +54,9 @@ function sentenceOf(
   artifacts: number,
 ): string {
   const measured = `${search.asked.length} of ${artifacts} artifacts were measured for it`;
-  const largest = steps.toSorted((a, b) => Math.abs(b.change) - Math.abs(a.change))[0];
+  // A step from 0 has no share, and is the largest of all.
+  const sizeOf = (change: number) => (change === 0 ? Number.POSITIVE_INFINITY : Math.abs(change));
+  const largest = steps.toSorted((a, b) => sizeOf(b.change) - sizeOf(a.change) || 0)[0];
   switch (search.state) {
     case "running":
       return `It goes on; ${search.asked.length} of ${artifacts} artifacts were asked for so far.`;
@@ -67,7 +69,7 @@ function sentenceOf(
     case "found":
       if (largest === undefined) return `Something was found; ${measured}.`;
       return (
-        `${largest.exact ? "" : "Somewhere up to "}${largest.artifact} changed it by ${percent(largest.change, true)}` +
+        `${largest.exact ? "" : "Somewhere up to "}${largest.artifact} changed it ${largest.change === 0 ? "from nothing" : `by ${percent(largest.change, true)}`}` +
         `${steps.length > 1 ? `, the largest of ${steps.length} steps` : ""}; ${measured}.`
       );
   }

@@ -162,12 +162,23 @@ export function figuresAlong(
 
 const OpenRow = z.object({ artifact_id: z.number().int() });
 
-/** Which of these artifacts have a request that has not ended. */
-export async function artifactsUnderWay(tx: Tx, ids: readonly number[]): Promise<Set<number>> {
+/**
+ * Which of these artifacts have a request that has not ended, or a job that may still measure the case: an optional
+ * one outlives its request.
+ */
+export async function artifactsUnderWay(
+  tx: Tx,
+  ids: readonly number[],
+  { target, backend }: { readonly target: string; readonly backend: string },
+): Promise<Set<number>> {
   const rows = await tx.many(
     OpenRow,
-    sql`select distinct artifact_id from benchmark_request
-        where artifact_id = any(${ids}::int[]) and state in ('waiting-for-artifacts', 'artifacts-ready', 'in-progress')`,
+    sql`select artifact_id from benchmark_request
+        where artifact_id = any(${ids}::int[]) and state in ('waiting-for-artifacts', 'artifacts-ready', 'in-progress')
+        union
+        select artifact_id from benchmark_job
+        where artifact_id = any(${ids}::int[]) and state in ('queued', 'in-progress')
+          and purpose in ('own', 'backfill') and target = ${target} and backend = ${backend}`,
   );
   return new Set(rows.map((row) => row.artifact_id));
 }

@@ -1,34 +1,18 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { caseKey, type TestCase } from "#core/test-case.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
-import {
-  aSuite,
-  emptyLab,
-  labEpoch,
-  type StoredArtifact,
-  storeArtifact,
-  storeSuite,
-} from "../perf.fixture.ts";
-import { caseIds } from "../results/name-figures.store.ts";
+import { labEpoch } from "../perf.fixture.ts";
 import { advanceSearches } from "./advance-searches.ts";
-import { askForFigure } from "./ask-for-figure.ts";
-import { BenchmarkSearchId, readBenchmarkSearch } from "./search.store.ts";
-import { viewSearch } from "./search-view.ts";
+import { aLineToSearch, alpha, ask } from "./search.fixture.ts";
+import { BenchmarkSearchId } from "./search.store.ts";
 import { startBenchmarkSearch } from "./start-search.ts";
 
 const db = await freshDb();
-const alpha: TestCase = {
-  section: "compile",
-  benchmark: "alpha",
-  profile: "check",
-  scenario: "full",
-  backend: "js",
-  target: "linux-x64",
-};
-const ask = askForFigure(() => labEpoch);
-let line: StoredArtifact[];
+let lab: Awaited<ReturnType<typeof aLineToSearch>>;
+beforeEach(async () => {
+  lab = await aLineToSearch(db);
+});
 
 const RequestRow = z.object({
   benchmarks: z.array(z.string()),
@@ -38,80 +22,9 @@ const RequestRow = z.object({
   because: z.string(),
 });
 
-beforeEach(async () => {
-  await emptyLab(db);
-  await storeSuite(db, aSuite());
-  await db.run(sql`
-    insert into benchmark_metric (suite, ordinal, name, nature, unit)
-    values ('demo', 1, 'wall-time', 'noisy', 'seconds'), ('demo', 2, 'instructions', 'deterministic', 'instructions')
-  `);
-  await db.run(sql`
-    insert into benchmark_environment (fingerprint, facts, first_seen_at) values ('here', '{}', now())
-  `);
-  line = [];
-  for (let i = 0; i < 40; i++) {
-    line.push(
-      await storeArtifact(db, {
-        tag: `nightly-${String(i).padStart(2, "0")}`,
-        datedAt: new Date(labEpoch.getTime() + i * 86_400_000),
-      }),
-    );
-  }
-});
-
-/** As if a collector had measured what is asked for: each request ends, and those with a figure have a result. */
-async function measureAsked(figure: (position: number) => number | undefined): Promise<number> {
-  const caseId = (await caseIds(db, "demo", [alpha])).get(caseKey(alpha)) ?? 0;
-  let measured = 0;
-  for (const [position, artifact] of line.entries()) {
-    const ended = await db.run(sql`
-      update benchmark_request set state = 'completed', started_at = now(), ended_at = now()
-      where artifact_id = ${artifact.id} and ended_at is null
-    `);
-    if (ended === 0) continue;
-    measured += 1;
-    const value = figure(position);
-    if (value === undefined) continue;
-    await db.run(sql`
-      insert into benchmark_result (artifact_id, case_id, environment_id, least, iterations, collector_name, measured_at)
-      select ${artifact.id}, ${caseId}, id, ${[1, value]}::float8[], 1, 'c', now() from benchmark_environment
-    `);
-  }
-  return measured;
-}
-
-async function searchWith(
-  kind: "scan" | "change-points" | "bisect",
-  figure: (position: number) => number | undefined,
-  more: { every?: number | "week" | "month" } = {},
-) {
-  const id = await startBenchmarkSearch(
-    db,
-    {
-      suite: "demo",
-      kind,
-      case: alpha,
-      from: "nightly-00",
-      to: "nightly-39",
-      least: 0.01,
-      ...more,
-    },
-    "ada",
-    labEpoch,
-  );
-  for (let round = 0; round < 60; round++) {
-    await advanceSearches(db, labEpoch, ask);
-    const now = await readBenchmarkSearch(db, id);
-    if (now === undefined) throw new Error("the search is gone");
-    if (now.state !== "running") return viewSearch(db, now);
-    await measureAsked(figure);
-  }
-  throw new Error("the search does not end");
-}
-
 describe("a search on the main line", () => {
   test("bisects to the artifact that made the step, and says what it took", async () => {
-    const found = await searchWith("bisect", (position) => (position < 23 ? 1_000 : 1_050));
+    const found = await lab.searchWith("bisect", (position) => (position < 23 ? 1_000 : 1_050));
 
     expect(found).toMatchObject({
       state: "found",
@@ -157,7 +70,7 @@ describe("a search on the main line", () => {
   });
 
   test("scans every so many, both ends included", async () => {
-    const found = await searchWith("scan", (position) => 1_000 + position * 20, { every: 13 });
+    const found = await lab.searchWith("scan", (position) => 1_000 + position * 20, { every: 13 });
 
     expect(found.points.map(({ artifact }) => artifact)).toEqual([
       "nightly-00",
@@ -170,8 +83,8 @@ describe("a search on the main line", () => {
 
   test("refines what is known until each step stands between neighbours", async () => {
     const figure = (position: number) => (position < 7 ? 1_000 : position < 31 ? 1_100 : 900);
-    await searchWith("scan", figure, { every: 10 });
-    const found = await searchWith("change-points", figure);
+    await lab.searchWith("scan", figure, { every: 10 });
+    const found = await lab.searchWith("change-points", figure);
 
     expect(found.steps.map(({ artifact, exact }) => [artifact, exact])).toEqual([
       ["nightly-07", true],
@@ -181,7 +94,7 @@ describe("a search on the main line", () => {
   });
 
   test("what gives no figure is gone around", async () => {
-    const found = await searchWith("bisect", (position) =>
+    const found = await lab.searchWith("bisect", (position) =>
       position >= 18 && position <= 22 ? undefined : position < 20 ? 1_000 : 2_000,
     );
 
@@ -191,7 +104,7 @@ describe("a search on the main line", () => {
   });
 
   test("nothing is found where nothing changed", async () => {
-    const found = await searchWith("bisect", () => 1_000);
+    const found = await lab.searchWith("bisect", () => 1_000);
 
     expect(found).toMatchObject({ state: "nothing", measured: 2, steps: [] });
   });

@@ -4,7 +4,7 @@ import type { StartBenchmarkSearch } from "#api/benchmark-history.ts";
 import { Fault } from "#core/fault.ts";
 import { caseKey } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
-import { planCases } from "#suites/plan-cases.ts";
+import { planCases, setOf } from "#suites/plan-cases.ts";
 import { Suite } from "#suites/suite.ts";
 import { caseIds } from "../results/name-figures.store.ts";
 import {
@@ -62,7 +62,8 @@ function requireMetric(suite: Suite, metric: string): void {
 }
 
 function requireCase(suite: Suite, { case: wanted }: z.output<typeof StartBenchmarkSearch>): void {
-  const set = suite[wanted.section]?.benchmarks[wanted.benchmark]?.set ?? 0;
+  const defined = suite[wanted.section]?.benchmarks[wanted.benchmark];
+  const set = defined === undefined ? 0 : setOf(wanted.section, defined);
   const { section, target, backend, profile, benchmark } = wanted;
   const planned = planCases(suite, {
     section,

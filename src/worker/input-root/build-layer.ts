@@ -13,8 +13,8 @@ import { setImmediate } from "node:timers/promises";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { errnoOf } from "#cas/disk-fault.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
+import { removeTree } from "#machine/remove-tree.ts";
 import { inputMtime, type LocalStore } from "../local-store.ts";
-import { removeTree } from "../remove-tree.ts";
 import type { InputProperties } from "./input-directory.ts";
 import type { LayerEntries } from "./layer-entries.ts";
 

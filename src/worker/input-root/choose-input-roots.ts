@@ -1,10 +1,10 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "#core/fault.ts";
+import { removeTree } from "#machine/remove-tree.ts";
 import type { HelperShell } from "../helper-shell.ts";
 import type { LocalStore } from "../local-store.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
-import { removeTree } from "../remove-tree.ts";
 import { copiedInputRoots, type InputRoots, mountScript, overlayInputRoots } from "./input-root.ts";
 import type { LayerCache } from "./layer-cache.ts";
 

@@ -2,10 +2,10 @@ import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Removes a directory that a job wrote in.
+ * Removes a directory that a job or a measured program wrote in.
  *
- * Jobs may leave directories that their owner cannot enter. Only when that is
- * met are the modes walked.
+ * They may leave directories that their owner cannot enter. Only when that is
+ * met are the modes walked. Links are not followed.
  */
 export async function removeTree(path: string): Promise<void> {
   try {

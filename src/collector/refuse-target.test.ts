@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { refuseTarget } from "./refuse-target.ts";
+
+test("a machine of another target than its collector is refused, unless any will do", () => {
+  const registered = { target: "linux-arm64" };
+  const start = (machine: string, anyTarget = false) =>
+    refuseTarget({ name: "lab-1", anyTarget }, registered, machine);
+
+  expect(() => start("linux-x64")).toThrow(
+    /registered for linux-arm64, and this machine is linux-x64/,
+  );
+  expect(() => start("linux-arm64")).not.toThrow();
+  expect(() => start("linux-x64", true)).not.toThrow();
+});

@@ -1,0 +1,140 @@
+import { beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import type { ClaimedBenchmarkJob } from "#api/collector.ts";
+import { openPostgres } from "#db/postgres.ts";
+import { sql } from "#db/sql.ts";
+import { freshDatabase } from "../../../test/support/fresh-db.ts";
+import { aCollector, aLabServer } from "../jobs/lab-driver.fixture.ts";
+import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
+import { aDesk } from "../requests/requests.fixture.ts";
+import { reportHooks } from "./make-report.ts";
+import { readReport } from "./read-report.ts";
+
+const url = await freshDatabase();
+const db = openPostgres({ url });
+const otherDb = openPostgres({ url });
+beforeEach(() => emptyLab(db));
+
+const count = async (table: "benchmark_report" | "benchmark_unexamined") => {
+  const [row] = await db.many(
+    z.object({ count: z.number() }),
+    table === "benchmark_report"
+      ? sql`select count(*) from benchmark_report`
+      : sql`select count(*) from benchmark_unexamined`,
+  );
+  return row?.count;
+};
+
+/** Two servers, and a collector that finds the child slower by a fifth, whichever way it looks. */
+async function aLabWith(parentBackends: readonly string[]) {
+  await storeSuite(db, aSuite({ pairs: { default: true, rounds: [10] } }));
+  const parent = await storeArtifact(db, { tag: "parent", backends: parentBackends });
+  await storeArtifact(db, { tag: "child", parent });
+  const one = aDesk(db, { hooks: reportHooks });
+  const other = aDesk(otherDb, { hooks: reportHooks });
+  const server = aLabServer(db);
+  const collector = await aCollector(server, { set: 0 });
+  const done: string[] = [];
+
+  const secondsOf = (tag: string, i: number) => (tag === "child" ? 1.2 : 1) + (i % 3) / 1_000;
+  const measure = async (job: ClaimedBenchmarkJob) => {
+    done.push(`${job.purpose} ${job.artifact.tag} ${job.cases[0]?.case.backend}`);
+    const { tag } = job.artifact;
+    for (const each of job.cases) {
+      const rest =
+        job.against === null
+          ? {
+              iterations: [1, 2, 3].map((iteration) => ({
+                iteration,
+                values: { instructions: 1_000, "wall-time": secondsOf(tag, iteration) },
+              })),
+            }
+          : {
+              pairs: Array.from({ length: 10 }, (_, i) => ({
+                pair: i + 1,
+                parentFirst: i % 2 === 0,
+                child: { "wall-time": secondsOf("child", i) },
+                parent: { "wall-time": secondsOf("parent", i + 1) },
+              })),
+            };
+      await server.report(job.id, collector.holder(job), each.case, rest);
+    }
+    expect(await collector.end(job)).toEqual({ state: "success" });
+  };
+
+  return {
+    done,
+    submit: (backends: readonly string[]) =>
+      one.submit({
+        artifact: "child",
+        parents: "none",
+        targets: ["linux-x64"],
+        benchmarks: ["alpha"],
+        profiles: ["check"],
+        backends: [...backends],
+      }),
+    /** Both servers at once, after each job, until nothing is left to do. */
+    async carryOut() {
+      const advance = () => Promise.all([one.advance(), other.advance(), one.advance()]);
+      await advance();
+      for (let job = await collector.claim(); job !== null; job = await collector.claim()) {
+        await measure(job);
+        await advance();
+      }
+    },
+  };
+}
+
+test("from the request over backfill, pairs and their rerun to one report, whichever server comes first", async () => {
+  const lab = await aLabWith(["js"]);
+  const { id } = await lab.submit(["js"]);
+
+  await lab.carryOut();
+
+  expect(lab.done).toEqual([
+    "backfill parent js",
+    "own child js",
+    "paired child js",
+    "confirm child js",
+  ]);
+  expect(await count("benchmark_report")).toBe(1);
+  const report = await readReport(db, id, undefined);
+  expect(report).toMatchObject({ before: "parent", after: "child", direction: "regression" });
+  expect(report.changes).toMatchObject([
+    { case: { scenario: "full" }, metric: "wall-time", evidence: { confirmed: true } },
+    { case: { scenario: "incremental" }, metric: "wall-time", evidence: { confirmed: true } },
+  ]);
+  // Both artifacts have new figures, of which the series are looked through.
+  expect(await count("benchmark_unexamined")).toBe(2);
+});
+
+test("a parent without the backend is asked for nothing of it, and the report says what it lacks", async () => {
+  const lab = await aLabWith(["js"]);
+  const { id } = await lab.submit(["js", "native"]);
+
+  await lab.carryOut();
+
+  expect(lab.done).toEqual([
+    "backfill parent js",
+    "own child js",
+    "own child native",
+    "paired child js",
+    "confirm child js",
+  ]);
+  const report = await readReport(db, id, undefined);
+  expect(JSON.stringify(report.missing)).toContain("native");
+});
+
+test("asked for again, only pairs are taken anew, and there is a report of its own", async () => {
+  const lab = await aLabWith(["js"]);
+  await lab.submit(["js"]);
+  await lab.carryOut();
+  const before = lab.done.length;
+
+  await lab.submit(["js"]);
+  await lab.carryOut();
+
+  // Pairs are evidence of their own each time.
+  expect(lab.done.slice(before)).toEqual(["paired child js"]);
+  expect(await count("benchmark_report")).toBe(2);
+});

@@ -1,0 +1,203 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openPostgres } from "#db/postgres.ts";
+import { sql } from "#db/sql.ts";
+import { freshDatabase } from "../../../test/support/fresh-db.ts";
+import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
+import { aDesk, endJobs, measureAll, requestsIn } from "./requests.fixture.ts";
+
+const url = await freshDatabase();
+const db = openPostgres({ url });
+const otherDb = openPostgres({ url });
+beforeEach(() => emptyLab(db));
+
+const requests = () => requestsIn(db);
+const jobs = async () => {
+  const [row] = await db.many(
+    z.object({ jobs: z.number() }),
+    sql`select count(*) as jobs from benchmark_job`,
+  );
+  return row?.jobs;
+};
+
+describe("asked for again", () => {
+  test("by two at once, through two servers, there is one request", async () => {
+    await storeSuite(db);
+    await storeArtifact(db, { tag: "a" });
+
+    const answers = await Promise.all(
+      [db, otherDb, db, otherDb].map((each) => aDesk(each).submit({ artifact: "a" })),
+    );
+
+    expect(answers.map(({ outcome }) => outcome).toSorted()).toEqual([
+      "created",
+      "nothing-missing",
+      "nothing-missing",
+      "nothing-missing",
+    ]);
+    expect(await requests()).toHaveLength(1);
+  });
+
+  test("with more, what is missing is added", async () => {
+    await storeSuite(db);
+    await storeArtifact(db, { tag: "a" });
+    const desk = aDesk(db);
+    await desk.submit({ artifact: "a" });
+
+    const answered = await desk.submit({ artifact: "a", backends: ["native"] });
+
+    expect(answered.outcome).toBe("added");
+    expect(await requests()).toMatchObject([{ backends: ["js", "native"] }]);
+    expect((await desk.submit({ artifact: "a", backends: ["js"] })).outcome).toBe(
+      "nothing-missing",
+    );
+  });
+
+  test("while it is measured, the missing jobs are inserted with the answer", async () => {
+    await storeSuite(db);
+    await storeArtifact(db, { tag: "a" });
+    const desk = aDesk(db);
+    await desk.submit({ artifact: "a" });
+    await desk.advance();
+    const before = await jobs();
+
+    const answered = await desk.submit({ artifact: "a", backends: ["native"] });
+
+    expect(answered).toMatchObject({ outcome: "added" });
+    // Two targets, each with two profiles of two sets, and the runtime section.
+    expect(before).toBe(10);
+    expect(await jobs()).toBe(20);
+    expect(await requests()).toMatchObject([{ state: "in-progress" }]);
+  });
+
+  test("after it has ended, a new request finds the results, and ends at once", async () => {
+    await storeSuite(db);
+    const artifact = await storeArtifact(db, { tag: "a" });
+    const desk = aDesk(db);
+    const first = await desk.submit({ artifact: "a" });
+    await desk.advance();
+    await endJobs(db, first.id);
+    await measureAll(db, artifact.id);
+    await desk.advance();
+
+    const second = await desk.submit({ artifact: "a" });
+    await desk.advance();
+
+    expect(second.outcome).toBe("created");
+    expect(second.id).not.toBe(first.id);
+    expect((await requests()).map(({ state }) => state)).toEqual(["completed", "completed"]);
+    expect(await jobs()).toBe(10);
+  });
+
+  test("with another parent while it is under way, it is refused", async () => {
+    await storeSuite(db);
+    const parent = await storeArtifact(db, { tag: "p" });
+    await storeArtifact(db, { tag: "other" });
+    await storeArtifact(db, { tag: "a", parent });
+    const desk = aDesk(db);
+    await desk.submit({ artifact: "a" });
+
+    await expect(desk.submit({ artifact: "a", parent: "other" })).rejects.toThrow(/another/);
+  });
+});
+
+describe("parents that nobody has measured", () => {
+  async function aLine(length: number) {
+    let parent: Awaited<ReturnType<typeof storeArtifact>> | undefined;
+    const start = Date.UTC(2026, 5, 1);
+    for (let day = 0; day < length; day++) {
+      parent = await storeArtifact(db, {
+        tag: `n-${String(day).padStart(2, "0")}`,
+        datedAt: new Date(start + day * 86_400_000),
+        ...(parent === undefined ? {} : { parent }),
+      });
+    }
+  }
+
+  test("are asked for first, back to the first that has results", async () => {
+    await storeSuite(db);
+    await aLine(6);
+    const [measured] = await db.many(
+      z.object({ id: z.number() }),
+      sql`select id from benchmark_artifact where tag = 'n-02'`,
+    );
+    await measureAll(db, measured?.id ?? 0);
+
+    const answered = await aDesk(db).submit({ artifact: "n-05" });
+
+    expect(answered.parents).toEqual(["n-04", "n-03"]);
+    expect((await requests()).map(({ tag }) => tag)).toEqual(["n-03", "n-04", "n-05"]);
+  });
+
+  test("are asked for at most 29 days back", async () => {
+    await storeSuite(db);
+    await aLine(40);
+
+    expect((await aDesk(db).submit({ artifact: "n-39" })).parents).toHaveLength(29);
+  });
+
+  test("are left alone when nobody wants them", async () => {
+    await storeSuite(db);
+    await aLine(3);
+
+    expect((await aDesk(db).submit({ artifact: "n-02", parents: "none" })).parents).toEqual([]);
+  });
+
+  test("begin before their children", async () => {
+    await storeSuite(db);
+    await aLine(2);
+    const desk = aDesk(db);
+    await desk.submit({ artifact: "n-01" });
+
+    await desk.advance();
+
+    expect(await requests()).toMatchObject([
+      { state: "in-progress" },
+      { state: "artifacts-ready" },
+    ]);
+  });
+
+  test("are asked for also when a search has asked for a part of it alone", async () => {
+    await storeSuite(db);
+    await aLine(3);
+    const desk = aDesk(db);
+    await desk.submit({ artifact: "n-02", benchmarks: ["alpha"], parents: "alone" });
+
+    const answered = await desk.submit({ artifact: "n-02" });
+
+    expect(answered).toMatchObject({ outcome: "added", parents: ["n-01", "n-00"] });
+    expect(answered.sentence).toContain("2 artifacts before it");
+    expect(await desk.submit({ artifact: "n-02" })).toMatchObject({ outcome: "nothing-missing" });
+  });
+});
+
+test("a request of nothing but optional work waits for it", async () => {
+  await storeSuite(db);
+  await storeArtifact(db, { tag: "a" });
+  const desk = aDesk(db);
+  const { id } = await desk.submit({ artifact: "a", targets: ["linux-arm64"] });
+
+  await desk.advance();
+  expect(await requests()).toMatchObject([{ state: "in-progress" }]);
+
+  await endJobs(db, id);
+  await desk.advance();
+  expect(await requests()).toMatchObject([{ state: "completed" }]);
+});
+
+test("what its suite measures no more when its turn comes has failed", async () => {
+  await storeSuite(db);
+  await storeArtifact(db, { tag: "a", backends: ["js"] });
+  const desk = aDesk(db);
+  await desk.submit({ artifact: "a", benchmarks: ["gamma"] });
+  const { compile } = aSuite();
+  const { gamma: _, ...others } = compile?.benchmarks ?? {};
+  await storeSuite(
+    db,
+    aSuite({ compile: { ...compile, command: ["{tool}"], benchmarks: others } }),
+  );
+
+  await desk.advance();
+
+  expect(await requests()).toMatchObject([{ state: "failed" }]);
+});

@@ -1,0 +1,222 @@
+import { bootstrapInterval, drawnTimes, expandedTail, type Interval } from "./bootstrap.ts";
+import { pseudoMedian, resampledPseudoMedian, walshAverages } from "./hodges-lehmann.ts";
+import { quantileOfSorted } from "./quartiles.ts";
+
+export interface PseudoMedian extends Interval {
+  readonly point: number;
+}
+
+/** As `bootstrapInterval` takes where nothing else is said. */
+const resamples = 2_000;
+/** How often a value was drawn fits a byte. */
+const mostValues = 255;
+
+/**
+ * Hodges' and Lehmann's estimate of where a sample lies, and its bootstrapped interval: what `pseudoMedian` and
+ * `bootstrapInterval` say, number for number, at a tenth of the work.
+ *
+ * An interval's end is a value between two of 2,000 sorted estimates, some six from the end. So of each draw is only
+ * asked whether its estimate lies at or beyond a value near that end, which takes a few products of how often values
+ * were drawn; the few draws of which it does are reckoned through.
+ */
+export function pseudoMedianInterval(
+  values: readonly number[],
+  options: { readonly seed: number | string; readonly level: number },
+): PseudoMedian {
+  const count = values.length;
+  if (count === 0 || count > mostValues) return reckonedThrough(values, options);
+  const order = values.map((_, i) => i).sort((i, j) => (values[i] ?? 0) - (values[j] ?? 0));
+  const rising = Float64Array.from(order, (i) => values[i] ?? Number.NaN);
+  const draws = drawsByUnit(count, options.seed);
+  const tail = expandedTail(count, options.level);
+  const low = new Sample(rising, order);
+  // The upper end is the lower one of the sample turned round.
+  const high = new Sample(rising.map((value) => -value).reverse(), order.toReversed());
+  return {
+    point: low.middle(new Uint16Array(count).fill(1), 0),
+    low: low.quantile(draws, tail),
+    high: 0 - high.quantile(draws, tail),
+  };
+}
+
+function reckonedThrough(
+  values: readonly number[],
+  options: { readonly seed: number | string; readonly level: number },
+): PseudoMedian {
+  const averages = walshAverages(values);
+  const interval = bootstrapInterval(values.length, resampledPseudoMedian(averages), options);
+  return { point: pseudoMedian(averages), ...interval };
+}
+
+interface Draws {
+  /** A row for each draw: how often each unit is in it. */
+  readonly times: Uint16Array;
+  /** The same by unit: a row for each unit; and four draws in each number of it, to be added at once. */
+  readonly byUnit: Uint8Array;
+  readonly fours: Int32Array;
+}
+
+const known = new Map<string, Draws>();
+
+function drawsByUnit(units: number, seed: number | string): Draws {
+  const key = `${units} ${seed}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const times = drawnTimes(units, resamples, seed);
+  const byUnit = new Uint8Array(times.length);
+  for (let r = 0; r < resamples; r++) {
+    for (let u = 0; u < units; u++) byUnit[u * resamples + r] = times[r * units + u] as number;
+  }
+  if (known.size >= 30) known.clear();
+  const draws = { times, byUnit, fours: new Int32Array(byUnit.buffer) };
+  known.set(key, draws);
+  return draws;
+}
+
+/** Of each draw: how many of its Walsh averages are at most some value, doubled; and how often values were drawn. */
+const passed = new Int32Array(resamples);
+const within = new Uint8Array(resamples);
+const withinFours = new Int32Array(within.buffer);
+const estimates = new Float64Array(resamples);
+
+class Sample {
+  /** The least first. */
+  readonly #values: Float64Array;
+  /** Which unit each value is. */
+  readonly #order: readonly number[];
+  readonly #averages: Float64Array;
+  readonly #weights: Uint16Array;
+
+  constructor(values: Float64Array, order: readonly number[]) {
+    const count = values.length;
+    this.#values = values;
+    this.#order = order;
+    this.#weights = new Uint16Array(count);
+    const averages = new Float64Array((count * (count + 1)) / 2);
+    let k = 0;
+    for (let i = 0; i < count; i++) {
+      for (let j = i; j < count; j++) averages[k++] = this.#average(i, j);
+    }
+    this.#averages = averages.sort();
+  }
+
+  #average(i: number, j: number): number {
+    const x = this.#values[i] as number;
+    return i === j ? x : x / 2 + (this.#values[j] as number) / 2;
+  }
+
+  /** The q-th quantile, q being small, of the pseudo-medians of all draws. */
+  quantile(draws: Draws, q: number): number {
+    const count = this.#values.length;
+    const averages = this.#averages;
+    // Enough of the least to find the two between which the quantile lies.
+    const needed = Math.min(resamples, Math.floor(q * (resamples - 1)) + 2);
+    // About where the distribution-free interval ends; a little further in, so that one look is mostly enough.
+    const spread = Math.sqrt((count * (count + 1) * (2 * count + 1)) / 24);
+    let at = Math.max(0, Math.floor((count * (count + 1)) / 4 - 2.5 * spread));
+    for (;;) {
+      const limit = averages[Math.min(at, averages.length - 1)] as number;
+      const found = this.#mediansTo(draws, limit, needed);
+      if (found !== undefined) {
+        // As if all the others were there, too: quantiles look only at their ends.
+        estimates.fill(Number.POSITIVE_INFINITY);
+        estimates.set(found);
+        return quantileOfSorted(estimates, q);
+      }
+      at += Math.max(1, Math.ceil(averages.length / 40));
+    }
+  }
+
+  /** Pseudo-medians of draws that are at most `limit`, sorted; undefined: there are fewer than needed. */
+  #mediansTo(draws: Draws, limit: number, needed: number): Float64Array | undefined {
+    const { times, byUnit, fours } = draws;
+    const count = this.#values.length;
+    if (limit >= (this.#averages.at(-1) as number)) return this.#allMedians(times);
+    passed.fill(0);
+    // A pair (i, j) with i < j counts w_i·w_j, a value with itself w_i·(w_i + 1) / 2. For each i those j are a stretch
+    // from i on, which ends sooner the greater i is: sums over stretches are kept up as their ends move.
+    const ends: number[] = [];
+    for (let i = 0; i < count && this.#average(i, i) <= limit; i++) {
+      let end = ends.at(-1) ?? count;
+      while (this.#average(i, end - 1) > limit) end--;
+      ends.push(end);
+    }
+    within.fill(0);
+    let from = 0;
+    let to = 0;
+    for (let i = ends.length - 1; i >= 0; i--) {
+      // Going down, stretches grow on both sides: nothing is ever taken away.
+      const end = ends[i] as number;
+      if (i === ends.length - 1) from = to = i + 1;
+      for (; from > i + 1; from--) this.#add(fours, from - 1);
+      for (; to < end; to++) this.#add(fours, to);
+      const row = (this.#order[i] as number) * resamples;
+      for (let r = 0; r < resamples; r++) {
+        const w = byUnit[row + r] as number;
+        passed[r] = (passed[r] as number) + w * (2 * (within[r] as number) + w + 1);
+      }
+    }
+    const half = 2 * (((count * (count + 1)) / 2 - 1) >> 1);
+    const medians: number[] = [];
+    for (let r = 0; r < resamples; r++) {
+      if ((passed[r] as number) <= half) continue;
+      const median = this.middle(times, r * count);
+      if (median <= limit) medians.push(median);
+    }
+    return medians.length < needed ? undefined : Float64Array.from(medians).sort();
+  }
+
+  #add(fours: Int32Array, place: number): void {
+    // No byte runs over into the next: a draw takes no more values than there are.
+    const row = ((this.#order[place] as number) * resamples) / 4;
+    for (let r = 0; r < resamples / 4; r++) {
+      withinFours[r] = (withinFours[r] as number) + (fours[row + r] as number);
+    }
+  }
+
+  #allMedians(times: Uint16Array): Float64Array {
+    const count = this.#values.length;
+    return Float64Array.from({ length: resamples }, (_, r) => this.middle(times, r * count)).sort();
+  }
+
+  /** The median of the Walsh averages of one draw. */
+  middle(times: Uint16Array, offset: number): number {
+    const count = this.#values.length;
+    const weights = this.#weights;
+    for (let i = 0; i < count; i++)
+      weights[i] = times[offset + (this.#order[i] as number)] as number;
+    const inAll = (count * (count + 1)) / 2;
+    const low = this.#nth(2 * ((inAll - 1) >> 1), 0);
+    const high = inAll % 2 === 1 ? low : this.#nth(2 * (inAll >> 1), low);
+    const averages = this.#averages;
+    return (averages[low] as number) / 2 + (averages[high] as number) / 2;
+  }
+
+  /** Of the least average that more than so many (doubled) of the draw's averages do not exceed. */
+  #nth(doubled: number, from: number): number {
+    let low = from;
+    let high = this.#averages.length - 1;
+    while (low < high) {
+      const mid = (low + high) >> 1;
+      if (this.#countTo(this.#averages[mid] as number) > doubled) high = mid;
+      else low = mid + 1;
+    }
+    return low;
+  }
+
+  /** How many of the draw's averages are at most a value, doubled. */
+  #countTo(limit: number): number {
+    const weights = this.#weights;
+    let counted = 0;
+    let end = this.#values.length;
+    let sum = 0;
+    for (let k = 0; k < end; k++) sum += weights[k] as number;
+    for (let i = 0; i < end && this.#average(i, i) <= limit; i++) {
+      while (end > i + 1 && this.#average(i, end - 1) > limit) sum -= weights[--end] as number;
+      const w = weights[i] as number;
+      sum -= w;
+      counted += w * (2 * sum + w + 1);
+    }
+    return counted;
+  }
+}
