@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Metric } from "#core/benchmark-metric.ts";
-import { SuiteWord, TestCase } from "#core/test-case.ts";
-import { ArtifactTag, Estimate, RequestSummary } from "./benchmark-request.ts";
+import { Section, SuiteWord, TestCase } from "#core/test-case.ts";
+import { ArtifactTag, Estimate, RequestKind, RequestSummary } from "./benchmark-request.ts";
 import { CollectorView } from "./collector.ts";
 
 const Time = z.iso.datetime();
@@ -16,7 +16,7 @@ export const SuiteView = z.object({
   headline: z.string(),
   backends: z.array(z.string()),
   targets: z.array(z.string()),
-  sections: z.array(z.enum(["compile", "runtime", "toolchain"])),
+  sections: z.array(Section),
   /** Of each section: words that lists to choose from are made of. */
   benchmarks: z.array(z.object({ section: z.string(), name: z.string(), set: z.number().int() })),
   profiles: z.array(z.string()),
@@ -209,7 +209,7 @@ export const ImportResults = z.strictObject({
   artifact: ArtifactTag,
   parent: ArtifactTag.optional(),
   datedAt: Time.optional(),
-  kind: z.enum(["master", "release", "try"]).default("master"),
+  kind: RequestKind.default("master"),
   tool: z.enum([
     "hyperfine",
     "criterion",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SuiteWord } from "#core/test-case.ts";
+import { Section, SuiteWord } from "#core/test-case.ts";
 
 const Time = z.iso.datetime();
 
@@ -110,7 +110,7 @@ export const BenchmarkJobView = z.object({
   artifact: z.string(),
   against: z.string().nullable(),
   purpose: JobPurpose,
-  section: z.enum(["compile", "runtime", "toolchain"]),
+  section: Section,
   target: z.string(),
   backend: z.string(),
   profile: z.string(),

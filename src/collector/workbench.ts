@@ -1,6 +1,5 @@
 import type { EnvironmentFacts } from "#api/collector.ts";
-import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
-import type { Component } from "#artifacts/component.ts";
+import type { ArtifactShelf, PlacedArtifact } from "#artifacts/artifact-shelf.ts";
 import type { MetricValues } from "#core/benchmark-metric.ts";
 import type { TestCase } from "#core/test-case.ts";
 import type { Load } from "#measuring/environment/load.ts";
@@ -26,12 +25,7 @@ export interface Workbench {
   /** Ends what is left of measuring that was killed; how many there were. For who holds the machine. */
   endLeftovers(): number;
   load(sampleMs: number, signal: AbortSignal): Promise<Load>;
-  place(
-    suite: Suite,
-    backend: string,
-    component: Component,
-    signal: AbortSignal,
-  ): Promise<PlacedArtifact>;
+  readonly place: ArtifactShelf["place"];
   release(placed: PlacedArtifact): Promise<void>;
   measureTest(
     suite: Suite,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { RequestKind, RequestState } from "#api/benchmark-request.ts";
+import type { JobPurpose, RequestKind, RequestState } from "#api/benchmark-request.ts";
 import type { ClaimedBenchmarkJob, Doubt, JobHolder } from "#api/collector.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
 import type { Db } from "#db/db.ts";
@@ -143,7 +143,7 @@ export interface WantedJob {
   readonly artifact: StoredArtifact;
   readonly digest: string;
   readonly against?: StoredArtifact;
-  readonly purpose?: "own" | "backfill" | "paired" | "confirm";
+  readonly purpose?: JobPurpose;
   readonly section?: "compile" | "runtime" | "toolchain";
   readonly target?: string;
   readonly backend?: string;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Metric, MetricNature, MetricUnit } from "#core/benchmark-metric.ts";
-import { SuiteWord } from "#core/test-case.ts";
+import { Section, SuiteWord } from "#core/test-case.ts";
 
 /**
  * The definition of a benchmark suite, as it stands in `.grange/bench/*.yml`: which artifacts there are and
@@ -196,7 +196,7 @@ const DefinedMetric = z.strictObject({
   better: Metric.shape.better.default("lower"),
   decides: z.boolean().default(true),
   /** Only in these sections; default all. */
-  sections: z.array(z.enum(["compile", "runtime", "toolchain"])).optional(),
+  sections: z.array(Section).optional(),
 });
 export type DefinedMetric = z.infer<typeof DefinedMetric>;
 

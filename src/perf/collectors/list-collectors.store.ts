@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { JobPurpose, JobState } from "#api/benchmark-request.ts";
+import { JobState } from "#api/benchmark-request.ts";
 import { EnvironmentFacts } from "#api/collector.ts";
-import { Section } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { StoredSlice, sliceColumns } from "../job-slice.store.ts";
 import { RegisteredCollector } from "./collector.store.ts";
 
 /** Jobs whose mean is told. */
@@ -58,17 +58,10 @@ export function listCollectors(tx: Tx, name: string | null = null): Promise<List
   );
 }
 
-const InHand = z.object({
+const InHand = StoredSlice.extend({
   id: z.string(),
   artifact: z.string(),
   against: z.string().nullable(),
-  purpose: JobPurpose,
-  section: Section,
-  target: z.string(),
-  backend: z.string(),
-  profile: z.string(),
-  set: z.number(),
-  benchmarks: z.array(z.string()),
   optional: z.boolean(),
   state: JobState,
   attempts: z.number(),
@@ -85,9 +78,8 @@ export function jobsInHand(tx: Tx): Promise<JobInCollectorsHand[]> {
   return tx.many(
     InHand,
     sql`
-      select job.id, artifact.tag as artifact, against.tag as against, job.purpose, job.section, job.target,
-             job.backend, job.profile, job.benchmark_set as "set", job.benchmarks, job.optional, job.state,
-             job.attempts, job.max_attempts as "maxAttempts", job.collector_name as collector,
+      select job.id, artifact.tag as artifact, against.tag as against, ${sliceColumns},
+             job.optional, job.state, job.attempts, job.max_attempts as "maxAttempts", job.collector_name as collector,
              job.created_at as "createdAt", job.started_at as "startedAt", alike.mean as "usualSeconds"
       from benchmark_job as job
         join benchmark_artifact as artifact on artifact.id = job.artifact_id

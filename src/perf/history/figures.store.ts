@@ -3,22 +3,24 @@ import { TestCase } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
-const caseColumns = sql`section, benchmark, profile, scenario, backend, target`;
+/** Its words were checked when they were stored; a thousand patterns matched again would take longer than to read it. */
+export const StoredCase = z.object({
+  id: z.number(),
+  section: TestCase.shape.section,
+  benchmark: z.string(),
+  profile: z.string(),
+  scenario: z.string(),
+  backend: z.string(),
+  target: z.string(),
+});
+
+export const caseColumns = sql`id, section, benchmark, profile, scenario, backend, target`;
 
 /** All cases of a suite, by their numbers. */
 export async function casesOf(tx: Tx, suite: string): Promise<Map<number, TestCase>> {
-  // Words were checked when they were stored; a thousand patterns matched again would take longer than the statement.
   const rows = await tx.many(
-    z.object({
-      id: z.number(),
-      section: TestCase.shape.section,
-      benchmark: z.string(),
-      profile: z.string(),
-      scenario: z.string(),
-      backend: z.string(),
-      target: z.string(),
-    }),
-    sql`select id, ${caseColumns} from benchmark_case where suite = ${suite}`,
+    StoredCase,
+    sql`select ${caseColumns} from benchmark_case where suite = ${suite}`,
   );
   return new Map(rows.map(({ id, ...testCase }) => [id, testCase]));
 }

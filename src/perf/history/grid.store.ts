@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { TestCase } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { caseColumns, StoredCase } from "./figures.store.ts";
 
 /** Words of which one must fit; empty: any. */
 export interface CaseFilter {
@@ -13,16 +13,7 @@ export interface CaseFilter {
   readonly target: readonly string[];
 }
 
-const FoundCase = z.object({
-  id: z.number(),
-  section: TestCase.shape.section,
-  benchmark: z.string(),
-  profile: z.string(),
-  scenario: z.string(),
-  backend: z.string(),
-  target: z.string(),
-  inAll: z.number(),
-});
+const FoundCase = StoredCase.extend({ inAll: z.number() });
 
 /** The first of a suite's cases that fit, and how many there are in all. */
 export function casesThatFit(tx: Tx, suite: string, filter: CaseFilter, most: number) {
@@ -31,7 +22,7 @@ export function casesThatFit(tx: Tx, suite: string, filter: CaseFilter, most: nu
   return tx.many(
     FoundCase,
     sql`
-      select id, section, benchmark, profile, scenario, backend, target, (count(*) over ())::int as "inAll"
+      select ${caseColumns}, (count(*) over ())::int as "inAll"
       from benchmark_case
       where suite = ${suite}
         and (${fits("section")}::text[] = '{}' or section = any(${fits("section")}::text[]))

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { RequestKind } from "#api/benchmark-request.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
 const LineArtifact = z.object({
   id: z.number(),
   tag: z.string(),
-  kind: z.enum(["master", "release", "try"]),
+  kind: RequestKind,
   datedAt: z.date(),
   commit: z.string().nullable(),
   parentId: z.number().nullable(),

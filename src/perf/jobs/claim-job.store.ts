@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { Doubt } from "#api/collector.ts";
-import { Section } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { RegisteredCollector } from "../collectors/collector.store.ts";
+import { StoredSlice, sliceColumns } from "../job-slice.store.ts";
 import type { ServedSets } from "./served-sets.ts";
 
 const Speaking = RegisteredCollector.extend({
@@ -45,18 +45,11 @@ export async function hearCollector(
   return speaking;
 }
 
-const FoundJob = z.object({
+const FoundJob = StoredSlice.extend({
   id: z.string(),
   requestId: z.string(),
   suite: z.string(),
   suiteDigest: z.string(),
-  purpose: z.enum(["own", "backfill", "paired", "confirm"]),
-  section: Section,
-  target: z.string(),
-  backend: z.string(),
-  profile: z.string(),
-  set: z.number(),
-  benchmarks: z.array(z.string()),
   doubts: z.array(Doubt).nullable(),
   state: z.enum(["queued", "in-progress"]),
   attempts: z.number(),
@@ -73,9 +66,8 @@ const FoundJob = z.object({
 export type FoundJob = z.infer<typeof FoundJob>;
 
 const foundColumns = sql`
-  job.id, job.request_id as "requestId", artifact.suite, job.suite_digest as "suiteDigest", job.purpose, job.section,
-  job.target, job.backend, job.profile, job.benchmark_set as "set", job.benchmarks, job.doubts, job.state,
-  job.attempts, job.max_attempts as "maxAttempts", job.epoch, job.incarnation, job.artifact_id as "artifactId",
+  job.id, job.request_id as "requestId", artifact.suite, job.suite_digest as "suiteDigest", ${sliceColumns},
+  job.doubts, job.state, job.attempts, job.max_attempts as "maxAttempts", job.epoch, job.incarnation, job.artifact_id as "artifactId",
   artifact.tag as "artifactTag", artifact.components, against.tag as "againstTag",
   against.components as "againstComponents"
 `;

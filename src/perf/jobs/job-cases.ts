@@ -1,3 +1,4 @@
+import type { JobPurpose } from "#api/benchmark-request.ts";
 import type { ClaimedBenchmarkJob, Doubt } from "#api/collector.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
 import { type JobSlice, planCases } from "#suites/plan-cases.ts";
@@ -5,7 +6,7 @@ import type { Suite } from "#suites/suite.ts";
 
 /** A job as far as it says what to measure. */
 export interface PlannedWork extends JobSlice {
-  readonly purpose: "own" | "backfill" | "paired" | "confirm";
+  readonly purpose: JobPurpose;
   readonly doubts: readonly Doubt[] | null;
 }
 

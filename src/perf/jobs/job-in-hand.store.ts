@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { JobState } from "#api/benchmark-request.ts";
+import { JobPurpose, JobState } from "#api/benchmark-request.ts";
 import type { JobHolder } from "#api/collector.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
@@ -23,7 +23,7 @@ function speaker({ collector, incarnation }: Omit<JobHolder, "epoch">, now: Date
 const Extended = z.object({
   artifactId: z.number(),
   againstId: z.number().nullable(),
-  purpose: z.enum(["own", "backfill", "paired", "confirm"]),
+  purpose: JobPurpose,
   environmentId: z.number(),
 });
 export type HeldJob = z.infer<typeof Extended>;

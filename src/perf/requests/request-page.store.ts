@@ -8,6 +8,7 @@ import {
 import { caseKey, TestCase } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
+import { sliceColumns } from "../job-slice.store.ts";
 import type { BenchmarkRequestId } from "./request.store.ts";
 
 const Time = z.date().transform((date) => date.toISOString());
@@ -107,8 +108,8 @@ export function jobsForPage(tx: Tx, id: BenchmarkRequestId): Promise<JobRow[]> {
   return tx.many(
     JobRow,
     sql`
-      select job.id, artifact.tag as artifact, against.tag as against, job.purpose, job.section, job.target,
-        job.backend, job.profile, job.benchmark_set as set, job.benchmarks, job.optional, job.state, job.attempts,
+      select job.id, artifact.tag as artifact, against.tag as against, ${sliceColumns},
+        job.optional, job.state, job.attempts,
         job.max_attempts as "maxAttempts", job.collector_name as collector, job.created_at as "createdAt",
         job.started_at as "startedAt", job.ended_at as "endedAt", job.error
       from benchmark_request_job as waits

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Section } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { Step } from "./plan-search.ts";
@@ -40,7 +41,7 @@ const FoundStep = z.object({
 export type FoundStep = z.infer<typeof FoundStep>;
 
 const CaseColumns = {
-  section: z.enum(["compile", "runtime", "toolchain"]),
+  section: Section,
   benchmark: z.string(),
   profile: z.string(),
   scenario: z.string(),

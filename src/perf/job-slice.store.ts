@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { JobPurpose } from "#api/benchmark-request.ts";
+import { Section } from "#core/test-case.ts";
+import { sql } from "#db/sql.ts";
+
+/** What a stored job is about, and why it is there. */
+export const StoredSlice = z.object({
+  purpose: JobPurpose,
+  section: Section,
+  target: z.string(),
+  backend: z.string(),
+  profile: z.string(),
+  set: z.number(),
+  benchmarks: z.array(z.string()),
+});
+
+export const sliceColumns = sql`
+  job.purpose, job.section, job.target, job.backend, job.profile, job.benchmark_set as "set", job.benchmarks
+`;
