@@ -11,12 +11,15 @@ export function answersJson(command: Command): Command {
   return command.option("--json", "answer in JSON, for programs");
 }
 
-/** Examples under the help: what they do, then how they are written. */
+/** Examples under the help: what they do, then how they are written; without words, what goes on with the one before. */
 export function withExamples(
   command: Command,
   examples: readonly (readonly [what: string, line: string])[],
 ): Command {
-  const lines = examples.flatMap(([what, line]) => [`  # ${what}`, `  $ grange ${line}`]);
+  const lines = examples.flatMap(([what, line]) => [
+    ...(what === "" ? [] : [`  # ${what}`]),
+    `  $ grange ${line}`,
+  ]);
   return command.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
 }
 

@@ -4,10 +4,10 @@ import { z } from "zod";
 import { Series } from "#api/benchmark-history.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
 import { seededRandom } from "#statistics/seeded-random.ts";
+import { toyLine } from "../../../test/support/toy-line.ts";
+import { toySuite } from "../../../test/support/toy-suite.ts";
 import { exactly, forInformation, type Measurement } from "../row.ts";
 import { type Lab, startLab } from "./lab.ts";
-import { toyLine } from "./toy-line.ts";
-import { toySuite } from "./toy-suite.ts";
 
 const kills = 30;
 const commits = 24;

@@ -8,8 +8,8 @@ import type { TestCase } from "#core/test-case.ts";
 import { measurePairs } from "#measuring/measure-pairs.ts";
 import { openWorkPlace, type WorkPlace } from "#measuring/work-place.ts";
 import { Suite } from "#suites/suite.ts";
-import { toyLine } from "./toy-line.ts";
-import { toySuite } from "./toy-suite.ts";
+import { toyLine } from "../../../test/support/toy-line.ts";
+import { toySuite } from "../../../test/support/toy-suite.ts";
 
 /** Programs that take known times, measured by what collectors measure with. */
 export interface Bench {
@@ -29,8 +29,8 @@ const testCase: TestCase = {
   target,
 };
 
-/** About 60 ms of arithmetic beside the start of Node itself. */
-const usualRounds = 20_000_000;
+/** About 20 ms of arithmetic beside the start of Node itself. */
+const usualRounds = 6_000_000;
 
 export async function openBench(factors: readonly number[]): Promise<Bench> {
   const directory = await mkdtemp(join(tmpdir(), "grange-real-processes-"));

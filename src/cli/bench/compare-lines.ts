@@ -1,4 +1,10 @@
-import type { CaseComparison, MetricSummary, Verdict } from "#api/benchmark-comparison.ts";
+import type {
+  CaseComparison,
+  MetricSummary,
+  PairsEvidence,
+  Verdict,
+} from "#api/benchmark-comparison.ts";
+import { statedChange } from "#comparison/summarise.ts";
 import { verdictSentence } from "#comparison/verdict-sentence.ts";
 import type { Metric } from "#core/benchmark-metric.ts";
 import type { Paint } from "../terminal/paint.ts";
@@ -8,6 +14,8 @@ import type { LocalComparison } from "./compare-locally.ts";
 import { caseText, changeText, figureText } from "./figure-text.ts";
 
 interface HowToShow {
+  /** The command that would tell whether times changed. */
+  readonly toKnow: string;
   readonly all: boolean;
   readonly metric: string | undefined;
   readonly paint: Paint;
@@ -53,7 +61,7 @@ export function comparisonLines(comparison: LocalComparison, how: HowToShow): st
             `${hidden} ${hidden === 1 ? "row" : "rows"} without a change that matters: --all`,
           ),
         ]),
-    ...noisyHint(cases, inView, before, after),
+    ...noisyHint(cases, inView, how.toKnow),
     ...missing
       .slice(0, 20)
       .map(
@@ -75,7 +83,8 @@ function isWorthALine({ relevant, verdict }: CaseComparison): boolean {
 function byChange(a: CaseComparison, b: CaseComparison): number {
   return size(b) - size(a);
 }
-function size({ change }: CaseComparison): number {
+function size(of: CaseComparison): number {
+  const change = statedChange(of);
   return change === null ? Number.POSITIVE_INFINITY : Math.abs(change);
 }
 
@@ -89,7 +98,7 @@ function summaryLines(
     const count = (which: "regressions" | "improvements") =>
       tallies.reduce((sum, tally) => sum + tally[which].count, 0);
     const its = cases.filter(({ metric }) => metric === summary.metric);
-    const changes = its.flatMap(({ change }) => change ?? []);
+    const changes = its.flatMap((each) => statedChange(each) ?? []);
     const [least, most] = [Math.min(...changes), Math.max(...changes)].map(changeText);
     const [worse, better] = [count("regressions"), count("improvements")];
     return [
@@ -118,7 +127,7 @@ function caseLines(
     const unit = unitOf.get(each.metric) ?? "count";
     const tint = tintOf(each.verdict, paint);
     return [
-      tint(changeText(each.change)),
+      tint(changeText(statedChange(each))),
       tint(verdictText(each)),
       each.metric,
       caseText(each.case),
@@ -157,25 +166,26 @@ function evidenceText({ evidence, warnings }: CaseComparison): string {
         ? ""
         : `matters from ${changeText(evidence.threshold).slice(1)}`;
     case "pairs":
-      return `${evidence.pairs} pairs: ${changeText(evidence.effect)} (${changeText(evidence.low)} to ${changeText(evidence.high)})${doubts}`;
+      return `${evidence.pairs} pairs: ${changeText(evidence.low)} to ${changeText(evidence.high)}${confirmedText(evidence)}${doubts}`;
     case "hint":
       return `runs apart are no proof${doubts}`;
   }
 }
 
+export function confirmedText({ confirmed }: PairsEvidence): string {
+  if (confirmed === null) return "";
+  return confirmed ? ", confirmed" : ", not confirmed";
+}
+
 function noisyHint(
   cases: readonly CaseComparison[],
   inView: (metric: string) => boolean,
-  before: string,
-  after: string,
+  toKnow: string,
 ): string[] {
   const hints = cases.filter(({ evidence, metric }) => evidence.by === "hint" && inView(metric));
   if (hints.length === 0) return [];
   const names = [...new Set(hints.map(({ metric }) => metric))].join(", ");
-  return [
-    "",
-    `${names}: too noisy to be judged from runs apart; to know: grange bench compare ${before} ${after} --measure`,
-  ];
+  return ["", `${names}: too noisy to be judged from runs apart; to know: ${toKnow}`];
 }
 
 function firstLine(text: string): string {

@@ -62,6 +62,7 @@ export async function compareLocally(
   return answer(session, options, comparison, () =>
     comparisonLines(comparison, {
       all: options.all ?? false,
+      toKnow: `grange bench compare ${before} ${after} --measure`,
       metric: options.metric,
       paint: session.terminal.answer.paint,
       why: whyNothing(sides, comparison),

@@ -5,6 +5,7 @@ import { UsageError } from "../usage-error.ts";
 import type { CompareOptions } from "./compare.ts";
 import { comparisonLines } from "./compare-lines.ts";
 import { farmSuite } from "./farm-suite.ts";
+import { pageLine } from "./page-address.ts";
 
 /** Compares what a farm measured of two artifacts, with its history. */
 export async function compareOnFarm(
@@ -26,11 +27,12 @@ export async function compareOnFarm(
   const suite = await farmSuite(calls, options.suite);
   const { metric } = options;
   const found = await calls.compare({ suite, before, after, metric });
-  return answer(session, options, found, () =>
-    comparisonLines(
+  return answer(session, options, found, () => [
+    ...comparisonLines(
       { ...found, before: found.before.tag, after: found.after.tag },
       {
         all: options.all === true,
+        toKnow: `grange bench request ${found.after.tag} --parent ${found.before.tag} --suite ${suite} --paired`,
         // The farm's answer has the cases of one metric.
         metric: found.metric,
         paint: session.terminal.answer.paint,
@@ -40,5 +42,12 @@ export async function compareOnFarm(
             : undefined,
       },
     ),
-  );
+    "",
+    pageLine(session.api.serverUrl, ["compare"], {
+      suite,
+      before: found.before.tag,
+      after: found.after.tag,
+      metric,
+    }),
+  ]);
 }

@@ -10,7 +10,10 @@ export async function farmSuite(
   if (named !== undefined) return named;
   const names = (await calls.suites()).suites.map(({ name }) => name);
   const [only, another] = names;
-  if (only === undefined) throw new UsageError("the farm has no benchmark suite yet");
+  if (only === undefined)
+    throw new UsageError(
+      "the farm has no benchmark suite yet; `grange bench suite push` gives it one",
+    );
   if (another !== undefined) {
     throw new UsageError(`say which suite: --suite ${names.map(printableLine).join(", ")}`);
   }

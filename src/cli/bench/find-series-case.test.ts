@@ -24,6 +24,15 @@ test.each([
   expect(await findSeriesCase(words, measured)).toEqual(found);
 });
 
+test("a part of a word will do where no word fits wholly", async () => {
+  const imported = async () => [testCase("BenchmarkFib10-8", "imported"), testCase("fib", "js")];
+
+  expect(await findSeriesCase(["fib10"], imported)).toEqual(
+    testCase("BenchmarkFib10-8", "imported"),
+  );
+  expect(await findSeriesCase(["fib"], imported)).toEqual(testCase("fib", "js"));
+});
+
 test("all six words name a case whoever measured it", async () => {
   const nobody = () => Promise.reject(new Error("nobody asks"));
 
@@ -37,6 +46,6 @@ test("words that fit several, or none, are told", async () => {
     "2 cases fit; write more words:\n  compile rxjs check - js linux-x64\n  compile rxjs check - native linux-x64",
   );
   await expect(findSeriesCase(["vite"], measured)).rejects.toThrow(
-    'nothing was measured of "vite"',
+    'nothing was measured of "vite" lately\nit was of:\n  compile rxjs check - js linux-x64',
   );
 });

@@ -11,18 +11,33 @@ export async function findSeriesCase(
   const exact = caseOfKey(written.join(" "));
   if (exact !== undefined) return exact;
   const all = new Map((await measured()).map((each) => [caseKey(each), each]));
-  const fitting = [...all].filter(([key]) => {
+  const wholly = [...all].filter(([key]) => {
     const own = new Set(key.split(" "));
     return written.every((word) => own.has(word));
   });
+  // Names that were imported are long, such as `BenchmarkFib10-8`: a part of one will do.
+  const fitting = wholly.length > 0 ? wholly : [...all].filter(([key]) => holds(key, written));
   const [only, another] = fitting;
   if (only === undefined) {
-    throw new UsageError(`nothing was measured of "${printableLine(written.join(" "))}" lately`);
+    throw new UsageError(
+      [
+        `nothing was measured of "${printableLine(written.join(" "))}" lately`,
+        ...listed("it was of", [...all.keys()]),
+      ].join("\n"),
+    );
   }
   if (another === undefined) return only[1];
-  const some = fitting.slice(0, 10).map(([key]) => `  ${key}`);
-  const rest = fitting.length > some.length ? [`  and ${fitting.length - some.length} more`] : [];
-  throw new UsageError(
-    [`${fitting.length} cases fit; write more words:`, ...some, ...rest].join("\n"),
-  );
+  const keys = fitting.map(([key]) => key);
+  throw new UsageError(listed(`${keys.length} cases fit; write more words`, keys).join("\n"));
+}
+
+function holds(key: string, words: readonly string[]): boolean {
+  const own = key.toLowerCase().split(" ");
+  return words.every((word) => own.some((each) => each.includes(word.toLowerCase())));
+}
+
+function listed(what: string, keys: readonly string[]): string[] {
+  if (keys.length === 0) return [];
+  const rest = keys.length > 10 ? [`  and ${keys.length - 10} more`] : [];
+  return [`${what}:`, ...keys.slice(0, 10).map((key) => `  ${key}`), ...rest];
 }

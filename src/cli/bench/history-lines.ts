@@ -1,8 +1,10 @@
 import type { Report } from "#api/benchmark-comparison.ts";
 import type { Series, Steps } from "#api/benchmark-history.ts";
+import { statedChange } from "#comparison/summarise.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
+import { confirmedText } from "./compare-lines.ts";
 import { caseText, changeText, figureText } from "./figure-text.ts";
 
 /** The last points of a series, each with its change since the one before it of its kind of machine. */
@@ -48,7 +50,9 @@ function wordOf(standing: Steps["steps"][number]["standing"], note: string | nul
 export function stepLines({ steps, since }: Steps, all: boolean, paint: Paint): string[] {
   const shown = steps.filter(({ direction }) => all || direction === "regressed");
   if (shown.length === 0) {
-    return [`No ${all ? "steps" : "regressions"} since ${since.slice(0, 10)}.`];
+    return [
+      `No ${all ? "steps" : "regressions"} of artifacts since ${since.slice(0, 10)}; --since 365d looks further back.`,
+    ];
   }
   const artifacts = [...new Set(shown.map(({ artifact }) => artifact))];
   return artifacts.flatMap((artifact) => {
@@ -79,11 +83,11 @@ export function reportLines(report: Report, paint: Paint): string[] {
     ...tableLines(
       changes
         .slice(0, 50)
-        .map(({ verdict: said, change, metric, case: testCase }) => [
-          paint[said === "regressed" ? "red" : "green"](changeText(change)),
-          said,
-          metric,
-          printableLine(caseText(testCase)),
+        .map((each) => [
+          paint[each.verdict === "regressed" ? "red" : "green"](changeText(statedChange(each))),
+          each.verdict + (each.evidence.by === "pairs" ? confirmedText(each.evidence) : ""),
+          each.metric,
+          printableLine(caseText(each.case)),
         ]),
     ),
     ...(changes.length > 50 ? [`and ${changes.length - 50} more: --json`] : []),

@@ -1,13 +1,15 @@
 import { type Command, Option } from "commander";
+import { caseKey } from "#core/test-case.ts";
 import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { durationMs } from "../duration-ms.ts";
-import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
 import { UsageError } from "../usage-error.ts";
 import { numberFrom } from "../whole-number.ts";
 import { farmSuite } from "./farm-suite.ts";
-import { findSeriesCase } from "./find-series-case.ts";
 import { reportLines, seriesLines, stepLines } from "./history-lines.ts";
+import { namedCase } from "./named-case.ts";
+import { pageLine } from "./page-address.ts";
 
 interface OfSuite extends CommonOptions {
   readonly suite?: string;
@@ -57,9 +59,16 @@ function describeHistory(command: Command): void {
         const { metric, kind, limit } = options;
         const { suite, testCase, calls } = await namedCase(session, options, words);
         const series = await calls.series({ suite, case: testCase, metric, kind });
-        return answer(session, options, series, () =>
-          seriesLines(series, limit, session.terminal.answer.paint),
-        );
+        return answer(session, options, series, () => [
+          ...seriesLines(series, limit, session.terminal.answer.paint),
+          "",
+          pageLine(session.api.serverUrl, ["series"], {
+            suite,
+            case: caseKey(testCase),
+            metric: series.metric.name,
+            ...(kind === "master" ? {} : { kind }),
+          }),
+        ]);
       }),
     );
   withExamples(history, [
@@ -80,7 +89,14 @@ function describeReport(command: Command): void {
         return answer(session, options, found, () =>
           options.markdown === true
             ? found.markdown.split("\n")
-            : reportLines(found, session.terminal.answer.paint),
+            : [
+                ...reportLines(found, session.terminal.answer.paint),
+                pageLine(session.api.serverUrl, ["compare"], {
+                  suite: found.suite,
+                  before: found.before,
+                  after: found.after,
+                }),
+              ],
         );
       }),
     );
@@ -99,9 +115,11 @@ function describeRegressions(command: Command): void {
         const all = options.all === true;
         const since = options.since ?? sinceFrom("14d");
         const steps = await calls.steps({ suite, since, standing: all ? "all" : "found" });
-        return answer(session, options, steps, () =>
-          stepLines(steps, all, session.terminal.answer.paint),
-        );
+        return answer(session, options, steps, () => [
+          ...stepLines(steps, all, session.terminal.answer.paint),
+          "",
+          pageLine(session.api.serverUrl, ["graphs"], { suite }),
+        ]);
       }),
     );
   withExamples(regressions, [["of a month", "bench regressions --since 30d"]]);
@@ -113,7 +131,7 @@ function describeSay(
   standing: "accepted" | "dismissed",
   what: string,
 ): void {
-  ofSuite(command.command(name))
+  const say = ofSuite(command.command(name))
     .description(what)
     .argument("<artifact>", "the first after the step")
     .argument("<words...>", "of the case: all six, or as many as name one alone")
@@ -153,16 +171,12 @@ function describeSay(
         ]);
       }),
     );
-}
-
-async function namedCase(session: Session, options: OfSuite, words: readonly string[]) {
-  const calls = benchmarkHistoryCalls(session.api);
-  const suite = await farmSuite(calls, options.suite);
-  const testCase = await findSeriesCase(words, async () => {
-    const { series } = await calls.graphs({ suite, limit: "500" });
-    return series.map((each) => each.case);
-  });
-  return { calls, suite, testCase };
+  withExamples(say, [
+    [
+      "by the artifact that made the step, as `grange bench history` shows it",
+      `bench ${name} nightly-20260601 rxjs check full native --note "${standing === "accepted" ? "checks more" : "noise"}"`,
+    ],
+  ]);
 }
 
 function sinceFrom(text: string): string {

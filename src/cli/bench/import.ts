@@ -3,10 +3,11 @@ import { arch, cpus, platform, release } from "node:os";
 import { type Command, Option } from "commander";
 import { ImportedResults, ImportResults } from "#api/benchmark-history.ts";
 import { messageOf } from "#core/fault.ts";
-import { speaksToServer } from "../common-options.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { UsageError } from "../usage-error.ts";
+import { pageLine } from "./page-address.ts";
 
 interface ImportOptions extends CommonOptions {
   readonly suite: string;
@@ -21,7 +22,7 @@ const tools = ImportResults.shape.tool.options;
 
 /** `grange bench import TOOL FILE`. */
 export function describeImportCommand(command: Command): void {
-  speaksToServer(command.command("import"))
+  const imports = speaksToServer(command.command("import"))
     .description("keep figures that another benchmark tool wrote, commit by commit")
     .argument("<tool>", tools.join(", "))
     .argument("<file>", "what it wrote; - reads standard input")
@@ -57,9 +58,20 @@ export function describeImportCommand(command: Command): void {
         return answer(session, options, kept, () => [
           `${kept.cases} benchmarks of ${kept.artifact} in ${kept.suite}: ${kept.iterations} iterations kept` +
             (kept.kept === 0 ? "." : `; ${kept.kept} had figures already, which stay.`),
+          pageLine(session.api.serverUrl, ["graphs"], { suite: kept.suite }),
         ]);
       }),
     );
+  withExamples(imports, [
+    [
+      "after `hyperfine --export-json out.json …`",
+      "bench import hyperfine out.json --suite scripts --artifact 3f2c91d",
+    ],
+    [
+      "after `go test -bench . > out.txt`",
+      "bench import go-bench out.txt --suite go --artifact 3f2c91d",
+    ],
+  ]);
 }
 
 /** Enough to keep figures of unlike machines apart. */

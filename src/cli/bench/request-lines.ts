@@ -6,7 +6,8 @@ import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 
 export function requestRows(requests: readonly RequestSummary[], now: Date): string[] {
-  if (requests.length === 0) return ["No requests yet."];
+  if (requests.length === 0)
+    return ["No requests; `grange bench request --help` says how to ask for one."];
   return tableLines([
     ["id", "artifact", "against", "kind", "state", "jobs", "age", "by"],
     ...requests.map((request) => [
@@ -72,7 +73,8 @@ export function requestLines(request: RequestDetail, now: Date): string[] {
 }
 
 export function artifactRows({ artifacts }: Artifacts): string[] {
-  if (artifacts.length === 0) return ["None is known yet."];
+  if (artifacts.length === 0)
+    return ["None is known yet; `grange bench request` looks for one by its tag."];
   return tableLines([
     ["artifact", "kind", "date", "backends", "after", "request"],
     ...artifacts.map(({ tag, kind, datedAt, backends, parent, state }) => [

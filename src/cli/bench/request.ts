@@ -1,19 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { z } from "zod";
-import type { SubmittedRequest } from "#api/benchmark-request.ts";
+import type { RequestDetail, SubmittedRequest } from "#api/benchmark-request.ts";
 import { RequestKind, RequestState } from "#api/benchmark-request.ts";
 import { messageOf } from "#core/fault.ts";
 import { benchmarkCalls } from "../api/benchmark-calls.ts";
-import { repeated, speaksToServer } from "../common-options.ts";
+import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
+import { repeated, speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { numberFrom } from "../whole-number.ts";
+import { farmSuite } from "./farm-suite.ts";
+import { pageLine } from "./page-address.ts";
 import { artifactRows, requestLines, requestRows, statusLines } from "./request-lines.ts";
 
 interface AskOptions extends CommonOptions {
-  readonly suite: string;
+  readonly suite?: string;
   readonly backend?: readonly string[];
   readonly profile?: readonly string[];
   readonly target?: readonly string[];
@@ -35,7 +38,7 @@ interface ListOptions extends CommonOptions {
 }
 
 interface ArtifactOptions extends CommonOptions {
-  readonly suite: string;
+  readonly suite?: string;
   readonly kind?: RequestKind;
   readonly before?: string;
   readonly limit: number;
@@ -58,7 +61,7 @@ export function describeRequestCommands(command: Command): void {
     .action((id: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const submitted = await benchmarkCalls(session.api).retry(id);
-        return answer(session, options, submitted, () => submittedLines(submitted));
+        return answer(session, options, submitted, () => submittedLines(session, submitted));
       }),
     );
 
@@ -69,16 +72,16 @@ export function describeRequestCommands(command: Command): void {
       inSession(options, async (session) => {
         const tarballs = await keepTarballs(session, options.tarball ?? []);
         const now = await benchmarkCalls(session.api).artifactsReady(id, tarballs);
-        return answer(session, options, now, () => requestLines(now, new Date()));
+        return answer(session, options, now, () => oneLines(session, now));
       }),
     );
 }
 
 function describeAsk(command: Command): void {
-  speaksToServer(command.command("request"))
+  const request = speaksToServer(command.command("request"))
     .description("ask for an artifact to be measured; for what is under way, adds what is missing")
     .argument("<artifact>", "its tag: a version, a nightly's day, a commit; or a name for tarballs")
-    .requiredOption("--suite <name>", "the benchmark suite")
+    .option("--suite <name>", "default: the farm's only one")
     .option("--backend <name>", "only it (may be given several times)", repeated)
     .option("--profile <name>", "only it (may be given several times)", repeated)
     .option("--target <name>", "only it (may be given several times)", repeated)
@@ -94,7 +97,8 @@ function describeAsk(command: Command): void {
     .option("--wait-for-artifacts", "it is not there yet; say `grange bench ready` when it is")
     .action((artifact: string, options: AskOptions) =>
       inSession(options, async (session) => {
-        const { suite, backend, profile, target, benchmark, kind, parent, pr, paired } = options;
+        const { backend, profile, target, benchmark, kind, parent, pr, paired } = options;
+        const suite = await suiteOf(session, options);
         const tarballs = await keepTarballs(session, options.tarball ?? []);
         const submitted = await benchmarkCalls(session.api).submit({
           suite,
@@ -111,9 +115,17 @@ function describeAsk(command: Command): void {
           ...(pr === undefined ? {} : { pr }),
           ...(paired === undefined ? {} : { paired }),
         });
-        return answer(session, options, submitted, () => submittedLines(submitted));
+        return answer(session, options, submitted, () => submittedLines(session, submitted));
       }),
     );
+  withExamples(request, [
+    [
+      "a day of the main line, with the days before it that nobody has measured",
+      "bench request nightly-20260601 --suite typescript",
+    ],
+    ["a pull request, its times too", "bench request 3f2c91d --pr 812 --paired"],
+    ["what you have built", "bench request mine --tarball native=built.tgz --parent 7.0.2"],
+  ]);
 }
 
 function describeLists(command: Command): void {
@@ -136,13 +148,14 @@ function describeLists(command: Command): void {
 
   speaksToServer(command.command("artifacts"))
     .description("list what a suite knows, the newest first")
-    .requiredOption("--suite <name>", "the benchmark suite")
+    .option("--suite <name>", "default: the farm's only one")
     .addOption(new Option("--kind <kind>", "only of this kind").choices(RequestKind.options))
     .option("--before <artifact>", "go on after this one")
     .option("--limit <number>", "how many, at most 1000", numberFrom(1, 1_000), 50)
     .action((options: ArtifactOptions) =>
       inSession(options, async (session) => {
-        const { suite, kind, before, limit } = options;
+        const { kind, before, limit } = options;
+        const suite = await suiteOf(session, options);
         const page = await benchmarkCalls(session.api).artifacts({
           suite,
           limit,
@@ -158,7 +171,11 @@ function describeLists(command: Command): void {
     .action((options: CommonOptions) =>
       inSession(options, async (session) => {
         const status = await benchmarkCalls(session.api).status();
-        return answer(session, options, status, () => statusLines(status));
+        return answer(session, options, status, () => [
+          ...statusLines(status),
+          "",
+          pageLine(session.api.serverUrl, []),
+        ]);
       }),
     );
 }
@@ -174,7 +191,7 @@ function describeOne(
     .action((id: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const request = await benchmarkCalls(session.api)[call](id);
-        return answer(session, options, request, () => requestLines(request, new Date()));
+        return answer(session, options, request, () => oneLines(session, request));
       }),
     );
 }
@@ -199,10 +216,22 @@ async function keepTarballs(
   return tarballs;
 }
 
-function submittedLines({ request, sentence }: z.infer<typeof SubmittedRequest>): string[] {
+const suiteOf = ({ api }: Session, { suite }: { readonly suite?: string }): Promise<string> =>
+  farmSuite(benchmarkHistoryCalls(api), suite);
+
+function oneLines({ api }: Session, request: RequestDetail): string[] {
+  const lines = requestLines(request, new Date());
+  return [...lines, "", pageLine(api.serverUrl, ["requests", request.id])];
+}
+
+function submittedLines(
+  { api }: Session,
+  { request, sentence }: z.infer<typeof SubmittedRequest>,
+): string[] {
   const id = request.id.slice(0, 8);
   return [
     printableLine(sentence),
     `\`grange bench show ${id}\` says how far it is; \`grange bench status\` shows the queue.`,
+    pageLine(api.serverUrl, ["requests", request.id]),
   ];
 }

@@ -4,17 +4,18 @@ import {
   BenchmarkSearchView,
   type StartBenchmarkSearch,
 } from "#api/benchmark-history.ts";
-import { caseKey, caseOfKey } from "#core/test-case.ts";
+import { caseKey } from "#core/test-case.ts";
 import type { ApiClient } from "../api/api-client.ts";
-import { speaksToServer } from "../common-options.ts";
-import { answer, type CommonOptions, inSession } from "../session.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession, type Session } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
-import { numberFrom } from "../whole-number.ts";
+import { namedCase } from "./named-case.ts";
+import { pageLine } from "./page-address.ts";
 
 interface SearchOptions extends CommonOptions {
-  readonly suite: string;
+  readonly suite?: string;
   readonly metric?: string;
   readonly from: string;
   readonly to: string;
@@ -57,7 +58,10 @@ export function describeSearchCommands(command: Command): void {
           options.cancel === true
             ? await api.post(BenchmarkSearchView, `${path}/cancel`, {})
             : await api.get(BenchmarkSearchView, path);
-        return answer(session, options, now, () => linesOf(now));
+        return answer(session, options, now, () => [
+          ...linesOf(now),
+          pageLine(session.api.serverUrl, ["searches", now.id]),
+        ]);
       }),
     );
 }
@@ -65,11 +69,8 @@ export function describeSearchCommands(command: Command): void {
 function describeStart(command: Command, name: string, kind: Kind, what: string): void {
   const described = speaksToServer(command.command(name))
     .description(what)
-    .argument(
-      "<case>",
-      "six words in one argument: section benchmark profile scenario backend target",
-    )
-    .requiredOption("--suite <name>", "the benchmark suite")
+    .argument("<words...>", "of the case: all six, or as many as name one alone")
+    .option("--suite <name>", "default: the farm's only one")
     .requiredOption("--from <artifact>", "the first of the stretch")
     .requiredOption("--to <artifact>", "the last of the stretch")
     .option("--metric <name>", "default: the suite's headline")
@@ -82,43 +83,57 @@ function describeStart(command: Command, name: string, kind: Kind, what: string)
       ),
     );
   }
-  described.action((written: string, options: SearchOptions) =>
+  withExamples(described, [examples[kind]]);
+  described.action((words: string[], options: SearchOptions) =>
     inSession(options, async (session) => {
-      const wish = wishFrom(kind, written, options);
+      const wish = await wishFrom(session, kind, words, options);
       const started = await startSearch(session.api, wish);
       return answer(session, options, started, () => [
         ...linesOf(started),
         `\`grange bench searches ${started.id.slice(0, 8)}\` says how far it is.`,
+        pageLine(session.api.serverUrl, ["searches", started.id]),
       ]);
     }),
   );
 }
 
+const stretch = "--from nightly-20260401 --to nightly-20260630";
+const examples: Readonly<Record<Kind, readonly [string, string]>> = {
+  scan: ["the first of each week", `bench scan rxjs check full native ${stretch} --every week`],
+  "change-points": [
+    "every step of half a per cent",
+    `bench refine rxjs check full native ${stretch} --least 0.5`,
+  ],
+  bisect: ["which day made it slower", `bench bisect rxjs check full native ${stretch}`],
+};
+
 const startSearch = (api: ApiClient, wish: StartBenchmarkSearch) =>
   api.post(BenchmarkSearchView, "/benchmarks/searches", wish);
 
-function wishFrom(kind: Kind, written: string, options: SearchOptions): StartBenchmarkSearch {
-  const testCase = caseOfKey(written);
-  if (testCase === undefined) {
-    throw new UsageError(
-      `"${printableLine(written)}" is no case: it has six words, such as "compile rxjs check full native linux-x64"; - stands for none`,
-    );
-  }
-  const least = Number(options.least) / 100;
+async function wishFrom(
+  session: Session,
+  kind: Kind,
+  words: readonly string[],
+  options: SearchOptions,
+): Promise<StartBenchmarkSearch> {
+  const numbers = numbersOf(options);
+  const { from, to, metric } = options;
+  const { suite, testCase } = await namedCase(session, options, words);
+  const named = metric === undefined ? {} : { metric };
+  return { suite, kind, case: testCase, from, to, ...named, ...numbers };
+}
+
+function numbersOf({
+  least: percent,
+  every,
+}: SearchOptions): Pick<StartBenchmarkSearch, "least" | "every"> {
+  const least = Number(percent) / 100;
   if (!(least > 0)) throw new UsageError("--least is a number of per cent above 0, such as 0.5");
-  const { suite, from, to, metric, every } = options;
-  return {
-    suite,
-    kind,
-    case: testCase,
-    from,
-    to,
-    least,
-    ...(metric === undefined ? {} : { metric }),
-    ...(every === undefined
-      ? {}
-      : { every: every === "week" || every === "month" ? every : numberFrom(1, 10_000)(every) }),
-  };
+  if (every === undefined) return { least };
+  if (every === "week" || every === "month") return { least, every };
+  if (!/^[1-9]\d{0,3}$/.test(every))
+    throw new UsageError("--every is a whole number from 1 to 9999, `week` or `month`");
+  return { least, every: Number(every) };
 }
 
 function theOne(searches: readonly BenchmarkSearchView[], written: string): BenchmarkSearchView {

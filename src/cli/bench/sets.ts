@@ -64,7 +64,7 @@ export function describeSetCommands(command: Command): void {
     ["what would be moved, by what the farm has measured", "bench sets balance --suite typescript"],
     [
       "for a second collector, by durations of one's own, into the file",
-      "bench sets balance --suite typescript --sets 2 --durations minutes.json --write",
+      "bench sets balance --suite typescript --sets 2 --durations seconds.json --write",
     ],
   ]);
 }
@@ -113,13 +113,14 @@ function balanceLines({ sets, moves, unknown }: SetBalance): string[] {
       String(set),
       rounded(secondsBefore),
       rounded(secondsAfter),
-      benchmarks.join(", ") || "-",
+      printableLine(benchmarks.join(", ") || "-"),
     ]),
   ]);
   for (const { benchmark, from, to } of moves)
-    lines.push(`move ${benchmark} from set ${from} to ${to}`);
-  if (unknown.length > 0) lines.push(`nobody has measured ${unknown.join(", ")}: left where it is`);
-  return lines.map(printableLine);
+    lines.push(`move ${printableLine(benchmark)} from set ${from} to ${to}`);
+  if (unknown.length > 0)
+    lines.push(`nobody has measured ${printableLine(unknown.join(", "))}: left where it is`);
+  return lines;
 }
 
 function closingLine(moves: number, written: string | undefined): string {

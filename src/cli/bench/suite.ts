@@ -50,12 +50,13 @@ export function describeSuiteCommands(command: Command): void {
         for (const file of await suiteFiles(named)) suites.push(await readSuiteFile(file));
         const pushed: PushedSuite[] = [];
         for (const each of suites) pushed.push(await push(each.suite, each));
-        return answer(session, options, { suites: pushed }, () =>
-          pushed.map(
+        return answer(session, options, { suites: pushed }, () => [
+          ...pushed.map(
             ({ name, digest, changed }) =>
               `${printableLine(name)} ${digest.slice(0, 12)} ${changed ? "is pushed" : "was there already"}`,
           ),
-        );
+          "`grange bench request` has an artifact measured by it.",
+        ]);
       }),
     );
 
@@ -126,27 +127,33 @@ function listLines(suites: readonly SuiteView[]): string[] {
       String(each.benchmarks.length),
       String(each.artifacts),
       String(each.measured),
-      each.changedAt,
-      each.changedBy,
+      each.changedAt.slice(0, 16).replace("T", " "),
+      printableLine(each.changedBy),
     ]),
-  ]).map(printableLine);
+  ]);
 }
 
 function detailLines(suite: SuiteDetail): string[] {
   const words = (names: readonly string[]) => (names.length === 0 ? "-" : names.join(", "));
+  const metrics = suite.metrics.map(({ name, decides }) =>
+    decides ? name : `${name} (decides nothing)`,
+  );
   return [
-    `${suite.name}  ${suite.description}`,
-    `digest      ${suite.digest}, of ${suite.changedAt} by ${suite.changedBy}`,
-    `backends    ${words(suite.backends)}`,
-    `targets     ${words(suite.targets)}`,
-    `profiles    ${words(suite.profiles)}`,
-    `scenarios   ${words(suite.scenarios)}`,
-    `metrics     ${words(suite.metrics.map(({ name, decides }) => (decides ? name : `(${name})`)))}`,
-    `artifacts   ${suite.artifacts} known, ${suite.measured} measured`,
+    suite.name,
+    ...(suite.description === "" ? [] : [printableLine(suite.description)]),
+    ...tableLines([
+      ["digest", `${suite.digest}, of ${suite.changedAt} by ${printableLine(suite.changedBy)}`],
+      ["backends", words(suite.backends)],
+      ["targets", words(suite.targets)],
+      ["profiles", words(suite.profiles)],
+      ["scenarios", words(suite.scenarios)],
+      ["metrics", words(metrics)],
+      ["artifacts", `${suite.artifacts} known, ${suite.measured} measured`],
+    ]),
     "",
     ...tableLines([
       ["section", "benchmark", "set"],
       ...suite.benchmarks.map(({ section, name, set }) => [section, name, String(set)]),
     ]),
-  ].map(printableLine);
+  ];
 }

@@ -8,16 +8,29 @@ import { describeSearchCommands } from "../bench/search.ts";
 import { describeSetCommands } from "../bench/sets.ts";
 import { describeSuiteCommands } from "../bench/suite.ts";
 import type { Describe } from "../command-list.ts";
+import { withExamples } from "../common-options.ts";
 
 /** `grange bench …`: one file for each group of subcommands, in `cli/bench/`. */
 export const describeBench: Describe = (command) => {
+  command.commandsGroup("On this machine:");
   describeRun(command);
   describeCompare(command);
   describeEnvironment(command);
+  command.commandsGroup("What a farm is to measure:");
+  describeSuiteCommands(command);
   describeRequestCommands(command);
+  describeSetCommands(command);
+  command.commandsGroup("What came of it:");
   describeHistoryCommands(command);
   describeSearchCommands(command);
   describeImportCommand(command);
-  describeSetCommands(command);
-  describeSuiteCommands(command);
+  command.commandsGroup("");
+  withExamples(command, [
+    ["a version and what you have built, on this machine", "bench run --artifact 7.0.2"],
+    ["", "bench run --artifact ../built --as mine"],
+    ["", "bench compare 7.0.2 mine"],
+    ["on a farm, by collectors", "bench suite push"],
+    ["", "bench request 7.0.2 --suite typescript"],
+    ["", "bench report latest"],
+  ]);
 };

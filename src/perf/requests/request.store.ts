@@ -66,7 +66,8 @@ export async function requestsNamed(tx: Tx, written: string): Promise<BenchmarkR
   const rows = await tx.many(
     z.object({ id: BenchmarkRequestId }),
     written === "latest"
-      ? sql`select id from benchmark_request order by created_at desc, id limit 1`
+      ? sql`select id from benchmark_request order by created_at desc,
+          (select dated_at from benchmark_artifact as artifact where artifact.id = artifact_id) desc, id limit 1`
       : sql`select id from benchmark_request where id::text like ${`${written}%`} limit 2`,
   );
   return rows.map(({ id }) => id);

@@ -53,7 +53,10 @@ function sentenceOf(
   steps: BenchmarkSearchView["steps"],
   artifacts: number,
 ): string {
-  const measured = `${search.asked.length} of ${artifacts} artifacts were measured for it`;
+  const measured =
+    search.asked.length === 0
+      ? "all that it needed was measured before"
+      : `${search.asked.length} of ${artifacts} artifacts were measured for it`;
   // A step from 0 has no share, and is the largest of all.
   const sizeOf = (change: number) => (change === 0 ? Number.POSITIVE_INFINITY : Math.abs(change));
   const largest = steps.toSorted((a, b) => sizeOf(b.change) - sizeOf(a.change) || 0)[0];

@@ -5,7 +5,7 @@ import { caseKey } from "#core/test-case.ts";
 import { caseWords } from "../benchmarks/case-words.ts";
 import { changeText, valueText } from "../benchmarks/figure-text.ts";
 import { IntervalBar } from "./interval-bar.tsx";
-import { evidenceText, verdicts, verdictText } from "./verdict-words.ts";
+import { evidenceText, statedChange, verdicts, verdictText } from "./verdict-words.ts";
 
 interface Props {
   readonly suite: string;
@@ -56,7 +56,7 @@ export function CaseCells({ suite, of, metric, isRaw, isOpen, onToggle }: Props)
         className={`number right case-change${of.significant ? " is-significant" : ""}`}
         title={`${valueText(of.before, metric.unit)} → ${valueText(of.after, metric.unit)}`}
       >
-        {changeText(of.change)}
+        {changeText(statedChange(of))}
       </span>
       <span role="cell" className="case-evidence faint">
         {of.evidence.by === "pairs" ? <IntervalBar evidence={of.evidence} /> : null}

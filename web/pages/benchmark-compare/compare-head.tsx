@@ -77,7 +77,11 @@ function Side({ of, label }: { readonly of: Comparison["before"]; readonly label
         {of.datedAt.slice(0, 10)}
       </time>
       {of.commit === null ? null : (
-        <Copyable text={of.commit} shown={of.commit.slice(0, 10)} label="commit" />
+        <Copyable
+          text={of.commit}
+          shown={of.commit.startsWith(of.tag) ? "commit" : of.commit.slice(0, 10)}
+          label="commit"
+        />
       )}
     </span>
   );

@@ -1,7 +1,7 @@
 import type { CaseComparison, Comparison } from "#api/benchmark-comparison.ts";
 import { caseTitle } from "../benchmarks/case-words.ts";
 import { changeText, valueText } from "../benchmarks/figure-text.ts";
-import { evidenceText, verdictText } from "./verdict-words.ts";
+import { evidenceText, statedChange, verdictText } from "./verdict-words.ts";
 
 /** What is shown, as a table in Markdown. */
 export function comparisonMarkdown(
@@ -26,7 +26,7 @@ export function comparisonMarkdown(
       (each) =>
         `| ${[
           cell(caseTitle(each.case)),
-          changeText(each.change),
+          changeText(statedChange(each)),
           valueText(each.before, unit),
           valueText(each.after, unit),
           evidenceText(each),

@@ -1,6 +1,7 @@
 import type { CaseComparison } from "#api/benchmark-comparison.ts";
 import { caseTitle } from "../benchmarks/case-words.ts";
 import { type CompareSearch, type Facet, facets } from "../benchmarks/search.ts";
+import { statedChange } from "./verdict-words.ts";
 
 /** The words of a facet that there are, for a list to choose from. */
 export function wordsOf(cases: readonly Pick<CaseComparison, "case">[], facet: Facet): string[] {
@@ -33,7 +34,7 @@ function isFound(of: CaseComparison, text: string): boolean {
 
 /** The greatest change first; of equal ones, by name. From nothing to something is the greatest. */
 export function byChange(a: CaseComparison, b: CaseComparison): number {
-  const size = ({ change }: CaseComparison) =>
+  const size = (of: CaseComparison, change = statedChange(of)) =>
     change === null ? Number.POSITIVE_INFINITY : Math.abs(change);
   if (size(a) !== size(b)) return size(b) - size(a);
   return caseTitle(a.case).localeCompare(caseTitle(b.case));

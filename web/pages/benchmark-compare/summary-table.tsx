@@ -26,7 +26,7 @@ export function SummaryTable(props: {
       ) : (
         <SummaryRows summaries={summaries} chosen={metric} onChoose={props.onMetric} />
       )}
-      {chosen === undefined ? null : <Tallies of={chosen} />}
+      {chosen === undefined || !hasTallies(chosen) ? null : <Tallies of={chosen} />}
     </section>
   );
 }
@@ -93,6 +93,7 @@ function MetricLine(props: {
       <td>{countsText(of, "improvements")}</td>
       <td>
         {of.undecided}
+        {(of.hints ?? 0) === 0 ? "" : ` + ${of.hints} without pairs`}
         {of.unlikeMachines === 0 ? "" : ` + ${of.unlikeMachines} on unlike machines`}
       </td>
       <td>{of.accumulated === null ? "–" : changeText(of.accumulated)}</td>
@@ -110,6 +111,9 @@ const rows = [
   ["improvements", "Improved"],
   ["all", "All that are relevant"],
 ] as const;
+
+const hasTallies = ({ primary, secondary }: MetricSummary) =>
+  primary.all.count + secondary.all.count > 0;
 
 function Tallies({ of }: { readonly of: MetricSummary }) {
   return (

@@ -16,6 +16,11 @@ export const verdicts: Readonly<Record<Verdict, Said>> = {
   "unlike-machines": { words: "unlike machines", sign: "≁", colour: "is-unreachable" },
 };
 
+/** What is said of a case's change, as the farm says it: of interleaved processes the estimate that has an interval. */
+export function statedChange({ change, evidence }: CaseComparison): number | null {
+  return evidence.by === "pairs" ? evidence.effect : change;
+}
+
 /** `regressed, medium, not confirmed yet`. */
 export function verdictText(of: CaseComparison): string {
   const { evidence, magnitude, significant, verdict } = of;
@@ -38,8 +43,9 @@ export function evidenceText({ change, evidence }: CaseComparison): string {
     case "hint":
       return "a hint: least values only";
     case "fence":
-      return evidence.exact
-        ? "the same number"
+      if (evidence.exact) return "the same number";
+      return evidence.threshold === 0
+        ? "every difference counts"
         : `threshold ${percentText(evidence.threshold)}${change === null ? "" : ` · ${factorText(evidence.factor)}`}`;
     case "pairs":
       return `${changeText(evidence.low)} … ${changeText(evidence.high)}`;
@@ -53,6 +59,7 @@ export function evidenceSentence({ evidence }: CaseComparison): string {
       return "Noisy, and only the least of some runs is known: that may be chance, so there is no verdict. Interleaved pairs would tell.";
     case "fence":
       if (evidence.exact) return "Both are exactly the same number.";
+      if (evidence.threshold === 0) return "Of an exact figure every difference counts.";
       return evidence.history === 0
         ? `Too little history: the usual threshold of ${percentText(evidence.threshold)} was taken. The change is ${factorText(evidence.factor)} of it.`
         : `${evidence.history} artifacts before it differ from each other by less than ${percentText(evidence.threshold)}; the change is ${factorText(evidence.factor)} of that.`;

@@ -5,7 +5,12 @@ import { Copyable } from "../../parts/copy.tsx";
 import { Ago } from "../../parts/times.tsx";
 import { BrokenList, MissingList } from "../benchmark-compare/broken-list.tsx";
 import { SummaryRows } from "../benchmark-compare/summary-table.tsx";
-import { evidenceText, verdicts, verdictText } from "../benchmark-compare/verdict-words.ts";
+import {
+  evidenceText,
+  statedChange,
+  verdicts,
+  verdictText,
+} from "../benchmark-compare/verdict-words.ts";
 import { caseWords } from "../benchmarks/case-words.ts";
 import { changeText } from "../benchmarks/figure-text.ts";
 
@@ -55,7 +60,7 @@ export function ReportView({ report }: { readonly report: Report }) {
                     <span className="faint">{caseWords(each.case)}</span>
                   </th>
                   <td>{each.metric}</td>
-                  <td>{changeText(each.change)}</td>
+                  <td>{changeText(statedChange(each))}</td>
                   <td>{evidenceText(each)}</td>
                   <td>
                     <span className={`badge ${verdicts[each.verdict].colour}`}>

@@ -52,7 +52,7 @@ function EndedRequest({ request }: { readonly request: RequestSummary }) {
       ) : (
         <span className="faint">no errors</span>
       )}
-      <CompareLink request={request} />
+      {request.parent === null ? <span /> : <CompareLink request={request} />}
       <span className="right" title="Took">
         <Elapsed from={request.startedAt} to={request.endedAt ?? request.startedAt} />
       </span>

@@ -1,0 +1,19 @@
+import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
+import type { Session } from "../session.ts";
+import { farmSuite } from "./farm-suite.ts";
+import { findSeriesCase } from "./find-series-case.ts";
+
+/** The case that words mean among those that a farm has measured, and its suite. */
+export async function namedCase(
+  session: Session,
+  options: { readonly suite?: string },
+  words: readonly string[],
+) {
+  const calls = benchmarkHistoryCalls(session.api);
+  const suite = await farmSuite(calls, options.suite);
+  const testCase = await findSeriesCase(words, async () => {
+    const { series } = await calls.graphs({ suite, limit: "500" });
+    return series.map((each) => each.case);
+  });
+  return { calls, suite, testCase };
+}
