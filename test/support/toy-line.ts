@@ -36,6 +36,7 @@ export async function toyLine(versions: readonly ToyCommit[]): Promise<ToyLine> 
   for (const [index, version] of versions.entries()) {
     await mkdir(join(repository, "lib"), { recursive: true });
     await writeFile(join(repository, "lib", "tool.mjs"), program(version, index));
+    await writeFile(join(repository, "lib", "tool.awk"), awkProgram(version, index));
     git("add", "--all");
     const date = new Date(Date.UTC(2026, 0, 1 + index)).toISOString();
     execFileSync("git", ["-C", repository, "commit", "--quiet", "-m", `version ${index}`], {
@@ -71,6 +72,19 @@ function program({ work, rounds }: ToyCommit, index: number): string {
     "let x = 1;",
     `for (let i = 0; i < ${rounds}; i++) x = (Math.imul(x, 1664525) + 1013904223) | 0;`,
     `console.log(JSON.stringify({ work: ${work}, x }));`,
+    "",
+  ].join("\n");
+}
+
+/** The same in a language that starts within a millisecond, for who measures how long `rounds` take and nothing else. */
+function awkProgram({ work, rounds }: ToyCommit, index: number): string {
+  return [
+    `# Version ${index}.`,
+    "BEGIN {",
+    "  x = 1",
+    `  for (i = 0; i < ${rounds}; i++) x = (x * 5 + i) % 1000003`,
+    `  printf "{\"work\": ${work}, \"x\": %d}\\n", x`,
+    "}",
     "",
   ].join("\n");
 }

@@ -8,13 +8,15 @@ export function toySuite(
     readonly sets: readonly (readonly string[])[];
     readonly timed?: number;
     readonly rounds?: readonly number[];
+    /** What runs the programs; default Node. */
+    readonly tool?: readonly string[];
   },
 ): Record<string, unknown> {
   return {
     suite: options.name,
     description: "Programs of ten lines.",
     artifacts: { from: "git", repository, branch: "main" },
-    backends: { node: { tool: [process.execPath, "{artifact}/lib/tool.mjs"] } },
+    backends: { node: { tool: options.tool ?? [process.execPath, "{artifact}/lib/tool.mjs"] } },
     targets: { [options.target]: {} },
     metrics: {
       work: { take: { from: "json", pointer: "/work" }, nature: "exact", unit: "count" },

@@ -32,7 +32,7 @@ export const sameArtifact: Measurement = {
       const draw: DrawProcess = (random) =>
         (times[Math.floor(random() * times.length)] ?? mean) / mean;
       const simulation = simulateComparisons({ trials: simulated, shift: 0, draw, seed: 6 });
-      const how = `user time of a short program of Node; 5, 10, 20 pairs, a rerun where a change is claimed; process noise ${(100 * variation(times)).toFixed(1)} %`;
+      const how = `user time of a short program in awk; 5, 10, 20 pairs, a rerun where a change is claimed; process noise ${(100 * variation(times)).toFixed(1)} %`;
       return [
         atMost(
           `A/A: false alarms after confirmation, ${simulated} simulated`,
