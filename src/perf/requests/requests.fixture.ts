@@ -30,7 +30,7 @@ interface FakeSource {
   readonly ask: AskSource;
 }
 
-/** A source that knows these, and counts how often it is asked. */
+/** A source that knows these, also by longer names that begin with theirs, and counts how often it is asked. */
 export function aSource(artifacts: readonly KnownArtifact[] = []): FakeSource {
   const source: FakeSource = {
     asked: 0,
@@ -43,7 +43,7 @@ export function aSource(artifacts: readonly KnownArtifact[] = []): FakeSource {
       return {
         artifacts: known.filter(({ kind }) => kind !== "try"),
         resolve(tag) {
-          const found = known.find((each) => each.tag === tag);
+          const found = known.find((each) => tag.startsWith(each.tag));
           if (found === undefined) throw new Fault("not_found", `the source has no ${tag}`);
           return found;
         },

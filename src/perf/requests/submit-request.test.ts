@@ -4,7 +4,14 @@ import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { aSuite, emptyLab, storeArtifact, storeSuite } from "../perf.fixture.ts";
-import { aDesk, aKnownArtifact, aSource, measureAll, requestsIn } from "./requests.fixture.ts";
+import {
+  aDesk,
+  aKnownArtifact,
+  aSource,
+  jobsIn,
+  measureAll,
+  requestsIn,
+} from "./requests.fixture.ts";
 
 const url = await freshDatabase();
 const db = openPostgres({ url });
@@ -48,6 +55,37 @@ describe("a tag that nobody knows", () => {
 
     expect(answered).toMatchObject({ outcome: "created", parents: ["n-1"] });
     expect(source.asked).toBe(1);
+  });
+
+  test("is measured by the name that the source has for it, as that of a whole commit id", async () => {
+    await storeSuite(db, sourced);
+    const [whole, parent] = ["8b7c0406f557983be48c", "1f0a77e6c2d4b1a09f3e"];
+    const source = aSource([
+      aKnownArtifact(parent.slice(0, 12)),
+      aKnownArtifact(whole.slice(0, 12), { datedAt: new Date("2026-06-02T00:00:00Z") }),
+    ]);
+
+    await aDesk(db, { source }).submit({ artifact: whole, parent, parents: "none" });
+
+    expect(await requests()).toMatchObject([{ tag: whole.slice(0, 12) }]);
+  });
+
+  test("is measured alone where that is asked for, and then has no parent to name", async () => {
+    await storeSuite(db);
+    const parent = await storeArtifact(db, { tag: "p" });
+    await storeArtifact(db, { tag: "c", parent });
+    const desk = aDesk(db);
+
+    await desk.submit({ artifact: "c", parents: "alone" });
+    await desk.advance();
+
+    const jobs = await jobsIn(db);
+    expect(new Set(jobs.map(({ tag, purpose }) => `${tag} ${purpose}`))).toEqual(
+      new Set(["c own"]),
+    );
+    await expect(desk.submit({ artifact: "c", parents: "alone", parent: "p" })).rejects.toThrow(
+      /alone has no parent/,
+    );
   });
 
   test("is refused when the source does not know it either; asking again and again looks once", async () => {
