@@ -83,7 +83,8 @@ function awkProgram({ work, rounds }: ToyCommit, index: number): string {
     "BEGIN {",
     "  x = 1",
     `  for (i = 0; i < ${rounds}; i++) x = (x * 5 + i) % 1000003`,
-    `  printf "{\"work\": ${work}, \"x\": %d}\\n", x`,
+    // awk reads backslashes once more.
+    String.raw`  printf "{\"work\": ${work}, \"x\": %d}\n", x`,
     "}",
     "",
   ].join("\n");
