@@ -15,6 +15,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { create, toBinary } from "@bufbuild/protobuf";
+import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts";
+import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
@@ -29,8 +31,6 @@ import { GrpcChannel } from "#grpc/channel.ts";
 import { grpcServer } from "#grpc/server.ts";
 import { ContentAddressableStorage } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { ByteStream, ReadRequestSchema } from "#proto/google/bytestream/bytestream_pb.ts";
-import { byteStreamService } from "../src/server/grpc/byte-stream-service.ts";
-import { casService } from "../src/server/grpc/cas-service.ts";
 
 const mebibyte = 1_048_576;
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -46,8 +46,11 @@ async function serve(directory: string): Promise<void> {
     { ttlMs: 60_000, limit: 200_000 },
   );
   const methods = [
-    ...casService(blobs, (reason) => say(String(reason))),
-    ...byteStreamService(blobs, await openDiskUploads(directory, disk)),
+    ...casService(
+      () => blobs,
+      (reason) => say(String(reason)),
+    ),
+    ...byteStreamService(() => blobs, await openDiskUploads(directory, disk)),
   ];
   const server = grpcServer({ methods, onUnexpected: (reason) => say(String(reason)) });
   server.http2.listen(0, "127.0.0.1");

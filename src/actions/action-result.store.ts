@@ -61,6 +61,7 @@ export function actionResultsIn(
       where project = ${project}
         and domain = any(${domains}::text[])
         and action_digest = ${digestKey(actionDigest)}
+        and not quarantined
       order by array_position(${domains}::text[], domain)
     `,
   );
@@ -76,7 +77,7 @@ export interface NewActionResult extends ActionResultKey {
  * Keeps a result; it takes the place of an older one.
  *
  * An action is executed again only when its result was not to be used, or not to
- * be had. The new one has its blobs.
+ * be had. The new one has its blobs. One in quarantine stays there.
  */
 export async function saveActionResult(tx: Tx, saved: NewActionResult): Promise<void> {
   await tx.run(sql`
@@ -92,8 +93,9 @@ export async function saveActionResult(tx: Tx, saved: NewActionResult): Promise<
         written_by = null,
         created_at = excluded.created_at,
         last_used_at = excluded.last_used_at
-    where (action_result.execution_id, action_result.attempt)
-      is distinct from (excluded.execution_id, excluded.attempt)
+    where not action_result.quarantined
+      and (action_result.execution_id, action_result.attempt)
+        is distinct from (excluded.execution_id, excluded.attempt)
   `);
 }
 
@@ -127,9 +129,10 @@ export async function saveClientResult(
         written_by = excluded.written_by,
         created_at = excluded.created_at,
         last_used_at = excluded.last_used_at
-    where action_result.execution_id is null
-      or (action_result.execution_id, action_result.attempt)
-        = (${seen.executionId}::uuid, ${seen.attempt}::integer)
+    where not action_result.quarantined
+      and (action_result.execution_id is null
+        or (action_result.execution_id, action_result.attempt)
+          = (${seen.executionId}::uuid, ${seen.attempt}::integer))
   `);
   return written > 0;
 }

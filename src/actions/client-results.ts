@@ -33,10 +33,13 @@ export async function keepClientResult(
   {
     result,
     principal,
+    as,
     ...key
   }: ActionResultKey & {
     readonly result: ActionResult;
     readonly principal: string;
+    /** The message as it was written, where others know it by the digest of just these bytes. */
+    readonly as?: Uint8Array;
   },
 ): Promise<ClientResultEnd> {
   assertLegalOutputs(result);
@@ -47,7 +50,7 @@ export async function keepClientResult(
   const [stored] = await actionResultsIn(db, key.project, [key.domain], key.actionDigest);
   if (stored?.origin.kind === "execution" && (await completeResult(trees, stored.result, by)))
     return { kind: "known" };
-  const bytes = toBinary(ActionResultSchema, result);
+  const bytes = as ?? toBinary(ActionResultSchema, result);
   const isKept = await saveClientResult(db, { ...key, result: bytes, principal }, stored?.origin);
   return { kind: isKept ? "kept" : "known" };
 }

@@ -27,6 +27,7 @@ export function resultsByHash(
       where project = ${project}
         and split_part(action_digest, '/', 1) = ${hash}
         and domain = ${domain}
+        and not quarantined
       limit 2
     `,
   );

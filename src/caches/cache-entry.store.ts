@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { CacheTool } from "#api/tool-cache.ts";
-import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
+import { digestKey, parseDigestKey } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import type { Attributes, CacheEntry, EntryName } from "./tool-rules.ts";
+import type { CacheEntry, EntryName, NewCacheEntry } from "./tool-rules.ts";
 
 const StoredEntry = z
   .object({
@@ -27,12 +27,6 @@ const StoredEntry = z
     }),
   );
 
-export interface NewCacheEntry extends EntryName {
-  readonly digest: Digest;
-  readonly attributes: Attributes;
-  readonly principal: string;
-}
-
 /** The entries of these names that there are, in no order. */
 export function entriesNamed(tx: Tx, names: readonly EntryName[]): Promise<CacheEntry[]> {
   return tx.many(
@@ -40,12 +34,13 @@ export function entriesNamed(tx: Tx, names: readonly EntryName[]): Promise<Cache
     sql`
       select project, tool, key, digest, attributes, created_at, last_used_at
       from ${namesTable(names)} join cache_entry using (project, tool, key)
+      where not quarantined
     `,
   );
 }
 
 /**
- * Keeps entries; each takes the place of an older one. No two of them may have one name.
+ * Keeps entries; each takes the place of an older one, but of one in quarantine. No two of them may have one name.
  *
  * What is there already with the same bytes is only marked as used.
  */
@@ -61,8 +56,9 @@ export async function replaceEntries(tx: Tx, entries: readonly NewCacheEntry[]):
         principal = excluded.principal,
         created_at = excluded.created_at,
         last_used_at = excluded.last_used_at
-    where (cache_entry.digest, cache_entry.attributes) is distinct from (excluded.digest, excluded.attributes)
-      or cache_entry.last_used_at < now() - interval '1 hour'
+    where not cache_entry.quarantined
+      and ((cache_entry.digest, cache_entry.attributes) is distinct from (excluded.digest, excluded.attributes)
+        or cache_entry.last_used_at < now() - interval '1 hour')
   `);
 }
 
@@ -79,7 +75,8 @@ export async function addEntry(tx: Tx, entry: NewCacheEntry): Promise<boolean> {
 
 export async function removeEntry(tx: Tx, { project, tool, key }: EntryName): Promise<boolean> {
   const removed = await tx.run(sql`
-    delete from cache_entry where project = ${project} and tool = ${tool} and key = ${key}
+    delete from cache_entry
+    where project = ${project} and tool = ${tool} and key = ${key} and not quarantined
   `);
   return removed > 0;
 }
@@ -90,6 +87,7 @@ export async function removeAsRead(tx: Tx, entry: CacheEntry): Promise<boolean> 
     delete from cache_entry
     where project = ${entry.project} and tool = ${entry.tool} and key = ${entry.key}
       and digest = ${digestKey(entry.digest)}
+      and not quarantined
       and date_trunc('milliseconds', created_at) = ${entry.createdAt}
   `);
   return removed > 0;
@@ -114,7 +112,7 @@ export function forgetUnusedEntries(tx: Tx, before: Date): Promise<number> {
     delete from cache_entry
     where (project, tool, key) in (
       select project, tool, key from cache_entry
-      where last_used_at < ${before}
+      where last_used_at < ${before} and not quarantined
       order by last_used_at
       limit 5000
       for update skip locked

@@ -1,71 +1,25 @@
 import type { Logger } from "pino";
 import type { OutputTrees } from "#actions/output-trees.ts";
-import type { BlobStore, ByteRange } from "#cas/blob-store.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import type { DiskBlobStore } from "#cas/disk-blob-store.ts";
 import type { Clock } from "#core/clock.ts";
 import { coalescer } from "#core/coalescer.ts";
-import type { Digest } from "#core/digest.ts";
-import { Fault } from "#core/fault.ts";
-import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
-import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { type CacheCounter, cacheCounter } from "./cache-counts.ts";
+import { blobValue, inOnePiece } from "./blob-value.ts";
+import { cacheCounter } from "./cache-counts.ts";
 import {
   addEntry,
   entriesNamed,
-  type NewCacheEntry,
   removeEntry,
   replaceEntries,
   touchEntries,
 } from "./cache-entry.store.ts";
+import type { Caches, Value, ValueWish } from "./caches.ts";
 import { forgetGone } from "./forget-gone.ts";
 import { resultPutFor } from "./result-put-for.ts";
 import { resultUnder } from "./result-under.ts";
-import type { CacheEntry, EntryName } from "./tool-rules.ts";
-
-/** The bytes of an entry or a blob. Those in one piece are known to be right. */
-export type Value =
-  | { readonly kind: "bytes"; readonly digest: Digest; readonly bytes: Uint8Array }
-  | {
-      readonly kind: "stream";
-      readonly digest: Digest;
-      readonly chunks: AsyncIterable<Uint8Array>;
-    };
-
-export interface ValueWish {
-  readonly range?: ByteRange;
-  /** Only whether it is there. */
-  readonly headOnly?: boolean;
-  /** A stream, too, begins only when all of it is known to be right. */
-  readonly certain?: boolean;
-}
-
-/** What build tools keep, by name, in the store of all. */
-export interface Caches extends Service {
-  readonly counter: CacheCounter;
-  find(name: EntryName): Promise<CacheEntry | undefined>;
-  findMany(names: readonly EntryName[]): Promise<CacheEntry[]>;
-  /** An entry's bytes; undefined when they are gone, and then it is an entry no more. */
-  valueOf(entry: CacheEntry, wish: ValueWish): Promise<Value | undefined>;
-  /** A blob that anybody put into the store, by its hash. */
-  blobWith(hash: string): Promise<Digest | undefined>;
-  blobValue(digest: Digest, wish: ValueWish): Promise<Value | undefined>;
-  /** An ActionResult all of whose blobs are there, from whoever made it; or what was put in place of one. */
-  actionResult(name: EntryName, hash: string, wish: ValueWish): Promise<Value | undefined>;
-  /** The result of an action that somebody put there over HTTP, for those who ask by gRPC. */
-  resultPutFor(project: string, action: Digest): Promise<ActionResult | undefined>;
-  /** Takes in bytes. They are kept, but nothing names them yet. */
-  take(chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
-  /** The same where all is known already: the store need not write what it has. */
-  takeAs(digest: Digest, chunks: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Durable when it resolves. "refused" when there is one, and `again` is "refuse". */
-  keep(entry: NewCacheEntry, again: "replace" | "refuse"): Promise<"kept" | "refused">;
-  remove(name: EntryName): Promise<boolean>;
-}
-
-/** A value of so many bytes is read as one, and is right or no hit. */
-const inOnePiece = 256 * 1024;
+import type { CacheEntry, EntryName, NewCacheEntry } from "./tool-rules.ts";
 
 /** An entry that was used is marked at most so often. */
 const touchAfterMs = 60 * 60_000;
@@ -117,32 +71,8 @@ export function openCaches(parts: {
       );
   }
 
-  async function blobValue(digest: Digest, wish: ValueWish): Promise<Value | undefined> {
-    try {
-      if (wish.headOnly) {
-        const missing = await blobs.findMissing([digest]);
-        return missing.length === 0 ? { kind: "bytes", digest, bytes: noBytes } : undefined;
-      }
-      if (digest.sizeBytes <= inOnePiece && wish.range === undefined) {
-        const bytes = await blobs.get(digest);
-        return bytes && { kind: "bytes", digest, bytes };
-      }
-      if (wish.certain && digest.sizeBytes > 0) {
-        // Reading a part checks the whole.
-        const first = await blobs.read(digest, { offset: 0, limit: 1 });
-        if (first === undefined) return undefined;
-        for await (const _ of first);
-      }
-      const chunks = await blobs.read(digest, wish.range);
-      return chunks && { kind: "stream", digest, chunks };
-    } catch (reason) {
-      if (reason instanceof Fault && reason.code === "data_loss") return undefined;
-      throw reason;
-    }
-  }
-
   async function valueOf(entry: CacheEntry, wish: ValueWish): Promise<Value | undefined> {
-    const value = await blobValue(entry.digest, wish);
+    const value = await blobValue(blobs, entry.digest, wish);
     if (value === undefined) forget(entry);
     else if (clock.now().getTime() - entry.lastUsedAt.getTime() > touchAfterMs) {
       // The blob, too: reading it does not extend its life.
@@ -161,7 +91,7 @@ export function openCaches(parts: {
     findMany: (names) => (names.length === 0 ? Promise.resolve([]) : entriesNamed(db, names)),
     valueOf,
     blobWith: (hash) => disk.withHash(hash),
-    blobValue,
+    blobValue: (digest, wish) => blobValue(blobs, digest, wish),
     actionResult: (name, hash, wish) => resultUnder(results, name, hash, wish),
     resultPutFor: (project, action) => resultPutFor(results, project, action),
 
@@ -196,8 +126,6 @@ export function openCaches(parts: {
     },
   };
 }
-
-const noBytes = new Uint8Array();
 
 /** All of the chunks in one piece when they are few bytes; otherwise a stream of the same. */
 async function upTo(

@@ -7,7 +7,7 @@ import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { asActionResult } from "./as-action-result.ts";
-import type { Value, ValueWish } from "./open-caches.ts";
+import type { Value, ValueWish } from "./caches.ts";
 import type { CacheEntry, EntryName } from "./tool-rules.ts";
 
 /** What was put in the place of results. */

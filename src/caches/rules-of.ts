@@ -2,6 +2,7 @@ import type { CacheTool } from "#api/tool-cache.ts";
 import { bazelRules } from "./bazel-rules.ts";
 import { ccacheRules } from "./ccache-rules.ts";
 import { gradleRules } from "./gradle-rules.ts";
+import { namedRules } from "./named-rules.ts";
 import { nxRules } from "./nx-rules.ts";
 import { sccacheRules } from "./sccache-rules.ts";
 import type { ToolRules } from "./tool-rules.ts";
@@ -14,4 +15,6 @@ export const rulesOf: Readonly<Record<CacheTool, ToolRules>> = {
   gradle: gradleRules,
   turborepo: turborepoRules,
   nx: nxRules,
+  dune: namedRules,
+  results: namedRules,
 };

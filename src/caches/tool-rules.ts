@@ -31,6 +31,12 @@ export interface CacheEntry extends EntryName {
   readonly lastUsedAt: Date;
 }
 
+export interface NewCacheEntry extends EntryName {
+  readonly digest: Digest;
+  readonly attributes: Attributes;
+  readonly principal: string;
+}
+
 /** What a request asks for. */
 export type Wish =
   | { readonly kind: "read"; readonly key: string }

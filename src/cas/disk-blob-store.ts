@@ -40,7 +40,7 @@ export interface DiskBlobStore extends BlobStore {
  * Every blob has this modification time: what is linked into an input root then
  * looks the same on every worker. Use is kept in the access time alone.
  */
-const modifiedAt = new Date("2000-01-01T00:00:00Z");
+export const modifiedAt = new Date("2000-01-01T00:00:00Z");
 
 /** Asking again within a minute writes nothing. */
 const touchAfterMs = 60_000;
@@ -65,7 +65,7 @@ const smallBytes = 1024 * 1024;
  * and then counts as missing, which every reader must expect anyway.
  */
 export async function openDiskBlobStore(directory: string): Promise<DiskBlobStore> {
-  const { blobs, temp, path } = diskLayout(directory);
+  const { blobs, temp, path, leavingPath } = diskLayout(directory);
   let readers = 0;
   await inDirectory(async () => {
     await mkdir(blobs, { recursive: true });
@@ -81,8 +81,23 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
     });
   }
 
+  /**
+   * Looks for a file to read where it lies, where it is put while it is being removed, and, as it may have been
+   * put back meanwhile, once more where it lies: who was told that a blob is here is not to find it gone.
+   */
+  async function whereverItIs<T>(
+    digest: Digest,
+    look: (path: string) => Promise<T>,
+  ): Promise<T | undefined> {
+    for (const place of [path(digest), leavingPath(digest), path(digest)]) {
+      const found = await look(place).catch(absent);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   async function openBlob(digest: Digest): Promise<FileHandle | undefined> {
-    const file = await open(path(digest), "r").catch(absent);
+    const file = await whereverItIs(digest, (place) => open(place, "r"));
     if (file === undefined) return undefined;
     if ((await file.stat()).size === digest.sizeBytes) return file;
     await file.close();
@@ -164,19 +179,20 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
     get: (digest) =>
       inDirectory(async () => {
         if (isEmptyDigest(digest)) return new Uint8Array();
-        if (digest.sizeBytes <= smallBytes) {
-          return readFileOf(path(digest), digest.sizeBytes).catch(absent);
-        }
-        const file = await statFile(path(digest)).catch(absent);
-        if (file?.size !== digest.sizeBytes) return undefined;
-        return readFileOf(path(digest), digest.sizeBytes).catch(absent);
+        return whereverItIs(digest, async (place) => {
+          if (digest.sizeBytes > smallBytes) {
+            const { size } = await statFile(place);
+            if (size !== digest.sizeBytes) return undefined;
+          }
+          return readFileOf(place, digest.sizeBytes);
+        });
       }),
 
     read: (digest, range) =>
       inDirectory(async () => {
         const span = spanIn(digest, range);
         if (isEmptyDigest(digest)) return noBytes();
-        const file = await statFile(path(digest)).catch(absent);
+        const file = await whereverItIs(digest, statFile);
         return file?.size === digest.sizeBytes ? chunksOf(digest, span) : undefined;
       }),
 

@@ -7,6 +7,7 @@ import { Digest, emptyDigest, hexOf, isEmptyDigest } from "#core/digest.ts";
  *     blobs/2c/2cf24dba…      a blob, named by its hash; 256 shards keep directories short
  *     blobs/ea/blake3-ea8f…   one that is named by another function than SHA-256
  *     temp/…                  a blob that is being written; renamed when it is whole
+ *     leaving/2cf24dba…       one that is being removed, for the moment until it is certain that nobody wants it
  *
  * The size is not in the name: it is the file's own. A file whose size is not its
  * digest's is no blob, whatever cut it off.
@@ -15,10 +16,13 @@ export interface DiskLayout {
   readonly blobs: string;
   readonly temp: string;
   readonly path: (digest: Digest) => string;
+  readonly leaving: string;
+  readonly leavingPath: (digest: Digest) => string;
 }
 
 export function diskLayout(directory: string): DiskLayout {
   const blobs = join(directory, "blobs");
+  const leaving = join(directory, "leaving");
   return {
     blobs,
     temp: join(directory, "temp"),
@@ -27,6 +31,8 @@ export function diskLayout(directory: string): DiskLayout {
       const kept = isEmptyDigest(digest) ? emptyDigest : digest;
       return join(blobs, hexOf(kept).slice(0, 2), kept.hash);
     },
+    leaving,
+    leavingPath: ({ hash }) => join(leaving, hash),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isOurHost } from "./host-guard.ts";
+import { isOurHost } from "#core/host-guard.ts";
 
 test.each([
   ["127.0.0.1:8980", true],

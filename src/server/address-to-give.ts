@@ -1,5 +1,5 @@
+import { isLoopback } from "#core/host-guard.ts";
 import type { Certificate } from "./certificate.ts";
-import { isLoopback } from "./http/host-guard.ts";
 
 /**
  * The farm's own address, for people and for workers that `grange up` starts.

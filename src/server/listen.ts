@@ -7,13 +7,13 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
+import type { CacheHandler } from "#cache-protocols/http/cache-handler.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Method } from "#grpc/method.ts";
 import { onePort } from "#grpc/one-port.ts";
 import { grpcServer } from "#grpc/server.ts";
 import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
-import type { CacheHandler } from "./caches/cache-handler.ts";
 
 export interface Listening extends Service {
   readonly port: number;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CacheTool } from "#api/tool-cache.ts";
-import type { Caches, Value, ValueWish } from "#caches/open-caches.ts";
+import type { Caches, Value, ValueWish } from "#caches/caches.ts";
 import type { EntryName, ToolRules, Wish } from "#caches/tool-rules.ts";
 import { spanAsked } from "./byte-range.ts";
 import { wholeBody } from "./read-body.ts";

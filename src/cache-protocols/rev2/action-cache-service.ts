@@ -1,42 +1,46 @@
 import { anyone, type Principal } from "#access/principal.ts";
 import { mayDo, requireGrant } from "#access/require-grant.ts";
-import { keepClientResult } from "#actions/client-results.ts";
-import type { OutputTrees } from "#actions/output-trees.ts";
+import type { ClientResultEnd } from "#actions/client-results.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import type { TrustDomain } from "#core/trust-domain.ts";
-import type { Db } from "#db/db.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { DetailedFault } from "#grpc/detailed-fault.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
+import type { Asking } from "#invocations/asking.ts";
 import type { AskingNotes } from "#invocations/asking-notes.ts";
 import {
   ActionCache,
   type ActionResult,
   type UpdateActionResultRequest,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { BlobsFor } from "./blobs-for.ts";
 import type { GrpcCallers } from "./caller.ts";
-import type { Scope } from "./execution-service.ts";
-import { missingBlobs } from "./execution-service-operation.ts";
 import { finishResult } from "./finish-result.ts";
-import { mostNamed } from "./missing-inputs.ts";
+import { missingBlobs, mostNamed } from "./missing-blobs.ts";
 import { projectOf } from "./project-of.ts";
 import { askingFrom } from "./request-metadata.ts";
 
+/** Who asks about which action. */
+export interface AboutAction {
+  readonly actionDigest: Digest;
+  readonly asking: Asking;
+  readonly context: CallContext;
+}
+
 export interface ActionCacheParts {
-  readonly db: Db;
-  readonly trees: OutputTrees;
-  readonly notes: AskingNotes;
+  readonly blobsFor: BlobsFor;
+  readonly notes: Pick<AskingNotes, "heard" | "lookedUp">;
   readonly callers: GrpcCallers;
-  readonly domain: TrustDomain;
-  /** Finds a result whose blobs are all here; undefined otherwise. */
-  readonly lookUpResult: (scope: Scope, action: Digest) => Promise<ActionResult | undefined>;
+  /** Finds a result whose blobs are all to be had; undefined otherwise. */
+  readonly lookUpResult: (about: AboutAction) => Promise<ActionResult | undefined>;
+  readonly keepResult: (about: AboutAction, result: ActionResult) => Promise<ClientResultEnd>;
 }
 
 /** REv2's action cache: what workers made, and what clients that may wrote. */
 export function actionCacheService(parts: ActionCacheParts): Method[] {
-  const { trees, notes, callers, domain } = parts;
+  const { blobsFor, notes, callers } = parts;
   return methodsOf(ActionCache, {
     async getActionResult(request, context) {
       const project = projectOf(request.instanceName);
@@ -45,12 +49,12 @@ export function actionCacheService(parts: ActionCacheParts): Method[] {
       const asking = askingFrom(context.metadata, { project, principal: caller.name });
       const isNoted = mayLeaveNotes(caller, project);
       if (isNoted) notes.heard(asking);
-      const result = await parts.lookUpResult({ project, domain }, digest);
+      const result = await parts.lookUpResult({ asking, actionDigest: digest, context });
       if (isNoted) notes.lookedUp(asking, digest, result !== undefined);
       if (result === undefined) {
         throw new Fault("not_found", `no result of ${digestKey(digest)} is cached`);
       }
-      await finishResult(trees.store, digest, result, request);
+      await finishResult(blobsFor(project, context), digest, result, request);
       return result;
     },
 
@@ -61,7 +65,7 @@ export function actionCacheService(parts: ActionCacheParts): Method[] {
 async function update(
   request: UpdateActionResultRequest,
   context: CallContext,
-  { db, trees, notes, callers, domain }: ActionCacheParts,
+  { blobsFor, notes, callers, keepResult }: ActionCacheParts,
 ): Promise<ActionResult> {
   const project = projectOf(request.instanceName);
   const caller = await callers.of(context);
@@ -73,16 +77,11 @@ async function update(
   );
   const result = request.actionResult;
   if (result === undefined) throw new Fault("invalid_argument", "the request has no result");
-  notes.heard(askingFrom(context.metadata, { project, principal: caller.name }));
+  const asking = askingFrom(context.metadata, { project, principal: caller.name });
+  notes.heard(asking);
 
-  await storeInlined(trees, result, actionDigest);
-  const end = await keepClientResult(db, trees, {
-    project,
-    domain,
-    actionDigest,
-    result,
-    principal: caller.name,
-  });
+  await storeInlined(blobsFor(project, context), result, actionDigest);
+  const end = await keepResult({ asking, actionDigest, context }, result);
   if (end.kind === "incomplete") {
     const named = end.missing.slice(0, mostNamed);
     const { message, details } = missingBlobs(named);
@@ -103,14 +102,14 @@ function mayLeaveNotes(caller: Principal, project: string): boolean {
 
 /** Puts inlined files into the store, where all who get the result later look for them. */
 async function storeInlined(
-  { store }: OutputTrees,
+  blobs: BlobStore,
   result: ActionResult,
   actionDigest: Digest,
 ): Promise<void> {
   for (const file of result.outputFiles) {
     if (file.contents.length === 0) continue;
     const digest = fromDigestMessage(file.digest, "an output file", functionOf(actionDigest));
-    await store.put(digest, file.contents);
+    await blobs.put(digest, file.contents);
     file.contents = new Uint8Array();
   }
 }

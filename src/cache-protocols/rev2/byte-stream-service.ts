@@ -12,8 +12,10 @@ import {
   ReadRequestSchema,
   WriteResponseSchema,
 } from "#proto/google/bytestream/bytestream_pb.ts";
+import type { BlobsFor } from "./blobs-for.ts";
 import { committedSizeFor, goesOnByBlobBytes } from "./byte-stream-committed-size.ts";
 import { receiveUpload } from "./byte-stream-upload.ts";
+import { projectOf } from "./project-of.ts";
 import { requestMetadataIn } from "./request-metadata.ts";
 import { parseReadName, parseWriteName } from "./resource-name.ts";
 
@@ -27,19 +29,22 @@ const mostReadBytes = 1_048_576;
  * broken upload is kept, and QueryWriteStatus says how much that is.
  */
 export function byteStreamService(
-  blobs: BlobStore,
+  blobsFor: BlobsFor,
   uploads: Pick<Uploads, "committed" | "receive">,
 ): Method[] {
   return [
-    rawMethod(ByteStream.method.read, (call) => read(blobs, call)),
-    rawMethod(ByteStream.method.write, (call) => write(blobs, uploads, call)),
+    rawMethod(ByteStream.method.read, (call) => read(blobsFor, call)),
+    rawMethod(ByteStream.method.write, (call) => write(blobsFor, uploads, call)),
     ...methodsOf(ByteStream, {
-      async queryWriteStatus({ resourceName }, { metadata }) {
-        const { digest, packing } = parseWriteName(resourceName);
-        if (await isHere(blobs, digest)) {
+      async queryWriteStatus({ resourceName }, context) {
+        const { instanceName, digest, packing } = parseWriteName(resourceName);
+        if (await isHere(blobsFor(projectOf(instanceName), context), digest)) {
           return { complete: true, committedSize: BigInt(digest.sizeBytes) };
         }
-        const committed = goesOnByBlobBytes(packing, requestMetadataIn(metadata)?.toolDetails)
+        const committed = goesOnByBlobBytes(
+          packing,
+          requestMetadataIn(context.metadata)?.toolDetails,
+        )
           ? await uploads.committed(resourceName)
           : 0;
         return { complete: false, committedSize: BigInt(committed) };
@@ -48,10 +53,10 @@ export function byteStreamService(
   ];
 }
 
-async function read(blobs: BlobStore, { requests, context, send }: ServerCall): Promise<void> {
+async function read(blobsFor: BlobsFor, { requests, context, send }: ServerCall): Promise<void> {
   const bytes = await requests.only();
   const request = decodeRequest(ByteStream.method.read, ReadRequestSchema, bytes);
-  const { digest, packing } = parseReadName(request.resourceName);
+  const { instanceName, digest, packing } = parseReadName(request.resourceName);
   const offset = Number(request.readOffset);
   const limit = Number(request.readLimit);
   if (limit < 0) throw new Fault("invalid_argument", `a read limit of ${limit} is negative`);
@@ -64,7 +69,7 @@ async function read(blobs: BlobStore, { requests, context, send }: ServerCall): 
   // What lies beyond the end is not asked for: a limit may be any number.
   const least = Math.min(limit, digest.sizeBytes - offset);
   const range = least === 0 ? { offset } : { offset, limit: least };
-  const chunks = await blobs.read(digest, range);
+  const chunks = await blobsFor(projectOf(instanceName), context).read(digest, range);
   if (chunks === undefined) throw new Fault("not_found", `${digestKey(digest)} is not here`);
   for await (const chunk of packing === "zstd" ? zstd(chunks) : chunks) {
     for (let at = 0; at < chunk.byteLength; at += mostReadBytes) {
@@ -75,14 +80,14 @@ async function read(blobs: BlobStore, { requests, context, send }: ServerCall): 
 }
 
 async function write(
-  blobs: BlobStore,
+  blobsFor: BlobsFor,
   uploads: Pick<Uploads, "receive">,
   { requests, context, send }: ServerCall,
 ): Promise<void> {
   const upload = await receiveUpload(requests);
-  const { digest, packing } = parseWriteName(upload.resourceName);
+  const { instanceName, digest, packing } = parseWriteName(upload.resourceName);
   const tool = requestMetadataIn(context.metadata)?.toolDetails;
-  const wasHere = await isHere(blobs, digest);
+  const wasHere = await isHere(blobsFor(projectOf(instanceName), context), digest);
   const told = committedSizeFor(packing, tool, wasHere);
   if (!wasHere) {
     const { firstOffset: offset, resourceName: name, data } = upload;

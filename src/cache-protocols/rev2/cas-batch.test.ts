@@ -43,7 +43,10 @@ beforeEach(async () => {
   };
   server = grpcServer({
     methods: [
-      ...casService(blobs, () => {}),
+      ...casService(
+        () => blobs,
+        () => {},
+      ),
       ...capabilitiesService({ execution: true, actionCacheUpdates: async () => false }),
     ],
   });

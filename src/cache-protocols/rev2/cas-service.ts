@@ -1,7 +1,7 @@
-import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { Fault } from "#core/fault.ts";
+import type { CallContext } from "#grpc/call-context.ts";
 import { decodeInTurns } from "#grpc/decode-request.ts";
 import { type Method, methodsOf, rawMethod, type ServerCall } from "#grpc/method.ts";
 import {
@@ -10,6 +10,7 @@ import {
   ContentAddressableStorage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { batchReadAnswer } from "./batch-read-answer.ts";
+import type { BlobsFor } from "./blobs-for.ts";
 import { type CasBatch, casBatch } from "./cas-batch.ts";
 import { findMissing } from "./find-missing.ts";
 import { projectOf } from "./project-of.ts";
@@ -25,12 +26,13 @@ const atOnce = 32;
  * The blobs by batches. Split and Splice are not offered: Capabilities say so, and
  * calls are answered `unimplemented`.
  */
-export function casService(blobs: BlobStore, onUnexpected: (reason: unknown) => void): Method[] {
-  const batch = casBatch(blobs, onUnexpected);
+export function casService(blobsFor: BlobsFor, onUnexpected: (reason: unknown) => void): Method[] {
+  const batchFor = (project: string, context: CallContext) =>
+    casBatch(blobsFor(project, context), onUnexpected);
 
   const others = methodsOf(ContentAddressableStorage, {
-    async batchUpdateBlobs({ instanceName, requests, digestFunction }) {
-      projectOf(instanceName);
+    async batchUpdateBlobs({ instanceName, requests, digestFunction }, context) {
+      const batch = batchFor(projectOf(instanceName), context);
       // Packed blobs count by what they become: that is what is held at once.
       assertWithinBatch(
         requests.map(({ data, digest, compressor }) =>
@@ -45,21 +47,24 @@ export function casService(blobs: BlobStore, onUnexpected: (reason: unknown) => 
       return { responses };
     },
 
-    async *getTree({ instanceName, rootDigest, pageSize, pageToken, digestFunction }) {
-      projectOf(instanceName);
+    async *getTree({ instanceName, rootDigest, pageSize, pageToken, digestFunction }, context) {
+      const blobs = blobsFor(projectOf(instanceName), context);
       const root = fromDigestMessage(rootDigest, "the tree's root", digestFunction);
       yield* treePages(blobs, root, pageSize, pageToken);
     },
   });
   const { batchReadBlobs } = ContentAddressableStorage.method;
   return [
-    findMissing(blobs),
-    rawMethod(batchReadBlobs, (call) => readBatch(batch, call)),
+    findMissing(blobsFor),
+    rawMethod(batchReadBlobs, (call) => readBatch(batchFor, call)),
     ...others,
   ];
 }
 
-async function readBatch(batch: CasBatch, call: ServerCall): Promise<void> {
+async function readBatch(
+  batchFor: (project: string, context: CallContext) => CasBatch,
+  call: ServerCall,
+): Promise<void> {
   const { context, requests, inTurn, sendInTurn } = call;
   const message = await requests.only();
   const method = ContentAddressableStorage.method.batchReadBlobs;
@@ -67,7 +72,7 @@ async function readBatch(batch: CasBatch, call: ServerCall): Promise<void> {
     message.byteLength,
     () => decodeInTurns(method, BatchReadBlobsRequestSchema, message, context.peer),
   );
-  projectOf(instanceName);
+  const batch = batchFor(projectOf(instanceName), context);
   const bytes = assertWithinBatch(digests.map(({ sizeBytes }) => Number(sizeBytes)));
   const mayPack = acceptableCompressors.includes(Compressor_Value.ZSTD);
   await sendInTurn(bytes, async () =>

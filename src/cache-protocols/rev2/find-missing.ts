@@ -1,8 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
+import type { CallContext } from "#grpc/call-context.ts";
 import { decodeRequest, piecesOf } from "#grpc/decode-request.ts";
 import { type Method, rawMethod } from "#grpc/method.ts";
 import {
@@ -12,6 +12,7 @@ import {
   FindMissingBlobsRequestSchema,
   FindMissingBlobsResponseSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { BlobsFor } from "./blobs-for.ts";
 import { projectOf } from "./project-of.ts";
 
 const method = ContentAddressableStorage.method.findMissingBlobs;
@@ -27,15 +28,19 @@ const leastHashLength = 32;
  * A message of 4 MiB has some 60,000 digests: a tenth of a second to decode and as much to
  * encode, in which nobody else would be served.
  */
-export function findMissing(blobs: BlobStore): Method {
+export function findMissing(blobsFor: BlobsFor): Method {
   return rawMethod(method, async ({ requests, context, inTurn, send }) => {
     const bytes = await requests.only();
-    await send(await inTurn(bytes.byteLength, () => answerTo(blobs, bytes, context.peer)));
+    await send(await inTurn(bytes.byteLength, () => answerTo(blobsFor, bytes, context)));
   });
 }
 
-async function answerTo(blobs: BlobStore, bytes: Uint8Array, who: string): Promise<Uint8Array[]> {
-  const turn = takingTurns(undefined, who);
+async function answerTo(
+  blobsFor: BlobsFor,
+  bytes: Uint8Array,
+  context: CallContext,
+): Promise<Uint8Array[]> {
+  const turn = takingTurns(undefined, context.peer);
   const messages: DigestMessage[] = [];
   let instance = "";
   let by: DigestFunction_Value = DigestFunction_Value.UNKNOWN;
@@ -51,7 +56,7 @@ async function answerTo(blobs: BlobStore, bytes: Uint8Array, who: string): Promi
     instance = request.instanceName || instance;
     by = request.digestFunction || by;
   }
-  projectOf(instance);
+  const blobs = blobsFor(projectOf(instance), context);
 
   const asked = new Set<string>();
   const answer: Uint8Array[] = [];

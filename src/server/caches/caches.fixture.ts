@@ -7,13 +7,14 @@ import { join } from "node:path";
 import pino from "pino";
 import { callerRegistry } from "#access/caller-registry.ts";
 import { outputTrees } from "#actions/output-trees.ts";
-import { type Caches, openCaches } from "#caches/open-caches.ts";
+import { cacheHandler } from "#cache-protocols/http/cache-handler.ts";
+import type { Caches } from "#caches/caches.ts";
+import { openCaches } from "#caches/open-caches.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk-blob-store.ts";
 import { verifying } from "#cas/verifying-blob-store.ts";
 import { systemClock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
-import { cacheHandler } from "./cache-handler.ts";
 
 /** The caches alone on a port of their own, over a real directory and a real database. */
 export interface ServedCaches {

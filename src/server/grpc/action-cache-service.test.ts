@@ -5,6 +5,7 @@ import { z } from "zod";
 import { anyone, everybody, type Principal } from "#access/principal.ts";
 import { lookUpActionResult } from "#actions/action-cache.ts";
 import { storedResult } from "#actions/result.fixture.ts";
+import { mostInlinedBytes } from "#cache-protocols/rev2/inline-outputs.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { buildDirectoryTree } from "#cas/build-directory-tree.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
@@ -26,7 +27,6 @@ import {
 import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
-import { mostInlinedBytes } from "./inline-outputs.ts";
 import { fakeWorker, metadataOf, rev2Server } from "./rev2-farm.fixture.ts";
 
 const db = await freshDb();

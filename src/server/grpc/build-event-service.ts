@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { batchesOf } from "#cache-protocols/rev2/batches-of.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { isKeepable } from "#core/keepable-text.ts";
@@ -22,7 +23,6 @@ import {
   type PublishBuildToolEventStreamRequest,
   type PublishLifecycleEventRequest,
 } from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
-import { batchesOf } from "./batches-of.ts";
 
 export interface BuildEventServiceParts {
   readonly db: Db;

@@ -8,6 +8,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk-blob-store.ts";
 import { openDiskUploads } from "#cas/disk-uploads.ts";
@@ -24,7 +25,6 @@ import {
   WriteRequestSchema,
   WriteResponseSchema,
 } from "#proto/google/bytestream/bytestream_pb.ts";
-import { byteStreamService } from "./byte-stream-service.ts";
 
 const { read, write, queryWriteStatus } = ByteStream.method;
 const bytes = Buffer.concat([randomBytes(100_000), Buffer.alloc(900_000, "all work and no play ")]);
@@ -43,7 +43,7 @@ beforeEach(async () => {
   const directory = await mkdtemp(join(root, "store-"));
   blobs = await openDiskBlobStore(directory);
   server = grpcServer({
-    methods: byteStreamService(blobs, await openDiskUploads(directory, blobs)),
+    methods: byteStreamService(() => blobs, await openDiskUploads(directory, blobs)),
   });
   server.http2.listen(0, "127.0.0.1");
   await once(server.http2, "listening");

@@ -5,6 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts";
+import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.ts";
+import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { describeBlobStore } from "#cas/blob-store.fixture.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
@@ -22,9 +25,6 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
 import { Code } from "#proto/google/rpc/code_pb.ts";
-import { byteStreamService } from "./byte-stream-service.ts";
-import { capabilitiesService } from "./capabilities-service.ts";
-import { casService } from "./cas-service.ts";
 
 const cas = ContentAddressableStorage.method;
 const hello = Buffer.from("hello, blob");
@@ -41,8 +41,11 @@ beforeEach(async () => {
   const uploads = await openDiskUploads(directory, blobs);
   server = grpcServer({
     methods: [
-      ...casService(blobs, () => {}),
-      ...byteStreamService(blobs, uploads),
+      ...casService(
+        () => blobs,
+        () => {},
+      ),
+      ...byteStreamService(() => blobs, uploads),
       ...capabilitiesService({ execution: true, actionCacheUpdates: async () => false }),
     ],
   });

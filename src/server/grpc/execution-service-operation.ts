@@ -1,6 +1,6 @@
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { anyPack, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { digestForName } from "#cas/digest-in-name.ts";
+import { missingBlobs } from "#cache-protocols/rev2/missing-blobs.ts";
 import { functionValueOf, toDigestMessage } from "#cas/digest-message.ts";
 import type { Digest } from "#core/digest.ts";
 import type { FinishedExecution } from "#execution/finished-execution.ts";
@@ -15,7 +15,6 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { OperationSchema } from "#proto/google/longrunning/operations_pb.ts";
 import { Code } from "#proto/google/rpc/code_pb.ts";
-import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
 import type { StatusSchema } from "#proto/google/rpc/status_pb.ts";
 
 export type OperationInit = MessageInitShape<typeof OperationSchema>;
@@ -125,28 +124,6 @@ function statusOfEnd(finished: FinishedExecution, result: ActionResult | undefin
         message: `given up after ${finished.attempt} attempts: ${message}`,
       };
   }
-}
-
-/**
- * The one form of "upload these and try again" that all clients understand: a single
- * PreconditionFailure, nothing but violations of type MISSING, all blobs at once.
- */
-export function missingBlobs(digests: readonly Digest[]) {
-  return {
-    code: Code.FAILED_PRECONDITION,
-    message: `${digests.length} input blobs are missing`,
-    details: [
-      anyPack(
-        PreconditionFailureSchema,
-        create(PreconditionFailureSchema, {
-          violations: digests.map((digest) => ({
-            type: "MISSING",
-            subject: `blobs/${digestForName(digest)}`,
-          })),
-        }),
-      ),
-    ],
-  };
 }
 
 /** Fills in the times that the queue knows. Unset ends would give absurd spans. */

@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { highestPriority, lowestPriority } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
+import type { GrpcCallers } from "#cache-protocols/rev2/caller.ts";
+import { finishResult } from "#cache-protocols/rev2/finish-result.ts";
+import type { InlineWishes } from "#cache-protocols/rev2/inline-outputs.ts";
+import { missingBlobs } from "#cache-protocols/rev2/missing-blobs.ts";
+import { projectOf } from "#cache-protocols/rev2/project-of.ts";
+import { askingFrom } from "#cache-protocols/rev2/request-metadata.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import type { Digest } from "#core/digest.ts";
@@ -20,26 +26,10 @@ import {
   type ExecuteRequest,
   Execution,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import type { GrpcCallers } from "./caller.ts";
-import {
-  cancelledResponse,
-  completed,
-  missingBlobs,
-  type OperationInit,
-} from "./execution-service-operation.ts";
-import { finishResult } from "./finish-result.ts";
-import type { InlineWishes } from "./inline-outputs.ts";
+import { cancelledResponse, completed, type OperationInit } from "./execution-service-operation.ts";
 import { operationMessage } from "./operation-message.ts";
-import { projectOf } from "./project-of.ts";
 import { type KnownAction, readAction, timeoutIn } from "./read-action.ts";
-import { askingFrom } from "./request-metadata.ts";
 import { withHeartbeats } from "./with-heartbeats.ts";
-
-/** Whose results may serve whom. Derived by the server; no client names a domain. */
-export interface Scope {
-  readonly project: string;
-  readonly domain: TrustDomain;
-}
 
 export interface ExecutionServiceParts {
   readonly operations: OperationDesk;
@@ -48,7 +38,7 @@ export interface ExecutionServiceParts {
   readonly callers: GrpcCallers;
   readonly domain: TrustDomain;
   /** The action cache's answer; undefined when there is none that may be used. */
-  readonly lookUpResult: (scope: Scope, action: Digest) => Promise<ActionResult | undefined>;
+  readonly lookUpResult: (project: string, action: Digest) => Promise<ActionResult | undefined>;
   /** For actions that name none. */
   readonly defaultTimeoutMs: number;
   /** How long a stream may be silent before what it said last is said again. */
@@ -100,7 +90,7 @@ async function* execute(
   }
 
   if (!request.skipCacheLookup) {
-    const result = await parts.lookUpResult({ project, domain: parts.domain }, actionDigest);
+    const result = await parts.lookUpResult(project, actionDigest);
     parts.notes.lookedUp(asking, actionDigest, result !== undefined);
     if (result !== undefined) {
       await finishResult(parts.blobs, actionDigest, result, request);

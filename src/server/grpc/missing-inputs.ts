@@ -1,4 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import { mostNamed } from "#cache-protocols/rev2/missing-blobs.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
@@ -16,8 +17,6 @@ const mostDirectoryBytes = 16 * 1_048_576;
 const mostParts = 500_000;
 const readAtOnce = 16;
 const askedAtOnce = 4_096;
-/** Named in one answer: about 90 bytes each, and gRPC clients take 4 MiB. */
-export const mostNamed = 20_000;
 
 const isAboutTheDirectory: ReadonlySet<Fault["code"]> = new Set([
   "invalid_argument",

@@ -1,3 +1,5 @@
+import { finishResult } from "#cache-protocols/rev2/finish-result.ts";
+import type { InlineWishes } from "#cache-protocols/rev2/inline-outputs.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import { type OperationId, operationName } from "#invocations/operation.ts";
@@ -10,8 +12,6 @@ import {
   responseOf,
   unservedResponse,
 } from "./execution-service-operation.ts";
-import { finishResult } from "./finish-result.ts";
-import type { InlineWishes } from "./inline-outputs.ts";
 import { allMissingOf } from "./read-action.ts";
 
 /** An operation as it stands, with all that its client has to know at its end. */

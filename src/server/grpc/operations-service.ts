@@ -1,6 +1,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { Principal } from "#access/principal.ts";
 import { mayDo, requireGrant } from "#access/require-grant.ts";
+import type { GrpcCallers } from "#cache-protocols/rev2/caller.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { Fault } from "#core/fault.ts";
 import type { CallContext } from "#grpc/call-context.ts";
@@ -9,7 +10,6 @@ import type { StoredOperation } from "#invocations/operation.store.ts";
 import { operationIdIn } from "#invocations/operation.ts";
 import type { OperationDesk } from "#invocations/operation-desk.ts";
 import { Operations } from "#proto/google/longrunning/operations_pb.ts";
-import type { GrpcCallers } from "./caller.ts";
 import type { OperationInit } from "./execution-service-operation.ts";
 import { operationMessage } from "./operation-message.ts";
 

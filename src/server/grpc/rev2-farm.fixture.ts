@@ -4,7 +4,10 @@ import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufb
 import { anyUnpack, durationFromMs } from "@bufbuild/protobuf/wkt";
 import { everybody, type Principal } from "#access/principal.ts";
 import { lookUpActionResult } from "#actions/action-cache.ts";
+import { keepClientResult } from "#actions/client-results.ts";
 import { outputTrees } from "#actions/output-trees.ts";
+import { actionCacheService } from "#cache-protocols/rev2/action-cache-service.ts";
+import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
@@ -30,8 +33,6 @@ import {
 import type { Operation } from "#proto/google/longrunning/operations_pb.ts";
 import { type FinishedSchema, Workers } from "#proto/grange/worker/v1/worker_pb.ts";
 import { queueHooks } from "../queue-hooks.ts";
-import { actionCacheService } from "./action-cache-service.ts";
-import { grpcCallers } from "./caller.ts";
 import { executionService } from "./execution-service.ts";
 import { operationsService } from "./operations-service.ts";
 import { workersService } from "./workers-service.ts";
@@ -60,9 +61,8 @@ export async function rev2Server(parts: {
   const notes = askingNotes({ db, clock, logger: silent });
   const callers = grpcCallers({ identify: parts.identify ?? (async () => everybody) });
   const domain = protectedDomain;
-  const lookUpResult = async (scope: { project: string }, actionDigest: Digest) =>
-    (await lookUpActionResult(db, trees, { ...scope, domain, actionDigest }, "clients too"))
-      ?.result;
+  const lookUpResult = async (project: string, actionDigest: Digest) =>
+    (await lookUpActionResult(db, trees, { project, domain, actionDigest }, "clients too"))?.result;
   const server = grpcServer({
     methods: [
       ...callers.guard([
@@ -77,7 +77,14 @@ export async function rev2Server(parts: {
           ...(parts.heartbeatMs === undefined ? {} : { heartbeatMs: parts.heartbeatMs }),
         }),
         ...operationsService({ operations, blobs, callers }),
-        ...actionCacheService({ db, trees, notes, callers, domain, lookUpResult }),
+        ...actionCacheService({
+          blobsFor: () => trees.store,
+          notes,
+          callers,
+          lookUpResult: ({ asking, actionDigest }) => lookUpResult(asking.project, actionDigest),
+          keepResult: ({ asking: { project, principal }, actionDigest }, result) =>
+            keepClientResult(db, trees, { project, domain, actionDigest, result, principal }),
+        }),
       ]),
       ...workersService({ queue, blobs }),
     ],

@@ -5,6 +5,7 @@ import { anyUnpack, durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { everybody } from "#access/principal.ts";
+import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
@@ -36,7 +37,6 @@ import {
   Workers,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
-import { grpcCallers } from "./caller.ts";
 import { executionService } from "./execution-service.ts";
 import { workersService } from "./workers-service.ts";
 

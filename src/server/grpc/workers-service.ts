@@ -6,9 +6,11 @@ import { type Digest, functionOf } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import type { LeasedExecution, WorkerProcess } from "#execution/lease.ts";
+import type { AheadExecution } from "#execution/look-ahead-desk.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import { ActionSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import {
+  type AheadSchema,
   FinishResponse_Verdict,
   HeartbeatResponseSchema,
   Workers,
@@ -30,6 +32,9 @@ const mostBytesPerAnswer = 3 * 1024 * 1024;
 const longestWaitMs = 60_000;
 /** Leases handed out at once; what a worker prefetches. */
 const mostLeases = 512;
+
+/** What one worker is told of what it may be given. */
+const mostAhead = 16;
 
 type Work = MessageInitShape<typeof WorkSchema>;
 
@@ -57,6 +62,13 @@ export function workersService(parts: {
         signal,
       );
       return { leases: await prepareWork(leased, parts) };
+    },
+
+    async lookAhead(request) {
+      const most = Math.min(Math.max(request.most, 0), mostAhead);
+      const waiting = await queue.lookAhead(processFrom(request), most);
+      const ahead = await Promise.all(waiting.map((each) => inputRootOf(each, parts.blobs)));
+      return { ahead: ahead.flatMap((each) => each ?? []) };
     },
 
     async heartbeat(request) {
@@ -116,6 +128,26 @@ function processFrom(request: {
     name: parsed(WorkerName, request.workerName),
     instanceId: parsed(InstanceId, request.instanceId),
   };
+}
+
+/** The input root of what waits; undefined where its Action cannot be read, which is for its claim to say. */
+async function inputRootOf(
+  { project, actionDigest }: AheadExecution,
+  blobs: BlobStore,
+): Promise<MessageInitShape<typeof AheadSchema> | undefined> {
+  const bytes = await blobs.get(actionDigest);
+  if (bytes === undefined) return undefined;
+  try {
+    const { inputRootDigest } = fromBinary(ActionSchema, bytes);
+    if (inputRootDigest === undefined) return undefined;
+    return {
+      inputRoot: inputRootDigest,
+      project,
+      digestFunction: functionValueOf(actionDigest),
+    };
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
+import { TrustDomain } from "#core/trust-domain.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+const FoundResult = z
+  .object({
+    action_digest: z.string(),
+    domain: TrustDomain,
+    result: z.instanceof(Uint8Array),
+    last_used_at: z.date(),
+  })
+  .transform((row) => ({
+    actionDigest: parseDigestKey(row.action_digest),
+    domain: row.domain,
+    /** An REv2 ActionResult, binary. */
+    result: row.result,
+    lastUsedAt: row.last_used_at,
+  }));
+export type FoundResult = z.infer<typeof FoundResult>;
+
+/** The results of many actions in these domains, workers' and clients'; of each action in the order of the domains. */
+export function resultsOfActions(
+  tx: Tx,
+  project: string,
+  domains: readonly TrustDomain[],
+  actions: readonly Digest[],
+): Promise<FoundResult[]> {
+  if (actions.length === 0) return Promise.resolve([]);
+  return tx.many(
+    FoundResult,
+    sql`
+      select action_digest, domain, result, last_used_at
+      from unnest(${actions.map(digestKey)}::text[]) as asked (action_digest)
+        join action_result using (action_digest)
+      where project = ${project}
+        and domain = any(${domains}::text[])
+        and not quarantined
+      order by action_digest, array_position(${domains}::text[], domain)
+    `,
+  );
+}
+
+/** Notes that results were used, within an hour once. */
+export async function touchResultsOf(
+  tx: Tx,
+  project: string,
+  domains: readonly TrustDomain[],
+  actions: readonly Digest[],
+): Promise<void> {
+  if (actions.length === 0) return;
+  await tx.run(sql`
+    update action_result
+    set last_used_at = now()
+    where project = ${project}
+      and domain = any(${domains}::text[])
+      and action_digest = any(${actions.map(digestKey)}::text[])
+      and last_used_at < now() - interval '1 hour'
+  `);
+}
+
+const Key = z.object({ action_digest: z.string() });
+
+/** Actions that have results there, by name, the next ones after `after`. */
+export async function actionsWithResults(
+  tx: Tx,
+  project: string,
+  domains: readonly TrustDomain[],
+  { after, most }: { readonly after: string; readonly most: number },
+): Promise<string[]> {
+  const rows = await tx.many(
+    Key,
+    sql`
+      select distinct action_digest
+      from action_result
+      where project = ${project}
+        and domain = any(${domains}::text[])
+        and action_digest > ${after}
+        and not quarantined
+      order by action_digest
+      limit ${most}
+    `,
+  );
+  return rows.map((row) => row.action_digest);
+}

@@ -1,0 +1,38 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { Digest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Value, ValueWish } from "./caches.ts";
+
+/** A value of so many bytes is read as one, and is right or no hit. */
+export const inOnePiece = 256 * 1024;
+
+const noBytes = new Uint8Array();
+
+/** A blob as it is wished for; undefined when it is gone, or rotten. */
+export async function blobValue(
+  blobs: BlobStore,
+  digest: Digest,
+  wish: ValueWish,
+): Promise<Value | undefined> {
+  try {
+    if (wish.headOnly) {
+      const missing = await blobs.findMissing([digest]);
+      return missing.length === 0 ? { kind: "bytes", digest, bytes: noBytes } : undefined;
+    }
+    if (digest.sizeBytes <= inOnePiece && wish.range === undefined) {
+      const bytes = await blobs.get(digest);
+      return bytes && { kind: "bytes", digest, bytes };
+    }
+    if (wish.certain && digest.sizeBytes > 0) {
+      // Reading a part checks the whole.
+      const first = await blobs.read(digest, { offset: 0, limit: 1 });
+      if (first === undefined) return undefined;
+      for await (const _ of first);
+    }
+    const chunks = await blobs.read(digest, wish.range);
+    return chunks && { kind: "stream", digest, chunks };
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "data_loss") return undefined;
+    throw reason;
+  }
+}

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { CacheTool } from "#api/tool-cache.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+const Name = z.object({ tool: CacheTool, key: z.string() });
+export type NameInProject = z.infer<typeof Name>;
+
+/** The names of a project's entries, in order, the next ones after `after`. */
+export function entryNames(
+  tx: Tx,
+  project: string,
+  { after, most }: { readonly after: { tool: string; key: string }; readonly most: number },
+): Promise<NameInProject[]> {
+  return tx.many(
+    Name,
+    sql`
+      select tool, key
+      from cache_entry
+      where project = ${project} and (tool, key) > (${after.tool}, ${after.key}) and not quarantined
+      order by tool, key
+      limit ${most}
+    `,
+  );
+}

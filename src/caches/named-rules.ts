@@ -1,0 +1,15 @@
+import { Fault } from "#core/fault.ts";
+import { plainRules, plainWish } from "./plain-rules.ts";
+import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
+
+/** Names of a granary's own making: of dune's rules (`v4/KEY`), and of build systems that speak its protocol. */
+export const namedRules: ToolRules = {
+  ...plainRules,
+  wishOf({ method, path, isFolder }: CacheRequest): Wish {
+    const isKey = path.length <= 3 && path.every((part) => /^[A-Za-z0-9._=+-]{1,200}$/.test(part));
+    if (isFolder || !isKey) {
+      throw new Fault("invalid_argument", `"${path.join("/")}" is no name of a result`);
+    }
+    return plainWish(method, path.join("/"), ["GET", "HEAD", "PUT", "DELETE"]);
+  },
+};

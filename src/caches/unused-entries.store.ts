@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { parseDigestKey } from "#core/digest.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+const UnusedEntry = z.object({
+  /** Its row's place in the order of last use. Times are text: PostgreSQL's are finer than JavaScript's. */
+  usedAt: z.string(),
+  project: z.string(),
+  tool: z.string(),
+  key: z.string(),
+  digest: z.string().transform(parseDigestKey),
+});
+export type UnusedEntry = z.infer<typeof UnusedEntry>;
+
+/** Entries that were not used since, from the least recently used on; those behind `after`. */
+export function unusedEntries(
+  tx: Tx,
+  before: Date,
+  after: UnusedEntry | undefined,
+  most: number,
+): Promise<UnusedEntry[]> {
+  return tx.many(
+    UnusedEntry,
+    sql`
+      select last_used_at::text as "usedAt", project, tool, key, digest
+      from cache_entry
+      where last_used_at < ${before} and not quarantined
+        and (last_used_at, project, tool, key) > (
+          coalesce(${after?.usedAt ?? null}::timestamptz, '-infinity'), ${after?.project ?? ""},
+          ${after?.tool ?? ""}, ${after?.key ?? ""}
+        )
+      order by last_used_at, project, tool, key
+      limit ${most}
+    `,
+  );
+}
+
+/** Forgets entries as they were read; those that were used or replaced since stay. Answers how many went. */
+export function forgetEntries(tx: Tx, entries: readonly UnusedEntry[]): Promise<number> {
+  return tx.run(sql`
+    delete from cache_entry
+    using unnest(
+      ${entries.map(({ project }) => project)}::text[],
+      ${entries.map(({ tool }) => tool)}::text[],
+      ${entries.map(({ key }) => key)}::text[],
+      ${entries.map(({ usedAt }) => usedAt)}::timestamptz[]
+    ) as unused (project, tool, key, used_at)
+    where cache_entry.project = unused.project
+      and cache_entry.tool = unused.tool
+      and cache_entry.key = unused.key
+      and cache_entry.last_used_at = unused.used_at
+      and not cache_entry.quarantined
+  `);
+}

@@ -1,0 +1,77 @@
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Digest, isEmptyDigest } from "#core/digest.ts";
+import { diskFault, errnoOf } from "./disk-fault.ts";
+import { digestOfFile, diskLayout } from "./disk-layout.ts";
+import { type StoredBlob, storedBlobs } from "./disk-usage.ts";
+
+/** A directory of blobs, as whoever makes room in it sees it. */
+export interface DiskEviction {
+  /** Every blob, in no order, while others come and go. */
+  list(): AsyncIterable<StoredBlob>;
+  /** What is known of a blob, without taking that for a use of it. */
+  look(digest: Digest): Promise<StoredBlob | undefined>;
+  /** Removes a blob unless it was asked for since `before`; answers whether it did. */
+  removeUnused(digest: Digest, before: Date): Promise<boolean>;
+  /** Puts back what a process that died was removing. */
+  putBack(): Promise<void>;
+}
+
+/**
+ * Makes room in the directory of a `DiskBlobStore`, of which any number of processes say meanwhile what is here.
+ *
+ * Who says that a blob is here sets its access time first, by its name. So a blob is moved away from that name, and
+ * looked at then: either its time is new, and it is put back; or whoever comes later finds no such name, and
+ * says that it is missing. Readers look in the place in between, too.
+ */
+export async function openDiskEviction(directory: string): Promise<DiskEviction> {
+  const { blobs, path, leaving, leavingPath } = diskLayout(directory);
+  await inDirectory(() => mkdir(leaving, { recursive: true }));
+
+  function inDirectory<T>(work: () => Promise<T>): Promise<T> {
+    return work().catch((reason: unknown) => {
+      throw diskFault(reason, directory);
+    });
+  }
+
+  return {
+    list: () => storedBlobs(blobs),
+
+    look: (digest) =>
+      inDirectory(async () => {
+        if (isEmptyDigest(digest)) return { digest, lastUsedAt: new Date() };
+        const file = await stat(path(digest)).catch(absent);
+        return file?.size === digest.sizeBytes ? { digest, lastUsedAt: file.atime } : undefined;
+      }),
+
+    removeUnused: (digest, before) =>
+      inDirectory(async () => {
+        if (isEmptyDigest(digest)) return false;
+        const seen = await stat(path(digest)).catch(absent);
+        if (seen === undefined || seen.atime >= before) return false;
+        const away = leavingPath(digest);
+        if (!(await rename(path(digest), away).then(() => true, absent))) return false;
+        const now = await stat(away).catch(absent);
+        if (now !== undefined && now.atime >= before) {
+          await rename(away, path(digest)).catch(absent);
+          return false;
+        }
+        await rm(away, { force: true });
+        return now !== undefined;
+      }),
+
+    putBack: () =>
+      inDirectory(async () => {
+        for (const name of await readdir(leaving)) {
+          const file = await stat(join(leaving, name)).catch(absent);
+          const digest = file && digestOfFile(name, file.size);
+          if (digest) await rename(join(leaving, name), path(digest)).catch(absent);
+        }
+      }),
+  };
+}
+
+function absent(reason: unknown): undefined {
+  if (errnoOf(reason) !== "ENOENT") throw reason;
+  return undefined;
+}

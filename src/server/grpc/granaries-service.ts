@@ -1,0 +1,187 @@
+import { requireGrant } from "#access/require-grant.ts";
+import { Divergence } from "#api/granary.ts";
+import type { GrpcCallers } from "#cache-protocols/rev2/caller.ts";
+import { projectOf } from "#cache-protocols/rev2/project-of.ts";
+import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
+import type { Clock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
+import type { ChosenIndex } from "#granaries/choose-indexes.ts";
+import type { StoredIndex } from "#granaries/commit-index.store.ts";
+import { indexedBuildOf } from "#granaries/indexed-build.ts";
+import type { Granaries as FarmsGranaries } from "#granaries/open-granaries.ts";
+import type { ResultEnd } from "#granaries/publish-results.ts";
+import { jsonOf, readReport } from "#granaries/report-build.ts";
+import {
+  fromStoredResult,
+  keyOf,
+  type ToldResult,
+  toStoredResult,
+} from "#granaries/stored-result-message.ts";
+import type { CallContext } from "#grpc/call-context.ts";
+import { type Method, methodsOf } from "#grpc/method.ts";
+import {
+  FoundIndex_Source,
+  Granaries,
+  PublishResultsResponse_End_Kind,
+  type StoredResult,
+} from "#proto/grange/granary/v1/granary_pb.ts";
+import { fetchMethod } from "./granaries-service-fetch.ts";
+
+const mostKeys = 10_000;
+const mostResults = 2_000;
+/** An answer has to fit into a message. */
+const mostAnswerBytes = 4 * 1_048_576;
+const mostTargets = 100;
+const longestTarget = 1_024;
+
+/** What granaries and the farm say to each other. */
+export function granariesService(parts: {
+  readonly granaries: FarmsGranaries;
+  readonly callers: GrpcCallers;
+  readonly clock: Clock;
+}): Method[] {
+  const { granaries, callers, clock } = parts;
+
+  async function writerOf(context: CallContext, instanceName: string) {
+    const project = projectOf(instanceName);
+    const caller = await callers.of(context);
+    requireGrant(caller, "cache", { repository: project, branch: "" });
+    return { project, principal: caller.name };
+  }
+
+  return [
+    fetchMethod(granaries),
+    ...methodsOf(Granaries, {
+      async resolve({ instanceName, wantFilter, ...said }) {
+        const project = projectOf(instanceName);
+        const build = indexedBuildOf({ ...said, project });
+        const [indexes, filter] = await Promise.all([
+          granaries.resolve(build),
+          wantFilter ? granaries.keyFilter(project) : undefined,
+        ]);
+        return { indexes: indexes.map(foundIndex), ...(filter === undefined ? {} : { filter }) };
+      },
+
+      async lookUp({ instanceName, results }) {
+        const project = projectOf(instanceName);
+        assertFew(results.length, mostKeys, "keys");
+        const found = await granaries.lookUp(project, results.map(keyOf));
+        return { results: withinMessage(found.map(toStoredResult)) };
+      },
+
+      async publishResults({ instanceName, results }, context) {
+        const { project, principal } = await writerOf(context, instanceName);
+        assertFew(results.length, mostResults, "results");
+        const told = results.map(readTold);
+        const ends = await granaries.publishResults(project, told, principal);
+        return { ends: ends.map(endMessage) };
+      },
+
+      async publishIndex(request, context) {
+        const { project, principal } = await writerOf(context, request.instanceName);
+        const { repository, commits, tree, branch, environment } = request;
+        const build = indexedBuildOf({ project, repository, commits, tree, branch, environment });
+        const { taken, refused, index } = await granaries.publishIndex(build, {
+          entries: fromDigestMessage(request.entries, "the index"),
+          isComplete: request.complete,
+          targets: targetsOf(request.targets),
+          principal,
+        });
+        return {
+          taken,
+          refused,
+          ...(index === undefined ? {} : { index: toDigestMessage(index) }),
+        };
+      },
+
+      async reportBuild({ instanceName, json }, context) {
+        const { project, principal } = await writerOf(context, instanceName);
+        await granaries.reportBuild(readReport(json, project, clock), principal);
+        return {};
+      },
+
+      async reportDivergence({ instanceName, json }, context) {
+        const { project, principal } = await writerOf(context, instanceName);
+        const divergence = Divergence.safeParse(jsonOf(json, "divergence"));
+        if (!divergence.success) {
+          throw new Fault("invalid_argument", "that is no divergence as the HTTP API has it");
+        }
+        const quarantined = await granaries.reportDivergence(project, divergence.data, principal);
+        return { quarantined };
+      },
+    }),
+  ];
+}
+
+function assertFew(count: number, most: number, what: string): void {
+  if (count <= most) return;
+  throw new Fault("invalid_argument", `${count} ${what} are over ${most}; ask in several calls`);
+}
+
+const sources = {
+  commit: FoundIndex_Source.COMMIT,
+  tree: FoundIndex_Source.TREE,
+  ancestor: FoundIndex_Source.ANCESTOR,
+  branch: FoundIndex_Source.BRANCH,
+} as const;
+
+function foundIndex({ candidate, source, distance }: ChosenIndex<StoredIndex>) {
+  return {
+    source: sources[source],
+    distance,
+    commit: candidate.commit,
+    index: toDigestMessage(candidate.digest),
+    complete: candidate.isComplete,
+    entries: candidate.entries,
+    bytes: BigInt(candidate.bytes),
+    targets: candidate.targets,
+  };
+}
+
+/** About 75 bytes for each digest. */
+function withinMessage(results: StoredResult[]): StoredResult[] {
+  const bytes = results.reduce((sum, { blobs }) => sum + 250 + 75 * blobs.length, 0);
+  if (bytes <= mostAnswerBytes) return results;
+  throw new Fault(
+    "resource_exhausted",
+    `the ${results.length} results that there are fit into no message; ask for half as many`,
+  );
+}
+
+/** One that cannot be read is refused; the others need not suffer. */
+function readTold(message: StoredResult): ToldResult | Fault {
+  try {
+    return fromStoredResult(message);
+  } catch (reason) {
+    if (reason instanceof Fault) return reason;
+    throw reason;
+  }
+}
+
+function endMessage(end: ResultEnd) {
+  switch (end.kind) {
+    case "kept":
+      return { kind: PublishResultsResponse_End_Kind.KEPT };
+    case "known":
+      return { kind: PublishResultsResponse_End_Kind.KNOWN };
+    case "incomplete":
+      return {
+        kind: PublishResultsResponse_End_Kind.INCOMPLETE,
+        missing: end.missing.map(toDigestMessage),
+      };
+    case "refused":
+      return { kind: PublishResultsResponse_End_Kind.REFUSED, message: end.message };
+  }
+}
+
+function targetsOf(targets: readonly string[]): string[] {
+  assertFew(targets.length, mostTargets, "targets");
+  if (
+    targets.every(
+      (target) => target.length <= longestTarget && !/[\p{Cc}\p{Surrogate}]/u.test(target),
+    )
+  ) {
+    return [...targets];
+  }
+  throw new Fault("invalid_argument", `a target has at most ${longestTarget} characters`);
+}
