@@ -2,8 +2,19 @@ import { z } from "zod";
 
 const Count = z.number().int().nonnegative();
 
-/** The tools whose caches are served over HTTP, each in its own way. */
-export const CacheTool = z.enum(["bazel", "ccache", "sccache", "gradle", "turborepo", "nx"]);
+/**
+ * The tools whose caches are served over HTTP, each in its own way. `results`: build systems that speak a granary's own protocol.
+ */
+export const CacheTool = z.enum([
+  "bazel",
+  "ccache",
+  "sccache",
+  "gradle",
+  "turborepo",
+  "nx",
+  "dune",
+  "results",
+]);
 export type CacheTool = z.infer<typeof CacheTool>;
 
 /** What one tool keeps in one project's cache. */

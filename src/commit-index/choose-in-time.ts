@@ -1,0 +1,97 @@
+import { leastFirst } from "./least-first.ts";
+
+/** What is to be fetched, with what that costs and what it is worth. */
+export interface Transfer<Item> {
+  readonly item: Item;
+  readonly bytes: number;
+  /** When the index's builds asked for it. */
+  readonly firstMs: number;
+  readonly confidence: number;
+  readonly savedMs: number;
+  /** Whether `savedMs` is more than a guess. */
+  readonly isCostKnown: boolean;
+  /** How long it has the line. */
+  readonly costMs: number;
+  /** What it is likely to save. */
+  readonly worthMs: number;
+  /** The same by the byte. */
+  readonly density: number;
+}
+
+export function byDensity(one: Transfer<unknown>, other: Transfer<unknown>): number {
+  return other.density - one.density;
+}
+
+export interface DemandTimes {
+  /** When the line brings the first byte. */
+  readonly beginMs: number;
+  /** How long the build has been running. */
+  readonly elapsedMs: number;
+  /** How long after it is asked for a result is of use; undefined: as long as a request of its own takes. */
+  readonly toleratedMs: number | undefined;
+}
+
+/** When a result is of no use any more, where the index's times are multiplied by `scale`. */
+export function dueMs(
+  { firstMs, costMs }: Transfer<unknown>,
+  { beginMs, elapsedMs, toleratedMs }: DemandTimes,
+  scale: number,
+): number {
+  return firstMs * scale - elapsedMs + (toleratedMs ?? beginMs + costMs);
+}
+
+export interface InTime {
+  /** What the index's times were multiplied by. */
+  readonly scale: number;
+  /** For each transfer 1 when it is late. */
+  readonly isLate: Uint8Array;
+  /** What those in time are worth. */
+  readonly worthMs: number;
+}
+
+/** So many give way to one at the most: without a bound, a hundred thousand could for each of a hundred thousand. */
+const mostGiveWay = 4;
+
+/**
+ * Which of the transfers, in order of demand and one after the other, arrive in time.
+ *
+ * Moore and Hodgson's rule for jobs with due dates, weighted: as soon as one would be late, those that are worth least
+ * by the byte give way, when they are worth less than what they give way to.
+ */
+export function chooseInTime(
+  transfers: readonly Transfer<unknown>[],
+  times: DemandTimes,
+  scale: number,
+): InTime {
+  const isLate = new Uint8Array(transfers.length);
+  const chosen = leastFirst(transfers.length);
+  const gone: number[] = [];
+  let atMs = times.beginMs;
+  let worthMs = 0;
+  transfers.forEach((transfer, at) => {
+    const due = dueMs(transfer, times, scale);
+    const { costMs } = transfer;
+    let goneMs = 0;
+    let goneWorthMs = 0;
+    gone.length = 0;
+    if (times.beginMs + costMs <= due) {
+      while (atMs - goneMs + costMs > due && gone.length < mostGiveWay) {
+        const least = transfers[chosen.least() ?? at];
+        if (least === undefined || goneWorthMs + least.worthMs >= transfer.worthMs) break;
+        goneMs += least.costMs;
+        goneWorthMs += least.worthMs;
+        gone.push(chosen.pop() ?? at);
+      }
+    }
+    if (atMs - goneMs + costMs <= due) {
+      for (const index of gone) isLate[index] = 1;
+      atMs += costMs - goneMs;
+      worthMs += transfer.worthMs - goneWorthMs;
+      chosen.push(at, transfer.density);
+    } else {
+      for (const index of gone) chosen.push(index, transfers[index]?.density ?? 0);
+      isLate[at] = 1;
+    }
+  });
+  return { scale, isLate, worthMs };
+}

@@ -1,0 +1,172 @@
+import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { fewPartsInAll } from "#cas/message-parts.ts";
+import { takingTurns } from "#cas/take-turns.ts";
+import { type Digest, digestFrom } from "#core/digest.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import {
+  type Digest as DigestMessage,
+  DigestSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import {
+  CommitIndexSchema,
+  IndexEntrySchema,
+  type ResultKey as KeyMessage,
+  ResultKeySchema,
+} from "#proto/grange/granary/v1/granary_pb.ts";
+import type { IndexDelta, IndexEntry } from "./index-entry.ts";
+import { indexLimits } from "./index-limits.ts";
+import { Namespace, type ResultKey } from "./result-key.ts";
+
+export interface DecodedIndex {
+  readonly delta: IndexDelta;
+  /** Entries of namespaces that this version does not know: left out. */
+  readonly unknownEntries: number;
+}
+
+/** Reads a `CommitIndex` message that anybody may have written. Throws `invalid_argument` with what is wrong, and where. */
+export function decodeIndex(bytes: Uint8Array): DecodedIndex {
+  const steps = decodeInSteps(bytes);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same, without holding up the process: 100,000 entries take a quarter of a second. */
+export async function decodeIndexInTurns(bytes: Uint8Array, who?: string): Promise<DecodedIndex> {
+  const turn = takingTurns(undefined, who);
+  const steps = decodeInSteps(bytes);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    await turn();
+  }
+}
+
+const { base: baseField, entries: entriesField, removed: removedField } = CommitIndexSchema.field;
+
+/** One entry a step: an index is never here as a message as well. */
+function* decodeInSteps(bytes: Uint8Array): Generator<void, DecodedIndex> {
+  if (bytes.byteLength > indexLimits.bytes) {
+    throw wrong(`it has ${bytes.byteLength} bytes, over ${indexLimits.bytes}`);
+  }
+  const countEntryParts = fewPartsInAll(IndexEntrySchema, indexLimits.parts);
+  let base: Digest | undefined;
+  let unknownEntries = 0;
+  let seen = 0;
+  const entries: IndexEntry[] = [];
+  const removed: ResultKey[] = [];
+  const reader = new BinaryReader(bytes);
+
+  for (let place = 0; reader.pos < bytes.byteLength; place++) {
+    const { number, content } = nextField(reader, bytes, place);
+    if (content === undefined) continue;
+    if (number === baseField.number) {
+      base = digestOf(decode(DigestSchema, content, "its base"), "its base");
+      continue;
+    }
+    const isEntry = number === entriesField.number;
+    if (!isEntry && number !== removedField.number) continue;
+    seen++;
+    if (seen > indexLimits.entries) throw wrong(`it has over ${indexLimits.entries} entries`);
+    const where = isEntry ? `entry ${seen}` : `removed entry ${seen}`;
+    if (isEntry) {
+      refusing(where, () => countEntryParts(content));
+      const entry = entryOf(content, where);
+      if (entry) entries.push(entry);
+      else unknownEntries++;
+    } else {
+      const key = keyOf(decode(ResultKeySchema, content, where), where);
+      if (key) removed.push(key);
+    }
+    yield;
+  }
+  return { delta: { base, entries, removed }, unknownEntries };
+}
+
+function entryOf(content: Uint8Array, where: string): IndexEntry | undefined {
+  const { result, blobs, firstMs, savedMs, inputs } = decode(IndexEntrySchema, content, where);
+  const key = keyOf(result, where);
+  if (key === undefined) return undefined;
+  if (blobs.length === 0) throw wrong(`${where} has no blobs; its value is the first`);
+  if (blobs.length > indexLimits.blobsOfEntry) {
+    throw wrong(`${where} has ${blobs.length} blobs, over ${indexLimits.blobsOfEntry}`);
+  }
+  if (inputs.length > indexLimits.inputsOfEntry) {
+    throw wrong(`${where} has ${inputs.length} inputs, over ${indexLimits.inputsOfEntry}`);
+  }
+  if (inputs.some((path) => path === "" || path.length > indexLimits.pathLength)) {
+    throw wrong(`${where} has an input of no or over ${indexLimits.pathLength} characters`);
+  }
+  return {
+    ...key,
+    blobs: blobs.map((blob) => digestOf(blob, where)),
+    firstMs,
+    savedMs,
+    inputs: inputs.length === 0 ? undefined : inputs,
+  };
+}
+
+const namespaces: ReadonlySet<string> = new Set(Namespace.options);
+
+function keyOf(message: KeyMessage | undefined, where: string): ResultKey | undefined {
+  if (message === undefined) throw wrong(`${where} has no key`);
+  const { namespace, key } = message;
+  // Databases keep no NUL.
+  if (key === "" || key.length > indexLimits.keyLength || key.includes("\0")) {
+    throw wrong(`${where} has no key of 1 to ${indexLimits.keyLength} characters`);
+  }
+  return namespaces.has(namespace) ? { namespace: namespace as Namespace, key } : undefined;
+}
+
+const blake3Prefix = "blake3-";
+
+function digestOf(message: DigestMessage, where: string): Digest {
+  const { hash, sizeBytes } = message;
+  if (!hash.startsWith(blake3Prefix)) {
+    return fromDigestMessage(message, `the commit index: ${where}`);
+  }
+  return refusing(where, () =>
+    digestFrom("blake3", hash.slice(blake3Prefix.length), Number(sizeBytes)),
+  );
+}
+
+/** Any field; the bytes of those that are messages. */
+function nextField(reader: BinaryReader, bytes: Uint8Array, place: number) {
+  return refusing(`field ${place + 1}`, () => {
+    const [number, wireType] = reader.tag();
+    if (wireType !== WireType.LengthDelimited) {
+      reader.skip(wireType, number);
+      return { number, content: undefined };
+    }
+    const length = reader.uint32();
+    if (length > bytes.byteLength - reader.pos) throw new RangeError("it goes on after the end");
+    const content = bytes.subarray(reader.pos, reader.pos + length);
+    reader.pos += length;
+    return { number, content };
+  });
+}
+
+function decode<Schema extends DescMessage>(
+  schema: Schema,
+  content: Uint8Array,
+  where: string,
+): MessageShape<Schema> {
+  return refusing(where, () => fromBinary(schema, content, { readUnknownFields: false }));
+}
+
+function refusing<T>(where: string, doing: () => T): T {
+  try {
+    return doing();
+  } catch (reason) {
+    throw new Fault("invalid_argument", `the commit index: ${where}: ${messageOf(reason)}`, {
+      cause: reason,
+    });
+  }
+}
+
+function wrong(what: string): Fault {
+  return new Fault("invalid_argument", `a commit index that cannot be taken: ${what}`);
+}

@@ -1,0 +1,94 @@
+import { type Digest, digestKey } from "#core/digest.ts";
+import { encodeIndex } from "./encode-index.ts";
+import type { IndexDelta, IndexEntry } from "./index-entry.ts";
+import { indexLimits } from "./index-limits.ts";
+import { keyText, type ResultKey } from "./result-key.ts";
+
+export interface BaseIndex {
+  readonly digest: Digest;
+  readonly entries: readonly IndexEntry[];
+  /** How many blobs it takes to read it. */
+  readonly chain: number;
+}
+
+export interface StoredForm {
+  readonly delta: IndexDelta;
+  /** The delta as it is written. */
+  readonly bytes: Uint8Array;
+  readonly chain: number;
+}
+
+/** From here on reading two blobs, one after the other, is dearer than reading one that is larger. */
+const mostChanged = 0.5;
+
+/** How an index is stored: alone, or as what differs from a base, whichever is smaller and worth it. */
+export function deltaTo(entries: readonly IndexEntry[], base: BaseIndex | undefined): StoredForm {
+  const apart = base && worthwhileDelta(entries, base);
+  const delta = apart ?? { base: undefined, entries, removed: [] };
+  return {
+    delta,
+    bytes: encodeIndex(delta),
+    chain: base === undefined || apart === undefined ? 1 : base.chain + 1,
+  };
+}
+
+function worthwhileDelta(entries: readonly IndexEntry[], base: BaseIndex): IndexDelta | undefined {
+  if (base.chain >= indexLimits.chain) return undefined;
+  const delta = differenceOf(entries, base);
+  const changes = delta.entries.length + delta.removed.length;
+  const isSmaller = sizeOf(delta) < sizeOf({ base: undefined, entries, removed: [] });
+  return changes < mostChanged * entries.length && isSmaller ? delta : undefined;
+}
+
+const bytesOfDigest = 75;
+
+/** About as large as it is written; to write it twice took longer than all else. */
+function sizeOf({ base, entries, removed }: IndexDelta): number {
+  let bytes = base === undefined ? 0 : bytesOfDigest;
+  for (const { key } of removed) bytes += key.length;
+  for (const { key, blobs, inputs } of entries) {
+    bytes += key.length + blobs.length * bytesOfDigest;
+    for (const input of inputs ?? []) bytes += input.length;
+  }
+  return bytes;
+}
+
+function differenceOf(entries: readonly IndexEntry[], base: BaseIndex): IndexDelta {
+  const before = new Map(base.entries.map((entry) => [keyText(entry), entry]));
+  const changed: IndexEntry[] = [];
+  for (const entry of entries) {
+    const name = keyText(entry);
+    const known = before.get(name);
+    before.delete(name);
+    if (known === undefined || !saysTheSame(entry, known)) changed.push(entry);
+  }
+  const removed: ResultKey[] = [...before.values()].map(({ namespace, key }) => ({
+    namespace,
+    key,
+  }));
+  return { base: base.digest, entries: changed, removed };
+}
+
+/** No two builds ask at the same millisecond, or take the same time: what is as near as this stays as the base has it. */
+const sameFirstMs = 500;
+const sameSavedMs = 50;
+const sameShare = 0.25;
+
+function saysTheSame(entry: IndexEntry, known: IndexEntry): boolean {
+  return (
+    isNear(entry.firstMs, known.firstMs, sameFirstMs) &&
+    (entry.savedMs === undefined || known.savedMs === undefined
+      ? entry.savedMs === known.savedMs
+      : isNear(entry.savedMs, known.savedMs, sameSavedMs)) &&
+    isSameList(entry.blobs.map(digestKey), known.blobs.map(digestKey)) &&
+    isSameList(entry.inputs ?? [], known.inputs ?? [])
+  );
+}
+
+function isNear(one: number, other: number, leastMs: number): boolean {
+  return Math.abs(one - other) <= Math.max(leastMs, sameShare * Math.max(one, other));
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, at) => text === other[at]);
+}

@@ -1,0 +1,103 @@
+import { directoryOf } from "./few-inputs.ts";
+import type { IndexEntry } from "./index-entry.ts";
+
+/** An entry, and how likely it is to be asked for: from 0 to 1. */
+export interface ExpectedEntry {
+  readonly entry: IndexEntry;
+  readonly confidence: number;
+}
+
+export interface FilteredIndex {
+  readonly expected: readonly ExpectedEntry[];
+  /** Made of something that changed. */
+  readonly dropped: readonly IndexEntry[];
+}
+
+/**
+ * What a build will ask for of an earlier commit's index.
+ *
+ * An entry that was made of something that changed has another key now. Where a tool does not say what it reads, an
+ * entry stays, at what is likely so many commits away.
+ *
+ * @param changedPaths What differs between the index's commit and the working tree, directories ending in "/";
+ *   undefined when nobody knows.
+ * @param distance How many first parents away the index's commit is, 0 for the commit itself.
+ */
+export function filterByDiff(
+  entries: readonly IndexEntry[],
+  changedPaths: readonly string[] | undefined,
+  distance: number,
+): FilteredIndex {
+  if (changedPaths?.length === 0) {
+    return { expected: entries.map((entry) => ({ entry, confidence: 1 })), dropped: [] };
+  }
+  const likely = stillAskedFor(distance);
+  // A dirty tree's own commit: something changed, however near it is.
+  const unknown = changedPaths === undefined ? likely : Math.min(likely, stillAskedFor(1));
+  const changed = changedPaths && changesOf(changedPaths);
+  const expected: ExpectedEntry[] = [];
+  const dropped: IndexEntry[] = [];
+  for (const entry of entries) {
+    if (changed === undefined || entry.inputs === undefined) {
+      expected.push({ entry, confidence: unknown });
+    } else if (entry.inputs.some((input) => isTouched(input, changed))) {
+      dropped.push(entry);
+    } else {
+      expected.push({ entry, confidence: untouched });
+    }
+  }
+  return { expected, dropped };
+}
+
+/** Not certain: what it was made of is what its tool said of itself. */
+const untouched = 0.98;
+
+/**
+ * Measured over 45 consecutive commits of dune (a median of 3,240 rules each): the share of a commit's results
+ * that the ancestor so many first parents away had, too. Between them a straight line.
+ */
+const measured: readonly (readonly [number, number])[] = [
+  [0, 1],
+  [1, 0.93],
+  [2, 0.82],
+  [4, 0.79],
+  [8, 0.7],
+  [16, 0.67],
+  [32, 0.44],
+  [64, 0.3],
+];
+
+export function stillAskedFor(distance: number): number {
+  const after = measured.findIndex(([at]) => at >= distance);
+  const [to, from] = [measured[after], measured[after - 1]];
+  if (to === undefined) return 0.3;
+  if (from === undefined) return 1;
+  return from[1] + ((to[1] - from[1]) * (distance - from[0])) / (to[0] - from[0]);
+}
+
+interface Changes {
+  /** Files and directories that changed. */
+  readonly paths: ReadonlySet<string>;
+  /** Directories below which something changed, with their "/". */
+  readonly above: ReadonlySet<string>;
+}
+
+function changesOf(changedPaths: readonly string[]): Changes {
+  const above = new Set<string>();
+  for (const path of changedPaths) {
+    for (let at = directoryOf(path); at !== "" && !above.has(at); at = directoryOf(at)) {
+      above.add(at);
+    }
+  }
+  return { paths: new Set(changedPaths), above };
+}
+
+function isTouched(input: string, { paths, above }: Changes): boolean {
+  // A path that was a directory (a submodule) is told without its "/".
+  if (paths.has(input) || above.has(input) || above.has(`${input}/`)) return true;
+  if (input.endsWith("/") && paths.has(input.slice(0, -1))) return true;
+  for (let at = directoryOf(input); at !== ""; at = directoryOf(at)) {
+    if (paths.has(at) || paths.has(at.slice(0, -1))) return true;
+  }
+  return false;
+}

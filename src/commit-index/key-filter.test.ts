@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { buildKeyFilter, keyFilterBuilder, mayHave, readKeyFilter } from "./key-filter.ts";
+import type { ResultKey } from "./result-key.ts";
+
+const keyOf = (at: number | string): ResultKey => ({ namespace: "ccache", key: `key ${at}` });
+const keys = Array.from({ length: 20_000 }, (_, at) => keyOf(at));
+
+test("it has whatever was put in, and one in a hundred of all else", () => {
+  const filter = buildKeyFilter(keys);
+  if (filter === undefined) throw new Error("20,000 are not too many");
+
+  const has = readKeyFilter(filter);
+
+  expect(keys.every(has)).toBe(true);
+  const wrong = keys.filter(({ key }) => has(keyOf(`not ${key}`))).length / keys.length;
+  expect(wrong).toBeLessThan(0.015);
+  expect(filter.bits.length).toBeLessThan(24_100);
+});
+
+test("it is made as the protocol says, so that another can be read here", () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), fc.integer({ min: 1, max: 300 }), (key, bytes) => {
+      const hash = createHash("sha256").update(`nx\0${key}`).digest();
+      const [first, next] = [hash.readBigUInt64BE(0), hash.readBigUInt64BE(8)];
+      const bits = new Uint8Array(bytes);
+      for (let i = 0n; i < 32n; i++) {
+        const bit = Number(((first + i * next) % 2n ** 64n) % BigInt(bytes * 8));
+        bits[bit >> 3] = (bits[bit >> 3] ?? 0) | (1 << (bit & 7));
+      }
+      expect(mayHave({ bits, hashes: 32 }, { namespace: "nx", key })).toBe(true);
+      // Each of these bits is asked for: without any one of them the key is not in.
+      const at = bits.findIndex((byte) => byte !== 0);
+      bits[at] = 0;
+      expect(mayHave({ bits, hashes: 32 }, { namespace: "nx", key })).toBe(false);
+    }),
+  );
+});
+
+test("a filter of nothing has nothing", () => {
+  const filter = buildKeyFilter([]);
+
+  expect(filter && mayHave(filter, keyOf(1))).toBe(false);
+});
+
+test("there is none of more keys than a mebibyte can tell apart", () => {
+  const builder = keyFilterBuilder();
+  const one = keyOf(1);
+  let added = 0;
+  while (added < 2_000_000 && builder.add(one)) added++;
+
+  expect(added).toBe(875_180);
+  expect(builder.finish()).toBeUndefined();
+});
+
+test.each([
+  ["no bits", { bits: new Uint8Array(), hashes: 7 }],
+  ["too many bits", { bits: new Uint8Array(4 * 1024 * 1024 + 1), hashes: 7 }],
+  ["no hashes", { bits: new Uint8Array(8), hashes: 0 }],
+  ["33 hashes", { bits: new Uint8Array(8), hashes: 33 }],
+])("a filter with %s is refused", (_, filter) => {
+  expect(() => readKeyFilter(filter)).toThrow(
+    expect.objectContaining({ code: "invalid_argument" }),
+  );
+});

@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { digestOf } from "#cas/digest-of.ts";
+import { digestKey } from "#core/digest.ts";
+import { anyIndex, entry } from "./entries.fixture.ts";
+import type { IndexEntry } from "./index-entry.ts";
+import { mergeIndexes } from "./merge-indexes.ts";
+import { keyText } from "./result-key.ts";
+
+/** Without the order of blobs, which says only whose value comes first. */
+function plain(entries: readonly IndexEntry[]) {
+  return entries.map((one) => ({ ...one, blobs: one.blobs.map(digestKey).sort() }));
+}
+
+test("which build told first makes no difference", () => {
+  fc.assert(
+    fc.property(anyIndex, anyIndex, (a, b) => {
+      expect(plain(mergeIndexes([a, b]))).toEqual(plain(mergeIndexes([b, a])));
+    }),
+  );
+});
+
+test("how builds are put together makes no difference", () => {
+  fc.assert(
+    fc.property(anyIndex, anyIndex, anyIndex, (a, b, c) => {
+      const whole = mergeIndexes([a, b, c]);
+      expect(mergeIndexes([mergeIndexes([a, b]), c])).toEqual(whole);
+      expect(mergeIndexes([a, mergeIndexes([b, c])])).toEqual(whole);
+    }),
+  );
+});
+
+test("to be told the same twice changes nothing, and neither does a build that asked for nothing", () => {
+  fc.assert(
+    fc.property(anyIndex, (a) => {
+      const once = mergeIndexes([a]);
+      expect(mergeIndexes([once, a])).toEqual(once);
+      expect(mergeIndexes([once, []])).toEqual(once);
+      expect(mergeIndexes([[], once])).toEqual(once);
+    }),
+  );
+});
+
+test("nothing is lost, and nobody is later than they were", () => {
+  fc.assert(
+    fc.property(anyIndex, anyIndex, (a, b) => {
+      const merged = new Map(mergeIndexes([a, b]).map((one) => [keyText(one), one]));
+      for (const one of [...a, ...b]) {
+        const kept = merged.get(keyText(one));
+        expect(kept?.blobs).toEqual(expect.arrayContaining([...one.blobs]));
+        expect(kept?.firstMs).toBeLessThanOrEqual(one.firstMs);
+        expect(kept?.inputs ?? []).toEqual(expect.arrayContaining([...(one.inputs ?? [])]));
+        expect(kept?.savedMs ?? Infinity).toBeLessThanOrEqual(one.savedMs ?? Infinity);
+      }
+      expect([...merged.values()].map((one) => one.firstMs)).toEqual(
+        [...merged.values()].map((one) => one.firstMs).sort((x, y) => x - y),
+      );
+    }),
+  );
+});
+
+test("the earlier index's value comes first", () => {
+  const [older, newer] = ["older", "newer"].map((text) => digestOf(Buffer.from(text)));
+  if (older === undefined || newer === undefined) throw new Error("two digests");
+
+  const [merged] = mergeIndexes([
+    [entry("k", 5, { blobs: [older] })],
+    [entry("k", 2, { blobs: [newer] })],
+  ]);
+
+  expect(merged).toEqual(entry("k", 2, { blobs: [older, newer] }));
+});
+
+test("what took a second once and two on a busy machine takes a second; what nobody measured stays unknown", () => {
+  const builds = [2_000, undefined, 1_000].map((savedMs) => [entry("k", 0, { savedMs })]);
+
+  expect(mergeIndexes(builds)[0]?.savedMs).toBe(1_000);
+  expect(mergeIndexes([[entry("k")], [entry("k")]])[0]?.savedMs).toBeUndefined();
+});

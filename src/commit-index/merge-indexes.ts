@@ -1,0 +1,66 @@
+import { type Digest, digestKey } from "#core/digest.ts";
+import { fewInputs } from "./few-inputs.ts";
+import type { IndexEntry } from "./index-entry.ts";
+import { indexLimits } from "./index-limits.ts";
+import { keyText } from "./result-key.ts";
+
+/**
+ * What several builds asked for: all that any of them did, in order of first use. A build that asked for less takes
+ * nothing away, and telling the same twice changes nothing, in whichever order they come.
+ *
+ * Where two builds had different values for a key, the earlier index's comes first.
+ */
+export function mergeIndexes(indexes: readonly (readonly IndexEntry[])[]): IndexEntry[] {
+  const byKey = new Map<string, IndexEntry>();
+  for (const entries of indexes) {
+    for (const entry of entries) {
+      const name = keyText(entry);
+      const known = byKey.get(name);
+      byKey.set(name, known === undefined ? entry : mergeEntries(known, entry));
+    }
+  }
+  return [...byKey.values()].sort(byFirstUse);
+}
+
+export function byFirstUse(one: IndexEntry, other: IndexEntry): number {
+  if (one.firstMs !== other.firstMs) return one.firstMs - other.firstMs;
+  const [a, b] = [keyText(one), keyText(other)];
+  return a < b ? -1 : Number(a > b);
+}
+
+export function mergeEntries(one: IndexEntry, other: IndexEntry): IndexEntry {
+  return {
+    namespace: one.namespace,
+    key: one.key,
+    blobs: unionOf(one.blobs, other.blobs),
+    firstMs: Math.min(one.firstMs, other.firstMs),
+    savedMs: leastKnown(one.savedMs, other.savedMs),
+    inputs: inputsOf(one.inputs, other.inputs),
+  };
+}
+
+/**
+ * The least that making it was seen to take. What disturbs such a figure, a busy machine above all, adds to it; and
+ * unlike a median the least needs no memory of how many builds it was made from.
+ */
+function leastKnown(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return Math.min(one, other);
+}
+
+function unionOf(one: readonly Digest[], other: readonly Digest[]): readonly Digest[] {
+  if (other.every((digest, at) => one[at] !== undefined && isSame(one[at], digest))) return one;
+  const all = new Map([...one, ...other].map((digest) => [digestKey(digest), digest]));
+  return [...all.values()].slice(0, indexLimits.blobsOfEntry);
+}
+
+function isSame(one: Digest, other: Digest): boolean {
+  return one.hash === other.hash && one.sizeBytes === other.sizeBytes;
+}
+
+function inputsOf(
+  one: readonly string[] | undefined,
+  other: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : fewInputs([...one, ...other]);
+}

@@ -1,0 +1,65 @@
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import { decodeIndexInTurns } from "./decode-index.ts";
+import type { IndexDelta, IndexEntry } from "./index-entry.ts";
+import { indexLimits } from "./index-limits.ts";
+import { keyText } from "./result-key.ts";
+
+export interface ResolvedIndex {
+  readonly entries: readonly IndexEntry[];
+  /** How many blobs it took: itself and its bases. */
+  readonly chain: number;
+  /** Of namespaces that this version does not know. */
+  readonly unknownEntries: number;
+}
+
+/** Undefined when there is no such blob. Whoever reads compares the bytes with their digest. */
+export type ReadIndexBlob = (digest: Digest) => Promise<Uint8Array | undefined>;
+
+/**
+ * An index with all that it has of its bases.
+ *
+ * Throws `invalid_argument` when it is none, or has too many bases; `not_found` when one of them is gone. An index
+ * is advice: whoever is told so goes on without.
+ */
+export async function resolveChain(index: Digest, read: ReadIndexBlob): Promise<ResolvedIndex> {
+  const deltas: IndexDelta[] = [];
+  const seen = new Set<string>();
+  let unknownEntries = 0;
+  for (let next: Digest | undefined = index; next !== undefined; ) {
+    const name = digestKey(next);
+    if (seen.has(name)) throw refused(index, `${name} is its own base`);
+    if (seen.size === indexLimits.chain) {
+      throw refused(index, `it has more than ${indexLimits.chain - 1} bases`);
+    }
+    seen.add(name);
+    if (next.sizeBytes > indexLimits.bytes) {
+      throw refused(index, `${name} is larger than ${indexLimits.bytes} bytes`);
+    }
+    const bytes = await read(next);
+    if (bytes === undefined) {
+      throw new Fault("not_found", `the commit index ${digestKey(index)} lacks ${name}`);
+    }
+    const decoded = await decodeIndexInTurns(bytes);
+    deltas.push(decoded.delta);
+    unknownEntries += decoded.unknownEntries;
+    next = decoded.delta.base;
+  }
+  const entries = deltas.reduceRight<IndexEntry[]>(applyDelta, []);
+  if (entries.length > indexLimits.entries) {
+    throw refused(index, `it has over ${indexLimits.entries} entries with its bases`);
+  }
+  return { entries, chain: deltas.length, unknownEntries };
+}
+
+/** What an index has, given what its base has: an entry takes the place of the base's of the same key. */
+export function applyDelta(base: readonly IndexEntry[], delta: IndexDelta): IndexEntry[] {
+  const byKey = new Map(base.map((entry) => [keyText(entry), entry]));
+  for (const key of delta.removed) byKey.delete(keyText(key));
+  for (const entry of delta.entries) byKey.set(keyText(entry), entry);
+  return [...byKey.values()];
+}
+
+function refused(index: Digest, what: string): Fault {
+  return new Fault("invalid_argument", `the commit index ${digestKey(index)}: ${what}`);
+}
