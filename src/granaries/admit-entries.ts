@@ -1,0 +1,64 @@
+import type { IndexEntry } from "#commit-index/index-entry.ts";
+import { keyText } from "#commit-index/result-key.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import type { FarmResult } from "./project-results.ts";
+
+/** What all blobs of one index may come to; nobody fetches more ahead. */
+export const mostIndexedBytes = 64 * 1024 ** 3;
+
+/**
+ * What of a granary's index the farm takes: entries whose results it has, with blobs that are these results' own.
+ *
+ * So nobody makes others fetch what no result of the project names. The value is always the first blob, as it is
+ * now: of two machines that made the same result, only the later one's is kept. Blobs that are `gone`
+ * are left out; an entry without its value is none.
+ */
+export function admitEntries(
+  entries: readonly IndexEntry[],
+  results: readonly FarmResult[],
+  gone: ReadonlySet<string>,
+): IndexEntry[] {
+  const known = new Map(results.map((result) => [keyText(result), result]));
+  return entries.flatMap((entry) => {
+    const result = known.get(keyText(entry));
+    if (result === undefined) return [];
+    const hasValue = result.bytes !== undefined || !gone.has(digestKey(result.value));
+    if (!hasValue) return [];
+    const own = new Map(result.blobs.map((blob) => [digestKey(blob), blob]));
+    const asked = new Map<string, Digest>([[digestKey(result.value), result.value]]);
+    for (const blob of entry.blobs) {
+      const name = digestKey(blob);
+      const its = own.get(name);
+      if (its !== undefined && !gone.has(name)) asked.set(name, its);
+    }
+    return [{ ...entry, blobs: [...asked.values()] }];
+  });
+}
+
+/** The first entries whose blobs come to no more than `most` bytes, with what they come to. A blob of several counts once. */
+export function withinBytes(
+  entries: readonly IndexEntry[],
+  most = mostIndexedBytes,
+): { readonly entries: readonly IndexEntry[]; readonly bytes: number } {
+  const seen = new Set<string>();
+  let bytes = 0;
+  for (const [at, { blobs }] of entries.entries()) {
+    const added = blobs.filter((blob) => !seen.has(digestKey(blob)));
+    const more = added.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    if (bytes + more > most) return { entries: entries.slice(0, at), bytes };
+    bytes += more;
+    for (const blob of added) seen.add(digestKey(blob));
+  }
+  return { entries, bytes };
+}
+
+/** Whether an index names all of this already. When it was asked for, and what it took, need not be told twice. */
+export function addsNothing(entries: readonly IndexEntry[], index: readonly IndexEntry[]): boolean {
+  const known = new Map(index.map((entry) => [keyText(entry), entry]));
+  return entries.every((entry) => {
+    const its = known.get(keyText(entry));
+    if (its === undefined) return false;
+    const names = new Set(its.blobs.map(digestKey));
+    return entry.blobs.every((blob) => names.has(digestKey(blob)));
+  });
+}

@@ -1,0 +1,98 @@
+/** What is known of an index when it is chosen. */
+export interface IndexCandidate {
+  readonly commit: string;
+  readonly tree: string;
+  readonly branch: string;
+  readonly isComplete: boolean;
+  readonly updatedAt: Date;
+}
+
+/** For which build: its commit, then its first parents, the nearest first. */
+export interface IndexFor {
+  readonly commits: readonly string[];
+  readonly tree: string;
+  readonly branch: string;
+}
+
+export interface ChosenIndex<Candidate> {
+  readonly candidate: Candidate;
+  readonly source: "commit" | "tree" | "ancestor" | "branch";
+  /** How many first parents away; 0 for all but ancestors. */
+  readonly distance: number;
+}
+
+const mostChosen = 3;
+
+/**
+ * Which indexes a build should have, the best first: its own, the nearest ancestors', its branch's newest.
+ *
+ * Its own goes first even when it is incomplete: what is in it is asked for. The branch's newest has the last place:
+ * a build far from its ancestors often has what others on the branch have made since.
+ */
+export function chooseIndexes<Candidate extends IndexCandidate>(
+  candidates: readonly Candidate[],
+  build: IndexFor,
+): ChosenIndex<Candidate>[] {
+  const [head, ...parents] = build.commits;
+  const own = candidates
+    .filter(({ commit }) => commit === head)
+    .map((candidate) => ({ candidate, source: "commit", distance: 0 }) as const);
+  const sameTree = candidates
+    .filter(({ commit, tree }) => commit !== head && tree !== "" && tree === build.tree)
+    .toSorted(byCompleteness)
+    .map((candidate) => ({ candidate, source: "tree", distance: 0 }) as const);
+  const ancestors = chooseBases(candidates, parents).map(
+    ({ candidate, distance }) => ({ candidate, source: "ancestor", distance }) as const,
+  );
+  const ofBranch = candidates
+    .filter(({ branch }) => branch !== "" && branch === build.branch)
+    .toSorted(byCompleteness)
+    .map((candidate) => ({ candidate, source: "branch", distance: 0 }) as const);
+
+  const chosen: ChosenIndex<Candidate>[] = [];
+  const take = (from: readonly ChosenIndex<Candidate>[], most: number) => {
+    for (const each of from) {
+      if (chosen.length >= most) return;
+      if (!chosen.some(({ candidate }) => candidate === each.candidate)) chosen.push(each);
+    }
+  };
+  take(own, 1);
+  take(sameTree, 1);
+  const newest = ofBranch.find(({ candidate }) => !chosen.some((it) => it.candidate === candidate));
+  const isNear = newest !== undefined && ancestors.some((it) => it.candidate === newest.candidate);
+  take(ancestors, newest === undefined || isNear ? mostChosen : mostChosen - 1);
+  take(newest === undefined ? [] : [newest], mostChosen);
+  take(ancestors, mostChosen);
+  return chosen;
+}
+
+/**
+ * Indexes of ancestors, the best first.
+ *
+ * An incomplete one may have the eleven results of a warm machine's build where a complete one has all, so it counts
+ * as if it were farther away. By how much is a guess: one commit changes few results, and twenty change many.
+ */
+export function chooseBases<Candidate extends IndexCandidate>(
+  candidates: readonly Candidate[],
+  parents: readonly string[],
+): { readonly candidate: Candidate; readonly distance: number }[] {
+  const distanceOf = new Map(parents.map((commit, at) => [commit, at + 1]));
+  return candidates
+    .flatMap((candidate) => {
+      const distance = distanceOf.get(candidate.commit);
+      return distance === undefined ? [] : [{ candidate, distance }];
+    })
+    .toSorted((a, b) => farness(a) - farness(b) || a.distance - b.distance);
+}
+
+const incompleteIsFarther = 8;
+
+function farness(base: { readonly candidate: IndexCandidate; readonly distance: number }): number {
+  return base.distance + (base.candidate.isComplete ? 0 : incompleteIsFarther);
+}
+
+function byCompleteness(a: IndexCandidate, b: IndexCandidate): number {
+  return (
+    Number(b.isComplete) - Number(a.isComplete) || b.updatedAt.getTime() - a.updatedAt.getTime()
+  );
+}

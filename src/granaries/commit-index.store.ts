@@ -1,0 +1,287 @@
+import { z } from "zod";
+import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
+import { TrustDomain } from "#core/trust-domain.ts";
+import type { Tx } from "#db/db.ts";
+import { type Sql, sql } from "#db/sql.ts";
+
+/** Which index: a commit's, in an environment. */
+export interface IndexKey {
+  readonly project: string;
+  readonly domain: TrustDomain;
+  readonly repository: string;
+  readonly commit: string;
+  readonly environment: string;
+}
+
+const StoredIndex = z
+  .object({
+    project: z.string(),
+    domain: TrustDomain,
+    repository: z.string(),
+    commit: z.string(),
+    environment: z.string(),
+    tree: z.string(),
+    branch: z.string(),
+    index: z.string(),
+    base: z.string(),
+    chain: z.number(),
+    complete: z.boolean(),
+    targets: z.array(z.string()),
+    entries: z.number(),
+    bytes: z.number(),
+    builds: z.number(),
+    version: z.number(),
+    updated_at: z.date(),
+    last_used_at: z.date(),
+  })
+  .transform(({ index, base, complete, updated_at, last_used_at, ...row }) => ({
+    ...row,
+    digest: parseDigestKey(index),
+    base: base === "" ? undefined : parseDigestKey(base),
+    isComplete: complete,
+    updatedAt: updated_at,
+    lastUsedAt: last_used_at,
+  }));
+export type StoredIndex = z.infer<typeof StoredIndex>;
+
+const columns: Sql = {
+  text: `project, domain, repository, commit, environment, tree, branch, index, base, chain, complete, targets,
+    entries, bytes, builds, version, updated_at, last_used_at`,
+  values: [],
+};
+
+export interface IndexWish {
+  readonly project: string;
+  readonly domains: readonly TrustDomain[];
+  readonly repository: string;
+  readonly commits: readonly string[];
+  readonly tree: string;
+  readonly branch: string;
+  readonly environment: string;
+}
+
+/** Of the same tree, and of the branch, so many are looked at: the newest may be incomplete. */
+const mostOfEach = 3;
+
+/** All indexes that could serve a build, in no order. */
+export function candidateIndexes(tx: Tx, wish: IndexWish): Promise<StoredIndex[]> {
+  const same = sql`project = ${wish.project} and domain = any(${wish.domains}::text[])
+    and repository = ${wish.repository} and environment = ${wish.environment}`;
+  return tx.many(
+    StoredIndex,
+    sql`
+      (select ${columns} from commit_index where ${same} and commit = any(${wish.commits}::text[]))
+      union
+      (select ${columns} from commit_index where ${same} and tree = ${wish.tree} and tree <> ''
+        order by updated_at desc limit ${mostOfEach})
+      union
+      (select ${columns} from commit_index where ${same} and branch = ${wish.branch} and branch <> ''
+        order by updated_at desc limit ${mostOfEach})
+    `,
+  );
+}
+
+export async function indexOfCommit(tx: Tx, key: IndexKey): Promise<StoredIndex | undefined> {
+  const [row] = await tx.many(
+    StoredIndex,
+    sql`select ${columns} from commit_index where ${is(key)}`,
+  );
+  return row;
+}
+
+/** A commit's index of whatever environment: that which changed last. */
+export async function newestIndexOfCommit(
+  tx: Tx,
+  { project, domain, repository, commit }: Omit<IndexKey, "environment">,
+): Promise<StoredIndex | undefined> {
+  const [row] = await tx.many(
+    StoredIndex,
+    sql`
+      select ${columns} from commit_index
+      where project = ${project} and domain = ${domain} and repository = ${repository}
+        and commit = ${commit}
+      order by updated_at desc
+      limit 1
+    `,
+  );
+  return row;
+}
+
+export interface NewIndex extends IndexKey {
+  readonly tree: string;
+  readonly branch: string;
+  readonly digest: Digest;
+  /** What it is stored as a difference to. */
+  readonly base: Digest | undefined;
+  readonly chain: number;
+  readonly isComplete: boolean;
+  readonly targets: readonly string[];
+  readonly entries: number;
+  readonly bytes: number;
+  readonly principal: string;
+}
+
+/** Keeps a commit's first index; false when somebody else was faster. */
+export async function addIndex(tx: Tx, index: NewIndex): Promise<boolean> {
+  const added = await tx.run(sql`
+    insert into commit_index (project, domain, repository, commit, environment, tree, branch, index, base,
+      chain, complete, targets, entries, bytes, principal)
+    values (${index.project}, ${index.domain}, ${index.repository}, ${index.commit}, ${index.environment},
+      ${index.tree}, ${index.branch}, ${digestKey(index.digest)}, ${baseText(index)}, ${index.chain}, ${index.isComplete},
+      ${JSON.stringify(index.targets)}::jsonb, ${index.entries}, ${index.bytes}, ${index.principal})
+    on conflict (project, domain, repository, commit, environment) do nothing
+  `);
+  return added > 0;
+}
+
+/** Puts an index in the place of the version that was read; false when that is not the latest any more. */
+export async function replaceIndex(tx: Tx, index: NewIndex, readVersion: number): Promise<boolean> {
+  const changed = await tx.run(sql`
+    update commit_index
+    set tree = case when ${index.tree} = '' then tree else ${index.tree} end,
+        branch = case when ${index.branch} = '' then branch else ${index.branch} end,
+        index = ${digestKey(index.digest)},
+        base = ${baseText(index)},
+        chain = ${index.chain},
+        complete = ${index.isComplete},
+        targets = ${JSON.stringify(index.targets)}::jsonb,
+        entries = ${index.entries},
+        bytes = ${index.bytes},
+        builds = builds + 1,
+        principal = ${index.principal},
+        version = version + 1,
+        updated_at = now(),
+        last_used_at = now()
+    where ${is(index)} and version = ${readVersion}
+  `);
+  return changed > 0;
+}
+
+/** Notes that indexes were used, within an hour once. */
+export async function touchIndexes(tx: Tx, keys: readonly IndexKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.run(sql`
+    update commit_index
+    set last_used_at = now()
+    from ${keysTable(keys)}
+    where ${isNamed} and commit_index.last_used_at < now() - interval '1 hour'
+  `);
+}
+
+/** How many indexes a project got since, counted up to `most`. */
+export async function countNewIndexes(
+  tx: Tx,
+  project: string,
+  since: Date,
+  most: number,
+): Promise<number> {
+  const [row] = await tx.many(
+    z.object({ count: z.number() }),
+    sql`
+      select count(*)::integer as count
+      from (
+        select from commit_index
+        where project = ${project} and updated_at >= ${since} and created_at >= ${since}
+        limit ${most}
+      ) as new
+    `,
+  );
+  return row?.count ?? 0;
+}
+
+/** A project's indexes, the last changed first. */
+export function newestIndexes(tx: Tx, project: string, most: number): Promise<StoredIndex[]> {
+  return tx.many(
+    StoredIndex,
+    sql`
+      select ${columns} from commit_index
+      where project = ${project}
+      order by updated_at desc, commit
+      limit ${most}
+    `,
+  );
+}
+
+const UnusedIndex = z.object({
+  project: z.string(),
+  domain: TrustDomain,
+  repository: z.string(),
+  commit: z.string(),
+  environment: z.string(),
+  branch: z.string(),
+  newer: z.number(),
+  place: z.string(),
+});
+export type UnusedIndex = z.infer<typeof UnusedIndex>;
+
+/**
+ * Indexes that nobody used since, the longest unused first, the next ones after `after`; with how many newer ones
+ * their branch has, up to `mostNewer`.
+ */
+export function unusedIndexes(
+  tx: Tx,
+  wish: {
+    readonly before: Date;
+    readonly after: string;
+    readonly mostNewer: number;
+    readonly most: number;
+  },
+): Promise<UnusedIndex[]> {
+  return tx.many(
+    UnusedIndex,
+    sql`
+      select project, domain, repository, commit, environment, branch,
+        to_char(last_used_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || ' ' || commit as place,
+        (
+          select count(*)::integer
+          from (
+            select from commit_index as other
+            where other.project = old.project and other.repository = old.repository
+              and other.environment = old.environment and other.branch = old.branch and old.branch <> ''
+              and other.domain = old.domain and other.updated_at > old.updated_at
+            limit ${wish.mostNewer}
+          ) as newer
+        ) as newer
+      from commit_index as old
+      where last_used_at < ${wish.before}
+        and to_char(last_used_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || ' ' || commit > ${wish.after}
+      order by last_used_at, commit
+      limit ${wish.most}
+    `,
+  );
+}
+
+/** Forgets indexes that are still unused; their blobs go when the store wants room. */
+export function forgetIndexes(tx: Tx, keys: readonly IndexKey[], before: Date): Promise<number> {
+  return tx.run(sql`
+    delete from commit_index
+    using ${keysTable(keys)}
+    where ${isNamed} and commit_index.last_used_at < ${before}
+  `);
+}
+
+function baseText({ base }: NewIndex): string {
+  return base === undefined ? "" : digestKey(base);
+}
+
+function is({ project, domain, repository, commit, environment }: IndexKey) {
+  return sql`project = ${project} and domain = ${domain} and repository = ${repository}
+    and commit = ${commit} and environment = ${environment}`;
+}
+
+const isNamed: Sql = {
+  text: ["project", "domain", "repository", "commit", "environment"]
+    .map((column) => `commit_index.${column} = named.${column}`)
+    .join(" and "),
+  values: [],
+};
+
+function keysTable(keys: readonly IndexKey[]) {
+  return sql`unnest(
+    ${keys.map(({ project }) => project)}::text[],
+    ${keys.map(({ domain }) => domain)}::text[],
+    ${keys.map(({ repository }) => repository)}::text[],
+    ${keys.map(({ commit }) => commit)}::text[],
+    ${keys.map(({ environment }) => environment)}::text[]
+  ) as named (project, domain, repository, commit, environment)`;
+}

@@ -1,0 +1,53 @@
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import { digestNamed } from "./digest-named.ts";
+
+/** What a granary says of a result beside its bytes. */
+export interface SaidOfResult {
+  /** What its tool wants to hear again. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly blobs: readonly Digest[];
+  readonly costMs: number | undefined;
+}
+
+/** Our own among a tool's; no tool's header is called so. */
+const blobsName = "grange-blobs";
+const costName = "grange-cost-ms";
+
+const mostAttributes = 32;
+/** An entry is a row: what names thousands of blobs is a manifest, and its blobs are the tool's business. */
+const mostBlobs = 1_000;
+
+/** As an entry of the caches keeps it. Throws `invalid_argument` for what could not be sent as headers again. */
+export function toAttributes({ attributes, blobs, costMs }: SaidOfResult): Record<string, string> {
+  const given = Object.entries(attributes).filter(([name]) => !name.startsWith("grange-"));
+  if (given.length > mostAttributes) {
+    throw new Fault("invalid_argument", `a result has at most ${mostAttributes} attributes`);
+  }
+  for (const [name, text] of given) {
+    if (/^[a-z0-9-]{1,64}$/.test(name) && /^[\x20-\x7e]{0,1024}$/.test(text)) continue;
+    throw new Fault(
+      "invalid_argument",
+      `the attribute ${JSON.stringify(name.slice(0, 64))} is no header of printable ASCII`,
+    );
+  }
+  if (blobs.length > mostBlobs) {
+    throw new Fault("invalid_argument", `a tool's result names at most ${mostBlobs} blobs`);
+  }
+  return {
+    ...Object.fromEntries(given),
+    ...(blobs.length === 0 ? {} : { [blobsName]: blobs.map(digestKey).join(" ") }),
+    ...(costMs === undefined ? {} : { [costName]: String(costMs) }),
+  };
+}
+
+/** The inverse. What is there may have been written by others: Turborepo says itself what its task took. */
+export function fromAttributes(kept: Readonly<Record<string, string>>): SaidOfResult {
+  const { [blobsName]: blobs = "", [costName]: cost, ...attributes } = kept;
+  const said = cost ?? attributes["x-artifact-duration"];
+  return {
+    attributes,
+    blobs: blobs === "" ? [] : blobs.split(" ").flatMap((name) => digestNamed(name) ?? []),
+    costMs: said !== undefined && /^\d{1,9}$/.test(said) ? Number(said) : undefined,
+  };
+}

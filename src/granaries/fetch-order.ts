@@ -1,0 +1,203 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { keyText } from "#commit-index/result-key.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { FetchItem } from "#proto/grange/granary/v1/granary_pb.ts";
+import type { FetchedThing } from "./fetched-message.ts";
+import type { ProjectResults } from "./project-results.ts";
+import { blobOf, keyOf, toStoredResult } from "./stored-result-message.ts";
+
+export const mostItems = 10_000;
+/** Asked for together. The first results shall not wait for the last. */
+const itemsAtOnce = 500;
+/** Blobs up to this are read whole, several together. */
+const smallBytes = 128 * 1024;
+const mostReadTogether = 512 * 1024;
+const readsAtOnce = 32;
+/** Packing so much holds the event loop for about a millisecond. */
+export const packBytes = 256 * 1024;
+
+interface FetchParts {
+  readonly blobs: BlobStore;
+  readonly results: ProjectResults;
+}
+
+type Wish =
+  | { readonly kind: "result"; readonly item: FetchItem; readonly name: string }
+  | {
+      readonly kind: "blob";
+      readonly item: FetchItem;
+      readonly name: string;
+      readonly digest: Digest;
+    };
+
+/**
+ * What was asked for, in the order asked: results, blobs in parts, and what is not here.
+ *
+ * What is named twice comes once. Nothing is read before it is taken, but for a few small blobs; whoever stops
+ * taking stops the reading. Throws `invalid_argument` before anything comes when an item can be none.
+ */
+export function fetchOrder(
+  parts: FetchParts,
+  project: string,
+  items: readonly FetchItem[],
+): AsyncGenerator<FetchedThing, void, undefined> {
+  if (items.length > mostItems) {
+    throw new Fault(
+      "invalid_argument",
+      `an order of ${items.length} is over ${mostItems}; make several`,
+    );
+  }
+  const wishes = new Map(items.map(wishOf).map((wish) => [wish.name, wish]));
+  return thingsFor(parts, project, [...wishes.values()]);
+}
+
+function wishOf(item: FetchItem): Wish {
+  switch (item.item.case) {
+    case "result":
+      return { kind: "result", item, name: keyText(keyOf(item.item.value)) };
+    case "blob": {
+      const digest = blobOf(item.item.value);
+      return { kind: "blob", item, name: `blob ${digestKey(digest)}`, digest };
+    }
+    case undefined:
+      throw new Fault("invalid_argument", "an item of the order names neither result nor blob");
+  }
+}
+
+async function* thingsFor(parts: FetchParts, project: string, wishes: readonly Wish[]) {
+  for (let at = 0; at < wishes.length; at += itemsAtOnce) {
+    yield* thingsOfSome(parts, project, wishes.slice(at, at + itemsAtOnce));
+  }
+}
+
+async function* thingsOfSome(
+  { blobs, results }: FetchParts,
+  project: string,
+  wishes: readonly Wish[],
+): AsyncGenerator<FetchedThing, void, undefined> {
+  const keys = wishes.flatMap(({ item: { item } }) =>
+    item.case === "result" ? keyOf(item.value) : [],
+  );
+  const found = keys.length === 0 ? [] : await results.whole(project, keys);
+  const byName = new Map(found.map((result) => [keyText(result), result]));
+  // After the results: the values of theirs are blobs by now.
+  const digests = wishes.flatMap((wish) => (wish.kind === "blob" ? wish.digest : []));
+  const missing = new Set((await blobs.findMissing(digests)).map(digestKey));
+
+  for (const group of readTogether(wishes)) {
+    const read = await mapAtMost(readsAtOnce, group, async (wish) =>
+      wish.kind === "blob" && isSmall(wish) && !missing.has(digestKey(wish.digest))
+        ? readSound(blobs, wish.digest)
+        : undefined,
+    );
+    for (const [i, wish] of group.entries()) {
+      const absent = { kind: "absent", item: wish.item } as const;
+      if (wish.kind === "result") {
+        const result = byName.get(wish.name);
+        yield result ? { kind: "result", result: toStoredResult(result) } : absent;
+      } else if (isSmall(wish)) {
+        const data = read[i];
+        const digest = messageIn(wish);
+        yield data && digest ? { kind: "part", digest, offset: 0, data } : absent;
+      } else if (missing.has(digestKey(wish.digest))) yield absent;
+      else yield* partsOf(blobs, wish);
+    }
+  }
+}
+
+type BlobWish = Extract<Wish, { kind: "blob" }>;
+
+const isSmall = ({ digest }: BlobWish) => digest.sizeBytes <= smallBytes;
+
+/** The digest as it was asked for: who asked knows it by that. */
+const messageIn = ({ item: { item } }: BlobWish) => (item.case === "blob" ? item.value : undefined);
+
+/** Cut so that what is read whole at one time comes to little. */
+function* readTogether(wishes: readonly Wish[]): Generator<Wish[]> {
+  let group: Wish[] = [];
+  let bytes = 0;
+  for (const wish of wishes) {
+    const its = wish.kind === "blob" && isSmall(wish) ? wish.digest.sizeBytes : 0;
+    if (group.length > 0 && bytes + its > mostReadTogether) {
+      yield group;
+      group = [];
+      bytes = 0;
+    }
+    group.push(wish);
+    bytes += its;
+  }
+  if (group.length > 0) yield group;
+}
+
+/** Undefined when it is not here any more, or rotten. */
+async function readSound(blobs: BlobStore, digest: Digest): Promise<Uint8Array | undefined> {
+  try {
+    return await blobs.get(digest);
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "data_loss") return undefined;
+    throw reason;
+  }
+}
+
+async function* partsOf(
+  blobs: BlobStore,
+  wish: BlobWish,
+): AsyncGenerator<FetchedThing, void, undefined> {
+  const digest = messageIn(wish);
+  const absent = { kind: "absent", item: wish.item } as const;
+  let offset = 0;
+  try {
+    const chunks = await blobs.read(wish.digest);
+    if (chunks === undefined || digest === undefined) {
+      yield absent;
+      return;
+    }
+    for await (const chunk of chunks) {
+      for (let at = 0; at < chunk.byteLength; at += packBytes) {
+        const data = chunk.subarray(at, at + packBytes);
+        yield { kind: "part", digest, offset, data };
+        offset += data.byteLength;
+      }
+    }
+  } catch (reason) {
+    const isLost =
+      reason instanceof Fault && (reason.code === "data_loss" || reason.code === "not_found");
+    // Once a part of it has gone out, nothing can follow but the rest.
+    if (!isLost || offset > 0) throw reason;
+    yield absent;
+  }
+}
+
+/** Things that travel together: a few hundred small ones, or a part of a large one. */
+export async function* packsOf(
+  things: AsyncIterable<FetchedThing>,
+): AsyncGenerator<FetchedThing[], void, undefined> {
+  let pack: FetchedThing[] = [];
+  let bytes = 0;
+  for await (const thing of things) {
+    const its = weightOf(thing);
+    if (pack.length > 0 && bytes + its > packBytes) {
+      yield pack;
+      pack = [];
+      bytes = 0;
+    }
+    pack.push(thing);
+    bytes += its;
+  }
+  if (pack.length > 0) yield pack;
+}
+
+const digestBytes = 80;
+
+function weightOf(thing: FetchedThing): number {
+  switch (thing.kind) {
+    case "part":
+      return digestBytes + thing.data.byteLength;
+    case "result":
+      return 4 * digestBytes + thing.result.blobs.length * digestBytes;
+    case "absent":
+      return 2 * digestBytes;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Db } from "#db/db.ts";
+import { forgetIndexes, type UnusedIndex, unusedIndexes } from "./commit-index.store.ts";
+import { forgetBuilds } from "./granary-build.store.ts";
+
+/** Of a protected branch so many indexes stay, however long nobody builds it. */
+const keptOfProtectedBranch = 3;
+const atOnce = 500;
+
+export type IsProtected = (repository: string, branch: string) => Promise<boolean>;
+
+/** Forgets commit indexes that nobody used since; the newest of protected branches stay. */
+export async function forgetUnusedIndexes(
+  db: Db,
+  before: Date,
+  isProtected: IsProtected,
+): Promise<number> {
+  const known = new Map<string, Promise<boolean>>();
+  const isKept = async ({ repository, branch, newer }: UnusedIndex) => {
+    if (branch === "" || newer >= keptOfProtectedBranch) return false;
+    const name = JSON.stringify([repository, branch]);
+    const asked = known.get(name) ?? isProtected(repository, branch);
+    known.set(name, asked);
+    return asked;
+  };
+  let forgotten = 0;
+  for (let after = ""; ; ) {
+    const unused = await unusedIndexes(db, {
+      before,
+      after,
+      mostNewer: keptOfProtectedBranch,
+      most: atOnce,
+    });
+    const going: UnusedIndex[] = [];
+    for (const index of unused) if (!(await isKept(index))) going.push(index);
+    if (going.length > 0) forgotten += await forgetIndexes(db, going, before);
+    if (unused.length < atOnce) return forgotten;
+    after = unused.at(-1)?.place ?? after;
+  }
+}
+
+/** Forgets what granaries told of builds long ago. */
+export async function forgetOldBuilds(db: Db, before: Date): Promise<void> {
+  while ((await forgetBuilds(db, before)) > 0);
+}

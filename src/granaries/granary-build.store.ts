@@ -1,0 +1,161 @@
+import { z } from "zod";
+import { GranaryBuildReport, GranaryBuildSummary, SavingsOfDay } from "#api/granary.ts";
+import type { Tx } from "#db/db.ts";
+import { type Sql, sql } from "#db/sql.ts";
+
+/** Keeps what a granary tells of a build, once: told again, it changes nothing. */
+export async function addBuild(
+  tx: Tx,
+  report: GranaryBuildReport,
+  principal: string,
+): Promise<void> {
+  const { counts, bytes } = report;
+  await tx.run(sql`
+    insert into granary_build (id, project, repository, commit, branch, environment, machine, principal,
+      started_at, ended_at, local, prefetched, fetched, missed, unreachable, prefetched_bytes, wasted_bytes,
+      saved_ms, waited_ms, report)
+    values (${report.id}, ${report.project}, ${report.repository}, ${report.commit ?? ""}, ${report.branch},
+      ${report.environment}, ${report.machine}, ${principal}, ${report.startedAt}, ${report.endedAt},
+      ${counts.local}, ${counts.prefetched}, ${counts.fetched}, ${counts.missed}, ${counts.unreachable},
+      ${bytes.transferred}, ${bytes.wasted}, ${report.savedMs}, ${report.waitedMs},
+      ${JSON.stringify(report)}::jsonb)
+    on conflict (id) do nothing
+  `);
+}
+
+const Listed = z.object({ report: GranaryBuildSummary }).transform(({ report }) => report);
+
+export interface BuildListing {
+  readonly project: string;
+  readonly repository: string | undefined;
+  readonly commit: string | undefined;
+  /** The id of the last build that the reader has. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** Builds, the last that ended first. */
+export function listBuilds(tx: Tx, listing: BuildListing): Promise<GranaryBuildSummary[]> {
+  const { project, repository, commit, after, limit } = listing;
+  const all: Sql = { text: "true", values: [] };
+  return tx.many(
+    Listed,
+    sql`
+      select report - 'asked' - 'truncated' as report
+      from granary_build as build
+      where project = ${project}
+        and ${repository === undefined ? all : sql`repository = ${repository}`}
+        and ${commit === undefined ? all : sql`commit = ${commit}`}
+        and ${
+          after === undefined
+            ? all
+            : sql`exists (
+                select from granary_build as last
+                where last.id = ${after}
+                  and (build.ended_at < last.ended_at
+                    or (build.ended_at = last.ended_at and build.id > last.id))
+              )`
+        }
+      order by ended_at desc, id
+      limit ${limit}
+    `,
+  );
+}
+
+const Whole = z.object({ report: GranaryBuildReport }).transform(({ report }) => report);
+
+export async function buildWithId(tx: Tx, id: string): Promise<GranaryBuildReport | undefined> {
+  const [report] = await tx.many(Whole, sql`select report from granary_build where id = ${id}`);
+  return report;
+}
+
+/** What granaries saved, day by day, the latest first. Days without builds are left out. */
+export function savingsSince(tx: Tx, project: string, since: Date): Promise<SavingsOfDay[]> {
+  return tx.many(
+    SavingsOfDay,
+    sql`
+      select to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD') as day,
+        count(*)::integer as builds,
+        sum(local + prefetched + fetched + missed + unreachable)::bigint as asked,
+        sum(local + prefetched + fetched)::bigint as hits,
+        sum(prefetched)::bigint as prefetched,
+        sum(saved_ms)::bigint as "savedMs",
+        sum(waited_ms)::bigint as "waitedMs",
+        sum(prefetched_bytes)::bigint as "transferredBytes",
+        sum(wasted_bytes)::bigint as "wastedBytes"
+      from granary_build
+      where project = ${project} and ended_at >= ${since}
+      group by day
+      order by day desc
+    `,
+  );
+}
+
+const Given = z
+  .object({
+    namespace: z.string(),
+    key: z.string(),
+    id: z.uuid(),
+    machine: z.string(),
+    commit: z.string(),
+    ended_at: z.date(),
+    made: z.number(),
+  })
+  .transform(({ ended_at, ...row }) => ({ ...row, at: ended_at.toISOString() }));
+export type GivenResult = z.infer<typeof Given>;
+
+/** Reports hold 2,000 results each; these are a second's reading at the most. */
+const mostSearched = 200;
+
+/**
+ * Builds that were given one of these results, of the last of the project, the latest first; with how many
+ * others each made itself after that.
+ */
+export function buildsGiven(
+  tx: Tx,
+  project: string,
+  keys: readonly { readonly namespace: string; readonly key: string }[],
+): Promise<GivenResult[]> {
+  if (keys.length === 0) return Promise.resolve([]);
+  return tx.many(
+    Given,
+    sql`
+      with last_build as (
+        select id, machine, commit, ended_at, report -> 'asked' as asked
+        from granary_build
+        where project = ${project}
+        order by ended_at desc, id
+        limit ${mostSearched}
+      ),
+      given as (
+        select namespace, key, id, machine, commit, ended_at, asked, (one ->> 'atMs')::bigint as at_ms
+        from last_build
+          cross join jsonb_array_elements(asked) as one
+          join unnest(
+            ${keys.map(({ namespace }) => namespace)}::text[], ${keys.map(({ key }) => key)}::text[]
+          ) as doubted (namespace, key)
+            on one ->> 'namespace' = namespace and one ->> 'key' = key
+        where one ->> 'source' in ('local', 'prefetched', 'fetched')
+      )
+      select namespace, key, id, machine, commit, ended_at,
+        (
+          select count(*)::integer
+          from jsonb_array_elements(asked) as other
+          where other ->> 'source' = 'missed' and (other ->> 'atMs')::bigint > at_ms
+        ) as made
+      from given
+      order by ended_at desc, id
+      limit 5000
+    `,
+  );
+}
+
+/** Forgets some builds that ended before; answers how many. */
+export function forgetBuilds(tx: Tx, before: Date): Promise<number> {
+  return tx.run(sql`
+    delete from granary_build
+    where id in (
+      select id from granary_build where ended_at < ${before} limit 500 for update skip locked
+    )
+  `);
+}

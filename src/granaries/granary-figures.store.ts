@@ -1,0 +1,56 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+const Figures = z
+  .object({
+    project: z.string(),
+    local: z.number(),
+    prefetched: z.number(),
+    fetched: z.number(),
+    missed: z.number(),
+    unreachable: z.number(),
+    saved_ms: z.number(),
+    wasted_bytes: z.number(),
+  })
+  .transform(({ project, saved_ms, wasted_bytes, ...results }) => ({
+    project,
+    /** Asked-for results by where they came from. */
+    results,
+    savedMs: saved_ms,
+    wastedBytes: wasted_bytes,
+  }));
+export type GranaryFigures = z.infer<typeof Figures>;
+
+/** What builds behind granaries had from where since, by project. */
+export function granaryFigures(tx: Tx, since: Date): Promise<GranaryFigures[]> {
+  return tx.many(
+    Figures,
+    sql`
+      select project, sum(local)::bigint as local, sum(prefetched)::bigint as prefetched,
+        sum(fetched)::bigint as fetched, sum(missed)::bigint as missed,
+        sum(unreachable)::bigint as unreachable, sum(saved_ms)::bigint as saved_ms,
+        sum(wasted_bytes)::bigint as wasted_bytes
+      from granary_build
+      where ended_at >= ${since}
+      group by project
+      order by project
+    `,
+  );
+}
+
+const InQuarantine = z.object({ project: z.string(), count: z.number() });
+
+/** How many results are in quarantine, by project. */
+export function quarantineCounts(tx: Tx): Promise<z.infer<typeof InQuarantine>[]> {
+  return tx.many(
+    InQuarantine,
+    sql`
+      select project, count(*)::integer as count
+      from quarantined_result
+      where released_at is null
+      group by project
+      order by project
+    `,
+  );
+}

@@ -1,0 +1,89 @@
+import type { Logger } from "pino";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import type { Divergence, GranaryBuildReport } from "#api/granary.ts";
+import type { Caches } from "#caches/caches.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { KeyFilter } from "#commit-index/key-filter.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
+import type { Clock } from "#core/clock.ts";
+import type { Fault } from "#core/fault.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { Db } from "#db/db.ts";
+import type { FetchItem } from "#proto/grange/granary/v1/granary_pb.ts";
+import type { ChosenIndex } from "./choose-indexes.ts";
+import type { StoredIndex } from "./commit-index.store.ts";
+import { fetchOrder } from "./fetch-order.ts";
+import type { FetchedThing } from "./fetched-message.ts";
+import { addBuild } from "./granary-build.store.ts";
+import { hourlyLimit } from "./hourly-limit.ts";
+import type { IndexedBuild } from "./indexed-build.ts";
+import { keyFilters } from "./project-keys.ts";
+import { type FarmResult, projectResults } from "./project-results.ts";
+import {
+  type KnowsCommit,
+  type PublishedIndex,
+  publishIndex,
+  type ToldIndex,
+} from "./publish-index.ts";
+import { publishResults, type ResultEnd } from "./publish-results.ts";
+import { quarantine } from "./quarantine.ts";
+import { resolveIndexes } from "./resolve-indexes.ts";
+import type { ToldResult } from "./stored-result-message.ts";
+
+/** What granaries ask of the farm. Who may is checked before. */
+export interface Granaries {
+  resolve(build: IndexedBuild): Promise<ChosenIndex<StoredIndex>[]>;
+  /** Undefined where a project has too many keys. */
+  keyFilter(project: string): Promise<KeyFilter | undefined>;
+  lookUp(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
+  fetch(project: string, items: readonly FetchItem[]): AsyncGenerator<FetchedThing>;
+  /** What is a Fault could not be read, and is refused as such. */
+  publishResults(
+    project: string,
+    results: readonly (ToldResult | Fault)[],
+    principal: string,
+  ): Promise<ResultEnd[]>;
+  publishIndex(build: IndexedBuild, told: ToldIndex): Promise<PublishedIndex>;
+  reportBuild(report: GranaryBuildReport, principal: string): Promise<void>;
+  reportDivergence(project: string, divergence: Divergence, principal: string): Promise<boolean>;
+}
+
+/** A report has up to half a megabyte, and is kept for 90 days; nobody builds more often than each second. */
+const mostReportsAnHour = 3_600;
+
+export function openGranaries(parts: {
+  readonly db: Db;
+  readonly blobs: BlobStore;
+  readonly trees: OutputTrees;
+  readonly caches: Pick<Caches, "keep">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly domain: TrustDomain;
+  readonly knowsCommit: KnowsCommit;
+  readonly mostNewIndexesAnHour?: number;
+}): Granaries {
+  const { db, clock, mostNewIndexesAnHour } = parts;
+  const results = projectResults(parts);
+  const filters = keyFilters(parts);
+  const countReport = hourlyLimit(mostReportsAnHour, "reported builds", clock);
+  const indexParts = {
+    ...parts,
+    results,
+    ...(mostNewIndexesAnHour === undefined ? {} : { mostNewAnHour: mostNewIndexesAnHour }),
+  };
+  return {
+    resolve: (build) => resolveIndexes(parts, build),
+    keyFilter: filters,
+    lookUp: (project, keys) => results.whole(project, keys),
+    fetch: (project, items) => fetchOrder({ ...parts, results }, project, items),
+    publishResults: (project, told, principal) =>
+      publishResults({ ...parts, results }, project, told, principal),
+    publishIndex: (build, told) => publishIndex(indexParts, build, told),
+    async reportBuild(report, principal) {
+      countReport(principal);
+      await addBuild(db, report, principal);
+    },
+    reportDivergence: (project, divergence, principal) =>
+      quarantine(parts, project, divergence, principal),
+  };
+}

@@ -1,0 +1,214 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { type FoundResult, resultsOfActions, touchResultsOf } from "#actions/many-results.store.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import { readableDomains } from "#actions/readable-domains.ts";
+import { blobsOfResult } from "#actions/result-blobs.ts";
+import { entriesNamed, touchEntries } from "#caches/cache-entry.store.ts";
+import type { CacheEntry } from "#caches/tool-rules.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { takingTurns } from "#cas/take-turns.ts";
+import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+import type { Clock } from "#core/clock.ts";
+import { type Digest, digestKey, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { Db } from "#db/db.ts";
+import {
+  type ActionResult,
+  ActionResultSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { digestNamed } from "./digest-named.ts";
+import { fromAttributes } from "./entry-attributes.ts";
+
+/** A result that the farm has, whichever tool's it is. */
+export interface FarmResult extends ResultKey {
+  /** Of `reapi` the digest of the ActionResult's bytes. */
+  readonly value: Digest;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** All that it names, beside its value. */
+  readonly blobs: readonly Digest[];
+  readonly costMs: number | undefined;
+  /** The value itself, where the farm keeps it as a row and not as a blob. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+export interface ProjectResults {
+  /** Those that there are; whether their blobs are here is not asked. One statement for each kind, however many. */
+  named(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
+  /** Those all of whose blobs are here. Their values are blobs from then on, too. */
+  whole(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
+  /** Makes values that are rows blobs, too. */
+  storeValues(results: readonly FarmResult[]): Promise<void>;
+}
+
+/** More blobs at once would hold up the event loop, and fit into no message. */
+const askedAtOnce = 4_096;
+export const mostBlobsOfResult = 20_000;
+const storedAtOnce = 16;
+const treesAtOnce = 8;
+const touchAfterMs = 60 * 60_000;
+
+export function projectResults(parts: {
+  readonly db: Db;
+  readonly trees: OutputTrees;
+  readonly clock: Clock;
+  readonly domain: TrustDomain;
+}): ProjectResults {
+  const { db, trees, clock } = parts;
+  const domains = readableDomains(parts.domain);
+  const isLongUnused = ({ lastUsedAt }: { readonly lastUsedAt: Date }) =>
+    clock.now().getTime() - lastUsedAt.getTime() > touchAfterMs;
+
+  async function find(project: string, keys: readonly ResultKey[]) {
+    const actions = keys.flatMap(({ namespace, key }) =>
+      namespace === "reapi" ? (digestNamed(key) ?? []) : [],
+    );
+    const names = keys.flatMap(({ namespace, key }) =>
+      namespace === "reapi" ? [] : [{ project, tool: namespace, key }],
+    );
+    const [rows, entries] = await Promise.all([
+      resultsOfActions(db, project, domains, actions),
+      names.length === 0 ? [] : entriesNamed(db, names),
+    ]);
+    // In the order of domains: an own one goes before what all may read.
+    const first = new Map<string, FoundResult>();
+    for (const row of rows) {
+      const key = digestKey(row.actionDigest);
+      if (!first.has(key)) first.set(key, row);
+    }
+    return { rows: [...first.values()], entries };
+  }
+
+  async function resultsIn(found: Awaited<ReturnType<typeof find>>): Promise<FarmResult[]> {
+    const turn = takingTurns();
+    const ofActions = await mapAtMost(treesAtOnce, found.rows, async (row) => {
+      await turn();
+      return fromRow(trees, row);
+    });
+    return [...ofActions.flatMap((each) => each ?? []), ...found.entries.map(fromEntry)];
+  }
+
+  async function missingOf(digests: readonly Digest[]): Promise<Set<string>> {
+    const turn = takingTurns();
+    const once = [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
+    const missing = new Set<string>();
+    for (let at = 0; at < once.length; at += askedAtOnce) {
+      await turn();
+      for (const digest of await trees.store.findMissing(once.slice(at, at + askedAtOnce))) {
+        missing.add(digestKey(digest));
+      }
+    }
+    return missing;
+  }
+
+  async function storeValues(results: readonly FarmResult[]): Promise<void> {
+    const rows = results.filter(({ bytes }) => bytes !== undefined);
+    const missing = await missingOf(rows.map(({ value }) => value));
+    await mapAtMost(
+      storedAtOnce,
+      rows.filter(({ value }) => missing.has(digestKey(value))),
+      async ({ value, bytes }) => bytes && trees.store.put(value, bytes),
+    );
+  }
+
+  return {
+    storeValues,
+    named: async (project, keys) => resultsIn(await find(project, keys)),
+
+    async whole(project, keys) {
+      const found = await find(project, keys);
+      const results = await resultsIn(found);
+      const missing = await missingOf(
+        results.flatMap(({ value, bytes, blobs }) =>
+          bytes === undefined ? [value, ...blobs] : blobs,
+        ),
+      );
+      const whole = results.filter(
+        ({ value, bytes, blobs }) =>
+          (bytes !== undefined || !missing.has(digestKey(value))) &&
+          blobs.length <= mostBlobsOfResult &&
+          !blobs.some((blob) => missing.has(digestKey(blob))),
+      );
+      await storeValues(whole);
+
+      const used = new Set(whole.map(keyText));
+      await Promise.all([
+        touchResultsOf(
+          db,
+          project,
+          domains,
+          found.rows
+            .filter((row) => isLongUnused(row) && used.has(`reapi ${digestKey(row.actionDigest)}`))
+            .map(({ actionDigest }) => actionDigest),
+        ),
+        touchMany(
+          db,
+          found.entries.filter(
+            (entry) =>
+              isLongUnused(entry) && used.has(keyText({ namespace: entry.tool, key: entry.key })),
+          ),
+        ),
+      ]);
+      return whole;
+    },
+  };
+}
+
+async function touchMany(db: Db, entries: readonly CacheEntry[]): Promise<void> {
+  if (entries.length > 0) await touchEntries(db, entries);
+}
+
+async function fromRow(trees: OutputTrees, row: FoundResult): Promise<FarmResult | undefined> {
+  const result = fromBinary(ActionResultSchema, row.result);
+  const blobs = await namedBy(trees, result, row);
+  if (blobs === undefined) return undefined;
+  return {
+    namespace: "reapi",
+    key: digestKey(row.actionDigest),
+    value: digestOf(row.result),
+    attributes: {},
+    blobs,
+    costMs: costOf(result),
+    bytes: row.result,
+  };
+}
+
+/** All blobs that it names; undefined when it is not to be read, and so of no use. */
+async function namedBy(
+  trees: OutputTrees,
+  result: ActionResult,
+  { actionDigest }: FoundResult,
+): Promise<Digest[] | undefined> {
+  try {
+    return await blobsOfResult(trees, result, functionOf(actionDigest));
+  } catch (reason) {
+    if (reason instanceof Fault && unreadable.has(reason.code)) return undefined;
+    throw reason;
+  }
+}
+
+const unreadable: ReadonlySet<Fault["code"]> = new Set([
+  "data_loss",
+  "invalid_argument",
+  "resource_exhausted",
+]);
+
+/** What executing took, by the word of who executed. */
+function costOf({ executionMetadata: metadata }: ActionResult): number | undefined {
+  const start = metadata?.executionStartTimestamp;
+  const end = metadata?.executionCompletedTimestamp;
+  if (start === undefined || end === undefined) return undefined;
+  const ms = Number(end.seconds - start.seconds) * 1_000 + (end.nanos - start.nanos) / 1e6;
+  return ms >= 0 && ms <= 0xffff_ffff ? Math.round(ms) : undefined;
+}
+
+function fromEntry(entry: CacheEntry): FarmResult {
+  return {
+    namespace: entry.tool,
+    key: entry.key,
+    value: entry.digest,
+    bytes: undefined,
+    ...fromAttributes(entry.attributes),
+  };
+}

@@ -1,0 +1,221 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { takingTurns } from "#cas/take-turns.ts";
+import { decodeIndexInTurns } from "#commit-index/decode-index.ts";
+import { type BaseIndex, deltaTo } from "#commit-index/delta-to.ts";
+import type { IndexEntry } from "#commit-index/index-entry.ts";
+import { indexLimits } from "#commit-index/index-limits.ts";
+import { mergeIndexes } from "#commit-index/merge-indexes.ts";
+import type { Clock } from "#core/clock.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { FairGate } from "#core/fair-gate.ts";
+import { Fault } from "#core/fault.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { Db } from "#db/db.ts";
+import { addsNothing, admitEntries, withinBytes } from "./admit-entries.ts";
+import {
+  addIndex,
+  countNewIndexes,
+  type IndexKey,
+  indexOfCommit,
+  type NewIndex,
+  replaceIndex,
+  touchIndexes,
+} from "./commit-index.store.ts";
+import type { IndexedBuild } from "./indexed-build.ts";
+import { entriesOf, nearestBase } from "./nearest-base.ts";
+import type { ProjectResults } from "./project-results.ts";
+
+/** Whether a repository that the farm knows has a commit. */
+export type KnowsCommit = (
+  repository: string,
+  commit: string,
+) => Promise<"known" | "unknown" | "no such repository">;
+
+export interface IndexParts {
+  readonly db: Db;
+  readonly blobs: BlobStore;
+  readonly results: ProjectResults;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly domain: TrustDomain;
+  readonly knowsCommit: KnowsCommit;
+  /** How many commits of a project get their first index within an hour. */
+  readonly mostNewAnHour?: number;
+}
+
+export interface ToldIndex {
+  readonly entries: Digest;
+  readonly isComplete: boolean;
+  readonly targets: readonly string[];
+  readonly principal: string;
+}
+
+export interface PublishedIndex {
+  readonly taken: number;
+  readonly refused: number;
+  /** The commit's index as it is now; undefined when it has none. */
+  readonly index: Digest | undefined;
+}
+
+/** Far more than people and their CI push. */
+const usualNewAnHour = 2_000;
+const hourMs = 60 * 60_000;
+/** Keys asked for together. */
+const entriesAtOnce = 1_000;
+const mostTargets = 100;
+/** Each failure means that somebody else has got on. */
+const mostTries = 30;
+
+/** A large index is some 200 MiB once it is decoded. */
+const largeIndexes = new FairGate(2);
+
+/** Adds what a build asked for to its commit's index. Nothing that is there already is taken away. */
+export async function publishIndex(
+  parts: IndexParts,
+  build: IndexedBuild,
+  told: ToldIndex,
+): Promise<PublishedIndex> {
+  const commit = build.commits[0] ?? "";
+  const key: IndexKey = { ...build, commit, domain: parts.domain };
+  await requireKnown(parts, build.repository, commit);
+  return largeIndexes.through(build.project, async () => {
+    const said = await readTold(parts.blobs, told.entries);
+    const { entries, goneBlobs } = await admit(parts, build.project, said.entries);
+    const kept = withinBytes(entries).entries;
+    const refused = said.entries.length - kept.length + said.unknownEntries;
+    if (goneBlobs > 0) {
+      parts.logger.debug({ goneBlobs, commit }, "an index names blobs that are not here");
+    }
+    const index =
+      kept.length === 0
+        ? (await indexOfCommit(parts.db, key))?.digest
+        : await merge(parts, build, key, told, kept);
+    return { taken: kept.length, refused, index };
+  });
+}
+
+async function requireKnown({ knowsCommit }: IndexParts, repository: string, commit: string) {
+  if (repository === "" || (await knowsCommit(repository, commit)) !== "unknown") return;
+  throw new Fault(
+    "failed_precondition",
+    `${repository} has no commit ${commit} that the farm can fetch; push it first, then its index is taken`,
+  );
+}
+
+async function readTold(blobs: BlobStore, digest: Digest) {
+  if (digest.sizeBytes > indexLimits.bytes) {
+    throw new Fault(
+      "invalid_argument",
+      `an index of ${digest.sizeBytes} bytes is over ${indexLimits.bytes}`,
+    );
+  }
+  const bytes = await blobs.get(digest);
+  if (bytes === undefined) {
+    throw new Fault(
+      "failed_precondition",
+      `the index ${digestKey(digest)} is not here; upload it first`,
+    );
+  }
+  const { delta, unknownEntries } = await decodeIndexInTurns(bytes);
+  if (delta.base !== undefined || delta.removed.length > 0) {
+    throw new Fault(
+      "invalid_argument",
+      "a build's own index stands alone: without base or removals",
+    );
+  }
+  return { entries: mergeIndexes([delta.entries]), unknownEntries };
+}
+
+async function admit(
+  { blobs, results }: IndexParts,
+  project: string,
+  said: readonly IndexEntry[],
+): Promise<{ readonly entries: IndexEntry[]; readonly goneBlobs: number }> {
+  const turn = takingTurns();
+  const entries: IndexEntry[] = [];
+  let goneBlobs = 0;
+  for (let at = 0; at < said.length; at += entriesAtOnce) {
+    await turn();
+    const some = said.slice(at, at + entriesAtOnce);
+    const found = await results.named(project, some);
+    const its = admitEntries(some, found, new Set());
+    const gone = new Set(
+      (await blobs.findMissing(its.flatMap(({ blobs: named }) => named))).map(digestKey),
+    );
+    // A value that is a row becomes a blob, so that it can be fetched like all else.
+    await results.storeValues(found);
+    entries.push(...admitEntries(some, found, gone));
+    goneBlobs += gone.size;
+  }
+  return { entries, goneBlobs };
+}
+
+async function merge(
+  parts: IndexParts,
+  build: IndexedBuild,
+  key: IndexKey,
+  told: ToldIndex,
+  admitted: readonly IndexEntry[],
+): Promise<Digest> {
+  const { db, blobs } = parts;
+  let base: Promise<BaseIndex | undefined> | undefined;
+  for (let tried = 0; tried < mostTries; tried++) {
+    const own = await indexOfCommit(db, key);
+    if (own === undefined) await requireRoom(parts, key.project);
+    const before = own === undefined ? [] : await entriesOf(parts, own.digest);
+    const { entries, bytes } = withinBytes(
+      mergeIndexes([before ?? [], admitted]).slice(0, indexLimits.entries),
+    );
+    const isComplete = told.isComplete || (own?.isComplete ?? false);
+    const targets = [...new Set([...(own?.targets ?? []), ...told.targets])].slice(0, mostTargets);
+    const isKnown =
+      own?.isComplete === isComplete &&
+      own.targets.length === targets.length &&
+      addsNothing(admitted, before ?? []);
+    if (own !== undefined && isKnown) {
+      await touchIndexes(db, [key]);
+      return own.digest;
+    }
+    base ??= nearestBase(parts, build);
+    const form = deltaTo(entries, await base);
+    const digest = digestOf(form.bytes);
+    // The blob first: whoever reads the row finds it.
+    await blobs.put(digest, form.bytes);
+    const index: NewIndex = {
+      ...key,
+      tree: build.tree,
+      branch: build.branch,
+      digest,
+      base: form.delta.base,
+      chain: form.chain,
+      isComplete,
+      targets,
+      entries: entries.length,
+      bytes,
+      principal: told.principal,
+    };
+    const isKept =
+      own === undefined ? await addIndex(db, index) : await replaceIndex(db, index, own.version);
+    if (isKept) return digest;
+    await wait(Math.random() * Math.min(200, 5 * 2 ** tried));
+  }
+  throw new Fault(
+    "aborted",
+    `too many builds of ${key.commit} tell their indexes at once; tell it again shortly`,
+  );
+}
+
+async function requireRoom(
+  { db, clock, mostNewAnHour = usualNewAnHour }: IndexParts,
+  project: string,
+) {
+  const since = new Date(clock.now().getTime() - hourMs);
+  if ((await countNewIndexes(db, project, since, mostNewAnHour)) < mostNewAnHour) return;
+  throw new Fault(
+    "resource_exhausted",
+    `project ${project} got ${mostNewAnHour} new commit indexes within an hour, which is the most; tell this one later`,
+  );
+}

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { lookUpActionResult } from "#actions/action-cache.ts";
+import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { readKeyFilter } from "#commit-index/key-filter.ts";
+import { keyText } from "#commit-index/result-key.ts";
+import { digestKey } from "#core/digest.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
+import { freshDb } from "../../test/support/fresh-db.ts";
+import { type FarmOfGranaries, farmOfGranaries, toolResult } from "./farm-of-granaries.fixture.ts";
+
+const db = await freshDb();
+let farm: FarmOfGranaries;
+beforeAll(async () => {
+  farm = await farmOfGranaries(db);
+});
+afterAll(async () => {
+  await farm.stop();
+  await db.close();
+});
+
+test("an action's result is kept for build tools, and found again byte for byte", async () => {
+  const { told, action, output, bytes, ends } = await farm.anAction("keep", "an action", {
+    executionMetadata: {
+      executionStartTimestamp: { seconds: 10n, nanos: 0 },
+      executionCompletedTimestamp: { seconds: 11n, nanos: 500_000_000 },
+    },
+  });
+  // The store has forgotten it: the row has not.
+  await farm.disk.remove(told.value);
+
+  const hit = await lookUpActionResult(
+    db,
+    farm.trees,
+    { project: "keep", domain: protectedDomain, actionDigest: action },
+    "clients too",
+  );
+  const found = await farm.granaries.lookUp("keep", [told]);
+
+  expect(ends).toEqual([{ kind: "kept" }]);
+  expect(hit?.origin).toEqual({ kind: "client", principal: "a" });
+  expect(found).toMatchObject([
+    { key: told.key, value: told.value, blobs: [output], costMs: 1_500 },
+  ]);
+  expect(Buffer.from((await farm.blobs.get(told.value)) ?? [])).toEqual(Buffer.from(bytes));
+});
+
+test("a tool's entry is kept with what it says, in one call with others", async () => {
+  const manifest = await farm.put("manifest");
+  const named = await farm.put("a blob that the manifest names");
+  const said = { attributes: { "x-artifact-tag": "t" }, blobs: [named], costMs: 12 };
+  const turbo = toolResult("slug:/1", manifest, { namespace: "turborepo", ...said });
+  const plain = toolResult("k", manifest);
+
+  const ends = await farm.granaries.publishResults("tools", [turbo, plain], "p");
+  const found = await farm.granaries.lookUp("tools", [plain, turbo, toolResult("absent", named)]);
+
+  expect(ends).toEqual([{ kind: "kept" }, { kind: "kept" }]);
+  expect(new Map(found.map((result) => [keyText(result), result]))).toEqual(
+    new Map([
+      [keyText(turbo), expect.objectContaining({ value: manifest, ...said }) as unknown],
+      [keyText(plain), expect.objectContaining({ value: manifest, attributes: {} }) as unknown],
+    ]),
+  );
+});
+
+test("what is told again is known, Nx's first stays, and others' last", async () => {
+  const [one, two] = [await farm.put("one"), await farm.put("two")];
+  const publish = (namespace: "nx" | "ccache", value: typeof one) =>
+    farm.granaries.publishResults("again", [toolResult("k", value, { namespace })], "p");
+
+  expect(await publish("nx", one)).toEqual([{ kind: "kept" }]);
+  expect(await publish("nx", one)).toEqual([{ kind: "known" }]);
+  expect(await publish("nx", two)).toEqual([{ kind: "known" }]);
+  expect(await publish("ccache", one)).toEqual([{ kind: "kept" }]);
+  expect(await publish("ccache", two)).toEqual([{ kind: "kept" }]);
+
+  const found = await farm.granaries.lookUp("again", [
+    toolResult("k", one, { namespace: "nx" }),
+    toolResult("k", one),
+  ]);
+  expect(new Map(found.map((each) => [each.namespace, each.value]))).toEqual(
+    new Map([
+      ["nx", one],
+      ["ccache", two],
+    ]),
+  );
+});
+
+test("each result has an end of its own: missing blobs are named, nonsense is refused", async () => {
+  const here = await farm.put("here");
+  const gone = digestOf(Buffer.from("never sent"));
+  const value = await farm.put(Buffer.from([0xff, 0xff, 0xff]));
+
+  const ends = await farm.granaries.publishResults(
+    "ends",
+    [
+      toolResult("k1", gone, { blobs: [here] }),
+      toolResult(digestKey(here), gone, { namespace: "reapi" }),
+      toolResult(digestKey(here), value, { namespace: "reapi" }),
+      toolResult("not-ac", here, { namespace: "bazel" }),
+      toolResult("k2", here, { attributes: { "x-tag": "a\r\nset-cookie: b" } }),
+      toolResult("k3", here),
+    ],
+    "p",
+  );
+
+  expect(ends.map(({ kind }) => kind)).toEqual([
+    "incomplete",
+    "incomplete",
+    "refused",
+    "refused",
+    "refused",
+    "kept",
+  ]);
+  expect(ends[0]).toEqual({ kind: "incomplete", missing: [gone] });
+});
+
+test("a result that failed, or names what is not here, is not kept", async () => {
+  const failed = await farm.anAction("failed", "a failure", { exitCode: 1 });
+  const gone = toDigestMessage(digestOf(Buffer.from("gone")));
+  const partial = await farm.anAction("failed", "half", {
+    outputFiles: [{ path: "out", digest: gone }],
+  });
+
+  expect(failed.ends).toMatchObject([{ kind: "refused" }]);
+  expect(partial.ends).toMatchObject([{ kind: "incomplete" }]);
+  expect(await farm.granaries.lookUp("failed", [failed.told, partial.told])).toEqual([]);
+});
+
+test("a result of which a blob was lost is none", async () => {
+  const { told, output } = await farm.anAction("losses", "an action");
+  const entry = await farm.aResult("losses", "k");
+  expect(await farm.granaries.lookUp("losses", [told, entry])).toHaveLength(2);
+
+  await farm.disk.remove(output);
+  await farm.disk.remove(entry.value);
+
+  expect(await farm.granaries.lookUp("losses", [told, entry])).toEqual([]);
+});
+
+test("however many keys are asked for, it is one statement for each kind", async () => {
+  const actions = await Promise.all([1, 2, 3].map((n) => farm.anAction("counted", `action ${n}`)));
+  const entries = await Promise.all([1, 2, 3].map((n) => farm.aResult("counted", `k${n}`)));
+  let statements = 0;
+  const counting = await farmOfGranaries({
+    ...db,
+    many: (row, statement) => {
+      statements++;
+      return db.many(row, statement);
+    },
+    run: (statement) => {
+      statements++;
+      return db.run(statement);
+    },
+  });
+
+  await counting.granaries.lookUp("counted", [...actions.map(({ told }) => told), ...entries]);
+
+  expect(statements).toBe(2);
+  await counting.stop();
+});
+
+test("the filter of keys knows all results of a project, and few others", async () => {
+  const { told } = await farm.anAction("filter", "an action");
+  const entry = await farm.aResult("filter", "k");
+  const elsewhere = await farm.aResult("filter-2", "k2");
+
+  const filter = await farm.granaries.keyFilter("filter");
+  const mayHave = readKeyFilter(filter ?? { bits: new Uint8Array(), hashes: 0 });
+
+  expect([told, entry, elsewhere].map(mayHave)).toEqual([true, true, false]);
+});

@@ -1,0 +1,136 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { keepClientResult } from "#actions/client-results.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import type { Caches } from "#caches/caches.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { keyText } from "#commit-index/result-key.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { Db } from "#db/db.ts";
+import {
+  type ActionResult,
+  ActionResultSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { digestNamed } from "./digest-named.ts";
+import { toAttributes } from "./entry-attributes.ts";
+import type { ProjectResults } from "./project-results.ts";
+import { keysInQuarantine } from "./quarantine.store.ts";
+import { bazelResultHash } from "./same-result.ts";
+import type { ToldResult } from "./stored-result-message.ts";
+
+/** What became of a result that a granary has told. */
+export type ResultEnd =
+  | { readonly kind: "kept" }
+  /** There is one already, which stays. */
+  | { readonly kind: "known" }
+  | { readonly kind: "incomplete"; readonly missing: readonly Digest[] }
+  | { readonly kind: "refused"; readonly message: string };
+
+export interface PublishParts {
+  readonly db: Db;
+  readonly trees: OutputTrees;
+  readonly caches: Pick<Caches, "keep">;
+  readonly results: ProjectResults;
+  readonly domain: TrustDomain;
+}
+
+/** What comes to more is no ActionResult that any tool writes. */
+const mostResultBytes = 4 * 1_048_576;
+const atOnce = 16;
+
+/** Keeps results whose blobs are here; one end for each, in order. What is kept is durable. */
+export async function publishResults(
+  parts: PublishParts,
+  project: string,
+  told: readonly (ToldResult | Fault)[],
+  principal: string,
+): Promise<ResultEnd[]> {
+  const sound = told.filter((each): each is ToldResult => !(each instanceof Fault));
+  const [quarantined, known] = await Promise.all([
+    keysInQuarantine(parts.db, project, sound),
+    parts.results.whole(project, sound),
+  ]);
+  const doubted = new Set(quarantined.map(keyText));
+  const valueOf = new Map(known.map((result) => [keyText(result), digestKey(result.value)]));
+  return mapAtMost(atOnce, told, async (result): Promise<ResultEnd> => {
+    if (result instanceof Fault) return { kind: "refused", message: result.message };
+    const name = keyText(result);
+    if (doubted.has(name)) {
+      return {
+        kind: "refused",
+        message: `${name} is in quarantine: it came out otherwise when it was made again; who administers the farm can release it`,
+      };
+    }
+    if (valueOf.get(name) === digestKey(result.value)) return { kind: "known" };
+    try {
+      return result.namespace === "reapi"
+        ? await keepAction(parts, project, result, principal)
+        : await keepEntry(parts, project, result, principal);
+    } catch (reason) {
+      if (reason instanceof Fault && reason.code === "invalid_argument") {
+        return { kind: "refused", message: messageOf(reason) };
+      }
+      throw reason;
+    }
+  });
+}
+
+async function keepAction(
+  { db, trees, domain }: PublishParts,
+  project: string,
+  { key, value }: ToldResult,
+  principal: string,
+): Promise<ResultEnd> {
+  const actionDigest = digestNamed(key);
+  if (actionDigest === undefined) return { kind: "refused", message: `${key} is no action` };
+  if (value.sizeBytes > mostResultBytes) {
+    return { kind: "refused", message: `an ActionResult of over ${mostResultBytes} bytes` };
+  }
+  const bytes = await trees.store.get(value);
+  if (bytes === undefined) return { kind: "incomplete", missing: [value] };
+  const result = actionResultIn(bytes);
+  if (result === undefined) {
+    return { kind: "refused", message: `${digestKey(value)} is no ActionResult` };
+  }
+  const end = await keepClientResult(db, trees, {
+    project,
+    domain,
+    actionDigest,
+    result,
+    principal,
+    as: bytes,
+  });
+  return end.kind === "not_cacheable"
+    ? { kind: "refused", message: "the action failed, and failures are not kept" }
+    : end;
+}
+
+function actionResultIn(bytes: Uint8Array): ActionResult | undefined {
+  try {
+    return fromBinary(ActionResultSchema, bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+async function keepEntry(
+  { trees, caches }: PublishParts,
+  project: string,
+  result: ToldResult,
+  principal: string,
+): Promise<ResultEnd> {
+  const { namespace, key, value, blobs } = result;
+  if (namespace === "reapi") return { kind: "refused", message: "an action's is no entry" };
+  if (namespace === "bazel" && bazelResultHash(key) === undefined) {
+    return { kind: "refused", message: `${key} is not ac/HASH` };
+  }
+  const attributes = toAttributes(result);
+  const missing = await trees.store.findMissing([value, ...blobs]);
+  if (missing.length > 0) return { kind: "incomplete", missing };
+  // Nx's contract: what is there is never overwritten.
+  const again = namespace === "nx" ? "refuse" : "replace";
+  const entry = { project, tool: namespace, key, digest: value, attributes, principal };
+  const end = await caches.keep(entry, again);
+  return { kind: end === "kept" ? "kept" : "known" };
+}

@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { Divergence } from "#api/granary.ts";
+import { ResultKey } from "#commit-index/result-key.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+/** One at a time for each project: a result has several names, which nobody locks in the same order. */
+export async function lockQuarantine(tx: Tx, project: string): Promise<void> {
+  await tx.run(
+    sql`select pg_advisory_xact_lock(hashtext('grange quarantine'), hashtext(${project}))`,
+  );
+}
+
+export interface NewQuarantine extends ResultKey {
+  readonly project: string;
+  readonly foundBy: string;
+  readonly producer: string;
+  readonly divergence: Divergence;
+}
+
+/** Notes a result that came out otherwise. One that was released is in quarantine again. */
+export async function addQuarantine(tx: Tx, found: NewQuarantine): Promise<void> {
+  await tx.run(sql`
+    insert into quarantined_result (project, namespace, key, found_by, producer, divergence)
+    values (${found.project}, ${found.namespace}, ${found.key}, ${found.foundBy}, ${found.producer},
+      ${JSON.stringify(found.divergence)}::jsonb)
+    on conflict (project, namespace, key) do update
+    set found_at = now(),
+        found_by = excluded.found_by,
+        producer = excluded.producer,
+        divergence = excluded.divergence,
+        released_at = null,
+        released_by = null
+    where quarantined_result.released_at is not null
+  `);
+}
+
+/** Those of the keys that are in quarantine. */
+export function keysInQuarantine(
+  tx: Tx,
+  project: string,
+  keys: readonly ResultKey[],
+): Promise<ResultKey[]> {
+  if (keys.length === 0) return Promise.resolve([]);
+  return tx.many(
+    ResultKey,
+    sql`
+      select namespace, key
+      from quarantined_result
+        join unnest(
+          ${keys.map(({ namespace }) => namespace)}::text[], ${keys.map(({ key }) => key)}::text[]
+        ) as asked (namespace, key) using (namespace, key)
+      where project = ${project} and released_at is null
+    `,
+  );
+}
+
+/** Lets a key go; false when it was not in quarantine. */
+export async function markReleased(
+  tx: Tx,
+  project: string,
+  { namespace, key }: { readonly namespace: string; readonly key: string },
+  by: string,
+): Promise<boolean> {
+  const released = await tx.run(sql`
+    update quarantined_result
+    set released_at = now(), released_by = ${by}
+    where project = ${project} and namespace = ${namespace} and key = ${key} and released_at is null
+  `);
+  return released > 0;
+}
+
+/** How many results somebody has put into quarantine since, counted up to `most`. */
+export async function countFoundBy(
+  tx: Tx,
+  project: string,
+  foundBy: string,
+  since: Date,
+  most: number,
+): Promise<number> {
+  const [row] = await tx.many(
+    z.object({ count: z.number() }),
+    sql`
+      select count(*)::integer as count
+      from (
+        select from quarantined_result
+        where project = ${project} and found_at >= ${since} and found_by = ${foundBy}
+        limit ${most}
+      ) as found
+    `,
+  );
+  return row?.count ?? 0;
+}
+
+const Quarantined = z
+  .object({
+    project: z.string(),
+    namespace: z.string(),
+    key: z.string(),
+    divergence: Divergence,
+    producer: z.string(),
+    found_at: z.date(),
+    found_by: z.string(),
+    released_at: z.date().nullable(),
+    released_by: z.string().nullable(),
+  })
+  .transform(({ found_at, found_by, released_at, released_by, ...row }) => ({
+    ...row,
+    foundAt: found_at.toISOString(),
+    foundBy: found_by,
+    releasedAt: released_at?.toISOString() ?? null,
+    releasedBy: released_by,
+  }));
+export type Quarantined = z.infer<typeof Quarantined>;
+
+/** What is in quarantine, or was, the latest first. */
+export function quarantinedResults(tx: Tx, project: string, most: number): Promise<Quarantined[]> {
+  return tx.many(
+    Quarantined,
+    sql`
+      select project, namespace, key, divergence, producer, found_at, found_by, released_at, released_by
+      from quarantined_result
+      where project = ${project}
+      order by found_at desc, namespace, key
+      limit ${most}
+    `,
+  );
+}

@@ -1,0 +1,217 @@
+import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { lookUpActionResult, recordActionResult } from "#actions/action-cache.ts";
+import type { Divergence } from "#api/granary.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { freshDb } from "../../test/support/fresh-db.ts";
+import {
+  aReport,
+  buildOf,
+  entryOf,
+  type FarmOfGranaries,
+  farmOfGranaries,
+} from "./farm-of-granaries.fixture.ts";
+import { quarantine, release } from "./quarantine.ts";
+import { quarantinePage } from "./quarantine-page.ts";
+import type { ToldResult } from "./stored-result-message.ts";
+
+const db = await freshDb();
+let farm: FarmOfGranaries;
+beforeAll(async () => {
+  farm = await farmOfGranaries(db);
+});
+afterAll(async () => {
+  await farm.stop();
+  await db.close();
+});
+
+function divergenceOf(told: ToldResult, more: Partial<Divergence> = {}): Divergence {
+  return {
+    namespace: told.namespace,
+    key: told.key,
+    kept: digestKey(told.value),
+    madeNow: `${"0".repeat(64)}/1`,
+    differs: ["out"],
+    machine: "m1",
+    build: null,
+    at: "2026-11-22T10:00:00.000Z",
+    ...more,
+  };
+}
+
+const report = (project: string, told: ToldResult, more?: Partial<Divergence>) =>
+  farm.granaries.reportDivergence(project, divergenceOf(told, more), "checker");
+
+const hit = (project: string, actionDigest: Digest) =>
+  lookUpActionResult(
+    db,
+    farm.trees,
+    { project, domain: protectedDomain, actionDigest },
+    "clients too",
+  );
+
+test("a tool's result in quarantine is given to nobody and kept from nobody until it is released", async () => {
+  const told = await farm.aResult("tool", "k");
+  const name = { project: "tool", tool: "ccache", key: "k" } as const;
+
+  expect(await report("tool", told)).toBe(true);
+
+  const again = { ...name, digest: told.value, attributes: {}, principal: "p" };
+  await farm.caches.keep(again, "replace");
+  expect(await farm.caches.keep(again, "refuse")).toBe("refused");
+  expect(await farm.caches.remove(name)).toBe(false);
+  expect(await farm.caches.find(name)).toBeUndefined();
+  expect(await farm.granaries.lookUp("tool", [told])).toEqual([]);
+  expect(await farm.granaries.publishResults("tool", [told], "p")).toMatchObject([
+    { kind: "refused", message: expect.stringContaining("quarantine") as string },
+  ]);
+  expect(await farm.publish(buildOf("tool", 1), [entryOf(told)])).toMatchObject({ taken: 0 });
+
+  await db.transaction((tx) => release(tx, "tool", told, "root"));
+
+  // What was doubted is not given again; what is made anew is.
+  expect(await farm.granaries.lookUp("tool", [told])).toEqual([]);
+  expect(await farm.granaries.publishResults("tool", [told], "p")).toEqual([{ kind: "kept" }]);
+  expect(await farm.granaries.lookUp("tool", [told])).toHaveLength(1);
+});
+
+test("an action's is not given by gRPC nor HTTP, whoever writes it again", async () => {
+  const { told, action, output, bytes } = await farm.anAction("action", "an action");
+  const http = { project: "action", tool: "bazel", key: `ac/${action.hash}` } as const;
+
+  expect(await report("action", told)).toBe(true);
+
+  await recordActionResult(db, {
+    project: "action",
+    domain: protectedDomain,
+    actionDigest: action,
+    executionId: randomUUID(),
+    attempt: 1,
+    result: create(ActionResultSchema),
+  });
+  await farm.caches.keep(
+    { ...http, digest: told.value, attributes: {}, principal: "p" },
+    "replace",
+  );
+  expect(await hit("action", action)).toBeUndefined();
+  expect(await farm.caches.actionResult(http, action.hash, {})).toBeUndefined();
+  expect(await farm.caches.resultPutFor("action", action)).toBeUndefined();
+  expect(await farm.granaries.lookUp("action", [told])).toEqual([]);
+
+  await db.transaction((tx) => release(tx, "action", told, "root"));
+  expect(await hit("action", action)).toBeUndefined();
+  await farm.blobs.put(told.value, bytes);
+  await farm.granaries.publishResults("action", [told], "p");
+  expect((await hit("action", action))?.result.outputFiles[0]?.digest?.hash).toBe(output.hash);
+});
+
+test("only what the farm has as it was doubted goes into quarantine", async () => {
+  const told = await farm.aResult("doubts", "k");
+
+  expect(await report("doubts", { ...told, key: "nobody's" })).toBe(false);
+  expect(await report("doubts", told, { kept: `${"1".repeat(64)}/1` })).toBe(false);
+  expect(await report("doubts", told, { madeNow: digestKey(told.value) })).toBe(false);
+  expect(await report("doubts", told, { namespace: "no tool" })).toBe(false);
+
+  expect(await farm.granaries.lookUp("doubts", [told])).toHaveLength(1);
+});
+
+test("two that find the same at once are both told so", async () => {
+  const told = await farm.aResult("twice", "k");
+
+  expect(await Promise.all([report("twice", told), report("twice", told)])).toEqual([true, true]);
+  expect((await quarantinePage(db, "twice")).results).toHaveLength(1);
+});
+
+test("one action under both of its names is put there once, whoever is first", async () => {
+  const { told, action } = await farm.anAction("names", "an action");
+  const http = { namespace: "bazel" as const, key: `ac/${action.hash}`, value: told.value };
+  await farm.granaries.publishResults("names", [{ ...told, ...http, blobs: [] }], "a");
+
+  const ends = await Promise.all([
+    report("names", told),
+    report("names", { ...told, ...http }),
+    report("names", told),
+  ]);
+
+  expect(ends).toEqual([true, true, true]);
+  expect(await farm.granaries.lookUp("names", [told, { ...told, ...http }])).toEqual([]);
+  const { results } = await quarantinePage(db, "names");
+  expect(results).toHaveLength(1);
+});
+
+test("one that writes while it is put into quarantine does not get through", async () => {
+  const told = await farm.aResult("race", "k");
+  const entry = { project: "race", tool: "ccache", key: "k" } as const;
+  const other = await farm.put("other");
+
+  await Promise.all([
+    report("race", told),
+    ...Array.from({ length: 20 }, () =>
+      farm.caches.keep({ ...entry, digest: other, attributes: {}, principal: "p" }, "replace"),
+    ),
+    report("race", { ...told, value: other }),
+  ]);
+
+  expect(await report("race", { ...told, value: other })).toBe(true);
+  expect(await farm.caches.find(entry)).toBeUndefined();
+});
+
+test("nobody empties a farm: so many an hour, and only by who found them", async () => {
+  const parts = { db, clock: farm.clock, mostAnHour: 2 };
+  const results = await Promise.all(["a", "b", "c"].map((key) => farm.aResult("limit", key)));
+  const [a, b, c] = results.map((told) => divergenceOf(told));
+  if (!a || !b || !c) throw new Error("nothing was kept");
+  await quarantine(parts, "limit", a, "hostile");
+  await quarantine(parts, "limit", b, "hostile");
+
+  await expect(quarantine(parts, "limit", c, "hostile")).rejects.toMatchObject({
+    code: "resource_exhausted",
+  });
+  expect(await quarantine(parts, "limit", a, "hostile")).toBe(true);
+  expect(await quarantine(parts, "limit", c, "another")).toBe(true);
+});
+
+test("its page says who made it, who was given it, and how much they made of it", async () => {
+  const told = await farm.aResult("page", "k");
+  const asked = (key: string, source: "prefetched" | "missed" | "local", atMs: number) => ({
+    namespace: "ccache",
+    key,
+    source,
+    because: null,
+    atMs,
+    bytes: 1,
+    leadMs: null,
+    waitedMs: 0,
+    savedMs: null,
+  });
+  const given = aReport("page", {
+    asked: [asked("before", "missed", 1), asked("k", "prefetched", 5), asked("after", "missed", 9)],
+  });
+  const maker = aReport("page", { asked: [asked("k", "missed", 5), asked("x", "missed", 6)] });
+  for (const build of [given, maker]) await farm.granaries.reportBuild(build, "p");
+  await report("page", told);
+
+  const page = await quarantinePage(db, "page");
+
+  expect(page.results).toMatchObject([
+    {
+      project: "page",
+      producer: "a",
+      foundBy: "checker",
+      releasedAt: null,
+      divergence: { kept: digestKey(told.value), differs: ["out"] },
+      givenTo: [{ build: given.id, machine: "m1" }],
+      madeFrom: 1,
+    },
+  ]);
+});
+
+test("what is not in quarantine cannot be released", async () => {
+  await expect(
+    db.transaction((tx) => release(tx, "none", { namespace: "ccache", key: "k" }, "root")),
+  ).rejects.toMatchObject({ code: "not_found" });
+});

@@ -1,0 +1,132 @@
+import {
+  quarantineResults,
+  releaseResults,
+  resultsInDoubt,
+} from "#actions/quarantine-results.store.ts";
+import type { Divergence } from "#api/granary.ts";
+import { entryInDoubt, quarantineEntry, releaseEntry } from "#caches/quarantine-entries.store.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { ResultKey } from "#commit-index/result-key.ts";
+import type { Clock } from "#core/clock.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { digestNamed } from "./digest-named.ts";
+import { addQuarantine, countFoundBy, lockQuarantine, markReleased } from "./quarantine.store.ts";
+import { actionHashOf, bazelKeyOf } from "./same-result.ts";
+
+/** More than a farm whose results can be trusted has in a year; less than would empty its cache. */
+const usualMostAnHour = 50;
+const hourMs = 60 * 60_000;
+
+export interface QuarantineParts {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly mostAnHour?: number;
+}
+
+/**
+ * Takes a result out of what anybody is given, because it came out otherwise when it was made once more.
+ *
+ * Only what the farm has, as it was doubted: a value that has been replaced since is not what anybody saw go wrong.
+ * Answers whether it is in quarantine now.
+ */
+export async function quarantine(
+  parts: QuarantineParts,
+  project: string,
+  divergence: Divergence,
+  foundBy: string,
+): Promise<boolean> {
+  const { namespace, key } = divergence;
+  const parsed = ResultKey.safeParse({ namespace, key });
+  if (!parsed.success || divergence.kept === divergence.madeNow) return false;
+  const doubted = parsed.data;
+  return parts.db.transaction(async (tx) => {
+    await lockQuarantine(tx, project);
+    const kept = await keptResult(tx, project, doubted, divergence.kept);
+    if (kept === undefined) return false;
+    if (kept.isQuarantined) return true;
+    await requireFew(parts, tx, project, foundBy);
+    await addQuarantine(tx, { ...doubted, project, foundBy, producer: kept.producer, divergence });
+    await hide(tx, project, doubted, kept);
+    return true;
+  });
+}
+
+interface Kept {
+  readonly value: Digest;
+  readonly producer: string;
+  readonly isQuarantined: boolean;
+}
+
+/** The doubted result as it is now, locked. Of several domains' the one that has the doubted value. */
+async function keptResult(
+  tx: Tx,
+  project: string,
+  { namespace, key }: ResultKey,
+  kept: string,
+): Promise<Kept | undefined> {
+  if (namespace === "reapi") {
+    return (await resultsInDoubt(tx, project, key))
+      .map(({ result, ...row }) => ({ ...row, value: digestOf(result) }))
+      .find(({ value, isQuarantined }) => isQuarantined || digestKey(value) === kept);
+  }
+  const entry = await entryInDoubt(tx, { project, tool: namespace, key });
+  const value = entry && digestNamed(entry.digest);
+  if (entry === undefined || value === undefined) return undefined;
+  if (!entry.isQuarantined && entry.digest !== kept) return undefined;
+  return { value, producer: entry.principal, isQuarantined: entry.isQuarantined };
+}
+
+/** What REv2 and Bazel's HTTP cache give each other goes with it. */
+async function hide(tx: Tx, project: string, doubted: ResultKey, { value, producer }: Kept) {
+  const hash = actionHashOf(doubted);
+  if (hash !== undefined) await quarantineResults(tx, project, hash);
+  const entry = entryNameOf(project, doubted);
+  if (entry !== undefined) await quarantineEntry(tx, entry, { digest: value, principal: producer });
+}
+
+function entryNameOf(project: string, result: ResultKey) {
+  if (result.namespace !== "reapi") return { project, tool: result.namespace, key: result.key };
+  const key = bazelKeyOf(actionHashOf(result) ?? "");
+  return key === undefined ? undefined : { project, tool: "bazel" as const, key };
+}
+
+async function requireFew(
+  { clock, mostAnHour = usualMostAnHour }: QuarantineParts,
+  tx: Tx,
+  project: string,
+  foundBy: string,
+): Promise<void> {
+  const since = new Date(clock.now().getTime() - hourMs);
+  if ((await countFoundBy(tx, project, foundBy, since, mostAnHour)) < mostAnHour) return;
+  throw new Fault(
+    "resource_exhausted",
+    `${foundBy} has put ${mostAnHour} results of ${project} into quarantine within an hour, which is the most; look at that machine first`,
+  );
+}
+
+/**
+ * Lets a key out of quarantine. What was kept under it is forgotten, so that whoever asks next makes it anew.
+ *
+ * Throws `not_found` when it is not in quarantine.
+ */
+export async function release(
+  tx: Tx,
+  project: string,
+  result: { readonly namespace: string; readonly key: string },
+  by: string,
+): Promise<void> {
+  await lockQuarantine(tx, project);
+  const key = ResultKey.safeParse(result);
+  if (!key.success || !(await markReleased(tx, project, result, by))) {
+    throw new Fault(
+      "not_found",
+      `${result.namespace} ${result.key} of project ${project} is not in quarantine`,
+    );
+  }
+  const hash = actionHashOf(key.data);
+  if (hash !== undefined) await releaseResults(tx, project, hash);
+  const entry = entryNameOf(project, key.data);
+  if (entry !== undefined) await releaseEntry(tx, entry);
+}

@@ -1,0 +1,38 @@
+import { readableDomains } from "#actions/readable-domains.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { Clock } from "#core/clock.ts";
+import { digestKey } from "#core/digest.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { Db } from "#db/db.ts";
+import { type ChosenIndex, chooseIndexes } from "./choose-indexes.ts";
+import { candidateIndexes, type StoredIndex, touchIndexes } from "./commit-index.store.ts";
+import type { IndexedBuild } from "./indexed-build.ts";
+
+const touchAfterMs = 60 * 60_000;
+
+/** The indexes that serve a build best, the best first; each is in the store. */
+export async function resolveIndexes(
+  parts: {
+    readonly db: Db;
+    readonly blobs: Pick<BlobStore, "findMissing">;
+    readonly clock: Clock;
+    readonly domain: TrustDomain;
+  },
+  build: IndexedBuild,
+): Promise<ChosenIndex<StoredIndex>[]> {
+  const { db, blobs, clock } = parts;
+  const found = await candidateIndexes(db, { ...build, domains: readableDomains(parts.domain) });
+  const blobsOf = ({ digest, base }: StoredIndex) =>
+    base === undefined ? [digest] : [digest, base];
+  // Asking extends the life of those that are here: an index without its base is of no use.
+  const missing = new Set((await blobs.findMissing(found.flatMap(blobsOf))).map(digestKey));
+  const chosen = chooseIndexes(
+    found.filter((index) => !blobsOf(index).some((digest) => missing.has(digestKey(digest)))),
+    build,
+  );
+  const longUnused = chosen
+    .map(({ candidate }) => candidate)
+    .filter(({ lastUsedAt }) => clock.now().getTime() - lastUsedAt.getTime() > touchAfterMs);
+  await touchIndexes(db, longUnused);
+  return chosen;
+}

@@ -1,0 +1,17 @@
+import type { ResultKey } from "#commit-index/result-key.ts";
+
+/** The action's hash in a key of Bazel's HTTP cache. */
+export function bazelResultHash(key: string): string | undefined {
+  return /^ac\/([0-9a-f]{64})$/.exec(key)?.[1];
+}
+
+/** The hash of the action that a result is of; undefined for what no action is behind. */
+export function actionHashOf({ namespace, key }: ResultKey): string | undefined {
+  if (namespace === "bazel") return bazelResultHash(key);
+  return namespace === "reapi" ? key.slice(0, key.indexOf("/")) : undefined;
+}
+
+/** Under which key Bazel's HTTP cache would give what an action made: `/ac/HASH` and REv2 give each other's. */
+export function bazelKeyOf(actionHash: string): string | undefined {
+  return /^[0-9a-f]{64}$/.test(actionHash) ? `ac/${actionHash}` : undefined;
+}

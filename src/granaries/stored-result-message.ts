@@ -1,0 +1,68 @@
+import { create } from "@bufbuild/protobuf";
+import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
+import { ResultKey } from "#commit-index/result-key.ts";
+import { type Digest, digestFrom, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Digest as DigestMessage } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import {
+  type ResultKey as KeyMessage,
+  type StoredResult,
+  StoredResultSchema,
+} from "#proto/grange/granary/v1/granary_pb.ts";
+import { digestNamed } from "./digest-named.ts";
+import type { SaidOfResult } from "./entry-attributes.ts";
+import type { FarmResult } from "./project-results.ts";
+
+export function toStoredResult(result: FarmResult): StoredResult {
+  return create(StoredResultSchema, {
+    result: { namespace: result.namespace, key: result.key },
+    value: toDigestMessage(result.value),
+    attributes: { ...result.attributes },
+    blobs: result.blobs.map(toDigestMessage),
+    ...(result.costMs === undefined ? {} : { costMs: result.costMs }),
+  });
+}
+
+/** What a granary says that a result is. */
+export interface ToldResult extends ResultKey, SaidOfResult {
+  readonly value: Digest;
+}
+
+/** Throws `invalid_argument` for what can be no result. */
+export function fromStoredResult(message: StoredResult): ToldResult {
+  const key = keyOf(message.result);
+  const action = key.namespace === "reapi" ? digestNamed(key.key) : undefined;
+  if (key.namespace === "reapi" && action === undefined) {
+    throw new Fault("invalid_argument", `${key.key} is no action's hash/size`);
+  }
+  const by = action === undefined ? "sha256" : functionOf(action);
+  return {
+    ...key,
+    value: fromDigestMessage(message.value, "a result's value"),
+    attributes: message.attributes,
+    blobs: message.blobs.map((blob) => fromDigestMessage(blob, "a result's blob", by)),
+    costMs: message.costMs,
+  };
+}
+
+/** Throws `invalid_argument` for what can be no key. The farm keeps no control characters. */
+export function keyOf(message: KeyMessage | undefined): ResultKey {
+  const key = ResultKey.safeParse({ namespace: message?.namespace, key: message?.key });
+  if (key.success && !/[\p{Cc}\p{Surrogate}]/u.test(key.data.key)) return key.data;
+  throw new Fault(
+    "invalid_argument",
+    `${JSON.stringify(message?.namespace.slice(0, 32) ?? "")} with a key of ${message?.key.length ?? 0} characters names no result`,
+  );
+}
+
+const blake3Prefix = "blake3-";
+
+/** A blob by itself says its function only as indexes do: BLAKE3's hashes are as long as SHA-256's. */
+export function blobOf(message: DigestMessage): Digest {
+  const { hash, sizeBytes } = message;
+  if (!hash.startsWith(blake3Prefix)) return fromDigestMessage(message, "a blob");
+  const plain = { ...message, hash: hash.slice(blake3Prefix.length) };
+  const { hash: hex } = plain;
+  fromDigestMessage(plain, "a blob", "blake3");
+  return digestFrom("blake3", hex, Number(sizeBytes));
+}

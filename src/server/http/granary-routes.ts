@@ -1,0 +1,84 @@
+import { type Context, Hono } from "hono";
+import { z } from "zod";
+import { ReleaseResult } from "#api/granary.ts";
+import { Fault } from "#core/fault.ts";
+import { found } from "./found.ts";
+import type { GranaryFarm } from "./granary-farm.ts";
+import { jsonBody } from "./json-body.ts";
+import { principalOf } from "./principal.ts";
+
+const Project = z.string().min(1).max(200).default("default");
+const Commit = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "a commit's whole id");
+const Limit = z.coerce.number().int().min(1).max(200).default(50);
+
+const BuildsQuery = z.object({
+  project: Project,
+  repository: z.string().max(200).optional(),
+  commit: Commit.optional(),
+  limit: Limit,
+  after: z.uuid().optional(),
+});
+const SavingsQuery = z.object({
+  project: Project,
+  days: z.coerce.number().int().min(1).max(90).default(30),
+});
+const IndexesQuery = z.object({ project: Project, limit: Limit });
+const IndexQuery = z.object({
+  project: Project,
+  repository: z.string().max(200).default(""),
+  commit: Commit,
+  environment: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,128}$/)
+    .optional(),
+  from: z.coerce.number().int().min(0).max(1_000_000).default(0),
+});
+const QuarantineQuery = z.object({ project: Project });
+
+/** What granaries told, and what the farm knows for them. */
+export function granaryRoutes(farm: GranaryFarm): Hono {
+  const routes = new Hono();
+
+  routes.get("/granary/builds", async (c) => {
+    const { project, repository, commit, limit, after } = queryOf(c, BuildsQuery);
+    return c.json(await farm.granaryBuilds({ project, repository, commit, limit, after }));
+  });
+
+  routes.get("/granary/builds/:id", async (c) => {
+    const id = z.uuid().safeParse(c.req.param("id"));
+    const build = id.success ? await farm.granaryBuild(id.data) : undefined;
+    return c.json(found(build, "build of a granary with that id"));
+  });
+
+  routes.get("/granary/savings", async (c) => {
+    const { project, days } = queryOf(c, SavingsQuery);
+    return c.json(await farm.granarySavings(project, days));
+  });
+
+  routes.get("/granary/indexes", async (c) => {
+    const { project, limit } = queryOf(c, IndexesQuery);
+    return c.json(await farm.commitIndexes(project, limit));
+  });
+
+  routes.get("/granary/index", async (c) => {
+    const { from, environment, ...which } = queryOf(c, IndexQuery);
+    const page = await farm.commitIndex({ ...which, environment }, from);
+    return c.json(found(page, `index of commit ${which.commit} in that environment`));
+  });
+
+  routes.get("/granary/quarantine", async (c) =>
+    c.json(await farm.quarantine(queryOf(c, QuarantineQuery).project)),
+  );
+
+  routes.post("/granary/quarantine/release", async (c) =>
+    c.json(await farm.releaseResult(await jsonBody(c, ReleaseResult), principalOf(c))),
+  );
+
+  return routes;
+}
+
+function queryOf<Shape extends z.ZodType>(c: Context, shape: Shape): z.output<Shape> {
+  const query = shape.safeParse(c.req.query());
+  if (query.success) return query.data;
+  throw new Fault("invalid_argument", z.prettifyError(query.error));
+}
