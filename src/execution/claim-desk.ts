@@ -8,6 +8,7 @@ import { withCommit } from "#db/with-commit.ts";
 import { claimRound, kindOf, type Look, lookAhead, type Round } from "./claim-round.ts";
 import type { LeasedExecution } from "./lease.ts";
 import { tellQueueAs } from "./notify.store.ts";
+import type { ToldExecutions } from "./told-executions.ts";
 import type { RegisteredWorker } from "./worker.store.ts";
 
 export interface Claim {
@@ -32,6 +33,8 @@ export interface ClaimDesk {
   turnAway(): void;
   /** How often that has happened. */
   turnings(): number;
+  /** The lane of what a worker process was handed last, here. */
+  lastLaneOf(instanceId: string): number | undefined;
   /**
    * Runs a transaction, and serves the waiting claims at its end, inside it.
    *
@@ -87,6 +90,8 @@ export function claimDesk(parts: {
   readonly overdueAfterMs: number;
   /** How long a claim may miss that there is work, should every wake-up be lost. */
   readonly pollMs: number;
+  /** What workers were told that they may be given. */
+  readonly told?: ToldExecutions;
   /** Takes back what was leased for somebody who had gone. */
   readonly giveBack: (leased: readonly LeasedExecution[]) => void;
 }): ClaimDesk {
@@ -107,7 +112,8 @@ export function claimDesk(parts: {
   const serve = async (tx: Tx, waiters: readonly Waiter[], ahead: LookNow | undefined) => {
     const now = parts.clock.now();
     const until = new Date(now.getTime() + parts.leaseMs);
-    const times = { now, until, overdueAfterMs: parts.overdueAfterMs };
+    const { overdueAfterMs, told } = parts;
+    const times = { now, until, overdueAfterMs, told };
     const asOf = ahead?.news ?? news;
     const { over } = await claimRound(tx, waiters, lastLanes, times, await ahead?.found);
     await withCommit(tx, over);
@@ -217,6 +223,8 @@ export function claimDesk(parts: {
     wake,
 
     turnings: () => turnings,
+
+    lastLaneOf: (instanceId) => lastLanes.peek(instanceId),
 
     turnAway() {
       turnings++;

@@ -3,10 +3,14 @@ import type { RecentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
 import { claimCandidates, leasedByLane, leaseExecutions } from "./claim-executions.store.ts";
+import { topLane } from "./fair-lane.ts";
+import { isOverdue } from "./is-overdue.ts";
 import type { LeasedExecution } from "./lease.ts";
 import { type Busy, type Candidate, orderClaims } from "./order-claims.ts";
+import { exchangeSeats, placeWhereTold } from "./place-where-told.ts";
 import { preferIndexes, preferKnownPlans } from "./prefer-indexes.store.ts";
 import { seatWorkers } from "./seat-workers.ts";
+import type { ToldExecutions } from "./told-executions.ts";
 import type { RegisteredWorker } from "./worker.store.ts";
 
 /** Executions handed out by one statement at most. */
@@ -68,7 +72,12 @@ export async function claimRound(
   tx: Tx,
   claims: readonly ClaimingWorker[],
   lastLanes: LastLanes,
-  lease: { readonly now: Date; readonly until: Date; readonly overdueAfterMs: number },
+  lease: {
+    readonly now: Date;
+    readonly until: Date;
+    readonly overdueAfterMs: number;
+    readonly told?: ToldExecutions | undefined;
+  },
   ahead?: Look,
 ): Promise<{ readonly over: Promise<Round> }> {
   const haul: LeasedExecution[][] = claims.map(() => []);
@@ -93,10 +102,12 @@ export async function claimRound(
     // Where several choose at once, each finds its own among what goes first.
     const [alone, ...more] = seekers;
     const preferredLane = more.length === 0 ? alone?.lastLane : undefined;
-    const ordered = orderClaims(candidates, { ...lease, busy, preferredLane }).slice(
+    const inOrder = orderClaims(candidates, { ...lease, busy, preferredLane }).slice(
       0,
       2 * seatCount + spare,
     );
+    const told = lease.told?.isEmpty() === false ? lease.told : undefined;
+    const ordered = told ? whereTold(inOrder, group, lease, told) : inOrder;
     const laneById = new Map(ordered.map(({ id, lane }) => [id, lane]));
     const seats = seatWorkers(
       seekers,
@@ -104,8 +115,9 @@ export async function claimRound(
       mostPerRound,
     ).flatMap((index) => group[index]?.claim.worker ?? []);
     const ids = ordered.map(({ id }) => id);
+    const taking = told ? exchangeSeats(seats, ids, (id) => told.keptFor(id)) : seats;
     const indexOf = new Map(group.map(({ claim, index }) => [claim.worker.instanceId, index]));
-    handingOut = leaseExecutions(tx, ids, seats, lease.now, lease.until).then((handedOut) => {
+    handingOut = leaseExecutions(tx, ids, taking, lease.now, lease.until).then((handedOut) => {
       for (const { instanceId, execution } of handedOut) {
         haul[indexOf.get(instanceId) ?? -1]?.push(execution);
         const lane = laneById.get(execution.lease.executionId);
@@ -121,6 +133,19 @@ export async function claimRound(
     handingOut.catch(() => {});
   }
   return { over: handingOut.then(() => ({ haul, hasMore, exhausted })) };
+}
+
+function whereTold(
+  ordered: readonly Candidate[],
+  group: readonly Placed[],
+  { now, overdueAfterMs }: { readonly now: Date; readonly overdueAfterMs: number },
+  told: ToldExecutions,
+): Candidate[] {
+  const claiming = new Set(group.map(({ claim }) => claim.worker.instanceId));
+  // Their order is by place alone.
+  const isFixed = (candidate: Candidate) =>
+    candidate.lane === topLane || isOverdue(candidate, now, overdueAfterMs);
+  return placeWhereTold(ordered, seatsOf(group), claiming, (id) => told.keptFor(id), isFixed);
 }
 
 /** Both are asked at once, though nobody needs the second where the first finds nothing. */

@@ -19,6 +19,7 @@ import { type Lease, type LeasedExecution, leaseKey, type WorkerProcess } from "
 import { grantedLeaseMs } from "./lease-length.ts";
 import { leaseRescuer } from "./lease-rescuer.ts";
 import { appendLogChunk, type LogAppended } from "./log.store.ts";
+import { type AheadExecution, type AheadHint, lookAheadDesk } from "./look-ahead-desk.ts";
 import { executionChannel, logChannel, notifyExecutions, queueChannel } from "./notify.store.ts";
 import { commitWithoutWaiting, preferIndexes } from "./prefer-indexes.store.ts";
 import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
@@ -28,6 +29,7 @@ import { type EndingLease, settleLeases, type Verdict } from "./settle-leases.ts
 import { sizeChooser } from "./size-chooser.ts";
 import type { Analyzer } from "./size-class-roles.ts";
 import { type Submitted, submitExecutions } from "./submit-executions.store.ts";
+import { toldExecutions } from "./told-executions.ts";
 import { knownWorkers, type WorkerDescription } from "./worker.store.ts";
 import { workerNameDesk } from "./worker-name-desk.ts";
 
@@ -64,6 +66,10 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
     waitMs: number,
     signal: AbortSignal,
   ): Promise<LeasedExecution[]>;
+  /** What a worker is likely to be given next; a hint, and nothing for a worker that nobody knows. */
+  lookAhead(worker: WorkerProcess, most: number): Promise<AheadExecution[]>;
+  /** Tells of an action like one that will be submitted soon, for workers that look ahead at this server. */
+  hintAhead(hint: AheadHint): void;
   heartbeat(beat: Heartbeat): Promise<HeartbeatAnswer>;
   /** Whether the lease is still held. */
   started(lease: Lease, at: Date): Promise<boolean>;
@@ -103,6 +109,7 @@ export async function openExecutionQueue(parts: {
     for (const grown of logFollowers) grown(id);
   };
 
+  const told = toldExecutions(clock);
   const desk = claimDesk({
     db,
     clock,
@@ -110,7 +117,16 @@ export async function openExecutionQueue(parts: {
     leaseMs: times.leaseMs,
     overdueAfterMs: times.overdueAfterMs,
     pollMs: times.pollMs,
+    told,
     giveBack: (leased) => void release(leased.map(({ lease }) => lease)).catch(() => {}),
+  });
+
+  const lookingAhead = lookAheadDesk({
+    db,
+    clock,
+    overdueAfterMs: times.overdueAfterMs,
+    lastLaneOf: (instanceId) => desk.lastLaneOf(instanceId),
+    told,
   });
 
   const oracle = durationOracle(clock);
@@ -275,6 +291,14 @@ export async function openExecutionQueue(parts: {
       if (most < 1) return [];
       return desk.claim({ worker, most, waitMs, signal, isResting: worker.draining, asOf });
     },
+
+    async lookAhead(process, most) {
+      const worker = await lookingUp.add(process);
+      if (worker === undefined || worker.draining) return [];
+      return lookingAhead.ahead(worker, most);
+    },
+
+    hintAhead: (hint) => lookingAhead.hint(hint),
 
     heartbeat: (beat) => beating.add(beat),
     started: (lease, at) => starting.add({ lease, at }),

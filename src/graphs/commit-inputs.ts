@@ -5,10 +5,11 @@ import type { CommitSha } from "#core/commit-sha.ts";
 import type { Digest } from "#core/digest.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
-import { type CommitTree, listCommitTree } from "#git/commit-tree.ts";
+import { type CommitEntry, type CommitTree, listCommitTree } from "#git/commit-tree.ts";
 import type { Mirrors } from "#git/fetch-commit.ts";
 import { importTree } from "#git/import-tree.ts";
 import type { Git } from "#git/run-git.ts";
+import { nameOfFiles } from "./approximations/name-of-files.ts";
 import { selectInputs } from "./select-inputs.ts";
 
 /** A commit, and where it can be fetched from again. */
@@ -25,6 +26,9 @@ export interface CommitInputs {
   readonly root: Digest;
 }
 
+/** Chooses among the files of a commit. Pure: what it once chose is remembered. */
+export type Choice = (entries: readonly CommitEntry[]) => readonly CommitEntry[];
+
 export interface CommitInputRooms {
   readonly git: Git;
   readonly mirrors: Mirrors;
@@ -33,7 +37,7 @@ export interface CommitInputRooms {
 }
 
 /** Commits, and selections of files, that are kept at hand. */
-const kept = { commits: 16, selections: 256 };
+const kept = { commits: 16, selections: 256, names: 4_096 };
 
 /**
  * Brings files of commits into the store, for jobs to read.
@@ -46,6 +50,7 @@ export class CommitInputReader {
   readonly #mirrors = recentlyUsed<Promise<string>>(kept.commits);
   readonly #trees = recentlyUsed<Promise<CommitTree>>(kept.commits);
   readonly #selections = recentlyUsed<Promise<CommitInputs>>(kept.selections);
+  readonly #names = recentlyUsed<Promise<string>>(kept.names);
 
   constructor(rooms: CommitInputRooms) {
     this.#rooms = rooms;
@@ -59,21 +64,42 @@ export class CommitInputReader {
   /** Without a list of patterns, all files; with an empty one, none. */
   read(commit: CommitPlace, patterns?: readonly string[]): Promise<CommitInputs> {
     const key = `${commit.url}\n${commit.sha}\n${JSON.stringify(patterns ?? "all")}`;
-    return this.#selections.get(key, () => this.#select(commit, patterns));
+    return this.#selections.get(key, () =>
+      this.#select(commit, (entries) => selectInputs(entries, patterns)),
+    );
   }
 
-  async #select(
+  /** The files that are chosen; `rule` names the choice among those of one commit. */
+  readChosen(commit: CommitPlace, rule: string, choose: Choice): Promise<CommitInputs> {
+    const key = `${commit.url}\n${commit.sha}\nchosen ${rule}`;
+    return this.#selections.get(key, () => this.#select(commit, choose));
+  }
+
+  /** A name for the files that are chosen; usually by what is in them. None of them is read. */
+  nameChosen(
     commit: CommitPlace,
-    patterns: readonly string[] | undefined,
-  ): Promise<CommitInputs> {
+    rule: string,
+    choose: Choice,
+    name: (chosen: readonly CommitEntry[]) => string = nameOfFiles,
+  ): Promise<string> {
+    const key = `${commit.url}\n${commit.sha}\n${rule}`;
+    return this.#names.get(key, async () => name(choose((await this.#list(commit)).entries)));
+  }
+
+  async #select(commit: CommitPlace, choose: Choice): Promise<CommitInputs> {
     const { store } = this.#rooms;
+    const { mirror, entries: all } = await this.#list(commit);
+    const { entries } = await importTree(this.#rooms, mirror, choose(all));
+    return { entries, root: await uploadDirectories(store, buildDirectoryTree(entries)) };
+  }
+
+  async #list(commit: CommitPlace): Promise<{ mirror: string; entries: readonly CommitEntry[] }> {
     const key = `${commit.url}\n${commit.sha}`;
     const mirror = await this.#mirrors.get(key, () => this.#fetch(commit));
-    const tree = await this.#trees.get(key, () =>
+    const { entries } = await this.#trees.get(key, () =>
       listCommitTree(this.#rooms.git, mirror, commit.sha),
     );
-    const { entries } = await importTree(this.#rooms, mirror, selectInputs(tree.entries, patterns));
-    return { entries, root: await uploadDirectories(store, buildDirectoryTree(entries)) };
+    return { mirror, entries };
   }
 
   async #fetch(commit: CommitPlace): Promise<string> {

@@ -5,6 +5,7 @@ import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
 import { kinOf } from "#execution/kin.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
 import { advanceStoredGraphs, lockGraphs } from "./advancing/advance.store.ts";
+import { type Approximated, keepApproximations } from "./approximations/approximation.store.ts";
 import { insertChunkedRun } from "./chunks/chunked-run.store.ts";
 import { nextBatches } from "./chunks/share-items.ts";
 import { insertRuns, type NewRun } from "./insert-runs.store.ts";
@@ -31,6 +32,7 @@ export async function commitPrepared(
   /** Of the jobs that are to be executed (`requestsOf`). */
   wanted: ReadonlyMap<PreparedJob, ExecutionRequest>,
   now: Date,
+  project: string,
 ): Promise<void> {
   const before = await stillTaken(
     tx,
@@ -61,6 +63,10 @@ export async function commitPrepared(
     return runOf(job, request && servedBy.get(request.id), now);
   });
   await insertRuns(tx, runs);
+  await keepApproximations(
+    tx,
+    jobs.flatMap((job) => approximatedBy(job, project)),
+  );
   await beginChunks(tx, jobs, now);
   await advanceStoredGraphs(
     tx,
@@ -70,6 +76,20 @@ export async function commitPrepared(
     ),
   );
   if (runs.some(({ kind }) => kind === "to-plan")) await wakeErrands(tx);
+}
+
+function approximatedBy({ job, prepared }: PreparedJob, project: string): Approximated[] {
+  if (prepared.kind !== "to-execute" && prepared.kind !== "hit") return [];
+  if (prepared.names === undefined) return [];
+  const { over, weak } = prepared.names;
+  const action = prepared.kind === "hit" ? prepared.actionDigest : prepared.built.action.digest;
+  const { domain } = job;
+  return [
+    ...(over === undefined
+      ? []
+      : [{ kind: "over", project, domain, approximation: over, action } as const]),
+    { kind: "weak", project, domain, approximation: weak, action },
+  ];
 }
 
 async function beginChunks(tx: Tx, jobs: readonly PreparedJob[], now: Date): Promise<void> {

@@ -13,6 +13,7 @@ import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { systemClock } from "#core/clock.ts";
+import type { Digest } from "#core/digest.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { Outcome } from "#execution/execution.ts";
 import { openExecutionQueue } from "#execution/execution-queue.ts";
@@ -135,7 +136,11 @@ export async function farmOfGraphs(db: Db) {
     },
     /** Prepares, claims and answers, until nothing more comes. Answers the scripts that were run. */
     async work(
-      answer: (script: string, inputRoot: string) => Answer = () => ({}),
+      answer: (
+        script: string,
+        inputRoot: string,
+        root: Digest | undefined,
+      ) => Answer | Promise<Answer> = () => ({}),
     ): Promise<string[]> {
       const scripts: string[] = [];
       for (;;) {
@@ -157,7 +162,11 @@ export async function farmOfGraphs(db: Db) {
             outcome = exitCode === 0 ? "succeeded" : "failed",
             outputs = {},
             findings = {},
-          } = answer(script, action.inputRootDigest?.hash ?? "");
+          } = await answer(
+            script,
+            action.inputRootDigest?.hash ?? "",
+            action.inputRootDigest && fromDigestMessage(action.inputRootDigest, "the root"),
+          );
           const outputFiles = await Promise.all(
             Object.entries(outputs).map(async ([path, text]) => {
               const content = Buffer.from(text);

@@ -5,6 +5,9 @@ import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Tx } from "#db/db.ts";
 import type { ExecutionRequest } from "#execution/execution.ts";
+import type { AheadHint } from "#execution/look-ahead-desk.ts";
+import { commitLookedAhead } from "./approximations/commit-looked-ahead.ts";
+import { lookAhead } from "./approximations/know-ahead.ts";
 import { commitPrepared, type PreparedJob, requestsOf } from "./commit-prepared.ts";
 import { type PreparationRooms, prepareJob } from "./prepare-job.ts";
 import { keepTaken, postponeJob, type ReadyJob, takeReadyJobs } from "./ready-job.store.ts";
@@ -17,6 +20,8 @@ export interface GraphRunnerParts extends PreparationRooms {
   readonly chooseSizes?: (
     requests: readonly ExecutionRequest[],
   ) => Promise<readonly ExecutionRequest[]>;
+  /** Hears of actions like those that will be asked for soon: what they took is worth fetching. */
+  readonly hint?: (hint: AheadHint) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -88,7 +93,10 @@ export async function prepareReadyJobs(parts: GraphRunnerParts): Promise<number>
     keepTaken(parts.db, taken, leaseSeconds).catch(() => {});
   }, renewMs);
   try {
-    const over = await mapAtMost(preparedAtOnce, taken, (job) => prepareOrPostpone(parts, job));
+    const blocked = taken.filter(({ isBlocked }) => isBlocked);
+    if (blocked.length > 0) await lookAheadOfInputs(parts, blocked);
+    const ready = taken.filter(({ isBlocked }) => !isBlocked);
+    const over = await mapAtMost(preparedAtOnce, ready, (job) => prepareOrPostpone(parts, job));
     const prepared = over.flatMap((job) => job ?? []);
     if (prepared.length > 0) await store(parts, prepared);
   } finally {
@@ -97,13 +105,29 @@ export async function prepareReadyJobs(parts: GraphRunnerParts): Promise<number>
   return taken.length;
 }
 
+/** Ends those whose results are known whatever will be found. What goes wrong costs the look ahead alone. */
+async function lookAheadOfInputs(
+  parts: GraphRunnerParts,
+  blocked: readonly ReadyJob[],
+): Promise<void> {
+  const looked = await mapAtMost(preparedAtOnce, blocked, (job) =>
+    lookAhead(parts, job).catch((reason: unknown) => {
+      const about = { graph: job.graphId, job: job.job, reason: messageOf(reason) };
+      parts.logger.info(about, "could not look ahead of a job's inputs; they are found first");
+      return { job, facts: [], known: undefined, hints: [] };
+    }),
+  );
+  await parts.transaction((tx) => commitLookedAhead(tx, looked));
+  for (const hint of looked.flatMap(({ hints }) => hints)) parts.hint?.(hint);
+}
+
 async function store(parts: GraphRunnerParts, prepared: readonly PreparedJob[]): Promise<void> {
   const { chooseSizes = async (requests) => requests } = parts;
   const requests = await requestsOf(prepared, parts.project, chooseSizes);
   for (let attempt = 1; ; attempt++) {
     try {
       return await parts.transaction((tx) =>
-        commitPrepared(tx, prepared, requests, parts.clock.now()),
+        commitPrepared(tx, prepared, requests, parts.clock.now(), parts.project),
       );
     } catch (reason) {
       const again = reason instanceof Fault && reason.code === "aborted" && attempt < mostTries;

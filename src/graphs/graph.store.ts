@@ -135,6 +135,8 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
       coalesce_depth: entry?.definition.coalesce?.["min-depth"] ?? 1,
       coalesce_age_ms: parseDuration(entry?.definition.coalesce?.["min-age"] ?? "0s"),
       outside: entry?.definition.outside ?? false,
+      finder: entry?.definition["inputs-from"]?.job,
+      approximation: approximationAtFirst(graph, entry?.definition),
       set_aside: job.setAside,
       state: job.state,
       wanted: job.wanted,
@@ -148,10 +150,10 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
   });
   await tx.run(sql`
     insert into job (graph_id, name, definition, kind, tags, depth, priority, ttl_ms, on_expiry,
-                     coalesce_key, coalesce_depth, coalesce_age_ms, outside, set_aside, state, wanted, wanted_by, wanted_at, expires_at, retries, runs, yield,
+                     coalesce_key, coalesce_depth, coalesce_age_ms, outside, finder, approximation, set_aside, state, wanted, wanted_by, wanted_at, expires_at, retries, runs, yield,
                      open_edges, failed_edges, reason, ready_at, finished_at)
     select ${graph.id}, name, definition, kind, tags, depth, priority, ttl_ms, on_expiry,
-           coalesce_key, coalesce_depth, coalesce_age_ms, outside, set_aside, state, wanted, ${graph.submittedBy},
+           coalesce_key, coalesce_depth, coalesce_age_ms, outside, finder, approximation, set_aside, state, wanted, ${graph.submittedBy},
            case when wanted is not null then now() end,
            case when wanted is not null then now() + make_interval(secs => ttl_ms / 1000.0) end,
            retries, runs, yield, open_edges, failed_edges, reason,
@@ -160,9 +162,15 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as j (name text, definition text, kind text, tags jsonb, depth integer, priority integer,
             ttl_ms bigint, on_expiry text, coalesce_key text, coalesce_depth integer,
-            coalesce_age_ms bigint, outside boolean, set_aside text, state text, wanted text,
+            coalesce_age_ms bigint, outside boolean, finder text, approximation text, set_aside text, state text, wanted text,
             retries integer, runs integer, yield text, open_edges integer, failed_edges integer, reason text)
   `);
+}
+
+/** Who skips the cache wants the job executed; so does nobody who asks for what is not an action. */
+function approximationAtFirst({ skipCache }: NewGraph, definition: JobDefinition | undefined) {
+  const isAction = (definition?.kind ?? "command") === "command" && !definition?.chunks;
+  return definition?.["inputs-from"] && isAction && !skipCache ? "open" : null;
 }
 
 const DefinitionRow = z.object({

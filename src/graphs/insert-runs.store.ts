@@ -19,6 +19,9 @@ export type NewRun = JobKey & {
         readonly actionDigest: Digest;
         readonly result: Uint8Array;
         readonly madeAt: Date;
+        readonly message?: string | undefined;
+        /** The job that was to find its inputs, and of which it took nothing. */
+        readonly without?: string | undefined;
       }
     /** No action could be made of it; the message says why, and what to do. */
     | { readonly kind: "unpreparable"; readonly message: string }
@@ -59,13 +62,14 @@ export async function insertRuns(tx: Tx, runs: readonly NewRun[]): Promise<void>
   await tx.run(sql`
     with new as (
       select * from json_to_recordset(${JSON.stringify(rows)}::json)
-        as n (graph_id uuid, job text)
+        as n (graph_id uuid, job text, without text)
     ),
     taking as (
       update edge set taken = source.yield, stale = source.stale
       from new, job as source
       where edge.graph_id = new.graph_id and edge.job = new.job
         and source.graph_id = edge.graph_id and source.name = edge.on_job
+        and edge.on_job is distinct from new.without
       returning edge.graph_id, edge.job, edge.stale
     )
     update job
@@ -145,6 +149,8 @@ function asRow(run: NewRun) {
         exit_code: 0,
         action_digest: digestKey(run.actionDigest),
         cached: true,
+        message: run.message ?? null,
+        without: run.without ?? null,
         made_at: run.madeAt,
         result: Buffer.from(run.result).toString("base64"),
         yield: yieldOf("succeeded", run.result),

@@ -6,6 +6,7 @@ import { problemNowhere } from "./definitions/definition-origin.ts";
 import { type DefinitionProblem, DefinitionProblems } from "./definitions/definition-problems.ts";
 import { suggestion } from "./definitions/nearest-name.ts";
 import { conditionOf, problemOfNeededEnd } from "./definitions/need-condition.ts";
+import { needsOf } from "./definitions/needs-of.ts";
 import type { DefinedJob, Definitions } from "./definitions/read-definitions.ts";
 import { findCycle } from "./find-cycle.ts";
 
@@ -44,7 +45,7 @@ export function plan({ jobs, graph }: Definitions, select?: string): Plan {
   const inactive = inactiveJobs(wanted, graph?.inactive);
   const edges: PlannedEdge[] = [];
   for (const job of wanted.values()) {
-    for (const [on, need] of Object.entries(job.definition.needs ?? {})) {
+    for (const [on, need] of Object.entries(needsOf(job.definition))) {
       if (!wanted.has(on)) continue;
       // What a job can do without, it does not wait for until somebody asks for it.
       if (need.optional === true && inactive.has(on) && !inactive.has(job.name)) continue;
@@ -63,7 +64,7 @@ function problemsOfNeeds(
   job: DefinedJob,
   byName: ReadonlyMap<string, DefinedJob>,
 ): DefinitionProblem[] {
-  return Object.entries(job.definition.needs ?? {}).flatMap(([on, need]) => {
+  const named = Object.entries(job.definition.needs ?? {}).flatMap(([on, need]) => {
     const other = byName.get(on);
     if (other === undefined) {
       const message = `job "${job.name}" needs "${on}", which does not exist${suggestion(on, byName.keys())}`;
@@ -83,16 +84,41 @@ function problemsOfNeeds(
         return job.problemAt(["needs", on, "outputs"], message);
       });
   });
+  return [...named, ...problemsOfFinder(job, byName)];
+}
+
+/** What is wrong with the job that is to find another one's inputs. */
+function problemsOfFinder(
+  job: DefinedJob,
+  byName: ReadonlyMap<string, DefinedJob>,
+): DefinitionProblem[] {
+  const from = job.definition["inputs-from"];
+  if (from === undefined) return [];
+  const finder = byName.get(from.job);
+  if (finder === undefined) {
+    // Named among the needs, too, it is refused as one of them.
+    if (Object.hasOwn(job.definition.needs ?? {}, from.job)) return [];
+    const message = `the inputs of job "${job.name}" come from "${from.job}", which does not exist${suggestion(from.job, byName.keys())}`;
+    return [job.problemAt(["inputs-from", "job"], message)];
+  }
+  const made = finder.definition.outputs ?? [];
+  if (made.some((path) => from.output === path || from.output.startsWith(`${path}/`))) return [];
+  const says = made.length === 0 ? "it has no outputs" : `its outputs are ${made.join(", ")}`;
+  const message = `the inputs of job "${job.name}" come from "${from.output}", which "${from.job}" does not make: ${says}`;
+  return [job.problemAt(["inputs-from", "output"], message)];
 }
 
 function throwIfCyclic(byName: ReadonlyMap<string, DefinedJob>): void {
   const needs = new Map(
-    [...byName].map(([name, job]) => [name, Object.keys(job.definition.needs ?? {})]),
+    [...byName].map(([name, job]) => [name, Object.keys(needsOf(job.definition))]),
   );
   const cycle = findCycle(needs);
   if (cycle === undefined) return;
   const places = cycle.slice(0, -1).flatMap((name, i) => {
-    const place = byName.get(name)?.problemAt(["needs", cycle[i + 1] ?? ""], "", "key");
+    const job = byName.get(name);
+    const on = cycle[i + 1] ?? "";
+    const isNamed = Object.hasOwn(job?.definition.needs ?? {}, on);
+    const place = job?.problemAt(isNamed ? ["needs", on] : ["inputs-from", "job"], "", "key");
     return place === undefined ? [] : [place];
   });
   const ring =

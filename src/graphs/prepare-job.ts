@@ -8,9 +8,11 @@ import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { type Approximations, approximationsOf } from "./approximations/know-ahead.ts";
+import { rulesOf, takeFoundInputs } from "./approximations/take-found-inputs.ts";
 import { type BuiltAction, buildAction } from "./build-action.ts";
 import { type PreparedChunks, prepareChunks } from "./chunks/prepare-chunks.ts";
-import type { CommitInputReader } from "./commit-inputs.ts";
+import type { CommitInputReader, CommitInputs } from "./commit-inputs.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 import { graphFileOf } from "./kinds/definitions-of-child.ts";
 import type { ReadyJob } from "./ready-job.store.ts";
@@ -28,12 +30,18 @@ export interface PreparationRooms {
 
 /** What became of a job's preparation. */
 export type Prepared =
-  | { readonly kind: "to-execute"; readonly built: BuiltAction }
+  | {
+      readonly kind: "to-execute";
+      readonly built: BuiltAction;
+      readonly names?: Approximations | undefined;
+    }
   | {
       readonly kind: "hit";
       readonly actionDigest: Digest;
       readonly result: Uint8Array;
       readonly madeAt: Date;
+      /** Where its inputs were found by another job. */
+      readonly names?: Approximations | undefined;
     }
   /** Its definition says which graph it is; no action is needed to know. */
   | { readonly kind: "to-plan" }
@@ -77,6 +85,7 @@ async function prepareAction(
 ): Promise<Prepared> {
   const { db, store, trees, project } = rooms;
   const built = buildAction(definition, await inputRoot(rooms, job));
+  const names = await approximationsOf(rooms, job);
   await Promise.all(
     [built.command, built.action].map(({ digest, bytes }) => store.put(digest, bytes)),
   );
@@ -91,17 +100,16 @@ async function prepareAction(
         actionDigest,
         result: toBinary(ActionResultSchema, hit.result),
         madeAt: hit.createdAt,
+        names,
       };
     }
   }
-  return { kind: "to-execute", built };
+  return { kind: "to-execute", built, names };
 }
 
-async function inputRoot(
-  { db, store, trees, inputs }: PreparationRooms,
-  job: ReadyJob,
-): Promise<Digest> {
-  const files = await inputs.read({ url: job.url, sha: job.commit }, job.definition.inputs);
+async function inputRoot(rooms: PreparationRooms, job: ReadyJob): Promise<Digest> {
+  const { db, store, trees, inputs } = rooms;
+  const files = await commitFiles(rooms, job);
   const needs = Object.entries(job.definition.needs ?? {}).filter(
     ([, need]) => need.outputs?.length !== 0,
   );
@@ -127,4 +135,13 @@ async function inputRoot(
   if (overlays.every(({ entries }) => entries.length === 0)) return files.root;
   const parts = await layOver(store, files.entries, overlays);
   return uploadDirectories(store, buildDirectoryTree(parts));
+}
+
+/** What it reads of the commit: what it names, or what another job has found. */
+async function commitFiles(rooms: PreparationRooms, job: ReadyJob): Promise<CommitInputs> {
+  const commit = { url: job.url, sha: job.commit };
+  const from = job.definition["inputs-from"];
+  if (from === undefined) return rooms.inputs.read(commit, job.definition.inputs);
+  const [made] = await latestResults(rooms.db, job.graphId, [from.job]);
+  return takeFoundInputs(rooms, commit, from, rulesOf(job.definition), made);
 }

@@ -4,12 +4,15 @@ import { CommitSha } from "#core/commit-sha.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { firstRunsAsked, waitsForItsInputs } from "./approximations/waiting-for-inputs.store.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 import { GraphId } from "./graph-id.ts";
 
 const ReadyJob = z.object({
   graphId: GraphId,
   job: z.string(),
+  /** It waits for nothing but the job that finds its inputs; its result may be known all the same. */
+  isBlocked: z.boolean(),
   /** Names this hand-out; a later one makes what was prepared under it worthless. */
   epoch: z.number(),
   failures: z.number(),
@@ -34,7 +37,8 @@ const ReadyJob = z.object({
 export type ReadyJob = z.infer<typeof ReadyJob>;
 
 /**
- * Takes ready jobs that need a machine for preparation, the longest ready first.
+ * Takes ready jobs that need a machine for preparation, the longest ready first; and those that wait for nothing but
+ * their inputs to be found. A job that is only to find such is left alone until it is known whether it has to.
  *
  * The right ends by itself: what a server that died had taken, any server takes again.
  */
@@ -46,20 +50,36 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
         select graph_id, name from job
         where state = 'ready' and kind in ('command', 'graph') and not outside
           and (preparing_until is null or preparing_until <= now())
+          and not (runs = 0 and wanted in ${firstRunsAsked} and exists (
+            select from job as waiting
+            where waiting.graph_id = job.graph_id and waiting.finder = job.name and ${waitsForItsInputs}
+          ))
         order by ready_at, graph_id, name
         limit ${most}
         for update skip locked
+      ),
+      blocked as (
+        select graph_id, name from job as waiting
+        where ${waitsForItsInputs}
+          and (preparing_until is null or preparing_until <= now())
+        limit ${most}
+        for update skip locked
+      ),
+      picked as (
+        select graph_id, name from blocked
+        union all
+        select graph_id, name from ready
       ),
       taken as (
         update job
         set preparing_until = now() + make_interval(secs => ${leaseSeconds}),
             preparing_epoch = preparing_epoch + 1
-        from ready
-        where job.graph_id = ready.graph_id and job.name = ready.name
-        returning job.graph_id, job.name, job.preparing_epoch, job.preparing_failures, job.wanted, job.definition,
+        from picked
+        where job.graph_id = picked.graph_id and job.name = picked.name
+        returning job.graph_id, job.name, job.state = 'blocked' as is_blocked, job.preparing_epoch, job.preparing_failures, job.wanted, job.definition,
                   job.priority
       )
-      select taken.graph_id as "graphId", taken.name as job, taken.preparing_epoch as epoch,
+      select taken.graph_id as "graphId", taken.name as job, taken.is_blocked as "isBlocked", taken.preparing_epoch as epoch,
              taken.preparing_failures as failures, taken.wanted as cause, definition.body as definition,
              repository.url, graph.commit, graph.domain, graph.skip_cache as "skipCache",
              graph.submitted_by as "submittedBy",

@@ -17,6 +17,7 @@ import { ExecutionsUnderWay } from "./executions-under-way.ts";
 import { FarmContact } from "./farm-contact.ts";
 import { FarmMembership } from "./farm-membership.ts";
 import { finishedWithoutProcess } from "./finished-message.ts";
+import { lookAheadWhileBusy } from "./look-ahead.ts";
 import type { StopReason } from "./run-process.ts";
 import { leaseKey } from "./spool.ts";
 
@@ -123,6 +124,7 @@ export class Agent implements Service {
     }
     // Not waited for: a last heartbeat may be under way, and ends with the connection.
     void this.#membership.heartbeats(this.#over.signal);
+    if (!this.#parts.config.once) this.#loops.push(this.#lookAhead());
     failures = 0;
     while (!signal.aborted && !this.#hasTheOne) {
       const most = this.#claimSize();
@@ -150,6 +152,12 @@ export class Agent implements Service {
     if (!this.#hasTheOne) return;
     while (this.#underWay.running + this.#underWay.reporting > 0) await this.#changes.next();
     this.#tellOver("its one execution is delivered");
+  }
+
+  #lookAhead(): Promise<void> {
+    const { slots } = this.#parts.config;
+    const isBusy = () => this.#underWay.running >= slots && !this.#yields;
+    return lookAheadWhileBusy(this.#parts, isBusy, this.#draining.signal);
   }
 
   #claimSize(): number {

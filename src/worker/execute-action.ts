@@ -17,6 +17,7 @@ import {
 import { type ActionRequest, environmentOf, parseWork } from "./action-request.ts";
 import { countingFetches, type Fetched } from "./counting-fetches.ts";
 import { type ExecutionPlace, ExecutionPlaces } from "./execution-places.ts";
+import { FetchAhead } from "./fetch-ahead.ts";
 import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
 import type { InputRoot } from "./input-root/input-root.ts";
 import { LogJudge } from "./judge/log-judge.ts";
@@ -64,9 +65,12 @@ export class ActionExecutor {
   readonly #pipes: FifoPool;
   readonly #places: ExecutionPlaces;
   readonly #clearings = new Set<Promise<void>>();
+  /** For what is not claimed yet; it stands back from what is. */
+  readonly ahead: FetchAhead;
 
   constructor(machine: Machine, settings: ExecutorSettings) {
     this.#machine = machine;
+    this.ahead = new FetchAhead(machine.inputRoots, machine.local);
     this.#settings = settings;
     this.#pipes = new FifoPool(machine.shell, machine.runDir);
     const { path, slots } = settings;
@@ -117,7 +121,7 @@ export class ActionExecutor {
     const limited = group.limit(cpus === undefined ? limits : { ...limits, cpuSet: cpus.cpus });
     // Waited for below; until then it is nobody's loss.
     limited.catch(() => {});
-    const root = await inputRoots.make(request.inputRoot, scratch, farm);
+    const root = await this.ahead.during(() => inputRoots.make(request.inputRoot, scratch, farm));
     clearing.steps.push(() => root.unmount());
     await limited;
     await prepareOutputs(root.seen, request.command);

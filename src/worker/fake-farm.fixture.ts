@@ -6,7 +6,7 @@ import { digestFunctionValues, toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
-import type { DigestFunction } from "#core/digest.ts";
+import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
   ActionSchema,
@@ -22,6 +22,7 @@ import {
   FinishResponseSchema,
   HeartbeatResponseSchema,
   LeaseSchema,
+  LookAheadResponseSchema,
   type RegisterRequest,
   RegisterResponseSchema,
   type ReleaseRequest,
@@ -65,6 +66,14 @@ export class FakeFarm implements FarmConnection {
     this.startedIds.add(lease?.executionId ?? "");
     this.#tell();
     return create(StartedResponseSchema, { accepted: true });
+  };
+  /** What the next look ahead is answered with: input roots. */
+  upcoming: readonly Digest[] = [];
+  looksAhead = 0;
+  readonly lookAhead = async () => {
+    this.looksAhead++;
+    const ahead = this.upcoming.map((root) => ({ inputRoot: toDigestMessage(root), project: "p" }));
+    return create(LookAheadResponseSchema, { ahead });
   };
   readonly startedIds = new Set<string>();
   readonly released = new Set<string>();

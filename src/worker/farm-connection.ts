@@ -8,6 +8,8 @@ import type {
   FinishResponse,
   HeartbeatRequest,
   HeartbeatResponse,
+  LookAheadRequest,
+  LookAheadResponse,
   RegisterRequest,
   RegisterResponse,
   ReleaseRequest,
@@ -25,6 +27,8 @@ export interface FarmConnection {
   register(request: RegisterRequest): Promise<RegisterResponse>;
   /** Waits on the server's side; `signal` ends the wait. */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<ClaimResponse>;
+  /** What this worker is likely to be given next. Throws `unimplemented` where the farm is older than that. */
+  lookAhead(request: LookAheadRequest): Promise<LookAheadResponse>;
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResponse>;
   started(request: StartedRequest): Promise<StartedResponse>;
   release(request: ReleaseRequest): Promise<void>;

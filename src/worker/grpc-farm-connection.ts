@@ -35,6 +35,7 @@ export function grpcFarmConnection(
     register: (request) => channel.unary(method.register, request, call),
     claim: (request, signal) =>
       channel.unary(method.claim, request, { signal, timeoutMs: claimTimeoutMs }),
+    lookAhead: (request) => channel.unary(method.lookAhead, request, call),
     heartbeat: (request) => channel.unary(method.heartbeat, request, call),
     started: (request) => channel.unary(method.started, request, call),
     async release(request) {

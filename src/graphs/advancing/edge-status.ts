@@ -12,7 +12,8 @@ export type AwaitedJob = Pick<JobProgress, "latestRun" | "setAside"> & { readonl
  *
  * A waived edge waits for nothing. `end` is met by every end, also by that of a job
  * which could not run: a report about a build must not be lost because the build's first
- * step failed. `success` takes the word of a definition that calls its expiry good.
+ * step failed. `success` takes the word of a definition that calls its expiry good, and a job for done that
+ * nobody needs any more.
  */
 export function edgeStatus(
   edge: { readonly condition: EdgeCondition; readonly waived: boolean },
@@ -24,12 +25,16 @@ export function edgeStatus(
     case "end":
       return "met";
     case "success":
-      return on.state === "succeeded" || on.setAside === "expired-good" ? "met" : "failed";
+      return on.state === "succeeded" || isDoneWithout(on) ? "met" : "failed";
     case "failure":
       return on.state === "failed" ? "met" : "failed";
     default:
       return endedAs(on, edge.condition.slice("outcome:".length)) ? "met" : "failed";
   }
+}
+
+function isDoneWithout({ setAside }: AwaitedJob): boolean {
+  return setAside === "expired-good" || setAside === "unneeded";
 }
 
 /** Whether a job's latest run ended with an outcome, or in a class of failures, of this name. */

@@ -26,12 +26,14 @@ export type LatestRun =
 /**
  * Why a job wants no run, though none ended it.
  *
+ * `unneeded`: it was to find inputs of jobs whose results were known without them.
  * A job that waited too long counts as its definition says: as failed, as skipped with
  * those that need it going on (`good`), or as skipped with those that need it (`bad`).
  */
 export const setAsides = [
   "inactive",
   "coalesced",
+  "unneeded",
   "expired-failed",
   "expired-good",
   "expired-bad",
@@ -62,6 +64,8 @@ function stateAside(aside: SetAside): JobState {
     case "inactive":
     case "coalesced":
       return aside;
+    case "unneeded":
+      return "inactive";
     case "expired-failed":
       return "failed";
     case "expired-good":

@@ -72,8 +72,15 @@ function changedEdges(before: Entries, after: Entries): CatalogDiff["edges"] {
   });
 }
 
-/** The needs of a job that are written plainly: the other job, and how it must end. */
+/** The needs of a job that are written plainly, with the job that finds its inputs: the other job, and how it must end. */
 function needsOf(job: unknown): Map<string, string> {
+  const needs = namedNeedsOf(job);
+  const finder = partOf(partOf(job, "inputs-from"), "job");
+  if (typeof finder === "string" && !needs.has(finder)) needs.set(finder, "success");
+  return needs;
+}
+
+function namedNeedsOf(job: unknown): Map<string, string> {
   const needs = partOf(job, "needs");
   if (Array.isArray(needs)) {
     return new Map(needs.flatMap((on) => (typeof on === "string" ? [[on, "success"]] : [])));

@@ -2,6 +2,7 @@ import { matches } from "#api/selection/matches.ts";
 import { parseSelection } from "#api/selection/parse-selection.ts";
 import type { Selection } from "#api/selection/selection.ts";
 import type { DefinedJob } from "../definitions/fill-templates.ts";
+import { needsOf } from "../definitions/needs-of.ts";
 
 type Jobs = ReadonlyMap<string, DefinedJob>;
 
@@ -23,7 +24,7 @@ export function selectedJobs(
   );
   // A set grows while it is walked: those that are added are visited too.
   for (const name of chosen) {
-    for (const [on, need] of Object.entries(jobs.get(name)?.definition.needs ?? {}))
+    for (const [on, need] of Object.entries(needsOf(jobs.get(name)?.definition ?? {})))
       if (need.optional !== true) chosen.add(on);
   }
   return new Map([...jobs].filter(([name]) => chosen.has(name)));
@@ -54,7 +55,7 @@ export function wantedJobs(jobs: Jobs): Map<string, DefinedJob> {
 function neededByOf(jobs: Jobs): Map<string, string[]> {
   const neededBy = new Map<string, string[]>();
   for (const job of jobs.values()) {
-    for (const [on, need] of Object.entries(job.definition.needs ?? {})) {
+    for (const [on, need] of Object.entries(needsOf(job.definition))) {
       if (need.optional === true) continue;
       const waiting = neededBy.get(on) ?? [];
       neededBy.set(on, waiting);

@@ -59,6 +59,7 @@ function readsTheCommitAlone({
     (kind ?? "command") === "command" &&
     (sources ?? []).length === 0 &&
     rest.chunks === undefined &&
+    rest["inputs-from"] === undefined &&
     Object.values(needs ?? {}).every((need) => need.outputs?.length === 0)
   );
 }

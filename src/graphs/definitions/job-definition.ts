@@ -2,6 +2,7 @@ import { z } from "zod";
 import { JobKind } from "#api/graph.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { parseDuration } from "./duration.ts";
+import { foundInputsShape, problemsOfFoundInputs } from "./found-inputs-keys.ts";
 import { JobName } from "./job-name.ts";
 import { kindShape, problemsOfKind } from "./kind-keys.ts";
 import { NeededEnd } from "./need-condition.ts";
@@ -85,6 +86,7 @@ export const JobDefinition = z
       .describe(
         "Patterns of the files that the job reads; !pattern leaves out. By default all files of the commit. What is not read does not make the job run again.",
       ),
+    ...foundInputsShape,
     sources: Sources.optional(),
     needs: Needs.optional().describe("Jobs that come first, and what is taken of their outputs."),
     platform: z
@@ -173,6 +175,8 @@ export const JobDefinition = z
     for (const { path, message } of problemsOfOutcomeKeys(job))
       context.addIssue({ code: "custom", path: [...path], message });
     for (const { path, message } of problemsOfKind(job))
+      context.addIssue({ code: "custom", path: [...path], message });
+    for (const { path, message } of problemsOfFoundInputs(job))
       context.addIssue({ code: "custom", path: [...path], message });
   });
 export type JobDefinition = Omit<z.output<typeof JobDefinition>, "when">;

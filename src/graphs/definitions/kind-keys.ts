@@ -68,6 +68,8 @@ const machine: readonly JobKind[] = ["command", "graph"];
 const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   commands: machine,
   inputs: machine,
+  "inputs-from": machine,
+  "may-read": machine,
   environment: machine,
   limits: machine,
   timeout: machine,

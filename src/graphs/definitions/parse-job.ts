@@ -48,6 +48,8 @@ function keysOfJobPart(path: readonly PropertyKey[]): readonly string[] {
       return ["patterns", "exit-codes", "outcomes", "fails", "retry"];
     case "sources":
       return ["repository", "rev", "commit", "at", "inputs"];
+    case "inputs-from":
+      return ["job", "output"];
     case "needs":
       return ["outputs", "at", "on", "optional"];
     case "dummy":

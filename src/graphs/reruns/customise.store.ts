@@ -130,6 +130,8 @@ export async function setDefinitions(
         expires_at = case when d.other_ttl and job.expires_at is not null
           then job.wanted_at + make_interval(secs => least(d.ttl_ms, graph.ttl_ms) / 1000.0)
           else job.expires_at end,
+        -- What it made, or will, may be by either definition: nothing is known ahead of it any more.
+        approximation = null,
         preparing_epoch = job.preparing_epoch + 1, preparing_until = null
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as d (job text, patch jsonb, template text, digest text, tags jsonb, priority integer,
@@ -137,5 +139,10 @@ export async function setDefinitions(
             coalesce_age_ms bigint, other_ttl boolean, ttl_ms bigint)
     join graph on graph.id = ${graphId}
     where job.graph_id = graph.id and job.name = d.job
+  `);
+  await tx.run(sql`
+    update job set approximation = null
+    where graph_id = ${graphId} and finder = any(${changes.map(({ job }) => job)}::text[])
+      and approximation is not null
   `);
 }

@@ -12,6 +12,7 @@ import { type JsonObject, mergePatch } from "./json-merge-patch.ts";
 const fixedKeys: Readonly<Record<string, string>> = {
   kind: "the kind of a job cannot be changed in a graph",
   needs: "the edges of a graph are fixed: waive one, or submit other definitions",
+  "inputs-from": "which job finds the inputs is fixed, as all edges are: submit other definitions",
   when: "the job is in the graph already: deactivate it instead",
   protect: "whether a job is protected is for its definition to say",
 };

@@ -57,7 +57,8 @@ function neededBy(
       const job = byName.get(on);
       // An edge that waits for any end takes a job that is not active for ended.
       if (job === undefined || waived || condition === "end") continue;
-      const isAside = job.setAside === "inactive" || job.setAside === "coalesced";
+      const isAside =
+        job.setAside === "inactive" || job.setAside === "coalesced" || job.setAside === "unneeded";
       if (isAside) needed.add(on);
       if (isAside || job.state === "unreachable") walked.add(on);
     }

@@ -4,6 +4,7 @@ import type { SetAside } from "../advancing/job-progress.ts";
 import { foresee, noIntent } from "./foresee.ts";
 import {
   canRunAnew,
+  edgesBy,
   type GraphSnapshot,
   type SnapshotJob,
   withDescendants,
@@ -43,6 +44,10 @@ export function planRerun(
       roles.set(name, "runs because downstream");
     }
   }
+  for (const [name, cause] of findersNeeded(graph, wants)) {
+    wants.set(name, cause);
+    roles.set(name, "runs because needed");
+  }
   const intent = { ...noIntent, wants };
   const setsAside =
     mode === "alone" && !onlyStale ? revivedButNotAsked(graph, wants, selected) : new Map();
@@ -57,6 +62,26 @@ export function planRerun(
 /** What never ran is begun, and may take its result from the cache; what ran is run again. */
 function causeFor({ runs, setAside }: SnapshotJob): RunCause {
   return runs === 0 || setAside !== null ? "activate" : "retrigger";
+}
+
+/** What was not needed to know the results of jobs, and is to run them. It is executed where they are. */
+function findersNeeded(
+  graph: GraphSnapshot,
+  wants: ReadonlyMap<string, RunCause>,
+): Map<string, RunCause> {
+  const unneeded = new Set(
+    graph.jobs.filter(({ setAside }) => setAside === "unneeded").map(({ name }) => name),
+  );
+  const found = new Map(wants);
+  if (unneeded.size === 0) return new Map();
+  const into = edgesBy("job", graph.edges);
+  // A map grows while it is walked: a finder may have one of its own.
+  for (const [name, cause] of found) {
+    for (const { on } of into.get(name) ?? []) {
+      if (unneeded.has(on) && !found.has(on)) found.set(on, cause);
+    }
+  }
+  return new Map([...found].filter(([name]) => !wants.has(name)));
 }
 
 function downstreamOf(

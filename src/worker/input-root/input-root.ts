@@ -9,6 +9,7 @@ import { InputsMissing } from "../inputs-missing.ts";
 import type { LocalStore, WantedFile } from "../local-store.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import { applyDirectoryProperties, applyProperties } from "./build-layer.ts";
+import { filesBelow } from "./files-below.ts";
 import { InputDirectories } from "./input-directories.ts";
 import type { LayerCache } from "./layer-cache.ts";
 import { type LayerEntries, layerEntries } from "./layer-entries.ts";
@@ -33,6 +34,8 @@ export interface InputRoots {
   readonly kind: "overlay" | "copies";
   /** Makes a root inside a scratch directory that is this job's alone. */
   make(root: Digest, scratch: string, farm: BlobStore): Promise<InputRoot>;
+  /** The files that making a root will take, as far as it is not made of what is here. */
+  filesOf(root: Digest, farm: BlobStore): Promise<readonly WantedFile[]>;
 }
 
 /**
@@ -48,6 +51,7 @@ export function overlayInputRoots(
 ): InputRoots {
   return {
     kind: "overlay",
+    filesOf: (root, farm) => layers.filesOf(root, farm),
     async make(root, scratch, farm) {
       const at = join(scratch, "root");
       const upper = join(scratch, "upper");
@@ -81,6 +85,7 @@ export function copiedInputRoots(local: LocalStore): InputRoots {
   const directories = new InputDirectories(local);
   return {
     kind: "copies",
+    filesOf: async (root, farm) => filesBelow(await directories.read(root, farm)),
     async make(root, scratch, farm) {
       const at = join(scratch, "root");
       mkdirSync(at, { recursive: true });

@@ -6,8 +6,9 @@ import { tempFileIn } from "#cas/temp-file.ts";
 import { Digest, digestKey } from "#core/digest.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { InputsMissing } from "../inputs-missing.ts";
-import type { LocalStore } from "../local-store.ts";
+import type { LocalStore, WantedFile } from "../local-store.ts";
 import { buildLayer } from "./build-layer.ts";
+import { filesBelow } from "./files-below.ts";
 import { InputDirectories } from "./input-directories.ts";
 import type { InputDirectory } from "./input-directory.ts";
 import { layerEntries } from "./layer-entries.ts";
@@ -109,6 +110,13 @@ export class LayerCache {
       kept: kept.filter(Boolean).length,
       release,
     };
+  }
+
+  /** The files of a root, for which there may be no layers yet; none where its plan says what it is made of. */
+  async filesOf(root: Digest, farm: BlobStore): Promise<WantedFile[]> {
+    const plan = await this.#keptPlan(root);
+    if (plan?.every(({ key }) => this.#standing.has(key)) === true) return [];
+    return filesBelow(await this.#directories.read(root, farm));
   }
 
   /** Takes away this process's marks on layers that no job of it stands on. */

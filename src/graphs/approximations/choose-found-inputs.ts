@@ -1,0 +1,104 @@
+import { Fault, messageOf } from "#core/fault.ts";
+import { compileGlobs } from "#git/glob.ts";
+import { selectInputs } from "../select-inputs.ts";
+import type { InputList } from "./read-input-list.ts";
+
+interface HasPath {
+  readonly path: string;
+}
+
+/** What a job reads in any case, and the bounds of what may be found for it. */
+export interface FoundInputsRules {
+  readonly inputs?: readonly string[] | undefined;
+  readonly mayRead: readonly string[];
+}
+
+/** The files of a commit that a job reads in any case; nothing where it does not say. */
+export function alwaysRead<Entry extends HasPath>(
+  entries: readonly Entry[],
+  { inputs = [] }: FoundInputsRules,
+): readonly Entry[] {
+  return selectInputs(entries, inputs);
+}
+
+/** The files of a commit that may be found for a job. */
+export function mayBeFound<Entry extends HasPath>(
+  entries: readonly Entry[],
+  { mayRead }: FoundInputsRules,
+): readonly Entry[] {
+  const isMeant = compileGlobs(mayRead);
+  return entries.filter(({ path }) => isMeant(path));
+}
+
+/**
+ * The files of a commit that a job reads, once another one has found them.
+ *
+ * They follow from the list and from the files that may be found, and from nothing else of the commit:
+ * what a pattern means beyond these is not looked at. A name that means none of them is the
+ * finder's mistake: throws `failed_precondition`.
+ */
+export function chooseFoundInputs<Entry extends HasPath>(
+  entries: readonly Entry[],
+  rules: FoundInputsRules,
+  list: InputList,
+  from: string,
+): readonly Entry[] {
+  const within = mayBeFound(entries, rules);
+  const means = compiled(list, within, from);
+  const chosen = new Set(within.filter(({ path }) => means.isMeant(path)));
+  const idle = list.names.find((name) => !means.used.has(name));
+  if (idle !== undefined) throw strayed(entries, rules, idle, from);
+  for (const entry of alwaysRead(entries, rules)) chosen.add(entry);
+  return entries.filter((entry) => chosen.has(entry));
+}
+
+interface Meaning {
+  isMeant(path: string): boolean;
+  /** The names that have meant something. */
+  readonly used: ReadonlySet<string>;
+}
+
+/** Some 100,000 names on as many files: each file asks for itself and its directories. */
+function compiled(list: InputList, within: readonly HasPath[], from: string): Meaning {
+  const names = new Set(list.names);
+  // A file may be called what reads like a pattern; as a name it comes first.
+  const paths = new Set(within.map(({ path }) => path));
+  const patterns = list.patterns.filter((pattern) => !paths.has(pattern));
+  const literal = new Set(list.patterns.filter((pattern) => paths.has(pattern)));
+  const fits = patterns.length === 0 ? () => false : compiledPatterns(patterns, from);
+  const used = new Set<string>();
+  return {
+    used,
+    isMeant(path) {
+      let isNamed = literal.has(path);
+      for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) {
+        const name = path.slice(0, end);
+        if (!names.has(name)) continue;
+        used.add(name);
+        isNamed = true;
+      }
+      return isNamed || fits(path);
+    },
+  };
+}
+
+function compiledPatterns(patterns: readonly string[], from: string): (path: string) => boolean {
+  try {
+    return compileGlobs(patterns);
+  } catch (reason) {
+    throw new Fault("failed_precondition", `${from}: ${messageOf(reason)}`);
+  }
+}
+
+function strayed(
+  entries: readonly HasPath[],
+  { mayRead }: FoundInputsRules,
+  name: string,
+  from: string,
+): Fault {
+  const isThere = entries.some(({ path }) => path === name || path.startsWith(`${name}/`));
+  const why = isThere
+    ? `which is outside of what may be found (may-read: ${mayRead.join(", ")})`
+    : "which is not in the commit";
+  return new Fault("failed_precondition", `${from} names "${name}", ${why}`);
+}

@@ -1,0 +1,80 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { lookUpActionResult } from "#actions/action-cache.ts";
+import { readableDomains } from "#actions/readable-domains.ts";
+import { type Digest, emptyDigest } from "#core/digest.ts";
+import type { Tx } from "#db/db.ts";
+import type { AheadHint } from "#execution/look-ahead-desk.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { buildAction } from "../build-action.ts";
+import type { PreparationRooms } from "../prepare-job.ts";
+import type { ReadyJob } from "../ready-job.store.ts";
+import { actionOfApproximation, actionsAlike } from "./approximation.store.ts";
+import { chainKey, factsOf, type JobFacts } from "./approximation-facts.store.ts";
+import { canBeApproximated, haveFound } from "./can-be-approximated.ts";
+import { nameAhead, nameWeakly } from "./name-ahead.ts";
+
+/** What was looked up for a job that waits for nothing but its inputs. */
+export interface LookedAhead {
+  readonly job: ReadyJob;
+  /** What the answer rests on: where it has changed, the answer counts for nothing. */
+  readonly facts: readonly JobFacts[];
+  /** A result that is right whatever will be found; undefined where none is known. */
+  readonly known:
+    | { readonly actionDigest: Digest; readonly result: Uint8Array; readonly madeAt: Date }
+    | undefined;
+  /** Actions like the one that it will be: what they took is worth fetching. */
+  readonly hints: readonly AheadHint[];
+}
+
+/** What a worker fetches of one job ahead: mostly the newest has nearly all, and the others nothing that it lacks. */
+const mostHints = 2;
+
+/** Names of a job's action that are known before its inputs are. */
+export interface Approximations {
+  /** Undefined where its action does not follow from what is known ahead. */
+  readonly over: string | undefined;
+  readonly weak: string;
+}
+
+/** Looks whether the result of a job is known before its inputs are found. Nothing is decided here. */
+export async function lookAhead(rooms: PreparationRooms, job: ReadyJob): Promise<LookedAhead> {
+  const { db, trees, inputs, project } = rooms;
+  const { domain } = job;
+  const facts = (await factsOf(db, [job])).get(chainKey(job)) ?? [];
+  const commit = { url: job.url, sha: job.commit };
+  const domains = readableDomains(domain);
+  const missed = async (): Promise<LookedAhead> => {
+    const weak = await nameWeakly(inputs, commit, job.job, job.definition);
+    const alike = await actionsAlike(db, { project, domain, approximation: weak }, domains);
+    const { platform, sizeClasses } = buildAction(job.definition, emptyDigest);
+    const hints = alike.slice(0, mostHints).map((actionDigest) => ({
+      project,
+      actionDigest,
+      platform,
+      sizeClass: sizeClasses.least,
+    }));
+    return { job, facts, known: undefined, hints };
+  };
+  // The finder itself has not ended; those before it have.
+  if (!canBeApproximated(facts) || !haveFound(facts.slice(2))) return missed();
+  const approximation = await nameAhead(inputs, commit, facts);
+  const actionDigest = await actionOfApproximation(db, { project, domain, approximation }, domains);
+  if (actionDigest === undefined) return missed();
+  const hit = await lookUpActionResult(db, trees, { project, domain, actionDigest });
+  if (hit === undefined) return missed();
+  const result = toBinary(ActionResultSchema, hit.result);
+  return { job, facts, known: { actionDigest, result, madeAt: hit.createdAt }, hints: [] };
+}
+
+/** What names the action of a job whose inputs were found, to be kept with it; undefined for any other job. */
+export async function approximationsOf(
+  { db, inputs }: Pick<PreparationRooms, "inputs"> & { readonly db: Tx },
+  job: ReadyJob,
+): Promise<Approximations | undefined> {
+  if (job.definition["inputs-from"] === undefined) return undefined;
+  const commit = { url: job.url, sha: job.commit };
+  const weak = await nameWeakly(inputs, commit, job.job, job.definition);
+  const facts = (await factsOf(db, [job])).get(chainKey(job)) ?? [];
+  const follows = canBeApproximated(facts) && haveFound(facts.slice(1));
+  return { over: follows ? await nameAhead(inputs, commit, facts) : undefined, weak };
+}

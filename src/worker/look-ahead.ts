@@ -1,0 +1,39 @@
+import { create } from "@bufbuild/protobuf";
+import { digestFunctionFrom, fromDigestMessage } from "#cas/digest-message.ts";
+import { Fault } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import { LookAheadRequestSchema } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { AgentParts } from "./agent-parts.ts";
+
+/** How often a busy worker asks what comes next. */
+const everyMs = 1_000;
+
+/**
+ * Asks the farm, while all slots are busy, what this worker will be given, and has it fetched.
+ *
+ * A worker with a free slot is given its work at once; it has nothing to look ahead to.
+ */
+export async function lookAheadWhileBusy(
+  { farm, identity, config, executor }: AgentParts,
+  isBusy: () => boolean,
+  over: AbortSignal,
+): Promise<void> {
+  while (!over.aborted) {
+    await rest(everyMs * (0.75 + Math.random() / 2), over);
+    if (over.aborted || !isBusy() || !executor.ahead.isFree) continue;
+    try {
+      const most = config.slots + 2;
+      const request = create(LookAheadRequestSchema, { ...identity, most });
+      const { ahead } = await farm.lookAhead(request);
+      for (const { inputRoot, project, digestFunction } of ahead) {
+        if (over.aborted || !executor.ahead.isFree) break;
+        const by = digestFunctionFrom(digestFunction);
+        const root = fromDigestMessage(inputRoot, "an input root", by);
+        await executor.ahead.fetch(root, farm.blobs(project), over);
+      }
+    } catch (reason) {
+      // A farm of an older version has no such call. All else is for the calls that matter to say.
+      if (reason instanceof Fault && reason.code === "unimplemented") return;
+    }
+  }
+}
