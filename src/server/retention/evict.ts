@@ -1,0 +1,135 @@
+import type { OutputTrees } from "#actions/output-trees.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { DiskEviction } from "#cas/disk-eviction.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { takingTurns } from "#cas/take-turns.ts";
+import type { Digest } from "#core/digest.ts";
+import type { Tx } from "#db/db.ts";
+import { type Claims, farmHolds } from "./farm-claims.ts";
+import { Holds } from "./held-blobs.ts";
+import { forgetNamesOf } from "./named-blobs.ts";
+import { goes, leastIdleOf, Worth, youngMs } from "./worth-of-blobs.ts";
+
+/** So far below the limit that not every new blob asks for a round. */
+const evictTo = 0.9;
+
+const removedAtOnce = 8;
+
+/** A blob's use is noted once a minute, or by another clock: its result's may be so much newer. */
+const notedLateMs = 2 * 60_000;
+
+export interface EvictionRooms {
+  readonly db: Tx;
+  /** Read for what is held. Must not count reading as a use. */
+  readonly blobs: BlobStore;
+  readonly trees: OutputTrees;
+  readonly disk: DiskEviction;
+  /** What indexes of protected branches' newest commits name, themselves among it. */
+  readonly pinned: Claims;
+}
+
+/** What a look at the store found, and what was done. */
+export interface EvictionRound {
+  readonly blobs: number;
+  readonly bytes: number;
+  readonly removedBlobs: number;
+  readonly removedBytes: number;
+  /** Results and entries of caches that named what was removed. */
+  readonly forgottenNames: number;
+  /** Asked for within the last hours. */
+  readonly youngBytes: number;
+  /** Older, and needed by what is under way. */
+  readonly heldBytes: number;
+  /** What is above the limit, though all went that may. */
+  readonly overBytes: number;
+}
+
+/**
+ * Brings the store under its limit: finds what is worth least, forgets what names it, and removes it.
+ *
+ * The store is listed twice, never kept: what it holds is summed up by worth first. Without a limit it is only counted.
+ */
+export async function evict(
+  rooms: EvictionRooms,
+  limitBytes: number | undefined,
+  now: Date,
+  signal: AbortSignal,
+): Promise<EvictionRound> {
+  const { disk } = rooms;
+  const turn = takingTurns();
+  const idleMs = (usedAt: Date) => now.getTime() - usedAt.getTime();
+  await disk.putBack();
+
+  const measure = async (holds: Holds) => {
+    const worth = new Worth();
+    for await (const { digest, lastUsedAt } of disk.list()) {
+      await turn();
+      signal.throwIfAborted();
+      worth.add(digest.sizeBytes, idleMs(lastUsedAt), holds.of(digest));
+    }
+    return worth;
+  };
+  const nothing = {
+    removedBlobs: 0,
+    removedBytes: 0,
+    forgottenNames: 0,
+    heldBytes: 0,
+    overBytes: 0,
+  };
+
+  const first = await measure(new Holds());
+  const { blobs, bytes, youngBytes } = first;
+  if (limitBytes === undefined || bytes <= limitBytes)
+    return { ...nothing, blobs, bytes, youngBytes };
+
+  const holds = await farmHolds(rooms, now, signal);
+  const worth = await measure(holds);
+  const cut = worth.cut(worth.bytes - limitBytes * evictTo);
+  const isToGo = (digest: Digest, lastUsedAt: Date) =>
+    goes(cut, digest, idleMs(lastUsedAt), holds.of(digest));
+
+  const leastIdle = leastIdleOf(cut);
+  let forgottenNames = 0;
+  let removedBlobs = 0;
+  let removedBytes = 0;
+  if (Number.isFinite(leastIdle)) {
+    forgottenNames = await forgetNamesOf(
+      rooms,
+      new Date(now.getTime() - leastIdle + notedLateMs),
+      async (digest) => {
+        const found = await disk.look(digest);
+        return found === undefined || isToGo(digest, found.lastUsedAt);
+      },
+      signal,
+    );
+    const unusedSince = new Date(now.getTime() - youngMs);
+    const remove = async (some: readonly Digest[]) => {
+      await mapAtMost(removedAtOnce, some, async (digest) => {
+        if (!(await disk.removeUnused(digest, unusedSince))) return;
+        removedBlobs++;
+        removedBytes += digest.sizeBytes;
+      });
+    };
+    let some: Digest[] = [];
+    for await (const { digest, lastUsedAt } of disk.list()) {
+      await turn();
+      signal.throwIfAborted();
+      if (isToGo(digest, lastUsedAt)) some.push(digest);
+      if (some.length < 256) continue;
+      await remove(some);
+      some = [];
+    }
+    await remove(some);
+  }
+  const left = worth.bytes - removedBytes;
+  return {
+    blobs: worth.blobs - removedBlobs,
+    bytes: left,
+    removedBlobs,
+    removedBytes,
+    forgottenNames,
+    youngBytes: worth.youngBytes,
+    heldBytes: worth.firmBytes,
+    overBytes: Math.max(0, left - limitBytes),
+  };
+}

@@ -1,0 +1,86 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import { blobsOfResult } from "#actions/result-blobs.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { type Digest, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { openActions } from "#execution/open-actions.store.ts";
+import {
+  type HeldResult,
+  resultsOfGraphsSince,
+  resultsOfGraphsUnderWay,
+  rootsOfChunkedRuns,
+} from "#graphs/held-results.store.ts";
+import { tarballsUnderWay } from "#perf/requests/tarballs.store.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { Holds } from "./held-blobs.ts";
+import { holdInputs, holdTree } from "./inputs-of-action.ts";
+
+/** Names blobs that somebody has a claim on. May name one twice, or one that is not there. */
+export type Claims = () => AsyncIterable<Digest>;
+
+/** Of a farm without indexes. */
+export async function* noClaims(): AsyncGenerator<Digest, void, undefined> {}
+
+/** People come back to what a graph made, and to its logs: for a week, unless the room is wanted. */
+const keepOutputsMs = 7 * 24 * 60 * 60_000;
+
+/**
+ * What is held: firmly, what work under way needs; lightly, what people look at, and what `pinned` names: that is, what
+ * the indexes of protected branches' newest commits would fetch ahead.
+ *
+ * Uploads under way are no blobs yet. What is claimed while this runs was asked for then, and so is young.
+ */
+export async function farmHolds(
+  rooms: {
+    readonly db: Tx;
+    readonly blobs: BlobStore;
+    readonly trees: OutputTrees;
+    readonly pinned: Claims;
+  },
+  now: Date,
+  signal: AbortSignal,
+): Promise<Holds> {
+  const { db, blobs, trees, pinned } = rooms;
+  const holds = new Holds();
+  const firmly = (digest: Digest) => holds.firm.add(digest);
+
+  for (const action of await openActions(db)) {
+    signal.throwIfAborted();
+    await holdInputs(blobs, action, firmly);
+  }
+  for (const root of await rootsOfChunkedRuns(db)) await holdTree(blobs, root, firmly);
+  for await (const made of resultsOfGraphsUnderWay(db)) {
+    signal.throwIfAborted();
+    for (const digest of await namedBy(trees, made)) firmly(digest);
+  }
+  for (const digest of await tarballsUnderWay(db)) firmly(digest);
+
+  const since = new Date(now.getTime() - keepOutputsMs);
+  for await (const made of resultsOfGraphsSince(db, since)) {
+    signal.throwIfAborted();
+    for (const digest of await namedBy(trees, made)) holds.light.add(digest);
+  }
+  for await (const digest of pinned()) {
+    signal.throwIfAborted();
+    holds.light.add(digest);
+  }
+  return holds;
+}
+
+/** An illegal result names nothing. */
+export async function namedBy(
+  trees: OutputTrees,
+  { actionDigest, result }: Pick<HeldResult, "actionDigest" | "result">,
+): Promise<readonly Digest[]> {
+  try {
+    const by = actionDigest === undefined ? "sha256" : functionOf(actionDigest);
+    return await blobsOfResult(trees, fromBinary(ActionResultSchema, result), by);
+  } catch (reason) {
+    if (reason instanceof Fault && aboutTheResult.has(reason.code)) return [];
+    throw reason;
+  }
+}
+
+const aboutTheResult: ReadonlySet<Fault["code"]> = new Set(["invalid_argument", "data_loss"]);

@@ -1,0 +1,68 @@
+import { type Digest, hexOf } from "#core/digest.ts";
+import type { Hold } from "./worth-of-blobs.ts";
+
+/** 52 bits: what a number holds exactly. Two of a million blobs share them once in ten thousand rounds. */
+const digits = 13;
+
+/**
+ * Which blobs are held: by 8 to 32 bytes each, not by their names.
+ *
+ * Should two blobs share the digits, one is kept for the other, and nobody is harmed.
+ */
+export class HeldBlobs {
+  /** 0 is a free place. */
+  #places = new Float64Array(1_024);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Answers whether it was held already. */
+  add(digest: Digest): boolean {
+    if (this.#count * 2 >= this.#places.length) this.#grow();
+    return this.#put(signOf(digest));
+  }
+
+  has(digest: Digest): boolean {
+    const sign = signOf(digest);
+    return this.#places[this.#find(sign)] === sign;
+  }
+
+  #put(sign: number): boolean {
+    const at = this.#find(sign);
+    if (this.#places[at] === sign) return true;
+    this.#places[at] = sign;
+    this.#count++;
+    return false;
+  }
+
+  #find(sign: number): number {
+    const last = this.#places.length - 1;
+    let at = (sign % 2 ** 32) & last;
+    while (this.#places[at] !== 0 && this.#places[at] !== sign) at = (at + 1) & last;
+    return at;
+  }
+
+  #grow(): void {
+    const before = this.#places;
+    this.#places = new Float64Array(before.length * 2);
+    this.#count = 0;
+    for (const sign of before) if (sign !== 0) this.#put(sign);
+  }
+}
+
+/** Who holds what, as it was when the round began. What is claimed later was asked for then, and so is young. */
+export class Holds {
+  readonly firm = new HeldBlobs();
+  readonly light = new HeldBlobs();
+
+  of(digest: Digest): Hold | undefined {
+    if (this.firm.has(digest)) return "firm";
+    return this.light.has(digest) ? "light" : undefined;
+  }
+}
+
+function signOf(digest: Digest): number {
+  return 1 + Number.parseInt(hexOf(digest).slice(0, digits), 16);
+}

@@ -1,0 +1,77 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { takingTurns } from "#cas/take-turns.ts";
+import { type Digest, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import {
+  ActionSchema,
+  DirectorySchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** What is larger is no message that a worker would read. */
+const mostMessageBytes = 16 * 1_048_576;
+const readAtOnce = 8;
+
+/** Keeps in mind that a blob is held; answers whether it was already. */
+export type Hold = (digest: Digest) => boolean;
+
+/** What an action that waits or runs is made of: itself, its command, all of its input tree. */
+export async function holdInputs(blobs: BlobStore, action: Digest, hold: Hold): Promise<void> {
+  if (hold(action)) return;
+  const bytes = await message(blobs, action);
+  const by = functionOf(action);
+  const root = decoded(() => {
+    const { commandDigest, inputRootDigest } = fromBinary(ActionSchema, bytes);
+    if (commandDigest) hold(fromDigestMessage(commandDigest, "the command", by));
+    return inputRootDigest && fromDigestMessage(inputRootDigest, "the input root", by);
+  });
+  if (root) await holdTree(blobs, root, hold);
+}
+
+/** A directory that is held already was walked already. */
+export async function holdTree(blobs: BlobStore, root: Digest, hold: Hold): Promise<void> {
+  const by = functionOf(root);
+  const turn = takingTurns();
+
+  const childrenOf = async (directory: Digest): Promise<Digest[]> => {
+    await turn();
+    const bytes = await message(blobs, directory);
+    const children: Digest[] = [];
+    decoded(() => {
+      const { files, directories } = fromBinary(DirectorySchema, bytes);
+      for (const { digest } of files) hold(fromDigestMessage(digest, "a file", by));
+      for (const { digest } of directories) {
+        const child = fromDigestMessage(digest, "a directory", by);
+        if (!hold(child)) children.push(child);
+      }
+    });
+    return children;
+  };
+
+  let level = hold(root) ? [] : [root];
+  while (level.length > 0) level = (await mapAtMost(readAtOnce, level, childrenOf)).flat();
+}
+
+/** Of what is gone, rotten, or too large to be a message, nothing. */
+async function message(blobs: BlobStore, digest: Digest): Promise<Uint8Array> {
+  if (digest.sizeBytes > mostMessageBytes) return nothing;
+  try {
+    return (await blobs.get(digest)) ?? nothing;
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "data_loss") return nothing;
+    throw reason;
+  }
+}
+
+const nothing = new Uint8Array();
+
+/** What is illegal no worker runs: it holds no more than was read of it. */
+function decoded<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

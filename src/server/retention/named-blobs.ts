@@ -1,0 +1,83 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { treeDigestOf } from "#actions/output-tree.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import { forgetResults, type UnusedResult, unusedResults } from "#actions/unused-results.store.ts";
+import { forgetEntries, type UnusedEntry, unusedEntries } from "#caches/unused-entries.store.ts";
+import { type Digest, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { namedBy } from "./farm-claims.ts";
+
+const atOnce = 200;
+
+/** Whether a blob is gone, or is to go in this round. */
+export type IsDoomed = (digest: Digest) => Promise<boolean>;
+
+/**
+ * Forgets all that names a blob that is to go, before it goes: results of actions, and entries of caches.
+ *
+ * Only those are looked at that were not used since `before`: serving a result asks for all of its blobs, which makes
+ * them young. Both are marked as used once an hour only, so that what was used a moment ago is found here, too; its
+ * blobs tell. Answers how many went.
+ */
+export async function forgetNamesOf(
+  rooms: { readonly db: Tx; readonly trees: OutputTrees },
+  before: Date,
+  isDoomed: IsDoomed,
+  signal: AbortSignal,
+): Promise<number> {
+  const { db, trees } = rooms;
+  const anyDoomed = async (digests: readonly Digest[]) => {
+    for (const digest of digests) if (await isDoomed(digest)) return true;
+    return false;
+  };
+
+  const results = await forgetThose<UnusedResult>({
+    page: (after) => unusedResults(db, before, after, atOnce),
+    // Reading a Tree may count as its use, as file systems are mounted: not before it is known to stay.
+    isUseless: async (result) =>
+      (await anyDoomed(treesOf(result))) || (await anyDoomed(await namedBy(trees, result))),
+    forget: (useless) => forgetResults(db, useless),
+    signal,
+  });
+  const entries = await forgetThose<UnusedEntry>({
+    page: (after) => unusedEntries(db, before, after, atOnce),
+    isUseless: ({ digest }) => isDoomed(digest),
+    forget: (useless) => forgetEntries(db, useless),
+    signal,
+  });
+  return results + entries;
+}
+
+/** An illegal result has none, and is never served. */
+function treesOf({ result, actionDigest }: UnusedResult): readonly Digest[] {
+  try {
+    const { outputDirectories } = fromBinary(ActionResultSchema, result);
+    return outputDirectories.map((each) => treeDigestOf(each, functionOf(actionDigest)));
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "invalid_argument") return [];
+    throw reason;
+  }
+}
+
+async function forgetThose<Name>(of: {
+  readonly page: (after: Name | undefined) => Promise<readonly Name[]>;
+  readonly isUseless: (name: Name) => Promise<boolean>;
+  readonly forget: (names: readonly Name[]) => Promise<number>;
+  readonly signal: AbortSignal;
+}): Promise<number> {
+  let forgotten = 0;
+  let after: Name | undefined;
+  for (;;) {
+    const page = await of.page(after);
+    const useless: Name[] = [];
+    for (const name of page) {
+      of.signal.throwIfAborted();
+      if (await of.isUseless(name)) useless.push(name);
+    }
+    if (useless.length > 0) forgotten += await of.forget(useless);
+    after = page.at(-1);
+    if (page.length < atOnce) return forgotten;
+  }
+}

@@ -1,0 +1,144 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { z } from "zod";
+import { StoreStanding } from "#api/store.ts";
+import { freeBytesIn } from "#cas/disk-usage.ts";
+import type { Clock } from "#core/clock.ts";
+import { memorySizeText } from "#core/memory-size.ts";
+import type { Service } from "#core/service.ts";
+import { type EvictionRooms, type EvictionRound, evict } from "./evict.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import { isTimeToLook } from "./time-to-look.ts";
+
+const usuallyEveryMs = 60_000;
+
+/** What is known of the store, beside it: for all servers that share it, also after a start. */
+const Noted = StoreStanding.omit({ limitBytes: true }).extend({
+  diskFreeBytes: z.number().nonnegative(),
+});
+type Noted = z.infer<typeof Noted>;
+
+const unknown: Noted = {
+  counted: null,
+  evicted: null,
+  evictedInAll: { blobs: 0, bytes: 0, names: 0 },
+  diskFreeBytes: 0,
+};
+
+export interface Eviction extends Service {
+  standing(): Promise<StoreStanding>;
+}
+
+/** Keeps the store under its limit, now and then; without one, counts it. */
+export function startEviction(
+  rooms: EvictionRooms & {
+    readonly directory: string;
+    readonly limitBytes: number | undefined;
+    readonly everyMs?: number;
+    readonly clock: Clock;
+    readonly logger: Logger;
+  },
+): Eviction {
+  const { directory, limitBytes, everyMs = usuallyEveryMs, clock, logger } = rooms;
+  const notes = join(directory, "eviction.json");
+  const ending = new AbortController();
+  let working: Promise<void> | undefined;
+
+  async function noted(): Promise<Noted> {
+    const text = await readFile(notes, "utf8").catch(() => "null");
+    return Noted.catch(unknown).parse(parsedOr(text));
+  }
+
+  async function note(next: Noted): Promise<void> {
+    const aside = `${notes}.${process.pid}`;
+    await writeFile(aside, JSON.stringify(next));
+    await rename(aside, notes);
+  }
+
+  async function look(): Promise<void> {
+    const before = await noted();
+    const { counted, diskFreeBytes } = before;
+    const now = clock.now();
+    const last = counted && {
+      atMs: Date.parse(counted.at),
+      bytes: counted.bytes,
+      diskFreeBytes,
+    };
+    const free = await freeBytesIn(directory);
+    if (!isTimeToLook(last ?? undefined, limitBytes, free, now.getTime())) return;
+    const round = await evict(rooms, limitBytes, now, ending.signal);
+    await note(after(before, round, now, await freeBytesIn(directory)));
+    tell(round);
+  }
+
+  function tell({ overBytes, heldBytes, youngBytes, ...round }: EvictionRound): void {
+    if (round.removedBlobs > 0) logger.info(round, "the store was full; what was worth least went");
+    if (overBytes === 0) return;
+    const sizes = { young: memorySizeText(youngBytes), held: memorySizeText(heldBytes) };
+    logger.warn(
+      { over: memorySizeText(overBytes), ...sizes },
+      "the store is above its limit: what was asked for within 3 hours, and what work under way needs, never goes. " +
+        "Give it more room with --store-limit",
+    );
+  }
+
+  const timer = setInterval(() => {
+    working ??= oneAtATime(join(directory, "eviction.lock"), look)
+      .then(() => {})
+      .catch((reason: unknown) => {
+        if (!ending.signal.aborted) {
+          logger.warn(
+            { err: reason },
+            "the store could not be looked through; it comes round again",
+          );
+        }
+      })
+      .finally(() => {
+        working = undefined;
+      });
+  }, everyMs);
+  timer.unref();
+
+  return {
+    async standing() {
+      const { diskFreeBytes: _, ...rest } = await noted();
+      return { limitBytes: limitBytes ?? null, ...rest };
+    },
+    async stop() {
+      clearInterval(timer);
+      ending.abort();
+      await working;
+    },
+  };
+}
+
+function after(before: Noted, round: EvictionRound, now: Date, diskFreeBytes: number): Noted {
+  const at = now.toISOString();
+  const { blobs, bytes, youngBytes, heldBytes, overBytes } = round;
+  const gone = {
+    blobs: round.removedBlobs,
+    bytes: round.removedBytes,
+    names: round.forgottenNames,
+  };
+  const sum = before.evictedInAll;
+  return {
+    counted: { at, blobs, bytes, youngBytes, heldBytes, overBytes },
+    evicted: gone.blobs > 0 ? { at, ...gone } : before.evicted,
+    evictedInAll: {
+      blobs: sum.blobs + gone.blobs,
+      bytes: sum.bytes + gone.bytes,
+      names: sum.names + gone.names,
+    },
+    diskFreeBytes,
+  };
+}
+
+/** What was cut short is as good as nothing. */
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

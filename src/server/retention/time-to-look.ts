@@ -1,0 +1,29 @@
+/** When the store was last counted, and how full the disk was then. */
+export interface LastLook {
+  readonly atMs: number;
+  readonly bytes: number;
+  readonly diskFreeBytes: number;
+}
+
+const hourMs = 60 * 60_000;
+/** A round that could not get below the limit waits for what is young to grow old. */
+const againAfterMs = 10 * 60_000;
+
+/**
+ * Whether to count the store: that reads every blob's size, and takes a minute of a million.
+ *
+ * Between counts, the disk tells: what it has lost of free room, the store may have got, at most.
+ */
+export function isTimeToLook(
+  last: LastLook | undefined,
+  limitBytes: number | undefined,
+  diskFreeBytes: number,
+  nowMs: number,
+): boolean {
+  if (last === undefined) return true;
+  // A clock that was set back makes nobody wait for years.
+  const agoMs = Math.abs(nowMs - last.atMs);
+  if (agoMs >= hourMs) return true;
+  if (limitBytes === undefined || agoMs < againAfterMs) return false;
+  return last.bytes + Math.max(0, last.diskFreeBytes - diskFreeBytes) > limitBytes;
+}

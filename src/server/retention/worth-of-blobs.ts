@@ -1,0 +1,146 @@
+import type { Digest } from "#core/digest.ts";
+
+/** Bazel takes what the farm has named to be there for so long (its `--experimental_remote_cache_ttl`). */
+const leaseMs = 3 * 60 * 60_000;
+/** Presence is answered from memory for a minute, a use is noted once a minute, and clocks differ. */
+const slackMs = 5 * 60_000;
+
+/** Whatever was asked for since so long ago stays, however full the store is. */
+export const youngMs = leaseMs + slackMs;
+
+const mebibyte = 1024 ** 2;
+
+/** What a large blob counts for at most. */
+export const mostWeight = 4;
+
+/**
+ * How much faster a blob ages for its size.
+ *
+ * Greedy-Dual-Size-Frequency divides by the size: then no large blob outlives a small one. Here a blob of 16 MiB ages
+ * twice as fast as one of 1 MiB, one of 4 GiB four times: what removes little from the cache goes first, and use counts more.
+ */
+export function weightOf(sizeBytes: number): number {
+  return Math.min(mostWeight, Math.max(1, 1 + Math.log2(sizeBytes / mebibyte) / 4));
+}
+
+/** Steps of a quarter of a per cent: of 3 h half a minute, of 30 days two hours. */
+const stepsPerDoubling = 256;
+/** 3 h doubled twenty times is longer than there are computers. */
+const steps = stepsPerDoubling * 20;
+
+/** How little a blob is worth keeping: a step of its age, times its weight. 0 of a young one. */
+export function stepOf(idleMs: number, sizeBytes: number): number {
+  if (idleMs < youngMs) return 0;
+  const step =
+    1 + Math.floor(stepsPerDoubling * Math.log2((idleMs * weightOf(sizeBytes)) / youngMs));
+  return Math.min(steps, step);
+}
+
+/** How long a blob of the least step from `step` on was unused at least, whatever its size. */
+export function leastIdleMs(step: number): number {
+  return Math.max(youngMs, (youngMs * 2 ** ((step - 1) / stepsPerDoubling)) / mostWeight);
+}
+
+/** Why a blob is not to go for its age alone: something under way needs it, or people would rather have it. */
+export type Hold = "firm" | "light";
+
+/** Of so many blobs of one step, chance may choose; fewer go together. */
+const fewBlobs = 64;
+
+/** Bytes and blobs by step. */
+class BySteps {
+  readonly bytes = new Float64Array(steps + 1);
+  readonly blobs = new Float64Array(steps + 1);
+
+  add(step: number, sizeBytes: number): void {
+    this.bytes[step] = (this.bytes[step] ?? 0) + sizeBytes;
+    this.blobs[step] = (this.blobs[step] ?? 0) + 1;
+  }
+}
+
+/** What a store holds, by worth: of constant size, however many blobs there are. */
+export class Worth {
+  blobs = 0;
+  bytes = 0;
+  youngBytes = 0;
+  firmBytes = 0;
+  readonly #free = new BySteps();
+  readonly #light = new BySteps();
+
+  add(sizeBytes: number, idleMs: number, hold: Hold | undefined): void {
+    this.blobs++;
+    this.bytes += sizeBytes;
+    const step = stepOf(idleMs, sizeBytes);
+    if (step === 0) this.youngBytes += sizeBytes;
+    else if (hold === "firm") this.firmBytes += sizeBytes;
+    else (hold === "light" ? this.#light : this.#free).add(step, sizeBytes);
+  }
+
+  /** What is to go so that `excessBytes` are freed; what is lightly held only when all else does not do. */
+  cut(excessBytes: number): Cut {
+    const free = cutAmong(this.#free, excessBytes);
+    const light = cutAmong(this.#light, excessBytes - free.bytes);
+    const shortByBytes = Math.max(0, excessBytes - free.bytes - light.bytes);
+    return { free, light, shortByBytes, turn: (excessBytes % 997) / 997 };
+  }
+}
+
+/** All above a step, and a share of that step. */
+export interface CutAmong {
+  readonly step: number;
+  readonly share: number;
+  readonly bytes: number;
+}
+
+export interface Cut {
+  readonly free: CutAmong;
+  readonly light: CutAmong;
+  /** What is missing although all goes that may. */
+  readonly shortByBytes: number;
+  /** From 0 to 1, another in each round: what chance has spared once, it does not spare for ever. */
+  readonly turn: number;
+}
+
+function cutAmong(among: BySteps, excessBytes: number): CutAmong {
+  let bytes = 0;
+  for (let step = steps; step > 0; step--) {
+    const here = among.bytes[step] ?? 0;
+    const missing = excessBytes - bytes;
+    if (missing <= 0) return { step, share: 0, bytes };
+    // A store that was copied has one age throughout: it is not to go as a whole.
+    if (here > missing && (among.blobs[step] ?? 0) > fewBlobs) {
+      return { step, share: missing / here, bytes: excessBytes };
+    }
+    bytes += here;
+  }
+  return { step: 0, share: 0, bytes };
+}
+
+/** Whether a blob is to go. The same for all who ask in one round. */
+export function goes(
+  { free, light, turn }: Cut,
+  digest: Digest,
+  idleMs: number,
+  hold: Hold | undefined,
+): boolean {
+  const step = stepOf(idleMs, digest.sizeBytes);
+  if (step === 0 || hold === "firm") return false;
+  const among = hold === "light" ? light : free;
+  if (step !== among.step) return step > among.step;
+  return (placeOf(digest) + turn) % 1 < among.share;
+}
+
+/** Before it was so long unused, no blob goes. */
+export function leastIdleOf({ free, light }: Cut): number {
+  const stepsThatGo = [free, light]
+    .filter(({ bytes }) => bytes > 0)
+    .map(({ step }) => Math.max(1, step));
+  return stepsThatGo.length === 0
+    ? Number.POSITIVE_INFINITY
+    : leastIdleMs(Math.min(...stepsThatGo));
+}
+
+/** From 0 to 1, as good as chance: hashes are. */
+function placeOf({ hash }: Digest): number {
+  return Number.parseInt(hash.slice(-8), 16) / 2 ** 32;
+}
