@@ -186,6 +186,14 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "make a Git repository from the published versions of an npm package",
     load: async () => (await import("./commands/example.ts")).describeExample,
   },
+  granary: {
+    summary: "run this machine's cache, which has everything before the build asks",
+    load: async () => (await import("./commands/granary.ts")).describeGranary,
+  },
+  exec: {
+    summary: "run a build with this machine's granary, and say what that saved",
+    load: async () => (await import("./commands/exec.ts")).describeExec,
+  },
   collector: {
     summary: "run a machine that measures, and say which there are",
     load: async () => (await import("./commands/collector.ts")).describeCollector,

@@ -12,6 +12,7 @@ interface ServerOptions {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly allowOpen?: boolean;
+  readonly storeLimit?: string;
   readonly logLevel: string;
   readonly endWithParent?: boolean;
 }
@@ -24,6 +25,10 @@ export const describeServer: Describe = (command, program) => {
     .option("--tls-cert <file>", "speak TLS with this certificate, in PEM (GRANGE_TLS_CERT)")
     .option("--tls-key <file>", "the certificate's key (GRANGE_TLS_KEY)")
     .option("--allow-open", "listen where others can reach it, though nobody has to sign in")
+    .option(
+      "--store-limit <size>",
+      "how large the store of blobs may grow, such as 200G (GRANGE_STORE_LIMIT; 0: no limit)",
+    )
     .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info")
     .addOption(command.createOption("--end-with-parent").hideHelp())
     .action((options: ServerOptions) => serve(options, program.entry));
@@ -48,6 +53,7 @@ async function serve(options: ServerOptions, entry: string): Promise<never> {
         ...(options.tlsCert === undefined ? {} : { tlsCert: options.tlsCert }),
         ...(options.tlsKey === undefined ? {} : { tlsKey: options.tlsKey }),
         ...(options.allowOpen === undefined ? {} : { allowOpen: options.allowOpen }),
+        ...(options.storeLimit === undefined ? {} : { storeLimitBytes: options.storeLimit }),
         ...(pages === undefined ? {} : { webDir: pages }),
       });
       return startServer(config, logger);

@@ -14,6 +14,10 @@ export const describeUp: Describe = (command, program) => {
     .option("--no-cache", "run even what the action cache has")
     .option("--port <n>", "where the farm listens; 0 takes any free port", port, 8980)
     .option("--data <dir>", "the data directory (GRANGE_DATA; default: .grange-data)")
+    .option(
+      "--store-limit <size>",
+      "how large the store of blobs may grow, such as 20G (GRANGE_STORE_LIMIT; default: no limit)",
+    )
     .option("--once", "stop when the graph ends: exit code 0 when it succeeded, else 1")
     .addOption(command.createOption("--workers <n>").argParser(wholeNumber).hideHelp())
     .action((options: UpOptions) =>

@@ -17,6 +17,8 @@ export interface FarmOptions {
   readonly dataDir: string;
   readonly logs: string;
   readonly port: number;
+  /** As it was written; the server reads it, or GRANGE_STORE_LIMIT. */
+  readonly storeLimit: string | undefined;
   /** A file of an authority that the workers are to trust, besides those they trust anyway. */
   readonly ca: string | undefined;
   readonly workers: readonly LocalWorker[];
@@ -37,7 +39,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
     logFile: logOf(name),
   });
   const serverCommand = (port: number) =>
-    command("server", words("server", { data: dataDir, port }));
+    command("server", words("server", { data: dataDir, port, "store-limit": options.storeLimit }));
 
   const first = startChild(serverCommand(options.port));
   let url: string;
@@ -93,7 +95,9 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
   };
 }
 
-function words(command: string, options: Record<string, string | number>): string[] {
-  const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+function words(command: string, options: Record<string, string | number | undefined>): string[] {
+  const given = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, String(value)],
+  );
   return [command, ...given];
 }

@@ -19,6 +19,7 @@ import { dataDirectoryFor, lookAtRepository } from "./where-to-run.ts";
 export interface UpOptions extends SubmissionOptions {
   readonly port: number;
   readonly data?: string;
+  readonly storeLimit?: string;
   readonly once?: boolean;
   readonly json?: boolean;
   readonly workers?: number;
@@ -71,6 +72,7 @@ async function runFarm(
     dataDir: data.path,
     logs: data.logs,
     port: options.port,
+    storeLimit: options.storeLimit,
     ca: ownCertificate,
     workers,
     onDeath: (name, how, ms, logFile) => {

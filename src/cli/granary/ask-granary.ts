@@ -1,0 +1,108 @@
+import { Fault } from "#core/fault.ts";
+import { memorySizeText } from "#core/memory-size.ts";
+import { rest } from "#core/resting.ts";
+import { granaryPlace, lockPath, ownVariables } from "#granary/config.ts";
+import { holderOf } from "#machine/holder-lock.ts";
+import { connectToGranary, type GranaryClient } from "./granary-client.ts";
+import { installHooks } from "./install-hooks.ts";
+import { aheadLines, statusLines } from "./status-lines.ts";
+import { whatIsBuilt } from "./what-is-built.ts";
+
+interface Asking {
+  readonly data?: string;
+  readonly json?: boolean;
+}
+
+const reachMs = 2_000;
+const answerMs = 30_000;
+const trimMs = 600_000;
+/** A granary that ends publishes what its builds asked for first. */
+const stopMs = 30_000;
+
+export async function status(options: Asking): Promise<void> {
+  await withGranary(options, async (client) => {
+    const { status } = await client.ask({ type: "status" }, "status", answerMs);
+    print(options, status, statusLines(status, new Date()));
+  });
+}
+
+export async function trim(options: Asking): Promise<void> {
+  await withGranary(options, async (client) => {
+    const { removedBytes } = await client.ask({ type: "trim" }, "trimmed", trimMs);
+    print(options, { removedBytes }, [`removed ${memorySizeText(removedBytes)}`]);
+  });
+}
+
+export async function stop(options: Asking): Promise<void> {
+  const place = granaryPlace(ownVariables(), options.data);
+  await withGranary(options, async (client) => {
+    await client.ask({ type: "stop" }, "stopping", answerMs);
+  });
+  const until = performance.now() + stopMs;
+  while (holderOf(lockPath(place)) !== undefined) {
+    if (performance.now() > until) {
+      throw new Fault("deadline_exceeded", "the granary was told to stop, and still runs");
+    }
+    await rest(25);
+  }
+  print(options, { stopped: true }, ["stopped"]);
+}
+
+export async function prefetch(
+  options: Asking & {
+    readonly dryRun?: boolean;
+    readonly commit?: string;
+    readonly project?: string;
+  },
+): Promise<void> {
+  const { dataDirectory } = granaryPlace(ownVariables(), options.data);
+  const dryRun = options.dryRun === true;
+  await withGranary(options, async (client) => {
+    const what = await whatIsBuilt({
+      directory: process.cwd(),
+      project: options.project,
+      commit: options.commit,
+      command: "grange granary prefetch",
+      dataDirectory,
+    });
+    const { ahead } = await client.ask(
+      { type: "fetch-ahead", ...what, dryRun },
+      "fetching",
+      answerMs,
+    );
+    print(options, ahead, aheadLines(ahead, dryRun));
+  });
+}
+
+export async function hooks(): Promise<void> {
+  const { written, there } = await installHooks(process.cwd());
+  const lines = [
+    ...written.map((path) => `wrote ${path}`),
+    ...there.map((path) => `${path} has it already`),
+  ];
+  print({}, undefined, lines);
+}
+
+async function withGranary(
+  options: Asking,
+  work: (client: GranaryClient) => Promise<void>,
+): Promise<void> {
+  const { socketPath } = granaryPlace(ownVariables(), options.data);
+  const client = await connectToGranary(socketPath, reachMs);
+  if (client === undefined) {
+    throw new Fault(
+      "failed_precondition",
+      `no granary answers at ${socketPath}; \`grange granary\` starts one`,
+    );
+  }
+  try {
+    await work(client);
+  } finally {
+    client.close();
+  }
+}
+
+function print(options: Asking, value: unknown, lines: readonly string[]): void {
+  const text = options.json === true ? [JSON.stringify(value, undefined, 2)] : lines;
+  for (const line of text) process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,124 @@
+import { connect, type Socket } from "node:net";
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import { Answer } from "#granary/protocol/answers.ts";
+import { lineReader } from "#granary/protocol/line-reader.ts";
+import { type ClientMessage, protocolVersions } from "#granary/protocol/messages.ts";
+
+type Said = z.input<typeof ClientMessage>;
+
+const Told = z.object({ to: z.number() });
+
+/** A granary that listens to this command. */
+export interface GranaryClient {
+  /** What it answers to a message; `unavailable` when it is gone, or says nothing in time. */
+  ask<Type extends Answer["type"]>(
+    message: Said,
+    expected: Type,
+    timeoutMs: number,
+  ): Promise<Extract<Answer, { type: Type }>>;
+  close(): void;
+}
+
+/** Lines are no longer than the granary's own bound for us, times the files of one result. */
+const mostAnswerBytes = 64 * 1024 * 1024;
+
+/** Undefined when there is none that answers in time, or none that speaks as we do: whoever asks goes on without. */
+export async function connectToGranary(
+  socketPath: string,
+  timeoutMs: number,
+): Promise<GranaryClient | undefined> {
+  const until = performance.now() + timeoutMs;
+  const socket = await connected(socketPath, timeoutMs);
+  if (socket === undefined) return undefined;
+  const client = clientOn(socket);
+  try {
+    const left = Math.max(1, until - performance.now());
+    const answered = await client.first({ type: "hello", versions: [...protocolVersions] }, left);
+    if (answered.type === "welcome") return client;
+  } catch {
+    // As if it were not there.
+  }
+  client.close();
+  return undefined;
+}
+
+function connected(path: string, timeoutMs: number): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const timer = setTimeout(() => end(undefined), timeoutMs);
+    const end = (result: Socket | undefined) => {
+      clearTimeout(timer);
+      socket.off("error", failed);
+      if (result === undefined) socket.on("error", () => {}).destroy();
+      resolve(result);
+    };
+    const failed = () => end(undefined);
+    socket.once("error", failed);
+    socket.once("connect", () => end(socket));
+  });
+}
+
+function clientOn(socket: Socket): GranaryClient & {
+  first(message: Said, timeoutMs: number): Promise<Answer>;
+} {
+  const read = lineReader(mostAnswerBytes);
+  const waiting = new Map<number, (answer: Answer | undefined) => void>();
+  let asked = 0;
+
+  const tellAll = () => {
+    for (const tell of waiting.values()) tell(undefined);
+    waiting.clear();
+  };
+  socket.on("error", tellAll).on("close", tellAll);
+  socket.on("data", (chunk) => {
+    for (const line of read(chunk)) {
+      if (line.kind !== "line") continue;
+      const said = jsonOf(line.text);
+      const to = Told.safeParse(said);
+      if (!to.success) continue;
+      const tell = waiting.get(to.data.to);
+      waiting.delete(to.data.to);
+      // One of another version, which says it otherwise: nobody waits for what will not come.
+      tell?.(Answer.safeParse(said).data);
+    }
+  });
+
+  function first(message: Said, timeoutMs: number): Promise<Answer> {
+    asked += 1;
+    const id = asked;
+    return new Promise((resolve, reject) => {
+      const lost = (why: string) => reject(new Fault("unavailable", `the granary ${why}`));
+      if (socket.destroyed) return lost("is gone");
+      const timer = setTimeout(() => {
+        waiting.delete(id);
+        lost(`did not answer in ${Math.round(timeoutMs)} ms`);
+      }, timeoutMs);
+      waiting.set(id, (answer) => {
+        clearTimeout(timer);
+        if (answer === undefined) lost("is gone, or of another version");
+        else resolve(answer);
+      });
+      socket.write(`${JSON.stringify({ ...message, id })}\n`);
+    });
+  }
+
+  return {
+    first,
+    async ask(message, expected, timeoutMs) {
+      const answer = await first(message, timeoutMs);
+      if (answer.type === expected) return answer as Extract<Answer, { type: typeof expected }>;
+      const why = answer.type === "note" ? answer.note : `it answered ${answer.type}`;
+      throw new Fault("failed_precondition", `the granary refused: ${why}`);
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { Fault } from "#core/fault.ts";
+import { outputOf } from "../run-program.ts";
+
+const hooks = ["post-checkout", "post-merge", "post-rewrite"] as const;
+
+const line = "command -v grange >/dev/null 2>&1 && (grange granary prefetch >/dev/null 2>&1 &)";
+
+export interface InstalledHooks {
+  readonly written: readonly string[];
+  /** They had it already. */
+  readonly there: readonly string[];
+}
+
+/** Lets Git say when a commit is checked out, so that what its build needs is on its way before the build starts. */
+export async function installHooks(directory: string): Promise<InstalledHooks> {
+  const said = await outputOf("git", ["-C", directory, "rev-parse", "--git-path", "hooks"]);
+  const folder = resolve(directory, said.trim());
+  await mkdir(folder, { recursive: true });
+  const written: string[] = [];
+  const there: string[] = [];
+  for (const hook of hooks) {
+    const path = join(folder, hook);
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    if (text?.includes(line)) {
+      there.push(path);
+      continue;
+    }
+    if (text !== undefined && !/^#!.*\b(sh|bash|dash|zsh)\b/.test(text)) {
+      throw new Fault("failed_precondition", `${path} is no shell script; add to it: ${line}`);
+    }
+    // Before what is there: it may end with `exit`. A line of its own never makes the hook fail.
+    const [first = "#!/bin/sh", ...rest] = (text ?? "#!/bin/sh\n").split("\n");
+    await writeFile(path, [first, `${line} || true`, ...rest].join("\n"));
+    await chmod(path, 0o755);
+    written.push(path);
+  }
+  return { written, there };
+}

@@ -1,0 +1,170 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "#core/fault.ts";
+import { type GranaryPlace, granaryPlace, ownVariables } from "#granary/config.ts";
+import type { Answer } from "#granary/protocol/answers.ts";
+import { openToolSettings } from "#granary/tools/open-tool-settings.ts";
+import type { Outlet } from "../terminal/terminal.ts";
+import { connectToGranary, type GranaryClient } from "./granary-client.ts";
+import { runCommand } from "./run-command.ts";
+import { savedLines } from "./saved-lines.ts";
+import { startDaemon } from "./start-daemon.ts";
+import { type WhatIsBuilt, whatIsBuilt } from "./what-is-built.ts";
+
+export interface ExecOptions {
+  readonly project?: string;
+  readonly targets?: readonly string[];
+  readonly data?: string;
+  readonly waitForPrefetch?: number;
+  readonly prefetch?: boolean;
+  readonly sync?: boolean;
+  readonly quiet?: boolean;
+  readonly replace?: boolean;
+  /** False with `--no-start`. */
+  readonly start: boolean;
+}
+
+/** A build that nobody helps is not late for it. */
+const reachMs = 300;
+const startBuildMs = 1_000;
+const endBuildMs = 10_000;
+const syncMs = 24 * 3_600_000;
+
+interface Helped {
+  readonly client: GranaryClient;
+  readonly build: Extract<Answer, { type: "build" }>;
+  readonly variables: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** Runs a command as a build. Whatever goes wrong with the granary, the command runs, and its exit code is the answer. */
+export async function runExec(
+  words: readonly string[],
+  options: ExecOptions,
+  notes: Outlet,
+  entry: string,
+): Promise<number> {
+  const say = (line: string) => {
+    if (options.quiet !== true) notes.line(line);
+  };
+  const helped = await help(words, options, say, entry).catch((reason: unknown) => {
+    notes.line(`grange: running without a granary: ${messageOf(reason)}`);
+    return undefined;
+  });
+  const { exitCode, trouble } = await runCommand(words, helped?.variables ?? ownVariables());
+  if (trouble !== undefined) notes.line(`grange: ${trouble}`);
+  if (helped !== undefined) {
+    await end(helped, exitCode, options, say).catch((reason: unknown) =>
+      notes.line(`grange: what this build asked for may be lost: ${messageOf(reason)}`),
+    );
+  }
+  return exitCode;
+}
+
+async function help(
+  words: readonly string[],
+  options: ExecOptions,
+  say: (line: string) => void,
+  entry: string,
+): Promise<Helped> {
+  const place = granaryPlace(ownVariables(), options.data);
+  // Git and the compilers' digests take as long as a connection: both at once.
+  const [client, what] = await Promise.all([
+    reach(place, options, say, entry),
+    whatIsBuilt({
+      directory: process.cwd(),
+      project: options.project,
+      targets: options.targets,
+      command: words.join(" "),
+      dataDirectory: place.dataDirectory,
+    }).catch((reason: unknown) => ({ trouble: messageOf(reason) })),
+  ]);
+  try {
+    if ("trouble" in what) throw new Error(what.trouble);
+    const waitMs = options.waitForPrefetch ?? 0;
+    const build = await client.ask(
+      {
+        type: "build-started",
+        ...what,
+        ...duneOf(words, what),
+        waitMs,
+        prefetch: options.prefetch,
+      },
+      "build",
+      startBuildMs + waitMs,
+    );
+    const tools = await openToolSettings(
+      {
+        port: build.port,
+        pid: build.pid,
+        build: build.id,
+        project: build.project,
+        variables: ownVariables(),
+        ...(build.settings === undefined ? {} : { extra: build.settings }),
+        ...(options.replace === undefined ? {} : { replace: options.replace }),
+      },
+      join(place.dataDirectory, "tools"),
+    );
+    for (const left of tools.leftAlone) say(`grange: ${left}`);
+    return { client, build, variables: tools.variables, close: () => tools.close() };
+  } catch (reason) {
+    client.close();
+    throw reason;
+  }
+}
+
+/** What is said to a granary of dune, where dune may run: it is the only tool that asks nobody. */
+function duneOf(words: readonly string[], { directory }: WhatIsBuilt) {
+  const here = process.cwd();
+  const mayRun =
+    words.some((word) => /(^|\/|\s)dune(\s|$)/.test(word)) ||
+    [here, directory ?? here].some((folder) => existsSync(join(folder, "dune-project")));
+  if (!mayRun) return {};
+  const told = Object.entries(ownVariables()).filter(
+    ([name, value]) => value !== undefined && /^(HOME|XDG_\w+|DUNE_\w+|OCAML\w*)$/.test(name),
+  );
+  return {
+    dune: { directory: here, variables: Object.fromEntries(told) as Record<string, string> },
+  };
+}
+
+async function reach(
+  place: GranaryPlace,
+  options: ExecOptions,
+  say: (line: string) => void,
+  entry: string,
+): Promise<GranaryClient> {
+  const client = await connectToGranary(place.socketPath, reachMs);
+  if (client !== undefined) return client;
+  if (!options.start) throw new Error("none answers, and --no-start says not to start one");
+  const started = await startDaemon(place, entry, []);
+  if (started === undefined) {
+    throw new Error(
+      `none answers, and none could be started (${join(place.dataDirectory, "log")})`,
+    );
+  }
+  say("grange: started a granary for this machine (`grange granary stop` ends it)");
+  return started;
+}
+
+async function end(
+  helped: Helped,
+  exitCode: number,
+  options: ExecOptions,
+  say: (line: string) => void,
+): Promise<void> {
+  try {
+    const sync = options.sync === true;
+    const ended = await helped.client.ask(
+      { type: "build-ended", exitCode, complete: exitCode === 0, sync },
+      "ended",
+      sync ? syncMs : endBuildMs,
+    );
+    for (const line of savedLines(ended.report)) say(line);
+    if (ended.outbox?.trouble !== undefined)
+      say(`grange: not all was sent: ${ended.outbox.trouble}`);
+  } finally {
+    helped.client.close();
+    await helped.close();
+  }
+}

@@ -1,0 +1,65 @@
+import { parseMemorySize } from "#core/memory-size.ts";
+import { type GranaryConfig, granaryPlace, ownVariables } from "#granary/config.ts";
+import { startGranary } from "#granary/start-granary.ts";
+import { readCliConfig } from "../config.ts";
+import { runService } from "../run-service.ts";
+import { tokenFor } from "../token-file.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface GranaryOptions {
+  readonly data?: string;
+  readonly server?: string;
+  readonly tokenFile?: string;
+  /** False with `--no-farm`. */
+  readonly farm: boolean;
+  readonly limit?: number;
+  readonly port: number;
+  readonly upload: "during" | "after";
+  readonly bandwidth?: number;
+  readonly crossCheck: number;
+  readonly trustDisk?: boolean;
+  readonly dune?: boolean;
+  readonly logLevel: string;
+  readonly endWithParent?: boolean;
+}
+
+/** Enough for some weeks of one project; bounded, as nobody looks after it. */
+const usualLimitBytes = 10 * 1024 ** 3;
+
+/** Prints one line when it listens, `{"ready":true,"port":…}`; its log goes to stderr. */
+export async function runGranary(options: GranaryOptions, version: string): Promise<never> {
+  return runService(
+    { name: "granary", ...options },
+    async (logger) => startGranary(await configOf(options, version), logger),
+    ({ port, socketPath }) => ({ port, socket: socketPath, pid: process.pid }),
+  );
+}
+
+async function configOf(options: GranaryOptions, version: string): Promise<GranaryConfig> {
+  const { token, ca } = readCliConfig();
+  // Not the command line's usual address: without a farm, a granary is a cache, and asks nobody.
+  const server = options.server ?? (ownVariables()["GRANGE_SERVER"] || undefined);
+  const isAlone = !options.farm || server === undefined;
+  if (!isAlone && !URL.canParse(server)) {
+    throw new UsageError(`"${server}" is no address; write --server http://farm:8980`);
+  }
+  return {
+    ...granaryPlace(ownVariables(), options.data),
+    port: options.port,
+    limitBytes: options.limit ?? limitOf(ownVariables()["GRANGE_GRANARY_LIMIT"]),
+    farm: isAlone ? undefined : { server, token: await tokenFor(options.tokenFile, token), ca },
+    upload: options.upload,
+    bytesPerSecond: options.bandwidth,
+    crossCheckShare: options.crossCheck,
+    trustDisk: options.trustDisk === true,
+    standsInForDune: options.dune === true,
+    version,
+  };
+}
+
+function limitOf(text: string | undefined): number {
+  if (!text) return usualLimitBytes;
+  const bytes = parseMemorySize(text);
+  if (bytes !== undefined && bytes > 0) return bytes;
+  throw new UsageError("GRANGE_GRANARY_LIMIT must be a size such as 500M or 10G");
+}

@@ -1,0 +1,32 @@
+import { durationText } from "#core/duration-text.ts";
+import { memorySizeText } from "#core/memory-size.ts";
+import type { EndSummary } from "#granary/protocol/answers.ts";
+
+/** Below it, what was fetched for nothing is not worth a line. */
+const worthALineBytes = 1024 * 1024;
+
+/** What a build had from its granary, in one to three lines. */
+export function savedLines(summary: EndSummary | null): string[] {
+  if (summary === null) return [];
+  const { asked, local, prefetched, fetched, missed, unreachable, savedMs, waitedMs } = summary;
+  if (asked === 0) {
+    return ["grange: no tool of this build asked for a result (docs/granary.md says which can)"];
+  }
+  const parts = [
+    `${local + prefetched} here before ${asked === 1 ? "it was" : "they were"} asked for`,
+  ];
+  if (fetched > 0) parts.push(`${fetched} fetched`);
+  if (missed > 0) parts.push(`${missed} made`);
+  if (unreachable > 0) parts.push(`${unreachable} made, as the farm did not answer`);
+  const after: string[] = [];
+  if (savedMs > 0) after.push(`saved about ${durationText(savedMs)}`);
+  if (waitedMs > 0) after.push(`waited ${durationText(waitedMs)}`);
+  const results = `${asked} ${asked === 1 ? "result" : "results"}`;
+  const lines = [`grange: ${[`${results}: ${parts.join(", ")}`, ...after].join("; ")}`];
+  if (summary.wastedBytes > worthALineBytes) {
+    const wasted = memorySizeText(summary.wastedBytes);
+    const all = memorySizeText(summary.transferredBytes);
+    lines.push(`grange: ${wasted} of ${all} fetched ahead were not asked for`);
+  }
+  return lines;
+}

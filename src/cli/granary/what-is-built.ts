@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import type { z } from "zod";
+import { type Git, openGit } from "#git/run-git.ts";
+import { ownVariables } from "#granary/config.ts";
+import type { ClientMessage } from "#granary/protocol/messages.ts";
+import { readGranarySettings } from "#granary/workspace/granary-settings.ts";
+import { readEnvironment } from "#granary/workspace/read-environment.ts";
+import { readWorkspace } from "#granary/workspace/read-workspace.ts";
+import type { GitWorkspace } from "#granary/workspace/workspace.ts";
+import { UsageError } from "../usage-error.ts";
+
+type BuildStarted = Extract<z.input<typeof ClientMessage>, { type: "build-started" }>;
+export type WhatIsBuilt = Omit<BuildStarted, "type">;
+
+export interface SaidOfBuild {
+  readonly directory: string;
+  readonly project?: string | undefined;
+  readonly targets?: readonly string[] | undefined;
+  readonly command: string;
+  /** Another commit than that of the checkout. */
+  readonly commit?: string | undefined;
+  readonly dataDirectory: string;
+}
+
+/** Git is asked so long; then it is a build whose commit nobody knows. */
+const workspaceMs = 3_000;
+
+/** What a granary is told of a build in this directory: its commit, its environment, its project. */
+export async function whatIsBuilt(said: SaidOfBuild): Promise<WhatIsBuilt> {
+  const git = await openGit(join(said.dataDirectory, "git"));
+  try {
+    const found = await readWorkspace(git, said.directory, AbortSignal.timeout(workspaceMs));
+    const settings = await readGranarySettings(found.root);
+    const environment = await readEnvironment({
+      settings,
+      root: found.root,
+      variables: ownVariables(),
+      dataDirectory: said.dataDirectory,
+    });
+    const targets = said.targets ?? settings.targets;
+    const project = said.project ?? settings.project;
+    const repositories: NonNullable<WhatIsBuilt["repositories"]> = [];
+    if (found.kind === "git") {
+      const other =
+        said.commit === undefined ? undefined : await otherCommit(git, found, said.commit);
+      repositories.push({
+        root: found.root,
+        branch: found.branch.slice(0, 255),
+        name: found.repository.slice(0, 200),
+        ...(other ?? {
+          commit: found.commit,
+          tree: found.tree,
+          parents: found.parents.slice(0, 63),
+          dirty: found.dirty,
+          ...(found.dirtyPathsCut ? {} : { dirtyPaths: found.dirtyPaths.slice(0, 10_000) }),
+        }),
+      });
+    }
+    return {
+      directory: found.root,
+      repositories,
+      environment: environment.name,
+      command: said.command.slice(0, 1_024),
+      ...(project === undefined ? {} : { project }),
+      targets: [...targets],
+    };
+  } finally {
+    await git.stop();
+  }
+}
+
+/** A commit that is not checked out; undefined when it is the one that is, and nothing else is meant. */
+async function otherCommit(git: Git, { root, commit }: GitWorkspace, rev: string) {
+  const say = async (...args: string[]) => {
+    const { exitCode, stdout } = await git.run(args, { directory: root });
+    if (exitCode === 0)
+      return stdout
+        .toString()
+        .split("\n")
+        .filter((line) => line !== "");
+    throw new UsageError(`"${rev}" is no commit of ${root}`);
+  };
+  const [id = ""] = await say(
+    "rev-parse",
+    "--verify",
+    "--quiet",
+    "--end-of-options",
+    `${rev}^{commit}`,
+  );
+  if (id === commit) return undefined;
+  const [, ...parents] = await say("rev-list", "--first-parent", "--max-count=64", id);
+  const [tree = ""] = await say("rev-parse", `${id}^{tree}`);
+  return { commit: id, tree, parents, dirty: false };
+}

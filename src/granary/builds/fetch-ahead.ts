@@ -1,0 +1,98 @@
+import type { TransferLimits } from "#commit-index/order-transfer.ts";
+import { keyText } from "#commit-index/result-key.ts";
+import type { Service } from "#core/service.ts";
+import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { SharedTransfers } from "../prefetch/shared-transfers.ts";
+import { type RunningPrefetch, startPrefetch } from "../prefetch/start-prefetch.ts";
+import type { FetchAheadAnswer } from "../protocol/answers.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { BuildFacts } from "./build-facts.ts";
+import { type PlanParts, planAhead } from "./plan-ahead.ts";
+
+export interface AheadParts {
+  readonly store: GranaryStore;
+  readonly farm: GranaryFarm;
+  readonly shared: SharedTransfers;
+  readonly changedSince: PlanParts["changedSince"];
+  readonly limits: TransferLimits;
+  readonly bytesPerSecond?: number | undefined;
+  readonly note: (message: string) => void;
+}
+
+/** Fetches for builds that are yet to come: of what Git has just checked out. */
+export interface FetchingAhead extends Service {
+  fetch(facts: BuildFacts, dryRun: boolean): Promise<FetchAheadAnswer>;
+}
+
+/** Between a checkout and the build of it: as good as for ever, for a plan. */
+const aheadOfBuildMs = 3_600_000;
+
+export function fetchingAhead(parts: AheadParts): FetchingAhead {
+  const { store, farm } = parts;
+  const underWay = new Map<
+    string,
+    { readonly abort: AbortController; prefetch: RunningPrefetch }
+  >();
+
+  function start(project: string): RunningPrefetch {
+    const since = performance.now();
+    return startPrefetch({
+      project,
+      store,
+      farm,
+      shared: parts.shared,
+      limits: parts.limits,
+      bytesPerSecond: parts.bytesPerSecond,
+      // The build has not begun: all that comes is in time.
+      elapsedMs: () => performance.now() - since - aheadOfBuildMs,
+    });
+  }
+
+  return {
+    async fetch(facts, dryRun) {
+      const { project } = facts;
+      const abort = new AbortController();
+      const prefetch = start(project);
+      const missing = new Map<string, number>();
+      const counting: RunningPrefetch = {
+        ...prefetch,
+        expect(entries, mayHave) {
+          for (const { entry } of entries) {
+            const blobs = entry.blobs.filter((blob) => !store.hasBlob(blob));
+            if (blobs.length === 0 && store.has(project, entry)) continue;
+            missing.set(
+              keyText(entry),
+              blobs.reduce((sum, blob) => sum + blob.sizeBytes, 0),
+            );
+          }
+          if (!dryRun) prefetch.expect(entries, mayHave);
+        },
+      };
+      const name = `${project} ${facts.root ?? ""}`;
+      if (!dryRun) {
+        // Who checks out something else does not build what was there before.
+        const before = underWay.get(name);
+        before?.abort.abort();
+        underWay.set(name, { abort, prefetch });
+        await before?.prefetch.stop();
+      }
+      const plan = { store, farm, changedSince: parts.changedSince, note: parts.note };
+      const { indexes } = await planAhead(plan, facts, counting, abort.signal);
+      const over = (async () => {
+        if (!dryRun) await prefetch.settled();
+        await prefetch.stop();
+        if (underWay.get(name)?.prefetch === prefetch) underWay.delete(name);
+      })();
+      if (dryRun) await over;
+      const bytes = [...missing.values()].reduce((sum, size) => sum + size, 0);
+      return { indexes: [...indexes], results: missing.size, bytes };
+    },
+
+    async stop() {
+      const all = [...underWay.values()];
+      underWay.clear();
+      for (const { abort } of all) abort.abort();
+      await Promise.all(all.map(({ prefetch }) => prefetch.stop()));
+    },
+  };
+}

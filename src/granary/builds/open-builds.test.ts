@@ -1,0 +1,303 @@
+import { appendFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { expect, onTestFinished, test } from "vitest";
+import type { GranaryBuildReport } from "#api/granary.ts";
+import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { memoryBlobStore } from "#cas/memory-blob-store.ts";
+import { encodeIndex } from "#commit-index/encode-index.ts";
+import type { IndexEntry } from "#commit-index/index-entry.ts";
+import { FoundIndex_Source, FoundIndexSchema } from "#proto/grange/granary/v1/granary_pb.ts";
+import type { GranaryFarm } from "../farm/granary-farm.ts";
+import { noFarm } from "../farm/no-farm.ts";
+import type { IndexToPublish } from "../outbox/outbox.ts";
+import { expectedOf, fetchingFarm, keyOf } from "../prefetch/fetching-farm.fixture.ts";
+import {
+  freshDirectory,
+  openStore,
+  resultOf,
+  silentLogger,
+} from "../store/granary-store.fixture.ts";
+import type { BuildFacts } from "./build-facts.ts";
+import { startDemand } from "./demand.ts";
+import { openDemandLog } from "./demand-log.ts";
+import { type BuildsParts, openBuilds } from "./open-builds.ts";
+
+const commit = "a".repeat(40);
+const parent = "b".repeat(40);
+const facts: BuildFacts = {
+  project: "p",
+  repository: "r",
+  commits: [commit, parent],
+  tree: "c".repeat(40),
+  branch: "main",
+  dirty: false,
+  environment: "linux-x64",
+  machine: "m",
+  command: "make",
+  targets: ["all"],
+  prefetch: true,
+};
+
+async function scene(options: Partial<BuildsParts> = {}) {
+  const directory = options.directory ?? (await freshDirectory());
+  const store = await openStore({ directory });
+  const indexes: IndexToPublish[] = [];
+  const reports: GranaryBuildReport[] = [];
+  let held = 0;
+  const outbox = {
+    sentBytes: 0,
+    async addIndex(index: IndexToPublish) {
+      indexes.push(index);
+    },
+    async addReport(report: GranaryBuildReport) {
+      reports.push(report);
+    },
+    hold() {
+      held += 1;
+      return () => {
+        held -= 1;
+      };
+    },
+  };
+  const builds = await openBuilds({
+    directory,
+    store,
+    farm: noFarm(),
+    outbox,
+    changedSince: async () => undefined,
+    limits: { bytes: 1e9, results: 1e6 },
+    upload: "during",
+    logger: silentLogger,
+    ...options,
+  });
+  onTestFinished(() => builds.stop());
+  return { directory, store, builds, indexes, reports, held: () => held };
+}
+
+const missed = { source: "missed", because: "never-made", waitedMs: 0, result: undefined } as const;
+
+/** A farm that has an index of `of` with these entries, and what they name. */
+function indexed(of: FoundIndex_Source, entries: readonly IndexEntry[], distance = 0) {
+  const fetching = fetchingFarm();
+  const blobs = memoryBlobStore();
+  const bytes = encodeIndex({ base: undefined, entries, removed: [] });
+  const farm: GranaryFarm = {
+    ...noFarm(),
+    line: () => fetching.line(),
+    fetch: (...wished) => fetching.fetch(...wished),
+    blobs: () => blobs,
+    async resolve() {
+      await blobs.put(digestOf(bytes), bytes);
+      const index = create(FoundIndexSchema, {
+        source: of,
+        commit: distance === 0 ? commit : parent,
+        distance,
+        index: toDigestMessage(digestOf(bytes)),
+        complete: true,
+        entries: entries.length,
+      });
+      return { indexes: [index], mayHave: () => true };
+    },
+  };
+  return { farm, fetching };
+}
+
+test("hits and executions alike are indexed under the commit when the build ends", async () => {
+  const { builds, indexes, reports, directory } = await scene();
+  const build = await builds.start(facts);
+  const hit = resultOf("hit", ["value"]);
+  build.asked(hit, { source: "local", because: undefined, waitedMs: 0, result: hit });
+  build.asked(keyOf("made"), missed);
+  build.made(resultOf("made", ["made value", "made blob"]));
+  build.knowsInputs(keyOf("made"), ["src/"]);
+
+  const report = await builds.end(build.id, { exitCode: 0, complete: true });
+
+  expect(indexes).toMatchObject([
+    { commits: [commit, parent], environment: "linux-x64", complete: true, targets: ["all"] },
+  ]);
+  expect(indexes[0]?.entries.map(({ key, blobs, inputs }) => [key, blobs.length, inputs])).toEqual([
+    ["hit", 1, undefined],
+    ["made", 2, ["src/"]],
+  ]);
+  expect(reports).toEqual([report]);
+  expect(report?.counts).toMatchObject({ local: 1, missed: 1 });
+  expect(await readdir(join(directory, "builds"))).toEqual([]);
+  expect(await builds.end(build.id, { exitCode: 0, complete: true })).toBeUndefined();
+});
+
+test.each([
+  { what: "a dirty tree", of: { dirty: true } },
+  { what: "a repository without commits", of: { commits: [] } },
+])("$what is reported, and indexed under nothing", async ({ of }) => {
+  const { builds, indexes, reports } = await scene();
+  const build = await builds.start({ ...facts, ...of });
+  build.made(resultOf("made", ["value"]));
+  await builds.end(build.id, { exitCode: 0, complete: true });
+  expect(indexes).toEqual([]);
+  expect(reports).toHaveLength(1);
+});
+
+test.each([
+  { how: { exitCode: 1, complete: true } },
+  { how: { exitCode: null, complete: false } },
+  { how: { exitCode: 0, complete: false } },
+])("a build that ends with $how is indexed as incomplete", async ({ how }) => {
+  const { builds, indexes } = await scene();
+  const build = await builds.start(facts);
+  build.made(resultOf("made", ["value"]));
+  await builds.end(build.id, how);
+  expect(indexes).toMatchObject([{ complete: false }]);
+});
+
+test("a build of nothing takes nothing from its commit's index", async () => {
+  const { builds, indexes } = await scene();
+  const build = await builds.start(facts);
+  await builds.end(build.id, { exitCode: 0, complete: true });
+  expect(indexes).toEqual([]);
+});
+
+test("what a daemon that died had noted is published by the next, once, as incomplete", async () => {
+  const directory = await freshDirectory();
+  const id = "6f9619ff-8b86-4011-b42d-00cf4fc964ff";
+  const demand = startDemand();
+  demand.made(resultOf("made", ["value"]), 10);
+  const log = await openDemandLog(
+    join(directory, "builds"),
+    { id, startedAt: new Date(), facts },
+    demand,
+  );
+  await log.close();
+  await appendFile(join(directory, "builds", `${id}.demand`), '{"n":"ccache","k":"ha');
+  await appendFile(join(directory, "builds", "no-log.demand"), "nonsense");
+
+  const { builds, indexes, reports } = await scene({ directory });
+
+  expect(indexes).toMatchObject([{ complete: false, entries: [{ key: "made" }] }]);
+  expect(reports).toMatchObject([{ id, exitCode: null, counts: { missed: 1 } }]);
+  expect(await readdir(join(directory, "builds"))).toEqual([]);
+  expect(builds.running()).toEqual([]);
+});
+
+test("a build that stops with its daemon is not lost", async () => {
+  const { builds, indexes } = await scene();
+  const build = await builds.start(facts);
+  build.made(resultOf("made", ["value"]));
+  await builds.stop();
+  expect(indexes).toMatchObject([{ complete: false }]);
+});
+
+test("without an id, a request belongs to the only build of its project", async () => {
+  const { builds } = await scene();
+  const one = await builds.start(facts);
+  expect(builds.only("p")).toBe(one);
+  expect(builds.only("q")).toBeUndefined();
+  const two = await builds.start(facts);
+  expect(builds.only("p")).toBeUndefined();
+  expect(builds.find(two.id)).toBe(two);
+  await builds.end(one.id, { exitCode: 0, complete: false });
+  expect(builds.only("p")).toBe(two);
+});
+
+test("what the commit's index names is here when the build waits for it", async () => {
+  const result = fetchingFarm().has("k", ["value", "blob"]);
+  const { farm, fetching } = indexed(FoundIndex_Source.COMMIT, [expectedOf(result, 60_000).entry]);
+  fetching.has("k", ["value", "blob"]);
+  const { builds, store } = await scene({ farm });
+
+  const build = await builds.start(facts);
+  expect(await build.ready(20_000)).toBe("ready");
+
+  const found = await store.find("p", result);
+  expect(found).toBeDefined();
+  build.asked(result, { source: "prefetched", because: undefined, waitedMs: 0, result: found });
+  const report = await builds.end(build.id, { exitCode: 0, complete: true });
+  expect(report).toMatchObject({
+    indexes: [{ source: "commit", complete: true, entries: 1 }],
+    counts: { prefetched: 1 },
+    bytes: { transferred: 9 },
+  });
+  expect(report?.lead?.leastMs).toBeGreaterThanOrEqual(0);
+});
+
+test("of an ancestor's index, what was made of something that changed is left alone", async () => {
+  const source = fetchingFarm();
+  const same = source.has("same", ["value of same"]);
+  const other = source.has("other", ["value of other"]);
+  const entries = [
+    { ...expectedOf(same, 60_000).entry, inputs: ["lib/"] },
+    { ...expectedOf(other, 61_000).entry, inputs: ["src/a.c"] },
+  ];
+  const { farm, fetching } = indexed(FoundIndex_Source.ANCESTOR, entries, 1);
+  fetching.has("same", ["value of same"]);
+  fetching.has("other", ["value of other"]);
+  const asked: string[] = [];
+  const { builds, store } = await scene({
+    farm,
+    changedSince: async (_facts, since) => {
+      asked.push(since);
+      return ["src/a.c"];
+    },
+  });
+
+  const build = await builds.start(facts);
+  await build.ready(20_000);
+
+  expect(asked).toEqual([parent]);
+  expect(store.has("p", same)).toBe(true);
+  expect(store.has("p", other)).toBe(false);
+});
+
+test("a farm that never answers holds up neither a build's start nor its end", async () => {
+  const farm: GranaryFarm = { ...noFarm(), resolve: () => new Promise(() => {}) };
+  const { builds } = await scene({ farm });
+  const build = await builds.start(facts);
+  expect(await build.ready(5)).toBe("late");
+  expect(await builds.end(build.id, { exitCode: 0, complete: true })).toMatchObject({
+    indexes: [],
+  });
+});
+
+test("an index that is none costs the build nothing but the index", async () => {
+  const { farm } = indexed(FoundIndex_Source.COMMIT, []);
+  const wrong = Buffer.from("not an index");
+  const broken: GranaryFarm = {
+    ...farm,
+    async resolve(which) {
+      const { indexes, mayHave } = await farm.resolve(which);
+      await farm.blobs("p").put(digestOf(wrong), wrong);
+      const told = indexes.map((index) => ({ ...index, index: toDigestMessage(digestOf(wrong)) }));
+      return { indexes: told, mayHave };
+    },
+  };
+  const { builds } = await scene({ farm: broken });
+  const build = await builds.start(facts);
+  expect(await build.ready(20_000)).toBe("ready");
+  const report = await builds.end(build.id, { exitCode: 0, complete: true });
+  expect(report).toMatchObject({ indexes: [], truncated: ["index"] });
+});
+
+test("uploads wait for the end of the build where its user wants that", async () => {
+  const { builds, held } = await scene({ upload: "after" });
+  const build = await builds.start(facts);
+  expect(held()).toBe(1);
+  await builds.end(build.id, { exitCode: 0, complete: true });
+  expect(held()).toBe(0);
+});
+
+test("what would be fetched can be asked without fetching it", async () => {
+  const result = fetchingFarm().has("k", ["value", "blob"]);
+  const { farm, fetching } = indexed(FoundIndex_Source.COMMIT, [expectedOf(result, 60_000).entry]);
+  fetching.has("k", ["value", "blob"]);
+  const { builds, store } = await scene({ farm });
+
+  const told = await builds.fetchAhead(facts, true);
+  expect(told).toMatchObject({ results: 1, bytes: 9, indexes: [{ source: "commit" }] });
+  expect(fetching.asked).toEqual([]);
+
+  await builds.fetchAhead(facts, false);
+  await expect.poll(() => store.has("p", result)).toBe(true);
+  expect(await builds.fetchAhead(facts, true)).toMatchObject({ results: 0, bytes: 0 });
+});

@@ -1,0 +1,242 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { GranaryBuildReport } from "#api/granary.ts";
+import type { TransferLimits } from "#commit-index/order-transfer.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
+import { messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import type { Service } from "#core/service.ts";
+import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { Outbox } from "../outbox/outbox.ts";
+import { sharedTransfers } from "../prefetch/shared-transfers.ts";
+import { type RunningPrefetch, startPrefetch } from "../prefetch/start-prefetch.ts";
+import { openWasteMemory } from "../prefetch/waste-file.ts";
+import type { FetchAheadAnswer } from "../protocol/answers.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { Build, BuildDesk } from "./build.ts";
+import { type BuildFacts, withCommitFrom } from "./build-facts.ts";
+import { type Demand, startDemand } from "./demand.ts";
+import { type DemandLog, openDemandLog } from "./demand-log.ts";
+import { fetchingAhead } from "./fetch-ahead.ts";
+import { type Plan, type PlanParts, planAhead } from "./plan-ahead.ts";
+import { type BuildEnd, publishIndex, publishInterrupted } from "./publish-build.ts";
+import { reportOf, type TruncatedMark } from "./report.ts";
+import { stepClock } from "./step-clock.ts";
+
+export interface RunningBuild extends Build {
+  readonly prefetch: RunningPrefetch;
+  readonly facts: BuildFacts;
+  readonly startedAt: Date;
+  /** Paths of the repository that a result was made of, where its tool says. */
+  knowsInputs(key: ResultKey, inputs: readonly string[]): void;
+  /** Who sees the commit in a tool's own requests, where the workspace did not say. */
+  toldCommit(commit: string, dirty: boolean): void;
+  /** Resolves when all that is expected of it is here, or that much time is over. */
+  ready(mostMs: number): Promise<"ready" | "late">;
+}
+
+export interface Builds extends BuildDesk, Service {
+  /** Never waits for the farm. */
+  start(facts: BuildFacts): Promise<RunningBuild>;
+  /** Undefined: no such build is under way. Its index and its report are safe, and on their way, when this resolves. */
+  end(id: string, how: BuildEnd): Promise<GranaryBuildReport | undefined>;
+  find(id: string | undefined): RunningBuild | undefined;
+  running(): readonly RunningBuild[];
+  /** Fetches for a build that is yet to come; or, `dryRun`, only says what. Answers before all of it is here. */
+  fetchAhead(facts: BuildFacts, dryRun: boolean): Promise<FetchAheadAnswer>;
+}
+
+export interface BuildsParts {
+  /** The granary's data directory: `builds` is made in it. */
+  readonly directory: string;
+  readonly store: GranaryStore;
+  readonly farm: GranaryFarm;
+  readonly outbox: Pick<Outbox, "addIndex" | "addReport" | "hold" | "sentBytes">;
+  readonly changedSince: PlanParts["changedSince"];
+  readonly limits: TransferLimits;
+  /** Of the line, for fetching ahead; undefined: all of it. */
+  readonly bytesPerSecond?: number | undefined;
+  /** When results leave for the farm. */
+  readonly upload: "during" | "after";
+  readonly logger: Logger;
+}
+
+interface Entry {
+  readonly build: RunningBuild;
+  readonly demand: Demand;
+  readonly log: DemandLog;
+  readonly letGo: () => void;
+  readonly plan: Promise<Plan>;
+  readonly isFetching: boolean;
+  readonly sentBefore: number;
+  readonly abort: AbortController;
+  facts(): BuildFacts;
+  elapsedMs(): number;
+}
+
+/** A farm that does not hear that nobody waits any more is not waited for. */
+const planGraceMs = 250;
+
+async function noPlanAfter(ms: number): Promise<Plan> {
+  await rest(ms);
+  return { indexes: [], isCut: true };
+}
+
+/** The builds of this machine. What a daemon that died left of its builds is published first. */
+export async function openBuilds(parts: BuildsParts): Promise<Builds> {
+  const { store, farm, outbox, logger } = parts;
+  const directory = join(parts.directory, "builds");
+  const shared = sharedTransfers();
+  const waste = await openWasteMemory(join(parts.directory, "prefetch-waste.json"));
+  const entries = new Map<string, Entry>();
+  const note = (message: string) => logger.info(message);
+
+  const ahead = fetchingAhead({ ...parts, shared, note });
+  await publishInterrupted(directory, outbox, logger);
+
+  async function start(begun: BuildFacts): Promise<RunningBuild> {
+    const id = randomUUID();
+    const startedAt = new Date();
+    // Clocks of machines jump: what is measured is measured by the one that does not.
+    let since = performance.now();
+    const elapsedMs = () => Math.round(performance.now() - since);
+    const demand = startDemand();
+    const steps = stepClock();
+    const abort = new AbortController();
+    let facts = begun;
+    let mayHave: ((key: ResultKey) => boolean) | undefined;
+    const log = await openDemandLog(directory, { id, startedAt, facts }, demand);
+    const prefetch = startPrefetch({
+      project: facts.project,
+      store,
+      farm,
+      shared,
+      limits: parts.limits,
+      bytesPerSecond: parts.bytesPerSecond,
+      elapsedMs,
+    });
+    const isFetching = facts.prefetch && waste.isWorthIt(facts.project, facts.command);
+    const build: RunningBuild = {
+      id,
+      project: facts.project,
+      startedAt,
+      prefetch,
+      get facts() {
+        return facts;
+      },
+      mayBeAtFarm: (key) => mayHave?.(key) ?? true,
+      asked(key, what) {
+        prefetch.asked(key);
+        if (what.result === undefined) steps.missed(key, elapsedMs());
+        demand.asked(key, what, Math.max(0, elapsedMs() - what.waitedMs), prefetch.leadMs(key));
+      },
+      askedBlob: (digest) => demand.askedBlob(digest),
+      made: (result) => demand.made(result, elapsedMs()),
+      tookMs: (key) => steps.tookMs(key, elapsedMs()),
+      knowsInputs: (key, inputs) => demand.knowsInputs(key, inputs),
+      toldCommit(commit, dirty) {
+        facts = withCommitFrom(facts, { commit, dirty });
+      },
+      async ready(mostMs) {
+        const over = new AbortController();
+        const late = rest(mostMs, over.signal).then(() => "late" as const);
+        const end = await Promise.race([prefetch.settled().then(() => "ready" as const), late]);
+        over.abort();
+        // What a build asks for is told from when it really began.
+        since = performance.now();
+        return end;
+      },
+    };
+    const planFarm: PlanParts["farm"] = {
+      isAway: () => farm.isAway(),
+      blobs: (project) => farm.blobs(project),
+      async resolve(which, signal) {
+        const resolved = await farm.resolve(which, signal);
+        mayHave = resolved.mayHave;
+        return resolved;
+      },
+    };
+    const planParts = { store, farm: planFarm, changedSince: parts.changedSince, note };
+    if (!isFetching) prefetch.planned("over-budget");
+    const plan = isFetching
+      ? planAhead(planParts, facts, prefetch, abort.signal)
+      : Promise.resolve({ indexes: [], isCut: false });
+    const letGo = parts.upload === "after" ? outbox.hold() : () => {};
+    const sentBefore = outbox.sentBytes;
+    entries.set(id, {
+      build,
+      demand,
+      log,
+      letGo,
+      plan,
+      isFetching,
+      sentBefore,
+      abort,
+      facts: () => facts,
+      elapsedMs,
+    });
+    return build;
+  }
+
+  async function end(id: string, how: BuildEnd): Promise<GranaryBuildReport | undefined> {
+    const entry = entries.get(id);
+    if (entry === undefined) return undefined;
+    entries.delete(id);
+    const { build, demand, log, letGo, isFetching, abort } = entry;
+    const elapsedMs = entry.elapsedMs();
+    const facts = entry.facts();
+    abort.abort();
+    await build.prefetch.stop();
+    const { indexes, isCut } = await Promise.race([entry.plan, noPlanAfter(planGraceMs)]);
+    await log.close();
+    const truncated: TruncatedMark[] = [];
+    if (demand.truncated) truncated.push("asked");
+    if (isCut) truncated.push("index");
+    const report = reportOf(facts, [...demand.all()], {
+      id,
+      startedAt: build.startedAt,
+      endedAt: new Date(build.startedAt.getTime() + elapsedMs),
+      exitCode: how.exitCode,
+      indexes,
+      transferred: build.prefetch.transferred(),
+      uploadedBytes: Math.max(0, outbox.sentBytes - entry.sentBefore),
+      truncated,
+    });
+    try {
+      await publishIndex(outbox, facts, demand, how);
+      await outbox.addReport(report);
+      // From here on the outbox has it.
+      await log.remove();
+    } catch (reason) {
+      logger.warn({ build: id, why: messageOf(reason) }, "the build's index waits for a restart");
+    } finally {
+      letGo();
+    }
+    const { transferred, wasted } = report.bytes;
+    await waste.remember(
+      facts.project,
+      facts.command,
+      isFetching ? { transferred, wasted } : "skipped",
+    );
+    return report;
+  }
+
+  return {
+    start,
+    end,
+    find: (id) => (id === undefined ? undefined : entries.get(id)?.build),
+    only(project) {
+      const of = [...entries.values()].filter(({ build }) => build.project === project);
+      return of.length === 1 ? of[0]?.build : undefined;
+    },
+    fetchAhead: (facts, dryRun) => ahead.fetch(facts, dryRun),
+    running: () => [...entries.values()].map(({ build }) => build),
+    async stop() {
+      await ahead.stop();
+      await Promise.all(
+        [...entries.keys()].map((id) => end(id, { exitCode: null, complete: false })),
+      );
+    },
+  };
+}

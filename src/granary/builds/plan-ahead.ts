@@ -1,0 +1,125 @@
+import type { UsedIndex } from "#api/granary.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { filterByDiff } from "#commit-index/filter-by-diff.ts";
+import { resolveChain } from "#commit-index/resolve-chain.ts";
+import type { Digest } from "#core/digest.ts";
+import { messageOf } from "#core/fault.ts";
+import { type FoundIndex, FoundIndex_Source } from "#proto/grange/granary/v1/granary_pb.ts";
+import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { RunningPrefetch } from "../prefetch/start-prefetch.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { BuildFacts } from "./build-facts.ts";
+
+export interface PlanParts {
+  readonly store: Pick<GranaryStore, "blobs">;
+  readonly farm: Pick<GranaryFarm, "resolve" | "blobs" | "isAway">;
+  /** What differs between a commit and the build's working tree; undefined when nobody can say. */
+  readonly changedSince: (
+    facts: BuildFacts,
+    commit: string,
+    signal: AbortSignal,
+  ) => Promise<readonly string[] | undefined>;
+  readonly note: (message: string) => void;
+}
+
+export interface Plan {
+  readonly indexes: readonly UsedIndex[];
+  /** Whether something of an index could not be had. */
+  readonly isCut: boolean;
+}
+
+const sources: Readonly<Record<FoundIndex_Source, UsedIndex["source"] | undefined>> = {
+  [FoundIndex_Source.SOURCE_UNSPECIFIED]: undefined,
+  [FoundIndex_Source.COMMIT]: "commit",
+  [FoundIndex_Source.TREE]: "tree",
+  [FoundIndex_Source.ANCESTOR]: "ancestor",
+  [FoundIndex_Source.BRANCH]: "branch",
+};
+
+/** The branch's newest may be on no line with the build's commit: it then tells as much as an ancestor so far away. */
+const farDistance = 8;
+const mostIndexes = 3;
+
+/**
+ * Finds out what a build will ask for, and has it fetched: of its commit's index, or the nearest there are, what has
+ * not changed since. Never throws: a build that nobody knows anything about is a build like before.
+ */
+export async function planAhead(
+  parts: PlanParts,
+  facts: BuildFacts,
+  prefetch: RunningPrefetch,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const used: UsedIndex[] = [];
+  let isCut = false;
+  if (parts.farm.isAway()) {
+    prefetch.planned("farm-away");
+    return { indexes: [], isCut };
+  }
+  try {
+    const { project, repository, commits, tree, branch, environment } = facts;
+    const which = { project, repository, commits, tree, branch, environment };
+    const { indexes, mayHave } = await parts.farm.resolve(which, signal);
+    for (const index of indexes.slice(0, mostIndexes)) {
+      if (signal.aborted) break;
+      const source = sources[index.source];
+      if (source === undefined || index.index === undefined) continue;
+      try {
+        const [{ entries }, changed] = await Promise.all([
+          resolveChain(fromDigestMessage(index.index, "an index"), (digest) =>
+            readThrough(parts, project, digest),
+          ),
+          changedFor(parts, facts, index, source, signal),
+        ]);
+        const distance = source === "branch" ? distanceOf(facts, index.commit) : index.distance;
+        const { expected } = filterByDiff(entries, changed, distance);
+        prefetch.expect(expected, mayHave);
+        used.push({
+          source,
+          commit: index.commit,
+          distance: index.distance,
+          complete: index.complete,
+          entries: entries.length,
+        });
+      } catch (reason) {
+        isCut = true;
+        parts.note(`the index of ${index.commit} is of no use: ${messageOf(reason)}`);
+      }
+    }
+    prefetch.planned(isCut && used.length === 0 ? "incomplete" : undefined);
+  } catch (reason) {
+    if (!signal.aborted) parts.note(`no index could be asked for: ${messageOf(reason)}`);
+    prefetch.planned("farm-away");
+  }
+  return { indexes: used, isCut };
+}
+
+async function changedFor(
+  parts: PlanParts,
+  facts: BuildFacts,
+  index: FoundIndex,
+  source: UsedIndex["source"],
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const isSame = source === "commit" || source === "tree";
+  if (isSame) return facts.dirty ? facts.dirtyPaths : [];
+  return parts.changedSince(facts, index.commit, signal).catch(() => undefined);
+}
+
+function distanceOf({ commits }: BuildFacts, commit: string): number {
+  const at = commits.indexOf(commit);
+  return at === -1 ? farDistance : at;
+}
+
+/** Indexes are blobs: the next build of a descendant needs most of the chain again. */
+async function readThrough(
+  { store, farm }: PlanParts,
+  project: string,
+  digest: Digest,
+): Promise<Uint8Array | undefined> {
+  const here = await store.blobs.get(digest);
+  if (here !== undefined) return here;
+  const there = await farm.blobs(project).get(digest);
+  if (there !== undefined) await store.blobs.put(digest, there);
+  return there;
+}

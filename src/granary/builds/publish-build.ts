@@ -1,0 +1,70 @@
+import type { Logger } from "pino";
+import type { Outbox } from "../outbox/outbox.ts";
+import { type BuildFacts, isIndexed } from "./build-facts.ts";
+import { type Demand, indexEntries, startDemand } from "./demand.ts";
+import { type InterruptedBuild, interruptedBuilds } from "./demand-log.ts";
+import { reportOf } from "./report.ts";
+
+/** How a build ended, as its client says; one that vanished says nothing. */
+export interface BuildEnd {
+  readonly exitCode: number | null;
+  /** Whether it asked for everything that a build of its targets asks for. */
+  readonly complete: boolean;
+}
+
+type Outlet = Pick<Outbox, "addIndex" | "addReport">;
+
+/** What a build asked for, on its way to its commit's index; of a dirty tree, or of nothing, there is none. */
+export async function publishIndex(
+  outbox: Outlet,
+  facts: BuildFacts,
+  demand: Demand,
+  how: BuildEnd,
+): Promise<void> {
+  if (!isIndexed(facts)) return;
+  const entries = indexEntries(demand.all());
+  if (entries.length === 0) return;
+  const { project, repository, commits, tree, branch, environment, targets } = facts;
+  const complete = how.complete && how.exitCode === 0 && !demand.truncated;
+  await outbox.addIndex({
+    project,
+    repository,
+    commits,
+    tree,
+    branch,
+    environment,
+    entries,
+    complete,
+    targets,
+  });
+}
+
+/** What a daemon that died left of its builds: what they had asked for is indexed, and reported without an end. */
+export async function publishInterrupted(
+  directory: string,
+  outbox: Outlet,
+  logger: Logger,
+): Promise<void> {
+  for await (const build of interruptedBuilds(directory)) {
+    await publishOne(outbox, build).catch((reason: unknown) => {
+      logger.warn({ err: reason, build: build.id }, "a build of before is kept for later");
+    });
+  }
+}
+
+async function publishOne(outbox: Outlet, build: InterruptedBuild): Promise<void> {
+  const { id, facts, demand, startedAt, endedAt } = build;
+  await publishIndex(outbox, facts, startDemand(demand), { exitCode: null, complete: false });
+  const report = reportOf(facts, demand, {
+    id,
+    startedAt,
+    endedAt,
+    exitCode: null,
+    indexes: [],
+    transferred: { blobs: [], truncated: [] },
+    uploadedBytes: 0,
+    truncated: [],
+  });
+  await outbox.addReport(report);
+  await build.remove();
+}

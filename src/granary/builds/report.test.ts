@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import { GranaryBuildReport } from "#api/granary.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { resultOf } from "../store/granary-store.fixture.ts";
+import type { BuildFacts } from "./build-facts.ts";
+import { indexEntries, startDemand } from "./demand.ts";
+import { coverageOf, type EndOfBuild, reportOf, wasteOf } from "./report.ts";
+
+const commit = "a".repeat(40);
+const facts: BuildFacts = {
+  project: "p",
+  repository: "r",
+  commits: [commit],
+  tree: "b".repeat(40),
+  branch: "main",
+  dirty: false,
+  environment: "linux-x64",
+  machine: "m",
+  command: "make",
+  targets: [],
+  prefetch: true,
+};
+
+const end: EndOfBuild = {
+  id: "6f9619ff-8b86-4011-b42d-00cf4fc964ff",
+  startedAt: new Date("2026-01-01T00:00:00Z"),
+  endedAt: new Date("2026-01-01T00:00:10Z"),
+  exitCode: 0,
+  indexes: [],
+  transferred: { blobs: [], truncated: [] },
+  uploadedBytes: 0,
+  truncated: [],
+};
+
+const text = (length: number, letter: string) => letter.repeat(length);
+
+test("tells what came from where, what was early, and what was for nothing", () => {
+  const demand = startDemand();
+  const early = {
+    ...resultOf("early", [text(10, "a"), text(100, "b"), text(7, "c")]),
+    costMs: 500,
+  };
+  const local = { ...resultOf("local", [text(20, "d")]), costMs: 40 };
+  const unused = digestOf(Buffer.from(text(1_000, "e")));
+  demand.asked(early, asked("prefetched", early, 2), 100, 50);
+  demand.askedBlob(early.blobs[0] ?? early.value);
+  demand.asked(local, asked("local", local), 200, undefined);
+  demand.asked(
+    { namespace: "ccache", key: "new" },
+    { ...asked("missed"), because: "never-made" },
+    300,
+    undefined,
+  );
+  demand.made({ ...resultOf("new", ["made"]), costMs: 70 }, 900);
+
+  const report = reportOf(facts, [...demand.all()], {
+    ...end,
+    transferred: { blobs: [early.value, ...early.blobs, unused], truncated: ["prefetch-bytes"] },
+  });
+
+  expect(GranaryBuildReport.parse(report)).toMatchObject({
+    counts: { local: 1, prefetched: 1, fetched: 0, missed: 1, unreachable: 0 },
+    bytes: { local: 20, prefetched: 110, transferred: 1_117, wasted: 1_007 },
+    lead: { medianMs: 50, leastMs: 50 },
+    waitedMs: 2,
+    savedMs: 540,
+    truncated: ["prefetch-bytes"],
+  });
+  expect(report.asked.map(({ key }) => key)).toEqual(["new", "early", "local"]);
+  expect(coverageOf(report)).toBe(1);
+  expect(wasteOf(report)).toBeCloseTo(1_007 / 1_117);
+});
+
+test("what was asked for and what was made are indexed alike, in order of first use", () => {
+  const demand = startDemand();
+  const hit = resultOf("hit", ["value of hit", "read", "never read"]);
+  demand.asked({ namespace: "ccache", key: "made" }, asked("missed"), 5, undefined);
+  demand.asked(hit, asked("local", hit), 10, undefined);
+  demand.askedBlob(digestOf(Buffer.from("read")));
+  demand.asked({ namespace: "ccache", key: "nobody's" }, asked("missed"), 12, undefined);
+  const made = { ...resultOf("made", ["value of made", "output"]), costMs: 33 };
+  demand.made(made, 400);
+
+  expect(indexEntries(demand.all())).toEqual([
+    {
+      namespace: "ccache",
+      key: "made",
+      blobs: [made.value, ...made.blobs],
+      firstMs: 5,
+      savedMs: 33,
+      inputs: undefined,
+    },
+    {
+      namespace: "ccache",
+      key: "hit",
+      blobs: [hit.value, hit.blobs[0]],
+      firstMs: 10,
+      savedMs: undefined,
+      inputs: undefined,
+    },
+  ]);
+});
+
+test("a list that is cut says so, and keeps what went wrong", () => {
+  const demand = startDemand();
+  for (let i = 0; i < 2_500; i++) {
+    const result = resultOf(`k${i}`, ["value"]);
+    demand.asked(result, asked(i === 2_499 ? "missed" : "local", result), i, undefined);
+  }
+  const report = reportOf(facts, [...demand.all()], end);
+  expect(report.asked).toHaveLength(2_000);
+  expect(report.asked[0]?.key).toBe("k2499");
+  expect(report.truncated).toEqual(["asked"]);
+  expect(report.counts.local).toBe(2_499);
+});
+
+test("a build that asks for more than anybody's is bounded, and marked", () => {
+  const demand = startDemand([], { results: 2 });
+  for (const key of ["a", "b", "c"])
+    demand.asked(resultOf(key, ["v"]), asked("missed"), 1, undefined);
+  expect([...demand.all()]).toHaveLength(2);
+  expect(demand.truncated).toBe(true);
+});
+
+function asked(
+  source: "local" | "prefetched" | "missed",
+  result?: ReturnType<typeof resultOf>,
+  waitedMs = 0,
+) {
+  return { source, because: undefined, waitedMs, result };
+}

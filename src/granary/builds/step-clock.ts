@@ -1,0 +1,47 @@
+import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+
+/** Tells what making a result took, for tools that do not: from being asked for in vain to being there. */
+export interface StepClock {
+  missed(key: ResultKey, atMs: number): void;
+  /** Undefined when it was not asked for, and a second time. */
+  tookMs(key: ResultKey, atMs: number): number | undefined;
+}
+
+interface Made {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * ccache asks for two results with each compilation, and writes both when it is done. What ends so soon after another
+ * that began in the same time is taken for the same step, and its time is counted once.
+ */
+const sameStepMs = 50;
+const remembered = 16;
+/** What was asked for and never made is forgotten, the oldest first. */
+const mostMissed = 100_000;
+
+export function stepClock(): StepClock {
+  const missed = new Map<string, number>();
+  let made: Made[] = [];
+  return {
+    missed(key, atMs) {
+      const name = keyText(key);
+      if (missed.has(name)) return;
+      missed.set(name, atMs);
+      if (missed.size <= mostMissed) return;
+      const [oldest] = missed.keys();
+      if (oldest !== undefined) missed.delete(oldest);
+    },
+    tookMs(key, toMs) {
+      const name = keyText(key);
+      const fromMs = missed.get(name);
+      if (fromMs === undefined) return undefined;
+      missed.delete(name);
+      const recent = made.filter((one) => toMs - one.toMs <= sameStepMs);
+      const shared = recent.map((one) => Math.min(one.toMs, toMs) - Math.max(one.fromMs, fromMs));
+      made = [...recent, { fromMs, toMs }].slice(-remembered);
+      return Math.max(0, toMs - fromMs - Math.max(0, ...shared));
+    },
+  };
+}

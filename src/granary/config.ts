@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Fault } from "#core/fault.ts";
+import type { FarmAddress } from "./farm/farm-channel.ts";
+
+export interface GranaryConfig {
+  readonly dataDirectory: string;
+  readonly socketPath: string;
+  /** The port that tools speak to; 0 takes any. */
+  readonly port: number;
+  readonly limitBytes: number;
+  /** Undefined: a cache of this machine alone. */
+  readonly farm: FarmAddress | undefined;
+  readonly upload: "during" | "after";
+  /** For fetching ahead and for uploads, each; undefined: all there is. */
+  readonly bytesPerSecond: number | undefined;
+  /** Of hits, the share that is made again and compared: from 0 to 1. */
+  readonly crossCheckShare: number;
+  /** Whether blobs are given without being hashed first. */
+  readonly trustDisk: boolean;
+  /** Whether dunes that nobody announced take it for their own daemon. */
+  readonly standsInForDune: boolean;
+  readonly version: string;
+}
+
+/** Where a granary lives: found by its clients with nothing but the environment. */
+export interface GranaryPlace {
+  readonly dataDirectory: string;
+  readonly socketPath: string;
+}
+
+/** What this process was started with: builds inherit it, and their tools are found by it. */
+export function ownVariables(): NodeJS.ProcessEnv {
+  return process.env;
+}
+
+/** A path of a socket has room for 107 bytes in Linux, and for 103 elsewhere. */
+const longestSocketPath = 103;
+
+export function granaryPlace(
+  env: Readonly<Record<string, string | undefined>>,
+  dataOption?: string,
+): GranaryPlace {
+  const own = dataOption ?? (env["GRANGE_GRANARY_DATA"] || undefined);
+  const caches = env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache");
+  const dataDirectory = own ?? join(caches, "grange", "granary");
+  const runtime = env["XDG_RUNTIME_DIR"];
+  const told = env["GRANGE_GRANARY_SOCKET"];
+  if (told) return { dataDirectory, socketPath: told };
+  // One with a place of its own is another than the user's, and has a socket of its own.
+  const beside = join(dataDirectory, "socket");
+  const isBeside = own !== undefined || !runtime;
+  const socketPath = isBeside ? beside : join(runtime, "grange-granary.sock");
+  return { dataDirectory, socketPath: fitting(socketPath, env) };
+}
+
+function fitting(path: string, env: Readonly<Record<string, string | undefined>>): string {
+  if (Buffer.byteLength(path) <= longestSocketPath) return path;
+  // Nowhere else: in a directory of all, another user could listen in our place.
+  const runtime = env["XDG_RUNTIME_DIR"];
+  if (!runtime) {
+    throw new Fault(
+      "invalid_argument",
+      `${path} is too long for a socket (${longestSocketPath} bytes); set XDG_RUNTIME_DIR, or choose a shorter data directory`,
+    );
+  }
+  const name = createHash("sha256").update(path).digest("hex").slice(0, 16);
+  return join(runtime, `grange-granary-${name}.sock`);
+}
+
+/** Held while a granary runs: until the last of what it knows is written down. */
+export function lockPath({ dataDirectory }: Pick<GranaryPlace, "dataDirectory">): string {
+  return join(dataDirectory, "lock");
+}
+
+export function endpointPath({ dataDirectory }: Pick<GranaryPlace, "dataDirectory">): string {
+  return join(dataDirectory, "endpoint");
+}

@@ -1,0 +1,76 @@
+import type { Divergence } from "#api/granary.ts";
+import { keyText } from "#commit-index/result-key.ts";
+import { digestKey } from "#core/digest.ts";
+import type { Build } from "../builds/build.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import { differences } from "./differences.ts";
+import { isChosen } from "./is-chosen.ts";
+
+/** A share of hits is kept from its builds, which make them again; then both are compared. */
+export interface CrossChecks {
+  /** Whether a build is not to hear of this hit. */
+  hides(build: Build | undefined, hit: GranaryResult): boolean;
+  /** What a build made; undefined when nothing was hidden under its name, or it came out the same. */
+  divergence(build: Build | undefined, madeNow: GranaryResult): Promise<Divergence | undefined>;
+}
+
+/** Larger values are compared by their digests alone. */
+const mostBytes = 16 * 1024 * 1024;
+
+export function crossChecks(parts: {
+  readonly share: number;
+  readonly machine: string;
+  readonly bytesOf: (build: Build, result: GranaryResult) => Promise<Uint8Array | undefined>;
+  readonly now?: () => Date;
+}): CrossChecks {
+  const { share, machine, bytesOf, now = () => new Date() } = parts;
+  // Of a build that has ended nothing is remembered.
+  const hidden = new WeakMap<Build, Map<string, GranaryResult | "checked">>();
+
+  async function differs(build: Build, kept: GranaryResult, fresh: GranaryResult) {
+    if (digestKey(kept.value) === digestKey(fresh.value)) return [];
+    if (Math.max(kept.value.sizeBytes, fresh.value.sizeBytes) > mostBytes) return ["the bytes"];
+    const [before, after] = await Promise.all([bytesOf(build, kept), bytesOf(build, fresh)]);
+    // What cannot be had cannot be compared.
+    if (before === undefined || after === undefined) return [];
+    return differences(kept.namespace, before, after);
+  }
+
+  return {
+    hides(build, hit) {
+      if (build === undefined || !isChosen(share, build.id, hit)) return false;
+      const ofBuild = hidden.get(build) ?? new Map<string, GranaryResult | "checked">();
+      hidden.set(build, ofBuild);
+      const known = ofBuild.get(keyText(hit));
+      if (known === "checked") return false;
+      if (known === undefined) ofBuild.set(keyText(hit), hit);
+      return true;
+    },
+
+    async divergence(build, fresh) {
+      const ofBuild = build && hidden.get(build);
+      const kept = ofBuild?.get(keyText(fresh));
+      if (
+        build === undefined ||
+        ofBuild === undefined ||
+        kept === undefined ||
+        kept === "checked"
+      ) {
+        return undefined;
+      }
+      ofBuild.set(keyText(fresh), "checked");
+      const found = await differs(build, kept, fresh);
+      if (found.length === 0) return undefined;
+      return {
+        namespace: fresh.namespace,
+        key: fresh.key,
+        kept: digestKey(kept.value),
+        madeNow: digestKey(fresh.value),
+        differs: found,
+        machine,
+        build: build.id,
+        at: now().toISOString(),
+      };
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { hasRunSince } from "./used-rules.ts";
+
+/**
+ * Where a dune that told nobody may have built, for a command that ran in a directory: dune builds in `_build` of the
+ * outermost project, and no further out than the repository.
+ */
+export async function buildDirectories(
+  directory: string,
+  variables: Readonly<Record<string, string | undefined>>,
+  sinceMs: number,
+): Promise<string[]> {
+  const candidates: string[] = [];
+  const told = variables["DUNE_BUILD_DIR"];
+  if (told) candidates.push(resolve(directory, told));
+  for (let at = resolve(directory); ; at = dirname(at)) {
+    candidates.push(join(at, "_build"));
+    if (dirname(at) === at || existsSync(join(at, ".git"))) break;
+  }
+  const run = await Promise.all(candidates.map((one) => hasRunSince(one, sinceMs)));
+  return candidates.filter((_, index) => run[index]);
+}

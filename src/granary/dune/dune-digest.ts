@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+
+/** dune's name for a rule's execution, or for a file. */
+export const DuneDigest = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/)
+  .brand<"DuneDigest">();
+export type DuneDigest = z.infer<typeof DuneDigest>;
+
+/** dune names a file by its content and by whether its owner may run it. */
+export class FileHash {
+  readonly #content = createHash("md5");
+
+  update(bytes: Uint8Array): this {
+    this.#content.update(bytes);
+    return this;
+  }
+
+  digest(executable: boolean): DuneDigest {
+    const both = createHash("md5").update(this.#content.digest());
+    return both.update(Uint8Array.of(executable ? 1 : 0)).digest("hex") as DuneDigest;
+  }
+}
+
+export function fileDigest(bytes: Uint8Array, executable: boolean): DuneDigest {
+  return new FileHash().update(bytes).digest(executable);
+}

@@ -1,0 +1,183 @@
+import { type Csexp, CsexpParser, encodeCsexp, fieldOf, isList, textOf } from "./csexp.ts";
+import { DuneDigest } from "./dune-digest.ts";
+
+/** A version of the protocol between dune and its cache daemon. */
+export interface DuneVersion {
+  readonly major: number;
+  readonly minor: number;
+}
+
+/** What we speak: dune 2.6 to 2.9. dune 3 has no daemon. */
+export const spoken: DuneVersion = { major: 1, minor: 2 };
+
+export interface DuneFile {
+  /** Relative to the build directory. */
+  readonly path: string;
+  readonly digest: DuneDigest;
+}
+
+export interface DuneRepository {
+  readonly directory: string;
+  readonly commit: string;
+}
+
+/** What dune says. What it may say in other versions, and we have no use for, is `unknown`. */
+export type DuneMessage =
+  | { readonly kind: "lang"; readonly versions: readonly DuneVersion[] }
+  | { readonly kind: "set-build-root"; readonly directory: string }
+  /** Those that sources come from, the outer before the inner. */
+  | { readonly kind: "set-repos"; readonly repositories: readonly DuneRepository[] }
+  | {
+      readonly kind: "promote";
+      readonly key: DuneDigest;
+      readonly files: readonly DuneFile[];
+      /** Index among the repositories. */
+      readonly repository: number | undefined;
+      readonly duplication: "hardlink" | "copy" | undefined;
+    }
+  /** The build system put it into the store by itself. */
+  | { readonly kind: "promoted"; readonly key: DuneDigest }
+  | { readonly kind: "hint"; readonly keys: readonly DuneDigest[] }
+  | { readonly kind: "unknown"; readonly name: string };
+
+/** The highest major version that both speak, in the lower of its minors; undefined when there is none. */
+export function negotiate(
+  ours: readonly DuneVersion[],
+  theirs: readonly DuneVersion[],
+): DuneVersion | undefined {
+  let best: DuneVersion | undefined;
+  for (const { major, minor } of ours) {
+    for (const other of theirs) {
+      if (other.major !== major || (best !== undefined && best.major > major)) continue;
+      const common = { major, minor: Math.min(minor, other.minor) };
+      if (best?.major !== major || best.minor < common.minor) best = common;
+    }
+  }
+  return best;
+}
+
+/**
+ * What to greet dune with. dune ends with an error when it has no version in common with us: to one that speaks
+ * none of ours we repeat its own, and then only listen.
+ */
+export function greetingTo(theirs: readonly DuneVersion[] | undefined): readonly DuneVersion[] {
+  return theirs === undefined || theirs.length === 0 || negotiate([spoken], theirs) !== undefined
+    ? [spoken]
+    : theirs;
+}
+
+export function encodeLang(versions: readonly DuneVersion[]): Buffer {
+  const pairs = versions.map(({ major, minor }) => [`${major}`, `${minor}`]);
+  return encodeCsexp(["lang", "dune-cache-protocol", ...pairs]);
+}
+
+/**
+ * A file that dune promoted was cached already: dune puts a hard link in its place. Before `set-repos` this kills the
+ * thread of dune that reads it.
+ */
+export function encodeDedup({ path, digest }: DuneFile): Buffer {
+  return encodeCsexp(["dedup", [path, digest]]);
+}
+
+/** What one dune may say before it is no longer believed to be one; a large build promotes some ten thousand rules. */
+const mostMessages = 5_000_000;
+
+/** Reads what dune sends. Throws `invalid_argument` at the first thing that is no message at all. */
+export class DuneReader {
+  readonly #parser = new CsexpParser();
+  #messages = 0;
+
+  push(bytes: Uint8Array): DuneMessage[] {
+    const messages = this.#parser.push(bytes).map((one) => readMessage(one));
+    this.#messages += messages.length;
+    return this.#messages > mostMessages ? [] : messages;
+  }
+}
+
+/** Fields may come in any order: dune's own parser wants one, later ones had another. */
+export function readMessage(one: Csexp): DuneMessage {
+  if (!isList(one)) return { kind: "unknown", name: "an atom" };
+  const [head, ...rest] = one;
+  const name = textOf(head) ?? "";
+  switch (name) {
+    case "lang":
+      return { kind: "lang", versions: rest.slice(1).flatMap((pair) => versionOf(pair) ?? []) };
+    case "set-build-root": {
+      const directory = textOf(rest[0]);
+      return isAbsolute(directory) ? { kind: name, directory } : { kind: "unknown", name };
+    }
+    case "set-repos":
+      return { kind: name, repositories: rest.slice(0, mostRepositories).map(repositoryOf) };
+    case "promote":
+      return promoteOf(rest) ?? { kind: "unknown", name };
+    case "promoted": {
+      const key = digestOf(fieldOf(rest, "key")?.[0] ?? rest[0]);
+      return key === undefined ? { kind: "unknown", name } : { kind: name, key };
+    }
+    case "hint":
+      return { kind: name, keys: rest.flatMap((key) => digestOf(key) ?? []) };
+    default:
+      return { kind: "unknown", name: name.slice(0, 40) };
+  }
+}
+
+const mostRepositories = 1_000;
+
+function repositoryOf(one: Csexp): DuneRepository {
+  const fields = isList(one) ? one : [];
+  return {
+    directory: textOf(fieldOf(fields, "dir")?.[0]) ?? "",
+    commit: textOf(fieldOf(fields, "commit_id")?.[0]) ?? "",
+  };
+}
+
+function promoteOf(fields: readonly Csexp[]): DuneMessage | undefined {
+  const key = digestOf(fieldOf(fields, "key")?.[0]);
+  const files = filesOf(fieldOf(fields, "files") ?? []);
+  if (key === undefined || files === undefined) return undefined;
+  const repository = Number(textOf(fieldOf(fields, "repo")?.[0]) ?? Number.NaN);
+  const duplication = textOf(fieldOf(fields, "duplication")?.[0]);
+  return {
+    kind: "promote",
+    key,
+    files,
+    repository: Number.isSafeInteger(repository) && repository >= 0 ? repository : undefined,
+    duplication: duplication === "hardlink" || duplication === "copy" ? duplication : undefined,
+  };
+}
+
+/** Undefined when one of them is none: half a rule is no rule. */
+export function filesOf(pairs: readonly Csexp[]): DuneFile[] | undefined {
+  const files: DuneFile[] = [];
+  for (const pair of pairs) {
+    const path = isList(pair) ? textOf(pair[0]) : undefined;
+    const digest = isList(pair) ? digestOf(pair[1]) : undefined;
+    if (path === undefined || digest === undefined || !isInside(path)) return undefined;
+    files.push({ path, digest });
+  }
+  return files;
+}
+
+/** Whether a path stays in the directory that it is relative to. */
+export function isInside(path: string): boolean {
+  return (
+    path.length > 0 &&
+    path.length <= 4_096 &&
+    !path.includes("\0") &&
+    path.split("/").every((part) => part !== "" && part !== "." && part !== "..")
+  );
+}
+
+function isAbsolute(path: string | undefined): path is string {
+  return path !== undefined && path.startsWith("/") && !path.includes("\0") && path.length <= 4_096;
+}
+
+function versionOf(pair: Csexp): DuneVersion | undefined {
+  if (!isList(pair)) return undefined;
+  const [major, minor] = [Number(textOf(pair[0])), Number(textOf(pair[1]))];
+  return Number.isSafeInteger(major) && Number.isSafeInteger(minor) ? { major, minor } : undefined;
+}
+
+function digestOf(one: Csexp | undefined): DuneDigest | undefined {
+  return DuneDigest.safeParse(textOf(one)).data;
+}

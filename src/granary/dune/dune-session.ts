@@ -1,0 +1,223 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { ResultSource } from "#api/granary.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { PlaceBlob } from "../store/link-out.ts";
+import type { Supplies } from "../supplies/supplies.ts";
+import type { DuneBuild } from "./dune-builds.ts";
+import type { DuneDigest } from "./dune-digest.ts";
+import type { DuneFile, DuneMessage } from "./dune-protocol.ts";
+import { duneKey } from "./dune-record.ts";
+import type { DuneStore, DuneStores } from "./dune-store.ts";
+import { giveRule } from "./give-rule.ts";
+import { resultFromStore, takePromoted } from "./keep-rule.ts";
+import { usedRules } from "./used-rules.ts";
+
+export interface SessionParts {
+  readonly granary: GranaryStore;
+  readonly place: PlaceBlob;
+  readonly supplies: Pick<Supplies, "keep" | "forget">;
+  readonly logger: Logger;
+}
+
+/** What became of a build's rules, for people. */
+export interface DuneTally {
+  /** Written into dune's store before or while it ran. */
+  given: number;
+  /** Made by dune in this build. */
+  made: number;
+  /** Of those that dune used without making them: found in its store, and in its own build directory. */
+  used: number;
+  /** Used, and unknown to the granary until now. */
+  learnt: number;
+  refused: number;
+}
+
+/**
+ * One build with dune, which may run several times in it: what was fetched ahead is written into dune's store, what
+ * dune makes is taken from it, and what it only used is found out in the end.
+ */
+export interface DuneSession {
+  /** Resolves when all that was expected is in dune's store, or will not come. */
+  readonly prepared: Promise<void>;
+  promoted(
+    buildDirectory: string,
+    message: DuneMessage & { kind: "promote" },
+    onDuplicate?: (file: DuneFile) => void,
+  ): void;
+  /** Another build system put it into the store by itself. */
+  stored(key: DuneDigest): void;
+  hinted(keys: readonly DuneDigest[]): void;
+  /** Looks through a build directory that dune is done with. */
+  learn(buildDirectory: string): Promise<void>;
+  /** Ends what is in hand. */
+  end(): Promise<DuneTally>;
+}
+
+/** Rules being written at once: all are small files of one disk. */
+const writesAtOnce = 4;
+
+export function startDuneSession(
+  parts: SessionParts,
+  stores: DuneStores,
+  { build, arrivals }: DuneBuild,
+): DuneSession {
+  const { granary, place, supplies, logger } = parts;
+  const keepIn = (store: DuneStore) => ({ project: build.project, granary, store });
+  // Only dune 2 has a daemon to tell anything to.
+  const daemons = keepIn(stores.v4);
+  const who = { project: build.project, build };
+  const tally: DuneTally = { given: 0, made: 0, used: 0, learnt: 0, refused: 0 };
+  const startedAtMs = Date.now();
+  const over = new AbortController();
+  const noted = new Set<DuneDigest>();
+  const given = new Set<string>();
+  let queue: Promise<void> = Promise.resolve();
+  const prepared = prepare();
+
+  /** One after the other: dune runs meanwhile, and shall have the machine. */
+  function after(work: () => Promise<void>): Promise<void> {
+    queue = queue.then(work).catch((reason: unknown) => {
+      logger.warn({ build: build.id, reason: messageOf(reason) }, "a rule of dune's was not kept");
+    });
+    return queue;
+  }
+
+  async function prepare(): Promise<void> {
+    const running = new Set<Promise<void>>();
+    try {
+      for await (const result of arrivals(over.signal)) {
+        const one: Promise<void> = give(result).finally(() => running.delete(one));
+        running.add(one);
+        if (running.size >= writesAtOnce) await Promise.race(running);
+      }
+    } catch (reason) {
+      logger.info(
+        { build: build.id, reason: messageOf(reason) },
+        "dune's results came to an end early",
+      );
+    }
+    await Promise.all(running);
+  }
+
+  async function give(result: GranaryResult): Promise<void> {
+    try {
+      const how = await giveRule(granary, place, stores, result);
+      if (how !== "given") return;
+      given.add(result.key);
+      tally.given += 1;
+    } catch (reason) {
+      tally.refused += 1;
+      logger.warn(
+        { build: build.id, key: result.key, reason: messageOf(reason) },
+        "refused for dune",
+      );
+      // A full disk is nobody's lie.
+      if (reason instanceof Fault && reason.code === "data_loss")
+        await supplies.forget(who, result);
+    }
+  }
+
+  function sourceOf(key: ReturnType<typeof duneKey>): ResultSource {
+    return given.has(key.key) && build.prefetch?.leadMs(key) !== undefined ? "prefetched" : "local";
+  }
+
+  /** Whether it was made in this build, by a dune that tells no daemon. A file system's clock may be a tick behind. */
+  async function isYoung(store: DuneStore, digest: DuneDigest): Promise<boolean> {
+    return ((await store.writtenAtMs(digest)) ?? 0) >= startedAtMs - 20;
+  }
+
+  /** dune used it: it is part of what this build wants, whoever made it. */
+  async function noteUse(store: DuneStore, digest: DuneDigest): Promise<void> {
+    const key = duneKey(store.scheme, digest);
+    if (!given.has(key.key) && (await isYoung(store, digest))) {
+      const result = await resultFromStore(keepIn(store), digest);
+      if (result !== undefined) await noteMade(result);
+      return;
+    }
+    let result = granary.has(build.project, key)
+      ? await granary.find(build.project, key)
+      : undefined;
+    if (result === undefined) {
+      result = await resultFromStore(keepIn(store), digest);
+      if (result === undefined) return;
+      tally.learnt += 1;
+      build.asked(key, { source: "local", because: undefined, waitedMs: 0, result });
+      await supplies.keep(who, result);
+    } else {
+      build.asked(key, { source: sourceOf(key), because: undefined, waitedMs: 0, result });
+    }
+    tally.used += 1;
+    for (const blob of result.blobs) build.askedBlob(blob);
+  }
+
+  async function noteMade(result: GranaryResult): Promise<void> {
+    const because = build.prefetch?.whyNot(result) ?? "not-indexed";
+    build.asked(result, { source: "missed", because, waitedMs: 0, result: undefined });
+    await supplies.keep(who, result);
+    tally.made += 1;
+  }
+
+  return {
+    prepared,
+
+    promoted(buildDirectory, { key, files, duplication }, onDuplicate) {
+      noted.add(key);
+      void after(async () => {
+        const link = duplication !== "copy";
+        const promoted = { key, files, buildDirectory, link, onDuplicate };
+        const result = await takePromoted(daemons, promoted);
+        if (result !== undefined) await noteMade(result);
+      });
+    },
+
+    stored(key) {
+      noted.add(key);
+      void after(async () => {
+        const result = await resultFromStore(daemons, key);
+        if (result !== undefined) await noteMade(result);
+      });
+    },
+
+    hinted(keys) {
+      build.prefetch?.hint(keys.map((key) => duneKey("v4", key)));
+    },
+
+    async learn(buildDirectory) {
+      // dune keeps the books of rules that are gone from the sources, and removes what they made.
+      const isStillMade = async (store: DuneStore, key: DuneDigest): Promise<boolean> => {
+        const path = (await store.rule(key))?.[0]?.path;
+        if (path === undefined) return false;
+        // dune 3 says only a name.
+        return store.scheme === "v5" || existsSync(join(buildDirectory, path));
+      };
+      // What was promoted a moment ago is in the store only now.
+      await queue;
+      for (const store of [stores.v4, stores.v5]) {
+        const known = await store.keys();
+        const used = await usedRules(buildDirectory, (key) => known.has(key));
+        const unnoted = used.filter((key) => !noted.has(key));
+        const still = await mapAtMost(writesAtOnce, unnoted, (key) => isStillMade(store, key));
+        const fresh = unnoted.filter((_, index) => still[index]);
+        for (const key of fresh) noted.add(key);
+        await mapAtMost(writesAtOnce, fresh, async (key) => {
+          await noteUse(store, key).catch((reason: unknown) => {
+            const why = { build: build.id, key, reason: messageOf(reason) };
+            logger.warn(why, "a rule's use was not noted");
+          });
+        });
+      }
+    },
+
+    async end() {
+      over.abort();
+      await prepared;
+      await queue;
+      return tally;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { errnoOf } from "#cas/disk-fault.ts";
+import { tempFileIn } from "#cas/temp-file.ts";
+import { Fault } from "#core/fault.ts";
+import { encodeCsexp, fieldOf, isList, parseCsexp } from "./csexp.ts";
+import { DuneDigest, fileDigest } from "./dune-digest.ts";
+import { type DuneFile, filesOf } from "./dune-protocol.ts";
+
+/** How dune writes what a rule made: 2.8 and 2.9, or all of 3. Both keep files in `files/v4`. */
+export const DuneScheme = ["v4", "v5"] as const;
+export type DuneScheme = (typeof DuneScheme)[number];
+
+export interface DuneBytes {
+  readonly bytes: Uint8Array;
+  readonly executable: boolean;
+}
+
+/** dune's own cache: dune looks into it by itself, so what is to be found must be written there. */
+export interface DuneStore {
+  readonly scheme: DuneScheme;
+  /** Of all rules in it. */
+  keys(): Promise<Set<DuneDigest>>;
+  hasRule(key: DuneDigest): Promise<boolean>;
+  /**
+   * The files of one execution of a rule: v4 has paths below the build directory, v5 names alone. Undefined also when
+   * it cannot be read as one.
+   */
+  rule(key: DuneDigest): Promise<readonly DuneFile[] | undefined>;
+  /** When it was described here; undefined when it is not. dune's hits leave that time as it is. */
+  writtenAtMs(key: DuneDigest): Promise<number | undefined>;
+  hasFile(digest: DuneDigest): Promise<boolean>;
+  filePath(digest: DuneDigest): string;
+  /** Checked; undefined when it is not there, or rotten. */
+  file(digest: DuneDigest): Promise<DuneBytes | undefined>;
+  /** Under its name unless the bytes are others: refused with `data_loss`. `place` may put them there by a link. */
+  putFile(
+    digest: DuneDigest,
+    file: DuneBytes,
+    place?: (path: string) => Promise<boolean>,
+  ): Promise<void>;
+  /** A file that dune made, as another name of it; false when it must be copied. Its bytes are checked by the caller. */
+  linkFile(digest: DuneDigest, from: string): Promise<boolean>;
+  /** After its files. */
+  putRule(key: DuneDigest, files: readonly DuneFile[]): Promise<void>;
+}
+
+/**
+ * Up to here files are read in one go, and small calls are made without the thread pool: a rule needs a dozen of ten
+ * microseconds each, and handing one over takes several times as long.
+ */
+const atOnceBytes = 262_144;
+
+/** Half a rule's description is none, and a longer one than this nobody writes. */
+const longestRule = 16 * 1_024 * 1_024;
+
+/** Both of a cache: a dune of either kind may use it. */
+export type DuneStores = Readonly<Record<DuneScheme, DuneStore>>;
+
+export function duneStores(database: string): DuneStores {
+  return { v4: duneStoreIn(database, "v4"), v5: duneStoreIn(database, "v5") };
+}
+
+export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
+  const files = join(database, "files/v4");
+  const rules = join(database, "meta", scheme);
+  // On the same file system as both, and beside nothing that dune reads.
+  const temp = join(database, "grange-temp");
+  const filePath = (digest: DuneDigest) => join(files, digest.slice(0, 2), digest);
+  const rulePath = (key: DuneDigest) => join(rules, key.slice(0, 2), key);
+
+  function put(path: string, bytes: Uint8Array, mode: number): void {
+    const aside = tempFileIn(temp);
+    try {
+      inDirectoryOf(aside, () => writeFileSync(aside, bytes, { flag: "wx", mode }));
+      // Whatever the umask is: to dune, a mode is part of a file.
+      if ((mode & process.umask()) !== 0) chmodSync(aside, mode);
+      inDirectoryOf(path, () => renameSync(aside, path));
+    } catch (reason) {
+      rmSync(aside, { force: true });
+      throw reason;
+    }
+  }
+
+  return {
+    scheme,
+    filePath,
+
+    async keys() {
+      const keys = new Set<DuneDigest>();
+      for (const shard of await readdir(rules).catch(none)) {
+        for (const file of await readdir(join(rules, shard)).catch(none)) {
+          const key = DuneDigest.safeParse(file).data;
+          if (key !== undefined) keys.add(key);
+        }
+      }
+      return keys;
+    },
+
+    hasRule: async (key) => existsSync(rulePath(key)),
+    hasFile: async (digest) => existsSync(filePath(digest)),
+    writtenAtMs: async (key) => statSync(rulePath(key), { throwIfNoEntry: false })?.mtimeMs,
+
+    async rule(key) {
+      const bytes = (await readMade(rulePath(key)))?.bytes;
+      if (bytes === undefined || bytes.length > longestRule) return undefined;
+      try {
+        const fields = parseCsexp(bytes);
+        const pairs = isList(fields) ? fieldOf(fields, "files") : undefined;
+        return pairs && filesOf(pairs);
+      } catch {
+        return undefined;
+      }
+    },
+
+    async file(digest) {
+      const found = await readMade(filePath(digest));
+      return found && fileDigest(found.bytes, found.executable) === digest ? found : undefined;
+    },
+
+    async putFile(digest, { bytes, executable }, place) {
+      if (fileDigest(bytes, executable) !== digest) {
+        throw new Fault("data_loss", `these are not the bytes of dune's file ${digest}`);
+      }
+      const path = filePath(digest);
+      if (existsSync(path)) return;
+      if (place !== undefined) {
+        await mkdir(dirname(path), { recursive: true });
+        if (await place(path)) return;
+      }
+      put(path, bytes, executable ? 0o555 : 0o444);
+    },
+
+    async linkFile(digest, from) {
+      const path = filePath(digest);
+      try {
+        inDirectoryOf(path, () => linkSync(from, path));
+        return true;
+      } catch (reason) {
+        return errnoOf(reason) === "EEXIST";
+      }
+    },
+
+    async putRule(key, made) {
+      const text = encodeCsexp([
+        // dune notes the commit here, and never reads it.
+        ["metadata"],
+        ["files", ...made.map(({ path, digest }) => [path, digest])],
+      ]);
+      put(rulePath(key), text, 0o444);
+    },
+  };
+}
+
+/** A file's bytes, and whether its owner may run it: as dune sees it. */
+export async function readMade(path: string): Promise<DuneBytes | undefined> {
+  try {
+    const { size, mode } = statSync(path);
+    const bytes = size <= atOnceBytes ? readFileSync(path) : await readFile(path);
+    return { bytes, executable: (mode & 0o100) !== 0 };
+  } catch (reason) {
+    return absent(reason);
+  }
+}
+
+/** Directories are there but for the first time. */
+function inDirectoryOf(path: string, work: () => void): void {
+  try {
+    work();
+  } catch (reason) {
+    if (errnoOf(reason) !== "ENOENT") throw reason;
+    mkdirSync(dirname(path), { recursive: true });
+    work();
+  }
+}
+
+function absent(reason: unknown): undefined {
+  const errno = errnoOf(reason) ?? "";
+  if (!["ENOENT", "ENOTDIR", "EACCES"].includes(errno)) throw reason;
+  return undefined;
+}
+
+function none(): string[] {
+  return [];
+}

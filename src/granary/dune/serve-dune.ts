@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import type { Service } from "#core/service.ts";
+import { beaconFile, duneDatabase, duneSettings } from "./beacon.ts";
+import { buildDirectories } from "./build-directories.ts";
+import { type Doorman, type DuneClient, longestGateMs, startDoorman } from "./doorman.ts";
+import type { DuneBuild, DuneBuilds } from "./dune-builds.ts";
+import { hearDune, hearUnannounced } from "./dune-post.ts";
+import { type DuneTally, type SessionParts, startDuneSession } from "./dune-session.ts";
+import { duneStores } from "./dune-store.ts";
+import { makeRuntimeDirectory } from "./runtime-directory.ts";
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+export interface DuneParts extends SessionParts {
+  /** For dunes that nobody announced. */
+  readonly builds: DuneBuilds;
+  /** The granary's own: its socket and the beacons of builds lie there. */
+  readonly directory: string;
+  /** How long dune is held at its start, at most, while its results are on their way. */
+  readonly gateMs?: number;
+  /** Whether dune is told to put links in the place of what its store had already. */
+  readonly deduplicate?: boolean;
+  readonly perl?: string;
+}
+
+export interface DuneAttachment {
+  /** What dune of this build must be told. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Resolves when all that was expected is in dune's store, or so much time is over. */
+  prepared(mostMs: number): Promise<void>;
+  /** When the build's command has ended, and before its build does: learns what dune used. */
+  finish(): Promise<DuneTally>;
+}
+
+export interface DuneServer extends Service {
+  /**
+   * A build that `grange exec` runs in a directory. Undefined where dune's cache is turned off, or has no place.
+   * Without Perl, dune works with its store alone: slower for it, and as good for us.
+   */
+  attach(
+    build: DuneBuild,
+    where: { readonly variables: Variables; readonly directory: string },
+  ): Promise<DuneAttachment | undefined>;
+  /** Stands in for dune's daemon for all who have these variables; false when it cannot. */
+  stand(variables: Variables): Promise<boolean>;
+}
+
+/** Nobody notices so much; it is enough for a small project on a near farm. */
+const usualGateMs = 40;
+/** What dune said last is still on its way from the doorman when its command has ended. */
+const lastWordsMs = 5_000;
+
+export function serveDune(parts: DuneParts): DuneServer {
+  const { directory, logger, builds, gateMs = usualGateMs } = parts;
+  const options = { logger, deduplicate: parts.deduplicate ?? false };
+  const posts = new Map<string, (client: DuneClient) => Promise<void>>();
+  const underWay = new Set<Promise<void>>();
+  // Of builds that a granary before us has left without an end.
+  const cleaned = rm(join(directory, "run"), { recursive: true, force: true }).catch(() => {});
+  let doorman: Promise<Doorman> | undefined;
+  let isStopped = false;
+
+  function atTheDoor(): Promise<Doorman> {
+    doorman ??= startDoorman({
+      directory,
+      ...(parts.perl !== undefined && { perl: parts.perl }),
+      onClient(client) {
+        const post = posts.get(client.beacon);
+        if (post === undefined) client.greet();
+        const hearing = (
+          post?.(client) ?? hearDune(client, options, async () => undefined).then(() => {})
+        )
+          .catch((reason: unknown) => {
+            logger.warn({ reason: messageOf(reason) }, "a dune was not served to its end");
+          })
+          .finally(() => underWay.delete(hearing));
+        underWay.add(hearing);
+      },
+    }).then((started) => {
+      // Killed, or out of memory: who comes next starts another.
+      void started.lost.then(() => (doorman = undefined));
+      return started;
+    });
+    return doorman;
+  }
+
+  async function hold(file: string, ms: number, post: (client: DuneClient) => Promise<void>) {
+    const name = randomUUID();
+    posts.set(name, post);
+    try {
+      await (await atTheDoor()).hold(name, file, ms);
+      return name;
+    } catch (reason) {
+      posts.delete(name);
+      logger.info({ reason: messageOf(reason) }, "dune gets no daemon of ours");
+      return undefined;
+    }
+  }
+
+  return {
+    async attach(build, { variables, directory: where }) {
+      const database = duneDatabase(variables);
+      if (isStopped || database === undefined || variables["DUNE_CACHE"] === "disabled") return;
+      const startedAtMs = Date.now();
+      const session = startDuneSession(parts, duneStores(database), build);
+      const told = new Set<string>();
+      const clients = new Set<Promise<void>>();
+      const runtime = join(directory, "run", build.build.id);
+      const beacon = beaconFile({ XDG_RUNTIME_DIR: runtime });
+      await cleaned;
+      await makeRuntimeDirectory(runtime, variables["XDG_RUNTIME_DIR"]).catch(() => {});
+      const name =
+        beacon &&
+        (await hold(beacon, gateMs, async (client) => {
+          void session.prepared.then(() => client.greet());
+          const heard = hearDune(client, options, async (buildDirectory) => {
+            told.add(buildDirectory);
+            return session;
+          }).then(() => {});
+          clients.add(heard);
+          await heard;
+        }));
+      return {
+        settings: duneSettings(variables, name && runtime),
+        prepared: (mostMs) => soon(session.prepared, mostMs),
+        async finish() {
+          await soon(Promise.all(clients), lastWordsMs);
+          const found = await buildDirectories(where, variables, startedAtMs);
+          for (const one of new Set([...told, ...found])) await session.learn(one);
+          if (name !== undefined) {
+            (await doorman)?.drop(name);
+            posts.delete(name);
+          }
+          await rm(runtime, { recursive: true, force: true });
+          return session.end();
+        },
+      };
+    },
+
+    async stand(variables) {
+      const [file, database] = [beaconFile(variables), duneDatabase(variables)];
+      if (isStopped || file === undefined || database === undefined) return false;
+      const name = await hold(file, 0, (client) => {
+        // What it builds is known only after it was greeted.
+        client.greet();
+        return hearUnannounced(client, options, builds, (build) =>
+          startDuneSession(parts, duneStores(database), build),
+        );
+      });
+      return name !== undefined;
+    },
+
+    async stop() {
+      isStopped = true;
+      await (await doorman?.catch(() => undefined))?.stop();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/** Resolves with the first of both; leaves no timer behind. */
+async function soon(event: Promise<unknown>, mostMs: number): Promise<void> {
+  const over = new AbortController();
+  const inTime = event.then(
+    () => over.abort(),
+    () => over.abort(),
+  );
+  await Promise.race([inTime, rest(Math.min(mostMs, 10 * longestGateMs), over.signal)]);
+}

@@ -1,0 +1,80 @@
+import { afterFailure, type Circuit, closed, isTimeToProbe, saysAway } from "./circuit.ts";
+
+export interface CircuitBreaker {
+  /** Whether nothing is to be asked now. When it has been so for long enough, asking this sends one probe. */
+  isAway(): boolean;
+  /** Makes a call, whatever `isAway` says, and learns from how it ends. */
+  through<T>(call: () => Promise<T>): Promise<T>;
+  succeeded(): void;
+  failed(reason: unknown): void;
+  /** Resolves when no probe is under way, and sends no other. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Spares a build from waiting for a farm that is gone, each time that it asks for something.
+ *
+ * No timer runs: as long as nobody builds, nobody asks for the farm.
+ */
+export function circuitBreaker(parts: {
+  readonly probe: () => Promise<void>;
+  readonly onChange: (isAway: boolean, reason: unknown) => void;
+  readonly now?: () => number;
+  readonly chance?: () => number;
+}): CircuitBreaker {
+  const { probe, onChange, now = () => performance.now(), chance = Math.random } = parts;
+  let circuit: Circuit = closed;
+  let probing: Promise<void> | undefined;
+  let isStopped = false;
+
+  const succeeded = () => {
+    if (circuit.kind !== "closed") onChange(false, undefined);
+    circuit = closed;
+  };
+  const failed = (reason: unknown) => {
+    if (isStopped || !saysAway(reason)) return;
+    // A call that began before the farm was found gone says nothing new of it.
+    if (circuit.kind === "probing") return;
+    if (circuit.kind === "closed") onChange(true, reason);
+    circuit = afterFailure(circuit, now(), chance());
+  };
+  const findOut = async (): Promise<void> => {
+    try {
+      await probe();
+      succeeded();
+    } catch (reason) {
+      // An answer, if not the one that was hoped for: the farm is there.
+      if (!saysAway(reason)) succeeded();
+      else if (circuit.kind === "probing") circuit = afterFailure(circuit, now(), chance());
+    }
+  };
+
+  return {
+    isAway() {
+      if (circuit.kind === "closed") return false;
+      if (!isStopped && probing === undefined && isTimeToProbe(circuit, now())) {
+        circuit = { kind: "probing", failures: circuit.kind === "open" ? circuit.failures : 1 };
+        probing = findOut().finally(() => {
+          probing = undefined;
+        });
+      }
+      return true;
+    },
+    async through(call) {
+      try {
+        const answer = await call();
+        succeeded();
+        return answer;
+      } catch (reason) {
+        if (saysAway(reason)) failed(reason);
+        throw reason;
+      }
+    },
+    succeeded,
+    failed,
+    async stop() {
+      isStopped = true;
+      await probing;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { machineRestMs } from "#core/backoff.ts";
+import { Fault, type FaultCode } from "#core/fault.ts";
+
+/** What is known of the way to the farm. */
+export type Circuit =
+  | { readonly kind: "closed" }
+  /** Nothing is asked before `until`. */
+  | { readonly kind: "open"; readonly failures: number; readonly until: number }
+  /** One call finds out, in the background, whether the farm is back; nobody waits for it. */
+  | { readonly kind: "probing"; readonly failures: number };
+
+export const closed: Circuit = { kind: "closed" };
+
+/** Failures of calls that were under way together count as one: only a probe's adds to those before. */
+export function afterFailure(circuit: Circuit, now: number, chance: number): Circuit {
+  if (circuit.kind === "open") return circuit;
+  const failures = circuit.kind === "closed" ? 1 : circuit.failures + 1;
+  return { kind: "open", failures, until: now + machineRestMs(failures, chance) };
+}
+
+export function isTimeToProbe(circuit: Circuit, now: number): boolean {
+  return circuit.kind === "open" && now >= circuit.until;
+}
+
+/** Failures of the farm or of the way to it. Others are about the call, which the farm has answered. */
+const awayCodes: ReadonlySet<FaultCode> = new Set([
+  "unavailable",
+  "deadline_exceeded",
+  "internal",
+  "resource_exhausted",
+  // A token that is not good is refused for every call: nothing is won by asking each time.
+  "unauthenticated",
+]);
+
+export function saysAway(reason: unknown): boolean {
+  return !(reason instanceof Fault) || awayCodes.has(reason.code);
+}

@@ -1,0 +1,122 @@
+import type { Logger } from "pino";
+import type { ResultKey } from "#commit-index/result-key.ts";
+import { messageOf } from "#core/fault.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import { type Batched, batched } from "#grpc/batcher.ts";
+import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import { circuitBreaker } from "./circuit-breaker.ts";
+import { type FarmAddress, farmChannel } from "./farm-channel.ts";
+import { fetchFrom } from "./fetch-from.ts";
+import type { GranaryFarm } from "./granary-farm.ts";
+import { lineMeter } from "./line-meter.ts";
+import { lookUpAll } from "./look-up-all.ts";
+import { noticing } from "./noticing-blob-store.ts";
+import { publishingCalls } from "./publishing-calls.ts";
+import type { Relay } from "./relay.ts";
+import { resolveAt } from "./resolve-at.ts";
+import { serviceSeen } from "./service-seen.ts";
+
+/** A farm that can be reached, with a way for calls that go through as they are. */
+export interface ConnectedFarm extends GranaryFarm {
+  readonly relay: Relay;
+}
+
+/** A build waits for these. */
+const directTimeoutMs = 1_000;
+const resolveTimeoutMs = 5_000;
+/** Many keys at once are asked for ahead. */
+const bulkTimeoutMs = 15_000;
+
+/** As many keys as one call of a build may have. More are asked for by themselves, with more time. */
+const mostDirectKeys = 64;
+
+const mostProjects = 100;
+
+/** Makes no connection yet: the first call does. */
+export function connectGranaryFarm(address: FarmAddress, logger: Logger): ConnectedFarm {
+  const line = farmChannel(address);
+  const meter = lineMeter();
+  const service = serviceSeen(() =>
+    logger.warn(`${address.server} does not speak with granaries: it is used as if it had nothing`),
+  );
+  const circuit = circuitBreaker({
+    // Of no keys: the shortest call that shows the service, the token and the way.
+    probe: () =>
+      line.renewedBy(async (channel) => {
+        await channel.unary(Granaries.method.lookUp, {}, { timeoutMs: directTimeoutMs });
+      }),
+    onChange: (isAway, reason) =>
+      isAway
+        ? logger.warn(
+            { reason: messageOf(reason) },
+            `${address.server} is away; builds go on without`,
+          )
+        : logger.info(`${address.server} is back`),
+  });
+
+  /** A short call: its time is the line's. */
+  async function measured<T>(call: () => Promise<T>): Promise<T> {
+    const begun = performance.now();
+    const answer = await circuit.through(call);
+    meter.answered(performance.now() - begun);
+    return answer;
+  }
+
+  /**
+   * Those asked for in one turn share a call; the next do not wait for its answer, as they would in a group commit:
+   * two tools that ask one after the other would each wait for up to two round trips.
+   */
+  const lookUps = recentlyUsed<Batched<ResultKey, GranaryResult | undefined>>(mostProjects);
+  const lookUpOne = (project: string) =>
+    lookUps.get(project, () =>
+      batched(
+        { mostBytes: mostDirectKeys, mostItems: mostDirectKeys },
+        () => 1,
+        async (keys) => {
+          const found = await measured(() =>
+            lookUpAll(line.channel, project, keys, directTimeoutMs),
+          );
+          return keys.map((_, at) => () => found[at]);
+        },
+      ),
+    );
+
+  const blobs = (project: string) => noticing(() => line.blobs(project), circuit);
+
+  return {
+    relay: {
+      raw: (method, requests, options) => line.channel.raw(method, requests, options),
+      blobs,
+    },
+    isAway: () => circuit.isAway(),
+    line: () => meter.line(),
+    blobs,
+
+    resolve: (build, signal) =>
+      service.orElse({ indexes: [], mayHave: undefined }, () =>
+        measured(() => resolveAt(line.channel, build, signal, resolveTimeoutMs)),
+      ),
+
+    lookUp: (project, keys) =>
+      service.orElse([], async () => {
+        if (keys.length === 0) return [];
+        const found =
+          keys.length <= mostDirectKeys
+            ? await Promise.all(keys.map(lookUpOne(project)))
+            : await circuit.through(() => lookUpAll(line.channel, project, keys, bulkTimeoutMs));
+        return found.filter((result) => result !== undefined);
+      }),
+
+    fetch: (project, wishes, signal) =>
+      fetchFrom({ channel: () => line.channel, circuit, meter, service }, project, wishes, signal),
+
+    ...publishingCalls(() => line.channel, circuit),
+
+    async stop() {
+      // First, so that a probe ends now.
+      await line.stop();
+      await circuit.stop();
+    },
+  };
+}

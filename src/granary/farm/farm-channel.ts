@@ -1,0 +1,82 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { verifying } from "#cas/verifying-blob-store.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import type { Service } from "#core/service.ts";
+import { withUsualAuthorities } from "#grpc/authorities.ts";
+import { GrpcChannel } from "#grpc/channel.ts";
+import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
+
+export interface FarmAddress {
+  /** `http://host:port`, or `https://host:port` for TLS. */
+  readonly server: string;
+  readonly token: string | undefined;
+  /** PEM of an authority that is trusted beside the usual ones. */
+  readonly ca: string | undefined;
+}
+
+/** A channel that can be given up for a fresh one. */
+export interface FarmChannel extends Service {
+  readonly channel: GrpcChannel;
+  blobs(project: string): BlobStore;
+  /**
+   * Makes the check on this connection and on a fresh one, and goes on with the one on which it passes; throws when
+   * it does on neither.
+   *
+   * A connection whose other end vanished without a word (a laptop that slept, a network that changed) looks alive
+   * until its keep-alive fails: up to 50 s in which a farm that is back would be taken for gone.
+   */
+  renewedBy(check: (channel: GrpcChannel) => Promise<void>): Promise<void>;
+}
+
+/** A handshake over TLS takes four round trips: of 250 ms on the worst lines. Nobody's build waits for it so long. */
+const connectTimeoutMs = 2_000;
+
+const mostProjects = 100;
+
+export function farmChannel({ server, token, ca }: FarmAddress): FarmChannel {
+  const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const connect = () => {
+    const channel = new GrpcChannel({
+      url: server,
+      ...(ca === undefined ? {} : { tls: { ca: withUsualAuthorities(ca) } }),
+      metadata: () => metadata,
+      connectTimeoutMs,
+      // Who waits how long is the circuit's to say.
+      maxBackoffMs: 200,
+    });
+    return { channel, stores: recentlyUsed<BlobStore>(mostProjects) };
+  };
+  let current = connect();
+  let isStopped = false;
+
+  return {
+    get channel() {
+      return current.channel;
+    },
+    blobs(project) {
+      const { channel, stores } = current;
+      // Who lays them down elsewhere counts on their being right.
+      return stores.get(project, () =>
+        verifying(remoteBlobStore(channel, project), async () => {}),
+      );
+    },
+    async renewedBy(check) {
+      const old = current;
+      const fresh = connect();
+      const [here, there] = await Promise.allSettled([check(old.channel), check(fresh.channel)]);
+      // What is under way on a connection that works goes on.
+      if (here.status === "fulfilled" || there.status === "rejected" || isStopped) {
+        await fresh.channel.stop();
+        if (here.status === "rejected") throw here.reason;
+        return;
+      }
+      current = fresh;
+      // At once: its calls would wait for answers that do not come.
+      await old.channel.stop();
+    },
+    async stop() {
+      isStopped = true;
+      await current.channel.stop();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { assertFewParts } from "#cas/message-parts.ts";
+import { unzstdWhole } from "#cas/zstd/zstd-streams.ts";
+import { keyText } from "#commit-index/result-key.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import {
+  type FetchedItem,
+  FetchedSchema,
+  type FetchResponse,
+} from "#proto/grange/granary/v1/granary_pb.ts";
+import type { FetchedThing, FetchWish } from "./granary-farm.ts";
+import { fromKeyMessage, fromStoredResult } from "./stored-result.ts";
+
+/** The answer to wishes, as it comes. */
+export interface FetchedThings {
+  in(message: FetchResponse): Promise<FetchedThing[]>;
+  /** After the last message: what it left out is not there. */
+  rest(): FetchedThing[];
+}
+
+/** What a message of 4 MiB may become: four times what a farm packs together. */
+const mostUnpackedBytes = 16 * 1024 * 1024;
+const mostParts = 100_000;
+
+/**
+ * What a farm sends in answer to wishes, message by message.
+ *
+ * Nothing is believed: only what was wished for is taken, a result once, a blob's bytes in order and no more than
+ * its digest says. So a farm can send no more than it was asked for.
+ */
+export function fetchedThings(project: string, wishes: readonly FetchWish[]): FetchedThings {
+  const open = new Map(wishes.map((wish) => [wishText(wish), wish]));
+  let begun: { readonly key: string; readonly digest: Digest; bytes: number } | undefined;
+
+  const taken = (text: string): FetchWish => {
+    const wish = open.get(text);
+    if (wish === undefined) throw nonsense(`sends ${text}, which is not asked for`);
+    open.delete(text);
+    return wish;
+  };
+
+  const thingIn = ({ item }: FetchedItem): FetchedThing => {
+    if (begun !== undefined && item.case !== "blob") {
+      throw nonsense(`breaks off ${begun.key} for something else`);
+    }
+    switch (item.case) {
+      case "result": {
+        const result = fromStoredResult(project, item.value);
+        taken(wishText({ kind: "result", key: result }));
+        return { kind: "result", result };
+      }
+      case "absent": {
+        const { item: what } = item.value;
+        if (what.case === "result") {
+          const key = fromKeyMessage(what.value);
+          return { kind: "absent", wish: taken(wishText({ kind: "result", key })) };
+        }
+        const digest = fromDigestMessage(what.value, "an absent blob");
+        return { kind: "absent", wish: taken(wishText({ kind: "blob", digest })) };
+      }
+      case "blob": {
+        const digest = fromDigestMessage(item.value.digest, "a blob");
+        const { data } = item.value;
+        const key = digestKey(digest);
+        if (begun === undefined) {
+          taken(wishText({ kind: "blob", digest }));
+          begun = { key, digest, bytes: 0 };
+        }
+        const offset = begun.bytes;
+        if (begun.key !== key || item.value.offset !== BigInt(offset)) {
+          throw nonsense(
+            `sends ${key} from ${item.value.offset}, where ${begun.key} is at ${offset}`,
+          );
+        }
+        begun.bytes += data.byteLength;
+        if (begun.bytes > digest.sizeBytes) throw nonsense(`sends more than all of ${key}`);
+        if (data.byteLength === 0 && digest.sizeBytes > 0)
+          throw nonsense(`sends nothing of ${key}`);
+        if (begun.bytes === digest.sizeBytes) begun = undefined;
+        return { kind: "part", digest, offset, data };
+      }
+      case undefined:
+        throw nonsense("sends something of a kind that is not known here");
+    }
+  };
+
+  return {
+    async in({ packed, unpackedBytes }) {
+      if (unpackedBytes > mostUnpackedBytes)
+        throw nonsense(`packs ${unpackedBytes} bytes into one`);
+      const bytes = await unzstdWhole(packed, unpackedBytes);
+      if (bytes.byteLength !== unpackedBytes) throw nonsense("unpacks to fewer bytes than it says");
+      assertFewParts(FetchedSchema, bytes, mostParts);
+      return fromBinary(FetchedSchema, bytes).items.map(thingIn);
+    },
+    rest() {
+      if (begun !== undefined) throw nonsense(`ends in the middle of ${begun.key}`);
+      return [...open.values()].map((wish) => ({ kind: "absent", wish }));
+    },
+  };
+}
+
+function wishText(wish: FetchWish): string {
+  return wish.kind === "result" ? keyText(wish.key) : `blob ${digestKey(wish.digest)}`;
+}
+
+function nonsense(what: string): Fault {
+  return new Fault("data_loss", `the farm's stream ${what}`);
+}

@@ -1,0 +1,69 @@
+import type { Divergence, GranaryBuildReport } from "#api/granary.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
+import type { Digest } from "#core/digest.ts";
+import type { Service } from "#core/service.ts";
+import type {
+  FoundIndex,
+  PublishResultsResponse_End,
+} from "#proto/grange/granary/v1/granary_pb.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import type { IndexToPublish } from "../outbox/outbox.ts";
+
+export interface WhichBuild {
+  readonly project: string;
+  readonly repository: string;
+  readonly commits: readonly string[];
+  readonly tree: string;
+  readonly branch: string;
+  readonly environment: string;
+}
+
+export interface Resolved {
+  readonly indexes: readonly FoundIndex[];
+  /** False only of keys that the farm did not have when it was asked; undefined when there are too many to say. */
+  readonly mayHave: ((key: ResultKey) => boolean) | undefined;
+}
+
+export type FetchWish =
+  | { readonly kind: "result"; readonly key: ResultKey }
+  | { readonly kind: "blob"; readonly digest: Digest };
+
+/** In the order of the wishes. Blobs are not yet compared with their digests. */
+export type FetchedThing =
+  | { readonly kind: "result"; readonly result: GranaryResult }
+  | {
+      readonly kind: "part";
+      readonly digest: Digest;
+      readonly offset: number;
+      readonly data: Uint8Array;
+    }
+  | { readonly kind: "absent"; readonly wish: FetchWish };
+
+/**
+ * The farm as a granary sees it. Every call throws when the farm cannot be reached or is too slow; whoever stands
+ * between a build and the farm asks `isAway` first, so that a build waits for a farm that is gone once, not each time.
+ */
+export interface GranaryFarm extends Service {
+  /** Whether calls are not made at present: the last ones failed, and it is not yet time to try again. */
+  isAway(): boolean;
+  /** The measured line: round trip in ms, and bytes per second; undefined before anything was measured. */
+  line(): { readonly roundTripMs: number; readonly bytesPerSecond: number } | undefined;
+  resolve(build: WhichBuild, signal?: AbortSignal): Promise<Resolved>;
+  /** Those that there are, whole. Calls made at the same time share one. */
+  lookUp(project: string, keys: readonly ResultKey[]): Promise<GranaryResult[]>;
+  fetch(
+    project: string,
+    wishes: readonly FetchWish[],
+    signal: AbortSignal,
+  ): AsyncIterable<FetchedThing>;
+  /** The farm's blobs, checked against their digests. */
+  blobs(project: string): BlobStore;
+  publishResults(
+    project: string,
+    results: readonly GranaryResult[],
+  ): Promise<PublishResultsResponse_End[]>;
+  publishIndex(index: IndexToPublish, entries: Digest): Promise<void>;
+  reportBuild(report: GranaryBuildReport): Promise<void>;
+  reportDivergence(project: string, divergence: Divergence): Promise<void>;
+}

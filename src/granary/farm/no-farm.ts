@@ -1,0 +1,30 @@
+import { Fault } from "#core/fault.ts";
+import type { GranaryFarm } from "./granary-farm.ts";
+
+/** In the place of a farm where none is configured: nothing is there, and nothing can be kept there. */
+export function noFarm(): GranaryFarm {
+  const refused = async (): Promise<never> => {
+    throw new Fault("failed_precondition", "this granary has no farm to send anything to");
+  };
+  return {
+    isAway: () => false,
+    line: () => undefined,
+    resolve: async () => ({ indexes: [], mayHave: () => false }),
+    lookUp: async () => [],
+    async *fetch(_project, wishes) {
+      for (const wish of wishes) yield { kind: "absent", wish };
+    },
+    blobs: () => ({
+      get: async () => undefined,
+      read: async () => undefined,
+      put: refused,
+      write: refused,
+      findMissing: async (digests) => [...digests],
+    }),
+    publishResults: refused,
+    publishIndex: refused,
+    reportBuild: refused,
+    reportDivergence: async () => {},
+    stop: async () => {},
+  };
+}

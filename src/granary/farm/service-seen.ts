@@ -1,0 +1,42 @@
+import { Fault } from "#core/fault.ts";
+
+/** A farm may be updated while a granary runs. */
+const askAgainAfterMs = 5 * 60_000;
+
+/** Whether the farm speaks with granaries at all: older ones do not, and are asked again only now and then. */
+export interface ServiceSeen {
+  isMissing(): boolean;
+  /** What the call answers, or `nothing` when the farm does not know the call. */
+  orElse<T>(nothing: T, call: () => Promise<T>): Promise<T>;
+  noteMissing(): void;
+}
+
+export function serviceSeen(
+  onMissing: () => void,
+  now: () => number = () => performance.now(),
+): ServiceSeen {
+  let missingUntil = Number.NEGATIVE_INFINITY;
+  const isMissing = () => now() < missingUntil;
+  const noteMissing = () => {
+    if (missingUntil === Number.NEGATIVE_INFINITY) onMissing();
+    missingUntil = now() + askAgainAfterMs;
+  };
+  return {
+    isMissing,
+    noteMissing,
+    async orElse(nothing, call) {
+      if (isMissing()) return nothing;
+      try {
+        return await call();
+      } catch (reason) {
+        if (!isUnimplemented(reason)) throw reason;
+        noteMissing();
+        return nothing;
+      }
+    },
+  };
+}
+
+export function isUnimplemented(reason: unknown): boolean {
+  return reason instanceof Fault && reason.code === "unimplemented";
+}

@@ -1,0 +1,65 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
+import { ResultKey } from "#commit-index/result-key.ts";
+import { type DigestFunction, functionOf, parseDigestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import {
+  type ResultKey as ResultKeyMessage,
+  type StoredResult,
+  StoredResultSchema,
+} from "#proto/grange/granary/v1/granary_pb.ts";
+import type { GranaryResult } from "../granary-result.ts";
+
+/** Far more than any tool sends; a farm that says more is not believed. */
+const mostBlobs = 1_000_000;
+const mostAttributes = 32;
+const longestAttribute = 1_024;
+
+export function toStoredResult(result: GranaryResult): MessageInitShape<typeof StoredResultSchema> {
+  return create(StoredResultSchema, {
+    result: { namespace: result.namespace, key: result.key },
+    value: toDigestMessage(result.value),
+    attributes: { ...result.attributes },
+    blobs: result.blobs.map(toDigestMessage),
+    ...(result.costMs === undefined ? {} : { costMs: wholeCost(result.costMs) }),
+  });
+}
+
+/** Takes in what a farm says it has. Throws when that can be no result. */
+export function fromStoredResult(project: string, stored: StoredResult): GranaryResult {
+  const key = fromKeyMessage(stored.result);
+  const attributes = Object.entries(stored.attributes);
+  const areFew = attributes.length <= mostAttributes && stored.blobs.length <= mostBlobs;
+  if (!areFew || attributes.flat().some((text) => text.length > longestAttribute)) {
+    throw new Fault("data_loss", `the farm's result ${key.key} says more than any result has`);
+  }
+  const by = functionOfKey(key);
+  return {
+    ...key,
+    project,
+    value: fromDigestMessage(stored.value, "a result's value"),
+    attributes: Object.fromEntries(attributes),
+    blobs: stored.blobs.map((blob) => fromDigestMessage(blob, "a result's blob", by)),
+    costMs: stored.costMs,
+  };
+}
+
+export function fromKeyMessage(message: ResultKeyMessage | undefined): ResultKey {
+  const parsed = ResultKey.safeParse({ namespace: message?.namespace, key: message?.key });
+  if (parsed.success) return parsed.data;
+  throw new Fault("data_loss", "the farm names a result by what can be no key");
+}
+
+/** Digests in a result of REv2 are by the function of its action, and do not say so. */
+function functionOfKey({ namespace, key }: ResultKey): DigestFunction {
+  if (namespace !== "reapi") return "sha256";
+  try {
+    return functionOf(parseDigestKey(key));
+  } catch (cause) {
+    throw new Fault("data_loss", `${key} is no action's digest`, { cause });
+  }
+}
+
+function wholeCost(costMs: number): number {
+  return Math.min(Math.max(0, Math.round(costMs)), 2 ** 32 - 1);
+}

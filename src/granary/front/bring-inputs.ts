@@ -1,0 +1,93 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { decodeDirectory } from "#cas/directory-message.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { assertFewParts } from "#cas/message-parts.ts";
+import { type Digest, digestKey, functionOf } from "#core/digest.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import { ActionSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+const atOnce = 16;
+const largeBytes = 1024 * 1024;
+const mostMessageBytes = 4 * 1024 * 1024;
+const mostParts = 250_000;
+
+/** What was seen at the farm is taken to be there for so long: it keeps what it was asked for. */
+const trustedForMs = 5 * 60_000;
+const rememberedDigests = 200_000;
+
+/** Brings to a farm what an action needs and this machine has. What neither has, the farm asks for itself. */
+export interface InputBringer {
+  bring(farm: BlobStore, action: Digest): Promise<void>;
+  /** The farm misses something after all: nothing is taken to be there any more. */
+  forget(): void;
+}
+
+export function inputBringer(local: BlobStore): InputBringer {
+  let seen = recentlyUsed<number>(rememberedDigests);
+  const isThere = (digest: Digest) =>
+    performance.now() - (seen.peek(digestKey(digest)) ?? Number.NEGATIVE_INFINITY) < trustedForMs;
+
+  async function message(digest: Digest): Promise<Uint8Array | undefined> {
+    return digest.sizeBytes <= mostMessageBytes ? local.get(digest) : undefined;
+  }
+
+  /** All that the action names, but what is below a directory that was brought before. */
+  async function needed(action: Digest): Promise<Digest[]> {
+    const bytes = await message(action);
+    if (bytes === undefined) return [];
+    assertFewParts(ActionSchema, bytes, mostParts);
+    const { commandDigest, inputRootDigest } = fromBinary(ActionSchema, bytes);
+    const by = functionOf(action);
+    const root = fromDigestMessage(inputRootDigest, "the input root", by);
+    const found = new Map<string, Digest>();
+    const add = (digest: Digest) => {
+      const isNew = !found.has(digestKey(digest)) && !isThere(digest);
+      if (isNew) found.set(digestKey(digest), digest);
+      return isNew;
+    };
+    let level = add(root) ? [root] : [];
+    while (level.length > 0) {
+      const read = await mapAtMost(atOnce, level, message);
+      level = read.flatMap((directory) => {
+        if (directory === undefined) return [];
+        const { files, directories } = decodeDirectory(directory);
+        for (const file of files) add(fromDigestMessage(file.digest, file.name, by));
+        return directories
+          .map((below) => fromDigestMessage(below.digest, below.name, by))
+          .filter(add);
+      });
+    }
+    add(fromDigestMessage(commandDigest, "the command", by));
+    add(action);
+    return [...found.values()];
+  }
+
+  async function bring(farm: BlobStore, digest: Digest): Promise<boolean> {
+    if (digest.sizeBytes <= largeBytes) {
+      const bytes = await local.get(digest);
+      if (bytes !== undefined) await farm.put(digest, bytes);
+      return bytes !== undefined;
+    }
+    const chunks = await local.read(digest);
+    if (chunks !== undefined) await farm.write(digest, chunks);
+    return chunks !== undefined;
+  }
+
+  return {
+    async bring(farm, action) {
+      const all = await needed(action);
+      if (all.length === 0) return;
+      const missing = await farm.findMissing(all);
+      const brought = await mapAtMost(atOnce, missing, (digest) => bring(farm, digest));
+      // A directory stands for all below it, so that none is remembered unless all are there.
+      if (!brought.every(Boolean)) return;
+      const now = performance.now();
+      for (const digest of all) seen.set(digestKey(digest), now);
+    },
+    forget() {
+      seen = recentlyUsed<number>(rememberedDigests);
+    },
+  };
+}

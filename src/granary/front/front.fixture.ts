@@ -1,0 +1,50 @@
+import { onTestFinished } from "vitest";
+import { openDiskUploads } from "#cas/disk-uploads.ts";
+import type { Build } from "../builds/build.ts";
+import type { FakeFarm } from "../farm/fake-farm.fixture.ts";
+import type { Relay } from "../farm/relay.ts";
+import { silentLogger } from "../store/granary-store.fixture.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import { fakeDesk } from "../supplies/fake-build.fixture.ts";
+import type { Stand } from "../supplies/supplies.fixture.ts";
+import { openFront } from "./listen.ts";
+
+export interface FrontStand {
+  readonly port: number;
+  readonly url: string;
+}
+
+/** The port for tools over supplies, for the builds that are under way. */
+export async function frontOver(
+  stand: Pick<Stand, "supplies" | "directory"> & { readonly store: GranaryStore },
+  options: {
+    readonly builds?: readonly Build[];
+    readonly relay?: Relay;
+    readonly mostEntryBytes?: number;
+  } = {},
+): Promise<FrontStand> {
+  const front = await openFront({
+    port: 0,
+    supplies: stand.supplies,
+    store: stand.store,
+    uploads: await openDiskUploads(stand.directory, stand.store.blobs),
+    desk: fakeDesk(options.builds ?? []),
+    relay: options.relay,
+    mostEntryBytes: options.mostEntryBytes ?? 64 * 1024 * 1024,
+    logger: silentLogger,
+  });
+  onTestFinished(() => front.stop());
+  return { port: front.port, url: `http://127.0.0.1:${front.port}` };
+}
+
+/** What an outbox would: sends what was made to the farm, blobs first. */
+export async function sendAll({ outbox, store }: Stand, fake: FakeFarm): Promise<void> {
+  for (const result of outbox) {
+    for (const digest of [result.value, ...result.blobs]) {
+      const bytes = await store.blobs.get(digest);
+      if (bytes !== undefined) await fake.blobs.put(digest, bytes);
+    }
+    const { project, namespace, key } = result;
+    fake.results.set(`${project} ${namespace} ${key}`, result);
+  }
+}

@@ -1,0 +1,197 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { toDigestMessage } from "#cas/digest-message.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { Fault } from "#core/fault.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { noFarm } from "../farm/no-farm.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import { fakeBuild, told } from "../supplies/fake-build.fixture.ts";
+import { suppliesBefore, suppliesWith } from "../supplies/supplies.fixture.ts";
+import { frontOver, sendAll } from "./front.fixture.ts";
+
+const hash = "ab".repeat(32);
+const body = "what the tool has made";
+const cas = digestOf(Buffer.from(body)).hash;
+
+/** One entry of each tool, and what the tool takes for well written. */
+const tools = [
+  { tool: "ccache", path: "ccache/ab/cdef", written: 200 },
+  { tool: "sccache", path: "sccache/a/b/c", written: 201 },
+  { tool: "gradle", path: `gradle/${hash.slice(0, 32)}`, written: 200 },
+  { tool: "turborepo", path: "turborepo/v8/artifacts/abcdef", written: 202 },
+  { tool: "nx", path: "nx/v1/cache/123456", written: 200 },
+  { tool: "bazel, a result", path: `bazel/ac/${hash}`, written: 200 },
+  { tool: "bazel, a blob", path: `bazel/cas/${cas}`, written: 200 },
+] as const;
+
+const put = (url: string, headers: Record<string, string> = {}) =>
+  fetch(url, { method: "PUT", body, headers });
+
+describe.each(tools)("$tool", ({ path, written }) => {
+  test("finds what it has put, and nothing else", async () => {
+    const { url } = await frontOver(await suppliesWith(noFarm()));
+    expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(404);
+    expect((await put(`${url}/cache/p/${path}`)).status).toBe(written);
+
+    const found = await fetch(`${url}/cache/p/${path}`);
+    expect(found.status).toBe(200);
+    expect(await found.text()).toBe(body);
+  });
+
+  test.each(["refused", "silent"] as const)("goes on without a farm (%s): at once", async (how) => {
+    const stand = await suppliesBefore();
+    const { url } = await frontOver(stand);
+    stand.line.cut(how);
+    // The first finds out.
+    await stand.supplies.result({ project: "p", build: undefined }, { namespace: "nx", key: "1" });
+    const begun = performance.now();
+
+    expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(404);
+    expect((await put(`${url}/cache/p/${path}`)).status).toBe(written);
+    expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(200);
+    // Three requests on a busy machine; one alone is to be under 100 ms.
+    expect(performance.now() - begun).toBeLessThan(600);
+  });
+
+  test("builds on where the disk is full: what it sends is dropped", async () => {
+    const stand = await suppliesWith(noFarm());
+    const full = async (): Promise<never> => {
+      throw new Fault("resource_exhausted", "no space is left");
+    };
+    const { blobs } = stand.store;
+    const store: GranaryStore = {
+      ...stand.store,
+      keep: full,
+      blobs: {
+        ...blobs,
+        put: full,
+        write: full,
+        take: async (chunks) => {
+          for await (const _ of chunks) return full();
+          return full();
+        },
+      },
+    };
+    const supplies = { ...stand.supplies, blobs: () => store.blobs };
+    const { url } = await frontOver({ ...stand, store, supplies });
+
+    const large = await fetch(`${url}/cache/p/${path}`, { method: "PUT", body });
+    expect(large.status).toBe(written);
+    expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(404);
+  });
+});
+
+test("an artifact of the farm's is on a second machine what it was on the first, headers and cost too", async () => {
+  const first = await suppliesWith(noFarm());
+  const second = await suppliesBefore();
+  const headers = { "x-artifact-duration": "1234", "x-artifact-tag": "sig", "x-artifact-sha": "c" };
+  const path = "cache/p/turborepo/v8/artifacts/abcdef";
+  await put(`${(await frontOver(first)).url}/${path}`, headers);
+  await sendAll(first, second.fake);
+
+  const found = await fetch(`${(await frontOver(second)).url}/${path}`);
+
+  expect(await found.text()).toBe(body);
+  expect(Object.fromEntries(found.headers)).toMatchObject(headers);
+  expect(first.outbox[0]?.costMs).toBe(1_234);
+});
+
+test("Nx's second writer is told so, and asks nothing of the farm for it", async () => {
+  const stand = await suppliesBefore();
+  const { url } = await frontOver(stand);
+  expect((await put(`${url}/cache/p/nx/v1/cache/1`)).status).toBe(200);
+  expect((await put(`${url}/cache/p/nx/v1/cache/1`)).status).toBe(409);
+  expect(stand.fake.calls.lookUp).toBe(0);
+});
+
+describe("a build", () => {
+  test("is told of what its tools ask for, by their path", async () => {
+    const [one, other] = [fakeBuild(), fakeBuild()];
+    const { url } = await frontOver(await suppliesWith(noFarm()), { builds: [one, other] });
+    await fetch(`${url}/build/${one.id}/cache/p/ccache/ab/c`);
+    await put(`${url}/build/${one.id}/cache/p/ccache/ab/c`);
+    await fetch(`${url}/build/${one.id}/cache/p/ccache/ab/c`);
+
+    expect(told(one)).toEqual(["missed never-made ccache ab/c", "local ccache ab/c"]);
+    expect(one.results).toHaveLength(1);
+    expect(told(other)).toEqual([]);
+  });
+
+  test("is told of what nobody else can have asked for", async () => {
+    const [ours, theirs] = [fakeBuild(), fakeBuild({ project: "other" })];
+    const { url } = await frontOver(await suppliesWith(noFarm()), { builds: [ours, theirs] });
+    await fetch(`${url}/cache/p/ccache/ab/c`);
+    await fetch(`${url}/build/${theirs.id}/cache/p/ccache/ab/d`);
+
+    expect(told(ours)).toEqual(["missed never-made ccache ab/c"]);
+    expect(told(theirs)).toEqual([]);
+  });
+});
+
+describe("Bazel over HTTP", () => {
+  const output = Buffer.from("an output");
+  const result = toBinary(
+    ActionResultSchema,
+    create(ActionResultSchema, {
+      outputFiles: [{ path: "out", digest: toDigestMessage(digestOf(output)) }],
+    }),
+  );
+
+  async function filled() {
+    const first = await suppliesWith(noFarm());
+    const second = await suppliesBefore();
+    const { url } = await frontOver(first);
+    await fetch(`${url}/cache/p/bazel/cas/${digestOf(output).hash}`, {
+      method: "PUT",
+      body: output,
+    });
+    await fetch(`${url}/cache/p/bazel/ac/${hash}`, { method: "PUT", body: result });
+    await sendAll(first, second.fake);
+    return { first, second, url: (await frontOver(second)).url };
+  }
+
+  test("gets results of the farm's, and the blobs that they name", async () => {
+    const { url, first } = await filled();
+    expect(first.outbox[0]?.blobs).toEqual([digestOf(output)]);
+    expect((await fetch(`${url}/cache/p/bazel/ac/${hash}`)).status).toBe(200);
+    const blob = await fetch(`${url}/cache/p/bazel/cas/${digestOf(output).hash}`);
+    expect(await blob.text()).toBe("an output");
+  });
+
+  test("gets no result of which a blob is gone", async () => {
+    const { url, second } = await filled();
+    for (const [name, kept] of second.fake.results) {
+      // As of a farm that has not read what the result names.
+      second.fake.results.set(name, { ...kept, blobs: [] });
+    }
+    await second.fake.blobs.remove(digestOf(output));
+    expect((await fetch(`${url}/cache/p/bazel/ac/${hash}`)).status).toBe(404);
+  });
+
+  test("is refused a blob that is not what its name says", async () => {
+    const { url } = await frontOver(await suppliesWith(noFarm()));
+    const sent = await fetch(`${url}/cache/p/bazel/cas/${hash}`, { method: "PUT", body });
+    expect(sent.status).toBe(400);
+  });
+});
+
+test.each([
+  ["/healthz", {}, 200],
+  ["/elsewhere", {}, 404],
+  ["/build/x", {}, 404],
+  ["/healthz", { host: "evil.example" }, 403],
+  ["/cache/p/ccache/ab/c", { host: "evil.example" }, 403],
+] as const)("%s as %j is answered %i", async (path, headers, status) => {
+  const { port } = await frontOver(await suppliesWith(noFarm()));
+  const { request } = await import("node:http");
+  const answered = await new Promise<number | undefined>((resolve, reject) => {
+    request({ port, host: "127.0.0.1", path, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on("error", reject)
+      .end();
+  });
+  expect(answered).toBe(status);
+});

@@ -1,0 +1,84 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { everybody } from "#access/principal.ts";
+import { cacheHandler } from "#cache-protocols/http/cache-handler.ts";
+import { projectOf } from "#cache-protocols/rev2/project-of.ts";
+import { cacheAddressOf, cachePrefix } from "#caches/cache-address.ts";
+import { cacheCounter } from "#caches/cache-counts.ts";
+import type { Digest } from "#core/digest.ts";
+import { isOurHost } from "#core/host-guard.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import type { BuildDesk } from "../builds/build.ts";
+import { type ToolCachesParts, toolCaches } from "./tool-caches.ts";
+import { askedOf, whoAsks } from "./who-asks.ts";
+
+/** Loopback, and nothing else. */
+export const frontHost = "127.0.0.1";
+
+const rememberedDigests = 200_000;
+
+/** A connection of this machine's own over which nothing goes belongs to a tool that was stopped. */
+const idleMs = 10 * 60_000;
+
+export interface HttpFrontParts extends Omit<ToolCachesParts, "counter" | "named"> {
+  readonly desk: BuildDesk;
+  readonly mostEntryBytes: number;
+}
+
+export type HttpFront = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  expectsContinue: boolean,
+) => void;
+
+/** What tools ask over HTTP, for the build that their address names. */
+export function httpFront({ desk, mostEntryBytes, ...parts }: HttpFrontParts): HttpFront {
+  const forCaches = {
+    ...parts,
+    counter: cacheCounter(),
+    named: recentlyUsed<Digest>(rememberedDigests),
+  };
+  return (request, response, expectsContinue) => {
+    const { url, build } = askedOf(request.url ?? "/");
+    request.url = url;
+    if (!url.startsWith(cachePrefix)) {
+      answerOthers(request, response);
+      return;
+    }
+    const who = whoAsks(desk, projectIn(url), build);
+    const method = request.method ?? "GET";
+    // Cheap: a closure for each request, in which it is known whose it is.
+    const handle = cacheHandler({
+      caches: toolCaches(forCaches, who, method === "PUT"),
+      // Who reaches this machine's loopback builds on it.
+      identify: async () => everybody,
+      host: frontHost,
+      mostEntryBytes,
+      idleMs,
+      logger: parts.logger,
+    });
+    handle(request, response, expectsContinue);
+  };
+}
+
+/** The handler refuses what is no address, in the manner of its tool. */
+function projectIn(url: string): string {
+  try {
+    return projectOf(cacheAddressOf(url).project);
+  } catch {
+    return "";
+  }
+}
+
+function answerOthers(request: IncomingMessage, response: ServerResponse): void {
+  const isOurs = isOurHost(request.headers.host, frontHost);
+  const isHealth = isOurs && request.url === "/healthz";
+  const status = isHealth ? 200 : isOurs ? 404 : 403;
+  const text = isHealth
+    ? "ok\n"
+    : isOurs
+      ? `caches are at [/build/ID]${cachePrefix}PROJECT/TOOL/...\n`
+      : "this granary does not answer for that host name\n";
+  request.resume();
+  response.writeHead(status, { "content-type": "text/plain", "content-length": text.length });
+  response.end(request.method === "HEAD" ? undefined : text);
+}

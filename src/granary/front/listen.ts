@@ -1,0 +1,80 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Logger } from "pino";
+import type { Uploads } from "#cas/uploads.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import { onePort } from "#grpc/one-port.ts";
+import { grpcServer } from "#grpc/server.ts";
+import type { BuildDesk } from "../builds/build.ts";
+import type { Relay } from "../farm/relay.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { Supplies } from "../supplies/supplies.ts";
+import { frontHost, httpFront } from "./http.ts";
+import { rev2Methods } from "./rev2.ts";
+
+export interface FrontParts {
+  /** 0 takes any that is free. Loopback only. */
+  readonly port: number;
+  readonly supplies: Supplies;
+  readonly store: GranaryStore;
+  /** Of `openDiskUploads` over the store's blobs. */
+  readonly uploads: Uploads;
+  readonly desk: BuildDesk;
+  /** Where calls of remote execution go; undefined: they are not served. */
+  readonly relay: Relay | undefined;
+  readonly mostEntryBytes: number;
+  readonly logger: Logger;
+}
+
+export interface Front extends Service {
+  readonly port: number;
+}
+
+/** Longer than any build tool keeps an idle connection for its next request: it never writes into one that we close. */
+const keepAliveMs = 100_000;
+
+const graceMs = 500;
+
+/** Opens the port that this machine's build tools speak to: HTTP caches and REv2, on 127.0.0.1. */
+export async function openFront(parts: FrontParts): Promise<Front> {
+  const { logger } = parts;
+  const grpc = grpcServer({
+    methods: rev2Methods(parts),
+    graceMs,
+    onUnexpected: (err, path) => logger.error({ err, path }, "a call failed"),
+  });
+  const answer = httpFront(parts);
+  const http = createServer(
+    { keepAliveTimeout: keepAliveMs, requestTimeout: 0 },
+    (request, response) => answer(request, response, false),
+  );
+  http.on("checkContinue", (request, response) => answer(request, response, true));
+  const port = onePort(http, grpc.http2);
+
+  await new Promise<void>((resolve, reject) => {
+    port.once("error", (cause: NodeJS.ErrnoException) => reject(listenFault(cause, parts.port)));
+    port.listen(parts.port, frontHost, resolve);
+  });
+
+  return {
+    port: (port.address() as AddressInfo).port,
+    async stop() {
+      const closed = new Promise<void>((resolve) => port.close(() => resolve()));
+      http.closeIdleConnections();
+      const cut = setTimeout(() => http.closeAllConnections(), graceMs);
+      await grpc.stop();
+      http.closeAllConnections();
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}
+
+function listenFault(cause: NodeJS.ErrnoException, port: number): Fault {
+  const why =
+    cause.code === "EADDRINUSE"
+      ? `port ${port} is in use; stop who holds it, or choose another (0 takes any)`
+      : `cannot listen on ${frontHost}, port ${port}: ${messageOf(cause)}`;
+  return new Fault("failed_precondition", why, { cause });
+}

@@ -1,0 +1,39 @@
+import { outputTrees } from "#actions/output-trees.ts";
+import { blobsOfResult } from "#actions/result-blobs.ts";
+import { asActionResult } from "#caches/as-action-result.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { type Digest, isEmptyDigest } from "#core/digest.ts";
+import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+const atOnce = 64;
+
+/** Of more than this the farm's word is taken that they are there; they come as they are read. */
+const mostBroughtBytes = 8 * 1024 * 1024;
+
+export interface Named {
+  /** Undefined of bytes that are no ActionResult: some tools put what they like in its place. */
+  readonly result?: ActionResult;
+  /** Undefined when not all can be told: a Tree is gone, or the result is malformed. */
+  readonly blobs?: readonly Digest[];
+}
+
+/** The blobs that an ActionResult of Bazel's HTTP cache names. */
+export async function namedBy(store: BlobStore, bytes: Uint8Array): Promise<Named> {
+  const result = asActionResult(bytes);
+  if (result === undefined) return {};
+  try {
+    return { result, blobs: await blobsOfResult(outputTrees(store), result, "sha256") };
+  } catch {
+    return { result };
+  }
+}
+
+/** Brings those that are not here, when they are few; false when one of them is not to be had. */
+export async function bringNamed(store: BlobStore, blobs: readonly Digest[]): Promise<boolean> {
+  const missing = (await store.findMissing(blobs)).filter((digest) => !isEmptyDigest(digest));
+  const bytes = missing.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (bytes > mostBroughtBytes) return true;
+  const brought = await mapAtMost(atOnce, missing, (digest) => store.get(digest));
+  return brought.every((each) => each !== undefined);
+}

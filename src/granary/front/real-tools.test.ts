@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { assertGreen, startBazel, whyNoBazel } from "../../../test/build-tools/bazel.ts";
+import { bazelWorkspace } from "../../../test/build-tools/bazel-workspace.ts";
+import { allTools } from "../../../test/build-tools/caches/all-tools.ts";
+import { noFarm } from "../farm/no-farm.ts";
+import { fakeBuild } from "../supplies/fake-build.fixture.ts";
+import { type FarmStand, suppliesBefore, suppliesWith } from "../supplies/supplies.fixture.ts";
+import { frontOver, sendAll } from "./front.fixture.ts";
+
+const minute = 60_000;
+
+/** A machine of a build of project `tools`, as its tools see it. */
+async function machine(stand: Parameters<typeof frontOver>[0]) {
+  const build = fakeBuild({ project: "tools" });
+  const { url, port } = await frontOver(stand, { builds: [build, fakeBuild()] });
+  return { build, port, cache: `${url}/build/${build.id}/cache/tools` };
+}
+
+/** What the build had to wait for a farm, beyond what each answer takes. */
+const waitedMs = (build: ReturnType<typeof fakeBuild>) =>
+  build.heard.reduce(
+    (sum, asked) => sum + (asked.source === "unreachable" ? asked.waitedMs : 0),
+    0,
+  );
+
+for (const tool of allTools) {
+  const why = tool.missing();
+  if (why !== undefined) process.stderr.write(`\nSKIPPED: ${tool.name} at a granary; ${why}\n\n`);
+
+  describe.skipIf(why !== undefined)(`${tool.name} at a granary`, () => {
+    test(
+      "finds on a second machine what a first one made, and builds without the farm as well",
+      async () => {
+        const dir = await mkdtemp(join(tool.root ?? tmpdir(), "grange-tool-"));
+        onTestFinished(() => rm(dir, { recursive: true, force: true }));
+        await tool.prepare(dir);
+        const build = (cache: string) => tool.build(dir, cache, "none");
+
+        const first = await suppliesWith(noFarm());
+        const cold = await build((await machine(first)).cache);
+        const second: FarmStand = await suppliesBefore({ roundTripMs: 20 });
+        await sendAll(first, second.fake);
+        const there = await machine(second);
+        const warm = await build(there.cache);
+        const third = await suppliesBefore();
+        third.line.cut("silent");
+        const alone = await machine(third);
+        const without = await build(alone.cache);
+
+        expect(cold).toMatchObject({ code: 0, hits: 0 });
+        expect(warm).toMatchObject({ code: 0, hits: cold.misses, misses: 0 });
+        expect(without).toMatchObject({ code: 0, hits: 0, misses: cold.misses });
+        expect(warm.outputs).toBe(cold.outputs);
+        expect(there.build.heard.map(({ source }) => source)).toContain("fetched");
+        expect(waitedMs(there.build)).toBe(0);
+        // All its waits, however many of them at the same time.
+        expect(waitedMs(alone.build)).toBeLessThan(4_000);
+      },
+      5 * minute,
+    );
+  });
+}
+
+const noBazel = whyNoBazel();
+if (noBazel !== undefined) process.stderr.write(`\nSKIPPED: Bazel at a granary; ${noBazel}\n\n`);
+
+describe.skipIf(noBazel !== undefined)("Bazel at a granary", () => {
+  test.each(["gRPC", "HTTP"] as const)(
+    "finds by %s what another machine made, and builds without the farm as well",
+    async (way) => {
+      const workspace = await bazelWorkspace();
+      onTestFinished(() => workspace.remove());
+      const bazel = await startBazel(workspace.path);
+      onTestFinished(() => bazel.close());
+      const targets = ["//gen/...", "//trees/...", "//shell/..."];
+      const at = async (stand: Parameters<typeof frontOver>[0]) => {
+        const { port, cache, build } = await machine(stand);
+        const flags =
+          way === "HTTP"
+            ? [`--remote_cache=${cache}/bazel`]
+            : [
+                `--remote_cache=grpc://127.0.0.1:${port}`,
+                "--remote_instance_name=tools",
+                `--remote_header=x-grange-build=${build.id}`,
+              ];
+        await bazel.run("clean");
+        const run = await bazel.run("build", ...targets, ...flags);
+        assertGreen(run);
+        const { internal: _, ...processes } = run.processes;
+        return { processes, build, outputs: await bazel.outputs() };
+      };
+
+      const first = await suppliesWith(noFarm());
+      const cold = await at(first);
+      const second = await suppliesBefore({ roundTripMs: 20 });
+      await sendAll(first, second.fake);
+      const warm = await at(second);
+      const third = await suppliesBefore();
+      third.line.cut("silent");
+      const without = await at(third);
+
+      expect(Object.keys(warm.processes)).toEqual(["remote cache hit"]);
+      expect(warm.outputs).toEqual(cold.outputs);
+      expect(without.outputs).toEqual(cold.outputs);
+      expect(without.processes).toEqual(cold.processes);
+      expect(first.outbox.length).toBeGreaterThan(5);
+      expect(warm.build.heard.map(({ source }) => source)).not.toContain("missed");
+    },
+    6 * minute,
+  );
+});

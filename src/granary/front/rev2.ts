@@ -1,0 +1,113 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { Logger } from "pino";
+import { everybody } from "#access/principal.ts";
+import type { ClientResultEnd } from "#actions/client-results.ts";
+import { outputTrees } from "#actions/output-trees.ts";
+import { blobsOfResult } from "#actions/result-blobs.ts";
+import { assertLegalOutputs } from "#actions/result-paths.ts";
+import {
+  type AboutAction,
+  actionCacheService,
+} from "#cache-protocols/rev2/action-cache-service.ts";
+import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts";
+import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
+import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.ts";
+import { casService } from "#cache-protocols/rev2/cas-service.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import type { Uploads } from "#cas/uploads.ts";
+import { digestKey, functionOf } from "#core/digest.ts";
+import type { CallContext } from "#grpc/call-context.ts";
+import type { Method } from "#grpc/method.ts";
+import {
+  type ActionResult,
+  ActionResultSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { BuildDesk } from "../builds/build.ts";
+import type { Relay } from "../farm/relay.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { Supplies } from "../supplies/supplies.ts";
+import { relayedMethods } from "./relayed-methods.ts";
+import { costOfAction } from "./result-cost.ts";
+import { whoAsks } from "./who-asks.ts";
+
+/** With which build a call belongs to. */
+export const buildHeader = "x-grange-build";
+
+export interface Rev2Parts {
+  readonly supplies: Supplies;
+  readonly store: GranaryStore;
+  readonly uploads: Uploads;
+  readonly desk: BuildDesk;
+  readonly relay: Relay | undefined;
+  readonly logger: Logger;
+}
+
+/** REv2 as a granary serves it: its cache by itself, execution by the farm's hands. */
+export function rev2Methods(parts: Rev2Parts): Method[] {
+  const { supplies, store, uploads, desk, relay, logger } = parts;
+  const trees = outputTrees(store.blobs);
+
+  const whoOf = (project: string, { metadata }: CallContext) => {
+    const said = metadata[buildHeader];
+    return whoAsks(desk, project, typeof said === "string" ? said : undefined);
+  };
+  const blobsFor = (project: string, context: CallContext) =>
+    supplies.blobs(whoOf(project, context));
+
+  async function lookUpResult(about: AboutAction): Promise<ActionResult | undefined> {
+    const who = whoOf(about.asking.project, about.context);
+    const key = { namespace: "reapi", key: digestKey(about.actionDigest) } as const;
+    const found = await supplies.result(who, key);
+    if (found === undefined) return undefined;
+    try {
+      const bytes = await supplies.blobs(who).get(found.value);
+      if (bytes !== undefined) return fromBinary(ActionResultSchema, bytes);
+    } catch (err) {
+      logger.warn({ err, key: key.key }, "a kept result is none");
+    }
+    await supplies.forget(who, key);
+    return undefined;
+  }
+
+  async function keepResult(about: AboutAction, result: ActionResult): Promise<ClientResultEnd> {
+    const { asking, actionDigest, context } = about;
+    assertLegalOutputs(result);
+    const blobs = await blobsOfResult(trees, result, functionOf(actionDigest));
+    const missing = await store.blobs.findMissing(blobs);
+    if (missing.length > 0) return { kind: "incomplete", missing };
+    if (result.exitCode !== 0) return { kind: "not_cacheable" };
+    const bytes = toBinary(ActionResultSchema, result);
+    const value = digestOf(bytes);
+    const who = whoOf(asking.project, context);
+    await supplies.blobs(who).put(value, bytes);
+    await supplies.keep(who, {
+      namespace: "reapi",
+      key: digestKey(actionDigest),
+      project: asking.project,
+      value,
+      attributes: {},
+      blobs,
+      costMs: costOfAction(result),
+    });
+    return { kind: "kept" };
+  }
+
+  return [
+    ...capabilitiesService({
+      execution: relay !== undefined,
+      actionCacheUpdates: async () => true,
+    }),
+    ...casService(blobsFor, (err) => logger.error({ err }, "a blob could not be served")),
+    ...byteStreamService(blobsFor, uploads),
+    ...actionCacheService({
+      blobsFor,
+      // Invocations are the farm's to list: it hears of builds by their reports.
+      notes: { heard() {}, lookedUp() {} },
+      // Who reaches this machine's loopback builds on it.
+      callers: grpcCallers({ identify: async () => everybody }),
+      lookUpResult,
+      keepResult,
+    }),
+    ...(relay === undefined ? [] : relayedMethods(relay, store.blobs)),
+  ];
+}

@@ -1,0 +1,137 @@
+import type { Logger } from "pino";
+import { blobValue } from "#caches/blob-value.ts";
+import type { CacheCounter } from "#caches/cache-counts.ts";
+import type { Caches } from "#caches/caches.ts";
+import type { CacheEntry, EntryName } from "#caches/tool-rules.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { Digest } from "#core/digest.ts";
+import { messageOf } from "#core/fault.ts";
+import type { RecentlyUsed } from "#core/recently-used.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { ForWhom, Supplies } from "../supplies/supplies.ts";
+import { bringNamed, namedBy } from "./named-blobs.ts";
+import { costOfAction, costOfEntry } from "./result-cost.ts";
+import { takeOrDrop } from "./take-or-drop.ts";
+
+export interface ToolCachesParts {
+  readonly supplies: Supplies;
+  readonly store: GranaryStore;
+  readonly counter: CacheCounter;
+  /** Digests by their hash: Bazel asks over HTTP for blobs without saying how many bytes they have. */
+  readonly named: RecentlyUsed<Digest>;
+  readonly logger: Logger;
+}
+
+/**
+ * The caches of build tools over a granary's supplies, for one request.
+ *
+ * `isWriting`: whether an entry is there already is then a question to this machine alone, and nothing that the build
+ * asked for.
+ */
+export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: boolean): Caches {
+  const { supplies, store, counter, named, logger } = parts;
+  const blobs: BlobStore = supplies.blobs(who);
+  /** What was read to its end and is not here. */
+  const dropped = new WeakSet<Digest>();
+
+  const onDropped = (reason: unknown) =>
+    logger.warn(
+      { reason: messageOf(reason) },
+      "what a tool sent was dropped: the disk did not take it",
+    );
+
+  const find = async (name: EntryName): Promise<CacheEntry | undefined> => {
+    const key = { namespace: name.tool, key: name.key };
+    const result = isWriting
+      ? await store.find(who.project, key).catch(() => undefined)
+      : await supplies.result(who, key);
+    return result && entryOf(name, result);
+  };
+
+  return {
+    counter,
+    find,
+    async findMany(names) {
+      const found = await Promise.all(names.map(find));
+      return found.filter((entry) => entry !== undefined);
+    },
+    async valueOf(entry, wish) {
+      const value = await blobValue(blobs, entry.digest, wish);
+      if (value === undefined) {
+        const key = { namespace: entry.tool, key: entry.key };
+        await supplies
+          .forget(who, key)
+          .catch((err: unknown) => logger.warn({ err }, "not forgotten"));
+      }
+      return value;
+    },
+    async blobWith(hash) {
+      return (await store.blobs.withHash(hash).catch(() => undefined)) ?? named.peek(hash);
+    },
+    blobValue: (digest, wish) => blobValue(blobs, digest, wish),
+
+    async actionResult(name, _hash, wish) {
+      const entry = await find(name);
+      if (entry === undefined) return undefined;
+      const value = await blobValue(blobs, entry.digest, { ...wish, headOnly: false });
+      if (value?.kind !== "bytes") return value;
+      const { result, blobs: all } = await namedBy(blobs, value.bytes);
+      if (result === undefined) return value;
+      if (all === undefined || !(await bringNamed(blobs, all))) return undefined;
+      for (const digest of all) named.set(digest.hash, digest);
+      return value;
+    },
+    // Whoever speaks gRPC asks for results of their own.
+    resultPutFor: async () => undefined,
+
+    async take(chunks) {
+      const { digest, isKept } = await takeOrDrop(store.blobs, chunks, onDropped);
+      if (!isKept) dropped.add(digest);
+      return digest;
+    },
+    async takeAs(digest, chunks) {
+      const take = async (bytes: AsyncIterable<Uint8Array>) => {
+        await blobs.write(digest, bytes);
+        return digest;
+      };
+      const taken = await takeOrDrop({ take }, chunks, onDropped);
+      if (taken.isKept) named.set(digest.hash, digest);
+    },
+
+    async keep({ tool, key, digest, attributes }, again) {
+      if (dropped.has(digest)) return "kept";
+      if (again === "refuse") {
+        const first = await store
+          .find(who.project, { namespace: tool, key })
+          .catch(() => undefined);
+        if (first !== undefined) return "refused";
+      }
+      const entry = { namespace: tool, key, project: who.project, value: digest, attributes };
+      if (tool !== "bazel") {
+        await supplies.keep(who, { ...entry, blobs: [], costMs: costOfEntry(attributes) });
+        return "kept";
+      }
+      const bytes = await store.blobs.get(digest);
+      const { result, blobs: all = [] } = bytes ? await namedBy(store.blobs, bytes) : {};
+      // Bazel sends blobs before the result that names them: where one is missing, the disk did not take it.
+      if ((await store.blobs.findMissing(all)).length > 0) return "kept";
+      const costMs = result && costOfAction(result);
+      await supplies.keep(who, { ...entry, blobs: all, costMs });
+      return "kept";
+    },
+
+    async remove({ tool, key }) {
+      const existed = store.has(who.project, { namespace: tool, key });
+      await supplies.forget(who, { namespace: tool, key });
+      return existed;
+    },
+    stop: async () => {},
+  };
+}
+
+function entryOf(name: EntryName, { value, attributes }: GranaryResult): CacheEntry {
+  // When it was made nobody asks but WebDAV's listings, of which sccache reads no date.
+  const now = new Date();
+  return { ...name, digest: value, attributes, createdAt: now, lastUsedAt: now };
+}

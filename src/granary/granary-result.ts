@@ -1,0 +1,15 @@
+import type { ResultKey } from "#commit-index/result-key.ts";
+import type { Digest } from "#core/digest.ts";
+
+/** A result as a granary keeps it, whichever tool's it is. */
+export interface GranaryResult extends ResultKey {
+  readonly project: string;
+  /** Of `reapi` the ActionResult message; of all others the bytes that the tool gets. */
+  readonly value: Digest;
+  /** What the tool wants to hear again beside the bytes, by the header's name. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** All that it names, beside its value. */
+  readonly blobs: readonly Digest[];
+  /** What making it took, in milliseconds; undefined when nobody knows. */
+  readonly costMs: number | undefined;
+}

@@ -1,0 +1,46 @@
+import type { Digest } from "#core/digest.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import { shortKeyOf } from "../store/key-set.ts";
+
+/** Blobs that results on their way name, each as often as it is named. */
+export interface HeldBlobs {
+  add(result: GranaryResult): void;
+  release(result: GranaryResult): void;
+  has(digest: Digest): boolean;
+}
+
+/**
+ * Of at most so many bytes: a farm that stays away must not fill the store with what waits for it.
+ *
+ * What comes when that is reached is not held, also later: it waits for its turn, and may be trimmed before.
+ */
+export function heldBlobs(mostBytes: number): HeldBlobs {
+  const named = new Map<number, { count: number; readonly isHeld: boolean }>();
+  let bytes = 0;
+
+  return {
+    add({ value, blobs }) {
+      for (const digest of [value, ...blobs]) {
+        const key = shortKeyOf(digest);
+        const one = named.get(key);
+        if (one !== undefined) {
+          one.count++;
+          continue;
+        }
+        const isHeld = bytes + digest.sizeBytes <= mostBytes;
+        if (isHeld) bytes += digest.sizeBytes;
+        named.set(key, { count: 1, isHeld });
+      }
+    },
+    release({ value, blobs }) {
+      for (const digest of [value, ...blobs]) {
+        const key = shortKeyOf(digest);
+        const one = named.get(key);
+        if (one === undefined || --one.count > 0) continue;
+        named.delete(key);
+        if (one.isHeld) bytes -= digest.sizeBytes;
+      }
+    },
+    has: (digest) => named.get(shortKeyOf(digest))?.isHeld ?? false,
+  };
+}

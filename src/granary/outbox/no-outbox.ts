@@ -1,0 +1,18 @@
+import type { OpenOutbox } from "./open-outbox.ts";
+
+/** In the place of an outbox where no farm is configured: nothing waits, as nothing will ever be sent. */
+export function noOutbox(): OpenOutbox {
+  const state = { results: 0, indexes: 0, reports: 0, bytes: 0, trouble: undefined };
+  return {
+    sentBytes: 0,
+    droppedResults: 0,
+    isHeld: () => false,
+    addResult: async () => {},
+    addIndex: async () => {},
+    addReport: async () => {},
+    hold: () => () => {},
+    state: () => state,
+    drained: async () => state,
+    stop: async () => {},
+  };
+}

@@ -1,0 +1,44 @@
+import type { GranaryBuildReport } from "#api/granary.ts";
+import type { IndexEntry } from "#commit-index/index-entry.ts";
+import type { Service } from "#core/service.ts";
+import type { GranaryResult } from "../granary-result.ts";
+
+/** What a build asked for, on its way to its commit's index. */
+export interface IndexToPublish {
+  readonly project: string;
+  readonly repository: string;
+  /** The build's commit, then its first parents, the nearest first. */
+  readonly commits: readonly string[];
+  readonly tree: string;
+  readonly branch: string;
+  readonly environment: string;
+  readonly entries: readonly IndexEntry[];
+  readonly complete: boolean;
+  readonly targets: readonly string[];
+}
+
+export interface OutboxState {
+  readonly results: number;
+  readonly indexes: number;
+  readonly reports: number;
+  readonly bytes: number;
+  /** Why nothing leaves at the moment; undefined when all goes well. */
+  readonly trouble: string | undefined;
+}
+
+/**
+ * What goes to the farm, in the background: durable when `add…` resolves, sent in order (results before the index that
+ * names them), again after a crash, at least once. What the farm refuses for good is dropped, and said so.
+ */
+export interface Outbox extends Service {
+  addResult(result: GranaryResult): Promise<void>;
+  addIndex(index: IndexToPublish): Promise<void>;
+  addReport(report: GranaryBuildReport): Promise<void>;
+  /** While held (a build runs, and its user wants uploads after it) nothing is sent. Answers how to let go. */
+  hold(): () => void;
+  state(): OutboxState;
+  /** Resolves when nothing is left, or nothing can leave: the state then. */
+  drained(signal?: AbortSignal): Promise<OutboxState>;
+  /** Bytes of results that were sent since it was opened. */
+  readonly sentBytes: number;
+}

@@ -1,0 +1,195 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { type Digest, digestKey, hexOf } from "#core/digest.ts";
+import { messageOf } from "#core/fault.ts";
+import {
+  PublishResultsResponse_End_Kind as Kind,
+  type PublishResultsResponse_End,
+} from "#proto/grange/granary/v1/granary_pb.ts";
+import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import { callInParts, meaningOf } from "./what-a-failure-means.ts";
+
+export interface ResultSending {
+  readonly farm: GranaryFarm;
+  readonly local: Pick<BlobStore, "get" | "read">;
+  /** Resolves when so many bytes may be sent; throws when no more are to be. */
+  readonly pass: (bytes: number) => Promise<void>;
+  readonly onSent: (bytes: number) => void;
+  readonly onDropped: (results: readonly GranaryResult[], because: string) => void;
+}
+
+/** As many as one request of FindMissingBlobs may ask for in most caches. */
+const digestsAtOnce = 5_000;
+
+/** Up to here a blob is sent whole, with others beside it: the farm's side puts them together. */
+const smallBytes = 1024 * 1024;
+const smallAtOnce = 16;
+const largeAtOnce = 2;
+
+/** A farm that loses blobs as fast as it gets them is not helped by a sixth time. */
+const mostRounds = 5;
+
+/**
+ * Brings results of one project to the farm, their blobs first. Throws when the farm cannot take them now; safe to
+ * repeat, and little is sent twice then.
+ */
+export async function sendResults(
+  sending: ResultSending,
+  project: string,
+  results: readonly GranaryResult[],
+): Promise<void> {
+  const { farm, onDropped } = sending;
+  const there = farm.blobs(project);
+  /** By digest: why the farm will not get it. */
+  const unsendable = new Map<string, string>();
+
+  const refuse = (digests: readonly Digest[], because: string) => {
+    for (const digest of digests) unsendable.set(digestKey(digest), because);
+  };
+  await sending.pass(0);
+  for (const some of inChunks(namedBy(results), digestsAtOnce)) {
+    const missing = await callInParts(
+      some,
+      (digests) => there.findMissing(digests),
+      (digests, reason) => refuse(digests, messageOf(reason)),
+    );
+    await sendBlobs(sending, there, missing, refuse);
+  }
+
+  let waiting = results;
+  for (let round = 1; waiting.length > 0; round++) {
+    const sendable = waiting.filter((result) => {
+      const lost = [result.value, ...result.blobs].find((d) => unsendable.has(digestKey(d)));
+      if (lost === undefined) return true;
+      const key = digestKey(lost);
+      onDropped([result], `its blob ${key} cannot be sent: ${unsendable.get(key)}`);
+      return false;
+    });
+    if (round > mostRounds) {
+      onDropped(sendable, `after ${mostRounds} rounds the farm still lacked blobs of it`);
+      return;
+    }
+    await sending.pass(0);
+    const ended = await callInParts(
+      sendable,
+      async (some) => withEnds(some, await farm.publishResults(project, some)),
+      (some, reason) => onDropped(some, messageOf(reason)),
+    );
+    const again: GranaryResult[] = [];
+    const missing: Digest[] = [];
+    for (const { result, end } of ended) {
+      switch (end.kind) {
+        case Kind.KEPT:
+        case Kind.KNOWN:
+          break;
+        case Kind.INCOMPLETE:
+          again.push(result);
+          missing.push(...missingOf(result, end));
+          break;
+        case Kind.REFUSED:
+        case Kind.KIND_UNSPECIFIED:
+          onDropped([result], end.message || "the farm does not say why");
+          break;
+      }
+    }
+    await sendBlobs(sending, there, unique(missing), refuse);
+    waiting = again;
+  }
+}
+
+async function sendBlobs(
+  { local, pass, onSent }: ResultSending,
+  there: BlobStore,
+  digests: readonly Digest[],
+  refuse: (digests: readonly Digest[], because: string) => void,
+): Promise<void> {
+  const isGone = "it is gone from this machine";
+
+  const putting = async (digest: Digest, put: () => Promise<boolean>) => {
+    try {
+      if (await put()) onSent(digest.sizeBytes);
+    } catch (reason) {
+      if (meaningOf(reason) === "wait") throw reason;
+      refuse([digest], messageOf(reason));
+    }
+  };
+
+  await mapAtMost(
+    smallAtOnce,
+    digests.filter(({ sizeBytes }) => sizeBytes <= smallBytes),
+    async (digest) => {
+      await pass(digest.sizeBytes);
+      const bytes = await local.get(digest);
+      if (bytes === undefined) refuse([digest], isGone);
+      else await putting(digest, () => there.put(digest, bytes).then(() => true));
+    },
+  );
+  await mapAtMost(
+    largeAtOnce,
+    digests.filter(({ sizeBytes }) => sizeBytes > smallBytes),
+    async (digest) => {
+      const chunks = await local.read(digest);
+      if (chunks === undefined) return refuse([digest], isGone);
+      let isLost = false;
+      const paced = async function* () {
+        const read = chunks[Symbol.asyncIterator]();
+        try {
+          for (;;) {
+            const next = await read.next().catch((reason: unknown) => {
+              isLost = true;
+              throw reason;
+            });
+            if (next.done) return;
+            await pass(next.value.byteLength);
+            yield next.value;
+          }
+        } finally {
+          await read.return?.();
+        }
+      };
+      await putting(digest, () =>
+        there.write(digest, paced()).then(
+          () => true,
+          (reason: unknown) => {
+            if (!isLost) throw reason;
+            refuse([digest], `${isGone}: ${messageOf(reason)}`);
+            return false;
+          },
+        ),
+      );
+    },
+  );
+}
+
+function withEnds(
+  results: readonly GranaryResult[],
+  ends: readonly PublishResultsResponse_End[],
+): { readonly result: GranaryResult; readonly end: PublishResultsResponse_End }[] {
+  if (ends.length !== results.length) {
+    throw new Error(`the farm answered ${ends.length} times to ${results.length} results`);
+  }
+  return results.map((result, i) => ({ result, end: ends[i] as PublishResultsResponse_End }));
+}
+
+/** Only what the result names: a farm cannot ask for other blobs of this machine. Of nothing it can use, all. */
+function missingOf(result: GranaryResult, end: PublishResultsResponse_End): readonly Digest[] {
+  const asked = new Set(end.missing.map(({ hash }) => hash));
+  const own = namedBy([result]);
+  const named = own.filter((digest) => asked.has(hexOf(digest)) || asked.has(digest.hash));
+  return named.length > 0 ? named : own;
+}
+
+function namedBy(results: readonly GranaryResult[]): Digest[] {
+  return unique(results.flatMap(({ value, blobs }) => [value, ...blobs]));
+}
+
+function unique(digests: readonly Digest[]): Digest[] {
+  return [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
+}
+
+function inChunks<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
+    items.slice(i * size, (i + 1) * size),
+  );
+}

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { GranaryBuildReport } from "#api/granary.ts";
+import { ResultKey } from "#commit-index/result-key.ts";
+import { digestKey } from "#core/digest.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import { asKept, DigestText, KeptResult } from "../store/result-file.ts";
+import type { IndexToPublish } from "./outbox.ts";
+
+const KeptEntry = ResultKey.extend({
+  blobs: z.array(DigestText),
+  firstMs: z.number().nonnegative(),
+  savedMs: z.number().nonnegative().optional(),
+  inputs: z.array(z.string()).optional(),
+}).transform(({ savedMs, inputs, ...rest }) => ({ ...rest, savedMs, inputs }));
+
+const KeptIndex = z.object({
+  project: z.string(),
+  repository: z.string(),
+  commits: z.array(z.string()),
+  tree: z.string(),
+  branch: z.string(),
+  environment: z.string(),
+  entries: z.array(KeptEntry),
+  complete: z.boolean(),
+  targets: z.array(z.string()),
+});
+
+export function resultLine(result: GranaryResult): string {
+  return JSON.stringify(asKept(result));
+}
+
+export function indexLine(index: IndexToPublish): string {
+  const entries = index.entries.map((entry) => ({ ...entry, blobs: entry.blobs.map(digestKey) }));
+  return JSON.stringify({ ...index, entries });
+}
+
+/** Undefined of what is none: a disk may give back anything. */
+export function readResultLine(line: string): GranaryResult | undefined {
+  return KeptResult.safeParse(jsonOf(line)).data;
+}
+
+export function readIndexLine(line: string): IndexToPublish | undefined {
+  return KeptIndex.safeParse(jsonOf(line)).data;
+}
+
+export function readReportLine(line: string): GranaryBuildReport | undefined {
+  return GranaryBuildReport.safeParse(jsonOf(line)).data;
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

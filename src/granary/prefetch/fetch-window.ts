@@ -1,0 +1,238 @@
+import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { FetchedThing, FetchWish, GranaryFarm } from "../farm/granary-farm.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { RightOfWay } from "./right-of-way.ts";
+import { blobName, resultName, type SharedTransfers } from "./shared-transfers.ts";
+import type { QueuedResult, Settled } from "./transfer-queue.ts";
+
+export interface WindowParts {
+  readonly project: string;
+  readonly store: GranaryStore;
+  readonly farm: Pick<GranaryFarm, "fetch">;
+  readonly shared: SharedTransfers;
+  readonly way: RightOfWay;
+  readonly signal: AbortSignal;
+  /** A transfer that is larger stops in the middle while a build waits by itself. */
+  readonly windowBytes: number;
+}
+
+export interface EndOfResult {
+  readonly item: QueuedResult;
+  readonly as: Settled;
+  readonly bytes: number;
+}
+
+export interface EndOfWindow {
+  readonly results: readonly EndOfResult[];
+  /** What came over the line for it. */
+  readonly blobs: readonly Digest[];
+}
+
+/** Blobs up to this size are put whole; larger ones are written as they come. */
+const wholeBytes = 1024 * 1024;
+/** Files being written at once, as the store's own calls. */
+const writesAtOnce = 16;
+/** Of one call, as the farm takes them. */
+const mostWishes = 10_000;
+
+/**
+ * Fetches some results with their blobs: results first, then what is missing of them. Each blob is checked as it is
+ * written, and a result is kept only after all of its blobs. What another build has on its way is waited for.
+ */
+export async function fetchWindow(
+  parts: WindowParts,
+  items: readonly QueuedResult[],
+): Promise<EndOfWindow> {
+  const { project, store, shared } = parts;
+  const transferred: Digest[] = [];
+  const found = new Map<string, GranaryResult>();
+  const absent = new Set<string>();
+  const others: Promise<void>[] = [];
+  const releases = new Map<string, () => void>();
+  let isBroken = false;
+
+  const missingOf = (digests: Iterable<Digest>): Digest[] => {
+    const missing = new Map<string, Digest>();
+    for (const digest of digests) {
+      if (!store.hasBlob(digest)) missing.set(digestKey(digest), digest);
+    }
+    return [...missing.values()];
+  };
+  const mine = (digests: readonly Digest[]): Digest[] =>
+    digests.filter((digest) => {
+      const name = blobName(digest);
+      const release = shared.claim(name);
+      if (release !== undefined) releases.set(name, release);
+      else others.push(shared.coming(name) ?? Promise.resolve());
+      return release !== undefined;
+    });
+
+  try {
+    for (const { key } of items) {
+      const name = resultName(project, key);
+      const release = shared.claim(name);
+      if (release !== undefined) releases.set(name, release);
+    }
+    const wishes: FetchWish[] = items.map(({ key }) => ({ kind: "result", key }));
+    for (const digest of mine(missingOf(items.flatMap(({ blobs }) => blobs)))) {
+      wishes.push({ kind: "blob", digest });
+    }
+    const names = new Set(items.map(({ key }) => keyText(key)));
+    await get(wishes);
+    // What an index does not name of a result (nobody had read it) is needed as well: a result is whole, or none.
+    const rest = mine(missingOf([...found.values()].flatMap((r) => [r.value, ...r.blobs])));
+    if (rest.length > 0) await get(rest.map((digest) => ({ kind: "blob", digest })));
+    // Who waits holds nothing that others wait for.
+    for (const [name, release] of releases) if (name.startsWith("blob ")) release();
+    await Promise.race([Promise.all(others), aborted(parts.signal)]);
+
+    async function get(wanted: readonly FetchWish[]): Promise<void> {
+      for (let i = 0; i < wanted.length; i += mostWishes) {
+        const some = wanted.slice(i, i + mostWishes);
+        await parts.way.free();
+        await takeAll(parts, some, {
+          result(result) {
+            if (names.has(keyText(result))) found.set(keyText(result), { ...result, project });
+          },
+          blob(digest) {
+            transferred.push(digest);
+            releases.get(blobName(digest))?.();
+          },
+          absent: (key) => void absent.add(keyText(key)),
+        });
+      }
+    }
+    for (const result of found.values()) {
+      if (missingOf([result.value, ...result.blobs]).length > 0) continue;
+      await store.keep(result);
+    }
+  } catch {
+    isBroken = true;
+  } finally {
+    for (const release of releases.values()) release();
+  }
+
+  const sizes = new Map(transferred.map((digest) => [digestKey(digest), digest.sizeBytes]));
+  const results = items.map((item): EndOfResult => {
+    const name = keyText(item.key);
+    const result = found.get(name);
+    const blobs = result === undefined ? item.blobs : [result.value, ...result.blobs];
+    let bytes = 0;
+    for (const digest of blobs) {
+      bytes += sizes.get(digestKey(digest)) ?? 0;
+      sizes.delete(digestKey(digest));
+    }
+    if (store.has(project, item.key)) return { item, as: "here", bytes };
+    if (absent.has(name)) return { item, as: "incomplete", bytes };
+    return { item, as: isBroken ? "again" : "incomplete", bytes };
+  });
+  return { results, blobs: transferred };
+
+  async function takeAll(
+    { farm, signal }: WindowParts,
+    wishes: readonly FetchWish[],
+    on: {
+      result(result: GranaryResult): void;
+      blob(digest: Digest): void;
+      absent(key: ResultKey): void;
+    },
+  ): Promise<void> {
+    const wanted = new Map<string, Digest>();
+    for (const wish of wishes) {
+      if (wish.kind === "blob") wanted.set(digestKey(wish.digest), wish.digest);
+    }
+    const isLarge =
+      [...wanted.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) > parts.windowBytes;
+    const writes = new Set<Promise<unknown>>();
+    let failed: unknown;
+    const things = farm.fetch(project, wishes, signal)[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        // Who does not read makes the farm wait: the line is free for the build.
+        if (isLarge) await parts.way.free();
+        const next = await things.next();
+        if (next.done === true) break;
+        const thing = next.value;
+        if (thing.kind === "result") on.result(thing.result);
+        else if (thing.kind === "absent") {
+          if (thing.wish.kind === "result") on.absent(thing.wish.key);
+        } else await take(thing);
+        if (failed !== undefined) throw failed;
+      }
+      await Promise.all(writes);
+      if (failed !== undefined) throw failed;
+    } finally {
+      await Promise.allSettled(writes);
+      await things.return?.();
+    }
+
+    async function take(part: FetchedThing & { kind: "part" }): Promise<void> {
+      const key = digestKey(part.digest);
+      const digest = wanted.get(key);
+      // Not asked for, or the rest of one that could not be written.
+      if (digest === undefined || part.offset !== 0) return;
+      wanted.delete(key);
+      if (digest.sizeBytes > wholeBytes) {
+        const chunks = wholeBlob(digest, part.data, things, parts);
+        if (await isRight(parts.store.blobs.write(digest, chunks))) on.blob(digest);
+        return;
+      }
+      let bytes = part.data;
+      if (bytes.byteLength !== digest.sizeBytes) {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of wholeBlob(digest, part.data, things, parts)) chunks.push(chunk);
+        bytes = Buffer.concat(chunks);
+      }
+      const write = isRight(parts.store.blobs.put(digest, bytes)).then(
+        (right) => right && on.blob(digest),
+        (reason: unknown) => {
+          failed ??= reason;
+        },
+      );
+      writes.add(write);
+      void write.then(() => writes.delete(write));
+      if (writes.size >= writesAtOnce) await Promise.race(writes);
+    }
+  }
+}
+
+/** Wrong bytes are as good as none, and the next try gets the same ones; all else that fails is passed on. */
+async function isRight(write: Promise<void>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "invalid_argument") return false;
+    throw reason;
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+async function* wholeBlob(
+  digest: Digest,
+  first: Uint8Array,
+  things: AsyncIterator<FetchedThing>,
+  { way }: WindowParts,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let have = first.byteLength;
+  yield first;
+  while (have < digest.sizeBytes) {
+    await way.free();
+    const next = await things.next();
+    const part = next.done === true ? undefined : next.value;
+    const isNext =
+      part?.kind === "part" && part.offset === have && digestKey(part.digest) === digestKey(digest);
+    if (!isNext) throw new Fault("data_loss", `the farm sent ${digestKey(digest)} in pieces only`);
+    have += part.data.byteLength;
+    yield part.data;
+  }
+}

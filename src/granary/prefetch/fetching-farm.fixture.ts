@@ -1,0 +1,127 @@
+import { digestOf } from "#cas/digest-of.ts";
+import type { ExpectedEntry } from "#commit-index/filter-by-diff.ts";
+import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { FetchedThing, FetchWish } from "../farm/granary-farm.ts";
+import type { GranaryResult } from "../granary-result.ts";
+
+/** A farm that only gives, in memory: it tells what it was asked, and stops where it is told. */
+export interface FetchingFarm {
+  readonly asked: (readonly FetchWish[])[];
+  /** What was asked for, in order: keys of results, and texts of blobs. */
+  words(): string[];
+  has(key: string, texts: readonly [string, ...string[]]): GranaryResult;
+  /** Before each thing that it sends. */
+  before: (thing: FetchedThing) => void | Promise<void>;
+  /** Bytes that it sends in the place of a blob's. */
+  rotten: Map<string, Uint8Array>;
+  forgetBlob(text: string): void;
+  partBytes: number;
+  away: boolean;
+  measured: { roundTripMs: number; bytesPerSecond: number } | undefined;
+  isAway(): boolean;
+  line(): { roundTripMs: number; bytesPerSecond: number } | undefined;
+  fetch(
+    project: string,
+    wishes: readonly FetchWish[],
+    signal: AbortSignal,
+  ): AsyncIterable<FetchedThing>;
+}
+
+export function fetchingFarm(): FetchingFarm {
+  const results = new Map<string, GranaryResult>();
+  const blobs = new Map<string, Uint8Array>();
+
+  async function* partsOf(digest: Digest): AsyncGenerator<FetchedThing> {
+    const bytes = farm.rotten.get(digestKey(digest)) ?? blobs.get(digestKey(digest));
+    if (bytes === undefined) {
+      yield { kind: "absent", wish: { kind: "blob", digest } };
+      return;
+    }
+    let offset = 0;
+    do {
+      const data = bytes.subarray(offset, offset + farm.partBytes);
+      yield { kind: "part", digest, offset, data };
+      offset += data.byteLength;
+    } while (offset < bytes.byteLength);
+  }
+
+  async function* things(wishes: readonly FetchWish[]): AsyncGenerator<FetchedThing> {
+    for (const wish of wishes) {
+      if (wish.kind === "blob") yield* partsOf(wish.digest);
+      else {
+        const result = results.get(keyText(wish.key));
+        yield result === undefined ? { kind: "absent", wish } : { kind: "result", result };
+      }
+    }
+  }
+
+  const farm: FetchingFarm = {
+    asked: [],
+    before: () => {},
+    rotten: new Map(),
+    partBytes: 64 * 1024,
+    away: false,
+    measured: { roundTripMs: 1, bytesPerSecond: 100_000_000 },
+    isAway: () => farm.away,
+    line: () => farm.measured,
+    words: () =>
+      farm.asked.flat().map((wish) =>
+        wish.kind === "result"
+          ? wish.key.key
+          : Buffer.from(blobs.get(digestKey(wish.digest)) ?? [])
+              .toString()
+              .slice(0, 20),
+      ),
+    has(key, texts) {
+      const [value, ...rest] = texts.map((text) => {
+        const bytes = Buffer.from(text);
+        const digest = digestOf(bytes);
+        blobs.set(digestKey(digest), bytes);
+        return digest;
+      });
+      if (value === undefined) throw new Error("a result has a value");
+      const result: GranaryResult = {
+        project: "p",
+        namespace: "ccache",
+        key,
+        value,
+        blobs: rest,
+        attributes: {},
+        costMs: 100,
+      };
+      results.set(keyText(result), result);
+      return result;
+    },
+    forgetBlob: (text) => void blobs.delete(digestKey(digestOf(Buffer.from(text)))),
+    async *fetch(_project, wishes, signal) {
+      farm.asked.push(wishes);
+      for await (const thing of things(wishes)) {
+        await farm.before(thing);
+        if (signal.aborted) throw new Fault("cancelled", "nobody waits any more");
+        yield thing;
+      }
+    },
+  };
+  return farm;
+}
+
+/** What an index says of a result. */
+export function expectedOf(result: GranaryResult, firstMs: number, savedMs = 1_000): ExpectedEntry {
+  return {
+    entry: {
+      namespace: result.namespace,
+      key: result.key,
+      blobs: [result.value, ...result.blobs],
+      firstMs,
+      savedMs,
+      inputs: undefined,
+    },
+    confidence: 1,
+  };
+}
+
+export function keyOf(key: string): ResultKey {
+  return { namespace: "ccache", key };
+}

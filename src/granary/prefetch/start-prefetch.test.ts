@@ -1,0 +1,288 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { digestOf } from "#cas/digest-of.ts";
+import { digestKey } from "#core/digest.ts";
+import { freshStore, keepResult } from "../store/granary-store.fixture.ts";
+import { expectedOf, type FetchingFarm, fetchingFarm, keyOf } from "./fetching-farm.fixture.ts";
+import { sharedTransfers } from "./shared-transfers.ts";
+import { type PrefetchParts, startPrefetch } from "./start-prefetch.ts";
+
+async function scene(farm: FetchingFarm, options: Partial<PrefetchParts> = {}) {
+  const store = options.store ?? (await freshStore()).store;
+  const prefetch = startPrefetch({
+    project: "p",
+    store,
+    farm,
+    shared: sharedTransfers(),
+    limits: { bytes: 1e9, results: 1e6 },
+    elapsedMs: () => 0,
+    ...options,
+  });
+  onTestFinished(() => prefetch.stop());
+  return { store, prefetch };
+}
+
+/** Holds what the farm sends until it is let go. */
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let reached = () => {};
+  const atGate = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  return {
+    open,
+    atGate,
+    async pass() {
+      reached();
+      await opened;
+    },
+  };
+}
+
+test("what an index names is here before it is asked for, in the order of first use", async () => {
+  const farm = fetchingFarm();
+  const late = farm.has("late", ["value of late", "blob of late"]);
+  const soon = farm.has("soon", ["value of soon"]);
+  const { store, prefetch } = await scene(farm);
+
+  prefetch.expect([expectedOf(late, 90_000), expectedOf(soon, 1_000)]);
+  prefetch.planned(undefined);
+  await prefetch.settled();
+
+  expect(await store.find("p", soon)).toMatchObject({ value: soon.value, project: "p" });
+  expect(await store.find("p", late)).toMatchObject({ blobs: late.blobs });
+  expect(farm.words().filter((word) => !word.includes(" "))).toEqual(["soon", "late"]);
+  expect(prefetch.leadMs(keyOf("late"))).toBeGreaterThanOrEqual(0);
+  expect(prefetch.transferred().blobs).toHaveLength(3);
+});
+
+test("a machine that has everything asks for nothing", async () => {
+  const farm = fetchingFarm();
+  const { store } = await freshStore();
+  const result = await keepResult(store, "k", ["value", "blob"]);
+  const { prefetch } = await scene(farm, { store });
+
+  prefetch.expect([expectedOf(result, 10)]);
+  prefetch.planned(undefined);
+  prefetch.hint([result]);
+  await prefetch.settled();
+
+  expect(farm.asked).toEqual([]);
+  expect(prefetch.leadMs(result)).toBeUndefined();
+});
+
+test("what is hinted at goes before all that is only expected", async () => {
+  const farm = fetchingFarm();
+  const large = Array.from({ length: 6 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(300_000)]));
+  const hinted = farm.has("hinted", ["the value", "the blob"]);
+  const first = gate();
+  farm.before = () => first.pass();
+  const { store, prefetch } = await scene(farm, { bytesPerSecond: 1_000_000_000 });
+  farm.measured = { roundTripMs: 0, bytesPerSecond: 1_000_000 };
+
+  prefetch.expect(large.map((result, i) => expectedOf(result, 1_000 + i * 5_000)));
+  await first.atGate;
+  prefetch.hint([keyOf("hinted")]);
+  first.open();
+  prefetch.planned(undefined);
+  await prefetch.settled();
+
+  const keys = farm.words().filter((word) => /^[eh]/.test(word));
+  expect(keys.indexOf("hinted")).toBeLessThan(keys.indexOf("e3"));
+  expect(await store.find("p", hinted)).toBeDefined();
+});
+
+test("a build that waits by itself has the line: nothing further is asked for until it is done", async () => {
+  const farm = fetchingFarm();
+  farm.measured = { roundTripMs: 0, bytesPerSecond: 1_000_000 };
+  const results = Array.from({ length: 4 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(300_000)]));
+  const { prefetch } = await scene(farm);
+
+  const done = prefetch.giveWay();
+  prefetch.expect(results.map((result, i) => expectedOf(result, 10_000 + i)));
+  prefetch.planned(undefined);
+  await setImmediate();
+  await setImmediate();
+  expect(farm.asked).toEqual([]);
+
+  done();
+  await prefetch.settled();
+  expect(farm.asked.length).toBeGreaterThan(2);
+});
+
+test("a large blob stops in the middle while a build waits", async () => {
+  const farm = fetchingFarm();
+  farm.measured = { roundTripMs: 0, bytesPerSecond: 1_000_000 };
+  farm.partBytes = 100_000;
+  const large = farm.has("large", ["x".repeat(3_000_000)]);
+  let parts = 0;
+  let done: (() => void) | undefined;
+  const given = gate();
+  farm.before = (thing) => {
+    if (thing.kind !== "part") return;
+    parts += 1;
+    if (parts === 5) {
+      done = prefetch.giveWay();
+      given.open();
+    }
+  };
+  const { store, prefetch } = await scene(farm);
+
+  prefetch.expect([expectedOf(large, 60_000, 60_000)]);
+  prefetch.planned(undefined);
+  await given.pass();
+  for (let i = 0; i < 20; i++) await setImmediate();
+  expect(parts).toBeLessThanOrEqual(6);
+
+  done?.();
+  await prefetch.settled();
+  expect(await store.find("p", large)).toBeDefined();
+});
+
+test("the end of the build is the end of its transfers", async () => {
+  const farm = fetchingFarm();
+  const result = farm.has("k", ["value"]);
+  const first = gate();
+  farm.before = () => first.pass();
+  const { store, prefetch } = await scene(farm);
+
+  prefetch.expect([expectedOf(result, 10)]);
+  await first.atGate;
+  const stopped = prefetch.stop();
+  first.open();
+  await stopped;
+  await prefetch.settled();
+
+  expect(await store.find("p", result)).toBeUndefined();
+  expect(farm.asked).toHaveLength(1);
+});
+
+test.each([
+  { limits: { bytes: 250_000, results: 100 }, mark: "prefetch-bytes", fetched: 2 },
+  { limits: { bytes: 1e9, results: 3 }, mark: "prefetch-results", fetched: 3 },
+])("limits leave out the rest, and say so: $mark", async ({ limits, mark, fetched }) => {
+  const farm = fetchingFarm();
+  const results = Array.from({ length: 10 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(100_000)]));
+  const { store, prefetch } = await scene(farm, { limits });
+
+  prefetch.expect(results.map((result, i) => expectedOf(result, 60_000 + i)));
+  prefetch.planned(undefined);
+  await prefetch.settled();
+
+  const here = results.filter((result) => store.has("p", result));
+  expect(here).toHaveLength(fetched);
+  expect(prefetch.transferred().truncated).toEqual([mark]);
+  const left = results.find((result) => !store.has("p", result));
+  expect(left && prefetch.whyNot(left)).toBe("over-budget");
+});
+
+test("two builds that want the same blobs share one transfer", async () => {
+  const farm = fetchingFarm();
+  const shared = sharedTransfers();
+  const { store } = await freshStore();
+  const one = farm.has("one", ["value of one", "the same blob"]);
+  const two = farm.has("two", ["value of two", "the same blob"]);
+  const first = gate();
+  farm.before = (thing) => (thing.kind === "part" ? first.pass() : undefined);
+  const a = await scene(farm, { store, shared });
+  const b = await scene(farm, { store, shared });
+
+  a.prefetch.expect([expectedOf(one, 60_000)]);
+  a.prefetch.planned(undefined);
+  await first.atGate;
+  expect(a.prefetch.coming(keyOf("one"))).toBeDefined();
+  b.prefetch.expect([expectedOf(one, 60_000), expectedOf(two, 60_000)]);
+  b.prefetch.planned(undefined);
+  await setImmediate();
+  first.open();
+  await Promise.all([a.prefetch.settled(), b.prefetch.settled()]);
+
+  expect(farm.words().filter((word) => word === "the same blob")).toHaveLength(1);
+  expect(await store.find("p", one)).toBeDefined();
+  expect(await store.find("p", two)).toBeDefined();
+  expect(
+    shared.coming(`blob ${digestKey(digestOf(Buffer.from("the same blob")))}`),
+  ).toBeUndefined();
+});
+
+test("two builds that each hold what the other waits for both end", async () => {
+  const farm = fetchingFarm();
+  const shared = sharedTransfers();
+  const { store } = await freshStore();
+  const results = Array.from({ length: 20 }, (_, i) => farm.has(`k${i}`, [`value ${i}`, "shared"]));
+  const a = await scene(farm, { store, shared });
+  const b = await scene(farm, { store, shared });
+
+  a.prefetch.expect(results.map((result, i) => expectedOf(result, 60_000 + i)));
+  b.prefetch.expect(results.map((result, i) => expectedOf(result, 60_000 - i)));
+  a.prefetch.planned(undefined);
+  b.prefetch.planned(undefined);
+  await Promise.all([a.prefetch.settled(), b.prefetch.settled()]);
+
+  expect(results.every((result) => store.has("p", result))).toBe(true);
+});
+
+test("a wrong byte is never kept, and nothing that names it", async () => {
+  const farm = fetchingFarm();
+  const rotten = farm.has("rotten", ["value of rotten", "right bytes"]);
+  const good = farm.has("good", ["value of good"]);
+  farm.rotten.set(digestKey(digestOf(Buffer.from("right bytes"))), Buffer.from("wrong bytes"));
+  const { store, prefetch } = await scene(farm);
+
+  prefetch.expect([expectedOf(rotten, 60_000), expectedOf(good, 90_000)]);
+  prefetch.planned(undefined);
+  await prefetch.settled();
+
+  expect(await store.find("p", rotten)).toBeUndefined();
+  expect(await store.blobs.get(digestOf(Buffer.from("right bytes")))).toBeUndefined();
+  expect(await store.blobs.get(digestOf(Buffer.from("wrong bytes")))).toBeUndefined();
+});
+
+test("what a result names beyond its index is fetched, too: a result is whole, or none", async () => {
+  const farm = fetchingFarm();
+  const result = farm.has("k", ["value", "asked for", "never asked for"]);
+  const { store, prefetch } = await scene(farm);
+  const { entry, confidence } = expectedOf(result, 60_000);
+
+  prefetch.expect([{ entry: { ...entry, blobs: entry.blobs.slice(0, 2) }, confidence }]);
+  prefetch.planned(undefined);
+  await prefetch.settled();
+
+  expect(await store.find("p", result)).toMatchObject({ blobs: result.blobs });
+});
+
+test("why something was not here in time is known", async () => {
+  const farm = fetchingFarm();
+  const gone = farm.has("gone", ["value of gone", "lost"]);
+  farm.forgetBlob("lost");
+  const { prefetch } = await scene(farm);
+  expect(prefetch.whyNot(keyOf("other"))).toBe("overtaken");
+
+  const known = expectedOf(farm.has("unmade", ["u"]), 60_000);
+  prefetch.expect([expectedOf(gone, 60_000), known], ({ key }) => key !== "unmade");
+  prefetch.planned(undefined);
+  await prefetch.settled();
+
+  expect(prefetch.whyNot(keyOf("gone"))).toBe("incomplete");
+  expect(prefetch.whyNot(keyOf("unmade"))).toBe("never-made");
+  expect(prefetch.whyNot(keyOf("other"))).toBe("not-indexed");
+});
+
+test("what the build asked for by itself is not fetched any more", async () => {
+  const farm = fetchingFarm();
+  const results = Array.from({ length: 4 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(300_000)]));
+  const { prefetch } = await scene(farm);
+  const done = prefetch.giveWay();
+  prefetch.expect(results.map((result, i) => expectedOf(result, 60_000 + i)));
+  prefetch.planned(undefined);
+
+  prefetch.asked(keyOf("e2"));
+  done();
+  await prefetch.settled();
+
+  expect(farm.words()).not.toContain("e2");
+  expect(prefetch.whyNot(keyOf("e2"))).toBe("overtaken");
+});

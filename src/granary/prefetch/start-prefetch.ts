@@ -1,0 +1,237 @@
+import type { LateBecause } from "#api/granary.ts";
+import type { ExpectedEntry } from "#commit-index/filter-by-diff.ts";
+import type { TransferLimits, TransferLine } from "#commit-index/order-transfer.ts";
+import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { rest } from "#core/resting.ts";
+import type { Service } from "#core/service.ts";
+import type { Prefetch } from "../builds/build.ts";
+import type { Transferred, TruncatedMark } from "../builds/report.ts";
+import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import { fetchWindow } from "./fetch-window.ts";
+import { rightOfWay } from "./right-of-way.ts";
+import { blobName, resultName, type SharedTransfers } from "./shared-transfers.ts";
+import { type QueuedResult, transferQueue } from "./transfer-queue.ts";
+
+export interface PrefetchParts {
+  readonly project: string;
+  readonly store: GranaryStore;
+  readonly farm: Pick<GranaryFarm, "fetch" | "line" | "isAway">;
+  /** One for the machine. */
+  readonly shared: SharedTransfers;
+  readonly limits: TransferLimits;
+  /** At most so much of the line; undefined: all of it. */
+  readonly bytesPerSecond?: number | undefined;
+  /** Since the build's start. */
+  readonly elapsedMs: () => number;
+}
+
+export interface RunningPrefetch extends Prefetch, Service {
+  /** What the build is expected to ask for, the best index's first. */
+  expect(entries: readonly ExpectedEntry[], mayHave?: (key: ResultKey) => boolean): void;
+  /** Nothing will be expected (or no more). Until then, nobody knows what is not indexed. */
+  planned(because: LateBecause | undefined): void;
+  /** The build asks for it. */
+  asked(key: ResultKey): void;
+  /** Resolves when all that was expected is here or will not come. */
+  settled(): Promise<void>;
+  transferred(): Transferred;
+  /** What is expected or hinted at, as soon as it is here; ends when no more will come, or the build is over. */
+  arrivals(signal: AbortSignal): AsyncIterable<ResultKey>;
+}
+
+/** What is not measured yet: the middle of what the farm's users have, and soon replaced by what is. */
+const unknownLine: TransferLine = { roundTripMs: 20, bytesPerSecond: 12_500_000 };
+/** A result without its blobs: a name, a digest or a few, in a packed stream. */
+const recordBytes = 256;
+/** A build's own request finds the line taken for no longer than this, … */
+const windowMs = 100;
+/** … or for so much: smaller windows would leave the line idle between them. */
+const leastWindowBytes = 256 * 1024;
+const mostWindowResults = 2_000;
+const mostWindows = 4;
+const restAfterFailureMs = 500;
+const mostFailures = 5;
+
+/** Fetches for a build, ahead of it. Ends with the build, or when there is nothing left to fetch. */
+export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
+  const { project, store, farm, shared } = parts;
+  const way = rightOfWay();
+  const end = new AbortController();
+  const arrived = new Map<string, number>();
+  const blobs = new Map<string, Digest>();
+  let isPlanned = false;
+  let noPlanBecause: LateBecause | undefined;
+  let failures = 0;
+  let loop: Promise<void> | undefined;
+  let whenSettled: (() => void)[] = [];
+
+  const line = (): TransferLine => {
+    const measured = farm.line() ?? unknownLine;
+    const most = parts.bytesPerSecond ?? Number.POSITIVE_INFINITY;
+    return { ...measured, bytesPerSecond: Math.max(1, Math.min(measured.bytesPerSecond, most)) };
+  };
+  const missingBytes = (result: QueuedResult): number => {
+    let bytes = store.has(project, result.key) ? 0 : recordBytes;
+    for (const blob of result.blobs) if (!store.hasBlob(blob)) bytes += blob.sizeBytes || 1;
+    return bytes;
+  };
+  const here: ResultKey[] = [];
+  let whenHere: (() => void)[] = [];
+  const tellHere = () => {
+    const all = whenHere;
+    whenHere = [];
+    for (const tell of all) tell();
+  };
+  const onHere = (key: ResultKey) => {
+    here.push(key);
+    tellHere();
+  };
+  const view = { missingBytes, line, elapsedMs: parts.elapsedMs, onHere };
+  const queue = transferQueue(view, parts.limits);
+
+  const windowBytes = () => Math.max(leastWindowBytes, (line().bytesPerSecond * windowMs) / 1_000);
+  /** While the answer to one window is awaited, the next is asked for: else the line rests for a round trip each. */
+  const windowsAtOnce = () => Math.min(mostWindows, 1 + Math.ceil(line().roundTripMs / windowMs));
+
+  async function oneWindow(items: readonly QueuedResult[]): Promise<void> {
+    const { signal } = end;
+    const most = windowBytes();
+    const ended = await fetchWindow(
+      { project, store, farm, shared, way, signal, windowBytes: most },
+      items,
+    );
+    const now = performance.now();
+    for (const { item, as, bytes } of ended.results) {
+      queue.settle(item, as, bytes);
+      if (as === "here") arrived.set(keyText(item.key), now);
+    }
+    for (const blob of ended.blobs) blobs.set(digestKey(blob), blob);
+    failures = ended.results.some(({ as }) => as === "again") ? failures + 1 : 0;
+    if (failures > 0) await rest(restAfterFailureMs * failures, signal);
+  }
+
+  async function run(): Promise<void> {
+    const underWay = new Set<Promise<void>>();
+    const startedAt = performance.now();
+    let asked = 0;
+    while (!end.signal.aborted && failures < mostFailures) {
+      await way.free();
+      if (end.signal.aborted) break;
+      if (parts.bytesPerSecond !== undefined) {
+        const aheadMs = (asked / parts.bytesPerSecond) * 1_000 - (performance.now() - startedAt);
+        if (aheadMs > 0) await rest(aheadMs, end.signal);
+      }
+      if (farm.isAway()) {
+        await rest(restAfterFailureMs, end.signal);
+        failures += 1;
+        continue;
+      }
+      const items = queue.take(windowBytes(), mostWindowResults);
+      if (items.length === 0) {
+        if (underWay.size === 0) break;
+        await Promise.race(underWay);
+        continue;
+      }
+      asked += items.reduce((sum, item) => sum + missingBytes(item), 0);
+      const window = oneWindow(items).finally(() => underWay.delete(window));
+      underWay.add(window);
+      if (underWay.size >= windowsAtOnce()) await Promise.race(underWay);
+    }
+    await Promise.all(underWay);
+  }
+
+  function wake(): void {
+    if (loop !== undefined || end.signal.aborted || queue.isEmpty) return tellSettled();
+    loop = run().finally(() => {
+      loop = undefined;
+      // Something may have come while the last window was under way.
+      if (failures < mostFailures) wake();
+      else tellSettled();
+    });
+  }
+
+  function tellSettled(): void {
+    if (loop !== undefined || !(isPlanned || end.signal.aborted)) return;
+    const all = whenSettled;
+    whenSettled = [];
+    for (const settled of all) settled();
+    tellHere();
+  }
+
+  return {
+    coming: (wish) =>
+      shared.coming("namespace" in wish ? resultName(project, wish) : blobName(wish)),
+
+    leadMs(key) {
+      const at = arrived.get(keyText(key));
+      return at === undefined ? undefined : performance.now() - at;
+    },
+
+    whyNot(key) {
+      const known = queue.whyNot(key);
+      if (known !== undefined) return known;
+      // Nobody knows yet what the index names: the build is faster than the line.
+      if (!isPlanned) return farm.isAway() ? "farm-away" : "overtaken";
+      return noPlanBecause ?? "not-indexed";
+    },
+
+    giveWay: () => way.take(),
+
+    hint(keys) {
+      queue.hint(keys);
+      wake();
+    },
+
+    expect(entries, mayHave) {
+      queue.expect(entries, mayHave);
+      wake();
+    },
+
+    planned(because) {
+      isPlanned = true;
+      noPlanBecause = because;
+      wake();
+    },
+
+    asked: (key) => queue.asked(key),
+
+    settled() {
+      return new Promise((resolve) => {
+        whenSettled.push(resolve);
+        tellSettled();
+      });
+    },
+
+    transferred() {
+      const truncated: TruncatedMark[] = [];
+      if (queue.cut.bytes) truncated.push("prefetch-bytes");
+      if (queue.cut.results) truncated.push("prefetch-results");
+      return { blobs: [...blobs.values()], truncated };
+    },
+
+    async *arrivals(signal) {
+      signal.addEventListener("abort", tellHere);
+      try {
+        for (let at = 0; !signal.aborted && !end.signal.aborted; ) {
+          const key = here[at];
+          if (key !== undefined) {
+            at += 1;
+            yield key;
+          } else if (isPlanned && loop === undefined) return;
+          else await new Promise<void>((resolve) => whenHere.push(resolve));
+        }
+      } finally {
+        signal.removeEventListener("abort", tellHere);
+      }
+    },
+
+    async stop() {
+      end.abort();
+      tellSettled();
+      await loop;
+      tellHere();
+    },
+  };
+}

@@ -1,0 +1,299 @@
+import type { LateBecause } from "#api/granary.ts";
+import { observedScale } from "#commit-index/demand-scale.ts";
+import type { ExpectedEntry } from "#commit-index/filter-by-diff.ts";
+import {
+  type LeftOutBecause,
+  orderTransfer,
+  type TransferLimits,
+  type TransferLine,
+} from "#commit-index/order-transfer.ts";
+import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+import type { Digest } from "#core/digest.ts";
+
+/** A result to fetch ahead, with what is likely to be read of it. */
+export interface QueuedResult {
+  readonly key: ResultKey;
+  readonly blobs: readonly Digest[];
+  readonly firstMs: number;
+  readonly savedMs: number | undefined;
+  readonly confidence: number;
+}
+
+type State =
+  | { readonly kind: "waiting" }
+  | { readonly kind: "under-way" }
+  | { readonly kind: "here" }
+  // The build asked for it before it was its turn.
+  | { readonly kind: "overtaken" }
+  | { readonly kind: "left-out"; readonly because: LeftOutBecause }
+  // The farm does not have it (any more).
+  | { readonly kind: "absent"; readonly because: LateBecause };
+
+/** How the transfer of a result ended; `again`: it broke off. */
+export type Settled = "here" | "again" | LateBecause;
+
+export interface QueueView {
+  /** Bytes that it takes to have the result here; 0 when it is here already. */
+  missingBytes(result: QueuedResult): number;
+  line(): TransferLine;
+  elapsedMs(): number;
+  /** A result that is expected is here: since before, or since now. */
+  onHere(key: ResultKey): void;
+}
+
+export interface TransferQueue {
+  /** What an index lets expect. What is here already is never waited for. */
+  expect(entries: readonly ExpectedEntry[], mayHave?: (key: ResultKey) => boolean): void;
+  /** Goes before all that is only expected. */
+  hint(keys: readonly ResultKey[]): void;
+  /** The next results, of so many bytes at most, but one at least; empty when nothing waits. */
+  take(mostBytes: number, mostResults: number): QueuedResult[];
+  settle(result: QueuedResult, as: Settled, bytes: number): void;
+  /** The build asks for it, found or not. What still waits then, it gets by itself. */
+  asked(key: ResultKey): void;
+  whyNot(key: ResultKey): LateBecause | undefined;
+  /** Whether nothing waits. */
+  readonly isEmpty: boolean;
+  readonly underWay: number;
+  readonly cut: { readonly bytes: boolean; readonly results: boolean };
+}
+
+/** A line measured so much faster or slower than planned with makes another order right. */
+const otherLine = 2;
+/** So many of a plan asked for before their turn, and the plan is too late: it is made again from where the build is. */
+const overtakenShare = 0.1;
+const fewOvertaken = 16;
+/** A build announces what it is about to do: more than this at once is not that. */
+const mostHints = 100_000;
+/** Requests of a build that say how fast it asks. */
+const mostPace = 64;
+/** A transfer that failed so often is left to the build. */
+const mostTries = 3;
+
+/** In which order results are fetched ahead. Pure: what time it is and what is here, it is told. */
+export function transferQueue(view: QueueView, limits: TransferLimits): TransferQueue {
+  const states = new Map<string, State>();
+  const expected = new Map<string, QueuedResult>();
+  const tries = new Map<string, number>();
+  let hints: QueuedResult[] = [];
+  let firstHint = 0;
+  /** Undefined: to be made. */
+  let plan: QueuedResult[] | undefined;
+  let plannedWith: TransferLine | undefined;
+  let overtakenSincePlan = 0;
+  let underWay = 0;
+  const used = { bytes: 0, results: 0 };
+  /** When the build asked for what, beside when the index's builds did. */
+  const pace: { readonly firstMs: number; readonly atMs: number }[] = [];
+  let plannedScale: number | undefined;
+  const cut = { bytes: false, results: false };
+
+  const stateOf = (key: ResultKey) => states.get(keyText(key));
+  const isHereNow = (key: ResultKey) => {
+    states.set(keyText(key), { kind: "here" });
+    view.onHere(key);
+  };
+
+  function makePlan(): QueuedResult[] {
+    const line = view.line();
+    const open = [...expected.values()].filter(({ key }) => {
+      const state = stateOf(key);
+      return state?.kind === "waiting" || state?.kind === "left-out";
+    });
+    const left = {
+      bytes: Math.max(0, limits.bytes - used.bytes),
+      results: Math.max(0, limits.results - used.results),
+    };
+    const wanted = open.map((item) => ({
+      item,
+      bytes: view.missingBytes(item),
+      firstMs: item.firstMs,
+      savedMs: item.savedMs,
+      confidence: item.confidence,
+    }));
+    for (const { item, bytes } of wanted) {
+      if (bytes === 0) isHereNow(item.key);
+    }
+    const seen = observedScale(pace);
+    const { order, leftOut, demandScale } = orderTransfer(
+      wanted.filter(({ bytes }) => bytes > 0),
+      {
+        line,
+        limits: left,
+        elapsedMs: view.elapsedMs(),
+        ...(seen === undefined ? {} : { demandScale: seen }),
+      },
+    );
+    plannedScale = demandScale;
+    pace.length = 0;
+    for (const { key } of order) states.set(keyText(key), { kind: "waiting" });
+    for (const { item, because } of leftOut) {
+      states.set(keyText(item.key), { kind: "left-out", because });
+      if (because !== "over-budget") continue;
+      if (order.length >= left.results) cut.results = true;
+      else cut.bytes = true;
+    }
+    plannedWith = line;
+    overtakenSincePlan = 0;
+    return [...order].reverse();
+  }
+
+  function isPlanOld(): boolean {
+    if (plan === undefined || plannedWith === undefined) return true;
+    const ratio = view.line().bytesPerSecond / plannedWith.bytesPerSecond;
+    if (ratio > otherLine || ratio < 1 / otherLine) return true;
+    const seen = observedScale(pace);
+    if (seen !== undefined && plannedScale !== undefined && seen * otherLine < plannedScale)
+      return true;
+    return overtakenSincePlan > Math.max(fewOvertaken, plan.length * overtakenShare);
+  }
+
+  /** The next that still waits, without taking it. */
+  function peek(): QueuedResult | undefined {
+    for (; firstHint < hints.length; firstHint++) {
+      const one = hints[firstHint];
+      if (one !== undefined && stateOf(one.key)?.kind === "waiting") return one;
+    }
+    hints = [];
+    firstHint = 0;
+    if (expected.size === 0) return undefined;
+    if (isPlanOld()) plan = makePlan();
+    for (let one = plan?.at(-1); one !== undefined; one = plan?.at(-1)) {
+      if (stateOf(one.key)?.kind === "waiting") return one;
+      plan?.pop();
+    }
+    return undefined;
+  }
+
+  function drop(): void {
+    if (firstHint < hints.length) firstHint += 1;
+    else plan?.pop();
+  }
+
+  return {
+    expect(entries, mayHave) {
+      for (const { entry, confidence } of entries) {
+        const name = keyText(entry);
+        if (expected.has(name)) continue;
+        const { namespace, key, blobs, firstMs, savedMs } = entry;
+        expected.set(name, { key: { namespace, key }, blobs, firstMs, savedMs, confidence });
+        if (states.has(name)) continue;
+        const mayBe = mayHave?.(entry) ?? true;
+        states.set(name, mayBe ? { kind: "waiting" } : { kind: "absent", because: "never-made" });
+      }
+      plan = undefined;
+    },
+
+    hint(keys) {
+      for (const key of keys) {
+        if (hints.length >= mostHints) return;
+        const name = keyText(key);
+        const known = expected.get(name);
+        const result = known ?? {
+          key: { namespace: key.namespace, key: key.key },
+          blobs: [],
+          firstMs: view.elapsedMs(),
+          savedMs: undefined,
+          confidence: 1,
+        };
+        const state = states.get(name);
+        if (state !== undefined && state.kind !== "waiting" && state.kind !== "left-out") continue;
+        if (view.missingBytes(result) === 0) {
+          isHereNow(result.key);
+          continue;
+        }
+        states.set(name, { kind: "waiting" });
+        hints.push(result);
+      }
+    },
+
+    take(mostBytes, mostResults) {
+      const taken: QueuedResult[] = [];
+      let bytes = 0;
+      while (taken.length < mostResults) {
+        const next = peek();
+        if (next === undefined) break;
+        const size = view.missingBytes(next);
+        if (size === 0) {
+          isHereNow(next.key);
+          drop();
+          continue;
+        }
+        // Hints are bounded as all else is; what an index names was measured when it was planned.
+        if (used.results >= limits.results || used.bytes + bytes + size > limits.bytes) {
+          if (used.results >= limits.results) cut.results = true;
+          else cut.bytes = true;
+          states.set(keyText(next.key), { kind: "left-out", because: "over-budget" });
+          drop();
+          continue;
+        }
+        if (taken.length > 0 && bytes + size > mostBytes) break;
+        drop();
+        states.set(keyText(next.key), { kind: "under-way" });
+        taken.push(next);
+        bytes += size;
+        used.results += 1;
+      }
+      underWay += taken.length;
+      return taken;
+    },
+
+    settle(result, as, bytes) {
+      const name = keyText(result.key);
+      underWay -= 1;
+      used.bytes += bytes;
+      if (as === "here") {
+        isHereNow(result.key);
+      } else if (as === "again") {
+        used.results -= 1;
+        const times = (tries.get(name) ?? 0) + 1;
+        tries.set(name, times);
+        if (times >= mostTries) {
+          states.set(name, { kind: "absent", because: "farm-away" });
+          return;
+        }
+        states.set(name, { kind: "waiting" });
+        if (expected.has(name)) plan?.push(result);
+        else hints.push(result);
+      } else {
+        states.set(name, { kind: "absent", because: as });
+      }
+    },
+
+    asked(key) {
+      const name = keyText(key);
+      const known = expected.get(name);
+      if (known !== undefined && pace.length < mostPace) {
+        pace.push({ firstMs: known.firstMs, atMs: view.elapsedMs() });
+      }
+      if (states.get(name)?.kind !== "waiting") return;
+      states.set(name, { kind: "overtaken" });
+      overtakenSincePlan += 1;
+    },
+
+    whyNot(key) {
+      const state = stateOf(key);
+      switch (state?.kind) {
+        case undefined:
+          return undefined;
+        case "left-out":
+          return "over-budget";
+        case "absent":
+          return state.because;
+        case "waiting":
+        case "under-way":
+        case "overtaken":
+        case "here":
+          return "overtaken";
+      }
+    },
+
+    get isEmpty() {
+      return peek() === undefined;
+    },
+    get underWay() {
+      return underWay;
+    },
+    cut,
+  };
+}

@@ -1,0 +1,59 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { z } from "zod";
+import {
+  afterBuild,
+  isWorthIt,
+  noRecord,
+  type WasteOfBuild,
+  WasteRecord,
+} from "./waste-history.ts";
+
+const WasteFile = z.array(z.tuple([z.string(), WasteRecord]));
+
+/** Commands that are remembered, the latest last. */
+const mostCommands = 500;
+
+export interface WasteMemory {
+  isWorthIt(project: string, command: string): boolean;
+  remember(project: string, command: string, build: WasteOfBuild | "skipped"): Promise<void>;
+}
+
+/** What was learnt about fetching ahead, kept in a file. Without it, or with a broken one, all is tried again. */
+export async function openWasteMemory(path: string): Promise<WasteMemory> {
+  const records = new Map<string, WasteRecord>();
+  try {
+    for (const [name, record] of WasteFile.parse(JSON.parse(await readFile(path, "utf8")))) {
+      records.set(name, record);
+    }
+  } catch {
+    // Advice only.
+  }
+  let writing: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(`${path}.new`, JSON.stringify([...records]));
+    await rename(`${path}.new`, path);
+  }
+
+  return {
+    isWorthIt: (project, command) => isWorthIt(records.get(nameOf(project, command)) ?? noRecord),
+    async remember(project, command, build) {
+      const name = nameOf(project, command);
+      const record = afterBuild(records.get(name) ?? noRecord, build);
+      records.delete(name);
+      records.set(name, record);
+      for (const oldest of records.keys()) {
+        if (records.size <= mostCommands) break;
+        records.delete(oldest);
+      }
+      writing = writing.then(write).catch(() => {});
+      await writing;
+    },
+  };
+}
+
+function nameOf(project: string, command: string): string {
+  return JSON.stringify([project, command]);
+}

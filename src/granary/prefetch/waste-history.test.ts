@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { afterBuild, isWorthIt, noRecord, type WasteRecord } from "./waste-history.ts";
+
+function after(wasted: readonly number[], before: WasteRecord = noRecord): WasteRecord {
+  return wasted.reduce(
+    (record, waste) => afterBuild(record, { transferred: 100, wasted: waste }),
+    before,
+  );
+}
+
+test("five builds for which most was fetched for nothing end it, for ten builds", () => {
+  expect(isWorthIt(after([90, 90, 90, 90]))).toBe(true);
+  let record = after([90, 90, 90, 90, 10]);
+  expect(isWorthIt(record)).toBe(false);
+  for (let i = 0; i < 10; i++) {
+    expect(isWorthIt(record)).toBe(false);
+    record = afterBuild(record, "skipped");
+  }
+  expect(isWorthIt(record)).toBe(true);
+  expect(isWorthIt(after([90], record))).toBe(false);
+  expect(isWorthIt(after([0, 0], record))).toBe(true);
+});
+
+test("builds that found everything here say nothing about waste", () => {
+  const record = after([90, 90, 90, 90, 90]);
+  expect(afterBuild(record, { transferred: 0, wasted: 0 })).toEqual(record);
+});

@@ -1,0 +1,115 @@
+import { z } from "zod";
+
+const Count = z.number().nonnegative();
+/** Whose message is answered: its `id`. */
+const to = z.union([z.string(), z.number()]).optional();
+
+const OutputFile = z.object({
+  path: z.string(),
+  /** In the granary's store: to be linked or copied, never written. */
+  file: z.string(),
+  sizeBytes: Count,
+  executable: z.boolean(),
+});
+export type OutputFile = z.infer<typeof OutputFile>;
+
+const EndSummary = z.object({
+  asked: Count,
+  local: Count,
+  prefetched: Count,
+  fetched: Count,
+  /** Those that were made, by nobody's fault. */
+  missed: Count,
+  unreachable: Count,
+  savedMs: Count,
+  waitedMs: Count,
+  transferredBytes: Count,
+  wastedBytes: Count,
+  uploadedBytes: Count,
+});
+export type EndSummary = z.infer<typeof EndSummary>;
+
+const OutboxAnswer = z.object({
+  results: Count,
+  indexes: Count,
+  reports: Count,
+  bytes: Count,
+  trouble: z.string().optional(),
+});
+
+export const GranaryStatus = z.object({
+  version: z.string(),
+  pid: z.number(),
+  port: z.number(),
+  directory: z.string(),
+  farm: z
+    .object({
+      server: z.string(),
+      away: z.boolean(),
+      roundTripMs: z.number().optional(),
+      bytesPerSecond: z.number().optional(),
+    })
+    .nullable(),
+  store: z.object({ results: Count, blobs: Count, bytes: Count, limitBytes: Count }),
+  outbox: OutboxAnswer,
+  builds: z.array(
+    z.object({ id: z.string(), project: z.string(), command: z.string(), startedAt: z.string() }),
+  ),
+});
+export type GranaryStatus = z.infer<typeof GranaryStatus>;
+
+export const FetchAheadAnswer = z.object({
+  indexes: z.array(
+    z.object({ source: z.string(), commit: z.string(), distance: Count, entries: Count }),
+  ),
+  results: Count,
+  bytes: Count,
+});
+export type FetchAheadAnswer = z.infer<typeof FetchAheadAnswer>;
+
+/** What a granary says. Whoever does not know a type ignores it. */
+export const Answer = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("welcome"), to, version: z.number() }),
+  z.object({ type: z.literal("no-common-version"), to, versions: z.array(z.number()) }),
+  z.object({
+    type: z.literal("build"),
+    to,
+    id: z.string(),
+    project: z.string(),
+    port: z.number(),
+    /** The granary's process: tools are told of it while there is one. */
+    pid: z.number(),
+    /** Before the path that a tool's cache has in the farm. */
+    http: z.string(),
+    grpc: z.string(),
+    /** Whether all that is expected was here when this was sent. */
+    ready: z.boolean(),
+    /** Variables that the build is to have beside its tools' own. */
+    settings: z.record(z.string(), z.string()).optional(),
+  }),
+  z.object({
+    type: z.literal("found"),
+    to,
+    key: z.string(),
+    outputs: z.array(OutputFile),
+    costMs: Count.optional(),
+  }),
+  z.object({ type: z.literal("not-found"), to, key: z.string().optional() }),
+  /** Keys that a result may have, the latest first; they are being fetched. */
+  z.object({ type: z.literal("candidates"), to, approx: z.string(), keys: z.array(z.string()) }),
+  z.object({ type: z.literal("kept"), to, key: z.string() }),
+  z.object({ type: z.literal("not-kept"), to, key: z.string(), why: z.string() }),
+  z.object({
+    type: z.literal("ended"),
+    to,
+    report: EndSummary.nullable(),
+    outbox: OutboxAnswer.optional(),
+  }),
+  z.object({ type: z.literal("status"), to, status: GranaryStatus }),
+  z.object({ type: z.literal("trimmed"), to, removedBytes: Count }),
+  z.object({ type: z.literal("stopping"), to }),
+  z.object({ type: z.literal("fetching"), to, ahead: FetchAheadAnswer }),
+  /** Something was not understood, or went wrong; the build goes on. */
+  z.object({ type: z.literal("note"), to, note: z.string() }),
+]);
+export type Answer = z.infer<typeof Answer>;

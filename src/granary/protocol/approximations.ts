@@ -1,0 +1,30 @@
+import { z } from "zod";
+
+/** A key that a result may have, by a hash that was known before the key was. */
+const Candidate = z.object({ key: z.string().max(1_024), exact: z.boolean() });
+export type Candidate = z.infer<typeof Candidate>;
+
+const Candidates = z.object({ version: z.literal(1), candidates: z.array(Candidate).max(8) });
+
+/** A hash that stands for more tells nothing: all of them would be fetched for the one that is asked for. */
+const mostCandidates = 8;
+
+/** The newest first. Of exact ones there is one: two results over the same inputs, and the later one counts. */
+export function withCandidate(known: readonly Candidate[], added: Candidate): Candidate[] {
+  const others = known.filter(({ key, exact }) => key !== added.key && !(exact && added.exact));
+  return [added, ...others].slice(0, mostCandidates);
+}
+
+export function writeCandidates(candidates: readonly Candidate[]): Uint8Array {
+  const value: z.input<typeof Candidates> = { version: 1, candidates: [...candidates] };
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** Advice: what cannot be read is none. */
+export function readCandidates(bytes: Uint8Array): Candidate[] {
+  try {
+    return Candidates.parse(JSON.parse(Buffer.from(bytes).toString("utf8"))).candidates;
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,189 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { digestOf } from "#cas/digest-of.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
+import type { Digest } from "#core/digest.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { RunningBuild } from "../builds/open-builds.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { Supplies } from "../supplies/supplies.ts";
+import type { Answer, OutputFile } from "./answers.ts";
+import {
+  type Candidate,
+  readCandidates,
+  withCandidate,
+  writeCandidates,
+} from "./approximations.ts";
+import type { Message } from "./messages.ts";
+import { type Output, readValue, writeValue } from "./result-value.ts";
+
+export interface ResultParts {
+  readonly supplies: Supplies;
+  readonly store: Pick<GranaryStore, "blobs">;
+  /** No output is larger. */
+  readonly mostFileBytes: number;
+}
+
+/** Files that are taken in, or fetched, at a time. */
+const filesAtOnce = 8;
+
+/** What build systems say of results, over the supplies that serve all tools. */
+export interface ResultDeeds {
+  lookUp(build: RunningBuild, message: Message<"look-up">): Promise<Answer>;
+  keep(build: RunningBuild, message: Message<"result">): Promise<Answer>;
+  approximate(build: RunningBuild, message: Message<"approximation">): Promise<void>;
+}
+
+export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): ResultDeeds {
+  // Two that add to one approximation at once would forget each other's.
+  const adding = new Map<string, Promise<void>>();
+
+  async function find(
+    build: RunningBuild,
+    key: string,
+  ): Promise<{ outputs: OutputFile[]; result: GranaryResult } | undefined> {
+    const who = { project: build.project, build };
+    const result = await supplies.result(who, named(key));
+    if (result === undefined) return undefined;
+    const blobs = supplies.blobs(who);
+    const value = await blobs.get(result.value);
+    const outputs = value && readValue(value);
+    if (outputs === undefined) return undefined;
+    const all = outputs.map(({ digest }) => digest);
+    await mapAtMost(filesAtOnce, await store.blobs.findMissing(all), async (digest: Digest) => {
+      for await (const _ of (await blobs.read(digest)) ?? []);
+    });
+    const missing = await store.blobs.findMissing(all);
+    if (missing.length > 0) {
+      await supplies.forget(who, named(key));
+      return undefined;
+    }
+    for (const digest of all) build.askedBlob(digest);
+    return {
+      result,
+      outputs: outputs.map(({ path, digest, executable }) => ({
+        path,
+        file: store.blobs.path(digest),
+        sizeBytes: digest.sizeBytes,
+        executable,
+      })),
+    };
+  }
+
+  async function candidatesFor(build: RunningBuild, approx: string): Promise<Candidate[]> {
+    // Asked for by nobody's build: what an approximation says is no result of it.
+    const who = { project: build.project, build: undefined };
+    const result = await supplies.result(who, named(`approx/${approx}`));
+    const value = result && (await supplies.blobs(who).get(result.value));
+    return value ? readCandidates(value) : [];
+  }
+
+  async function found(build: RunningBuild, message: Message<"look-up">, key: string) {
+    const one = await find(build, key);
+    if (one === undefined) return undefined;
+    const { costMs } = one.result;
+    return {
+      type: "found" as const,
+      to: message.id,
+      key,
+      outputs: one.outputs,
+      ...(costMs === undefined ? {} : { costMs }),
+    };
+  }
+
+  async function add(build: RunningBuild, { approx, key, exact }: Message<"approximation">) {
+    const known = await candidatesFor(build, approx);
+    const bytes = writeCandidates(withCandidate(known, { key, exact }));
+    const value = digestOf(bytes);
+    const who = { project: build.project, build: undefined };
+    await supplies.blobs(who).put(value, bytes);
+    await supplies.keep(who, {
+      ...named(`approx/${approx}`),
+      project: build.project,
+      value,
+      attributes: {},
+      blobs: [],
+      costMs: undefined,
+    });
+  }
+
+  /** Hashed while it is copied: what is kept under a digest has it, whatever the build does to its file meanwhile. */
+  async function takeIn(file: string): Promise<{ digest: Digest; isExecutable: boolean }> {
+    // A named pipe would be waited for until somebody writes to it.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = await handle.stat();
+      if (!stats.isFile()) throw new Fault("invalid_argument", `${file} is no regular file`);
+      if (stats.size > mostFileBytes) {
+        throw new Fault("resource_exhausted", `${file} has more than ${mostFileBytes} bytes`);
+      }
+      const chunks = handle.createReadStream({ autoClose: false });
+      return { digest: await store.blobs.take(chunks), isExecutable: (stats.mode & 0o100) !== 0 };
+    } finally {
+      await handle.close();
+    }
+  }
+
+  return {
+    async lookUp(build, message) {
+      const { approx, id } = message;
+      if (message.key !== undefined) {
+        return (
+          (await found(build, message, message.key)) ?? {
+            type: "not-found",
+            to: id,
+            key: message.key,
+          }
+        );
+      }
+      const candidates = approx === undefined ? [] : await candidatesFor(build, approx);
+      const exact = candidates.find((one) => one.exact);
+      const hit = exact && (await found(build, message, exact.key));
+      if (hit) return hit;
+      if (approx === undefined || candidates.length === 0) return { type: "not-found", to: id };
+      const keys = candidates.map(({ key }) => key);
+      build.prefetch.hint(keys.map(named));
+      return { type: "candidates", to: id, approx, keys };
+    },
+
+    async keep(build, { id, key, outputs, costMs, inputs }) {
+      try {
+        const taken = await mapAtMost(filesAtOnce, outputs, async (one): Promise<Output> => {
+          const { digest, isExecutable } = await takeIn(one.file);
+          return { path: one.path, digest, executable: one.executable ?? isExecutable };
+        });
+        const bytes = writeValue(taken);
+        const value = digestOf(bytes);
+        const who = { project: build.project, build };
+        await supplies.blobs(who).put(value, bytes);
+        await supplies.keep(who, {
+          ...named(key),
+          project: build.project,
+          value,
+          attributes: {},
+          blobs: taken.map(({ digest }) => digest),
+          costMs,
+        });
+        if (inputs !== undefined) build.knowsInputs(named(key), inputs);
+        return { type: "kept", to: id, key };
+      } catch (reason) {
+        return { type: "not-kept", to: id, key, why: messageOf(reason).slice(0, 500) };
+      }
+    },
+
+    async approximate(build, message) {
+      const name = `${build.project} ${message.approx}`;
+      const before = adding.get(name) ?? Promise.resolve();
+      const now = before.then(() => add(build, message)).catch(() => {});
+      adding.set(name, now);
+      await now;
+      if (adding.get(name) === now) adding.delete(name);
+    },
+  };
+}
+
+function named(key: string): ResultKey {
+  return { namespace: "results", key };
+}

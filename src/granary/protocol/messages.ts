@@ -1,0 +1,197 @@
+import { z } from "zod";
+import { Namespace, type ResultKey } from "#commit-index/result-key.ts";
+import { OutputPath } from "./result-value.ts";
+
+/** What both sides may speak. */
+export const protocolVersions: readonly number[] = [1];
+
+/** Keys of one message. */
+export const mostKeys = 10_000;
+
+const Part = "(?!\\.{1,2}(?:/|$))[A-Za-z0-9._=+-]{1,200}";
+/** A build system's own name for a result: what it is a digest of is its business. */
+const Name = z
+  .string()
+  .regex(
+    new RegExp(`^(?!approx/)${Part}(/${Part}){0,2}$`),
+    "a key is up to three words of A-Z a-z 0-9 . _ = + -",
+  );
+/** Short of a word: it is kept below `approx/`. */
+const Approx = z
+  .string()
+  .regex(
+    new RegExp(`^${Part}(/${Part})?$`),
+    "an approximation is one or two words of A-Z a-z 0-9 . _ = + -",
+  );
+const Text = z.string().max(1_024);
+const Directory = z
+  .string()
+  .regex(/^\/[^\0]*$/, "an absolute path")
+  .max(4_096);
+const Commit = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "a commit's whole id");
+const Milliseconds = z.number().int().nonnegative().max(1_000_000_000);
+/** Comes back with the answer, as `to`. */
+const id = z.union([z.string().max(100), z.number()]).optional();
+
+/** A repository that is built from. Whoever knows more than its commit may say so; else Git is asked. */
+const Repository = z.object({
+  root: Directory,
+  commit: Commit.optional(),
+  dirty: z.boolean().default(false),
+  name: z.string().max(200).optional(),
+  tree: z.string().max(64).optional(),
+  branch: z.string().max(255).optional(),
+  /** First parents, the nearest first. */
+  parents: z.array(Commit).max(63).optional(),
+  dirtyPaths: z.array(z.string().max(4_096)).max(10_000).optional(),
+});
+export type Repository = z.infer<typeof Repository>;
+
+const WhatIsBuilt = {
+  id,
+  /** Undefined: as the workspace says. */
+  project: z.string().min(1).max(200).optional(),
+  directory: Directory.optional(),
+  /** The outer first. */
+  repositories: z.array(Repository).max(64).optional(),
+  environment: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,128}$/)
+    .optional(),
+  command: Text.default(""),
+  targets: z.array(Text).max(1_000).optional(),
+  /** False: nothing is fetched ahead, only what is asked for. */
+  prefetch: z.boolean().optional(),
+};
+
+const Hinted = z.union([
+  Name.transform((key): ResultKey => ({ namespace: "results", key })),
+  z.object({ namespace: Namespace, key: z.string().min(1).max(1_024) }),
+]);
+
+const Hello = z.object({
+  type: z.literal("hello"),
+  id,
+  versions: z.array(z.number().int()).max(100),
+  /** What stands in the granary's `endpoint` file; asked for on its TCP port only. */
+  secret: z.string().max(200).optional(),
+});
+
+const BuildStarted = z.object({
+  type: z.literal("build-started"),
+  ...WhatIsBuilt,
+  /** How long the answer may wait for what is fetched ahead; by default not at all. */
+  waitMs: Milliseconds.optional(),
+  /** A build that runs dune, which asks nobody: where it runs, and what it is told of its own places. */
+  dune: z
+    .object({
+      directory: Directory,
+      variables: z.record(z.string().max(200), z.string().max(10_000)),
+    })
+    .optional(),
+});
+export type BuildStarted = z.infer<typeof BuildStarted>;
+
+const Output = z.object({ path: OutputPath, file: Directory, executable: z.boolean().optional() });
+
+const Clients = {
+  hint: z.object({ type: z.literal("hint"), id, keys: z.array(Hinted).max(mostKeys) }),
+  approximation: z.object({
+    type: z.literal("approximation"),
+    id,
+    approx: Approx,
+    key: Name,
+    /** Over more than what the result was made of: who finds it has the result. Else it is one of several. */
+    exact: z.boolean().default(false),
+  }),
+  lookUp: z
+    .object({
+      type: z.literal("look-up"),
+      id,
+      key: Name.optional(),
+      approx: Approx.optional(),
+    })
+    .refine(
+      ({ key, approx }) => (key === undefined) !== (approx === undefined),
+      "either key or approx",
+    ),
+  result: z.object({
+    type: z.literal("result"),
+    id,
+    key: Name,
+    outputs: z.array(Output).max(mostKeys),
+    costMs: Milliseconds.optional(),
+    /** Paths of the repository that it was made of. */
+    inputs: z.array(z.string().max(4_096)).max(mostKeys).optional(),
+  }),
+  ended: z.object({
+    type: z.literal("build-ended"),
+    id,
+    exitCode: z.number().int().nullable(),
+    /** Whether it asked for all that a build of its targets asks for. */
+    complete: z.boolean().default(false),
+    /** Whether the answer waits until all results have left for the farm. */
+    sync: z.boolean().default(false),
+  }),
+  status: z.object({ type: z.literal("status"), id }),
+  trim: z.object({ type: z.literal("trim"), id }),
+  stop: z.object({ type: z.literal("stop"), id }),
+  fetchAhead: z.object({
+    type: z.literal("fetch-ahead"),
+    ...WhatIsBuilt,
+    /** Only says what would be fetched. */
+    dryRun: z.boolean().default(false),
+  }),
+};
+
+export const ClientMessage = z.discriminatedUnion("type", [
+  Hello,
+  BuildStarted,
+  Clients.hint,
+  Clients.approximation,
+  Clients.lookUp,
+  Clients.result,
+  Clients.ended,
+  Clients.status,
+  Clients.trim,
+  Clients.stop,
+  Clients.fetchAhead,
+]);
+export type ClientMessage = z.infer<typeof ClientMessage>;
+export type MessageId = z.infer<typeof id>;
+
+export type Message<Type extends ClientMessage["type"]> = Extract<ClientMessage, { type: Type }>;
+
+const known: ReadonlySet<string> = new Set(
+  ClientMessage.options.map(({ shape }) => shape.type.value),
+);
+
+/** What a line says. What is not known is no failure: a later version may have said it. */
+export type Heard =
+  | { readonly kind: "message"; readonly message: ClientMessage }
+  | { readonly kind: "unknown"; readonly id: MessageId; readonly note: string }
+  | { readonly kind: "wrong"; readonly id: MessageId; readonly note: string };
+
+export function readMessage(line: string): Heard {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { kind: "wrong", id: undefined, note: "a line is not JSON" };
+  }
+  const asked = z.object({ type: z.string(), id: id.catch(undefined) }).safeParse(value);
+  if (!asked.success)
+    return { kind: "wrong", id: undefined, note: "a message is an object with a type" };
+  const { type } = asked.data;
+  if (!known.has(type)) {
+    return {
+      kind: "unknown",
+      id: asked.data.id,
+      note: `"${type.slice(0, 100)}" is not known here`,
+    };
+  }
+  const parsed = ClientMessage.safeParse(value);
+  if (parsed.success) return { kind: "message", message: parsed.data };
+  const note = `${type}: ${z.prettifyError(parsed.error).slice(0, 1_000)}`;
+  return { kind: "wrong", id: asked.data.id, note };
+}

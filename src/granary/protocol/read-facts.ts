@@ -1,0 +1,97 @@
+import { hostname } from "node:os";
+import type { Git } from "#git/run-git.ts";
+import type { BuildFacts } from "../builds/build-facts.ts";
+import { ownVariables } from "../config.ts";
+import { changedPathsSince } from "../workspace/changed-paths.ts";
+import { readGranarySettings } from "../workspace/granary-settings.ts";
+import { readEnvironment } from "../workspace/read-environment.ts";
+import { readWorkspace } from "../workspace/read-workspace.ts";
+import type { GitWorkspace } from "../workspace/workspace.ts";
+import type { BuildStarted, Message } from "./messages.ts";
+
+export interface FactsParts {
+  readonly git: Git;
+  readonly dataDirectory: string;
+}
+
+/** Where a workspace names none. */
+export const projectWithoutName = "default";
+
+/** A build waits for Git so long; then it is one whose commit nobody knows. */
+const workspaceMs = 2_000;
+
+/** What a build is of: as its build system says, and where it does not, as its workspace does. */
+export async function readFacts(
+  { git, dataDirectory }: FactsParts,
+  said: BuildStarted | Message<"fetch-ahead">,
+): Promise<BuildFacts> {
+  const repositories = said.repositories ?? [];
+  // Of nested ones the outer's commit names the build; the inner ones' changes make it dirty.
+  const [outer] = repositories;
+  const root = outer?.root ?? said.directory;
+  const knowsAll = outer?.tree !== undefined && outer.parents !== undefined;
+  const found =
+    knowsAll || root === undefined || (said.repositories !== undefined && outer === undefined)
+      ? undefined
+      : await readWorkspace(git, root, AbortSignal.timeout(workspaceMs));
+  const seen = found?.kind === "git" ? found : undefined;
+  const same = outer?.commit === undefined || seen?.commit === outer.commit ? seen : undefined;
+  const commit = outer?.commit ?? seen?.commit;
+  const settings =
+    root === undefined ? undefined : await readGranarySettings(root).catch(() => undefined);
+  const dirtyPaths =
+    outer?.dirtyPaths ?? (same?.dirtyPathsCut === false ? same.dirtyPaths : undefined);
+  return {
+    project: said.project ?? settings?.project ?? projectWithoutName,
+    repository: (outer?.name ?? seen?.repository ?? "").slice(0, 200),
+    commits:
+      commit === undefined ? [] : [commit, ...(outer?.parents ?? same?.parents ?? [])].slice(0, 64),
+    tree: outer?.tree ?? same?.tree ?? "",
+    branch: (outer?.branch ?? seen?.branch ?? "").slice(0, 255),
+    dirty: repositories.some(({ dirty }) => dirty) || same?.dirty === true,
+    ...(dirtyPaths === undefined ? {} : { dirtyPaths: dirtyPaths.slice(0, 10_000) }),
+    ...(root === undefined ? {} : { root: seen?.root ?? root }),
+    environment:
+      said.environment ??
+      (settings === undefined || root === undefined
+        ? `${process.platform}-${process.arch}`
+        : await environmentOf(settings, root, dataDirectory)),
+    machine: hostname().slice(0, 200),
+    command: said.command,
+    targets: said.targets ?? [...(settings?.targets ?? [])],
+    prefetch: said.prefetch ?? true,
+  };
+}
+
+async function environmentOf(
+  settings: Awaited<ReturnType<typeof readGranarySettings>>,
+  root: string,
+  dataDirectory: string,
+): Promise<string> {
+  const source = { settings, root, variables: ownVariables(), dataDirectory };
+  return (await readEnvironment(source)).name;
+}
+
+/** What differs between a commit and the tree of a build; for filtering an ancestor's index. */
+export async function changedSince(
+  git: Git,
+  facts: BuildFacts,
+  commit: string,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const [own, ...parents] = facts.commits;
+  if (facts.root === undefined || own === undefined) return undefined;
+  const workspace: GitWorkspace = {
+    kind: "git",
+    root: facts.root,
+    commit: own,
+    tree: facts.tree,
+    branch: facts.branch,
+    parents,
+    dirty: facts.dirty,
+    dirtyPaths: facts.dirtyPaths ?? [],
+    dirtyPathsCut: facts.dirty && facts.dirtyPaths === undefined,
+    repository: facts.repository,
+  };
+  return changedPathsSince(git, workspace, commit, signal);
+}

@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
+
+/** Where a build system writes what it is given: never outside of its own directory. */
+export const OutputPath = z
+  .string()
+  .min(1)
+  .max(4_096)
+  .refine(
+    (path) => !path.split("/").some((part) => part === "" || part === "." || part === ".."),
+    "a path below the build's own directory, without . and ..",
+  );
+
+/** An output of a result: where the build system wants it, and its bytes. */
+export interface Output {
+  readonly path: string;
+  readonly digest: Digest;
+  readonly executable: boolean;
+}
+
+const Value = z.object({
+  version: z.literal(1),
+  outputs: z
+    .array(
+      z.object({
+        path: OutputPath,
+        digest: z.string().transform((text, context): Digest => {
+          try {
+            return parseDigestKey(text);
+          } catch {
+            context.addIssue("not a digest");
+            return z.NEVER;
+          }
+        }),
+        executable: z.boolean(),
+      }),
+    )
+    .max(10_000),
+});
+
+/** Equal outputs give equal bytes, in whichever order they were told: two machines then agree. */
+export function writeValue(outputs: readonly Output[]): Uint8Array {
+  const sorted = [...outputs].sort((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
+  const value: z.input<typeof Value> = {
+    version: 1,
+    outputs: sorted.map(({ path, digest, executable }) => ({
+      path,
+      digest: digestKey(digest),
+      executable,
+    })),
+  };
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** Undefined when it is no such value: another tool's, or a later version's. */
+export function readValue(bytes: Uint8Array): Output[] | undefined {
+  try {
+    return Value.parse(JSON.parse(Buffer.from(bytes).toString("utf8"))).outputs;
+  } catch {
+    return undefined;
+  }
+}

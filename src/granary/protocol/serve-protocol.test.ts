@@ -1,0 +1,296 @@
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import type { GranaryBuildReport } from "#api/granary.ts";
+import { openBuilds } from "../builds/open-builds.ts";
+import { noFarm } from "../farm/no-farm.ts";
+import type { IndexToPublish } from "../outbox/outbox.ts";
+import { openStore, silentLogger } from "../store/granary-store.fixture.ts";
+import { openSupplies } from "../supplies/open-supplies.ts";
+import type { Answer } from "./answers.ts";
+import { resultDeeds } from "./carry-out.ts";
+import { serveProtocol } from "./serve-protocol.ts";
+
+const commit = "a".repeat(40);
+const started = {
+  type: "build-started",
+  project: "p",
+  repositories: [{ root: "/w", commit }],
+  environment: "linux",
+};
+
+async function scene() {
+  const directory = await mkdtemp(join(tmpdir(), "grange-protocol-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const store = await openStore({ directory });
+  const indexes: IndexToPublish[] = [];
+  const reports: GranaryBuildReport[] = [];
+  const nothing = { results: 0, indexes: 0, reports: 0, bytes: 0, trouble: undefined };
+  const outbox = {
+    sentBytes: 0,
+    async addResult() {},
+    async addIndex(index: IndexToPublish) {
+      indexes.push(index);
+    },
+    async addReport(report: GranaryBuildReport) {
+      reports.push(report);
+    },
+    hold: () => () => {},
+    drained: async () => nothing,
+  };
+  const farm = noFarm();
+  const supplies = openSupplies({
+    store,
+    outbox,
+    farm,
+    crossCheckShare: 0,
+    machine: "m",
+    logger: silentLogger,
+  });
+  const builds = await openBuilds({
+    directory,
+    store,
+    farm,
+    outbox,
+    changedSince: async () => undefined,
+    limits: { bytes: 1e9, results: 1e6 },
+    upload: "during",
+    logger: silentLogger,
+  });
+  let stops = 0;
+  const server = await serveProtocol({
+    socketPath: join(directory, "socket"),
+    secret: "the secret",
+    toolsPort: 1234,
+    builds,
+    results: resultDeeds({ supplies, store, mostFileBytes: 1_000_000 }),
+    outbox,
+    attachDune: async () => undefined,
+    readFacts: async (said) => ({
+      project: said.project ?? "p",
+      repository: "",
+      commits: (said.repositories ?? []).flatMap((one) => one.commit ?? []),
+      tree: "",
+      branch: "",
+      dirty: false,
+      environment: said.environment ?? "none",
+      machine: "m",
+      command: said.command,
+      targets: [],
+      prefetch: true,
+    }),
+    status: async () => {
+      throw new Error("not asked for here");
+    },
+    trim: async () => 42,
+    stopWished: () => {
+      stops += 1;
+    },
+    logger: silentLogger,
+  });
+  onTestFinished(async () => {
+    await server.stop();
+    await builds.stop();
+    await supplies.stop();
+  });
+
+  async function peer(
+    where: { path: string } | { port: number; host: string } = { path: join(directory, "socket") },
+  ) {
+    const socket: Socket = connect(where);
+    socket.on("error", () => {});
+    onTestFinished(() => void socket.destroy());
+    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+    return {
+      socket,
+      say: (message: object | string) =>
+        void socket.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`),
+      /** Undefined when the granary has hung up. */
+      async hear(): Promise<Answer | undefined> {
+        const { value, done } = await lines.next();
+        return done === true ? undefined : (JSON.parse(value) as Answer);
+      },
+    };
+  }
+  async function greeted() {
+    const one = await peer();
+    one.say({ type: "hello", versions: [1] });
+    expect(await one.hear()).toMatchObject({ type: "welcome", version: 1 });
+    return one;
+  }
+  async function building() {
+    const one = await greeted();
+    one.say(started);
+    expect(await one.hear()).toMatchObject({ type: "build", port: 1234 });
+    return one;
+  }
+  return {
+    directory,
+    store,
+    builds,
+    indexes,
+    reports,
+    server,
+    peer,
+    greeted,
+    building,
+    stops: () => stops,
+  };
+}
+
+test("a result that one build tells is found by the next, as files that may be linked", async () => {
+  const { directory, building, indexes } = await scene();
+  const file = join(directory, "made");
+  await writeFile(file, "bytes");
+  await chmod(file, 0o755);
+  const one = await building();
+  one.say({ type: "look-up", id: 1, key: "k/1" });
+  expect(await one.hear()).toEqual({ type: "not-found", to: 1, key: "k/1" });
+  one.say({
+    type: "result",
+    id: 2,
+    key: "k/1",
+    outputs: [{ path: "bin/made", file }],
+    costMs: 70,
+    inputs: ["src/"],
+  });
+  expect(await one.hear()).toEqual({ type: "kept", to: 2, key: "k/1" });
+  one.say({ type: "build-ended", id: 3, exitCode: 0, complete: true });
+  expect(await one.hear()).toMatchObject({ type: "ended", to: 3, report: { asked: 1, missed: 1 } });
+  await rm(file);
+
+  const two = await building();
+  two.say({ type: "look-up", key: "k/1" });
+  const found = await two.hear();
+  expect(found).toMatchObject({
+    type: "found",
+    costMs: 70,
+    outputs: [{ path: "bin/made", executable: true, sizeBytes: 5 }],
+  });
+  const at = found?.type === "found" ? (found.outputs[0]?.file ?? "") : "";
+  expect(await readFile(at, "utf8")).toBe("bytes");
+  two.say({ type: "build-ended", exitCode: 0 });
+  expect(await two.hear()).toMatchObject({ report: { local: 1, savedMs: 70 } });
+
+  const [first, second] = indexes;
+  expect(first).toMatchObject({ complete: true, commits: [commit] });
+  expect(first?.entries).toMatchObject([
+    { namespace: "results", key: "k/1", inputs: ["src/"], savedMs: 70 },
+  ]);
+  expect(second?.entries[0]?.blobs).toEqual(first?.entries[0]?.blobs);
+  expect(second?.complete).toBe(false);
+});
+
+test("an exact approximation is the result; others are keys to choose from", async () => {
+  const { directory, building } = await scene();
+  const file = join(directory, "made");
+  await writeFile(file, "bytes");
+  const one = await building();
+  one.say({ type: "result", key: "k", outputs: [{ path: "made", file }] });
+  await one.hear();
+  one.say({ type: "approximation", approx: "over", key: "k", exact: true });
+  for (const key of ["w1", "w2", "w1"]) one.say({ type: "approximation", approx: "weak", key });
+  one.say({ type: "build-ended", exitCode: 0 });
+  await one.hear();
+
+  const two = await building();
+  two.say({ type: "look-up", approx: "over" });
+  expect(await two.hear()).toMatchObject({ type: "found", key: "k" });
+  two.say({ type: "look-up", approx: "weak" });
+  expect(await two.hear()).toMatchObject({ type: "candidates", keys: ["w1", "w2"] });
+  two.say({ type: "look-up", approx: "unknown" });
+  expect(await two.hear()).toEqual({ type: "not-found" });
+});
+
+test("what is no file, or is gone, or is too large is not kept; the build goes on", async () => {
+  const { directory, building } = await scene();
+  await writeFile(join(directory, "large"), "x".repeat(1_000_001));
+  const one = await building();
+  for (const file of [
+    directory,
+    join(directory, "gone"),
+    join(directory, "large"),
+    join(directory, "socket"),
+  ]) {
+    one.say({ type: "result", key: "k", outputs: [{ path: "a", file }] });
+    expect(await one.hear()).toMatchObject({ type: "not-kept", key: "k" });
+  }
+  one.say({ type: "look-up", key: "k" });
+  expect(await one.hear()).toMatchObject({ type: "not-found" });
+});
+
+test("a build whose client vanishes has ended, incomplete", async () => {
+  const { directory, building, builds, indexes, reports } = await scene();
+  const file = join(directory, "made");
+  await writeFile(file, "bytes");
+  const one = await building();
+  one.say({ type: "result", key: "k", outputs: [{ path: "made", file }] });
+  await one.hear();
+  expect(builds.running()).toHaveLength(1);
+  one.socket.destroy();
+  await expect.poll(() => reports).toHaveLength(1);
+  expect(builds.running()).toEqual([]);
+  expect(indexes).toMatchObject([{ complete: false }]);
+  expect(reports).toMatchObject([{ exitCode: null }]);
+});
+
+test("who has said all, and closes, is still told how its build ended", async () => {
+  const { building } = await scene();
+  const one = await building();
+  one.socket.end(`${JSON.stringify({ type: "build-ended", exitCode: 0 })}\n`);
+  expect(await one.hear()).toMatchObject({ type: "ended" });
+  expect(await one.hear()).toBeUndefined();
+});
+
+test("over TCP nobody is served without the secret; the socket is for its user alone", async () => {
+  const { directory, server, peer } = await scene();
+  const where = { host: "127.0.0.1", port: server.port };
+  const stranger = await peer(where);
+  stranger.say({ type: "hello", versions: [1] });
+  expect(await stranger.hear()).toBeUndefined();
+  const browser = await peer(where);
+  browser.socket.write("POST / HTTP/1.1\r\n\r\n");
+  expect(await browser.hear()).toBeUndefined();
+  const friend = await peer(where);
+  friend.say({ type: "hello", versions: [1], secret: "the secret" });
+  expect(await friend.hear()).toMatchObject({ type: "welcome" });
+  expect((await stat(join(directory, "socket"))).mode & 0o777).toBe(0o600);
+});
+
+test("whatever is thrown at it, it serves the next", async () => {
+  const { greeted, peer, builds } = await scene();
+  const noise = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.json().map((text) => Buffer.from(`${text}\n`)),
+    fc.constant(Buffer.from(`${JSON.stringify(started)}\n`)),
+    fc.constant(Buffer.from('{"type":"hello","versions":[1]}\n')),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(noise, { maxLength: 12 }), async (chunks) => {
+      const one = await peer();
+      for (const chunk of chunks) one.socket.write(chunk);
+      await new Promise<void>((resolve) => one.socket.end(resolve));
+      one.socket.destroy();
+    }),
+    { numRuns: 40 },
+  );
+  const long = await greeted();
+  long.socket.write(Buffer.alloc(3_000_000, "x"));
+  long.say("");
+  expect(await long.hear()).toMatchObject({ type: "note" });
+  long.say({ type: "trim", id: "t" });
+  expect(await long.hear()).toEqual({ type: "trimmed", to: "t", removedBytes: 42 });
+  await expect.poll(() => builds.running()).toEqual([]);
+});
+
+test("a client can end the granary", async () => {
+  const { greeted, stops } = await scene();
+  const one = await greeted();
+  one.say({ type: "stop", id: 1 });
+  expect(await one.hear()).toEqual({ type: "stopping", to: 1 });
+  expect(stops()).toBe(1);
+});

@@ -1,0 +1,61 @@
+import { chmod, mkdir, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { dirname } from "node:path";
+import type { Service } from "#core/service.ts";
+import { startTalk, type Talk, type TalkParts } from "./talk.ts";
+
+export interface ServerParts extends TalkParts {
+  readonly socketPath: string;
+  /** Who speaks over TCP must know it: any user of the machine can connect there. */
+  readonly secret: string;
+}
+
+export interface ProtocolServer extends Service {
+  /** On 127.0.0.1. */
+  readonly port: number;
+}
+
+/** Serves build systems on a socket of this user, and on a port of this machine. */
+export async function serveProtocol(parts: ServerParts): Promise<ProtocolServer> {
+  const open = new Set<Talk>();
+  const serve = (secret: string | undefined) =>
+    // Half open: who has said all is still told how its build ended.
+    createServer({ allowHalfOpen: true }, (socket) => {
+      const talk = startTalk(parts, socket, secret);
+      open.add(talk);
+      void talk.over.then(() => open.delete(talk));
+    });
+  const local = serve(undefined);
+  const tcp = serve(parts.secret);
+  await mkdir(dirname(parts.socketPath), { recursive: true, mode: 0o700 });
+  // Ours: who holds the lock of the data directory is alone with its socket.
+  await rm(parts.socketPath, { force: true });
+  await listen(local, { path: parts.socketPath });
+  await chmod(parts.socketPath, 0o600);
+  const port = await listen(tcp, { host: "127.0.0.1", port: 0 });
+
+  return {
+    port,
+    async stop() {
+      const closed = [local, tcp].map((server) => new Promise((done) => server.close(done)));
+      for (const talk of open) talk.end();
+      await Promise.all([...open].map((talk) => talk.over));
+      await Promise.all(closed);
+      await rm(parts.socketPath, { force: true });
+    },
+  };
+}
+
+function listen(
+  server: Server,
+  where: { path: string } | { host: string; port: number },
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(where, () => {
+      server.off("error", reject);
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
+    });
+  });
+}

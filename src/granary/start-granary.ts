@@ -1,0 +1,249 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { openDiskUploads } from "#cas/disk-uploads.ts";
+import { Fault } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import { openGit } from "#git/run-git.ts";
+import { takeLock } from "#machine/holder-lock.ts";
+import { buildOfDune } from "./builds/build-of-dune.ts";
+import { openBuilds } from "./builds/open-builds.ts";
+import { endpointPath, type GranaryConfig, lockPath, ownVariables } from "./config.ts";
+import { serveDune } from "./dune/serve-dune.ts";
+import { writeEndpoint } from "./endpoint.ts";
+import { connectGranaryFarm } from "./farm/connect-granary-farm.ts";
+import { noFarm } from "./farm/no-farm.ts";
+import { openFront } from "./front/listen.ts";
+import { noOutbox } from "./no-outbox.ts";
+import { type OpenOutbox, openOutbox } from "./outbox/open-outbox.ts";
+import { resultDeeds } from "./protocol/carry-out.ts";
+import { changedSince, readFacts } from "./protocol/read-facts.ts";
+import { serveProtocol } from "./protocol/serve-protocol.ts";
+import { outboxAnswer } from "./protocol/talk.ts";
+import { openGranaryStore } from "./store/open-granary-store.ts";
+import { openSupplies } from "./supplies/open-supplies.ts";
+
+export interface RunningGranary extends Service {
+  readonly port: number;
+  readonly socketPath: string;
+  /** Resolves with the reason when a client asked for the end. */
+  readonly over: Promise<string>;
+}
+
+/** As the farm's caches. */
+const mostEntryBytes = 2 * 1024 ** 3;
+/** What is fetched ahead for one build: more than this is no guess about a build any more. */
+const mostPrefetchBytes = 4 * 1024 ** 3;
+const mostPrefetchResults = 100_000;
+const trimEveryMs = 60_000;
+
+/**
+ * Starts a machine's granary: one for each data directory.
+ *
+ * Opened in the order of who needs whom, and stopped the other way round; what was opened is stopped, too, when
+ * something later cannot be.
+ */
+export async function startGranary(config: GranaryConfig, logger: Logger): Promise<RunningGranary> {
+  const { dataDirectory, socketPath, limitBytes } = config;
+  const opened: Service[] = [];
+  const keep = <T extends Service>(service: T): T => {
+    opened.push(service);
+    return service;
+  };
+  let isStopped: Promise<void> | undefined;
+  const stop = () => {
+    isStopped ??= stopAll(opened, logger);
+    return isStopped;
+  };
+
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  const taken = await takeLock(lockPath(config), "grange granary");
+  if ("holder" in taken) {
+    const { pid } = taken.holder;
+    throw new Fault(
+      "already_exists",
+      `a granary runs on ${dataDirectory} already (process ${pid}); \`grange granary stop\` ends it`,
+    );
+  }
+  opened.push({ stop: () => taken.lock.release() });
+
+  try {
+    const git = keep(await openGit(join(dataDirectory, "git")));
+    const connected = config.farm && keep(connectGranaryFarm(config.farm, logger));
+    const farm = connected ?? noFarm();
+    let outbox: Pick<OpenOutbox, "isHeld"> | undefined;
+    const store = keep(
+      await openGranaryStore({
+        directory: dataDirectory,
+        limitBytes,
+        trustDisk: config.trustDisk,
+        logger,
+        isHeld: (digest) => outbox?.isHeld(digest) ?? false,
+      }),
+    );
+    const waiting = keep(
+      connected === undefined
+        ? noOutbox()
+        : await openOutbox({
+            directory: dataDirectory,
+            farm,
+            blobs: store.blobs,
+            logger,
+            mostHeldBytes: limitBytes / 2,
+            ...(config.bytesPerSecond === undefined
+              ? {}
+              : { bytesPerSecond: config.bytesPerSecond }),
+          }),
+    );
+    outbox = waiting;
+    const supplies = keep(
+      openSupplies({
+        store,
+        outbox: waiting,
+        farm,
+        crossCheckShare: config.crossCheckShare,
+        machine: hostname(),
+        logger,
+      }),
+    );
+    const builds = keep(
+      await openBuilds({
+        directory: dataDirectory,
+        store,
+        farm,
+        outbox: waiting,
+        changedSince: (facts, commit, signal) => changedSince(git, facts, commit, signal),
+        limits: {
+          bytes: Math.min(mostPrefetchBytes, limitBytes / 2),
+          results: mostPrefetchResults,
+        },
+        bytesPerSecond: config.bytesPerSecond,
+        upload: config.upload,
+        logger,
+      }),
+    );
+    const dune = keep(
+      serveDune({
+        granary: store,
+        place: store.placeAt,
+        supplies,
+        logger,
+        directory: dataDirectory,
+        builds: {
+          async start({ root }) {
+            const said = { type: "build-started", directory: root, command: "dune" } as const;
+            const facts = await readFacts({ git, dataDirectory }, said);
+            return buildOfDune(await builds.start(facts), store);
+          },
+          async end({ build }) {
+            await builds.end(build.id, { exitCode: null, complete: false });
+          },
+        },
+      }),
+    );
+    if (config.standsInForDune && !(await dune.stand(ownVariables()))) {
+      logger.warn("this granary cannot stand in for dune's daemon here; dune goes on as before");
+    }
+    const uploads = await openDiskUploads(dataDirectory, store.blobs);
+    const front = keep(
+      await openFront({
+        port: config.port,
+        supplies,
+        store,
+        uploads,
+        desk: builds,
+        relay: connected?.relay,
+        mostEntryBytes,
+        logger,
+      }),
+    );
+    let wishStop = (_why: string) => {};
+    const over = new Promise<string>((resolve) => {
+      wishStop = resolve;
+    });
+    const secret = randomBytes(24).toString("base64url");
+    const protocol = keep(
+      await serveProtocol({
+        socketPath,
+        secret,
+        toolsPort: front.port,
+        builds,
+        results: resultDeeds({ supplies, store, mostFileBytes: mostEntryBytes }),
+        outbox: waiting,
+        attachDune: (build, where) => dune.attach(buildOfDune(build, store), where),
+        readFacts: (said) => readFacts({ git, dataDirectory }, said),
+        async status() {
+          const line = farm.line();
+          return {
+            version: config.version,
+            pid: process.pid,
+            port: front.port,
+            directory: dataDirectory,
+            farm:
+              config.farm === undefined
+                ? null
+                : { server: config.farm.server, away: farm.isAway(), ...line },
+            store: await store.usage(),
+            outbox: outboxAnswer(waiting.state()),
+            builds: builds.running().map(({ id, project, facts, startedAt }) => ({
+              id,
+              project,
+              command: facts.command,
+              startedAt: startedAt.toISOString(),
+            })),
+          };
+        },
+        trim: async () => (await store.trim()).removedBytes,
+        stopWished: () => wishStop("a client asked for it"),
+        logger,
+      }),
+    );
+    keep(trimming(() => store.trim(), logger));
+    const endpoint = endpointPath(config);
+    await writeEndpoint(endpoint, {
+      version: config.version,
+      pid: process.pid,
+      port: front.port,
+      protocolPort: protocol.port,
+      socket: socketPath,
+      secret,
+    });
+    opened.push({ stop: () => rm(endpoint, { force: true }) });
+    return { port: front.port, socketPath, over, stop };
+  } catch (reason) {
+    await stop();
+    throw reason;
+  }
+}
+
+/** The last opened first. What does not stop keeps nothing else from it. */
+async function stopAll(opened: Service[], logger: Logger): Promise<void> {
+  for (let service = opened.pop(); service !== undefined; service = opened.pop()) {
+    await service.stop().catch((reason: unknown) => {
+      logger.warn({ err: reason }, "a part of the granary did not stop cleanly");
+    });
+  }
+}
+
+function trimming(trim: () => Promise<unknown>, logger: Logger): Service {
+  let isRunning: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    isRunning ??= trim()
+      .then(
+        () => {},
+        (reason: unknown) => logger.warn({ err: reason }, "the store could not be trimmed"),
+      )
+      .finally(() => {
+        isRunning = undefined;
+      });
+  }, trimEveryMs);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await isRunning;
+    },
+  };
+}

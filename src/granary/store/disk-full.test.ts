@@ -1,0 +1,84 @@
+import { spawnSync } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { whyNoSmallDisk } from "../../../test/support/small-disk.ts";
+import { bundleScript } from "./bundled-script.fixture.ts";
+import { freshDirectory } from "./granary-store.fixture.ts";
+
+const noSmallDisk = whyNoSmallDisk();
+
+/** Keeps 100 results of 200 kB on a disk of 4 MB; then the same while nothing may be trimmed. */
+const script = `
+  import { randomBytes } from "node:crypto";
+  import { pino } from "pino";
+  import { digestOf } from "#cas/digest-of.ts";
+  import { openGranaryStore } from "./open-granary-store.ts";
+
+  let isHeld = false;
+  const directory = process.argv[2] ?? "";
+  const store = await openGranaryStore({
+    directory, limitBytes: 1e9, logger: pino({ level: "silent" }), isHeld: () => isHeld,
+  });
+  async function keep(i: number) {
+    const bytes = randomBytes(200_000);
+    const value = digestOf(bytes);
+    try {
+      if (i % 2) await store.blobs.put(value, bytes);
+      else await store.blobs.write(value, (async function* () { yield bytes; })());
+      await store.keep({ project: "p", namespace: "ccache", key: "k" + i, value, blobs: [], attributes: {}, costMs: undefined });
+      return "kept";
+    } catch (reason) {
+      return (reason as { code?: string }).code ?? String(reason);
+    }
+  }
+  async function round(from: number) {
+    const ends: Record<string, number> = {};
+    for (let i = from; i < from + 100; i++) {
+      const end = await keep(i);
+      ends[end] = (ends[end] ?? 0) + 1;
+    }
+    let found = 0;
+    for (let i = 0; i < from + 100; i++) {
+      const result = await store.find("p", { namespace: "ccache", key: "k" + i });
+      if (result && (await store.blobs.get(result.value))?.length === 200_000) found++;
+      else if (result) ends.broken = (ends.broken ?? 0) + 1;
+    }
+    return { ends, found };
+  }
+  const free = await round(0);
+  isHeld = true;
+  const held = await round(100);
+  await store.stop();
+  process.stdout.write(JSON.stringify({ free, held }));
+`;
+
+test.skipIf(noSmallDisk !== undefined)(
+  `a full disk costs old results; where none may go, the new one is not kept, and that is said${noSmallDisk ? ` (skipped: ${noSmallDisk})` : ""}`,
+  async () => {
+    const root = await freshDirectory();
+    const file = await bundleScript(script, root);
+    const disk = join(root, "disk");
+    await mkdir(disk);
+    const mount = 'mount -t tmpfs -o size=4m tmpfs "$1" && exec "$0" "$2" "$1"';
+    const ran = spawnSync("unshare", ["--mount", "sh", "-c", mount, process.execPath, disk, file], {
+      encoding: "utf8",
+      timeout: 25_000,
+    });
+
+    expect(ran.stderr).toBe("");
+    const { free, held } = JSON.parse(ran.stdout) as {
+      free: { ends: Record<string, number>; found: number };
+      held: { ends: Record<string, number>; found: number };
+    };
+    // What comes in chunks cannot be asked for again: such a one is lost where it made the room.
+    expect(free.ends["kept"]).toBeGreaterThan(60);
+    expect(
+      Object.keys(free.ends).every((end) => ["kept", "resource_exhausted"].includes(end)),
+    ).toBe(true);
+    expect(free.found).toBeGreaterThan(10);
+    expect(held.ends["resource_exhausted"]).toBeGreaterThan(90);
+    expect(held.ends["broken"]).toBeUndefined();
+    expect(held.found).toBeGreaterThanOrEqual(free.found);
+  },
+);

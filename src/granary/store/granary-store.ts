@@ -1,0 +1,34 @@
+import type { DiskBlobStore } from "#cas/disk-blob-store.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
+import type { Digest } from "#core/digest.ts";
+import type { Service } from "#core/service.ts";
+import type { GranaryResult } from "../granary-result.ts";
+
+export interface GranaryUsage {
+  readonly results: number;
+  readonly blobs: number;
+  readonly bytes: number;
+  readonly limitBytes: number;
+}
+
+/**
+ * What this machine has: results and blobs, shared by all workspaces. Bounded; trimmed by use; whole after any crash.
+ *
+ * A result is kept after its blobs, and forgotten before them: who finds one finds its blobs, or takes it for a miss.
+ */
+export interface GranaryStore extends Service {
+  /** Checked when it is read where the disk is not trusted: a rotten blob is removed, and is none. */
+  readonly blobs: DiskBlobStore;
+  /** Undefined also when a blob of it is gone; it is then forgotten. Counts as use. */
+  find(project: string, key: ResultKey): Promise<GranaryResult | undefined>;
+  /** Whether a result of that name was kept; a look at memory, for planning. */
+  has(project: string, key: ResultKey): boolean;
+  /** Whether the blob was here at the last look; a look at memory, for planning. */
+  hasBlob(digest: Digest): boolean;
+  /** Replaces one of the same name. Its blobs are here already. */
+  keep(result: GranaryResult): Promise<void>;
+  forget(project: string, key: ResultKey): Promise<void>;
+  usage(): Promise<GranaryUsage>;
+  /** Removes what was used least lately, down to the limit; never what `isHeld` says is on its way out. */
+  trim(): Promise<{ readonly removedBytes: number }>;
+}

@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { type Digest, hexOf } from "#core/digest.ts";
+
+/** 52 bits: exact in a number. Of a million keys, one look in four thousand million is answered by another's. */
+const hexDigitsKept = 13;
+
+/** A hash as a key of sets that are only looked at to plan, or to spare what one can do without. Never 0. */
+export function shortKey(hex: string): number {
+  return Number.parseInt(hex.slice(0, hexDigitsKept), 16) || 1;
+}
+
+export function shortKeyOf(digest: Digest): number {
+  return shortKey(hexOf(digest));
+}
+
+/** The name of a result's file: tools' keys may hold anything, files' names may not. */
+export function resultFileName(project: string, namespace: string, key: string): string {
+  return createHash("sha256").update(`${project}\0${namespace}\0${key}`).digest("hex");
+}
+
+const firstSlots = 1_024;
+const fullest = 0.7;
+
+/**
+ * Numbers other than 0, at 11 to 23 bytes each: a `Set` of a million texts takes ten times that.
+ *
+ * Open addressing; what is removed is closed up at once, so that nothing has to be swept.
+ */
+export class KeySet {
+  #slots = new Float64Array(firstSlots);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(key: number): boolean {
+    return this.#slots[this.#slotOf(key)] === key;
+  }
+
+  /** Whether it was not there. */
+  add(key: number): boolean {
+    const slot = this.#slotOf(key);
+    if (this.#slots[slot] === key) return false;
+    this.#slots[slot] = key;
+    this.#size++;
+    if (this.#size > this.#slots.length * fullest) this.#grow();
+    return true;
+  }
+
+  /** Whether it was there. */
+  delete(key: number): boolean {
+    let hole = this.#slotOf(key);
+    if (this.#slots[hole] !== key) return false;
+    const mask = this.#slots.length - 1;
+    for (let at = (hole + 1) & mask; this.#slots[at] !== 0; at = (at + 1) & mask) {
+      // It may move into the hole unless its own place lies behind that.
+      const fromHome = (at - this.#home(this.#slots[at] as number)) & mask;
+      if (fromHome < ((at - hole) & mask)) continue;
+      this.#slots[hole] = this.#slots[at] as number;
+      hole = at;
+    }
+    this.#slots[hole] = 0;
+    this.#size--;
+    return true;
+  }
+
+  /** Keys are pieces of hashes: their low bits are as good as any. */
+  #home(key: number): number {
+    return key % this.#slots.length;
+  }
+
+  #slotOf(key: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = this.#home(key);
+    while (this.#slots[slot] !== 0 && this.#slots[slot] !== key) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  #grow(): void {
+    const old = this.#slots;
+    this.#slots = new Float64Array(old.length * 2);
+    for (const key of old) if (key !== 0) this.#slots[this.#slotOf(key)] = key;
+  }
+}

@@ -1,0 +1,116 @@
+import { constants, statSync } from "node:fs";
+import { chmod, copyFile, link, rename, rm, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { modifiedAt } from "#cas/disk-blob-store.ts";
+import { diskFault, errnoOf } from "#cas/disk-fault.ts";
+import { tempFileIn } from "#cas/temp-file.ts";
+import type { Digest } from "#core/digest.ts";
+import type { CheckedBlobs } from "./checked-blobs.ts";
+import type { Soundness } from "./soundness.ts";
+import type { StorePaths } from "./store-paths.ts";
+
+/** How blobs get to where tools want them: by what costs least, by hard links where possible, or by copies. */
+export type LinkMode = "auto" | "hardlink" | "copy";
+
+export interface PlaceAt {
+  readonly executable: boolean;
+  /** Whether the tool never writes to what it was given: then it may share the store's own bytes. */
+  readonly isReadOnly: boolean;
+}
+
+export type Placed = "reflink" | "hardlink" | "copy";
+
+/** What file systems answer that cannot do it: between these two directories it need not be tried again. */
+const cannot = ["EXDEV", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL", "EPERM", "ENOTTY"];
+
+/** A tool's own file, as a checkout has it. A hard link keeps the blob's mode: nobody may write to it. */
+const modes = { plain: 0o644, executable: 0o755 } as const;
+const executableBlob = 0o555;
+
+/** Which ways to try, the cheapest first. */
+export function waysToPlace(mode: LinkMode, isReadOnly: boolean): readonly Placed[] {
+  switch (mode) {
+    case "copy":
+      return ["copy"];
+    case "hardlink":
+      return isReadOnly ? ["hardlink", "copy"] : ["copy"];
+    case "auto":
+      // A reflink is the tool's own file and costs as little: better than a link even where that is allowed.
+      return isReadOnly ? ["reflink", "hardlink", "copy"] : ["reflink", "copy"];
+  }
+}
+
+export type PlaceBlob = (digest: Digest, to: string, how: PlaceAt) => Promise<Placed | undefined>;
+
+/** Puts blobs at paths. What works between the store and a mount is found out once, and remembered. */
+export function placingFrom(
+  paths: StorePaths,
+  blobs: CheckedBlobs,
+  known: Soundness,
+  mode: LinkMode,
+): PlaceBlob {
+  const impossible = new Set<string>();
+  const storeDevice = statSync(paths.blobs).dev;
+
+  /** The same bytes under another mode, made when first wanted. */
+  async function executableTwin(digest: Digest): Promise<string | undefined> {
+    const path = paths.executable(digest);
+    if (await blobs.isSound(digest, path)) return path;
+    const aside = tempFileIn(paths.temp);
+    try {
+      await copyFile(paths.blob(digest), aside, constants.COPYFILE_FICLONE);
+      await chmod(aside, executableBlob);
+      await utimes(aside, new Date(), modifiedAt);
+      await rename(aside, path);
+    } catch (reason) {
+      await rm(aside, { force: true });
+      if (errnoOf(reason) !== "ENOENT") throw reason;
+    }
+    return (await blobs.isSound(digest, path)) ? path : undefined;
+  }
+
+  async function placeBy(way: Placed, digest: Digest, aside: string, executable: boolean) {
+    if (way === "hardlink") {
+      const from = executable ? await executableTwin(digest) : paths.blob(digest);
+      if (from === undefined) return false;
+      const before = statSync(from);
+      await link(from, aside);
+      known.moved(from, before, statSync(from));
+      return true;
+    }
+    const flag = way === "reflink" ? constants.COPYFILE_FICLONE_FORCE : 0;
+    await copyFile(paths.blob(digest), aside, flag);
+    await chmod(aside, executable ? modes.executable : modes.plain);
+    return true;
+  }
+
+  return async (digest, to, { executable, isReadOnly }) => {
+    if (!(await blobs.isSound(digest)) || !blobs.look(digest, true)) return undefined;
+    const mount = statSync(dirname(to)).dev;
+    // Aside first: whoever looks at the path sees the old file or the new, whole.
+    const aside = join(dirname(to), `.grange-${process.pid}-${counter++}`);
+    for (const way of waysToPlace(mode, isReadOnly)) {
+      if (impossible.has(`${way} ${mount}`)) continue;
+      try {
+        if (!(await placeBy(way, digest, aside, executable))) return undefined;
+        await rename(aside, to);
+        // A rename onto another name of the same file does nothing, and leaves both.
+        await rm(aside, { force: true });
+        return way;
+      } catch (reason) {
+        await rm(aside, { force: true });
+        const errno = errnoOf(reason) ?? "";
+        // Removed a moment ago, by a trim or because it had rotted.
+        if (errno === "ENOENT" && !blobs.look(digest)) return undefined;
+        if (way === "copy") throw diskFault(reason, dirname(to));
+        // Two mounts of one file system refuse links to each other, and look alike.
+        const isSure = errno !== "EXDEV" || mount !== storeDevice;
+        if (cannot.includes(errno) && isSure) impossible.add(`${way} ${mount}`);
+        // ext4 allows 65,000 names for one file. Of all else, a copy will tell.
+      }
+    }
+    return undefined;
+  };
+}
+
+let counter = 0;

@@ -1,0 +1,271 @@
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { describeBlobStore } from "#cas/blob-store.fixture.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { modifiedAt } from "#cas/disk-blob-store.ts";
+import { Digest } from "#core/digest.ts";
+import {
+  freshDirectory,
+  freshStore,
+  keepResult,
+  openStore,
+  resultOf,
+} from "./granary-store.fixture.ts";
+import { resultFileName } from "./key-set.ts";
+import { type OpenGranaryStore } from "./open-granary-store.ts";
+
+describeBlobStore("granary", async () => (await freshStore()).store.blobs);
+
+const fileOf = (directory: string, key: string) => {
+  const name = resultFileName("p", "ccache", key);
+  return join(directory, "results", name.slice(0, 2), name);
+};
+
+/** Changes a byte of a blob where it lies. */
+function rot(path: string): void {
+  const bytes = readFileSync(path);
+  bytes[0] = (bytes[0] ?? 0) ^ 1;
+  chmodSync(path, 0o644);
+  writeFileSync(path, bytes);
+}
+
+/** As a disk does it: without a trace in the file's times. */
+function rotUnseen(path: string): void {
+  rot(path);
+  utimesSync(path, new Date(), modifiedAt);
+}
+
+describe("results", () => {
+  test("are found as they were kept, by the next process too", async () => {
+    const { store, directory } = await freshStore();
+    const kept = await keepResult(store, "k", ["value", "blob"]);
+    const withAll = { ...kept, key: "k2", attributes: { "x-tag": "a\u2028b" }, costMs: 12.5 };
+    await store.keep(withAll);
+    await store.stop();
+
+    const next = await openStore({ directory });
+
+    expect(await next.find("p", kept)).toEqual(kept);
+    expect(await next.find("p", withAll)).toEqual(withAll);
+    expect(await next.find("other", kept)).toBeUndefined();
+    expect(await next.find("p", { ...kept, namespace: "sccache" })).toBeUndefined();
+  });
+
+  test("are replaced by later ones of the same name, and forgotten when told", async () => {
+    const { store } = await freshStore();
+    await keepResult(store, "k", ["old"]);
+    const later = await keepResult(store, "k", ["new"]);
+
+    expect(await store.find("p", later)).toEqual(later);
+
+    await store.forget("p", later);
+    expect(await store.find("p", later)).toBeUndefined();
+    expect(store.has("p", later)).toBe(false);
+  });
+
+  test("are misses, and forgotten, once a blob of theirs is gone", async () => {
+    const { store } = await freshStore();
+    const kept = await keepResult(store, "k", ["value", "blob"]);
+    await store.blobs.remove(kept.blobs[0] as Digest);
+
+    expect(await store.find("p", kept)).toBeUndefined();
+    expect(store.has("p", kept)).toBe(false);
+  });
+
+  test.each([
+    { what: "empty", change: () => "" },
+    { what: "cut off", change: (text: string) => text.slice(0, -5) },
+    { what: "full of zeros", change: (text: string) => "\0".repeat(text.length) },
+    { what: "turned in one letter", change: (text: string) => text.replace('"p"', '"q"') },
+    { what: "of another key", change: (_: string, other: string) => other },
+  ])("are misses when their file is $what, and it is removed", async ({ change }) => {
+    const { store, directory } = await freshStore();
+    const kept = await keepResult(store, "k", ["value"]);
+    await keepResult(store, "other", ["value"]);
+    const path = fileOf(directory, "k");
+    const text = change(
+      readFileSync(path, "utf8"),
+      readFileSync(fileOf(directory, "other"), "utf8"),
+    );
+    chmodSync(path, 0o644);
+    writeFileSync(path, text);
+
+    expect(await store.find("p", kept)).toBeUndefined();
+    expect(readdirSync(join(path, ".."))).toEqual([]);
+    await store.keep(kept);
+    expect(await store.find("p", kept)).toEqual(kept);
+  });
+
+  test("are known before and after the store was counted, and counted once", async () => {
+    const { store, directory } = await freshStore();
+    for (let i = 0; i < 50; i++) await keepResult(store, `k${i}`, [`v${i}`]);
+    await store.stop();
+
+    const next = await openStore({ directory });
+    const look = () => [
+      next.has("p", resultOf("k7", ["v7"])),
+      next.hasBlob(digestOf(Buffer.from("v7"))),
+      next.has("p", resultOf("k50", ["x"])),
+      next.hasBlob(digestOf(Buffer.from("v50"))),
+    ];
+
+    expect(look()).toEqual([true, true, false, false]);
+    await next.counted;
+    expect(look()).toEqual([true, true, false, false]);
+    await keepResult(next, "k7", ["v7"]);
+    // The empty blob is one.
+    expect(await next.usage()).toMatchObject({ results: 50, blobs: 51 });
+  });
+});
+
+describe("a disk that is not trusted", () => {
+  test.each([100, 2_000_000])(
+    "gives no rotten blob of %s bytes, which is then missing",
+    async (size) => {
+      const { store } = await freshStore();
+      const bytes = randomBytes(size);
+      const digest = digestOf(bytes);
+      await store.blobs.put(digest, bytes);
+      rotUnseen(store.blobs.path(digest));
+
+      expect(await store.blobs.get(digest)).toBeUndefined();
+      expect(await store.blobs.findMissing([digest])).toEqual([digest]);
+      await store.blobs.put(digest, bytes);
+      expect(await store.blobs.get(digest)).toHaveLength(size);
+    },
+  );
+
+  test("is asked again for a blob that was found right, when its file has changed since", async () => {
+    const { store } = await freshStore();
+    const bytes = randomBytes(100);
+    const digest = digestOf(bytes);
+    await store.blobs.put(digest, bytes);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(await store.blobs.get(digest)).toHaveLength(100);
+
+    rotUnseen(store.blobs.path(digest));
+
+    expect(await store.blobs.get(digest)).toBeUndefined();
+  });
+
+  test("that is trusted gives what it has", async () => {
+    const { store } = await freshStore({ trustDisk: true });
+    const digest = digestOf(Buffer.from("bytes"));
+    await store.blobs.put(digest, Buffer.from("bytes"));
+    rotUnseen(store.blobs.path(digest));
+
+    expect(await store.blobs.get(digest)).toHaveLength(5);
+  });
+
+  test("a blob that a hard link of it was written through is dropped, however much the disk is trusted", async () => {
+    const { store, directory } = await freshStore({ trustDisk: true });
+    const kept = await keepResult(store, "k", ["value"]);
+    linkSync(store.blobs.path(kept.value), join(directory, "output"));
+    rot(join(directory, "output"));
+
+    expect(await store.blobs.findMissing([kept.value])).toEqual([kept.value]);
+    expect(await store.find("p", kept)).toBeUndefined();
+    // And what comes next is not written into the workspace's file.
+    await keepResult(store, "k", ["value"]);
+    expect(Buffer.from((await store.blobs.get(kept.value)) ?? []).toString()).toBe("value");
+    expect(readFileSync(join(directory, "output"), "utf8")).not.toBe("value");
+  });
+
+  test("a digest that lies about its size removes nothing", async () => {
+    const { store } = await freshStore();
+    const { value } = await keepResult(store, "k", ["value"]);
+    const lie = Digest.parse({ hash: value.hash, sizeBytes: 4 });
+
+    expect(await store.blobs.findMissing([lie])).toEqual([lie]);
+    expect(await store.blobs.get(lie)).toBeUndefined();
+    expect(await store.blobs.get(value)).toHaveLength(5);
+  });
+});
+
+/** What may happen to a store, one after the other. */
+const steps = fc.array(
+  fc.record({
+    what: fc.constantFrom(
+      "keep",
+      "find",
+      "forget",
+      "lose blob",
+      "rot blob",
+      "rot result",
+      "reopen",
+      "trim",
+    ),
+    key: fc.constantFrom("a", "b", "c"),
+    value: fc.constantFrom("v1", "v2", "v3"),
+  }),
+  { maxLength: 40 },
+);
+
+test("is a map that may lose what it was robbed of, and never gives anything else", async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const directory = await freshDirectory();
+      let store: OpenGranaryStore = await openStore({ directory });
+      const model = new Map<string, string>();
+      const robbed = new Set<string>();
+      for (const { what, key, value } of all) {
+        const path = store.blobs.path(digestOf(Buffer.from(value)));
+        const isHere = statSync(path, { throwIfNoEntry: false }) !== undefined;
+        if (what === "keep") {
+          await keepResult(store, key, [value]);
+          // A rotten blob is not looked into when it is put again; who reads it, finds it missing.
+          model.set(key, value);
+        } else if (what === "forget") {
+          await store.forget("p", resultOf(key, [value]));
+          model.delete(key);
+        } else if (what === "lose blob") {
+          await store.blobs.remove(digestOf(Buffer.from(value)));
+          robbed.add(value);
+        } else if (what === "rot blob" && isHere) {
+          rotUnseen(path);
+          robbed.add(value);
+        } else if (
+          what === "rot result" &&
+          statSync(fileOf(directory, key), { throwIfNoEntry: false })
+        ) {
+          rot(fileOf(directory, key));
+          model.delete(key);
+        } else if (what === "reopen") {
+          await store.stop();
+          store = await openStore({ directory });
+        } else if (what === "trim") {
+          await store.trim();
+        }
+
+        const expected = model.get(key);
+        const found = await store.find("p", resultOf(key, ["?"]));
+        const bytes = found && (await store.blobs.get(found.value));
+        const mayBeLost = expected === undefined || robbed.has(expected);
+        if (found === undefined) model.delete(key);
+        const whatIs = { found, text: bytes && Buffer.from(bytes).toString() };
+        const whatMayBe = [
+          ...(expected === undefined ? [] : [{ found: resultOf(key, [expected]), text: expected }]),
+          ...(mayBeLost ? [{ found: undefined, text: undefined }] : []),
+          // Here, but found to have rotted when it was read.
+          ...(mayBeLost && expected !== undefined
+            ? [{ found: resultOf(key, [expected]), text: undefined }]
+            : []),
+        ];
+        expect(whatMayBe).toContainEqual(whatIs);
+      }
+      await store.stop();
+    }),
+    { numRuns: 40 },
+  );
+}, 60_000);

@@ -1,0 +1,274 @@
+import { readFileSync, rmSync, statSync, utimesSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Logger } from "pino";
+import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import { diskFault, errnoOf } from "#cas/disk-fault.ts";
+import { renameFile, writeNewFile } from "#cas/file-calls.ts";
+import { tempFileIn } from "#cas/temp-file.ts";
+import { type Clock, systemClock } from "#core/clock.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { messageOf } from "#core/fault.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import { checkedBlobs, isDiskFull } from "./checked-blobs.ts";
+import type { GranaryStore } from "./granary-store.ts";
+import { resultFileName, shortKeyOf } from "./key-set.ts";
+import { knownFiles } from "./known-files.ts";
+import { type LinkMode, type PlaceBlob, placingFrom } from "./link-out.ts";
+import { readResultText, resultText } from "./result-file.ts";
+import { soundness } from "./soundness.ts";
+import { storePaths } from "./store-paths.ts";
+import { trimStore } from "./trim-store.ts";
+
+export interface GranaryStoreOptions {
+  /** The granary's data directory: `blobs`, `results` and `temp` are made in it. */
+  readonly directory: string;
+  readonly limitBytes: number;
+  /** Whether blobs are given without being hashed first. */
+  readonly trustDisk?: boolean;
+  readonly linkMode?: LinkMode;
+  readonly clock?: Clock;
+  readonly logger: Logger;
+  /** What is on its way to the farm, and therefore not trimmed. The outbox knows, and is opened after its store. */
+  readonly isHeld?: (digest: Digest) => boolean;
+}
+
+export interface OpenGranaryStore extends GranaryStore {
+  /**
+   * Puts a blob's bytes at a path whose directory is there, for a tool; undefined when it is not here. Replaces
+   * what is at the path.
+   */
+  readonly placeAt: PlaceBlob;
+  /** Resolves when all that is on disk is known in memory. Nothing needs to wait for it. */
+  readonly counted: Promise<void>;
+}
+
+/** Use within a minute of use that was noted is not noted. */
+const noteUseAfterMs = 60_000;
+
+/**
+ * A trim reads every result. A store that cannot shrink, as all of it is held, is looked through again after a while,
+ * or when it has grown by so much of its limit.
+ */
+const trimAgainAfterMs = 60_000;
+const trimAgainAfterShare = 0.05;
+
+/**
+ * Opens the store of a data directory that nobody else has open.
+ *
+ * Nothing is synced: what was pulled is pulled again, what a build made it makes again. After a power cut a young
+ * result is whole or a miss, by the hash in its file, and a young blob is whole or none, by its own.
+ */
+export async function openGranaryStore(options: GranaryStoreOptions): Promise<OpenGranaryStore> {
+  const { directory, limitBytes, logger, clock = systemClock, isHeld = () => false } = options;
+  const paths = storePaths(directory);
+  const disk = await openDiskBlobStore(directory);
+
+  const known = knownFiles(paths);
+  const sound = soundness();
+  const stopping = new AbortController();
+  const counted = known.count(stopping.signal).then(trimIfFull, (reason: unknown) => {
+    // Every question stays a look at the disk.
+    logger.warn({ reason: messageOf(reason) }, "the store was not counted");
+  });
+  let trimming: Promise<{ readonly removedBytes: number }> | undefined;
+  let makingRoom: Promise<boolean> | undefined;
+  let namedMeanwhile = new Set<number>();
+  let trimAgainAtMs = 0;
+  let leftByLastTrim = 0;
+
+  const blobs = checkedBlobs(disk, {
+    directory,
+    trustDisk: options.trustDisk ?? false,
+    clock,
+    known: sound,
+    onHere(digest) {
+      known.blobIsHere(digest);
+      trimIfFull();
+    },
+    onGone(digest, because) {
+      known.blobIsGone(digest);
+      if (because !== "absent") {
+        logger.warn(
+          { blob: digestKey(digest), because },
+          "removed a blob that is no longer what it was",
+        );
+      }
+    },
+    makeRoom,
+  });
+
+  function trim(isDiskFull = false): Promise<{ readonly removedBytes: number }> {
+    trimming ??= (async () => {
+      namedMeanwhile = new Set();
+      try {
+        const { removedBytes, leftBytes } = await trimStore({
+          paths,
+          known,
+          limitBytes,
+          isDiskFull,
+          now: clock.now(),
+          isHeld,
+          namedMeanwhile,
+          signal: stopping.signal,
+        });
+        if (!stopping.signal.aborted) known.bytesAre(leftBytes);
+        leftByLastTrim = leftBytes;
+        if (removedBytes > 0) logger.info({ removedBytes, leftBytes }, "trimmed the store");
+        return { removedBytes };
+      } finally {
+        trimming = undefined;
+      }
+    })();
+    return trimming;
+  }
+
+  function trimIfFull(): void {
+    const { bytes } = known.counts();
+    if (bytes <= limitBytes || trimming !== undefined || stopping.signal.aborted) return;
+    // By a clock that nobody sets.
+    const isLongAgo = performance.now() >= trimAgainAtMs;
+    if (!isLongAgo && bytes < leftByLastTrim + limitBytes * trimAgainAfterShare) return;
+    trimAgainAtMs = performance.now() + trimAgainAfterMs;
+    trim().catch((reason: unknown) => {
+      logger.warn({ reason: messageOf(reason) }, "the store was not trimmed");
+    });
+  }
+
+  /** The disk is smaller than the limit, or others fill it: what there is shrinks by a tenth. */
+  function makeRoom(): Promise<boolean> {
+    // All who find the disk full at the same time have one tenth removed, not one each.
+    makingRoom ??= (async () => {
+      try {
+        await trimming?.catch(() => {});
+        return (await trim(true)).removedBytes > 0;
+      } finally {
+        makingRoom = undefined;
+      }
+    })();
+    return makingRoom;
+  }
+
+  const noteNamed = (result: GranaryResult) => {
+    if (trimming === undefined) return;
+    for (const digest of [result.value, ...result.blobs]) namedMeanwhile.add(shortKeyOf(digest));
+  };
+
+  /**
+   * Undefined when it is not there; empty when the disk cannot read it back.
+   *
+   * Not by the thread pool: a find took 0.10 ms of this process so, and takes a third of that. Nothing comes in
+   * between either, so that what is dropped is what was looked at.
+   */
+  function readText(fileName: string): string | undefined {
+    try {
+      return readFileSync(paths.result(fileName), "utf8");
+    } catch (reason) {
+      if (errnoOf(reason) === "ENOENT") return undefined;
+      if (errnoOf(reason) === "EIO") return "";
+      throw diskFault(reason, directory);
+    }
+  }
+
+  function drop(fileName: string): void {
+    rmSync(paths.result(fileName), { force: true });
+    known.resultIsGone(fileName);
+  }
+
+  function noteUse(fileName: string): void {
+    try {
+      const now = clock.now();
+      // The modification time, not the access time: a trim reads results, and some mounts note that by themselves.
+      const { mtimeMs } = statSync(paths.result(fileName));
+      if (Math.abs(now.getTime() - mtimeMs) > noteUseAfterMs) {
+        utimesSync(paths.result(fileName), now, now);
+      }
+    } catch {
+      // Costs only that trimming takes it for less used than it is.
+    }
+  }
+
+  async function writeResult(fileName: string, text: string): Promise<void> {
+    const aside = tempFileIn(paths.temp);
+    try {
+      await writeNewFile(aside, Buffer.from(text), clock.now());
+      const path = paths.result(fileName);
+      await renameFile(aside, path).catch(async (reason: unknown) => {
+        if (errnoOf(reason) !== "ENOENT") throw reason;
+        await mkdir(dirname(path), { recursive: true });
+        await renameFile(aside, path);
+      });
+    } catch (reason) {
+      await rm(aside, { force: true });
+      throw reason;
+    }
+  }
+
+  return {
+    blobs,
+    counted,
+    placeAt: placingFrom(paths, blobs, sound, options.linkMode ?? "auto"),
+
+    async find(project, { namespace, key }) {
+      const fileName = resultFileName(project, namespace, key);
+      if (!known.hasResult(fileName)) return undefined;
+      const text = readText(fileName);
+      if (text === undefined) {
+        known.resultIsGone(fileName);
+        return undefined;
+      }
+      const result = readResultText(text);
+      const isAsked =
+        result?.project === project && result.namespace === namespace && result.key === key;
+      if (result !== undefined && isAsked) noteNamed(result);
+      const isWhole =
+        isAsked && [result.value, ...result.blobs].every((digest) => blobs.look(digest));
+      if (!isWhole) {
+        drop(fileName);
+        return undefined;
+      }
+      noteUse(fileName);
+      return result;
+    },
+
+    has: (project, { namespace, key }) => known.hasResult(resultFileName(project, namespace, key)),
+    hasBlob: (digest) => known.hasBlob(digest),
+
+    async keep(result) {
+      const fileName = resultFileName(result.project, result.namespace, result.key);
+      const text = resultText(result);
+      noteNamed(result);
+      try {
+        await writeResult(fileName, text).catch(async (reason: unknown) => {
+          if (!isDiskFull(reason) || !(await makeRoom())) throw reason;
+          await writeResult(fileName, text);
+        });
+      } catch (reason) {
+        throw diskFault(reason, directory);
+      }
+      noteNamed(result);
+      known.resultIsHere(fileName, text.length);
+      trimIfFull();
+    },
+
+    async forget(project, { namespace, key }) {
+      drop(resultFileName(project, namespace, key));
+    },
+
+    async usage() {
+      await counted;
+      return { ...known.counts(), limitBytes };
+    },
+
+    trim: async () => {
+      await trimming?.catch(() => {});
+      return trim();
+    },
+
+    async stop() {
+      stopping.abort();
+      await counted.catch(() => {});
+      await trimming?.catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { ResultKey } from "#commit-index/result-key.ts";
+import { canonicalJson } from "#core/canonical-json.ts";
+import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
+import type { GranaryResult } from "../granary-result.ts";
+
+/** A digest in text, as `digestKey` writes it. */
+export const DigestText = z.string().transform((text, context): Digest => {
+  try {
+    return parseDigestKey(text);
+  } catch {
+    context.addIssue({ code: "custom", message: "not a digest" });
+    return z.NEVER;
+  }
+});
+
+/** A result as text keeps it. `costMs` is left out when nobody knows it. */
+export const KeptResult = ResultKey.extend({
+  project: z.string(),
+  value: DigestText,
+  attributes: z.record(z.string(), z.string()),
+  blobs: z.array(DigestText),
+  costMs: z.number().nonnegative().optional(),
+}).transform(({ costMs, ...rest }): GranaryResult => ({ ...rest, costMs }));
+
+/** What `KeptResult` reads. */
+export function asKept({ value, blobs, ...rest }: GranaryResult): Record<string, unknown> {
+  return { ...rest, value: digestKey(value), blobs: blobs.map(digestKey) };
+}
+
+/**
+ * A result's file: a hash, a line's end, and the result as canonical JSON.
+ *
+ * JSON alone would not show that a digit of it has turned, and attributes go to tools as they are.
+ */
+export function resultText(result: GranaryResult): string {
+  const text = canonicalJson(asKept(result));
+  return `${hashOf(text)}\n${text}`;
+}
+
+/** Undefined of what was cut off, has rotted, or was written by something else. */
+export function readResultText(text: string): GranaryResult | undefined {
+  const end = text.indexOf("\n");
+  const body = text.slice(end + 1);
+  if (end < 0 || hashOf(body) !== text.slice(0, end)) return undefined;
+  try {
+    return KeptResult.safeParse(JSON.parse(body)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,71 @@
+import type { Stats } from "node:fs";
+import { open } from "node:fs/promises";
+import { startDigest } from "#cas/digest-of.ts";
+import { readAhead } from "#cas/read-ahead.ts";
+import { type Digest, functionOf } from "#core/digest.ts";
+
+/** About 15 MB. */
+const mostRemembered = 50_000;
+
+/** Times of files come in steps of up to 10 ms: a file changed in this step may be changed again in it unseen. */
+const sameStepMs = 20;
+
+const chunkBytes = 256 * 1024;
+
+export type Stamp = Pick<Stats, "ino" | "size" | "ctimeMs">;
+
+/** Which files were hashed and found right, by this process. */
+export interface Soundness {
+  /** Whether the file is still the one that was hashed. */
+  isKnown(path: string, file: Stamp): boolean;
+  /** Hashed at `hashedAtMs` or later, and right. */
+  remember(path: string, file: Stamp, hashedAtMs: number): void;
+  /** We changed its times or its links ourselves, just now, and nothing else. */
+  moved(path: string, before: Stamp, after: Stamp): void;
+}
+
+/**
+ * A file is hashed once in a process's life, and again when it may have changed.
+ *
+ * Remembered by inode, size and change time: the last is set by every write and cannot be set back. It is also set by
+ * each new link and by noting use; where those are ours, what is remembered moves along. Where others unlink theirs,
+ * the file is hashed once more, which costs time and nothing else. Not remembered across processes: what turns bits
+ * on a disk leaves no trace in an inode, and a restart is when somebody looks again.
+ */
+export function soundness(): Soundness {
+  const known = new Map<string, Stamp>();
+  const isSame = (a: Stamp | undefined, b: Stamp) =>
+    a !== undefined && a.ino === b.ino && a.size === b.size && a.ctimeMs === b.ctimeMs;
+
+  const keep = (path: string, { ino, size, ctimeMs }: Stamp) => {
+    known.delete(path);
+    known.set(path, { ino, size, ctimeMs });
+    const [oldest] = known.keys();
+    if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest);
+  };
+
+  return {
+    isKnown: (path, file) => isSame(known.get(path), file),
+    remember(path, file, hashedAtMs) {
+      if (Math.abs(hashedAtMs - file.ctimeMs) > sameStepMs) keep(path, file);
+    },
+    moved(path, before, after) {
+      if (isSame(known.get(path), before)) keep(path, { ...before, ctimeMs: after.ctimeMs });
+    },
+  };
+}
+
+/** Whether a file's bytes are those of the digest, and which file it was that was read. */
+export async function hashFile(
+  path: string,
+  digest: Digest,
+): Promise<{ readonly file: Stats; readonly isRight: boolean }> {
+  const opened = await open(path, "r");
+  const file = await opened.stat();
+  const running = startDigest(functionOf(digest));
+  const span = { start: 0, end: file.size };
+  if (file.size === 0) await opened.close();
+  else for await (const chunk of readAhead(opened, span, chunkBytes)) running.update(chunk);
+  const isRight = running.sizeBytes === digest.sizeBytes && running.digest().hash === digest.hash;
+  return { file, isRight };
+}

@@ -1,0 +1,143 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { FarmPatience } from "./farm-patience.ts";
+
+/** What became of a blob that was asked for at the farm. */
+export type Download =
+  | { readonly kind: "here"; readonly bytes: Uint8Array | undefined }
+  | { readonly kind: "absent" }
+  /** The disk took it not: these are its bytes, or undefined when they are many. */
+  | { readonly kind: "unkept"; readonly bytes: Uint8Array | undefined };
+
+export interface Downloads extends Service {
+  /** Brings a blob of the farm's into the store, once for all that ask. Throws when the farm fails, or is silent. */
+  bring(project: string, digest: Digest, patience: FarmPatience): Promise<Download>;
+}
+
+interface UnderWay {
+  readonly end: Promise<Download>;
+  readonly waiting: Set<FarmPatience>;
+}
+
+/** Up to so much is held as one. */
+const inOnePieceBytes = 1024 * 1024;
+
+/**
+ * Whole and right before the first byte is given on: no tool sees an answer break off because the farm went away, and
+ * two that ask for one blob cost one transfer.
+ */
+export function downloads(parts: {
+  readonly farm: Pick<GranaryFarm, "blobs">;
+  readonly blobs: BlobStore;
+  readonly onKept: (digest: Digest) => void;
+}): Downloads {
+  const { farm, blobs, onKept } = parts;
+  const underWay = new Map<string, UnderWay>();
+  const giveUp = new Set<(reason: Fault) => void>();
+  let isStopped = false;
+
+  /** What the farm answers, unless this stops first: a farm that is silent may take for ever. */
+  async function unlessStopped<T>(asking: Promise<T>): Promise<T> {
+    asking.catch(() => {});
+    let end: (reason: Fault) => void = () => {};
+    const stopped = new Promise<never>((_, reject) => {
+      end = reject;
+    });
+    giveUp.add(end);
+    try {
+      return await Promise.race([asking, stopped]);
+    } finally {
+      giveUp.delete(end);
+    }
+  }
+
+  async function inOnePiece(project: string, digest: Digest, heard: () => void): Promise<Download> {
+    const bytes = await unlessStopped(farm.blobs(project).get(digest));
+    if (bytes === undefined) return { kind: "absent" };
+    heard();
+    try {
+      await blobs.put(digest, bytes);
+    } catch {
+      return { kind: "unkept", bytes };
+    }
+    return { kind: "here", bytes };
+  }
+
+  async function asStream(project: string, digest: Digest, heard: () => void): Promise<Download> {
+    const chunks = await unlessStopped(farm.blobs(project).read(digest));
+    if (chunks === undefined) return { kind: "absent" };
+    let farmFailed: { readonly reason: unknown } | undefined;
+    async function* heardOf(source: AsyncIterable<Uint8Array>) {
+      const chunks = source[Symbol.asyncIterator]();
+      try {
+        for (;;) {
+          const next = await unlessStopped(chunks.next());
+          if (next.done) return;
+          heard();
+          yield next.value;
+        }
+      } catch (reason) {
+        farmFailed = { reason };
+        throw reason;
+      } finally {
+        // Not waited for: a stream that is silent ends with its connection.
+        void chunks.return?.().catch(() => {});
+      }
+    }
+    try {
+      await blobs.write(digest, heardOf(chunks));
+    } catch {
+      if (farmFailed !== undefined) throw farmFailed.reason;
+      return { kind: "unkept", bytes: undefined };
+    }
+    return { kind: "here", bytes: undefined };
+  }
+
+  function begin(project: string, digest: Digest): UnderWay {
+    const key = digestKey(digest);
+    const waiting = new Set<FarmPatience>();
+    const heard = () => {
+      for (const patience of waiting) patience.heard();
+    };
+    const bring = digest.sizeBytes <= inOnePieceBytes ? inOnePiece : asStream;
+    const end = bring(project, digest, heard).then(
+      (download) => {
+        if (download.kind === "here") onKept(digest);
+        return download;
+      },
+      (reason: unknown): Download => {
+        // The farm says it has gone since, or its bytes are not what they should be.
+        if (reason instanceof Fault && lost.has(reason.code)) return { kind: "absent" };
+        throw reason;
+      },
+    );
+    end.catch(() => {}).finally(() => underWay.delete(key));
+    const begun = { end, waiting };
+    underWay.set(key, begun);
+    return begun;
+  }
+
+  return {
+    async bring(project, digest, patience) {
+      if (isStopped) return { kind: "absent" };
+      // Another project's transfer is as good: a name of bytes is the same everywhere.
+      const download = underWay.get(digestKey(digest)) ?? begin(project, digest);
+      download.waiting.add(patience);
+      try {
+        return await patience.wait(download.end);
+      } finally {
+        download.waiting.delete(patience);
+      }
+    },
+    async stop() {
+      isStopped = true;
+      for (const end of giveUp) end(new Fault("cancelled", "the granary stops"));
+      await Promise.allSettled([...underWay.values()].map(({ end }) => end));
+    },
+  };
+}
+
+const lost: ReadonlySet<Fault["code"]> = new Set(["not_found", "data_loss", "invalid_argument"]);

@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+import type { Digest } from "#core/digest.ts";
+import type { Asked, Build, BuildDesk, Prefetch } from "../builds/build.ts";
+import type { GranaryResult } from "../granary-result.ts";
+
+/** A build that only writes down what it is told. */
+export interface FakeBuild extends Build {
+  readonly heard: (Asked & { readonly key: ResultKey })[];
+  readonly blobsAsked: Digest[];
+  readonly results: GranaryResult[];
+  /** How often it was in the way of nobody. */
+  readonly gaveWay: { begun: number; ended: number };
+}
+
+export function fakeBuild(
+  more: {
+    readonly id?: string;
+    readonly project?: string;
+    readonly prefetch?: Partial<Prefetch>;
+    readonly mayBeAtFarm?: (key: ResultKey) => boolean;
+  } = {},
+): FakeBuild {
+  const heard: FakeBuild["heard"] = [];
+  const blobsAsked: Digest[] = [];
+  const results: GranaryResult[] = [];
+  const gaveWay = { begun: 0, ended: 0 };
+  return {
+    id: more.id ?? randomUUID(),
+    project: more.project ?? "p",
+    prefetch: more.prefetch && {
+      coming: () => undefined,
+      leadMs: () => undefined,
+      whyNot: () => "not-indexed",
+      giveWay() {
+        gaveWay.begun++;
+        return () => {
+          gaveWay.ended++;
+        };
+      },
+      hint() {},
+      ...more.prefetch,
+    },
+    mayBeAtFarm: more.mayBeAtFarm ?? (() => true),
+    asked: (key, what) => void heard.push({ key, ...what }),
+    askedBlob: (digest) => void blobsAsked.push(digest),
+    made: (result) => void results.push(result),
+    heard,
+    blobsAsked,
+    results,
+    gaveWay,
+  };
+}
+
+export function fakeDesk(builds: readonly Build[]): BuildDesk {
+  return {
+    find: (id) => builds.find((build) => build.id === id),
+    only(project) {
+      const ofProject = builds.filter((build) => build.project === project);
+      return ofProject.length === 1 ? ofProject[0] : undefined;
+    },
+  };
+}
+
+/** What a build was told, in short: `source because key`. */
+export function told(build: FakeBuild): string[] {
+  return build.heard.map(({ source, because, key }) =>
+    [source, because, keyText(key)].filter((word) => word !== undefined).join(" "),
+  );
+}

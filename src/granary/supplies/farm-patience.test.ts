@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { FarmPatience, patienceMs } from "./farm-patience.ts";
+
+const silent = new Promise<never>(() => {});
+const later = (ms: number) => new Promise<string>((resolve) => setTimeout(() => resolve("it"), ms));
+
+test.each([
+  { roundTripMs: undefined, expected: 1_000 },
+  { roundTripMs: 1, expected: 500 },
+  { roundTripMs: 80, expected: 570 },
+  { roundTripMs: 1_000, expected: 1_000 },
+])("a line of $roundTripMs ms may be silent for $expected ms", ({ roundTripMs, expected }) => {
+  expect(patienceMs(roundTripMs)).toBe(expected);
+});
+
+test("many that wait for the same silence wait for a second together", async () => {
+  const patience = new FarmPatience(() => undefined);
+  const begun = performance.now();
+  const waits: Promise<unknown>[] = [];
+  for (let n = 0; n < 9; n++) {
+    waits.push(patience.wait(silent).catch(() => "gave up"));
+    await later(100);
+  }
+  await Promise.all(waits);
+  await expect(patience.wait(silent)).rejects.toMatchObject({ code: "unavailable" });
+  expect(performance.now() - begun).toBeLessThan(1_500);
+  expect(patience.isOver).toBe(true);
+});
+
+test("an answer to one is heard by all", async () => {
+  const patience = new FarmPatience(() => undefined);
+  const [long, ...short] = await Promise.allSettled([
+    patience.wait(later(1_300)),
+    patience.wait(later(400)),
+    patience.wait(later(800)),
+  ]);
+  expect(short.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+  expect(long.status).toBe("fulfilled");
+  expect(patience.isOver).toBe(false);
+});
+
+test("a refusal counts for the time that it took", async () => {
+  const patience = new FarmPatience(() => undefined);
+  for (let n = 0; n < 50; n++) {
+    await patience.wait(Promise.reject(new Error("refused"))).catch(() => {});
+  }
+  expect(patience.isOver).toBe(false);
+});
+
+test("every wait ends, at whatever fraction of a millisecond it began", async () => {
+  const waits = Array.from({ length: 300 }, async (_, n) => {
+    await later(n % 11);
+    const patience = new FarmPatience(() => 1 + n / 300);
+    return patience.wait(silent).catch(() => "gave up");
+  });
+  expect(new Set(await Promise.all(waits))).toEqual(new Set(["gave up"]));
+});
+
+test("whatever is asked for, nobody waits in silence for longer than the time that is left", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 6 }),
+      async (starts) => {
+        const patience = new FarmPatience(() => 1);
+        const begun = performance.now();
+        await Promise.all(
+          starts.map(async (ms) => {
+            await later(ms);
+            await patience.wait(silent).catch(() => {});
+          }),
+        );
+        expect(performance.now() - begun).toBeLessThan(2_000);
+      },
+    ),
+    { numRuns: 3 },
+  );
+});

@@ -1,0 +1,113 @@
+import type { LateBecause, ResultSource } from "#api/granary.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
+import { digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { Downloads } from "./downloads.ts";
+import type { FarmPatience } from "./farm-patience.ts";
+import type { HalfFetched } from "./half-fetched.ts";
+import type { ForWhom } from "./supplies.ts";
+import { cameWithin, waitForPrefetchMs } from "./wait-for-prefetch.ts";
+
+export interface Found {
+  readonly source: ResultSource;
+  readonly because: LateBecause | undefined;
+  readonly result: GranaryResult | undefined;
+}
+
+export interface LookingParts {
+  readonly store: Pick<GranaryStore, "find" | "blobs">;
+  readonly farm: GranaryFarm;
+  readonly downloads: Downloads;
+  readonly halves: HalfFetched;
+  /** Into the store, as all of it is here. */
+  readonly settle: (result: GranaryResult) => Promise<void>;
+}
+
+/** A result of so many bytes comes at once; of larger ones the value, and the rest as it is read. */
+const atOnceBytes = 1024 * 1024;
+
+const never = { source: "missed", because: "never-made", result: undefined } as const;
+const unreachable = { source: "unreachable", because: "farm-away", result: undefined } as const;
+
+/** A result for a build, from the nearest place that has it. */
+export async function lookFor(
+  parts: LookingParts,
+  who: ForWhom,
+  key: ResultKey,
+  patience: FarmPatience,
+): Promise<Found> {
+  const { store, farm, halves } = parts;
+  const { project, build } = who;
+  const prefetch = build?.prefetch;
+  const here = async () =>
+    (await store.find(project, key).catch(() => undefined)) ?? halves.find(project, key);
+
+  const local = await here();
+  if (local !== undefined) {
+    const source = prefetch?.leadMs(key) === undefined ? "local" : "prefetched";
+    return { source, because: undefined, result: local };
+  }
+  const coming = prefetch?.coming(key);
+  if (coming !== undefined && (await cameWithin(coming, waitForPrefetchMs(farm.line())))) {
+    const result = await here();
+    if (result !== undefined) return { source: "fetched", because: "overtaken", result };
+  }
+  if (build?.mayBeAtFarm(key) === false) return never;
+  if (farm.isAway() || patience.isOver) return unreachable;
+  const done = prefetch?.giveWay();
+  try {
+    const asking = farm.lookUp(project, [key]);
+    const [result] = await patience.wait(asking);
+    if (result === undefined) return never;
+    const isHere = await fetchFor(parts, who, result, patience);
+    if (!isHere) return { source: "missed", because: "incomplete", result: undefined };
+    return { source: "fetched", because: prefetch?.whyNot(key) ?? "not-indexed", result };
+  } catch (reason) {
+    // Refused, or nonsense: an answer, if not the one that was hoped for.
+    return isAnswer(reason) ? never : unreachable;
+  } finally {
+    done?.();
+  }
+}
+
+/** False when the farm has lost some of it. */
+async function fetchFor(
+  { store, downloads, halves, settle }: LookingParts,
+  { project }: ForWhom,
+  result: GranaryResult,
+  patience: FarmPatience,
+): Promise<boolean> {
+  const all = new Map([result.value, ...result.blobs].map((blob) => [digestKey(blob), blob]));
+  const bytes = [...all.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const wanted = bytes <= atOnceBytes ? [...all.values()] : [result.value];
+  halves.add(result);
+  const missing = new Set((await store.blobs.findMissing([...all.values()])).map(digestKey));
+  for (const [key, blob] of all) {
+    if (missing.has(key)) continue;
+    for (const whole of halves.arrived(blob)) await settle(whole);
+  }
+  const ends = await Promise.all(
+    wanted
+      .filter((blob) => missing.has(digestKey(blob)))
+      .map((blob) => downloads.bring(project, blob, patience)),
+  );
+  if (ends.every(({ kind }) => kind !== "absent")) return true;
+  halves.forget(project, result);
+  return false;
+}
+
+const answers: ReadonlySet<Fault["code"]> = new Set([
+  "permission_denied",
+  "invalid_argument",
+  "not_found",
+  "data_loss",
+  "failed_precondition",
+  "unimplemented",
+]);
+
+function isAnswer(reason: unknown): boolean {
+  return reason instanceof Fault && answers.has(reason.code);
+}

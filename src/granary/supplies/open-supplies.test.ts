@@ -1,0 +1,302 @@
+import { describe, expect, test } from "vitest";
+import { digestOf } from "#cas/digest-of.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
+import type { GranaryFarm } from "../farm/granary-farm.ts";
+import { noFarm } from "../farm/no-farm.ts";
+import { keepResult, resultOf } from "../store/granary-store.fixture.ts";
+import { fakeBuild, told } from "./fake-build.fixture.ts";
+import { suppliesBefore, suppliesWith } from "./supplies.fixture.ts";
+
+const ccache = (key: string): ResultKey => ({ namespace: "ccache", key });
+const large = "x".repeat(1_200_000);
+
+describe("a result", () => {
+  test("that is here is given without a word to the farm", async () => {
+    const { supplies, store, fake } = await suppliesBefore();
+    const build = fakeBuild();
+    const kept = await keepResult(store, "a", ["value"]);
+
+    expect(await supplies.result({ project: "p", build }, ccache("a"))).toEqual(kept);
+    expect(told(build)).toEqual(["local ccache a"]);
+    expect(fake.calls.lookUp).toBe(0);
+  });
+
+  test("of the farm is fetched with its blobs, and is here from then on", async () => {
+    const { supplies, store, fake, line } = await suppliesBefore();
+    const build = fakeBuild({ prefetch: {} });
+    const who = { project: "p", build };
+    const kept = await fake.has("a", ["value", "one", "two"], { costMs: 7 });
+
+    expect(await supplies.result(who, ccache("a"))).toEqual(kept);
+    line.cut("refused");
+    await supplies.stop();
+    expect(await store.find("p", ccache("a"))).toEqual(kept);
+    expect(String(await supplies.blobs(who).get(kept.value))).toBe("value");
+    expect(told(build)).toEqual(["fetched not-indexed ccache a"]);
+    expect(build.gaveWay).toEqual({ begun: 1, ended: 1 });
+  });
+
+  test("that several ask for at the same time is looked up once, and each of them noted", async () => {
+    const { supplies, fake } = await suppliesBefore();
+    const build = fakeBuild();
+    const kept = await fake.has("a", ["value"]);
+
+    const asked = [1, 2, 3].map(() => supplies.result({ project: "p", build }, ccache("a")));
+
+    expect(await Promise.all(asked)).toEqual([kept, kept, kept]);
+    expect(fake.calls).toMatchObject({ lookUp: 1, keys: 1 });
+    expect(build.heard).toHaveLength(3);
+  });
+
+  test("that the farm did not have at the build's start is not asked for", async () => {
+    const { supplies, fake } = await suppliesBefore();
+    const build = fakeBuild({ mayBeAtFarm: () => false });
+
+    expect(await supplies.result({ project: "p", build }, ccache("a"))).toBeUndefined();
+    expect(fake.calls.lookUp).toBe(0);
+    expect(told(build)).toEqual(["missed never-made ccache a"]);
+  });
+
+  test("of which the farm has lost a blob is a miss", async () => {
+    const { supplies, store, fake } = await suppliesBefore();
+    const build = fakeBuild();
+    const kept = await fake.has("a", ["value", "one"]);
+    await fake.blobs.remove(digestOf(Buffer.from("one")));
+
+    expect(await supplies.result({ project: "p", build }, ccache("a"))).toBeUndefined();
+    expect(told(build)).toEqual(["missed incomplete ccache a"]);
+    expect(store.has("p", kept)).toBe(false);
+  });
+
+  test("of one project is none of another's", async () => {
+    const { supplies, fake } = await suppliesBefore();
+    await fake.has("a", ["value"]);
+    expect(
+      await supplies.result({ project: "other", build: undefined }, ccache("a")),
+    ).toBeUndefined();
+  });
+});
+
+describe("a large result", () => {
+  test("comes with its value, and its blobs as they are read; then it is here", async () => {
+    const { supplies, store, fake } = await suppliesBefore();
+    const build = fakeBuild();
+    const who = { project: "p", build };
+    const kept = await fake.has("a", ["value", large, "small"]);
+    const [first, second] = kept.blobs;
+    if (first === undefined || second === undefined) throw new Error("it has two blobs");
+
+    expect(await supplies.result(who, ccache("a"))).toEqual(kept);
+    expect(await store.blobs.findMissing(kept.blobs)).toHaveLength(2);
+    expect(await supplies.result(who, ccache("a"))).toEqual(kept);
+    expect(fake.calls.lookUp).toBe(1);
+
+    const chunks = await supplies.blobs(who).read(first);
+    let bytes = 0;
+    for await (const chunk of chunks ?? []) bytes += chunk.byteLength;
+    expect(bytes).toBe(large.length);
+    expect(await store.find("p", kept)).toBeUndefined();
+    await supplies.blobs(who).get(second);
+    await supplies.stop();
+    expect(await store.find("p", kept)).toEqual(kept);
+  });
+
+  test("is a hit no more when a blob of it is gone from the farm: the tool is told that the blob is not there", async () => {
+    const { supplies, fake } = await suppliesBefore();
+    const build = fakeBuild();
+    const who = { project: "p", build };
+    const kept = await fake.has("a", ["value", large]);
+    await supplies.result(who, ccache("a"));
+    fake.results.clear();
+    const lost = digestOf(Buffer.from(large));
+    await fake.blobs.remove(lost);
+
+    expect(await supplies.blobs(who).read(lost)).toBeUndefined();
+    expect(await supplies.result(who, kept)).toBeUndefined();
+  });
+});
+
+describe("what is on its way", () => {
+  test("is waited for, and not asked for twice", async () => {
+    const { supplies, store, fake } = await suppliesBefore();
+    const build = fakeBuild({
+      prefetch: { coming: () => keepResult(store, "a", ["value"]).then(() => {}) },
+    });
+
+    expect(await supplies.result({ project: "p", build }, ccache("a"))).toBeDefined();
+    expect(fake.calls.lookUp).toBe(0);
+    expect(told(build)).toEqual(["fetched overtaken ccache a"]);
+  });
+
+  test("and does not come is asked for directly", async () => {
+    const { supplies, fake } = await suppliesBefore();
+    await fake.has("a", ["value"]);
+    const build = fakeBuild({
+      prefetch: { coming: () => new Promise(() => {}), whyNot: () => "overtaken" },
+    });
+
+    expect(await supplies.result({ project: "p", build }, ccache("a"))).toBeDefined();
+    expect(told(build)).toEqual(["fetched overtaken ccache a"]);
+  });
+
+  test("and came in time is told from what was here before", async () => {
+    const { supplies, store } = await suppliesBefore();
+    const build = fakeBuild({ prefetch: { leadMs: () => 120 } });
+    await keepResult(store, "a", ["value"]);
+
+    await supplies.result({ project: "p", build }, ccache("a"));
+    expect(told(build)).toEqual(["prefetched ccache a"]);
+  });
+});
+
+describe("a farm that cannot be had", () => {
+  /** Asks for so many results, eight at a time, and answers how long the build was kept. */
+  async function wholeBuild(stand: Awaited<ReturnType<typeof suppliesBefore>>) {
+    const build = fakeBuild();
+    const begun = performance.now();
+    for (let n = 0; n < 200; n += 8) {
+      const keys = Array.from({ length: 8 }, (_, i) => ccache(`key-${n + i}`));
+      await Promise.all(keys.map((key) => stand.supplies.result({ project: "p", build }, key)));
+    }
+    return { build, ms: performance.now() - begun };
+  }
+
+  test.each(["refused", "silent"] as const)(
+    "from the start (%s) costs a build a second at most, and no error",
+    async (how) => {
+      const stand = await suppliesBefore();
+      stand.line.cut(how);
+      const { build, ms } = await wholeBuild(stand);
+
+      expect(build.heard).toHaveLength(200);
+      expect(new Set(build.heard.map(({ source }) => source))).toEqual(new Set(["unreachable"]));
+      // A second, and what a busy machine adds to 200 looks at the disk.
+      expect(ms).toBeLessThan(1_900);
+    },
+  );
+
+  test.each(["refused", "silent"] as const)(
+    "from the middle of the build on (%s) costs it no more",
+    async (how) => {
+      const stand = await suppliesBefore({ roundTripMs: 10 });
+      await stand.fake.has("a", ["value"]);
+      await stand.supplies.result({ project: "p", build: undefined }, ccache("a"));
+      stand.line.cut(how);
+      const { build, ms } = await wholeBuild(stand);
+
+      expect(new Set(build.heard.map(({ because }) => because))).toEqual(new Set(["farm-away"]));
+      expect(ms).toBeLessThan(1_900);
+    },
+  );
+
+  test("that takes calls and never answers costs it no more", async () => {
+    const stand = await suppliesBefore();
+    stand.fake.gate = new Promise(() => {});
+    const { build, ms } = await wholeBuild(stand);
+
+    expect(new Set(build.heard.map(({ source }) => source))).toEqual(new Set(["unreachable"]));
+    expect(ms).toBeLessThan(1_900);
+  });
+
+  test("that falls silent in the middle of a large blob costs it no more", async () => {
+    const stand = await suppliesBefore();
+    const build = fakeBuild();
+    const who = { project: "p", build };
+    const kept = await stand.fake.has("a", ["value", large]);
+    await stand.supplies.result(who, ccache("a"));
+    const silent: GranaryFarm = {
+      ...stand.farm,
+      blobs: () => ({
+        ...stand.store.blobs,
+        read: async () =>
+          (async function* () {
+            yield Buffer.from(large.slice(0, 100_000));
+            await new Promise(() => {});
+          })(),
+      }),
+    };
+    const { supplies } = await suppliesWith(silent);
+    const begun = performance.now();
+    const [blob] = kept.blobs;
+    if (blob === undefined) throw new Error("it has a blob");
+
+    expect(await supplies.blobs(who).read(blob)).toBeUndefined();
+    expect(performance.now() - begun).toBeLessThan(1_500);
+  });
+
+  test("that is slow, but answers, is waited for", async () => {
+    const { supplies, fake } = await suppliesBefore({ roundTripMs: 200 });
+    const build = fakeBuild();
+    const kept = await fake.has("a", ["value"]);
+    for (let n = 0; n < 4; n++) {
+      await supplies.result({ project: "p", build }, ccache(`miss-${n}`));
+    }
+    expect(await supplies.result({ project: "p", build }, ccache("a"))).toEqual(kept);
+    expect(build.heard.map(({ source }) => source)).not.toContain("unreachable");
+  });
+});
+
+describe("what a build makes", () => {
+  test("is kept here, noted, and on its way to the farm", async () => {
+    const { supplies, store, outbox } = await suppliesWith(noFarm());
+    const build = fakeBuild();
+    const who = { project: "p", build };
+    const result = resultOf("a", ["value"]);
+    await supplies.blobs(who).put(result.value, Buffer.from("value"));
+
+    await supplies.keep(who, result);
+
+    expect(await store.find("p", result)).toEqual(result);
+    expect(outbox).toEqual([result]);
+    expect(build.results).toEqual([result]);
+    await supplies.forget(who, result);
+    expect(await store.find("p", result)).toBeUndefined();
+  });
+
+  test("costs the build nothing when it cannot be kept", async () => {
+    const { supplies, outbox } = await suppliesWith(noFarm());
+    // Its blob is not here.
+    await supplies.keep({ project: "p", build: undefined }, resultOf("a", ["value"]));
+    expect(outbox.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("a share of hits that is made again", () => {
+  test("is hidden from its build, and taken for good when it comes out the same", async () => {
+    const { supplies, store, fake, outbox } = await suppliesBefore({ crossCheckShare: 1 });
+    const build = fakeBuild();
+    const who = { project: "p", build };
+    const kept = await fake.has("a", ["value"], { namespace: "sccache" });
+    const key: ResultKey = { namespace: "sccache", key: "a" };
+
+    expect(await supplies.result(who, key)).toBeUndefined();
+    expect(told(build)).toEqual(["missed cross-check sccache a"]);
+    await supplies.blobs(who).put(kept.value, Buffer.from("value"));
+    await supplies.keep(who, kept);
+
+    expect(await supplies.result(who, key)).toEqual(kept);
+    expect(fake.divergences).toEqual([]);
+    expect(outbox).toHaveLength(1);
+    expect(await store.find("p", key)).toEqual(kept);
+  });
+
+  test("and comes out otherwise is reported, and the new one stays on this machine", async () => {
+    const { supplies, store, fake, outbox } = await suppliesBefore({ crossCheckShare: 1 });
+    const build = fakeBuild();
+    const who = { project: "p", build };
+    const key: ResultKey = { namespace: "sccache", key: "a" };
+    await fake.has("a", ["poisoned"], { namespace: "sccache" });
+    await supplies.result(who, key);
+    const fresh = resultOf("a", ["right"], "sccache");
+    await supplies.blobs(who).put(fresh.value, Buffer.from("right"));
+
+    await supplies.keep(who, fresh);
+    await supplies.stop();
+
+    expect(fake.divergences).toMatchObject([
+      { namespace: "sccache", key: "a", build: build.id, machine: "this one" },
+    ]);
+    expect(outbox).toEqual([]);
+    expect(await store.find("p", key)).toEqual(fresh);
+  });
+});

@@ -1,0 +1,54 @@
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { namesRemoteCache } from "./bazel-settings.ts";
+import type { GuidedTool, Variables } from "./tool-settings.ts";
+
+/** Tools whose own files name a remote cache: our variables and files would win over them. */
+export async function cachesSetInFiles(
+  directory: string,
+  variables: Variables,
+): Promise<Partial<Record<GuidedTool, string>>> {
+  const home = variables["HOME"] || homedir();
+  const [ccache, bazel] = await Promise.all([
+    firstThat(ccacheFiles(variables, home), (text) =>
+      /^\s*(?:remote|secondary)_storage\s*=\s*\S/m.test(text),
+    ),
+    firstThat(bazelFiles(directory, home), namesRemoteCache),
+  ]);
+  return { ...(ccache && { ccache }), ...(bazel && { bazel }) };
+}
+
+/** Where ccache looks: https://ccache.dev/manual/4.7.5.html#_configuration */
+function ccacheFiles(variables: Variables, home: string): string[] {
+  const told = variables["CCACHE_CONFIGPATH"];
+  if (told) return [told];
+  const directory = variables["CCACHE_DIR"];
+  const config = variables["XDG_CONFIG_HOME"] || join(home, ".config");
+  return [
+    ...(directory ? [join(directory, "ccache.conf")] : []),
+    join(home, ".ccache", "ccache.conf"),
+    join(config, "ccache", "ccache.conf"),
+    "/etc/ccache.conf",
+  ];
+}
+
+/** The system's, the user's, and one in each directory up to the top: one of them is the workspace's. */
+function bazelFiles(directory: string, home: string): string[] {
+  const files = ["/etc/bazel.bazelrc", join(home, ".bazelrc")];
+  for (let at = directory; ; at = dirname(at)) {
+    files.push(join(at, ".bazelrc"));
+    if (at === dirname(at)) return files;
+  }
+}
+
+async function firstThat(
+  files: readonly string[],
+  says: (text: string) => boolean,
+): Promise<string | undefined> {
+  for (const file of files) {
+    const text = await readFile(file, "utf8").catch(() => "");
+    if (says(text)) return file;
+  }
+  return undefined;
+}

@@ -1,0 +1,52 @@
+/** A program that stands before another of its name in PATH, and gives it one option more. */
+export interface Shim {
+  readonly program: string;
+  /** What the file is given with: `--bazelrc`. */
+  readonly option: string;
+  /** The variable that names the file. Without it the program runs as if nobody stood before it. */
+  readonly variable: string;
+}
+
+/** The variable that names the granary's process. */
+export const granaryProcess = "GRANGE_GRANARY_PID";
+
+export const shims: readonly Shim[] = [
+  { program: "bazel", option: "--bazelrc", variable: "GRANGE_BAZELRC" },
+  { program: "bazelisk", option: "--bazelrc", variable: "GRANGE_BAZELRC" },
+  { program: "gradle", option: "--init-script", variable: "GRANGE_GRADLE_INIT" },
+];
+
+/**
+ * A shim as a shell script.
+ *
+ * It takes all shims out of PATH before it runs the program: so it does not find itself; and Bazel has PATH in the key of
+ * each action, so that with one of ours in it no build would find what others made. And it looks whether the granary is alive:
+ * Bazel builds nothing when nobody answers where its cache should be.
+ */
+export function shimText(
+  { program, option, variable }: Shim,
+  directories: readonly string[],
+): string {
+  return `#!/bin/sh
+# Runs the ${program} that comes next in PATH, with the cache of a build that \`grange exec\` has begun.
+rest=":$PATH:"
+for own in ${directories.map(quoted).join(" ")}; do
+  while :; do
+    case $rest in
+      *":$own:"*) rest="\${rest%%":$own:"*}:\${rest#*":$own:"}" ;;
+      *) break ;;
+    esac
+  done
+done
+rest=\${rest#:}
+PATH=\${rest%:}
+export PATH
+granary="\${${granaryProcess}:-$$}"
+if [ -r "\${${variable}:-}" ] && kill -0 "$granary" 2>/dev/null; then exec ${program} "${option}=$${variable}" "$@"; fi
+exec ${program} "$@"
+`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

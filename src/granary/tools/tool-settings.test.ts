@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { namesRemoteCache } from "./bazel-settings.ts";
+import { toolSettings } from "./tool-settings.ts";
+
+const source = { port: 4711, build: "b1", project: "team/web", variables: {} };
+const ofBuild = "http://127.0.0.1:4711/build/b1/cache/team/web";
+
+test("each tool is led to its own cache, under the build's address", () => {
+  expect(toolSettings(source)).toEqual({
+    variables: {
+      CCACHE_REMOTE_STORAGE: `${ofBuild}/ccache`,
+      CCACHE_SECONDARY_STORAGE: `${ofBuild}/ccache`,
+      DUNE_CACHE: "enabled",
+      NX_SELF_HOSTED_REMOTE_CACHE_SERVER: `${ofBuild}/nx`,
+      NX_SELF_HOSTED_REMOTE_CACHE_ACCESS_TOKEN: "none",
+      SCCACHE_WEBDAV_ENDPOINT: "http://127.0.0.1:4711/cache/team/web/sccache",
+      SCCACHE_IGNORE_SERVER_IO_ERROR: "1",
+      TURBO_API: `${ofBuild}/turborepo`,
+      TURBO_TOKEN: "none",
+      TURBO_TEAM: "grange",
+    },
+    leftAlone: [],
+  });
+});
+
+test.each([
+  [{ CCACHE_REMOTE_STORAGE: "redis://x" }, /^CCACHE/, "ccache keeps CCACHE_REMOTE_STORAGE"],
+  [{ CCACHE_SECONDARY_STORAGE: "file:/x" }, /^CCACHE/, "ccache keeps CCACHE_SECONDARY_STORAGE"],
+  [{ SCCACHE_BUCKET: "b" }, /^SCCACHE/, "sccache keeps SCCACHE_BUCKET"],
+  [{ TURBO_TOKEN: "secret" }, /TURBO/, "turborepo keeps TURBO_TOKEN"],
+  [{ NX_CLOUD_ACCESS_TOKEN: "secret" }, /^NX/, "nx keeps NX_CLOUD_ACCESS_TOKEN"],
+])("what the user set stays unless asked: %j", (variables, names, said) => {
+  const kept = toolSettings({ ...source, variables });
+  expect(Object.keys(kept.variables).filter((name) => names.test(name))).toEqual([]);
+  expect(kept.leftAlone.join()).toContain(said);
+  expect(kept.leftAlone.join()).not.toContain("secret");
+
+  const replaced = toolSettings({ ...source, variables, replace: true });
+  expect(replaced.leftAlone).toEqual([]);
+  expect(Object.keys(replaced.variables).some((name) => names.test(name))).toBe(true);
+});
+
+test("a remote cache that a tool's own file names stays, too", () => {
+  const { variables, leftAlone } = toolSettings({
+    ...source,
+    setInFiles: { ccache: "/x/ccache.conf" },
+  });
+
+  expect(variables).not.toHaveProperty("CCACHE_REMOTE_STORAGE");
+  expect(leftAlone).toEqual(["ccache keeps the remote cache that /x/ccache.conf names"]);
+});
+
+test("a build within a build is led to its own address", () => {
+  const outer = toolSettings({ ...source, build: "outer" });
+
+  const inner = toolSettings({ ...source, variables: outer.variables });
+
+  expect(inner.leftAlone).toEqual([]);
+  expect(inner.variables["CCACHE_REMOTE_STORAGE"]).toBe(`${ofBuild}/ccache`);
+  expect(inner.variables["TURBO_API"]).toBe(`${ofBuild}/turborepo`);
+});
+
+test("a team of the user's, and a wish that dune caches nothing, are kept", () => {
+  const { variables } = toolSettings({
+    ...source,
+    variables: { TURBO_TEAM: "ours", DUNE_CACHE: "disabled" },
+  });
+
+  expect(variables).not.toHaveProperty("TURBO_TEAM");
+  expect(variables).not.toHaveProperty("DUNE_CACHE");
+});
+
+test.each([
+  ["build --remote_cache=grpc://x", true],
+  ["common --jobs=3 --remote_executor=grpc://x", true],
+  ["build --jobs=3 \\\n  --remote_cache http://x", true],
+  ["build:ci --remote_cache=grpc://x", false],
+  ["build --remote_cache=", false],
+  ["# build --remote_cache=grpc://x", false],
+  ["build --remote_cache_compression", false],
+])("of the bazelrc %j", (text, expected) => {
+  expect(namesRemoteCache(text)).toBe(expected);
+});

@@ -1,0 +1,134 @@
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+export interface ToolSettingsSource {
+  /** The granary's, on 127.0.0.1. */
+  readonly port: number;
+  /** Its process, where that is known: Bazel is told of a granary only while there is one. */
+  readonly pid?: number | undefined;
+  readonly build: string;
+  readonly project: string;
+  /** What the build would have without us. */
+  readonly variables: Variables;
+  /** Whether remote caches that the user has set already are replaced. */
+  readonly replace?: boolean;
+  /** Tools whose own files name a remote cache: by tool, which file. */
+  readonly setInFiles?: Readonly<Partial<Record<GuidedTool, string>>>;
+}
+
+export interface ToolSettings {
+  /** To be set, beside all that the build has anyway. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Tools that keep what the user set, for people: `ccache keeps CCACHE_REMOTE_STORAGE, which is set already`. */
+  readonly leftAlone: readonly string[];
+}
+
+export type GuidedTool = "bazel" | "ccache" | "dune" | "gradle" | "nx" | "sccache" | "turborepo";
+
+/** What says that a user has a remote cache of another kind already. */
+const signs: Readonly<Record<GuidedTool, readonly string[]>> = {
+  bazel: [],
+  ccache: ["CCACHE_REMOTE_STORAGE", "CCACHE_SECONDARY_STORAGE", "CCACHE_NOREMOTE_STORAGE"],
+  dune: [],
+  gradle: [],
+  nx: ["NX_SELF_HOSTED_REMOTE_CACHE_SERVER", "NX_CLOUD_ACCESS_TOKEN", "NX_NO_REMOTE_CACHE"],
+  sccache: [
+    "SCCACHE_WEBDAV_ENDPOINT",
+    "SCCACHE_BUCKET",
+    "SCCACHE_REDIS",
+    "SCCACHE_REDIS_ENDPOINT",
+    "SCCACHE_REDIS_CLUSTER_ENDPOINTS",
+    "SCCACHE_MEMCACHED",
+    "SCCACHE_MEMCACHED_ENDPOINT",
+    "SCCACHE_GCS_BUCKET",
+    "SCCACHE_AZURE_CONNECTION_STRING",
+    "SCCACHE_GHA_ENABLED",
+    "SCCACHE_OSS_BUCKET",
+    "SCCACHE_COS_BUCKET",
+  ],
+  // A token without an address is one for the service of Turborepo's makers.
+  turborepo: ["TURBO_API", "TURBO_TOKEN"],
+};
+
+/** On this machine nobody asks for a token; these tools ask no cache without one. */
+const noToken = "none";
+
+/** The variables that lead a build's tools to the granary, each under the build's own address. */
+export function toolSettings(source: ToolSettingsSource): ToolSettings {
+  const leftAlone: string[] = [];
+  const variables: Record<string, string> = {};
+  for (const tool of Object.keys(signs) as GuidedTool[]) {
+    const kept = keptBy(tool, source);
+    if (kept === undefined) Object.assign(variables, variablesOf(tool, source));
+    else leftAlone.push(`${tool} keeps ${kept}`);
+  }
+  return { variables, leftAlone };
+}
+
+/** What of the user's a tool keeps; undefined when it is led here. */
+export function keptBy(
+  tool: GuidedTool,
+  { variables, replace, setInFiles }: ToolSettingsSource,
+): string | undefined {
+  if (replace === true) return undefined;
+  const sign = signs[tool].find((name) => isSet(variables[name]) && !isOurs(variables[name]));
+  if (sign !== undefined) return `${sign}, which is set already`;
+  const file = setInFiles?.[tool];
+  return file === undefined ? undefined : `the remote cache that ${file} names`;
+}
+
+function variablesOf(
+  tool: GuidedTool,
+  source: ToolSettingsSource,
+): Readonly<Record<string, string>> {
+  const url = cacheUrl(tool, source);
+  switch (tool) {
+    case "ccache":
+      // The second is what 4.4 to 4.6 call it.
+      return { CCACHE_REMOTE_STORAGE: url, CCACHE_SECONDARY_STORAGE: url };
+    case "sccache":
+      return {
+        SCCACHE_WEBDAV_ENDPOINT: url,
+        // A granary that is gone must not end the build.
+        SCCACHE_IGNORE_SERVER_IO_ERROR: "1",
+      };
+    case "turborepo": {
+      const { TURBO_TEAM: team, TURBO_TEAMID: id } = source.variables;
+      return {
+        TURBO_API: url,
+        TURBO_TOKEN: noToken,
+        // Teams do not see each other's artifacts: the user's own is kept.
+        ...(isSet(team) || isSet(id) ? {} : { TURBO_TEAM: "grange" }),
+      };
+    }
+    case "nx":
+      return {
+        NX_SELF_HOSTED_REMOTE_CACHE_SERVER: url,
+        NX_SELF_HOSTED_REMOTE_CACHE_ACCESS_TOKEN: noToken,
+      };
+    case "dune":
+      // Whether there is a cache at all is a wish, not an address.
+      return isSet(source.variables["DUNE_CACHE"]) ? {} : { DUNE_CACHE: "enabled" };
+    // By files: see `openToolSettings`.
+    case "bazel":
+    case "gradle":
+      return {};
+  }
+}
+
+/**
+ * Where a tool's cache is. sccache's server goes on after the build, and takes its address along: it has one without the
+ * build, which the granary then finds by itself while there is one of the project.
+ */
+export function cacheUrl(tool: GuidedTool, { port, build, project }: ToolSettingsSource): string {
+  const ofBuild = tool === "sccache" ? "" : `/build/${build}`;
+  return `http://127.0.0.1:${port}${ofBuild}/cache/${project}/${tool}`;
+}
+
+/** Set by a `grange exec` around this one: the build is ours now. */
+function isOurs(value = ""): boolean {
+  return value === noToken || /^http:\/\/127\.0\.0\.1:\d+\/(?:build\/[^/]+\/)?cache\//.test(value);
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "";
+}

@@ -1,0 +1,21 @@
+import { execFile } from "node:child_process";
+
+/** Which C library programs are linked with, as `glibc 2.36` or `musl libc 1.2.3`; "" where there is none to tell. */
+export async function cLibrary(): Promise<string> {
+  if (process.platform !== "linux") return "";
+  const glibc = await said("getconf", "GNU_LIBC_VERSION");
+  if (/^glibc [\d.]+$/.test(glibc)) return glibc;
+  const [, version] = /musl libc[^]*?Version ([\d.]+)/.exec(await said("ldd", "--version")) ?? [];
+  return version === undefined ? "" : `musl libc ${version}`;
+}
+
+const patienceMs = 2_000;
+
+/** What a program prints, on either stream, however it ends: musl's ldd knows no --version, and says its own. */
+function said(program: string, ...args: string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(program, args, { timeout: patienceMs, encoding: "utf8" }, (_, stdout, stderr) =>
+      resolve(`${stdout}${stderr}`.trim()),
+    );
+  });
+}

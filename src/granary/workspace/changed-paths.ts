@@ -1,0 +1,35 @@
+import type { Git } from "#git/run-git.ts";
+import type { GitWorkspace } from "./workspace.ts";
+
+/** Who has changed so much finds little in another commit's index. */
+const mostBytes = 8 * 1024 * 1024;
+
+/**
+ * What differs between a commit and the working tree as it is, relative to its root. Undefined when that cannot be
+ * said: the commit is not here, it is too much, or not all changes of the tree are known.
+ */
+export async function changedPathsSince(
+  git: Git,
+  workspace: GitWorkspace,
+  commit: string,
+  signal?: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  // The farm says which commit it is: to Git it must not be an option.
+  if (workspace.dirtyPathsCut || !/^[0-9a-f]{40,64}$/.test(commit)) return undefined;
+  if (commit === workspace.commit) return workspace.dirtyPaths;
+  // Commit against commit, as the tree's own changes are known: nothing has to be read of the tree once more.
+  const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff"];
+  const between = [...args, "--ignore-submodules=none", commit, workspace.commit, "--"];
+  try {
+    const { exitCode, stdout } = await git.run(between, {
+      directory: workspace.root,
+      maxOutputBytes: mostBytes,
+      ...(signal && { signal }),
+    });
+    if (exitCode !== 0) return undefined;
+    const committed = stdout.toString().split("\0").slice(0, -1);
+    return [...new Set([...committed, ...workspace.dirtyPaths])];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,27 @@
+import { access, constants, realpath, stat } from "node:fs/promises";
+import { basename, delimiter, isAbsolute, join } from "node:path";
+
+/** These stand in front of a compiler under its name, and say nothing of it. */
+const standIns: ReadonlySet<string> = new Set(["ccache", "sccache", "distcc", "icecc"]);
+
+/** The file that a build runs under this name, with all links resolved; undefined when there is none. */
+export async function findTool(
+  name: string,
+  path: string | undefined,
+): Promise<string | undefined> {
+  for (const directory of (path ?? "").split(delimiter).filter(isAbsolute)) {
+    const real = await realpath(join(directory, name)).catch(() => undefined);
+    if (real === undefined || standIns.has(basename(real))) continue;
+    if (await isProgram(real)) return real;
+  }
+  return undefined;
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}

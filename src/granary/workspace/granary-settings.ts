@@ -1,0 +1,149 @@
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { parseDocument } from "yaml";
+import { z } from "zod";
+import { Fault, messageOf } from "#core/fault.ts";
+
+/** What a project says of its builds. */
+export interface GranarySettings {
+  /** Whose results these are; undefined: `grange exec` says so. */
+  readonly project: string | undefined;
+  /** What a build that names no targets builds. */
+  readonly targets: readonly string[];
+  /** Programs that builds depend on without saying so in their keys: what is found in PATH under these names. */
+  readonly tools: readonly string[];
+  readonly variables: readonly string[];
+  /** Files of the repository. */
+  readonly files: readonly string[];
+}
+
+/** In a directory of its own: whatever else lies in `.grange` is a definition of the farm's. */
+export const settingsFile = ".grange/granary/settings.yml";
+
+export const usualTools = [
+  "cc",
+  "c++",
+  "gcc",
+  "g++",
+  "clang",
+  "clang++",
+  "ld",
+  "rustc",
+  "go",
+  "javac",
+  "ocamlfind",
+  "ocamlopt",
+  "dune",
+  "node",
+  "python3",
+] as const;
+
+/** What compilers read beside their arguments. None that differs with each build, as SOURCE_DATE_EPOCH may. */
+export const usualVariables = [
+  "CC",
+  "CXX",
+  "CPP",
+  "LD",
+  "AR",
+  "CFLAGS",
+  "CXXFLAGS",
+  "CPPFLAGS",
+  "LDFLAGS",
+  "CPATH",
+  "C_INCLUDE_PATH",
+  "CPLUS_INCLUDE_PATH",
+  "LIBRARY_PATH",
+  "OCAMLPARAM",
+  "RUSTFLAGS",
+  "CARGO_ENCODED_RUSTFLAGS",
+  "CARGO_BUILD_TARGET",
+  "RUSTUP_TOOLCHAIN",
+  "GOFLAGS",
+  "GOOS",
+  "GOARCH",
+  "CGO_ENABLED",
+  "JAVA_TOOL_OPTIONS",
+  "NODE_ENV",
+  "NODE_OPTIONS",
+  "SDKROOT",
+  "MACOSX_DEPLOYMENT_TARGET",
+] as const;
+
+const File = z
+  .string()
+  .max(1_024)
+  .regex(/^(?!\/)(?!(?:.*\/)?\.\.(?:\/|$))[^\0]+$/, "a path within the repository, without ..");
+
+const Settings = z.strictObject({
+  project: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/, "a name, such as default or team/web")
+    .max(200)
+    .optional(),
+  targets: z.array(z.string().min(1).max(1_024)).max(100).default([]),
+  environment: z
+    .strictObject({
+      tools: z
+        .array(
+          z.string().regex(/^[A-Za-z0-9._+-]{1,100}$/, "a program's name, without a directory"),
+        )
+        .max(100)
+        .default([...usualTools]),
+      variables: z
+        .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, "a variable's name"))
+        .max(100)
+        .default([...usualVariables]),
+      files: z.array(File).max(100).default([]),
+    })
+    .prefault({}),
+});
+
+const mostBytes = 64 * 1024;
+
+/**
+ * Reads the settings of a workspace; the usual ones where it has none. Each list of the environment takes the place of the usual.
+ *
+ * Throws `invalid_argument` with what is wrong where.
+ */
+export async function readGranarySettings(root: string): Promise<GranarySettings> {
+  return parseGranarySettings((await readSome(join(root, settingsFile))) ?? "{}");
+}
+
+export function parseGranarySettings(text: string): GranarySettings {
+  const wrong = (what: string) => new Fault("invalid_argument", `${settingsFile}: ${what}`);
+  if (Buffer.byteLength(text) > mostBytes) throw wrong(`it is larger than ${mostBytes} bytes`);
+  const { value, trouble } = yamlIn(text);
+  if (trouble !== undefined) throw wrong(trouble);
+  const parsed = Settings.safeParse(value ?? {});
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw wrong(`${issue?.path.join(".") || "the whole"}: ${issue?.message ?? "it is wrong"}`);
+  }
+  const { project, targets, environment } = parsed.data;
+  return { project, targets, ...environment };
+}
+
+function yamlIn(text: string): { readonly value?: unknown; readonly trouble?: string } {
+  try {
+    const document = parseDocument(text);
+    const [error] = document.errors;
+    return error === undefined ? { value: document.toJS() } : { trouble: error.message };
+  } catch (reason) {
+    // Names of names of names, which would fill the memory.
+    return { trouble: messageOf(reason) };
+  }
+}
+
+/** One byte more than is allowed, so that too much is told from all. */
+async function readSome(path: string): Promise<string | undefined> {
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    if (!(await file.stat()).isFile()) return undefined;
+    const buffer = Buffer.alloc(mostBytes + 1);
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

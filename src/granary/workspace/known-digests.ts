@@ -1,0 +1,79 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { z } from "zod";
+
+/** SHA-256 of files that hardly ever change, remembered between builds: a compiler has up to 200 MB. */
+export interface KnownDigests {
+  /** Undefined when it is no file that can be read. */
+  of(path: string): Promise<string | undefined>;
+  /** Keeps what was learned. Never throws: it is only for the next time. */
+  save(): Promise<void>;
+}
+
+const fileName = "file-digests.json";
+const Remembered = z.record(
+  z.string(),
+  z.object({ like: z.string(), hash: z.string().regex(/^[0-9a-f]{64}$/) }),
+);
+
+/** The oldest go first. */
+const most = 500;
+/** What was written a moment ago may be written once more without looking otherwise. */
+const settledMs = 2_000;
+const mostBytes = 1024 * 1024 * 1024;
+
+export async function openKnownDigests(dataDirectory: string): Promise<KnownDigests> {
+  const file = join(dataDirectory, fileName);
+  const known = new Map(Object.entries(await readRemembered(file)));
+  let isChanged = false;
+  return {
+    async of(path) {
+      try {
+        const file = await stat(path, { bigint: true });
+        const { size, mtimeNs, ctimeNs, ino, dev } = file;
+        if (!file.isFile() || size > mostBytes) return undefined;
+        const like = [size, mtimeNs, ctimeNs, ino, dev].join(" ");
+        const before = known.get(path);
+        if (before?.like === like) return before.hash;
+        const hash = await hashOf(path);
+        if (Date.now() - Number(mtimeNs / 1_000_000n) > settledMs) {
+          known.delete(path);
+          known.set(path, { like, hash });
+          isChanged = true;
+        }
+        return hash;
+      } catch {
+        return undefined;
+      }
+    },
+
+    async save() {
+      if (!isChanged) return;
+      const mine = `${file}.${randomUUID()}`;
+      try {
+        await mkdir(dirname(file), { recursive: true });
+        await writeFile(mine, JSON.stringify(Object.fromEntries([...known].slice(-most))));
+        await rename(mine, file);
+      } catch {
+        await rm(mine, { force: true }).catch(() => {});
+      }
+    },
+  };
+}
+
+async function readRemembered(file: string): Promise<z.infer<typeof Remembered>> {
+  try {
+    return Remembered.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch {
+    return {};
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
+  return hash.digest("hex");
+}

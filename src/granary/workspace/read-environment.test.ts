@@ -1,0 +1,124 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { parseGranarySettings } from "./granary-settings.ts";
+import { readEnvironment } from "./read-environment.ts";
+
+let root: string;
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "grange-environment-")));
+  for (const name of ["bin", "other", "workspace", "data"]) mkdirSync(join(root, name));
+  program("bin/mycc", "one");
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function program(path: string, text: string): void {
+  writeFileSync(join(root, path), text);
+  chmodSync(join(root, path), 0o755);
+  // Long ago: what has just been written is not remembered.
+  utimesSync(join(root, path), 1_000_000, 1_000_000);
+}
+
+function read(
+  variables: Record<string, string> = {},
+  settings = "environment: {tools: [mycc, absent], variables: [CFLAGS], files: [lock, link]}",
+) {
+  return readEnvironment({
+    settings: parseGranarySettings(settings),
+    root: join(root, "workspace"),
+    variables: { PATH: `${join(root, "bin")}:${join(root, "other")}`, ...variables },
+    dataDirectory: join(root, "data"),
+  });
+}
+
+test("it has a name, and says what it is made of", async () => {
+  const { name, facts } = await read({
+    CFLAGS: `-O2 -I${join(root, "workspace")}/include`,
+    HOME: "/x",
+  });
+
+  expect(name).toMatch(/^[0-9a-f]{64}$/);
+  expect(facts).toMatchObject({
+    os: process.platform,
+    arch: process.arch,
+    "tool mycc": `7692c3ad3540 ${join(root, "bin", "mycc")}`,
+    "variable CFLAGS": "-O2 -I<root>/include",
+    "file lock": "absent",
+  });
+  expect(facts).not.toHaveProperty("tool absent");
+  expect(facts).not.toHaveProperty("variable HOME");
+});
+
+test("it is the same wherever a compiler lies, and whatever else is set", async () => {
+  const before = await read();
+  renameSync(join(root, "bin", "mycc"), join(root, "other", "mycc-12"));
+  symlinkSync("mycc-12", join(root, "other", "mycc"));
+
+  expect((await read({ LANG: "de" })).name).toBe(before.name);
+});
+
+test("it is another with another compiler, flag, or file", async () => {
+  const names = [(await read()).name];
+  names.push((await read({ CFLAGS: "-O0" })).name);
+  writeFileSync(join(root, "workspace", "lock"), "1");
+  names.push((await read()).name);
+  program("bin/mycc", "two");
+  names.push((await read()).name);
+
+  expect(new Set(names).size).toBe(4);
+});
+
+test("a cache that stands before a compiler is not taken for it", async () => {
+  const before = await read();
+  mkdirSync(join(root, "masks"));
+  program("masks/ccache", "a cache");
+  symlinkSync("ccache", join(root, "masks", "mycc"));
+
+  const { name } = await read({ PATH: `${join(root, "masks")}:${join(root, "bin")}` });
+
+  expect(name).toBe(before.name);
+});
+
+test("a link that leads out of the repository is not followed", async () => {
+  const before = await read();
+  writeFileSync(join(root, "secret"), "s");
+  symlinkSync("../secret", join(root, "workspace", "link"));
+
+  expect((await read()).name).toBe(before.name);
+});
+
+test("a compiler is read once, and again when it is another", async () => {
+  const { name } = await read();
+  const remembered = join(root, "data", "file-digests.json");
+  const text = readFileSync(remembered, "utf8");
+  writeFileSync(remembered, text.replaceAll(/[0-9a-f]{64}/g, "0".repeat(64)));
+  const lied = await read();
+  expect(lied.facts["tool mycc"]).toMatch(/^000000000000 /);
+
+  program("bin/mycc", "six");
+  program("bin/mycc", "one");
+  expect((await read()).name).toBe(name);
+
+  writeFileSync(remembered, "{ rotten");
+  expect((await read()).name).toBe(name);
+});
+
+test("nothing can be remembered: it is named all the same", async () => {
+  const { name } = await read();
+  rmSync(join(root, "data"), { recursive: true });
+  writeFileSync(join(root, "data"), "a file");
+
+  expect((await read()).name).toBe(name);
+});

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { canonicalJson } from "#core/canonical-json.ts";
+import { cLibrary } from "./c-library.ts";
+import { findTool } from "./find-tool.ts";
+import type { GranarySettings } from "./granary-settings.ts";
+import { type KnownDigests, openKnownDigests } from "./known-digests.ts";
+
+/** What builds must have in common for one to be told what the other asked for. */
+export interface BuildEnvironment {
+  /** A word of 64 characters. */
+  readonly name: string;
+  /** What it was made from, for people. */
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+export interface EnvironmentSource {
+  readonly settings: GranarySettings;
+  /** The workspace's root. */
+  readonly root: string;
+  /** The variables that the build will have. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** The granary's data directory: digests of compilers are remembered there. */
+  readonly dataDirectory: string;
+}
+
+/**
+ * Names the environment of a build: machines with the same system, compilers and settings have the same, wherever
+ * things lie on them.
+ *
+ * It decides nothing but what is fetched ahead: a result is found by its own key only.
+ */
+export async function readEnvironment(source: EnvironmentSource): Promise<BuildEnvironment> {
+  const { settings, variables, root } = source;
+  const digests = await openKnownDigests(source.dataDirectory);
+  const [libc, tools, files] = await Promise.all([
+    cLibrary(),
+    Promise.all(settings.tools.map((name) => toolOf(name, variables["PATH"], digests))),
+    Promise.all(settings.files.map((name) => fileOf(root, name, digests))),
+  ]);
+  await digests.save();
+
+  const facts: Record<string, string> = { os: process.platform, arch: process.arch };
+  if (libc !== "") facts["libc"] = libc;
+  // Where a tool lies is for people; what it is counts.
+  const counted: Record<string, string> = { ...facts };
+  const note = (fact: string, value: string, told = value) => {
+    counted[fact] = value;
+    facts[fact] = told;
+  };
+  for (const tool of tools) {
+    if (tool) note(`tool ${tool.name}`, tool.hash, `${tool.hash.slice(0, 12)} ${tool.path}`);
+  }
+  for (const { name, hash } of files) note(`file ${name}`, hash);
+  for (const name of settings.variables) {
+    const value = variables[name];
+    if (value) note(`variable ${name}`, value.replaceAll(root, "<root>"));
+  }
+  return { name: createHash("sha256").update(canonicalJson(counted)).digest("hex"), facts };
+}
+
+async function toolOf(name: string, path: string | undefined, digests: KnownDigests) {
+  const found = await findTool(name, path);
+  const hash = found && (await digests.of(found));
+  return found && hash ? { name, path: found, hash } : undefined;
+}
+
+/** A file that is not there is told from one that is; one that a link leads to outside of the repository is none. */
+async function fileOf(root: string, name: string, digests: KnownDigests) {
+  const real = await realpath(join(root, name)).catch(() => undefined);
+  const top = await realpath(root).catch(() => root);
+  const isWithin = real?.startsWith(top.endsWith(sep) ? top : top + sep) === true;
+  const hash = real !== undefined && isWithin ? await digests.of(real) : undefined;
+  return { name, hash: hash ?? "absent" };
+}

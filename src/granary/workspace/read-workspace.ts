@@ -1,0 +1,138 @@
+import { realpath } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Git } from "#git/run-git.ts";
+import { readStatus, type TreeStatus } from "./dirty-paths.ts";
+import { repositoryOfUrl } from "./repository-of-url.ts";
+import { usersIgnores } from "./users-ignores.ts";
+import type { GitWorkspace, PlainWorkspace, Workspace } from "./workspace.ts";
+
+/** A commit and its first parents: as many as are asked about at once. */
+const mostCommits = 64;
+
+/**
+ * What Git says of a directory, its own or one above. A submodule, a worktree, a repository within another: each is its own.
+ *
+ * Throws only what `signal` says: whatever is wrong with a repository, the build goes on without its commit.
+ */
+export async function readWorkspace(
+  git: Git,
+  directory: string,
+  signal?: AbortSignal,
+): Promise<Workspace> {
+  const real = await realpath(directory).catch(() => resolve(directory));
+  const plain = (why: PlainWorkspace["why"], message: string, root = real) =>
+    ({ kind: "plain", why, root, message }) as const;
+  try {
+    const place = await findTop(git, real, signal);
+    if (place === undefined) return plain("no-repository", `${real} is in no Git repository`);
+    return (
+      (await readRepository(git, place, signal)) ??
+      plain("no-commit", `${place.root} has no commit yet`, place.root)
+    );
+  } catch (reason) {
+    const isAbsent = reason instanceof Fault && reason.code === "failed_precondition";
+    const isNoGit = isAbsent && reason.message.startsWith("git is not installed");
+    return plain(isNoGit ? "no-git" : "trouble", messageOf(reason));
+  }
+}
+
+interface Place {
+  readonly root: string;
+  /** What all worktrees of a repository share. */
+  readonly commonDirectory: string;
+}
+
+async function findTop(
+  git: Git,
+  directory: string,
+  signal?: AbortSignal,
+): Promise<Place | undefined> {
+  const args = ["rev-parse", "--show-toplevel", "--git-common-dir"];
+  const { exitCode, stdout } = await git.run(args, { directory, ...(signal && { signal }) });
+  if (exitCode !== 0) return undefined;
+  const [root = "", common = ""] = stdout.toString().split("\n");
+  return { root, commonDirectory: resolve(directory, common) };
+}
+
+async function readRepository(
+  git: Git,
+  { root, commonDirectory }: Place,
+  signal?: AbortSignal,
+): Promise<GitWorkspace | undefined> {
+  const [commits, status, remote] = await Promise.all([
+    readCommits(git, root, signal),
+    usersIgnores(git, signal)
+      .then((settings) => readStatus(git, root, settings, signal))
+      // It may take minutes where a million files have to be compared. The commit is known without.
+      .catch(() => undefined),
+    readRemote(git, root, signal),
+  ]);
+  const [own, ...parents] = commits;
+  if (own === undefined) return undefined;
+  return {
+    kind: "git",
+    root,
+    ...own,
+    parents: parents.map(({ commit }) => commit),
+    ...changesOf(status, own.commit),
+    repository:
+      remote === undefined
+        ? repositoryOfUrl(nameOf(commonDirectory, root))
+        : repositoryOfUrl(remote),
+  };
+}
+
+/** HEAD may have moved between two questions: then nobody can say what the tree has beside that commit. */
+function changesOf(status: TreeStatus | undefined, commit: string) {
+  if (status === undefined || status.commit !== commit) {
+    return { branch: "", dirty: true, dirtyPaths: [], dirtyPathsCut: true };
+  }
+  const { branch, paths, isCut } = status;
+  return { branch, dirty: paths.length > 0 || isCut, dirtyPaths: paths, dirtyPathsCut: isCut };
+}
+
+/** The main working tree's name, in each of its worktrees. A submodule has its own. */
+function nameOf(commonDirectory: string, root: string): string {
+  return basename(commonDirectory) === ".git" ? dirname(commonDirectory) : root;
+}
+
+async function readCommits(git: Git, root: string, signal?: AbortSignal) {
+  const args = [
+    "log",
+    "--first-parent",
+    "--no-show-signature",
+    `--max-count=${mostCommits}`,
+    "--format=%H %T",
+    "HEAD",
+    "--",
+  ];
+  const { exitCode, stdout } = await git.run(args, { directory: root, ...(signal && { signal }) });
+  if (exitCode !== 0) return [];
+  return stdout
+    .toString("latin1")
+    .split("\n")
+    .flatMap((line) => {
+      const [, commit, tree] = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64})$/.exec(line) ?? [];
+      return commit === undefined || tree === undefined ? [] : [{ commit, tree }];
+    });
+}
+
+/** Origin's address, or that of the first remote there is. */
+async function readRemote(
+  git: Git,
+  root: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const { exitCode, stdout } = await git.run(
+    ["config", "--null", "--get-regexp", "^remote\\..*\\.url$"],
+    { directory: root, ...(signal && { signal }) },
+  );
+  if (exitCode !== 0) return undefined;
+  const remotes = stdout
+    .toString()
+    .split("\0")
+    .map((record) => record.split("\n", 2));
+  const own = remotes.find(([name]) => name === "remote.origin.url") ?? remotes[0];
+  return own?.[1];
+}

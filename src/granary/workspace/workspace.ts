@@ -1,0 +1,32 @@
+/** What Git says of the directory that a build runs in. */
+export type Workspace = PlainWorkspace | GitWorkspace;
+
+/** A build runs here as anywhere, and belongs to no commit. */
+export interface PlainWorkspace {
+  readonly kind: "plain";
+  readonly why: "no-git" | "no-repository" | "no-commit" | "trouble";
+  readonly root: string;
+  /** For people. */
+  readonly message: string;
+}
+
+export interface GitWorkspace {
+  readonly kind: "git";
+  /** The working tree's top, with all links resolved. */
+  readonly root: string;
+  readonly commit: string;
+  /** The commit's tree. */
+  readonly tree: string;
+  /** "" on a detached HEAD. */
+  readonly branch: string;
+  /** First parents, the nearest first, at most 63; fewer where a shallow clone ends. */
+  readonly parents: readonly string[];
+  /** Whether the tree has changes that the commit does not; untracked files that are not ignored count, too. */
+  readonly dirty: boolean;
+  /** Relative to the root; an untracked directory ends in "/". */
+  readonly dirtyPaths: readonly string[];
+  /** Whether there were more than are told, or Git did not come to the end. */
+  readonly dirtyPathsCut: boolean;
+  /** By the address of `origin`, without credentials; the directory's name where there is no remote. */
+  readonly repository: string;
+}
