@@ -1,10 +1,4 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from "@tanstack/react-router";
+import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { queryClient } from "./farm/query-client.ts";
 import type * as BenchmarkPages from "./pages/benchmarks/pages.ts";
 import {
@@ -28,13 +22,11 @@ import { SizeClassSearch } from "./pages/size-class/search.ts";
 import { SizeClassKeySearch } from "./pages/size-class-key/search.ts";
 import { SizeClassesSearch } from "./pages/size-classes/search.ts";
 import { TimesSearch } from "./pages/times/search.ts";
+import { root } from "./root-route.tsx";
+import { granaryRoutes } from "./routes-granary.tsx";
 import { ErrorPage } from "./shell/error-page.tsx";
-import { NotFound } from "./shell/not-found.tsx";
-import { Shell } from "./shell/shell.tsx";
 
 // Loaders fetch the shapes of answers with their page: together they are larger than all that the first page needs.
-
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
 const repositories = createRoute({
   getParentRoute: () => root,
@@ -384,6 +376,7 @@ export const router = createRouter({
     benchmarkSearches,
     benchmarkSearch,
     benchmarkHelp,
+    ...granaryRoutes,
   ]),
   defaultErrorComponent: ErrorPage,
   defaultPreload: "intent",

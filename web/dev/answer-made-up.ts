@@ -9,6 +9,7 @@ import {
 } from "./fake-answers.ts";
 import { answerBenchmarks } from "./fake-benchmarks.ts";
 import type { FakeFarm } from "./fake-farm.ts";
+import { fakeGranary, fakeStore } from "./fake-granary.ts";
 import {
   fakeCaches,
   fakeCaller,
@@ -71,6 +72,10 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
       return rest[1] === "tree" ? fakeTree() : undefined;
     case "benchmarks":
       return answerBenchmarks(farm.lab, [id ?? "", ...rest], url.searchParams, body);
+    case "granary":
+      return fakeGranary(farm.granary, [id ?? "", ...rest], url.searchParams, body);
+    case "store":
+      return fakeStore(farm.granary);
     case "caller":
       return fakeCaller();
     case "caches":

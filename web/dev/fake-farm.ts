@@ -4,6 +4,7 @@ import type { Graph, GraphDelta, GraphSummary, JobSummary } from "#api/graph.ts"
 import { isOver, type JobState } from "#api/job-state.ts";
 import type { Search } from "#api/search.ts";
 import type { Worker } from "#api/worker.ts";
+import { FakeGranary } from "./fake-granary.ts";
 import { FakeLab } from "./fake-lab.ts";
 import type { FakeInvocation } from "./made-up-invocations.ts";
 
@@ -29,6 +30,8 @@ export class FakeFarm {
   sizeClassSettings: Readonly<Record<string, unknown>> | undefined;
   /** Benchmarks: nothing, until somebody puts a lab here that is not empty. */
   lab = new FakeLab();
+  /** Granaries: none has told anything, until somebody puts one here that is not empty. */
+  granary = new FakeGranary();
   readonly #listeners = new Set<() => void>();
 
   onChange(listener: () => void): () => void {

@@ -22,6 +22,7 @@ export function Shell() {
             Repositories
           </Link>
           <Link to="/invocations">Invocations</Link>
+          <Link to="/granary">Granary</Link>
           <Link to="/new">New graph</Link>
           <Link to="/searches">Searches</Link>
           <Link to="/benchmarks">Benchmarks</Link>

@@ -1,5 +1,5 @@
 /** What an address says besides its path: these words, each a text or absent; all else is dropped. */
-function texts<const K extends string>(...keys: readonly K[]) {
+export function texts<const K extends string>(...keys: readonly K[]) {
   return (search: Record<string, unknown>) => {
     const read: { [P in K]?: string | undefined } = {};
     for (const key of keys) {

@@ -1,0 +1,113 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import type { GranaryBuildReport } from "#api/granary.ts";
+import { bytesText } from "../../parts/bytes.ts";
+import { Copyable } from "../../parts/copy.tsx";
+import { durationText } from "../../parts/duration.ts";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { shownText } from "../../parts/shown-text.ts";
+import { Ago, Elapsed } from "../../parts/times.tsx";
+import { GranaryHead } from "../granary/granary-head.tsx";
+import { buildQuery } from "../granary/load.ts";
+import { askedIn, hitsIn, SourceBar, SourceLegend } from "../granary/source-bar.tsx";
+import { countText, shareText } from "../granary/words.ts";
+import { AskedList } from "./asked-list.tsx";
+import { DemandPlot } from "./demand-plot.tsx";
+import { UsedIndexes } from "./used-indexes.tsx";
+import "../times/times.css";
+import "../granary/granary.css";
+
+/** What one build had from where, and why it had to wait for the rest. */
+export function GranaryBuildPage() {
+  const { id } = useParams({ from: "/granary/builds/$id" });
+  const { data: build } = useSuspenseQuery(buildQuery(id));
+  const command = shownText(build.command) || "A build that named no command";
+  usePageTitle(command, "Granary");
+  return (
+    <div className="page granary-page">
+      <GranaryHead
+        title={command}
+        project={build.project === "default" ? undefined : build.project}
+      >
+        <ExitCode code={build.exitCode} />
+      </GranaryHead>
+      <Facts build={build} />
+      <SourceBar counts={build.counts} />
+      <SourceLegend />
+      <Figures build={build} />
+      <UsedIndexes build={build} />
+      <section aria-labelledby="demand">
+        <h2 id="demand">What it asked for, and when it was there</h2>
+        <DemandPlot build={build} />
+        <AskedList build={build} />
+      </section>
+    </div>
+  );
+}
+
+function ExitCode({ code }: { readonly code: number | null }) {
+  if (code === null) return <span className="faint">nobody said how it ended</span>;
+  return (
+    <span className={`badge ${code === 0 ? "is-succeeded" : "is-failed"}`}>exit code {code}</span>
+  );
+}
+
+function Facts({ build }: { readonly build: GranaryBuildReport }) {
+  return (
+    <p className="row facts-line">
+      <span>
+        {build.commit === null ? (
+          "no commit"
+        ) : (
+          <>
+            commit <Copyable text={build.commit} shown={build.commit.slice(0, 10)} label="commit" />
+          </>
+        )}
+        {build.branch === "" ? "" : ` on ${shownText(build.branch)}`}
+        {build.dirty ? ", with changes: what it asked for is not indexed under the commit" : ""}
+      </span>
+      <span>on {shownText(build.machine)}</span>
+      <span>
+        environment <code>{build.environment.slice(0, 12)}</code>
+      </span>
+      {build.repository === "" ? null : <span>{shownText(build.repository)}</span>}
+      <span>
+        took <Elapsed from={build.startedAt} to={build.endedAt} />, ended{" "}
+        <Ago time={build.endedAt} />
+      </span>
+    </p>
+  );
+}
+
+function Figures({ build }: { readonly build: GranaryBuildReport }) {
+  const { bytes, counts, lead } = build;
+  const asked = askedIn(counts);
+  const facts: readonly (readonly [string, string])[] = [
+    ["Asked for", countText(asked, "result")],
+    ["Hits", `${hitsIn(counts).toLocaleString("en")}, ${shareText(hitsIn(counts), asked)}`],
+    ["Saved", `${durationText(build.savedMs)}, as far as it is known`],
+    ["Waited", `${durationText(build.waitedMs)}, all waits together`],
+    [
+      "Fetched ahead",
+      `${bytesText(bytes.transferred)}, of which ${bytesText(bytes.wasted)} for nothing (${shareText(bytes.wasted, bytes.transferred)})`,
+    ],
+    ["Fetched late", bytesText(bytes.fetched)],
+    ["Uploaded", bytesText(bytes.uploaded)],
+    [
+      "How early",
+      lead === null
+        ? "–"
+        : `${durationText(lead.medianMs)} before it was asked for (median), at least ${durationText(lead.leastMs)}`,
+    ],
+  ];
+  return (
+    <dl className="facts granary-facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd className="number">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,43 @@
+import { Link } from "@tanstack/react-router";
+import type { GranaryBuildReport } from "#api/granary.ts";
+import { countText, indexWords } from "../granary/words.ts";
+
+/** By what the granary knew what the build would ask for. */
+export function UsedIndexes({ build }: { readonly build: GranaryBuildReport }) {
+  const { environment, indexes, project, repository } = build;
+  return (
+    <section aria-labelledby="indexes">
+      <h2 id="indexes">Indexes used</h2>
+      {indexes.length === 0 ? (
+        <p className="faint">
+          None: no build of this commit, or of one before it, had told yet what it asks for.
+        </p>
+      ) : (
+        <ul className="used-indexes">
+          {indexes.map((index) => (
+            <li key={`${index.source} ${index.commit}`}>
+              <Link
+                to="/granary/indexes/$commit"
+                params={{ commit: index.commit }}
+                search={{
+                  environment,
+                  repository,
+                  ...(project === "default" ? {} : { project }),
+                }}
+              >
+                <code>{index.commit.slice(0, 10)}</code>
+              </Link>
+              : {indexWords[index.source]}
+              {index.distance === 0 ? "" : `, ${countText(index.distance, "commit")} away`},{" "}
+              {countText(index.entries, "result")}
+              {index.complete ? "" : "; of a build that did not say that it asked for everything"}
+            </li>
+          ))}
+        </ul>
+      )}
+      {build.truncated.includes("index") ? (
+        <p className="faint">An index was too long, and was read in part.</p>
+      ) : null}
+    </section>
+  );
+}

@@ -1,0 +1,91 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+import type { CommitIndexSummary } from "#api/granary.ts";
+import { bytesText } from "../../parts/bytes.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { shownText } from "../../parts/shown-text.ts";
+import { Ago } from "../../parts/times.tsx";
+import { GranaryHead } from "../granary/granary-head.tsx";
+import { indexesQuery } from "../granary/load.ts";
+import "../granary/granary.css";
+
+/** Commits of which it is known what their builds ask for. */
+export function CommitIndexesPage() {
+  const { project } = useSearch({ from: "/granary/indexes" });
+  const { indexes } = useSuspenseQuery(indexesQuery(project)).data;
+  usePageTitle("Indexes", "Granary");
+  return (
+    <div className="page granary-page">
+      <GranaryHead title="Indexes of commits" project={project} />
+      {indexes.length === 0 ? (
+        <EmptyState title="No indexes yet" command="grange exec -- make">
+          What a build of a clean commit asks for becomes that commit’s index, and the next build of
+          it, or of one after it, has all of it fetched ahead. Build a commit:
+        </EmptyState>
+      ) : (
+        <IndexTable indexes={indexes} />
+      )}
+    </div>
+  );
+}
+
+function IndexTable({ indexes }: { readonly indexes: readonly CommitIndexSummary[] }) {
+  return (
+    <div className="table-box" tabIndex={0} role="region" aria-label="Indexes">
+      <table className="figures indexes">
+        <thead>
+          <tr>
+            <th scope="col">Commit</th>
+            <th scope="col">Branch</th>
+            <th scope="col">Environment</th>
+            <th scope="col">Results</th>
+            <th scope="col">Size</th>
+            <th scope="col" title="Builds that it was put together from">
+              Builds
+            </th>
+            <th scope="col">Whole</th>
+            <th scope="col">Changed</th>
+            <th scope="col">Used</th>
+          </tr>
+        </thead>
+        <tbody>
+          {indexes.map((index) => (
+            <tr key={`${index.repository} ${index.commit} ${index.environment}`}>
+              <th scope="row">
+                <Link
+                  to="/granary/indexes/$commit"
+                  params={{ commit: index.commit }}
+                  search={addressOf(index)}
+                >
+                  <code>{index.commit.slice(0, 10)}</code>
+                </Link>
+                {index.repository === "" ? null : (
+                  <span className="faint"> {shownText(index.repository)}</span>
+                )}
+              </th>
+              <td>{index.branch === "" ? "–" : shownText(index.branch)}</td>
+              <td>
+                <code title={index.environment}>{index.environment.slice(0, 12)}</code>
+              </td>
+              <td>{index.entries.toLocaleString("en")}</td>
+              <td>{bytesText(index.bytes)}</td>
+              <td>{index.builds.toLocaleString("en")}</td>
+              <td>{index.complete ? "yes" : "not known"}</td>
+              <td>
+                <Ago time={index.updatedAt} />
+              </td>
+              <td>
+                <Ago time={index.lastUsedAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function addressOf({ environment, project, repository }: CommitIndexSummary) {
+  return { environment, repository, ...(project === "default" ? {} : { project }) };
+}

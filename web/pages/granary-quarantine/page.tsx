@@ -1,0 +1,138 @@
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+import type { QuarantinedResult } from "#api/granary.ts";
+import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { Copyable } from "../../parts/copy.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { shownText } from "../../parts/shown-text.ts";
+import { Ago } from "../../parts/times.tsx";
+import { GranaryHead } from "../granary/granary-head.tsx";
+import { quarantineQuery, releaseResult } from "../granary/load.ts";
+import { countText } from "../granary/words.ts";
+import { shortKey } from "../granary-build/asked-list.tsx";
+import "../granary/granary.css";
+
+/** Results that came out otherwise when they were made once more: nobody is given them. */
+export function QuarantinePage() {
+  const { project } = useSearch({ from: "/granary/quarantine" });
+  const { results } = useSuspenseQuery(quarantineQuery(project)).data;
+  usePageTitle("Quarantine", "Granary");
+  return (
+    <div className="page granary-page">
+      <GranaryHead title="Quarantine" project={project} />
+      {results.length === 0 ? (
+        <EmptyState title="Nothing is in quarantine" command="grange granary --cross-check 0.01">
+          Granaries make a small share of what they could take from the cache once more, and
+          compare. What came out otherwise is kept from everybody, and listed here. To have every
+          hundredth hit made again:
+        </EmptyState>
+      ) : (
+        <ol className="quarantine">
+          {results.map((result) => (
+            <li key={`${result.divergence.namespace} ${result.divergence.key}`} className="card">
+              <Quarantined of={result} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}
+
+function Quarantined({ of }: { readonly of: QuarantinedResult }) {
+  const { divergence, foundAt, foundBy, givenTo, madeFrom, producer, releasedAt, releasedBy } = of;
+  return (
+    <>
+      <div className="row">
+        <h2>
+          <span className="faint">{shownText(divergence.namespace)}</span>{" "}
+          <Copyable text={divergence.key} shown={shortKey(divergence.key)} label="key" />
+        </h2>
+        <span className="grow" />
+        {releasedAt === null ? (
+          <Release of={of} />
+        ) : (
+          <span className="faint">
+            released by {shownText(releasedBy ?? "")} <Ago time={releasedAt} />
+          </span>
+        )}
+      </div>
+      <p>
+        Found <Ago time={foundAt} /> by {shownText(foundBy)} on {shownText(divergence.machine)}
+        {producer === "" ? "; who wrote it is not known." : `; written by ${shownText(producer)}.`}
+      </p>
+      <dl className="facts">
+        <dt>kept</dt>
+        <dd>
+          <Copyable text={divergence.kept} shown={shortKey(divergence.kept)} label="digest" />
+        </dd>
+        <dt>made now</dt>
+        <dd>
+          <Copyable text={divergence.madeNow} shown={shortKey(divergence.madeNow)} label="digest" />
+        </dd>
+      </dl>
+      {divergence.differs.length === 0 ? null : (
+        <details>
+          <summary>{countText(divergence.differs.length, "file differs", "files differ")}</summary>
+          <ul>
+            {divergence.differs.map((path) => (
+              <li key={path}>
+                <code>{shownText(path)}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <p>
+        {givenTo.length === 0
+          ? "No build that was told of was given it."
+          : `Given to ${countText(givenTo.length, "build")}, which published ${countText(madeFrom, "result")} afterwards:`}
+      </p>
+      {givenTo.length === 0 ? null : (
+        <ul className="used-indexes">
+          {givenTo.map(({ at, build, commit, machine }) => (
+            <li key={build}>
+              <Link to="/granary/builds/$id" params={{ id: build }}>
+                {shownText(machine)}
+                {commit === "" ? "" : `, commit ${commit.slice(0, 10)}`}
+              </Link>{" "}
+              <Ago time={at} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Release({ of }: { readonly of: QuarantinedResult }) {
+  const client = useQueryClient();
+  const { project } = useSearch({ from: "/granary/quarantine" });
+  const { namespace, key } = of.divergence;
+  const release = useMutation({
+    mutationFn: () => releaseResult({ project: of.project, namespace, key }),
+    onSettled: () => client.invalidateQueries(quarantineQuery(project)),
+  });
+  return (
+    <span className="button-row">
+      {release.error === null ? null : (
+        <span role="alert" className="problem">
+          {release.error.message}
+        </span>
+      )}
+      <ConfirmButton
+        label="Release…"
+        question="Let this result out of quarantine?"
+        confirm="Release it"
+        mild
+        busy={release.isPending}
+        onConfirm={() => release.mutate()}
+      >
+        What was kept is forgotten, and made anew when a build asks for it. Do this when you know
+        why it came out differently: a clock, a path or an order of files in it, or a machine that
+        you no longer trust.
+      </ConfirmButton>
+    </span>
+  );
+}

@@ -1,0 +1,63 @@
+import { Link } from "@tanstack/react-router";
+import type { GranaryBuildSummary } from "#api/granary.ts";
+import { durationText } from "../../parts/duration.ts";
+import { shownText } from "../../parts/shown-text.ts";
+import { Ago, Elapsed } from "../../parts/times.tsx";
+import { askedIn, hitsIn, resultsText, SourceBar } from "./source-bar.tsx";
+import { shareText } from "./words.ts";
+
+export function BuildList(props: {
+  readonly builds: readonly GranaryBuildSummary[];
+  readonly selected: number;
+}) {
+  return (
+    <ol className="rows granary-builds">
+      {props.builds.map((build, position) => (
+        <BuildRow key={build.id} build={build} isSelected={position === props.selected} />
+      ))}
+    </ol>
+  );
+}
+
+function BuildRow(props: { readonly build: GranaryBuildSummary; readonly isSelected: boolean }) {
+  const { build, isSelected } = props;
+  const { counts } = build;
+  const asked = askedIn(counts);
+  return (
+    <li className={isSelected ? "selected" : ""} aria-current={isSelected}>
+      <span className="what">
+        <Link className="main" to="/granary/builds/$id" params={{ id: build.id }}>
+          {shownText(build.command) || "A build that named no command"}
+        </Link>
+        <span className="faint">
+          {shownText(build.machine)}
+          {build.branch === "" ? "" : ` · ${shownText(build.branch)}`}
+          {build.commit === null ? (
+            " · no commit"
+          ) : (
+            <>
+              {" · "}
+              <Link to="/granary" search={{ commit: build.commit }} title="Those of this commit">
+                <code>{build.commit.slice(0, 8)}</code>
+              </Link>
+            </>
+          )}
+          {build.dirty ? " with changes" : ""}
+          {build.exitCode === null || build.exitCode === 0 ? "" : ` · exit code ${build.exitCode}`}
+        </span>
+      </span>
+      <SourceBar counts={counts} />
+      <span className="number faint">
+        {shareText(hitsIn(counts), asked)} of {resultsText(asked)}
+      </span>
+      <span className="number" title="What making all hits had taken, as far as it is known">
+        {build.savedMs === 0 ? "" : `saved ${durationText(build.savedMs)}`}
+      </span>
+      <span className="number faint" title="All waits of the build for the granary, together">
+        waited {durationText(build.waitedMs)}
+      </span>
+      <Elapsed from={build.startedAt} to={build.endedAt} />
+      <Ago time={build.endedAt} />
+    </li>
+  );
+}

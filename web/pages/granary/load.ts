@@ -1,0 +1,108 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import {
+  CommitIndexes,
+  CommitIndexPage,
+  GranaryBuildReport,
+  GranaryBuilds,
+  Quarantine,
+  type ReleaseResult,
+  Savings,
+} from "#api/granary.ts";
+import { StoreStanding } from "#api/store.ts";
+import { ask, tell } from "../../farm/ask.ts";
+
+/** No stream tells of builds; while the page is looked at, it asks again so often. */
+const refetchMs = 5_000;
+const buildsAtOnce = 50;
+/** A month, as people look back. */
+const days = 30;
+
+const addressed = (path: string, query: Readonly<Record<string, string | undefined>>) => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  return `${path}?${new URLSearchParams(given as [string, string][])}`;
+};
+
+export const savingsQuery = (project: string | undefined) =>
+  queryOptions({
+    queryKey: ["granary-savings", project ?? ""],
+    queryFn: ({ signal }) =>
+      ask(Savings, addressed("/granary/savings", { project, days: String(days) }), { signal }),
+    refetchInterval: refetchMs,
+  });
+
+/** Builds, the newest first, page by page. */
+export const buildsQuery = (of: {
+  readonly project?: string | undefined;
+  readonly commit?: string | undefined;
+}) =>
+  infiniteQueryOptions({
+    queryKey: ["granary-builds", of.project ?? "", of.commit ?? ""],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => {
+      const limit = String(buildsAtOnce);
+      const query = { project: of.project, commit: of.commit, limit, after: pageParam };
+      return ask(GranaryBuilds, addressed("/granary/builds", query), { signal });
+    },
+    getNextPageParam: (last) => last.next ?? undefined,
+    // Whoever has loaded older ones looks for something: asking again asks for all of them.
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : refetchMs),
+  });
+
+/** A build that was told does not change. */
+export const buildQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["granary-build", id],
+    queryFn: ({ signal }) =>
+      ask(GranaryBuildReport, `/granary/builds/${encodeURIComponent(id)}`, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export const indexesQuery = (project: string | undefined) =>
+  queryOptions({
+    queryKey: ["granary-indexes", project ?? ""],
+    queryFn: ({ signal }) =>
+      ask(CommitIndexes, addressed("/granary/indexes", { project, limit: "200" }), { signal }),
+    refetchInterval: refetchMs,
+  });
+
+export interface IndexAddress {
+  readonly project?: string | undefined;
+  readonly repository?: string | undefined;
+  readonly commit: string;
+  readonly environment?: string | undefined;
+}
+
+export const indexQuery = (of: IndexAddress) =>
+  infiniteQueryOptions({
+    queryKey: [
+      "granary-index",
+      of.project ?? "",
+      of.repository ?? "",
+      of.commit,
+      of.environment ?? "",
+    ],
+    initialPageParam: 0,
+    queryFn: ({ pageParam, signal }) =>
+      ask(CommitIndexPage, addressed("/granary/index", { ...of, from: String(pageParam) }), {
+        signal,
+      }),
+    getNextPageParam: (last) => last.next ?? undefined,
+  });
+
+export const quarantineQuery = (project: string | undefined) =>
+  queryOptions({
+    queryKey: ["granary-quarantine", project ?? ""],
+    queryFn: ({ signal }) =>
+      ask(Quarantine, addressed("/granary/quarantine", { project }), { signal }),
+    refetchInterval: refetchMs,
+  });
+
+export const releaseResult = (which: ReleaseResult) =>
+  tell(Quarantine, "/granary/quarantine/release", which);
+
+/** How large the farm's own store is; counted now and then, so asked for seldom. */
+export const storeQuery = queryOptions({
+  queryKey: ["store"],
+  queryFn: ({ signal }) => ask(StoreStanding, "/store", { signal }),
+  refetchInterval: 60_000,
+});

@@ -1,0 +1,21 @@
+import { Link } from "@tanstack/react-router";
+import { Copyable } from "../../parts/copy.tsx";
+
+/** For who has never seen a granary: what it is for, and the two lines that begin. */
+export function NoBuilds() {
+  return (
+    <section className="empty">
+      <h2>No builds yet</h2>
+      <p>
+        A granary is a cache on the machine that builds. It knows what builds of a commit asked for,
+        and fetches all of it from this farm before the next one asks. Start one where you build:
+      </p>
+      <Copyable text={`grange granary --server ${location.origin}`} label="command" />
+      <p>and put this before what you build with. What it had from where is a line here then:</p>
+      <Copyable text="grange exec -- make" label="command" />
+      <p>
+        <Link to="/granary/help">What the pages of the granary tell</Link>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,114 @@
+import type { SavingsOfDay } from "#api/granary.ts";
+import { bytesText } from "../../parts/bytes.ts";
+import { durationText } from "../../parts/duration.ts";
+import { shareText } from "./words.ts";
+
+const height = 80;
+const barWidth = 16;
+const gap = 4;
+
+/** What builds asked for, a day a bar; the same as a table for who does not see it. */
+export function SavingsChart({ days }: { readonly days: readonly SavingsOfDay[] }) {
+  const most = Math.max(1, ...days.map(({ asked }) => asked));
+  const width = Math.max(1, days.length) * (barWidth + gap) - gap;
+  const hits = days.reduce((sum, day) => sum + day.hits, 0);
+  const asked = days.reduce((sum, day) => sum + day.asked, 0);
+  const label = `What builds asked for in ${days.length} days: ${shareText(hits, asked)} of ${asked.toLocaleString("en")} results were hits`;
+  return (
+    <figure className="savings">
+      <svg
+        viewBox={`0 0 ${width} ${height + 14}`}
+        style={{ maxWidth: `${width * 1.6}px` }}
+        role="img"
+        aria-label={label}
+      >
+        {days.map((day, n) => (
+          <DayBar
+            key={day.day}
+            day={day}
+            x={n * (barWidth + gap)}
+            most={most}
+            isNamed={n % 7 === 0}
+          />
+        ))}
+      </svg>
+      <details>
+        <summary>As a table</summary>
+        <DaysTable days={days} />
+      </details>
+    </figure>
+  );
+}
+
+function DayBar(props: {
+  readonly day: SavingsOfDay;
+  readonly x: number;
+  readonly most: number;
+  readonly isNamed: boolean;
+}) {
+  const { day, x, most, isNamed } = props;
+  const tall = (count: number) => (count / most) * height;
+  const parts = [
+    ["of-prefetched", day.prefetched],
+    ["of-local", day.hits - day.prefetched],
+    ["of-missed", day.asked - day.hits],
+  ] as const;
+  let y = height;
+  return (
+    <g>
+      <title>
+        {`${day.day}: ${day.builds} builds, ${shareText(day.hits, day.asked)} hits, saved ${durationText(day.savedMs)}`}
+      </title>
+      <rect className="day-ground" x={x} y={0} width={barWidth} height={height} />
+      {parts.map(([className, count]) => {
+        const part = tall(Math.max(0, count));
+        y -= part;
+        return (
+          <rect key={className} className={className} x={x} y={y} width={barWidth} height={part} />
+        );
+      })}
+      {isNamed ? (
+        <text x={x} y={height + 11}>
+          {day.day.slice(5)}
+        </text>
+      ) : null}
+    </g>
+  );
+}
+
+function DaysTable({ days }: { readonly days: readonly SavingsOfDay[] }) {
+  return (
+    <div className="table-box" tabIndex={0} role="region" aria-label="Days">
+      <table className="figures">
+        <thead>
+          <tr>
+            <th scope="col">Day (UTC)</th>
+            <th scope="col">Builds</th>
+            <th scope="col">Asked for</th>
+            <th scope="col">Hits</th>
+            <th scope="col">Fetched in time</th>
+            <th scope="col">Saved</th>
+            <th scope="col">Waited</th>
+            <th scope="col">Fetched ahead</th>
+            <th scope="col">For nothing</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.toReversed().map((day) => (
+            <tr key={day.day}>
+              <th scope="row">{day.day}</th>
+              <td>{day.builds.toLocaleString("en")}</td>
+              <td>{day.asked.toLocaleString("en")}</td>
+              <td>{shareText(day.hits, day.asked)}</td>
+              <td>{shareText(day.prefetched, day.hits)}</td>
+              <td>{durationText(day.savedMs)}</td>
+              <td>{durationText(day.waitedMs)}</td>
+              <td>{bytesText(day.transferredBytes)}</td>
+              <td>{shareText(day.wastedBytes, day.transferredBytes)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

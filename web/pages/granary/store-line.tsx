@@ -1,0 +1,57 @@
+import { useQuery } from "@tanstack/react-query";
+import type { StoreStanding } from "#api/store.ts";
+import { memorySizeText } from "#core/memory-size.ts";
+import { Ago } from "../../parts/times.tsx";
+import { storeQuery } from "./load.ts";
+import { countText } from "./words.ts";
+
+/** How full the farm's store is, and what went of it. */
+export function StoreLine() {
+  const { data } = useQuery(storeQuery);
+  if (data === undefined) return null;
+  const { counted, evicted, limitBytes } = data;
+  return (
+    <section aria-label="The farm’s store" className="store-line">
+      <p>
+        {counted === null ? (
+          "The farm’s store was not counted yet"
+        ) : (
+          <>
+            The farm’s store has <strong className="number">{memorySizeText(counted.bytes)}</strong>{" "}
+            in {countText(counted.blobs, "blob")}
+          </>
+        )}
+        {limitBytes === null
+          ? "; it may grow as large as the disk."
+          : `, of ${memorySizeText(limitBytes)} that it may have.`}{" "}
+        {counted !== null && counted.overBytes > 0 ? <Over counted={counted} /> : null}
+        {evicted === null ? null : (
+          <span className="faint">
+            What was unused longest went <Ago time={evicted.at} />: {memorySizeText(evicted.bytes)},
+            and {countText(evicted.names, "result")} that named it.
+          </span>
+        )}
+      </p>
+      {counted === null || limitBytes === null ? null : (
+        <meter
+          aria-label="How full the store is"
+          min={0}
+          max={limitBytes}
+          high={limitBytes * 0.99}
+          value={counted.bytes}
+        />
+      )}
+    </section>
+  );
+}
+
+function Over({ counted }: { readonly counted: NonNullable<StoreStanding["counted"]> }) {
+  return (
+    <strong className="is-failed">
+      It has {memorySizeText(counted.overBytes)} more than it may:{" "}
+      {memorySizeText(counted.youngBytes)} were asked for within 3 hours, and{" "}
+      {memorySizeText(counted.heldBytes)} are needed by what is under way. Give it more room with
+      --store-limit.{" "}
+    </strong>
+  );
+}
