@@ -20,6 +20,7 @@ import { bindBenchmarkSearches } from "./bind-benchmark-searches.ts";
 import { bindCaches } from "./bind-caches.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindDrains } from "./bind-drains.ts";
+import { bindGranaries } from "./bind-granaries.ts";
 import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
 import { bindReruns } from "./bind-reruns.ts";
@@ -61,6 +62,7 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     ...bindAccess({ db, queue, clock, callers: rooms.callers }),
     ...waiting,
     ...bindCaches(rooms),
+    ...bindGranaries(rooms),
     ...bindCatalogs(rooms),
     ...bindDrains(rooms),
     ...bindAutoscaling(rooms, scaling),
@@ -79,6 +81,7 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     version,
     startedAt: clock.now(),
     database: rooms.databaseDescription,
+    store: () => rooms.eviction.standing(),
     repositories: () => listRepositories(db),
     graphs: (repository, { limit, before }, commit) =>
       listGraphs(db, {

@@ -12,7 +12,13 @@ import type { Rooms } from "./open-rooms.ts";
 const goal = { withinSeconds: 900, share: 0.95 };
 
 export function bindTimes(
-  { db, clock, queue, caches }: Pick<Rooms, "db" | "clock" | "queue" | "caches">,
+  {
+    db,
+    clock,
+    queue,
+    caches,
+    eviction,
+  }: Pick<Rooms, "db" | "clock" | "queue" | "caches" | "eviction">,
   scaling: DesiredWorkersDesk,
 ): TimesFarm {
   const now = () => clock.now();
@@ -21,6 +27,7 @@ export function bindTimes(
     now,
     leaseMs: queue.times.leaseMs,
     cacheCounter: caches.counter,
+    store: () => eviction.standing(),
     scaling,
     lag: eventLoopLag(() => now().getTime()),
   });

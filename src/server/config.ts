@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
+import { parseMemorySize } from "#core/memory-size.ts";
 import { labTimes } from "#perf/lab-times.ts";
 import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
 
@@ -48,6 +49,16 @@ export const ServerConfig = z.object({
     .int()
     .min(1)
     .default(2 * 1024 ** 3),
+  /** How large the store of blobs may grow; as large as the disk when absent. */
+  storeLimitBytes: z
+    .string()
+    .transform((text, context) => {
+      const bytes = text.trim() === "0" ? 0 : parseMemorySize(text);
+      if (bytes !== undefined) return bytes === 0 ? undefined : bytes;
+      context.addIssue("it must be an amount of storage, such as 200G, or 0 for no limit");
+      return z.NEVER;
+    })
+    .optional(),
   /** How often the benchmark lab looks for what is to be done when nothing wakes it. */
   benchmarkPeriodMs: z.coerce.number().int().min(1_000).default(30_000),
   /** How long a collector may be silent before its job goes to another. */
@@ -73,6 +84,7 @@ export function readServerConfig(
     webhooks: env["GRANGE_WEBHOOKS"],
     pricePerWorkerMinute: env["GRANGE_PRICE_PER_WORKER_MINUTE"],
     mostCacheEntryBytes: env["GRANGE_CACHE_ENTRY_BYTES"],
+    storeLimitBytes: env["GRANGE_STORE_LIMIT"] || undefined,
     scaling: {
       targetWaitMs: env["GRANGE_SCALE_TARGET_WAIT_MS"],
       startDelayMs: env["GRANGE_SCALE_START_DELAY_MS"],

@@ -8,7 +8,7 @@ import { readExecutions } from "#execution/read-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { LogPiece } from "./http/farm.ts";
 import type { LogStream } from "./http/invocation-farm.ts";
-import { readRunLog } from "./run-log.ts";
+import { goneLog, readRunLog } from "./run-log.ts";
 
 const noBytes = new Uint8Array();
 
@@ -52,9 +52,9 @@ async function stderrOf(
   if (stderrDigest === undefined) return noBytes;
   const digest = fromDigestMessage(stderrDigest, "stderr", functionOf(actionDigest));
   if (offset >= digest.sizeBytes) return noBytes;
+  const kept = await blobs.read(digest, { offset, limit: most });
+  if (kept === undefined) return goneLog.subarray(offset, offset + most);
   const parts: Uint8Array[] = [];
-  for await (const part of (await blobs.read(digest, { offset, limit: most })) ?? []) {
-    parts.push(part);
-  }
+  for await (const part of kept) parts.push(part);
   return Buffer.concat(parts);
 }

@@ -1,4 +1,5 @@
 import { jobStates } from "#api/job-state.ts";
+import type { StoreStanding } from "#api/store.ts";
 import type { MetricValue } from "#api/times.ts";
 import type { CacheCounter } from "#caches/cache-counts.ts";
 import type { Db } from "#db/db.ts";
@@ -15,6 +16,7 @@ import type { DesiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
 import { platformText, type ScaledClass } from "#size-classes/desired-workers-look.ts";
 import type { EventLoopLag } from "./event-loop-lag.ts";
 import { forAWhile } from "./for-a-while.ts";
+import { granaryFamilies } from "./granary-metrics.ts";
 import type { MetricFamily } from "./http/metrics-text.ts";
 import { workersForPage } from "./list-workers.ts";
 
@@ -32,9 +34,10 @@ export function farmMetrics(parts: {
   readonly leaseMs: number;
   readonly lag: () => EventLoopLag;
   readonly cacheCounter: CacheCounter;
+  readonly store: () => Promise<StoreStanding>;
   readonly scaling: DesiredWorkersDesk;
 }): () => Promise<MetricFamily[]> {
-  const { db, now, leaseMs, lag, cacheCounter, scaling } = parts;
+  const { db, now, leaseMs, lag, cacheCounter, store, scaling } = parts;
   const ms = () => now().getTime();
   const counted = forAWhile(countedForMs, ms, async () => ({
     jobs: await jobsByState(db),
@@ -42,6 +45,8 @@ export function farmMetrics(parts: {
     workers: await workersForPage(db, now(), leaseMs),
     times: await timeHistograms(db),
     scaled: await scaling.look(),
+    granaries: await granaryFamilies(db, now()),
+    stored: await store(),
   }));
   let measured: MetricValue | undefined;
   const measure = forAWhile(recordForMs, ms, async () => {
@@ -50,7 +55,7 @@ export function farmMetrics(parts: {
   });
 
   return async () => {
-    const { jobs, queue, workers, times, scaled } = await counted();
+    const { jobs, queue, workers, times, scaled, granaries, stored } = await counted();
     // Nobody waits for it: it is of the minute before, and missing from the first scrape.
     void measure().catch(() => {});
     const memory = process.memoryUsage();
@@ -101,6 +106,8 @@ export function farmMetrics(parts: {
           })),
         ),
       },
+      ...granaries,
+      ...storeFamilies(stored),
       gauge("grange_event_loop_lag_seconds", "How late this server comes to its work.", [
         { labels: { figure: "mean" }, value: late.meanSeconds },
         { labels: { figure: "p99" }, value: late.p99Seconds },
@@ -112,6 +119,31 @@ export function farmMetrics(parts: {
       ]),
     ];
   };
+}
+
+/** Nothing of what was not counted yet: a zero would look like an empty store. */
+function storeFamilies({ limitBytes, counted, evictedInAll }: StoreStanding): MetricFamily[] {
+  const one = (value: number | null | undefined) =>
+    value === null || value === undefined ? [] : [{ value }];
+  return [
+    gauge(
+      "grange_store_bytes",
+      "Blobs of the store, as they were last counted.",
+      one(counted?.bytes),
+    ),
+    gauge("grange_store_limit_bytes", "How large the store may grow.", one(limitBytes)),
+    gauge(
+      "grange_store_over_bytes",
+      "What the store has above its limit, though all went that may.",
+      one(counted?.overBytes),
+    ),
+    {
+      kind: "counter",
+      name: "grange_store_evicted_bytes",
+      help: "What went because the store was full.",
+      samples: [{ value: evictedInAll.bytes }],
+    },
+  ];
 }
 
 /** By class, also where nobody is and nothing runs: an autoscaler must see the zero. */

@@ -1,19 +1,23 @@
 import type { Logger } from "pino";
 import { mayDo, requireGrant } from "#access/require-grant.ts";
 import { lookUpActionResult } from "#actions/action-cache.ts";
+import { keepClientResult } from "#actions/client-results.ts";
+import { actionCacheService } from "#cache-protocols/rev2/action-cache-service.ts";
+import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts";
+import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
+import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.ts";
+import { casService } from "#cache-protocols/rev2/cas-service.ts";
+import { projectOf } from "#cache-protocols/rev2/project-of.ts";
 import type { Digest } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
+import { openGranaries } from "#granaries/open-granaries.ts";
 import type { Method } from "#grpc/method.ts";
-import { actionCacheService } from "./grpc/action-cache-service.ts";
 import { buildEventService } from "./grpc/build-event-service.ts";
-import { byteStreamService } from "./grpc/byte-stream-service.ts";
-import { grpcCallers } from "./grpc/caller.ts";
-import { capabilitiesService } from "./grpc/capabilities-service.ts";
-import { casService } from "./grpc/cas-service.ts";
-import { executionService, type Scope } from "./grpc/execution-service.ts";
+import { executionService } from "./grpc/execution-service.ts";
+import { granariesService } from "./grpc/granaries-service.ts";
 import { operationsService } from "./grpc/operations-service.ts";
-import { projectOf } from "./grpc/project-of.ts";
 import { workersService } from "./grpc/workers-service.ts";
+import { knowsCommit } from "./knows-commit.ts";
 import type { Rooms } from "./open-rooms.ts";
 
 /** For actions that name no timeout of their own. */
@@ -26,9 +30,9 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
   // Results are made from the action alone, whoever asked: what an action's digest names is the same
   // for all who may ask for it.
   const domain = protectedDomain;
-  const lookUpResult = async (scope: Scope, actionDigest: Digest) =>
-    (await lookUpActionResult(db, trees, { ...scope, actionDigest }, "clients too"))?.result ??
-    rooms.caches.resultPutFor(scope.project, actionDigest);
+  const lookUpResult = async (project: string, actionDigest: Digest) =>
+    (await lookUpActionResult(db, trees, { project, domain, actionDigest }, "clients too"))
+      ?.result ?? rooms.caches.resultPutFor(project, actionDigest);
 
   return [
     ...callers.guard([
@@ -40,9 +44,19 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
             branch: "",
           }),
       }),
-      ...casService(blobs, (err) => logger.error({ err }, "a blob could not be served")),
-      ...byteStreamService(blobs, rooms.uploads),
-      ...actionCacheService({ db, trees, notes, callers, domain, lookUpResult }),
+      ...casService(
+        () => blobs,
+        (err) => logger.error({ err }, "a blob could not be served"),
+      ),
+      ...byteStreamService(() => blobs, rooms.uploads),
+      ...actionCacheService({
+        blobsFor: () => blobs,
+        notes,
+        callers,
+        lookUpResult: ({ asking, actionDigest }) => lookUpResult(asking.project, actionDigest),
+        keepResult: ({ asking: { project, principal }, actionDigest }, result) =>
+          keepClientResult(db, trees, { project, domain, actionDigest, result, principal }),
+      }),
       ...executionService({
         operations,
         notes,
@@ -53,6 +67,20 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
         defaultTimeoutMs,
       }),
       ...operationsService({ operations, blobs, callers }),
+      ...granariesService({
+        callers,
+        clock: rooms.clock,
+        granaries: openGranaries({
+          db,
+          blobs,
+          trees,
+          domain,
+          logger,
+          caches: rooms.caches,
+          clock: rooms.clock,
+          knowsCommit: knowsCommit(rooms),
+        }),
+      }),
       ...buildEventService({
         db,
         clock: rooms.clock,

@@ -10,7 +10,10 @@ import { lendToIdle } from "#execution/lend-sizes.store.ts";
 import { relaxSizes, staleBackgroundRuns } from "#execution/relax-sizes.store.ts";
 import { deleteOldExecutions } from "#execution/retention.store.ts";
 import { forgetWorkers } from "#execution/worker.store.ts";
+import { forgetOldBuilds, forgetUnusedIndexes } from "#granaries/forget-unused.ts";
+import { forgetApproximations } from "#graphs/approximations/approximation.store.ts";
 import { passCancellationsOn } from "#graphs/cancel-graph.ts";
+import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
 import { expireJobs } from "#graphs/expiry/expire-jobs.ts";
 import { coalesceJobs } from "#graphs/ranges/coalesce-jobs.ts";
 import { rollUpGraphs } from "#graphs/times/graph-times.store.ts";
@@ -38,6 +41,9 @@ const chosenClassAwayMs = 2 * 60_000;
 const keepBackgroundRunsMs = dayMs;
 /** A branch that nobody has built for a month is built anew. */
 const keepCacheEntriesMs = 30 * dayMs;
+const keepCommitIndexesMs = 30 * dayMs;
+/** What the page of savings looks back on. */
+const keepGranaryBuildsMs = 90 * dayMs;
 
 interface Chore {
   readonly name: string;
@@ -166,6 +172,26 @@ export function startHousekeeping(rooms: {
       async run() {
         while ((await forgetUnusedEntries(db, ago(keepCacheEntriesMs))) > 0);
       },
+    },
+    {
+      name: "forget what was known of actions ahead that nobody runs any more",
+      everyMs: 10 * 60_000,
+      async run() {
+        while ((await forgetApproximations(db, ago(keepDurationsMs))) > 0);
+      },
+    },
+    {
+      name: "forget commit indexes that nobody uses",
+      everyMs: 10 * 60_000,
+      run: () =>
+        forgetUnusedIndexes(db, ago(keepCommitIndexesMs), (repository, branch) =>
+          isProtectedBranch(db, repository, branch),
+        ),
+    },
+    {
+      name: "forget what granaries told of builds long ago",
+      everyMs: 10 * 60_000,
+      run: () => forgetOldBuilds(db, ago(keepGranaryBuildsMs)),
     },
     {
       name: "give up uploads that nobody goes on with",

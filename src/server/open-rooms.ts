@@ -3,9 +3,11 @@ import type { Logger } from "pino";
 import { type CallerRegistry, callerRegistry } from "#access/caller-registry.ts";
 import { type OutputTrees, outputTrees } from "#actions/output-trees.ts";
 import { findArtifacts } from "#artifacts/find-artifacts.ts";
-import { type Caches, openCaches } from "#caches/open-caches.ts";
+import type { Caches } from "#caches/caches.ts";
+import { openCaches } from "#caches/open-caches.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import { openDiskEviction } from "#cas/disk-eviction.ts";
 import { openDiskUploads } from "#cas/disk-uploads.ts";
 import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
 import { recentBlobs } from "#cas/recent-blobs.ts";
@@ -43,6 +45,8 @@ import type { DataDirectory } from "./data-directory.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { openDatabase } from "./open-database.ts";
 import { queueHooks } from "./queue-hooks.ts";
+import { noClaims } from "./retention/farm-claims.ts";
+import { type Eviction, startEviction } from "./retention/start-eviction.ts";
 import { stopAll } from "./stop-all.ts";
 
 /** The rooms of a running server, furnished. */
@@ -54,6 +58,8 @@ export interface Rooms extends Service {
   readonly blobs: BlobStore;
   /** The same, for those who read what came a moment ago. */
   readonly recentBlobs: BlobStore;
+  /** Keeps them under the limit. */
+  readonly eviction: Eviction;
   /** Uploads into it that may be gone on with. */
   readonly uploads: Uploads;
   readonly trees: OutputTrees;
@@ -90,7 +96,7 @@ export async function openRooms(
     ServerConfig,
     "databaseUrl" | "dataDir" | "pricePerWorkerMinute" | "webhooks" | "scaling"
   > &
-    Partial<Pick<ServerConfig, "benchmarkPeriodMs" | "benchmarkLeaseMs">>,
+    Partial<Pick<ServerConfig, "storeLimitBytes" | "benchmarkPeriodMs" | "benchmarkLeaseMs">>,
   directory: DataDirectory,
   logger: Logger,
 ): Promise<Rooms> {
@@ -120,6 +126,19 @@ export async function openRooms(
 
     const trees = outputTrees(blobs);
     const caches = keep(openCaches({ db, blobs, disk, trees, clock, logger }));
+    const eviction = keep(
+      startEviction({
+        db,
+        blobs: checked,
+        trees,
+        disk: await openDiskEviction(directory.blobs),
+        directory: directory.blobs,
+        limitBytes: config.storeLimitBytes,
+        pinned: noClaims,
+        clock,
+        logger,
+      }),
+    );
     const { startDelayMs } = config.scaling;
     const offers = keep(offeredClasses({ db, clock, logger, startDelayMs }));
     const settings = keep(await settingsView(db, logger));
@@ -160,6 +179,7 @@ export async function openRooms(
         logger,
         transaction: (work) => queue.transaction(work),
         chooseSizes: (requests) => queue.chooseSizes(requests),
+        hint: (hint) => queue.hintAhead(hint),
       }),
     );
     const webhooks = new Webhooks(config.webhooks);
@@ -228,6 +248,7 @@ export async function openRooms(
       callers: callerRegistry(db, clock),
       blobs,
       recentBlobs: recent,
+      eviction,
       uploads,
       trees,
       caches,

@@ -44,12 +44,15 @@ test.each([
   });
 });
 
-test("a log whose blob is gone, and that no table holds, is empty and complete", async () => {
-  const run = await finishedRun();
+test("a log whose blob is gone, and that no table holds, says so in a line", async () => {
+  const [run, gone] = [await finishedRun(), { db, blobs: memoryBlobStore() }];
 
-  const piece = await readRunLog({ db, blobs: memoryBlobStore() }, run, 0, 100);
+  const [start, rest] = [await readRunLog(gone, run, 0, 8), await readRunLog(gone, run, 8, 100)];
 
-  expect(piece).toMatchObject({ nextOffset: 0, complete: true, attempt: 2 });
+  const text = Buffer.concat([start.bytes, rest.bytes]).toString();
+  expect(text).toBe("[grange: this log is no longer kept; what runs again writes a new one]\n");
+  expect(start).toMatchObject({ nextOffset: 8, complete: false, attempt: 2 });
+  expect(rest).toMatchObject({ nextOffset: text.length, complete: true });
 });
 
 test("a log of an action that is named by BLAKE3 is found by the same", async () => {

@@ -19,7 +19,7 @@ import type { LogPiece } from "./http/farm.ts";
  * While an attempt runs, its log is in the queue's tables; once there is a result,
  * it is the blob that the result names. The two have the same bytes at the same
  * offsets, so a reader does not notice the move. A log whose blob is gone falls
- * back to what the tables still have.
+ * back to what the tables still have; in the end, a line says that it is gone.
  */
 export async function readRunLog(
   rooms: { readonly db: Db; readonly blobs: BlobStore },
@@ -48,10 +48,18 @@ export async function readRunLog(
     run.executionId === null
       ? undefined
       : await readLiveLog(rooms.db, run.executionId, offset, most);
-  return live ?? { bytes: noBytes, nextOffset: offset, complete: true, attempt: run.attempt };
+  if (live !== undefined) return live;
+  const bytes = (run.result === null ? noBytes : goneLog).subarray(offset, offset + most);
+  const nextOffset = offset + bytes.length;
+  return { bytes, nextOffset, complete: bytes.length < most, attempt: run.attempt };
 }
 
 const noBytes = new Uint8Array();
+
+/** What is read in the place of a log that went when the store was full. */
+export const goneLog = new TextEncoder().encode(
+  "[grange: this log is no longer kept; what runs again writes a new one]\n",
+);
 
 async function readLiveLog(
   db: Db,

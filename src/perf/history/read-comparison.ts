@@ -105,7 +105,10 @@ function endOf({ tag, datedAt, commit }: LineArtifact): Comparison["before"] {
 }
 
 export function noSuite(name: string): Fault {
-  return new Fault("not_found", `there is no suite "${name}"; \`grange bench suite list\` lists them`);
+  return new Fault(
+    "not_found",
+    `there is no suite "${name}"; \`grange bench suite list\` lists them`,
+  );
 }
 
 export function noMetric(suite: Suite, name: string): Fault {

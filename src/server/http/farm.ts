@@ -9,6 +9,7 @@ import type {
   SubmitGraph,
   SubmittedGraph,
 } from "#api/graph.ts";
+import type { StoreStanding } from "#api/store.ts";
 import type { Worker } from "#api/worker.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Ticket } from "../change-feed.ts";
@@ -22,6 +23,7 @@ import type { BenchmarkSearchFarm } from "./benchmark-search-farm.ts";
 import type { CacheFarm } from "./cache-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { DrainFarm } from "./drain-farm.ts";
+import type { GranaryFarm } from "./granary-farm.ts";
 import type { InvocationFarm } from "./invocation-farm.ts";
 import type { ManifestFarm } from "./manifest-farm.ts";
 import type { RerunFarm } from "./rerun-farm.ts";
@@ -75,6 +77,7 @@ export interface Farm
     SizeClassFarm,
     TraceFarm,
     DrainFarm,
+    GranaryFarm,
     BenchmarkHistoryFarm,
     AutoscalingFarm,
     BenchmarkCollectorFarm,
@@ -85,6 +88,8 @@ export interface Farm
   readonly startedAt: Date;
   /** For people: `PostgreSQL 18.4, embedded`. */
   readonly database: string;
+  /** How large the store of blobs is, and what went of it. */
+  store(): Promise<StoreStanding>;
   repositories(): Promise<Repository[]>;
   graphs(repository: string | undefined, page: Page, commit?: string): Promise<GraphSummary[]>;
   submitGraph(

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Logger } from "pino";
 import { Fault } from "#core/fault.ts";
+import { isOurHost } from "#core/host-guard.ts";
 import { accessRoutes } from "./access-routes.ts";
 import { autoscalingRoutes } from "./autoscaling-routes.ts";
 import { benchmarkCollectorRoutes } from "./benchmark-collector-routes.ts";
@@ -15,8 +16,8 @@ import { drainRoutes } from "./drain-routes.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
+import { granaryRoutes } from "./granary-routes.ts";
 import { graphRoutes } from "./graph-routes.ts";
-import { isOurHost } from "./host-guard.ts";
 import { invocationRoutes } from "./invocation-routes.ts";
 import { jobRoutes } from "./job-routes.ts";
 import { requireJson } from "./json-body.ts";
@@ -74,6 +75,7 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
       startedAt: farm.startedAt.toISOString(),
     }),
   );
+  api.get("/store", async (c) => c.json(await farm.store()));
   api.get("/schema/definitions.json", (c) => c.json(farm.definitionsSchema() as object));
   api.route("/", graphRoutes(farm));
   api.route("/", jobRoutes(farm));
@@ -88,6 +90,7 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   api.route("/", accessRoutes(farm));
   api.route("/", catalogRoutes(farm));
   api.route("/", cacheRoutes(farm));
+  api.route("/", granaryRoutes(farm));
   api.route("/", rerunRoutes(farm));
   api.route("/", invocationRoutes(farm));
   api.route("/", executionRoutes(farm));

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { readServerConfig } from "./config.ts";
+
+test.each([
+  { written: undefined, bytes: undefined },
+  { written: "", bytes: undefined },
+  { written: "0", bytes: undefined },
+  { written: "200G", bytes: 200 * 1024 ** 3 },
+  { written: "1.5TB", bytes: 1.5e12 },
+])("GRANGE_STORE_LIMIT=$written is a limit of $bytes bytes", ({ written, bytes }) => {
+  const env = written === undefined ? {} : { GRANGE_STORE_LIMIT: written };
+  expect(readServerConfig({}, env).storeLimitBytes).toBe(bytes);
+});
+
+test("what is given on the command line goes before the environment", () => {
+  const config = readServerConfig({ storeLimitBytes: "1G" }, { GRANGE_STORE_LIMIT: "2G" });
+  expect(config.storeLimitBytes).toBe(1024 ** 3);
+});
+
+test.each(["many", "200", "-1G"])("a limit of %s is refused with what to write", (written) => {
+  expect(() => readServerConfig({}, { GRANGE_STORE_LIMIT: written })).toThrow(/such as 200G/);
+});
