@@ -4,6 +4,7 @@ import { messageOf } from "#core/fault.ts";
 import { benchmarkLabShow } from "./benchmark-lab/benchmark-lab-show.ts";
 import { buildToolsShow } from "./build-tools/build-tools-show.ts";
 import { farmShow } from "./farm/farm-show.ts";
+import { granaryShow } from "./granary/granary-show.ts";
 import { graphsShow } from "./graphs/graphs-show.ts";
 import { renderTable } from "./render-table.ts";
 import type { Row, Show } from "./row.ts";
@@ -15,6 +16,7 @@ const shows: readonly Show[] = [
   buildToolsShow,
   sizeClassesShow,
   benchmarkLabShow,
+  granaryShow,
 ];
 
 const args = process.argv.slice(2);

@@ -1,0 +1,228 @@
+import { rm } from "node:fs/promises";
+import { quantile } from "../quantile.ts";
+import { atMost, forInformation, type Row } from "../row.ts";
+import { type Granary, type GranaryLab, startGranaryLab } from "./granary-lab.ts";
+import type { BuiltProject } from "./project.ts";
+import { cpuOf, timed } from "./timed.ts";
+
+export type Case = "off" | "empty" | "farm" | "full";
+const cases: readonly Case[] = ["off", "empty", "farm", "full"];
+
+interface Sample {
+  readonly wallMs: number;
+  /** Of the build: the tool, its server, what it ran. */
+  readonly cpuMs: number;
+  readonly granaryCpuMs: number;
+}
+
+export interface FourTimings {
+  readonly samples: Readonly<Record<Case, Sample[]>>;
+  readonly products: ReadonlySet<string>;
+  readonly coverage: { readonly asked: number; readonly ahead: number; readonly late: number };
+  readonly wasteShare: number;
+  readonly leadMs: number;
+}
+
+/**
+ * The seed's four, by turns: no cache; on, with nothing anywhere; nothing here and all at the farm; all here.
+ *
+ * For "empty" the project's name is a new one each time, so that the farm knows nothing of it.
+ */
+export async function fourTimings(
+  lab: GranaryLab,
+  project: BuiltProject,
+  rounds: number,
+  more: readonly string[] = [],
+): Promise<FourTimings> {
+  const samples: Record<Case, Sample[]> = { off: [], empty: [], farm: [], full: [] };
+  const products = new Set<string>();
+  const name = `four-${project.name.toLowerCase()}`;
+  const build = async (which: Case, granary: Granary | undefined, projectName: string) => {
+    await project.clean();
+    const helper = project.helper();
+    const before = helper === 0 ? 0 : await cpuOf(helper);
+    const env = { ...project.env, ...(granary === undefined ? project.uncached : {}) };
+    const run =
+      granary === undefined
+        ? { ...(await timed(project.command, { cwd: project.path, env })), granaryCpuMs: 0 }
+        : await granary.exec(project.command, {
+            cwd: project.path,
+            env,
+            more: ["--project", projectName, ...more],
+          });
+    if (run.code !== 0)
+      throw new Error(
+        `${project.name}, ${which}: ended with ${run.code}:\n${run.text.slice(-3_000)}`,
+      );
+    const helped = helper === 0 ? 0 : (await cpuOf(helper)) - before;
+    products.add(project.product());
+    return { wallMs: run.wallMs, cpuMs: run.cpuMs + helped, granaryCpuMs: run.granaryCpuMs };
+  };
+
+  // So that the farm has all of it.
+  const first = await lab.startGranary();
+  await build("empty", first, name);
+  await first.drained();
+  for (let round = 0; round < rounds; round++) {
+    const order = round % 2 === 0 ? cases : cases.toReversed();
+    for (const which of order) {
+      if (which === "off") {
+        samples.off.push(await build(which, undefined, name));
+      } else if (which === "full") {
+        samples.full.push(await build(which, first, name));
+      } else {
+        const granary = await lab.startGranary();
+        const sample = await build(which, granary, which === "farm" ? name : `${name}-${round}`);
+        samples[which].push(sample);
+        await granary.drained();
+        await granary.stop();
+        await rm(granary.data, { recursive: true, force: true });
+      }
+    }
+  }
+  await first.drained();
+  const reports = (await lab.reports(name)).filter(
+    ({ counts }) => counts.prefetched + counts.fetched > 0,
+  );
+  await first.stop();
+  const sum = (of: (report: (typeof reports)[number]) => number) =>
+    reports.reduce((all, report) => all + of(report), 0);
+  return {
+    samples,
+    products,
+    coverage: {
+      asked: sum(({ counts }) => counts.prefetched + counts.fetched + counts.missed + counts.local),
+      ahead: sum(({ counts }) => counts.prefetched),
+      late: sum(({ counts }) => counts.fetched),
+    },
+    wasteShare:
+      sum(({ bytes }) => bytes.wasted) /
+      Math.max(
+        1,
+        sum(({ bytes }) => bytes.transferred),
+      ),
+    leadMs: quantile(
+      reports.flatMap(({ lead }) => (lead === null ? [] : [lead.medianMs])),
+      0.5,
+    ),
+  };
+}
+
+/** The seed's: 65 % and 85 % less time than without a cache, 2–3 % more with an empty one. */
+const seeds = { farm: 0.65, full: 0.85 };
+
+export function rowsOf(
+  project: string,
+  roundTripMs: number,
+  timings: FourTimings,
+  judged: { readonly overhead: boolean; readonly distance: boolean },
+): Row[] {
+  const { samples } = timings;
+  const n = samples.off.length;
+  const wall = (which: Case, q = 0.5) =>
+    quantile(
+      samples[which].map(({ wallMs }) => wallMs),
+      q,
+    );
+  const cpu = (which: Case, q = 0.5) =>
+    quantile(
+      samples[which].map(({ cpuMs }) => cpuMs),
+      q,
+    );
+  const title = `${project}, ${roundTripMs} ms`;
+  const spread = (which: Case) =>
+    `wall ${seconds(wall(which, 0.25))}–${seconds(wall(which, 0.75))}, CPU ${seconds(cpu(which))} (${seconds(cpu(which, 0.25))}–${seconds(cpu(which, 0.75))}), the granary's own CPU ${seconds(
+      quantile(
+        samples[which].map((each) => each.granaryCpuMs),
+        0.5,
+      ),
+    )} s; n = ${n}, by turns`;
+  const overhead = (of: typeof wall) => (of("empty") / of("off") - 1) * 100;
+  const how = `medians of ${n}, by turns; ${title} of added round trip, 100 Mbit/s`;
+  const limit = (name: string, figure: number, goal: number, unit: string, isJudged: boolean) =>
+    isJudged ? atMost(name, figure, goal, unit, how) : forInformation(name, figure, unit, how);
+  return [
+    ...cases.map((which) =>
+      forInformation(`${title}: ${names[which]}`, wall(which) / 1_000, "s", spread(which)),
+    ),
+    limit(`${title}: on and empty, more wall time`, overhead(wall), 0.5, "%", judged.overhead),
+    limit(
+      `${title}: on and empty, more CPU of the build`,
+      overhead(cpu),
+      0.5,
+      "%",
+      judged.overhead,
+    ),
+    limit(
+      `${title}: farm full, to all full`,
+      wall("farm") / wall("full"),
+      1.1,
+      "×",
+      judged.distance,
+    ),
+    forInformation(
+      `${title}: farm full, less time than without a cache (the seed: ${seeds.farm * 100} %)`,
+      (1 - wall("farm") / wall("off")) * 100,
+      "%",
+      how,
+    ),
+    forInformation(
+      `${title}: all full, less time than without a cache (the seed: ${seeds.full * 100} %)`,
+      (1 - wall("full") / wall("off")) * 100,
+      "%",
+      how,
+    ),
+    forInformation(
+      `${title}: asked for and already there`,
+      (100 * timings.coverage.ahead) / Math.max(1, timings.coverage.ahead + timings.coverage.late),
+      "%",
+      `${timings.coverage.ahead} ahead, ${timings.coverage.late} waited for, of builds that had anything from the farm`,
+    ),
+    forInformation(`${title}: transferred and never asked for`, timings.wasteShare * 100, "%", how),
+    forInformation(`${title}: lead, the middle`, timings.leadMs, "ms", how),
+  ];
+}
+
+const names: Record<Case, string> = {
+  off: "no cache",
+  empty: "on and empty",
+  farm: "nothing here, farm full",
+  full: "all full",
+};
+
+function seconds(ms: number): string {
+  return (ms / 1_000).toFixed(2);
+}
+
+/** One project at one distance. */
+export async function measureFour(
+  roundTripMs: number,
+  rounds: number,
+  open: (work: string) => Promise<BuiltProject>,
+): Promise<Row[]> {
+  const lab = await startGranaryLab({ roundTripMs, bytesPerSecond: 100e6 / 8 });
+  try {
+    const project = await open(lab.work);
+    try {
+      const timings = await fourTimings(lab, project, rounds);
+      return [
+        ...rowsOf(project.name, roundTripMs, timings, {
+          overhead: roundTripMs === 20,
+          distance: roundTripMs === 20,
+        }),
+        {
+          name: `${project.name}, ${roundTripMs} ms: what came out`,
+          figure: timings.products.size,
+          unit: "kinds",
+          goal: "1 kinds",
+          holds: timings.products.size === 1,
+          how: "SHA-256 of all outputs of all builds",
+        },
+      ];
+    } finally {
+      await project.close();
+    }
+  } finally {
+    await lab.stop();
+  }
+}

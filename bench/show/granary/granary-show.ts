@@ -1,0 +1,41 @@
+import type { Show } from "../row.ts";
+import { distances } from "./distances.ts";
+import { farmGraph } from "./farm-graph.ts";
+import { faultsMeasurement } from "./faults.ts";
+import { measureFour } from "./four-timings.ts";
+import { bazelBuilt, ccacheProject } from "./project.ts";
+import { realHistory } from "./real-history.ts";
+import { sharing } from "./sharing.ts";
+
+const ccacheFiles = 80;
+const bazelLibraries = 130;
+const roundTrips = [0, 20, 80];
+const rounds = { judged: 10, others: 3 };
+
+/** The granary beside no cache, at a distance, under faults. */
+export const granaryShow: Show = {
+  name: "granary",
+  measurements: [
+    ...roundTrips.map((ms) => ({
+      title: `four timings: ccache, ${ms} ms`,
+      long: ms !== 20,
+      measure: () =>
+        measureFour(ms, ms === 20 ? rounds.judged : rounds.others, (work) =>
+          ccacheProject(work, ccacheFiles),
+        ),
+    })),
+    ...roundTrips.map((ms) => ({
+      title: `four timings: Bazel, ${ms} ms`,
+      long: ms !== 20,
+      measure: () =>
+        measureFour(ms, ms === 20 ? rounds.judged : rounds.others, (work) =>
+          bazelBuilt(work, bazelLibraries),
+        ),
+    })),
+    farmGraph,
+    distances,
+    realHistory,
+    sharing,
+    faultsMeasurement,
+  ],
+};

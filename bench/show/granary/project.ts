@@ -1,0 +1,104 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { javaHome } from "../../../test/build-tools/bazel-toolchains.ts";
+import { bazelWorkspace } from "../../../test/build-tools/bazel-workspace.ts";
+import { bazelProject, writeFiles } from "./bazel-project.ts";
+import { revisionsAfter, writeCcacheProject } from "./ccache-project.ts";
+
+/** What the show builds again and again. */
+export interface BuiltProject {
+  readonly name: string;
+  readonly path: string;
+  readonly command: readonly string[];
+  /** Its environment in any case; and without any cache. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly uncached: Readonly<Record<string, string>>;
+  /** What is built so far is forgotten; caches are not. */
+  clean(): Promise<void>;
+  /** Makes and checks out the n-th commit of its history. */
+  commit(n: number): Promise<void>;
+  /** A process that works for the build and is not its child; 0: there is none. */
+  helper(): number;
+  /** A digest of what came out. */
+  product(): string;
+  close(): Promise<void>;
+}
+
+/** C++ by make and ccache, which has no cache of its own here: its remote storage is all. */
+export async function ccacheProject(work: string, files: number): Promise<BuiltProject> {
+  const path = join(work, "ccache-project");
+  const cache = join(work, "ccache-dir");
+  await mkdir(path, { recursive: true });
+  const project: BuiltProject = {
+    name: "ccache",
+    path,
+    command: ["make", "-s", "-j2", "CXX=ccache g++"],
+    env: {
+      CCACHE_DIR: cache,
+      CCACHE_REMOTE_ONLY: "true",
+      CCACHE_COMPILERCHECK: "content",
+    },
+    uncached: { CCACHE_DISABLE: "1" },
+    clean: () => rm(join(path, "build"), { recursive: true, force: true }),
+    async commit(n) {
+      await writeCcacheProject(path, { files }, revisionsAfter(n, files));
+      commitAll(path, `commit ${n}`);
+    },
+    helper: () => 0,
+    product: () => sh(path, "cat build/*.o build/app | sha256sum"),
+    close: () => rm(cache, { recursive: true, force: true }),
+  };
+  sh(path, "git init -q -b main");
+  await project.commit(0);
+  return project;
+}
+
+/** A Bazel workspace of a few hundred actions, built by a server of its own. */
+export async function bazelBuilt(work: string, libraries: number): Promise<BuiltProject> {
+  const root = join(work, "bazel-root");
+  const workspace = await bazelWorkspace(bazelProject(libraries));
+  const { path } = workspace;
+  sh(path, "git init -q -b main && echo 'bazel-*' > .gitignore");
+  commitAll(path, "commit 0");
+  const startup = ["--nohome_rc", `--output_user_root=${root}`, "--max_idle_secs=600"];
+  const env = { HOME: root, JAVA_HOME: await javaHome() };
+  await mkdir(root, { recursive: true });
+  const bazel = (...args: string[]) =>
+    execFileSync("bazel", [...startup, ...args], {
+      cwd: path,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      encoding: "utf8",
+    });
+  return {
+    name: "Bazel",
+    path,
+    command: ["bazel", ...startup, "build", "--spawn_strategy=local", "--jobs=2", "//many:all"],
+    env,
+    uncached: {},
+    async clean() {
+      bazel("clean");
+    },
+    async commit(n) {
+      await writeFiles(path, bazelProject(libraries, revisionsAfter(n, libraries)));
+      commitAll(path, `commit ${n}`);
+    },
+    helper: () => Number(bazel("info", "server_pid").trim()),
+    product: () => sh(path, "cat bazel-bin/many/app bazel-bin/many/l*/text.txt | sha256sum"),
+    async close() {
+      bazel("shutdown");
+      sh(work, `chmod -R u+w ${root} && rm -rf ${root}`);
+      await workspace.remove();
+    },
+  };
+}
+
+function commitAll(path: string, message: string): void {
+  const as = "-c user.name=show -c user.email=show@example.org";
+  sh(path, `git add -A && git ${as} commit -q --allow-empty -m '${message}'`);
+}
+
+export function sh(cwd: string, script: string): string {
+  return execFileSync("bash", ["-ec", script], { cwd, encoding: "utf8" }).trim();
+}

@@ -1,0 +1,148 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { rest } from "#core/resting.ts";
+import { beaconFile } from "#granary/dune/beacon.ts";
+import { startProgram } from "../../support/process.ts";
+import {
+  buildThrough,
+  commitAll,
+  type DuneMachine,
+  dune,
+  duneMachine,
+  executed,
+  noDune,
+} from "./dune-machine.ts";
+import { smallToy, writeToyProject } from "./toy-project.ts";
+
+describe.skipIf(noDune !== undefined)("a real dune 2", { timeout: 120_000 }, () => {
+  let work: string;
+  let machine: DuneMachine;
+  let root: string;
+  let serial = 0;
+
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), "grange-toys-"));
+  });
+  afterAll(() => rm(work, { recursive: true, force: true }));
+  beforeEach(async () => {
+    root = join(work, `toy${serial++}`);
+    await writeToyProject(root, smallToy);
+    await commitAll(root);
+    machine = await duneMachine();
+    return () => machine.remove();
+  });
+
+  describe("works without a granary that answers:", () => {
+    /** A granary in a process of its own, and what dune must be told of it. */
+    async function granaryProcess() {
+      const directory = join(work, `door${serial}`);
+      const file = beaconFile({ XDG_RUNTIME_DIR: directory }) ?? "";
+      const script = new URL("granary-process.ts", import.meta.url).pathname;
+      const granary = startProgram(process.execPath, ["--import", "tsx", script, directory, file]);
+      await granary.line((line) => line.includes("held"));
+      const variables = { ...machine.variables, XDG_RUNTIME_DIR: directory, DUNE_CACHE: "enabled" };
+      return { granary, variables, file };
+    }
+
+    test("silent: stopped before dune comes", async () => {
+      const { granary, variables } = await granaryProcess();
+      try {
+        granary.signal("SIGSTOP");
+
+        expect((await dune(root, variables)).code).toBe(0);
+        expect(await executed(root)).toBeGreaterThan(0);
+      } finally {
+        granary.signal("SIGKILL");
+        await granary.finished;
+      }
+    });
+
+    test.each(["SIGKILL", "SIGSTOP"] as const)(
+      "lost in the middle of a build, by %s",
+      async (signal) => {
+        const { granary, variables } = await granaryProcess();
+        try {
+          const building = dune(root, variables);
+          await until(() => existsSync(join(root, "_build/log")));
+          granary.signal(signal);
+
+          expect((await building).code).toBe(0);
+          // All that ran was still there to run: it had not been over before.
+          expect(await executed(root)).toBeGreaterThan(0);
+        } finally {
+          granary.signal("SIGKILL");
+          await granary.finished;
+        }
+      },
+    );
+
+    test("killed before dune comes: its beacon is gone at once", async () => {
+      const { granary, variables, file } = await granaryProcess();
+      granary.signal("SIGKILL");
+      await granary.finished;
+      await until(() => !existsSync(file));
+
+      expect((await dune(root, variables)).code).toBe(0);
+    });
+
+    test("dead: its beacon is let go, and dune starts a daemon of its own", async () => {
+      const attached = await machine.server.attach(machine.startBuild(undefined), {
+        variables: machine.variables,
+        directory: root,
+      });
+      await machine.server.stop();
+
+      const { code } = await dune(root, { ...machine.variables, ...attached?.settings });
+
+      expect(code).toBe(0);
+    });
+
+    test("without Perl: dune uses its store by itself, and its rules are known all the same", async () => {
+      const plain = await duneMachine({ perl: "/nowhere/perl" });
+      try {
+        const { ran, tally } = await buildThrough(plain, root);
+
+        expect(ran.code).toBe(0);
+        expect(tally).toMatchObject({ used: 0, learnt: 0 });
+        expect(tally.made).toBeGreaterThan(20);
+        await rm(join(root, "_build"), { recursive: true });
+        expect((await buildThrough(plain, root)).tally).toMatchObject({
+          made: 0,
+          used: tally.made,
+        });
+      } finally {
+        await plain.remove();
+      }
+    });
+
+    test("stopped properly in the middle of a build", async () => {
+      const attached = await machine.server.attach(machine.startBuild(undefined), {
+        variables: machine.variables,
+        directory: root,
+      });
+      const building = dune(root, { ...machine.variables, ...attached?.settings });
+      await until(() => existsSync(join(root, "_build/log")));
+      await machine.server.stop();
+
+      expect((await building).code).toBe(0);
+    });
+
+    test("takes no part where the cache is turned off", async () => {
+      const variables = { ...machine.variables, DUNE_CACHE: "disabled" };
+      const attached = await machine.server.attach(machine.startBuild(undefined), {
+        variables,
+        directory: root,
+      });
+
+      expect(attached).toBeUndefined();
+    });
+  });
+});
+
+/** What another process does on disk is not announced. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await rest(5);
+}

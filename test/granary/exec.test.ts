@@ -1,0 +1,169 @@
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { runGrange, startGrange } from "../support/run-grange.ts";
+import { sampleRepository } from "../support/sample-repository.ts";
+
+/** A build tool of a few lines: it asks its cache for each source, makes what is not there, and keeps it. */
+const tool = `
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+const cache = process.env.CCACHE_REMOTE_STORAGE;
+let made = 0;
+for (const name of readdirSync("src").sort()) {
+  const source = readFileSync("src/" + name);
+  const key = createHash("sha256").update(source).digest("hex").slice(0, 40);
+  const address = cache && cache.split("|")[0] + "/" + key.slice(0, 2) + "/" + key.slice(2);
+  const found = address && (await fetch(address).catch(() => undefined));
+  if (found?.status === 200) { await found.arrayBuffer(); continue; }
+  await found?.arrayBuffer();
+  made += 1;
+  if (address) await fetch(address, { method: "PUT", body: "made of " + source }).catch(() => {});
+}
+console.log("made " + made);
+`;
+
+async function scene(files: Readonly<Record<string, string>> = {}) {
+  const directory = await mkdtemp(join(tmpdir(), "grange-exec-"));
+  const repository = await sampleRepository({
+    "tool.mjs": tool,
+    "src/a": "a",
+    "src/b": "b",
+    "src/c": "c",
+    ...files,
+  });
+  const data = join(directory, "granary");
+  const env = {
+    GRANGE_SERVER: "",
+    XDG_RUNTIME_DIR: "",
+    GRANGE_GRANARY_DATA: data,
+    HOME: directory,
+  };
+  const options = { cwd: repository.path, env };
+  onTestFinished(async () => {
+    await runGrange(["granary", "stop"], options);
+    await repository.remove();
+    await rm(directory, { recursive: true, force: true });
+  });
+  const grange = (...args: string[]) => runGrange(args, options);
+  const build = (...args: string[]) => grange("exec", ...args, "--", process.execPath, "tool.mjs");
+  return { directory, data, repository, options, grange, build };
+}
+
+test("the first build starts a granary, and the second finds all that it made", {
+  timeout: 120_000,
+}, async () => {
+  const { build, grange } = await scene();
+
+  const first = await build();
+  expect(first).toMatchObject({ code: 0, stdout: "made 3\n" });
+  expect(first.stderr).toContain("started a granary for this machine");
+  expect(first.stderr).toContain("3 results: 0 here before they were asked for, 3 made");
+
+  const second = await build();
+  expect(second).toMatchObject({ code: 0, stdout: "made 0\n" });
+  expect(second.stderr).toContain("3 results: 3 here before they were asked for; saved about");
+
+  const status = await grange("granary", "status", "--json");
+  expect(JSON.parse(status.stdout)).toMatchObject({
+    farm: null,
+    store: { results: 3 },
+    builds: [],
+    outbox: { results: 0 },
+  });
+  expect((await grange("granary", "trim")).stdout).toBe("removed 0 B\n");
+  expect((await grange("granary", "stop")).stdout).toBe("stopped\n");
+  expect((await grange("granary", "status")).code).toBe(1);
+});
+
+test("the exit code is the command's own, and so are its signals", {
+  timeout: 120_000,
+}, async () => {
+  const { grange, options, directory } = await scene();
+  expect((await grange("exec", "--", "sh", "-c", "exit 7")).code).toBe(7);
+  expect((await grange("exec", "--", "no-such-command-here")).code).toBe(127);
+  expect((await grange("exec", "--", "sh", "-c", "kill -TERM $$")).code).toBe(143);
+  const flag = join(directory, "told");
+  const script = `trap 'echo told > ${flag}; exit 5' TERM; echo ready; while :; do sleep 0.05; done`;
+  const running = startGrange(["exec", "--", "sh", "-c", script], options);
+  await running.line((line) => line === "ready");
+  running.signal("SIGTERM");
+  expect((await running.finished).code).toBe(5);
+  expect(await readFile(flag, "utf8")).toBe("told\n");
+});
+
+test("without a granary the command runs as it would have", async () => {
+  const { build, data } = await scene();
+  const alone = await build("--no-start");
+  expect(alone).toMatchObject({ code: 0, stdout: "made 3\n" });
+  expect(alone.stderr).toMatch(/^grange: running without a granary: .*--no-start.*\n$/);
+
+  await mkdir(data, { recursive: true });
+  const silent = await silentServer(join(data, "socket"));
+  const unanswered = await build("--no-start");
+  silent.close();
+  expect(unanswered).toMatchObject({ code: 0, stdout: "made 3\n" });
+  expect(unanswered.stderr).toContain("running without a granary");
+});
+
+test("settings that cannot be read cost the granary, not the build", async () => {
+  const { build } = await scene({ ".grange/granary/settings.yml": "nonsense: [" });
+  const built = await build();
+  expect(built).toMatchObject({ code: 0, stdout: "made 3\n" });
+  expect(built.stderr).toContain("running without a granary");
+});
+
+test("a granary that is killed in a build costs the rest of its results, and is started again", {
+  timeout: 120_000,
+}, async () => {
+  const { build, grange, data, options } = await scene();
+  await build();
+  const endpoint = JSON.parse(await readFile(join(data, "endpoint"), "utf8")) as { pid: number };
+  const script = `kill -9 ${endpoint.pid}; exec ${process.execPath} tool.mjs`;
+  const hurt = await runGrange(["exec", "--", "sh", "-c", script], options);
+  expect(hurt).toMatchObject({ code: 0, stdout: "made 3\n" });
+  expect(hurt.stderr).toContain("may be lost");
+
+  const again = await build();
+  expect(again).toMatchObject({ code: 0, stdout: "made 0\n" });
+  expect(again.stderr).toContain("started a granary");
+  expect((await grange("granary", "status")).code).toBe(0);
+});
+
+test("one data directory has one granary, also when four builds start it at once", {
+  timeout: 120_000,
+}, async () => {
+  const { build, grange, data } = await scene();
+  const builds = await Promise.all([build(), build(), build(), build()]);
+  expect(builds.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+  const { pid } = JSON.parse(await readFile(join(data, "endpoint"), "utf8")) as { pid: number };
+  const another = await grange("granary", "--no-farm");
+  expect(another.code).toBe(1);
+  expect(another.stdout).toContain(`runs on ${data} already (process ${pid})`);
+});
+
+test("Git tells it of checkouts once the hooks are there", async () => {
+  const { grange, repository } = await scene();
+  await writeFile(join(repository.path, ".git/hooks/post-merge"), "#!/bin/sh\nexit 0\n");
+  const installed = await grange("granary", "hooks", "install");
+  expect(installed.stdout.match(/wrote/g)).toHaveLength(3);
+  const hook = await readFile(join(repository.path, ".git/hooks/post-merge"), "utf8");
+  expect(hook).toMatch(/^#!\/bin\/sh\n.*granary prefetch.*\nexit 0\n$/);
+  expect((await grange("granary", "hooks", "install")).stdout).not.toContain("wrote");
+  const ran = spawn("sh", [join(repository.path, ".git/hooks/post-checkout")], { stdio: "ignore" });
+  expect(await new Promise((resolve) => ran.once("exit", resolve))).toBe(0);
+});
+
+/** Accepts, and never says a word. */
+function silentServer(path: string): Promise<Server> {
+  return new Promise((resolve) => {
+    const server = createServer((socket) => {
+      server.once("close", () => socket.destroy());
+      socket.on("error", () => {});
+    });
+    server.listen(path, () => resolve(server));
+  });
+}
