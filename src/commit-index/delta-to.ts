@@ -1,5 +1,4 @@
 import { type Digest, digestKey } from "#core/digest.ts";
-import { encodeIndex } from "./encode-index.ts";
 import type { IndexDelta, IndexEntry } from "./index-entry.ts";
 import { indexLimits } from "./index-limits.ts";
 import { keyText, type ResultKey } from "./result-key.ts";
@@ -13,8 +12,7 @@ export interface BaseIndex {
 
 export interface StoredForm {
   readonly delta: IndexDelta;
-  /** The delta as it is written. */
-  readonly bytes: Uint8Array;
+  /** How many blobs it takes to read it. */
   readonly chain: number;
 }
 
@@ -27,7 +25,6 @@ export function deltaTo(entries: readonly IndexEntry[], base: BaseIndex | undefi
   const delta = apart ?? { base: undefined, entries, removed: [] };
   return {
     delta,
-    bytes: encodeIndex(delta),
     chain: base === undefined || apart === undefined ? 1 : base.chain + 1,
   };
 }

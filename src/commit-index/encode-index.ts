@@ -1,20 +1,16 @@
-import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { toDigestMessage } from "#cas/digest-message.ts";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { takingTurns } from "#cas/take-turns.ts";
-import { type Digest, functionOf } from "#core/digest.ts";
-import {
-  type Digest as DigestMessage,
-  DigestSchema,
-} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { type Digest, functionOf, hexOf } from "#core/digest.ts";
+import { DigestSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import {
   CommitIndexSchema,
-  type IndexEntry as EntryMessage,
   IndexEntrySchema,
   ResultKeySchema,
 } from "#proto/grange/granary/v1/granary_pb.ts";
 import { fewInputs } from "./few-inputs.ts";
 import type { IndexDelta, IndexEntry } from "./index-entry.ts";
 import { indexLimits } from "./index-limits.ts";
+import type { ResultKey } from "./result-key.ts";
 
 /** As a `CommitIndex` message. What an entry has beyond the limits is left out: an index is advice. */
 export function encodeIndex(delta: IndexDelta): Uint8Array {
@@ -33,41 +29,69 @@ export async function encodeIndexInTurns(delta: IndexDelta, who?: string): Promi
 }
 
 /** So many entries at a time: messages with one field of the whole, which are that message when they stand one after the other. */
-const entriesOfPiece = 16;
+const entriesOfPiece = 64;
 
+const { base: baseField, entries: entriesField, removed: removedField } = CommitIndexSchema.field;
+const { namespace: namespaceField, key: keyField } = ResultKeySchema.field;
+const { hash: hashField, sizeBytes: sizeField } = DigestSchema.field;
+const entryField = IndexEntrySchema.field;
+
+/**
+ * Field by field, and not by messages: those are made and looked through by their descriptors, which took twice
+ * as long (docs/decisions/0037-what-a-granary-costs.md).
+ */
 function* piecesOf({ base, entries, removed }: IndexDelta): Generator<Uint8Array> {
-  if (base !== undefined) yield pieceOf({ base: messageOfDigest(base) });
+  if (base !== undefined) {
+    const to = new BinaryWriter();
+    writeDigest(to, baseField.number, base);
+    yield to.finish();
+  }
   for (let at = 0; at < entries.length; at += entriesOfPiece) {
-    yield pieceOf({ entries: entries.slice(at, at + entriesOfPiece).map(messageOfEntry) });
+    const to = new BinaryWriter();
+    for (const entry of entries.slice(at, at + entriesOfPiece)) writeEntry(to, entry);
+    yield to.finish();
   }
   for (let at = 0; at < removed.length; at += entriesOfPiece) {
-    const keys = removed.slice(at, at + entriesOfPiece);
-    yield pieceOf({
-      removed: keys.map(({ namespace, key }) => create(ResultKeySchema, { namespace, key })),
-    });
+    const to = new BinaryWriter();
+    for (const key of removed.slice(at, at + entriesOfPiece)) {
+      writeKey(to, removedField.number, key);
+    }
+    yield to.finish();
   }
 }
 
-function pieceOf(part: MessageInitShape<typeof CommitIndexSchema>): Uint8Array {
-  return toBinary(CommitIndexSchema, create(CommitIndexSchema, part));
+function writeEntry(to: BinaryWriter, entry: IndexEntry): void {
+  const { blobs, savedMs, inputs } = entry;
+  to.tag(entriesField.number, WireType.LengthDelimited).fork();
+  writeKey(to, entryField.result.number, entry);
+  for (const blob of blobs.slice(0, indexLimits.blobsOfEntry)) {
+    writeDigest(to, entryField.blobs.number, blob);
+  }
+  const firstMs = wholeMs(entry.firstMs);
+  if (firstMs > 0) to.tag(entryField.firstMs.number, WireType.Varint).uint32(firstMs);
+  if (savedMs !== undefined) {
+    to.tag(entryField.savedMs.number, WireType.Varint).uint32(wholeMs(savedMs));
+  }
+  for (const path of fewInputs(inputs ?? []) ?? []) {
+    to.tag(entryField.inputs.number, WireType.LengthDelimited).string(path);
+  }
+  to.join();
 }
 
-function messageOfEntry(entry: IndexEntry): EntryMessage {
-  const { namespace, key, blobs, firstMs, savedMs, inputs } = entry;
-  return create(IndexEntrySchema, {
-    result: create(ResultKeySchema, { namespace, key }),
-    blobs: blobs.slice(0, indexLimits.blobsOfEntry).map(messageOfDigest),
-    firstMs: wholeMs(firstMs),
-    ...(savedMs === undefined ? {} : { savedMs: wholeMs(savedMs) }),
-    inputs: [...(fewInputs(inputs ?? []) ?? [])],
-  });
+function writeKey(to: BinaryWriter, field: number, { namespace, key }: ResultKey): void {
+  to.tag(field, WireType.LengthDelimited).fork();
+  to.tag(namespaceField.number, WireType.LengthDelimited).string(namespace);
+  to.tag(keyField.number, WireType.LengthDelimited).string(key);
+  to.join();
 }
 
-/** An index has digests of several functions side by side. By its length alone BLAKE3 would be SHA-256. */
-function messageOfDigest(digest: Digest): DigestMessage {
-  return functionOf(digest) === "blake3"
-    ? create(DigestSchema, { hash: digest.hash, sizeBytes: BigInt(digest.sizeBytes) })
-    : toDigestMessage(digest);
+/** An index has digests of several functions side by side. By its length alone BLAKE3 would be SHA-256: see `toLoneDigest`. */
+function writeDigest(to: BinaryWriter, field: number, digest: Digest): void {
+  const hash = functionOf(digest) === "blake3" ? digest.hash : hexOf(digest);
+  to.tag(field, WireType.LengthDelimited).fork();
+  to.tag(hashField.number, WireType.LengthDelimited).string(hash);
+  if (digest.sizeBytes > 0) to.tag(sizeField.number, WireType.Varint).int64(digest.sizeBytes);
+  to.join();
 }
 
 /** As a uint32 takes it: 49 days at the most. */

@@ -11,6 +11,8 @@ export const indexLimits = {
   blobsOfEntry: 64,
   inputsOfEntry: 256,
   pathLength: 1_024,
+  /** Of a build: its commit and first parents. So many commits change most of what a build asks for. */
+  commits: 64,
   /** An index and its bases: each is a blob to be read, one after the other. */
   chain: 8,
 } as const;

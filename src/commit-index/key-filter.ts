@@ -59,13 +59,6 @@ export function keyFilterBuilder(): KeyFilterBuilder {
   };
 }
 
-/** Undefined when there are too many keys for a filter. */
-export function buildKeyFilter(keys: Iterable<ResultKey>): KeyFilter | undefined {
-  const builder = keyFilterBuilder();
-  for (const key of keys) if (!builder.add(key)) return undefined;
-  return builder.finish();
-}
-
 /** Throws `invalid_argument` when it is no filter. What it answers is false only of keys that were not put in. */
 export function readKeyFilter({ bits, hashes: count }: KeyFilter): (key: ResultKey) => boolean {
   if (bits.length === 0 || bits.length > mostBytesTaken) {
@@ -81,10 +74,6 @@ export function readKeyFilter({ bits, hashes: count }: KeyFilter): (key: ResultK
       count,
       (bit) => ((bits[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0,
     );
-}
-
-export function mayHave(filter: KeyFilter, key: ResultKey): boolean {
-  return readKeyFilter(filter)(key);
 }
 
 /** The first 16 bytes of the key's hash, as words, the highest first. */

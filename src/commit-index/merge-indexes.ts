@@ -1,4 +1,4 @@
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, uniqueDigests } from "#core/digest.ts";
 import { fewInputs } from "./few-inputs.ts";
 import type { IndexEntry } from "./index-entry.ts";
 import { indexLimits } from "./index-limits.ts";
@@ -28,7 +28,7 @@ export function byFirstUse(one: IndexEntry, other: IndexEntry): number {
   return a < b ? -1 : Number(a > b);
 }
 
-export function mergeEntries(one: IndexEntry, other: IndexEntry): IndexEntry {
+function mergeEntries(one: IndexEntry, other: IndexEntry): IndexEntry {
   return {
     namespace: one.namespace,
     key: one.key,
@@ -50,8 +50,7 @@ function leastKnown(one: number | undefined, other: number | undefined): number 
 
 function unionOf(one: readonly Digest[], other: readonly Digest[]): readonly Digest[] {
   if (other.every((digest, at) => one[at] !== undefined && isSame(one[at], digest))) return one;
-  const all = new Map([...one, ...other].map((digest) => [digestKey(digest), digest]));
-  return [...all.values()].slice(0, indexLimits.blobsOfEntry);
+  return uniqueDigests([...one, ...other]).slice(0, indexLimits.blobsOfEntry);
 }
 
 function isSame(one: Digest, other: Digest): boolean {

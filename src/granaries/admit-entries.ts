@@ -4,7 +4,7 @@ import { type Digest, digestKey } from "#core/digest.ts";
 import type { FarmResult } from "./project-results.ts";
 
 /** What all blobs of one index may come to; nobody fetches more ahead. */
-export const mostIndexedBytes = 64 * 1024 ** 3;
+const mostIndexedBytes = 64 * 1024 ** 3;
 
 /**
  * What of a granary's index the farm takes: entries whose results it has, with blobs that are these results' own.

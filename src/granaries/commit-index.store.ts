@@ -157,17 +157,6 @@ export async function replaceIndex(tx: Tx, index: NewIndex, readVersion: number)
   return changed > 0;
 }
 
-/** Notes that indexes were used, within an hour once. */
-export async function touchIndexes(tx: Tx, keys: readonly IndexKey[]): Promise<void> {
-  if (keys.length === 0) return;
-  await tx.run(sql`
-    update commit_index
-    set last_used_at = now()
-    from ${keysTable(keys)}
-    where ${isNamed} and commit_index.last_used_at < now() - interval '1 hour'
-  `);
-}
-
 /** How many indexes a project got since, counted up to `most`. */
 export async function countNewIndexes(
   tx: Tx,
@@ -202,64 +191,6 @@ export function newestIndexes(tx: Tx, project: string, most: number): Promise<St
   );
 }
 
-const UnusedIndex = z.object({
-  project: z.string(),
-  domain: TrustDomain,
-  repository: z.string(),
-  commit: z.string(),
-  environment: z.string(),
-  branch: z.string(),
-  newer: z.number(),
-  place: z.string(),
-});
-export type UnusedIndex = z.infer<typeof UnusedIndex>;
-
-/**
- * Indexes that nobody used since, the longest unused first, the next ones after `after`; with how many newer ones
- * their branch has, up to `mostNewer`.
- */
-export function unusedIndexes(
-  tx: Tx,
-  wish: {
-    readonly before: Date;
-    readonly after: string;
-    readonly mostNewer: number;
-    readonly most: number;
-  },
-): Promise<UnusedIndex[]> {
-  return tx.many(
-    UnusedIndex,
-    sql`
-      select project, domain, repository, commit, environment, branch,
-        to_char(last_used_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || ' ' || commit as place,
-        (
-          select count(*)::integer
-          from (
-            select from commit_index as other
-            where other.project = old.project and other.repository = old.repository
-              and other.environment = old.environment and other.branch = old.branch and old.branch <> ''
-              and other.domain = old.domain and other.updated_at > old.updated_at
-            limit ${wish.mostNewer}
-          ) as newer
-        ) as newer
-      from commit_index as old
-      where last_used_at < ${wish.before}
-        and to_char(last_used_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || ' ' || commit > ${wish.after}
-      order by last_used_at, commit
-      limit ${wish.most}
-    `,
-  );
-}
-
-/** Forgets indexes that are still unused; their blobs go when the store wants room. */
-export function forgetIndexes(tx: Tx, keys: readonly IndexKey[], before: Date): Promise<number> {
-  return tx.run(sql`
-    delete from commit_index
-    using ${keysTable(keys)}
-    where ${isNamed} and commit_index.last_used_at < ${before}
-  `);
-}
-
 function baseText({ base }: NewIndex): string {
   return base === undefined ? "" : digestKey(base);
 }
@@ -267,21 +198,4 @@ function baseText({ base }: NewIndex): string {
 function is({ project, domain, repository, commit, environment }: IndexKey) {
   return sql`project = ${project} and domain = ${domain} and repository = ${repository}
     and commit = ${commit} and environment = ${environment}`;
-}
-
-const isNamed: Sql = {
-  text: ["project", "domain", "repository", "commit", "environment"]
-    .map((column) => `commit_index.${column} = named.${column}`)
-    .join(" and "),
-  values: [],
-};
-
-function keysTable(keys: readonly IndexKey[]) {
-  return sql`unnest(
-    ${keys.map(({ project }) => project)}::text[],
-    ${keys.map(({ domain }) => domain)}::text[],
-    ${keys.map(({ repository }) => repository)}::text[],
-    ${keys.map(({ commit }) => commit)}::text[],
-    ${keys.map(({ environment }) => environment)}::text[]
-  ) as named (project, domain, repository, commit, environment)`;
 }

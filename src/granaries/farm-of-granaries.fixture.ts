@@ -19,6 +19,7 @@ import { type Digest, digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { freshDb } from "../../test/support/fresh-db.ts";
 import type { IndexedBuild } from "./indexed-build.ts";
 import { openGranaries } from "./open-granaries.ts";
 import type { KnowsCommit, PublishedIndex } from "./publish-index.ts";
@@ -130,6 +131,19 @@ export async function farmOfGranaries(
   };
 }
 export type FarmOfGranaries = Awaited<ReturnType<typeof farmOfGranaries>>;
+
+/** One with a database of its own, which ends with it. */
+export async function freshFarmOfGranaries() {
+  const db = await freshDb();
+  const farm = await farmOfGranaries(db);
+  return {
+    ...farm,
+    async stop() {
+      await farm.stop();
+      await db.close();
+    },
+  };
+}
 
 export function toolResult(key: string, value: Digest, more: Partial<ToldResult> = {}): ToldResult {
   return {

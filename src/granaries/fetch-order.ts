@@ -1,12 +1,13 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
+import { fromLoneDigest } from "#commit-index/lone-digest.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { FetchItem } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { FetchedThing } from "./fetched-message.ts";
 import type { ProjectResults } from "./project-results.ts";
-import { blobOf, keyOf, toStoredResult } from "./stored-result-message.ts";
+import { keyOf, toStoredResult } from "./stored-result-message.ts";
 
 export const mostItems = 10_000;
 /** Asked for together. The first results shall not wait for the last. */
@@ -58,7 +59,7 @@ function wishOf(item: FetchItem): Wish {
     case "result":
       return { kind: "result", item, name: keyText(keyOf(item.item.value)) };
     case "blob": {
-      const digest = blobOf(item.item.value);
+      const digest = fromLoneDigest(item.item.value, "a blob");
       return { kind: "blob", item, name: `blob ${digestKey(digest)}`, digest };
     }
     case undefined:

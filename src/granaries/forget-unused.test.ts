@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { sql } from "#db/sql.ts";
-import { freshDb } from "../../test/support/fresh-db.ts";
 import { newestIndexes } from "./commit-index.store.ts";
 import {
   aReport,
   buildOf,
   entryOf,
-  type FarmOfGranaries,
-  farmOfGranaries,
+  freshFarmOfGranaries,
   sha,
 } from "./farm-of-granaries.fixture.ts";
 import { forgetOldBuilds, forgetUnusedIndexes } from "./forget-unused.ts";
 import { buildWithId, listBuilds, savingsSince } from "./granary-build.store.ts";
 
-const db = await freshDb();
-let farm: FarmOfGranaries;
-beforeAll(async () => {
-  farm = await farmOfGranaries(db);
-});
-afterAll(async () => {
-  await farm.stop();
-  await db.close();
-});
+const farm = await freshFarmOfGranaries();
+const { db } = farm;
+afterAll(() => farm.stop());
 
 const longAgo = new Date("2026-01-01T00:00:00Z");
 const before = new Date("2026-06-01T00:00:00Z");

@@ -1,9 +1,9 @@
 import type { Db } from "#db/db.ts";
-import { forgetIndexes, type UnusedIndex, unusedIndexes } from "./commit-index.store.ts";
 import { forgetBuilds } from "./granary-build.store.ts";
+import { forgetIndexes, type UnusedIndex, unusedIndexes } from "./index-retention.store.ts";
 
 /** Of a protected branch so many indexes stay, however long nobody builds it. */
-const keptOfProtectedBranch = 3;
+export const keptOfProtectedBranch = 3;
 const atOnce = 500;
 
 export type IsProtected = (repository: string, branch: string) => Promise<boolean>;

@@ -1,11 +1,9 @@
 import { z } from "zod";
+import { CommitId, EnvironmentName } from "#api/granary.ts";
+import { indexLimits } from "#commit-index/index-limits.ts";
 import { Fault } from "#core/fault.ts";
 import { isKeepable } from "#core/keepable-text.ts";
 
-/** First parents beyond these are not looked at; so many commits change most of what a build asks for. */
-export const mostCommits = 64;
-
-const Commit = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "a commit's whole id");
 const Text = (most: number) => z.string().max(most).refine(isKeepable, "text without NUL");
 
 /** Of which build an index is asked for, or told. */
@@ -13,10 +11,10 @@ export const IndexedBuild = z.object({
   project: z.string(),
   repository: Text(200),
   /** Its commit, then its first parents, the nearest first. */
-  commits: z.array(Commit).min(1).max(mostCommits),
-  tree: z.union([z.literal(""), Commit]),
+  commits: z.array(CommitId).min(1).max(indexLimits.commits),
+  tree: z.union([z.literal(""), CommitId]),
   branch: Text(255),
-  environment: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, "an environment's digest, or a word"),
+  environment: EnvironmentName,
 });
 export type IndexedBuild = z.infer<typeof IndexedBuild>;
 

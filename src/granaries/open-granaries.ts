@@ -28,11 +28,14 @@ import {
 import { publishResults, type ResultEnd } from "./publish-results.ts";
 import { quarantine } from "./quarantine.ts";
 import { resolveIndexes } from "./resolve-indexes.ts";
+import { type IndexBlob, smallIndexes } from "./small-indexes.ts";
 import type { ToldResult } from "./stored-result-message.ts";
 
 /** What granaries ask of the farm. Who may is checked before. */
 export interface Granaries {
   resolve(build: IndexedBuild): Promise<ChosenIndex<StoredIndex>[]>;
+  /** Of what was resolved, that which may come along with the answer. */
+  smallIndexes(chosen: readonly ChosenIndex<StoredIndex>[]): Promise<IndexBlob[]>;
   /** Undefined where a project has too many keys. */
   keyFilter(project: string): Promise<KeyFilter | undefined>;
   lookUp(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
@@ -73,6 +76,7 @@ export function openGranaries(parts: {
   };
   return {
     resolve: (build) => resolveIndexes(parts, build),
+    smallIndexes: (chosen) => smallIndexes(parts.blobs, chosen),
     keyFilter: filters,
     lookUp: (project, keys) => results.whole(project, keys),
     fetch: (project, items) => fetchOrder({ ...parts, results }, project, items),

@@ -10,7 +10,7 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import type { Clock } from "#core/clock.ts";
-import { type Digest, digestKey, functionOf } from "#core/digest.ts";
+import { type Digest, digestKey, functionOf, uniqueDigests } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
@@ -44,7 +44,7 @@ export interface ProjectResults {
 
 /** More blobs at once would hold up the event loop, and fit into no message. */
 const askedAtOnce = 4_096;
-export const mostBlobsOfResult = 20_000;
+const mostBlobsOfResult = 20_000;
 const storedAtOnce = 16;
 const treesAtOnce = 8;
 const touchAfterMs = 60 * 60_000;
@@ -91,7 +91,7 @@ export function projectResults(parts: {
 
   async function missingOf(digests: readonly Digest[]): Promise<Set<string>> {
     const turn = takingTurns();
-    const once = [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
+    const once = uniqueDigests(digests);
     const missing = new Set<string>();
     for (let at = 0; at < once.length; at += askedAtOnce) {
       await turn();
@@ -139,7 +139,11 @@ export function projectResults(parts: {
           project,
           domains,
           found.rows
-            .filter((row) => isLongUnused(row) && used.has(`reapi ${digestKey(row.actionDigest)}`))
+            .filter(
+              (row) =>
+                isLongUnused(row) &&
+                used.has(keyText({ namespace: "reapi", key: digestKey(row.actionDigest) })),
+            )
             .map(({ actionDigest }) => actionDigest),
         ),
         touchMany(

@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { encodeIndex } from "#commit-index/encode-index.ts";
 import { digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
-import { freshDb } from "../../test/support/fresh-db.ts";
 import { indexOfCommit } from "./commit-index.store.ts";
 import {
   buildOf,
   entryOf,
-  type FarmOfGranaries,
   farmOfGranaries,
+  freshFarmOfGranaries,
   sha,
   toolResult,
 } from "./farm-of-granaries.fixture.ts";
 
-const db = await freshDb();
-let farm: FarmOfGranaries;
-beforeAll(async () => {
-  farm = await farmOfGranaries(db);
-});
-afterAll(async () => {
-  await farm.stop();
-  await db.close();
-});
+const farm = await freshFarmOfGranaries();
+const { db } = farm;
+afterAll(() => farm.stop());
 
 const stored = (project: string, n: number) =>
   indexOfCommit(db, {

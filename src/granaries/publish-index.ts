@@ -5,6 +5,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { decodeIndexInTurns } from "#commit-index/decode-index.ts";
 import { type BaseIndex, deltaTo } from "#commit-index/delta-to.ts";
+import { encodeIndexInTurns } from "#commit-index/encode-index.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import { indexLimits } from "#commit-index/index-limits.ts";
 import { mergeIndexes } from "#commit-index/merge-indexes.ts";
@@ -22,8 +23,8 @@ import {
   indexOfCommit,
   type NewIndex,
   replaceIndex,
-  touchIndexes,
 } from "./commit-index.store.ts";
+import { touchIndexes } from "./index-retention.store.ts";
 import type { IndexedBuild } from "./indexed-build.ts";
 import { entriesOf, nearestBase } from "./nearest-base.ts";
 import type { ProjectResults } from "./project-results.ts";
@@ -181,9 +182,10 @@ async function merge(
     }
     base ??= nearestBase(parts, build);
     const form = deltaTo(entries, await base);
-    const digest = digestOf(form.bytes);
+    const encoded = await encodeIndexInTurns(form.delta);
+    const digest = digestOf(encoded);
     // The blob first: whoever reads the row finds it.
-    await blobs.put(digest, form.bytes);
+    await blobs.put(digest, encoded);
     const index: NewIndex = {
       ...key,
       tree: build.tree,

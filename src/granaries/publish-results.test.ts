@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { lookUpActionResult } from "#actions/action-cache.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
@@ -6,18 +6,11 @@ import { readKeyFilter } from "#commit-index/key-filter.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import { digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
-import { freshDb } from "../../test/support/fresh-db.ts";
-import { type FarmOfGranaries, farmOfGranaries, toolResult } from "./farm-of-granaries.fixture.ts";
+import { farmOfGranaries, freshFarmOfGranaries, toolResult } from "./farm-of-granaries.fixture.ts";
 
-const db = await freshDb();
-let farm: FarmOfGranaries;
-beforeAll(async () => {
-  farm = await farmOfGranaries(db);
-});
-afterAll(async () => {
-  await farm.stop();
-  await db.close();
-});
+const farm = await freshFarmOfGranaries();
+const { db } = farm;
+afterAll(() => farm.stop());
 
 test("an action's result is kept for build tools, and found again byte for byte", async () => {
   const { told, action, output, bytes, ends } = await farm.anAction("keep", "an action", {
@@ -85,6 +78,21 @@ test("what is told again is known, Nx's first stays, and others' last", async ()
       ["ccache", two],
     ]),
   );
+});
+
+test("what an approximation may stand for is the last that anybody said", async () => {
+  const [one, two] = [await farm.put("candidates: one"), await farm.put("candidates: two, one")];
+  const approx = (value: typeof one) =>
+    toolResult("approx/stale", value, { namespace: "results" as const });
+
+  expect(await farm.granaries.publishResults("approx", [approx(one)], "p")).toEqual([
+    { kind: "kept" },
+  ]);
+  expect(await farm.granaries.publishResults("approx", [approx(two)], "q")).toEqual([
+    { kind: "kept" },
+  ]);
+
+  expect(await farm.granaries.lookUp("approx", [approx(one)])).toMatchObject([{ value: two }]);
 });
 
 test("each result has an end of its own: missing blobs are named, nonsense is refused", async () => {

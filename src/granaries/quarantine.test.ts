@@ -1,32 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { lookUpActionResult, recordActionResult } from "#actions/action-cache.ts";
 import type { Divergence } from "#api/granary.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { freshDb } from "../../test/support/fresh-db.ts";
-import {
-  aReport,
-  buildOf,
-  entryOf,
-  type FarmOfGranaries,
-  farmOfGranaries,
-} from "./farm-of-granaries.fixture.ts";
+import { aReport, buildOf, entryOf, freshFarmOfGranaries } from "./farm-of-granaries.fixture.ts";
 import { quarantine, release } from "./quarantine.ts";
 import { quarantinePage } from "./quarantine-page.ts";
 import type { ToldResult } from "./stored-result-message.ts";
 
-const db = await freshDb();
-let farm: FarmOfGranaries;
-beforeAll(async () => {
-  farm = await farmOfGranaries(db);
-});
-afterAll(async () => {
-  await farm.stop();
-  await db.close();
-});
+const farm = await freshFarmOfGranaries();
+const { db } = farm;
+afterAll(() => farm.stop());
 
 function divergenceOf(told: ToldResult, more: Partial<Divergence> = {}): Divergence {
   return {
@@ -106,6 +93,35 @@ test("an action's is not given by gRPC nor HTTP, whoever writes it again", async
   await farm.blobs.put(told.value, bytes);
   await farm.granaries.publishResults("action", [told], "p");
   expect((await hit("action", action))?.result.outputFiles[0]?.digest?.hash).toBe(output.hash);
+});
+
+test("what was put to Bazel's HTTP cache is not given as an action's result either, nor kept as one later", async () => {
+  const { told, action, bytes } = await farm.anAction("other", "an action");
+  const http = { namespace: "bazel" as const, key: `ac/${action.hash}`, value: told.value };
+  await farm.blobs.put(told.value, bytes);
+  await farm.granaries.publishResults("late", [{ ...told, ...http, blobs: [] }], "a");
+  expect(await report("late", { ...told, ...http })).toBe(true);
+
+  // Neither by a client that speaks REv2, nor by a worker, nor by another size of the action.
+  await farm.granaries.publishResults("late", [told], "p");
+  await recordActionResult(db, {
+    project: "late",
+    domain: protectedDomain,
+    actionDigest: action,
+    executionId: randomUUID(),
+    attempt: 1,
+    result: create(ActionResultSchema),
+  });
+
+  expect(await hit("late", action)).toBeUndefined();
+  expect(await farm.granaries.lookUp("late", [told])).toEqual([]);
+  const entry = { project: "late", tool: "bazel", key: http.key } as const;
+  expect(await farm.caches.actionResult(entry, action.hash, {})).toBeUndefined();
+  expect((await quarantinePage(db, "late")).results).toMatchObject([{ producer: "a" }]);
+
+  await db.transaction((tx) => release(tx, "late", http, "root"));
+  expect(await farm.granaries.publishResults("late", [told], "p")).toEqual([{ kind: "kept" }]);
+  expect(await hit("late", action)).toBeDefined();
 });
 
 test("only what the farm has as it was doubted goes into quarantine", async () => {

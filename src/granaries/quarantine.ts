@@ -81,7 +81,7 @@ async function keptResult(
 /** What REv2 and Bazel's HTTP cache give each other goes with it. */
 async function hide(tx: Tx, project: string, doubted: ResultKey, { value, producer }: Kept) {
   const hash = actionHashOf(doubted);
-  if (hash !== undefined) await quarantineResults(tx, project, hash);
+  if (hash !== undefined) await quarantineResults(tx, project, hash, producer);
   const entry = entryNameOf(project, doubted);
   if (entry !== undefined) await quarantineEntry(tx, entry, { digest: value, principal: producer });
 }

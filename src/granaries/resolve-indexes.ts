@@ -5,7 +5,8 @@ import { digestKey } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { type ChosenIndex, chooseIndexes } from "./choose-indexes.ts";
-import { candidateIndexes, type StoredIndex, touchIndexes } from "./commit-index.store.ts";
+import { candidateIndexes, type StoredIndex } from "./commit-index.store.ts";
+import { touchIndexes } from "./index-retention.store.ts";
 import type { IndexedBuild } from "./indexed-build.ts";
 
 const touchAfterMs = 60 * 60_000;

@@ -1,9 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { ResultKey } from "#commit-index/result-key.ts";
-import { type Digest, digestFrom, functionOf } from "#core/digest.ts";
+import { type Digest, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import type { Digest as DigestMessage } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import {
   type ResultKey as KeyMessage,
   type StoredResult,
@@ -53,16 +52,4 @@ export function keyOf(message: KeyMessage | undefined): ResultKey {
     "invalid_argument",
     `${JSON.stringify(message?.namespace.slice(0, 32) ?? "")} with a key of ${message?.key.length ?? 0} characters names no result`,
   );
-}
-
-const blake3Prefix = "blake3-";
-
-/** A blob by itself says its function only as indexes do: BLAKE3's hashes are as long as SHA-256's. */
-export function blobOf(message: DigestMessage): Digest {
-  const { hash, sizeBytes } = message;
-  if (!hash.startsWith(blake3Prefix)) return fromDigestMessage(message, "a blob");
-  const plain = { ...message, hash: hash.slice(blake3Prefix.length) };
-  const { hash: hex } = plain;
-  fromDigestMessage(plain, "a blob", "blake3");
-  return digestFrom("blake3", hex, Number(sizeBytes));
 }

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file grange/granary/v1/granary.proto.
  */
 export const file_grange_granary_v1_granary: GenFile = /*@__PURE__*/
-  fileDesc("Ch9ncmFuZ2UvZ3JhbmFyeS92MS9ncmFuYXJ5LnByb3RvEhFncmFuZ2UuZ3JhbmFyeS52MSIrCglSZXN1bHRLZXkSEQoJbmFtZXNwYWNlGAEgASgJEgsKA2tleRgCIAEoCSK4AQoKSW5kZXhFbnRyeRIsCgZyZXN1bHQYASABKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5SZXN1bHRLZXkSNgoFYmxvYnMYAiADKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIQCghmaXJzdF9tcxgDIAEoDRIVCghzYXZlZF9tcxgEIAEoDUgAiAEBEg4KBmlucHV0cxgFIAMoCUILCglfc2F2ZWRfbXMiowEKC0NvbW1pdEluZGV4EjUKBGJhc2UYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIuCgdlbnRyaWVzGAIgAygLMh0uZ3JhbmdlLmdyYW5hcnkudjEuSW5kZXhFbnRyeRItCgdyZW1vdmVkGAMgAygLMhwuZ3JhbmdlLmdyYW5hcnkudjEuUmVzdWx0S2V5IpQBCg5SZXNvbHZlUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEhIKCnJlcG9zaXRvcnkYAiABKAkSDwoHY29tbWl0cxgDIAMoCRIMCgR0cmVlGAQgASgJEg4KBmJyYW5jaBgFIAEoCRITCgtlbnZpcm9ubWVudBgGIAEoCRITCgt3YW50X2ZpbHRlchgHIAEoCCKxAgoKRm91bmRJbmRleBI0CgZzb3VyY2UYASABKA4yJC5ncmFuZ2UuZ3JhbmFyeS52MS5Gb3VuZEluZGV4LlNvdXJjZRIOCgZjb21taXQYAiABKAkSEAoIZGlzdGFuY2UYAyABKA0SNgoFaW5kZXgYBCABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIQCghjb21wbGV0ZRgFIAEoCBIPCgdlbnRyaWVzGAYgASgNEg0KBWJ5dGVzGAcgASgDEg8KB3RhcmdldHMYCCADKAkiUAoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEgoKBkNPTU1JVBABEggKBFRSRUUQAhIMCghBTkNFU1RPUhADEgoKBkJSQU5DSBAEIm8KD1Jlc29sdmVSZXNwb25zZRIuCgdpbmRleGVzGAEgAygLMh0uZ3JhbmdlLmdyYW5hcnkudjEuRm91bmRJbmRleBIsCgZmaWx0ZXIYAiABKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5LZXlGaWx0ZXIiKQoJS2V5RmlsdGVyEgwKBGJpdHMYASABKAwSDgoGaGFzaGVzGAIgASgNIsYCCgxTdG9yZWRSZXN1bHQSLAoGcmVzdWx0GAEgASgLMhwuZ3JhbmdlLmdyYW5hcnkudjEuUmVzdWx0S2V5EjYKBXZhbHVlGAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSQwoKYXR0cmlidXRlcxgDIAMoCzIvLmdyYW5nZS5ncmFuYXJ5LnYxLlN0b3JlZFJlc3VsdC5BdHRyaWJ1dGVzRW50cnkSNgoFYmxvYnMYBCADKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIUCgdjb3N0X21zGAUgASgNSACIAQEaMQoPQXR0cmlidXRlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCgoIX2Nvc3RfbXMiVQoNTG9va1VwUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEi0KB3Jlc3VsdHMYAiADKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5SZXN1bHRLZXkiQgoOTG9va1VwUmVzcG9uc2USMAoHcmVzdWx0cxgBIAMoCzIfLmdyYW5nZS5ncmFuYXJ5LnYxLlN0b3JlZFJlc3VsdCJ8CglGZXRjaEl0ZW0SLgoGcmVzdWx0GAEgASgLMhwuZ3JhbmdlLmdyYW5hcnkudjEuUmVzdWx0S2V5SAASNwoEYmxvYhgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0SABCBgoEaXRlbSJSCgxGZXRjaFJlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRIrCgVpdGVtcxgCIAMoCzIcLmdyYW5nZS5ncmFuYXJ5LnYxLkZldGNoSXRlbSI3Cg1GZXRjaFJlc3BvbnNlEg4KBnBhY2tlZBgBIAEoDBIWCg51bnBhY2tlZF9ieXRlcxgCIAEoDSI4CgdGZXRjaGVkEi0KBWl0ZW1zGAEgAygLMh4uZ3JhbmdlLmdyYW5hcnkudjEuRmV0Y2hlZEl0ZW0ipQEKC0ZldGNoZWRJdGVtEjEKBnJlc3VsdBgBIAEoCzIfLmdyYW5nZS5ncmFuYXJ5LnYxLlN0b3JlZFJlc3VsdEgAEisKBGJsb2IYAiABKAsyGy5ncmFuZ2UuZ3JhbmFyeS52MS5CbG9iUGFydEgAEi4KBmFic2VudBgDIAEoCzIcLmdyYW5nZS5ncmFuYXJ5LnYxLkZldGNoSXRlbUgAQgYKBGl0ZW0iYQoIQmxvYlBhcnQSNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDgoGb2Zmc2V0GAIgASgDEgwKBGRhdGEYAyABKAwiYAoVUHVibGlzaFJlc3VsdHNSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSMAoHcmVzdWx0cxgCIAMoCzIfLmdyYW5nZS5ncmFuYXJ5LnYxLlN0b3JlZFJlc3VsdCK6AgoWUHVibGlzaFJlc3VsdHNSZXNwb25zZRI7CgRlbmRzGAEgAygLMi0uZ3JhbmdlLmdyYW5hcnkudjEuUHVibGlzaFJlc3VsdHNSZXNwb25zZS5FbmQa4gEKA0VuZBJACgRraW5kGAEgASgOMjIuZ3JhbmdlLmdyYW5hcnkudjEuUHVibGlzaFJlc3VsdHNSZXNwb25zZS5FbmQuS2luZBIPCgdtZXNzYWdlGAIgASgJEjgKB21pc3NpbmcYAyADKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdCJOCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABIICgRLRVBUEAESCQoFS05PV04QAhIOCgpJTkNPTVBMRVRFEAMSCwoHUkVGVVNFRBAEIuEBChNQdWJsaXNoSW5kZXhSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSEgoKcmVwb3NpdG9yeRgCIAEoCRIPCgdjb21taXRzGAMgAygJEgwKBHRyZWUYBCABKAkSDgoGYnJhbmNoGAUgASgJEhMKC2Vudmlyb25tZW50GAYgASgJEjgKB2VudHJpZXMYByABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIQCghjb21wbGV0ZRgIIAEoCBIPCgd0YXJnZXRzGAkgAygJIm4KFFB1Ymxpc2hJbmRleFJlc3BvbnNlEg0KBXRha2VuGAEgASgNEg8KB3JlZnVzZWQYAiABKA0SNgoFaW5kZXgYAyABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdCI5ChJSZXBvcnRCdWlsZFJlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRIMCgRqc29uGAIgASgJIhUKE1JlcG9ydEJ1aWxkUmVzcG9uc2UiPgoXUmVwb3J0RGl2ZXJnZW5jZVJlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRIMCgRqc29uGAIgASgJIi8KGFJlcG9ydERpdmVyZ2VuY2VSZXNwb25zZRITCgtxdWFyYW50aW5lZBgBIAEoCDKNBQoJR3JhbmFyaWVzElAKB1Jlc29sdmUSIS5ncmFuZ2UuZ3JhbmFyeS52MS5SZXNvbHZlUmVxdWVzdBoiLmdyYW5nZS5ncmFuYXJ5LnYxLlJlc29sdmVSZXNwb25zZRJNCgZMb29rVXASIC5ncmFuZ2UuZ3JhbmFyeS52MS5Mb29rVXBSZXF1ZXN0GiEuZ3JhbmdlLmdyYW5hcnkudjEuTG9va1VwUmVzcG9uc2USTAoFRmV0Y2gSHy5ncmFuZ2UuZ3JhbmFyeS52MS5GZXRjaFJlcXVlc3QaIC5ncmFuZ2UuZ3JhbmFyeS52MS5GZXRjaFJlc3BvbnNlMAESZQoOUHVibGlzaFJlc3VsdHMSKC5ncmFuZ2UuZ3JhbmFyeS52MS5QdWJsaXNoUmVzdWx0c1JlcXVlc3QaKS5ncmFuZ2UuZ3JhbmFyeS52MS5QdWJsaXNoUmVzdWx0c1Jlc3BvbnNlEl8KDFB1Ymxpc2hJbmRleBImLmdyYW5nZS5ncmFuYXJ5LnYxLlB1Ymxpc2hJbmRleFJlcXVlc3QaJy5ncmFuZ2UuZ3JhbmFyeS52MS5QdWJsaXNoSW5kZXhSZXNwb25zZRJcCgtSZXBvcnRCdWlsZBIlLmdyYW5nZS5ncmFuYXJ5LnYxLlJlcG9ydEJ1aWxkUmVxdWVzdBomLmdyYW5nZS5ncmFuYXJ5LnYxLlJlcG9ydEJ1aWxkUmVzcG9uc2USawoQUmVwb3J0RGl2ZXJnZW5jZRIqLmdyYW5nZS5ncmFuYXJ5LnYxLlJlcG9ydERpdmVyZ2VuY2VSZXF1ZXN0GisuZ3JhbmdlLmdyYW5hcnkudjEuUmVwb3J0RGl2ZXJnZW5jZVJlc3BvbnNlYgZwcm90bzM", [file_build_bazel_remote_execution_v2_remote_execution]);
+  fileDesc("Ch9ncmFuZ2UvZ3JhbmFyeS92MS9ncmFuYXJ5LnByb3RvEhFncmFuZ2UuZ3JhbmFyeS52MSIrCglSZXN1bHRLZXkSEQoJbmFtZXNwYWNlGAEgASgJEgsKA2tleRgCIAEoCSK4AQoKSW5kZXhFbnRyeRIsCgZyZXN1bHQYASABKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5SZXN1bHRLZXkSNgoFYmxvYnMYAiADKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIQCghmaXJzdF9tcxgDIAEoDRIVCghzYXZlZF9tcxgEIAEoDUgAiAEBEg4KBmlucHV0cxgFIAMoCUILCglfc2F2ZWRfbXMiowEKC0NvbW1pdEluZGV4EjUKBGJhc2UYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIuCgdlbnRyaWVzGAIgAygLMh0uZ3JhbmdlLmdyYW5hcnkudjEuSW5kZXhFbnRyeRItCgdyZW1vdmVkGAMgAygLMhwuZ3JhbmdlLmdyYW5hcnkudjEuUmVzdWx0S2V5IpQBCg5SZXNvbHZlUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEhIKCnJlcG9zaXRvcnkYAiABKAkSDwoHY29tbWl0cxgDIAMoCRIMCgR0cmVlGAQgASgJEg4KBmJyYW5jaBgFIAEoCRITCgtlbnZpcm9ubWVudBgGIAEoCRITCgt3YW50X2ZpbHRlchgHIAEoCCKxAgoKRm91bmRJbmRleBI0CgZzb3VyY2UYASABKA4yJC5ncmFuZ2UuZ3JhbmFyeS52MS5Gb3VuZEluZGV4LlNvdXJjZRIOCgZjb21taXQYAiABKAkSEAoIZGlzdGFuY2UYAyABKA0SNgoFaW5kZXgYBCABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIQCghjb21wbGV0ZRgFIAEoCBIPCgdlbnRyaWVzGAYgASgNEg0KBWJ5dGVzGAcgASgDEg8KB3RhcmdldHMYCCADKAkiUAoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEgoKBkNPTU1JVBABEggKBFRSRUUQAhIMCghBTkNFU1RPUhADEgoKBkJSQU5DSBAEIpwBCg9SZXNvbHZlUmVzcG9uc2USLgoHaW5kZXhlcxgBIAMoCzIdLmdyYW5nZS5ncmFuYXJ5LnYxLkZvdW5kSW5kZXgSLAoGZmlsdGVyGAIgASgLMhwuZ3JhbmdlLmdyYW5hcnkudjEuS2V5RmlsdGVyEisKBWJsb2JzGAMgAygLMhwuZ3JhbmdlLmdyYW5hcnkudjEuSW5kZXhCbG9iIlIKCUluZGV4QmxvYhI3CgZkaWdlc3QYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIMCgRkYXRhGAIgASgMIikKCUtleUZpbHRlchIMCgRiaXRzGAEgASgMEg4KBmhhc2hlcxgCIAEoDSLGAgoMU3RvcmVkUmVzdWx0EiwKBnJlc3VsdBgBIAEoCzIcLmdyYW5nZS5ncmFuYXJ5LnYxLlJlc3VsdEtleRI2CgV2YWx1ZRgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EkMKCmF0dHJpYnV0ZXMYAyADKAsyLy5ncmFuZ2UuZ3JhbmFyeS52MS5TdG9yZWRSZXN1bHQuQXR0cmlidXRlc0VudHJ5EjYKBWJsb2JzGAQgAygLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSFAoHY29zdF9tcxgFIAEoDUgAiAEBGjEKD0F0dHJpYnV0ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgoKCF9jb3N0X21zIlUKDUxvb2tVcFJlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRItCgdyZXN1bHRzGAIgAygLMhwuZ3JhbmdlLmdyYW5hcnkudjEuUmVzdWx0S2V5IkIKDkxvb2tVcFJlc3BvbnNlEjAKB3Jlc3VsdHMYASADKAsyHy5ncmFuZ2UuZ3JhbmFyeS52MS5TdG9yZWRSZXN1bHQifAoJRmV0Y2hJdGVtEi4KBnJlc3VsdBgBIAEoCzIcLmdyYW5nZS5ncmFuYXJ5LnYxLlJlc3VsdEtleUgAEjcKBGJsb2IYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdEgAQgYKBGl0ZW0iUgoMRmV0Y2hSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSKwoFaXRlbXMYAiADKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5GZXRjaEl0ZW0iNwoNRmV0Y2hSZXNwb25zZRIOCgZwYWNrZWQYASABKAwSFgoOdW5wYWNrZWRfYnl0ZXMYAiABKA0iOAoHRmV0Y2hlZBItCgVpdGVtcxgBIAMoCzIeLmdyYW5nZS5ncmFuYXJ5LnYxLkZldGNoZWRJdGVtIqUBCgtGZXRjaGVkSXRlbRIxCgZyZXN1bHQYASABKAsyHy5ncmFuZ2UuZ3JhbmFyeS52MS5TdG9yZWRSZXN1bHRIABIrCgRibG9iGAIgASgLMhsuZ3JhbmdlLmdyYW5hcnkudjEuQmxvYlBhcnRIABIuCgZhYnNlbnQYAyABKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5GZXRjaEl0ZW1IAEIGCgRpdGVtImEKCEJsb2JQYXJ0EjcKBmRpZ2VzdBgBIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0Eg4KBm9mZnNldBgCIAEoAxIMCgRkYXRhGAMgASgMImAKFVB1Ymxpc2hSZXN1bHRzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEjAKB3Jlc3VsdHMYAiADKAsyHy5ncmFuZ2UuZ3JhbmFyeS52MS5TdG9yZWRSZXN1bHQiugIKFlB1Ymxpc2hSZXN1bHRzUmVzcG9uc2USOwoEZW5kcxgBIAMoCzItLmdyYW5nZS5ncmFuYXJ5LnYxLlB1Ymxpc2hSZXN1bHRzUmVzcG9uc2UuRW5kGuIBCgNFbmQSQAoEa2luZBgBIAEoDjIyLmdyYW5nZS5ncmFuYXJ5LnYxLlB1Ymxpc2hSZXN1bHRzUmVzcG9uc2UuRW5kLktpbmQSDwoHbWVzc2FnZRgCIAEoCRI4CgdtaXNzaW5nGAMgAygLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QiTgoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASCAoES0VQVBABEgkKBUtOT1dOEAISDgoKSU5DT01QTEVURRADEgsKB1JFRlVTRUQQBCLhAQoTUHVibGlzaEluZGV4UmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEhIKCnJlcG9zaXRvcnkYAiABKAkSDwoHY29tbWl0cxgDIAMoCRIMCgR0cmVlGAQgASgJEg4KBmJyYW5jaBgFIAEoCRITCgtlbnZpcm9ubWVudBgGIAEoCRI4CgdlbnRyaWVzGAcgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSEAoIY29tcGxldGUYCCABKAgSDwoHdGFyZ2V0cxgJIAMoCSJuChRQdWJsaXNoSW5kZXhSZXNwb25zZRINCgV0YWtlbhgBIAEoDRIPCgdyZWZ1c2VkGAIgASgNEjYKBWluZGV4GAMgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QiOQoSUmVwb3J0QnVpbGRSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSDAoEanNvbhgCIAEoCSIVChNSZXBvcnRCdWlsZFJlc3BvbnNlIj4KF1JlcG9ydERpdmVyZ2VuY2VSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSDAoEanNvbhgCIAEoCSIvChhSZXBvcnREaXZlcmdlbmNlUmVzcG9uc2USEwoLcXVhcmFudGluZWQYASABKAgyjQUKCUdyYW5hcmllcxJQCgdSZXNvbHZlEiEuZ3JhbmdlLmdyYW5hcnkudjEuUmVzb2x2ZVJlcXVlc3QaIi5ncmFuZ2UuZ3JhbmFyeS52MS5SZXNvbHZlUmVzcG9uc2USTQoGTG9va1VwEiAuZ3JhbmdlLmdyYW5hcnkudjEuTG9va1VwUmVxdWVzdBohLmdyYW5nZS5ncmFuYXJ5LnYxLkxvb2tVcFJlc3BvbnNlEkwKBUZldGNoEh8uZ3JhbmdlLmdyYW5hcnkudjEuRmV0Y2hSZXF1ZXN0GiAuZ3JhbmdlLmdyYW5hcnkudjEuRmV0Y2hSZXNwb25zZTABEmUKDlB1Ymxpc2hSZXN1bHRzEiguZ3JhbmdlLmdyYW5hcnkudjEuUHVibGlzaFJlc3VsdHNSZXF1ZXN0GikuZ3JhbmdlLmdyYW5hcnkudjEuUHVibGlzaFJlc3VsdHNSZXNwb25zZRJfCgxQdWJsaXNoSW5kZXgSJi5ncmFuZ2UuZ3JhbmFyeS52MS5QdWJsaXNoSW5kZXhSZXF1ZXN0GicuZ3JhbmdlLmdyYW5hcnkudjEuUHVibGlzaEluZGV4UmVzcG9uc2USXAoLUmVwb3J0QnVpbGQSJS5ncmFuZ2UuZ3JhbmFyeS52MS5SZXBvcnRCdWlsZFJlcXVlc3QaJi5ncmFuZ2UuZ3JhbmFyeS52MS5SZXBvcnRCdWlsZFJlc3BvbnNlEmsKEFJlcG9ydERpdmVyZ2VuY2USKi5ncmFuZ2UuZ3JhbmFyeS52MS5SZXBvcnREaXZlcmdlbmNlUmVxdWVzdBorLmdyYW5nZS5ncmFuYXJ5LnYxLlJlcG9ydERpdmVyZ2VuY2VSZXNwb25zZWIGcHJvdG8z", [file_build_bazel_remote_execution_v2_remote_execution]);
 
 /**
  * A result by its tool's own name. `namespace` is "reapi" (the key is `hash/size` of an action), or a tool of
@@ -296,6 +296,13 @@ export type ResolveResponse = Message<"grange.granary.v1.ResolveResponse"> & {
    * @generated from field: grange.granary.v1.KeyFilter filter = 2;
    */
   filter?: KeyFilter | undefined;
+
+  /**
+   * Small indexes and their bases, at most 256 KiB in all: who has them need not ask once more.
+   *
+   * @generated from field: repeated grange.granary.v1.IndexBlob blobs = 3;
+   */
+  blobs: IndexBlob[];
 };
 
 /**
@@ -304,6 +311,28 @@ export type ResolveResponse = Message<"grange.granary.v1.ResolveResponse"> & {
  */
 export const ResolveResponseSchema: GenMessage<ResolveResponse> = /*@__PURE__*/
   messageDesc(file_grange_granary_v1_granary, 5);
+
+/**
+ * @generated from message grange.granary.v1.IndexBlob
+ */
+export type IndexBlob = Message<"grange.granary.v1.IndexBlob"> & {
+  /**
+   * @generated from field: build.bazel.remote.execution.v2.Digest digest = 1;
+   */
+  digest?: Digest | undefined;
+
+  /**
+   * @generated from field: bytes data = 2;
+   */
+  data: Uint8Array;
+};
+
+/**
+ * Describes the message grange.granary.v1.IndexBlob.
+ * Use `create(IndexBlobSchema)` to create a new message.
+ */
+export const IndexBlobSchema: GenMessage<IndexBlob> = /*@__PURE__*/
+  messageDesc(file_grange_granary_v1_granary, 6);
 
 /**
  * A Bloom filter over SHA-256 of `namespace NUL key`: hash i is (first 8 bytes + i * next 8 bytes) mod 2^64 mod bits.
@@ -327,7 +356,7 @@ export type KeyFilter = Message<"grange.granary.v1.KeyFilter"> & {
  * Use `create(KeyFilterSchema)` to create a new message.
  */
 export const KeyFilterSchema: GenMessage<KeyFilter> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 6);
+  messageDesc(file_grange_granary_v1_granary, 7);
 
 /**
  * @generated from message grange.granary.v1.StoredResult
@@ -368,7 +397,7 @@ export type StoredResult = Message<"grange.granary.v1.StoredResult"> & {
  * Use `create(StoredResultSchema)` to create a new message.
  */
 export const StoredResultSchema: GenMessage<StoredResult> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 7);
+  messageDesc(file_grange_granary_v1_granary, 8);
 
 /**
  * @generated from message grange.granary.v1.LookUpRequest
@@ -392,7 +421,7 @@ export type LookUpRequest = Message<"grange.granary.v1.LookUpRequest"> & {
  * Use `create(LookUpRequestSchema)` to create a new message.
  */
 export const LookUpRequestSchema: GenMessage<LookUpRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 8);
+  messageDesc(file_grange_granary_v1_granary, 9);
 
 /**
  * @generated from message grange.granary.v1.LookUpResponse
@@ -411,7 +440,7 @@ export type LookUpResponse = Message<"grange.granary.v1.LookUpResponse"> & {
  * Use `create(LookUpResponseSchema)` to create a new message.
  */
 export const LookUpResponseSchema: GenMessage<LookUpResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 9);
+  messageDesc(file_grange_granary_v1_granary, 10);
 
 /**
  * @generated from message grange.granary.v1.FetchItem
@@ -440,7 +469,7 @@ export type FetchItem = Message<"grange.granary.v1.FetchItem"> & {
  * Use `create(FetchItemSchema)` to create a new message.
  */
 export const FetchItemSchema: GenMessage<FetchItem> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 10);
+  messageDesc(file_grange_granary_v1_granary, 11);
 
 /**
  * @generated from message grange.granary.v1.FetchRequest
@@ -464,7 +493,7 @@ export type FetchRequest = Message<"grange.granary.v1.FetchRequest"> & {
  * Use `create(FetchRequestSchema)` to create a new message.
  */
 export const FetchRequestSchema: GenMessage<FetchRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 11);
+  messageDesc(file_grange_granary_v1_granary, 12);
 
 /**
  * One message of the stream: Fetched messages in a zstd frame.
@@ -490,7 +519,7 @@ export type FetchResponse = Message<"grange.granary.v1.FetchResponse"> & {
  * Use `create(FetchResponseSchema)` to create a new message.
  */
 export const FetchResponseSchema: GenMessage<FetchResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 12);
+  messageDesc(file_grange_granary_v1_granary, 13);
 
 /**
  * @generated from message grange.granary.v1.Fetched
@@ -507,7 +536,7 @@ export type Fetched = Message<"grange.granary.v1.Fetched"> & {
  * Use `create(FetchedSchema)` to create a new message.
  */
 export const FetchedSchema: GenMessage<Fetched> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 13);
+  messageDesc(file_grange_granary_v1_granary, 14);
 
 /**
  * @generated from message grange.granary.v1.FetchedItem
@@ -544,7 +573,7 @@ export type FetchedItem = Message<"grange.granary.v1.FetchedItem"> & {
  * Use `create(FetchedItemSchema)` to create a new message.
  */
 export const FetchedItemSchema: GenMessage<FetchedItem> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 14);
+  messageDesc(file_grange_granary_v1_granary, 15);
 
 /**
  * A blob, or a part of a large one. Parts come in order; nothing else comes between them.
@@ -573,7 +602,7 @@ export type BlobPart = Message<"grange.granary.v1.BlobPart"> & {
  * Use `create(BlobPartSchema)` to create a new message.
  */
 export const BlobPartSchema: GenMessage<BlobPart> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 15);
+  messageDesc(file_grange_granary_v1_granary, 16);
 
 /**
  * @generated from message grange.granary.v1.PublishResultsRequest
@@ -597,7 +626,7 @@ export type PublishResultsRequest = Message<"grange.granary.v1.PublishResultsReq
  * Use `create(PublishResultsRequestSchema)` to create a new message.
  */
 export const PublishResultsRequestSchema: GenMessage<PublishResultsRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 16);
+  messageDesc(file_grange_granary_v1_granary, 17);
 
 /**
  * @generated from message grange.granary.v1.PublishResultsResponse
@@ -616,7 +645,7 @@ export type PublishResultsResponse = Message<"grange.granary.v1.PublishResultsRe
  * Use `create(PublishResultsResponseSchema)` to create a new message.
  */
 export const PublishResultsResponseSchema: GenMessage<PublishResultsResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 17);
+  messageDesc(file_grange_granary_v1_granary, 18);
 
 /**
  * @generated from message grange.granary.v1.PublishResultsResponse.End
@@ -643,7 +672,7 @@ export type PublishResultsResponse_End = Message<"grange.granary.v1.PublishResul
  * Use `create(PublishResultsResponse_EndSchema)` to create a new message.
  */
 export const PublishResultsResponse_EndSchema: GenMessage<PublishResultsResponse_End> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 17, 0);
+  messageDesc(file_grange_granary_v1_granary, 18, 0);
 
 /**
  * @generated from enum grange.granary.v1.PublishResultsResponse.End.Kind
@@ -688,7 +717,7 @@ export type PublishResultsResponse_End_Kind = (typeof PublishResultsResponse_End
  * Describes the enum grange.granary.v1.PublishResultsResponse.End.Kind.
  */
 export const PublishResultsResponse_End_KindSchema: GenEnum<PublishResultsResponse_End_Kind> = /*@__PURE__*/
-  enumDesc(file_grange_granary_v1_granary, 17, 0, 0);
+  enumDesc(file_grange_granary_v1_granary, 18, 0, 0);
 
 /**
  * @generated from message grange.granary.v1.PublishIndexRequest
@@ -749,7 +778,7 @@ export type PublishIndexRequest = Message<"grange.granary.v1.PublishIndexRequest
  * Use `create(PublishIndexRequestSchema)` to create a new message.
  */
 export const PublishIndexRequestSchema: GenMessage<PublishIndexRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 18);
+  messageDesc(file_grange_granary_v1_granary, 19);
 
 /**
  * @generated from message grange.granary.v1.PublishIndexResponse
@@ -780,7 +809,7 @@ export type PublishIndexResponse = Message<"grange.granary.v1.PublishIndexRespon
  * Use `create(PublishIndexResponseSchema)` to create a new message.
  */
 export const PublishIndexResponseSchema: GenMessage<PublishIndexResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 19);
+  messageDesc(file_grange_granary_v1_granary, 20);
 
 /**
  * @generated from message grange.granary.v1.ReportBuildRequest
@@ -804,7 +833,7 @@ export type ReportBuildRequest = Message<"grange.granary.v1.ReportBuildRequest">
  * Use `create(ReportBuildRequestSchema)` to create a new message.
  */
 export const ReportBuildRequestSchema: GenMessage<ReportBuildRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 20);
+  messageDesc(file_grange_granary_v1_granary, 21);
 
 /**
  * @generated from message grange.granary.v1.ReportBuildResponse
@@ -817,7 +846,7 @@ export type ReportBuildResponse = Message<"grange.granary.v1.ReportBuildResponse
  * Use `create(ReportBuildResponseSchema)` to create a new message.
  */
 export const ReportBuildResponseSchema: GenMessage<ReportBuildResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 21);
+  messageDesc(file_grange_granary_v1_granary, 22);
 
 /**
  * @generated from message grange.granary.v1.ReportDivergenceRequest
@@ -841,7 +870,7 @@ export type ReportDivergenceRequest = Message<"grange.granary.v1.ReportDivergenc
  * Use `create(ReportDivergenceRequestSchema)` to create a new message.
  */
 export const ReportDivergenceRequestSchema: GenMessage<ReportDivergenceRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 22);
+  messageDesc(file_grange_granary_v1_granary, 23);
 
 /**
  * @generated from message grange.granary.v1.ReportDivergenceResponse
@@ -860,7 +889,7 @@ export type ReportDivergenceResponse = Message<"grange.granary.v1.ReportDivergen
  * Use `create(ReportDivergenceResponseSchema)` to create a new message.
  */
 export const ReportDivergenceResponseSchema: GenMessage<ReportDivergenceResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 23);
+  messageDesc(file_grange_granary_v1_granary, 24);
 
 /**
  * @generated from service grange.granary.v1.Granaries

@@ -1,0 +1,26 @@
+import { create } from "@bufbuild/protobuf";
+import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
+import { type Digest, functionOf } from "#core/digest.ts";
+import {
+  type Digest as DigestMessage,
+  DigestSchema,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+const blake3Prefix = "blake3-";
+
+/**
+ * A digest in a message that says no function, where digests of several stand side by side. By its length alone BLAKE3
+ * would be SHA-256; so it has its name before it.
+ */
+export function toLoneDigest(digest: Digest): DigestMessage {
+  return functionOf(digest) === "blake3"
+    ? create(DigestSchema, { hash: digest.hash, sizeBytes: BigInt(digest.sizeBytes) })
+    : toDigestMessage(digest);
+}
+
+/** The inverse. Throws `invalid_argument`; `whose` begins the sentence. */
+export function fromLoneDigest(message: DigestMessage | undefined, whose: string): Digest {
+  if (!message?.hash.startsWith(blake3Prefix)) return fromDigestMessage(message, whose);
+  const plain = { ...message, hash: message.hash.slice(blake3Prefix.length) };
+  return fromDigestMessage(plain, whose, "blake3");
+}

@@ -1,0 +1,63 @@
+import type { Logger } from "pino";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
+import type { IndexEntry } from "#commit-index/index-entry.ts";
+import type { Clock } from "#core/clock.ts";
+import type { Digest } from "#core/digest.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { Db } from "#db/db.ts";
+import { type IsProtected, keptOfProtectedBranch } from "./forget-unused.ts";
+import { indexedBranches, type TipIndex, tipsOfBranch } from "./index-retention.store.ts";
+import { entriesOf } from "./nearest-base.ts";
+import { projectResults } from "./project-results.ts";
+
+/** Systems and toolchains that one branch is built with. Who reports more makes them up, and pins no more for it. */
+const mostEnvironments = 8;
+const entriesAtOnce = 500;
+
+/**
+ * What a fresh machine is given ahead that builds the tip of a protected branch: the newest indexes of each, their bases,
+ * and all blobs of the results that they name, also those which nobody has asked for: a result without one of them is none.
+ *
+ * One index at a time is read. May name a blob twice.
+ */
+export async function* pinnedBlobs(parts: {
+  readonly db: Db;
+  readonly blobs: BlobStore;
+  readonly trees: OutputTrees;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly domain: TrustDomain;
+  readonly isProtected: IsProtected;
+}): AsyncGenerator<Digest, void, undefined> {
+  const { db, domain } = parts;
+  const results = projectResults(parts);
+  for (const branch of await indexedBranches(db, domain)) {
+    if (!(await parts.isProtected(branch.repository, branch.branch))) continue;
+    const tips = await tipsOfBranch(db, branch, {
+      domain,
+      most: keptOfProtectedBranch,
+      mostEnvironments,
+    });
+    for (const tip of tips) yield* blobsOfTip(parts, results, tip);
+  }
+}
+
+async function* blobsOfTip(
+  parts: { readonly blobs: BlobStore; readonly logger: Logger },
+  results: Pick<ReturnType<typeof projectResults>, "named">,
+  { project, digest }: TipIndex,
+): AsyncGenerator<Digest, void, undefined> {
+  const read: Digest[] = [];
+  const entries = await entriesOf(parts, digest, (blob) => read.push(blob));
+  if (entries === undefined) return;
+  yield* read;
+  for (let at = 0; at < entries.length; at += entriesAtOnce) {
+    const some: readonly IndexEntry[] = entries.slice(at, at + entriesAtOnce);
+    for (const { blobs } of some) yield* blobs;
+    for (const { value, blobs } of await results.named(project, some)) {
+      yield value;
+      yield* blobs;
+    }
+  }
+}
