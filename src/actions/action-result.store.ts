@@ -82,10 +82,9 @@ export interface NewActionResult extends ActionResultKey {
 export async function saveActionResult(tx: Tx, saved: NewActionResult): Promise<void> {
   await tx.run(sql`
     insert into action_result (project, domain, action_digest, result, execution_id, attempt)
-    values (
-      ${saved.project}, ${saved.domain}, ${digestKey(saved.actionDigest)},
-      ${saved.result}, ${saved.executionId}, ${saved.attempt}
-    )
+    select ${saved.project}, ${saved.domain}, ${digestKey(saved.actionDigest)},
+      ${saved.result}::bytea, ${saved.executionId}::uuid, ${saved.attempt}::integer
+    where ${isUndoubted(saved)}
     on conflict (project, domain, action_digest) do update
     set result = excluded.result,
         execution_id = excluded.execution_id,
@@ -118,10 +117,9 @@ export async function saveClientResult(
   const seen = useless?.kind === "execution" ? useless : { executionId: null, attempt: null };
   const written = await tx.run(sql`
     insert into action_result (project, domain, action_digest, result, written_by)
-    values (
-      ${saved.project}, ${saved.domain}, ${digestKey(saved.actionDigest)}, ${saved.result},
-      ${saved.principal}
-    )
+    select ${saved.project}, ${saved.domain}, ${digestKey(saved.actionDigest)},
+      ${saved.result}::bytea, ${saved.principal}
+    where ${isUndoubted(saved)}
     on conflict (project, domain, action_digest) do update
     set result = excluded.result,
         execution_id = null,
@@ -135,6 +133,16 @@ export async function saveClientResult(
           = (${seen.executionId}::uuid, ${seen.attempt}::integer))
   `);
   return written > 0;
+}
+
+/** Whether no result of the action is in quarantine, in whatever domain, and by whatever size somebody said it has. */
+function isUndoubted({ project, actionDigest }: ActionResultKey) {
+  return sql`not exists (
+    select from action_result as doubted
+    where doubted.project = ${project}
+      and split_part(doubted.action_digest, '/', 1) = ${actionDigest.hash}
+      and doubted.quarantined
+  )`;
 }
 
 /** Notes that a result was used. Within an hour once is enough; eviction thinks in days. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { protectedDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
@@ -34,12 +35,28 @@ export function resultsInDoubt(tx: Tx, project: string, action: string): Promise
   );
 }
 
-/** From now on these results are given to nobody, and nothing takes their place. By the actions' hashes. */
-export function quarantineResults(tx: Tx, project: string, hash: string): Promise<number> {
-  return tx.run(sql`
+/**
+ * From now on the results of an action are given to nobody, and nothing takes their place. By the action's hash.
+ *
+ * Where there is none, a row without bytes keeps the place: `saveActionResult` and `saveClientResult` look at the hash,
+ * as nobody who spoke HTTP has said how many bytes the action has.
+ */
+export async function quarantineResults(
+  tx: Tx,
+  project: string,
+  hash: string,
+  producer: string,
+): Promise<void> {
+  const hidden = await tx.run(sql`
     update action_result
     set quarantined = true
     where project = ${project} and split_part(action_digest, '/', 1) = ${hash}
+  `);
+  if (hidden > 0) return;
+  await tx.run(sql`
+    insert into action_result (project, domain, action_digest, result, written_by, quarantined)
+    values (${project}, ${protectedDomain}, ${`${hash}/0`}, ${new Uint8Array()}, ${producer}, true)
+    on conflict (project, domain, action_digest) do update set quarantined = true
   `);
 }
 

@@ -3,9 +3,14 @@ import { z } from "zod";
 const Count = z.number().int().nonnegative();
 const Bytes = z.number().int().nonnegative();
 const Time = z.iso.datetime();
-const Commit = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "a commit's whole id");
-const Environment = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/);
 const ShortText = z.string().max(1_024);
+
+/** A commit's whole id, by SHA-1 or SHA-256. */
+export const CommitId = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "a commit's whole id");
+/** Of a build environment. */
+export const EnvironmentName = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,128}$/, "an environment's digest, or a word");
 
 /**
  * Where a result that a build asked for came from: it was here from earlier builds; it was fetched ahead and there in
@@ -52,7 +57,7 @@ export type AskedResult = z.infer<typeof AskedResult>;
 
 export const UsedIndex = z.object({
   source: z.enum(["commit", "tree", "ancestor", "branch"]),
-  commit: Commit,
+  commit: CommitId,
   distance: Count,
   complete: z.boolean(),
   entries: Count,
@@ -64,11 +69,11 @@ export const GranaryBuildReport = z.object({
   id: z.uuid(),
   project: z.string().max(200),
   repository: z.string().max(200),
-  commit: Commit.nullable(),
+  commit: CommitId.nullable(),
   branch: z.string().max(255),
   /** Whether the tree had changes that the commit does not. Nothing of it is indexed under the commit then. */
   dirty: z.boolean(),
-  environment: Environment,
+  environment: EnvironmentName,
   machine: z.string().max(200),
   /** What was run, for people. */
   command: ShortText,
@@ -138,8 +143,8 @@ export type Savings = z.infer<typeof Savings>;
 export const CommitIndexSummary = z.object({
   project: z.string(),
   repository: z.string(),
-  commit: Commit,
-  environment: Environment,
+  commit: CommitId,
+  environment: EnvironmentName,
   tree: z.string(),
   branch: z.string(),
   complete: z.boolean(),

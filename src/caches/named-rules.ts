@@ -6,10 +6,15 @@ import type { CacheRequest, ToolRules, Wish } from "./tool-rules.ts";
 export const namedRules: ToolRules = {
   ...plainRules,
   wishOf({ method, path, isFolder }: CacheRequest): Wish {
-    const isKey = path.length <= 3 && path.every((part) => /^[A-Za-z0-9._=+-]{1,200}$/.test(part));
+    const isKey = path.length <= 3 && path.every(isWord);
     if (isFolder || !isKey) {
       throw new Fault("invalid_argument", `"${path.join("/")}" is no name of a result`);
     }
     return plainWish(method, path.join("/"), ["GET", "HEAD", "PUT", "DELETE"]);
   },
 };
+
+/** A key may become a path at whoever keeps it: no part of it leads elsewhere. */
+function isWord(part: string): boolean {
+  return /^[A-Za-z0-9._=+-]{1,200}$/.test(part) && part !== "." && part !== "..";
+}

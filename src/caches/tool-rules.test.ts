@@ -92,6 +92,9 @@ describe("what no tool asks is refused", () => {
     ["turborepo", "/v8/artifacts/a?slug=../b"],
     ["turborepo", "/v8/artifacts/a/b"],
     ["turborepo", "/v9/artifacts/a"],
+    ["results", "/a/../b"],
+    ["results", "/.."],
+    ["dune", "/v4/."],
   ])("%s %s", (tool, path) => {
     expect(() => wish("GET", tool, path)).toThrow(Fault);
   });

@@ -55,6 +55,21 @@ export function parseDigestKey(key: string): Digest {
   return Digest.parse({ hash: key.slice(0, slash), sizeBytes: Number(key.slice(slash + 1)) });
 }
 
+/** A digest in text, as `digestKey` writes it: for rows, files and messages. */
+export const DigestText = z.string().transform((text, context): Digest => {
+  try {
+    return parseDigestKey(text);
+  } catch {
+    context.addIssue({ code: "custom", message: "not a digest" });
+    return z.NEVER;
+  }
+});
+
+/** Each once, in the order of the first. */
+export function uniqueDigests(digests: readonly Digest[]): Digest[] {
+  return [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
+}
+
 /** Which function a digest was made by. */
 export function functionOf(digest: Digest): DigestFunction {
   const dash = digest.hash.indexOf("-");

@@ -89,6 +89,22 @@ export function onePort(
   return server;
 }
 
+/** Ends a port of `onePort` with both servers: calls under way have `graceMs`, idle connections none. */
+export async function stopOnePort(
+  port: Server,
+  http1: HttpServer,
+  grpc: { stop(): Promise<void> },
+  graceMs: number,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => port.close(() => resolve()));
+  http1.closeIdleConnections();
+  const cut = setTimeout(() => http1.closeAllConnections(), graceMs);
+  await grpc.stop();
+  http1.closeAllConnections();
+  await closed;
+  clearTimeout(cut);
+}
+
 /** The first byte of every TLS connection. */
 const handshakeRecord = 0x16;
 

@@ -7,6 +7,7 @@ import {
   functionOf,
   hexOf,
   isEmptyDigest,
+  uniqueDigests,
 } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
@@ -73,7 +74,7 @@ function remoteBlobsBy(
   const isSmall = (digest: Digest) => digest.sizeBytes + aroundEachBytes <= mostBatchBytes;
 
   const findMissing = async (digests: readonly Digest[]) => {
-    const unique = [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
+    const unique = uniqueDigests(digests);
     const missing: Digest[] = [];
     for (let at = 0; at < unique.length; at += mostDigestsPerCall) {
       const blobDigests = unique.slice(at, at + mostDigestsPerCall).map(toDigestMessage);

@@ -11,7 +11,7 @@ import type { CacheHandler } from "#cache-protocols/http/cache-handler.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Method } from "#grpc/method.ts";
-import { onePort } from "#grpc/one-port.ts";
+import { onePort, stopOnePort } from "#grpc/one-port.ts";
 import { grpcServer } from "#grpc/server.ts";
 import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
 
@@ -76,15 +76,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 
   return {
     port: taken,
-    async stop() {
-      const closed = new Promise<void>((resolve) => port.close(() => resolve()));
-      http.closeIdleConnections();
-      const cut = setTimeout(() => http.closeAllConnections(), graceMs);
-      await grpc.stop();
-      http.closeAllConnections();
-      await closed;
-      clearTimeout(cut);
-    },
+    stop: () => stopOnePort(port, http, grpc, graceMs),
   };
 }
 

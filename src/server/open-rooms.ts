@@ -16,12 +16,15 @@ import { verifying } from "#cas/verifying-blob-store.ts";
 import { type Clock, systemClock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
 import type { Service } from "#core/service.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { databaseClock } from "#execution/database-clock.ts";
 import { type ExecutionQueue, openExecutionQueue } from "#execution/execution-queue.ts";
 import { type Mirrors, openMirrors } from "#git/fetch-commit.ts";
 import { type Git, openGit } from "#git/run-git.ts";
+import { pinnedBlobs } from "#granaries/pinned-blobs.ts";
 import { CatalogShelf } from "#graphs/catalogs/catalog-shelf.ts";
+import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
 import { CommitInputReader } from "#graphs/commit-inputs.ts";
 import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
 import { startGraphRunner } from "#graphs/graph-runner.ts";
@@ -45,7 +48,6 @@ import type { DataDirectory } from "./data-directory.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { openDatabase } from "./open-database.ts";
 import { queueHooks } from "./queue-hooks.ts";
-import { noClaims } from "./retention/farm-claims.ts";
 import { type Eviction, startEviction } from "./retention/start-eviction.ts";
 import { stopAll } from "./stop-all.ts";
 
@@ -134,7 +136,16 @@ export async function openRooms(
         disk: await openDiskEviction(directory.blobs),
         directory: directory.blobs,
         limitBytes: config.storeLimitBytes,
-        pinned: noClaims,
+        pinned: () =>
+          pinnedBlobs({
+            db,
+            blobs: checked,
+            trees,
+            clock,
+            logger,
+            domain: protectedDomain,
+            isProtected: (repository, branch) => isProtectedBranch(db, repository, branch),
+          }),
         clock,
         logger,
       }),

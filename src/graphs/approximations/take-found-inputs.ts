@@ -23,7 +23,7 @@ export async function takeFoundInputs(
   rules: FoundInputsRules,
   made: NeededOutput | undefined,
 ): Promise<CommitInputs> {
-  const named = `"${from.output}" of job "${from.job}", which finds the inputs`;
+  const named = `"${from.output}" of job "${from.job}", which finds the inputs,`;
   const result = made?.result ? fromBinary(ActionResultSchema, made.result) : undefined;
   const [entry] = (result && (await outputOf(store, result, from.output))) ?? [];
   if (entry?.kind !== "file" || entry.path !== from.output)

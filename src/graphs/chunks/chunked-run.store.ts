@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
 import { Platform } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
@@ -183,5 +183,3 @@ export function runsWithWaitingItems(tx: Tx): Promise<z.infer<typeof KeyRow>[]> 
     `,
   );
 }
-
-export const DigestText = z.string().transform((text): Digest => parseDigestKey(text));

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RunCause, RunOutcome } from "#api/graph.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { type Digest, DigestText, digestKey } from "#core/digest.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
@@ -8,7 +8,7 @@ import type { ExecutionId } from "#execution/execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
 import { GraphId } from "../graph-id.ts";
-import { type ChunkedRunKey, DigestText } from "./chunked-run.store.ts";
+import type { ChunkedRunKey } from "./chunked-run.store.ts";
 
 const PlannedBatch = z.object({
   graphId: GraphId,

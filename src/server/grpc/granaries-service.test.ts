@@ -251,6 +251,9 @@ describe("an index", () => {
         targets: ["//..."],
       },
     ]);
+    const { blobs } = await channel.unary(rpc.resolve, { ...build, commits: [sha(7)] });
+    expect(blobs.map(({ digest }) => digest)).toEqual([published.index]);
+    expect(digestOf(blobs[0]?.data ?? Buffer.of()).hash).toBe(published.index?.hash);
     expect(await found({ commits: [sha(99)], tree: sha(70) })).toMatchObject([{ source: TREE }]);
     expect(await found({ commits: [sha(9), sha(8), sha(7)] })).toMatchObject([
       { source: ANCESTOR, distance: 2 },

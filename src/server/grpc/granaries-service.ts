@@ -55,11 +55,17 @@ export function granariesService(parts: {
       async resolve({ instanceName, wantFilter, ...said }) {
         const project = projectOf(instanceName);
         const build = indexedBuildOf({ ...said, project });
-        const [indexes, filter] = await Promise.all([
-          granaries.resolve(build),
+        const [[indexes, blobs], filter] = await Promise.all([
+          granaries
+            .resolve(build)
+            .then(async (chosen) => [chosen, await granaries.smallIndexes(chosen)] as const),
           wantFilter ? granaries.keyFilter(project) : undefined,
         ]);
-        return { indexes: indexes.map(foundIndex), ...(filter === undefined ? {} : { filter }) };
+        return {
+          indexes: indexes.map(foundIndex),
+          blobs: blobs.map(({ digest, data }) => ({ digest: toDigestMessage(digest), data })),
+          ...(filter === undefined ? {} : { filter }),
+        };
       },
 
       async lookUp({ instanceName, results }) {

@@ -3,7 +3,7 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { assertFewParts } from "#cas/message-parts.ts";
-import { type Digest, digestKey, functionOf } from "#core/digest.ts";
+import { type Digest, digestKey, functionOf, uniqueDigests } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { Platform } from "#core/platform.ts";
 import {
@@ -104,7 +104,7 @@ async function allMissing(blobs: BlobStore, command: Digest, root: Digest): Prom
 }
 
 function union(some: readonly Digest[], others: readonly Digest[]): Digest[] {
-  return [...new Map([...some, ...others].map((digest) => [digestKey(digest), digest])).values()];
+  return uniqueDigests([...some, ...others]);
 }
 
 function decoded<T>(what: string, decode: () => T): T {

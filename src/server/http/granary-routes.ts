@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
-import { ReleaseResult } from "#api/granary.ts";
+import { CommitId, EnvironmentName, ReleaseResult } from "#api/granary.ts";
 import { Fault } from "#core/fault.ts";
 import { found } from "./found.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
@@ -8,13 +8,12 @@ import { jsonBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 const Project = z.string().min(1).max(200).default("default");
-const Commit = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "a commit's whole id");
 const Limit = z.coerce.number().int().min(1).max(200).default(50);
 
 const BuildsQuery = z.object({
   project: Project,
   repository: z.string().max(200).optional(),
-  commit: Commit.optional(),
+  commit: CommitId.optional(),
   limit: Limit,
   after: z.uuid().optional(),
 });
@@ -26,11 +25,8 @@ const IndexesQuery = z.object({ project: Project, limit: Limit });
 const IndexQuery = z.object({
   project: Project,
   repository: z.string().max(200).default(""),
-  commit: Commit,
-  environment: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]{1,128}$/)
-    .optional(),
+  commit: CommitId,
+  environment: EnvironmentName.optional(),
   from: z.coerce.number().int().min(0).max(1_000_000).default(0),
 });
 const QuarantineQuery = z.object({ project: Project });
