@@ -12,7 +12,7 @@ export interface CsexpLimits {
 }
 
 /** dune's longest message is a `promote`: two atoms for each file of a rule. */
-export const duneLimits: CsexpLimits = { atomBytes: 64 * 1_024, depth: 16, items: 200_000 };
+const duneLimits: CsexpLimits = { atomBytes: 64 * 1_024, depth: 16, items: 200_000 };
 
 const [zero, nine, colon, opening, closing] = [0x30, 0x39, 0x3a, 0x28, 0x29];
 

@@ -29,6 +29,8 @@ export interface Doorman extends Service {
 export const longestGateMs = 10_000;
 /** Perl starts in ten milliseconds; on a machine that is out of memory it may never. */
 const answersWithinMs = 5_000;
+/** Of Linux's sockaddr_un, with its end: Node cuts a longer path off, and listens elsewhere. */
+const longestSocketPath = 107;
 
 export async function startDoorman(parts: {
   /** Where its socket lies; nobody else can enter. */
@@ -36,8 +38,14 @@ export async function startDoorman(parts: {
   readonly onClient: (client: DuneClient) => void;
   readonly perl?: string;
 }): Promise<Doorman> {
-  await mkdir(parts.directory, { recursive: true, mode: 0o700 });
   const path = join(parts.directory, "dune.sock");
+  if (Buffer.byteLength(path) > longestSocketPath) {
+    throw new Fault(
+      "invalid_argument",
+      `${path} is too long for a socket (${longestSocketPath} bytes); choose a shorter data directory`,
+    );
+  }
+  await mkdir(parts.directory, { recursive: true, mode: 0o700 });
   await rm(path, { force: true });
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {

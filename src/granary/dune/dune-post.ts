@@ -72,7 +72,7 @@ export async function hearDune(
 const booksWithinMs = 1_000;
 
 /** Waits until dune's books are newer than its visit, or will not be. */
-export async function booksWritten(buildDirectory: string, sinceMs: number): Promise<void> {
+async function booksWritten(buildDirectory: string, sinceMs: number): Promise<void> {
   const until = Date.now() + booksWithinMs;
   while (Date.now() < until) {
     const found = await stat(join(buildDirectory, ".db")).catch(() => undefined);

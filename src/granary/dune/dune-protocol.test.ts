@@ -2,17 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeCsexp, parseCsexp } from "./csexp.ts";
 import { DuneDigest } from "./dune-digest.ts";
-import {
-  DuneReader,
-  type DuneVersion,
-  encodeDedup,
-  encodeLang,
-  greetingTo,
-  isInside,
-  negotiate,
-  readMessage,
-  spoken,
-} from "./dune-protocol.ts";
+import { DuneReader, encodeDedup, isInside, readMessage } from "./dune-protocol.ts";
 
 const key = DuneDigest.parse("abbb2ff0d1d3d587ddfb94a69e0fd70e");
 const other = DuneDigest.parse("08f656381f9efb9c2da435922eade4a2");
@@ -20,42 +10,6 @@ const other = DuneDigest.parse("08f656381f9efb9c2da435922eade4a2");
 function said(one: Parameters<typeof encodeCsexp>[0]) {
   return readMessage(parseCsexp(encodeCsexp(one)));
 }
-
-describe("a version is agreed on:", () => {
-  const version = fc.record({ major: fc.integer({ min: 1, max: 4 }), minor: fc.nat(4) });
-  const versions = fc.array(version, { maxLength: 5 });
-
-  test.each<[DuneVersion[], DuneVersion | undefined]>([
-    [[{ major: 1, minor: 2 }], { major: 1, minor: 2 }],
-    [[{ major: 1, minor: 3 }], { major: 1, minor: 2 }],
-    [[{ major: 1, minor: 0 }], { major: 1, minor: 0 }],
-    [[{ major: 2, minor: 0 }], undefined],
-    [[], undefined],
-  ])("of dune's %j, %j", (theirs, common) => {
-    expect(negotiate([spoken], theirs)).toEqual(common);
-  });
-
-  test("both sides come to the same", () => {
-    fc.assert(
-      fc.property(versions, versions, (ours, theirs) => {
-        expect(negotiate(ours, theirs)).toEqual(negotiate(theirs, ours));
-      }),
-    );
-  });
-
-  test("whatever dune offers, it has a version in common with our greeting, and does not end", () => {
-    const some = fc.array(version, { minLength: 1, maxLength: 5 });
-    fc.assert(
-      fc.property(some, (theirs) => {
-        expect(negotiate(greetingTo(theirs), theirs)).toBeDefined();
-      }),
-    );
-  });
-
-  test("a greeting is what dune 2.9.3 expects", () => {
-    expect(encodeLang([spoken]).toString()).toBe("(4:lang19:dune-cache-protocol(1:11:2))");
-  });
-});
 
 describe("what dune says is understood:", () => {
   test("where it builds", () => {
@@ -147,7 +101,8 @@ test("any well-formed expression is a message or unknown, and never an error", (
 
 test("several messages of one packet are several messages", () => {
   const reader = new DuneReader();
-  const bytes = Buffer.concat([encodeLang([spoken]), encodeCsexp(["set-repos"])]);
+  const lang = encodeCsexp(["lang", "dune-cache-protocol", ["1", "2"]]);
+  const bytes = Buffer.concat([lang, encodeCsexp(["set-repos"])]);
 
   expect(reader.push(bytes.subarray(0, 50)).map(({ kind }) => kind)).toEqual(["lang"]);
   expect(reader.push(bytes.subarray(50)).map(({ kind }) => kind)).toEqual(["set-repos"]);

@@ -1,14 +1,11 @@
 import { type Csexp, CsexpParser, encodeCsexp, fieldOf, isList, textOf } from "./csexp.ts";
 import { DuneDigest } from "./dune-digest.ts";
 
-/** A version of the protocol between dune and its cache daemon. */
-export interface DuneVersion {
+/** A version of the protocol between dune and its cache daemon: 1.2 of dune 2.6 to 2.9. dune 3 has no daemon. */
+interface DuneVersion {
   readonly major: number;
   readonly minor: number;
 }
-
-/** What we speak: dune 2.6 to 2.9. dune 3 has no daemon. */
-export const spoken: DuneVersion = { major: 1, minor: 2 };
 
 export interface DuneFile {
   /** Relative to the build directory. */
@@ -39,37 +36,6 @@ export type DuneMessage =
   | { readonly kind: "promoted"; readonly key: DuneDigest }
   | { readonly kind: "hint"; readonly keys: readonly DuneDigest[] }
   | { readonly kind: "unknown"; readonly name: string };
-
-/** The highest major version that both speak, in the lower of its minors; undefined when there is none. */
-export function negotiate(
-  ours: readonly DuneVersion[],
-  theirs: readonly DuneVersion[],
-): DuneVersion | undefined {
-  let best: DuneVersion | undefined;
-  for (const { major, minor } of ours) {
-    for (const other of theirs) {
-      if (other.major !== major || (best !== undefined && best.major > major)) continue;
-      const common = { major, minor: Math.min(minor, other.minor) };
-      if (best?.major !== major || best.minor < common.minor) best = common;
-    }
-  }
-  return best;
-}
-
-/**
- * What to greet dune with. dune ends with an error when it has no version in common with us: to one that speaks
- * none of ours we repeat its own, and then only listen.
- */
-export function greetingTo(theirs: readonly DuneVersion[] | undefined): readonly DuneVersion[] {
-  return theirs === undefined || theirs.length === 0 || negotiate([spoken], theirs) !== undefined
-    ? [spoken]
-    : theirs;
-}
-
-export function encodeLang(versions: readonly DuneVersion[]): Buffer {
-  const pairs = versions.map(({ major, minor }) => [`${major}`, `${minor}`]);
-  return encodeCsexp(["lang", "dune-cache-protocol", ...pairs]);
-}
 
 /**
  * A file that dune promoted was cached already: dune puts a hard link in its place. Before `set-repos` this kills the

@@ -60,6 +60,8 @@ export interface DuneSession {
 
 /** Rules being written at once: all are small files of one disk. */
 const writesAtOnce = 4;
+/** Results on their way to being durable. */
+const keepsAtOnce = 64;
 
 export function startDuneSession(
   parts: SessionParts,
@@ -70,12 +72,15 @@ export function startDuneSession(
   const keepIn = (store: DuneStore) => ({ project: build.project, granary, store });
   // Only dune 2 has a daemon to tell anything to.
   const daemons = keepIn(stores.v4);
-  const who = { project: build.project, build };
+  // dune tells of a rule when it has made it, and of none how long that took. Between a miss that we note and what was
+  // made would lie nothing: taken for free, a rule would never be worth its way over the line.
+  const who = { project: build.project, build: { ...build, tookMs: () => undefined } };
   const tally: DuneTally = { given: 0, made: 0, used: 0, learnt: 0, refused: 0 };
   const startedAtMs = Date.now();
   const over = new AbortController();
   const noted = new Set<DuneDigest>();
   const given = new Set<string>();
+  const keeping = new Set<Promise<void>>();
   let queue: Promise<void> = Promise.resolve();
   const prepared = prepare();
 
@@ -147,7 +152,7 @@ export function startDuneSession(
       if (result === undefined) return;
       tally.learnt += 1;
       build.asked(key, { source: "local", because: undefined, waitedMs: 0, result });
-      await supplies.keep(who, result);
+      await keepBeside(result);
     } else {
       build.asked(key, { source: sourceOf(key), because: undefined, waitedMs: 0, result });
     }
@@ -158,8 +163,15 @@ export function startDuneSession(
   async function noteMade(result: GranaryResult): Promise<void> {
     const because = build.prefetch?.whyNot(result) ?? "not-indexed";
     build.asked(result, { source: "missed", because, waitedMs: 0, result: undefined });
-    await supplies.keep(who, result);
     tally.made += 1;
+    await keepBeside(result);
+  }
+
+  /** What is made durable at the same time costs one sync: nobody waits for a single one. */
+  async function keepBeside(result: GranaryResult): Promise<void> {
+    const one: Promise<void> = supplies.keep(who, result).finally(() => keeping.delete(one));
+    keeping.add(one);
+    if (keeping.size >= keepsAtOnce) await Promise.race(keeping);
   }
 
   return {
@@ -217,6 +229,7 @@ export function startDuneSession(
       over.abort();
       await prepared;
       await queue;
+      await Promise.all(keeping);
       return tally;
     },
   };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
+import { willGitAnswer } from "./answers-of-git.ts";
 import { beaconFile, duneDatabase, duneSettings } from "./beacon.ts";
 import { buildDirectories } from "./build-directories.ts";
 import { type Doorman, type DuneClient, longestGateMs, startDoorman } from "./doorman.ts";
@@ -38,8 +39,8 @@ export interface DuneAttachment {
 
 export interface DuneServer extends Service {
   /**
-   * A build that `grange exec` runs in a directory. Undefined where dune's cache is turned off, or has no place.
-   * Without Perl, dune works with its store alone: slower for it, and as good for us.
+   * A build that `grange exec` runs in a directory. Undefined where dune's cache is turned off, or has no place; turned
+   * off where dune would fail with it. Without Perl, dune works with its store alone: slower for it, and as good for us.
    */
   attach(
     build: DuneBuild,
@@ -105,6 +106,7 @@ export function serveDune(parts: DuneParts): DuneServer {
     async attach(build, { variables, directory: where }) {
       const database = duneDatabase(variables);
       if (isStopped || database === undefined || variables["DUNE_CACHE"] === "disabled") return;
+      if (!(await willGitAnswer(where, variables))) return withoutCache;
       const startedAtMs = Date.now();
       const session = startDuneSession(parts, duneStores(database), build);
       const told = new Set<string>();
@@ -161,6 +163,12 @@ export function serveDune(parts: DuneParts): DuneServer {
     },
   };
 }
+
+const withoutCache: DuneAttachment = {
+  settings: { DUNE_CACHE: "disabled" },
+  prepared: async () => {},
+  finish: async () => ({ given: 0, made: 0, used: 0, learnt: 0, refused: 0 }),
+};
 
 /** Resolves with the first of both; leaves no timer behind. */
 async function soon(event: Promise<unknown>, mostMs: number): Promise<void> {
