@@ -16,7 +16,7 @@ import { writeEndpoint } from "./endpoint.ts";
 import { connectGranaryFarm } from "./farm/connect-granary-farm.ts";
 import { noFarm } from "./farm/no-farm.ts";
 import { openFront } from "./front/listen.ts";
-import { noOutbox } from "./no-outbox.ts";
+import { noOutbox } from "./outbox/no-outbox.ts";
 import { type OpenOutbox, openOutbox } from "./outbox/open-outbox.ts";
 import { resultDeeds } from "./protocol/carry-out.ts";
 import { changedSince, readFacts } from "./protocol/read-facts.ts";
@@ -58,7 +58,10 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
     return isStopped;
   };
 
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 }).catch((cause: Error) => {
+    const message = `the data directory ${dataDirectory} cannot be made (${cause.message}); choose another with --data`;
+    throw new Fault("failed_precondition", message, { cause });
+  });
   const taken = await takeLock(lockPath(config), "grange granary");
   if ("holder" in taken) {
     const { pid } = taken.holder;
@@ -73,6 +76,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
     const git = keep(await openGit(join(dataDirectory, "git")));
     const connected = config.farm && keep(connectGranaryFarm(config.farm, logger));
     const farm = connected ?? noFarm();
+    void connected?.greet();
     let outbox: Pick<OpenOutbox, "isHeld"> | undefined;
     const store = keep(
       await openGranaryStore({

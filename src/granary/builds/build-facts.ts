@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { CommitId, EnvironmentName } from "#api/granary.ts";
+import { indexLimits } from "#commit-index/index-limits.ts";
 
 const ShortText = z.string().max(1_024);
-const Commit = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "a commit's whole id");
 
 /** What a build says of itself when it starts; kept with what it asks for, so that a crash loses neither. */
 export const BuildFacts = z.object({
@@ -9,7 +10,7 @@ export const BuildFacts = z.object({
   /** Its name in the farm; "" where the project has one only. */
   repository: z.string().max(200).default(""),
   /** The commit that it builds, then its first parents, the nearest first; none: a repository without commits. */
-  commits: z.array(Commit).max(64),
+  commits: z.array(CommitId).max(indexLimits.commits),
   /** The Git tree of the commit; "" without one. */
   tree: z.string().max(64),
   branch: z.string().max(255),
@@ -19,7 +20,7 @@ export const BuildFacts = z.object({
   dirtyPaths: z.array(z.string().max(4_096)).max(10_000).optional(),
   /** Where it is built, for asking Git what changed since an ancestor. */
   root: z.string().max(4_096).optional(),
-  environment: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/),
+  environment: EnvironmentName,
   machine: z.string().max(200),
   command: ShortText,
   targets: z.array(ShortText).max(1_000).default([]),
@@ -36,7 +37,7 @@ export function withCommitFrom(
   facts: BuildFacts,
   told: { commit: string; dirty: boolean },
 ): BuildFacts {
-  if (facts.commits.length > 0 || !Commit.safeParse(told.commit).success) return facts;
+  if (facts.commits.length > 0 || !CommitId.safeParse(told.commit).success) return facts;
   return { ...facts, commits: [told.commit], dirty: told.dirty };
 }
 

@@ -20,7 +20,9 @@ export interface Prefetch {
   leadMs(key: ResultKey): number | undefined;
   /** Why a result was not fetched ahead in time. */
   whyNot(key: ResultKey): LateBecause;
-  /** A build waits for the farm by itself: nothing further is asked for ahead until this is called. */
+  /** What an index names of a result; empty when none does. */
+  blobsOf?(key: ResultKey): readonly Digest[];
+  /** A build waits for the farm by itself: where that would take the line from it, nothing further is asked for ahead until this is called. */
   giveWay(): () => void;
   /** What a build system announces: fetched before all that is only expected. */
   hint(keys: readonly ResultKey[]): void;
@@ -39,6 +41,10 @@ export interface Build {
   made(result: GranaryResult): void;
   /** What making it took, by when the build asked for it in vain: for tools that do not say. To be asked once. */
   tookMs?(key: ResultKey): number | undefined;
+  /** Where the build's outputs have it, by the least of its paths: of two results in one place the later is there. */
+  knowsPlace?(key: ResultKey, paths: readonly string[]): void;
+  /** Who sees the commit in a tool's own requests, where the workspace did not say. */
+  toldCommit?(commit: string, dirty: boolean): void;
 }
 
 /** The builds of this machine. Whoever serves tools finds theirs here. */

@@ -2,8 +2,8 @@ import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:
 import { join } from "node:path";
 import { z } from "zod";
 import { LateBecause, ResultSource } from "#api/granary.ts";
-import { Namespace } from "#commit-index/result-key.ts";
-import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
+import { keyText, Namespace } from "#commit-index/result-key.ts";
+import { DigestText, digestKey } from "#core/digest.ts";
 import { BuildFacts } from "./build-facts.ts";
 import type { Demand, Demanded } from "./demand.ts";
 
@@ -19,15 +19,6 @@ const Head = z.object({
   facts: BuildFacts,
 });
 
-const Key = z.string().transform((text, context): Digest => {
-  try {
-    return parseDigestKey(text);
-  } catch {
-    context.addIssue("not a digest");
-    return z.NEVER;
-  }
-});
-
 const Line = z
   .object({
     n: Namespace,
@@ -38,8 +29,8 @@ const Line = z
     waited: z.number().default(0),
     lead: z.number().optional(),
     made: z.boolean().default(false),
-    value: Key.optional(),
-    blobs: z.array(Key).default([]),
+    value: DigestText.optional(),
+    blobs: z.array(DigestText).default([]),
     cost: z.number().optional(),
     inputs: z.array(z.string()).optional(),
   })
@@ -140,7 +131,7 @@ async function readLog(path: string): Promise<Omit<InterruptedBuild, "remove"> |
   for (const line of lines) {
     const one = demandedIn(line);
     // A later line of the same result says all that the earlier one did, and more.
-    if (one !== undefined) demand.set(`${one.key.namespace} ${one.key.key}`, one);
+    if (one !== undefined) demand.set(keyText(one.key), one);
   }
   const startedAt = new Date(head.startedAt);
   const endedAt = mtime > startedAt ? mtime : startedAt;

@@ -301,3 +301,38 @@ test("what would be fetched can be asked without fetching it", async () => {
   await expect.poll(() => store.has("p", result)).toBe(true);
   expect(await builds.fetchAhead(facts, true)).toMatchObject({ results: 0, bytes: 0 });
 });
+
+test("what a tool's own books say is up to date stays in the commit's index, and what was overwritten does not", async () => {
+  const { builds, indexes } = await scene();
+  const build = async (commits: string[], dirty: boolean, made: Record<string, string>) => {
+    const { id } = await builds.start({ ...facts, commits, dirty, root: "/checkout" });
+    const build = builds.find(id);
+    for (const [key, place] of Object.entries(made)) {
+      const result = resultOf(key, [key]);
+      build?.made(result);
+      build?.knowsPlace?.(result, [`${place}.d`, place]);
+    }
+    await builds.end(id, { exitCode: 0, complete: true });
+    return indexes.at(-1);
+  };
+  const keys = (index: IndexToPublish | undefined) => index?.entries.map(({ key }) => key).sort();
+  const places = { one: "a.o", two: "b.o", three: "c.o" };
+  expect(keys(await build([parent], false, places))).toEqual(["one", "three", "two"]);
+  // Between the commits somebody tried something.
+  await build([parent], true, { tried: "c.o" });
+  expect(indexes).toHaveLength(1);
+  const next = await build([commit, parent], false, { leaf: "a.o" });
+  expect(keys(next)).toEqual(["leaf", "tried", "two"]);
+  expect(next?.complete).toBe(true);
+});
+
+test("a tool's word for its commit counts where the workspace says nothing, and once dirty is dirty", async () => {
+  const { builds, indexes } = await scene();
+  for (const dirty of [[false], [false, true], [true, false]]) {
+    const build = await builds.start({ ...facts, commits: [] });
+    for (const each of dirty) build.toldCommit?.(commit, each);
+    build.made(resultOf("one", ["one"]));
+    await builds.end(build.id, { exitCode: 0, complete: true });
+  }
+  expect(indexes.map(({ commits }) => commits)).toEqual([[commit]]);
+});

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import type { TransferLimits } from "#commit-index/order-transfer.ts";
-import type { ResultKey } from "#commit-index/result-key.ts";
+import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import { messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
@@ -16,13 +16,14 @@ import type { FetchAheadAnswer } from "../protocol/answers.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { Build, BuildDesk } from "./build.ts";
 import { type BuildFacts, withCommitFrom } from "./build-facts.ts";
-import { type Demand, startDemand } from "./demand.ts";
+import { type Demand, indexEntries, startDemand } from "./demand.ts";
 import { type DemandLog, openDemandLog } from "./demand-log.ts";
 import { fetchingAhead } from "./fetch-ahead.ts";
 import { type Plan, type PlanParts, planAhead } from "./plan-ahead.ts";
 import { type BuildEnd, publishIndex, publishInterrupted } from "./publish-build.ts";
 import { reportOf, type TruncatedMark } from "./report.ts";
 import { stepClock } from "./step-clock.ts";
+import { openWorkspaceMemory } from "./workspace-memory.ts";
 
 export interface RunningBuild extends Build {
   readonly prefetch: RunningPrefetch;
@@ -30,8 +31,6 @@ export interface RunningBuild extends Build {
   readonly startedAt: Date;
   /** Paths of the repository that a result was made of, where its tool says. */
   knowsInputs(key: ResultKey, inputs: readonly string[]): void;
-  /** Who sees the commit in a tool's own requests, where the workspace did not say. */
-  toldCommit(commit: string, dirty: boolean): void;
   /** Resolves when all that is expected of it is here, or that much time is over. */
   ready(mostMs: number): Promise<"ready" | "late">;
 }
@@ -65,6 +64,7 @@ export interface BuildsParts {
 interface Entry {
   readonly build: RunningBuild;
   readonly demand: Demand;
+  readonly places: ReadonlyMap<string, string>;
   readonly log: DemandLog;
   readonly letGo: () => void;
   readonly plan: Promise<Plan>;
@@ -78,6 +78,9 @@ interface Entry {
 /** A farm that does not hear that nobody waits any more is not waited for. */
 const planGraceMs = 250;
 
+/** A build that asked for less of what an index names was helped by its tool's own books: it did not ask for all. */
+const fewShare = 0.5;
+
 async function noPlanAfter(ms: number): Promise<Plan> {
   await rest(ms);
   return { indexes: [], isCut: true };
@@ -88,6 +91,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
   const { store, farm, outbox, logger } = parts;
   const directory = join(parts.directory, "builds");
   const shared = sharedTransfers();
+  const workspaces = openWorkspaceMemory(join(parts.directory, "workspaces"));
   const waste = await openWasteMemory(join(parts.directory, "prefetch-waste.json"));
   const entries = new Map<string, Entry>();
   const note = (message: string) => logger.info(message);
@@ -102,6 +106,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     let since = performance.now();
     const elapsedMs = () => Math.round(performance.now() - since);
     const demand = startDemand();
+    const places = new Map<string, string>();
     const steps = stepClock();
     const abort = new AbortController();
     let facts = begun;
@@ -135,11 +140,17 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       made: (result) => demand.made(result, elapsedMs()),
       tookMs: (key) => steps.tookMs(key, elapsedMs()),
       knowsInputs: (key, inputs) => demand.knowsInputs(key, inputs),
+      knowsPlace(key, paths) {
+        const [least] = [...paths].sort();
+        if (least !== undefined) places.set(keyText(key), least);
+      },
       toldCommit(commit, dirty) {
-        facts = withCommitFrom(facts, { commit, dirty });
+        facts = withCommitFrom(begun, { commit, dirty: facts.dirty || dirty });
       },
       async ready(mostMs) {
         const over = new AbortController();
+        // It has not begun: what is here by then is in time.
+        since = performance.now() + mostMs;
         const late = rest(mostMs, over.signal).then(() => "late" as const);
         const end = await Promise.race([prefetch.settled().then(() => "ready" as const), late]);
         over.abort();
@@ -167,6 +178,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     entries.set(id, {
       build,
       demand,
+      places,
       log,
       letGo,
       plan,
@@ -183,7 +195,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     const entry = entries.get(id);
     if (entry === undefined) return undefined;
     entries.delete(id);
-    const { build, demand, log, letGo, isFetching, abort } = entry;
+    const { build, demand, places, log, letGo, isFetching, abort } = entry;
     const elapsedMs = entry.elapsedMs();
     const facts = entry.facts();
     abort.abort();
@@ -203,9 +215,20 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       uploadedBytes: Math.max(0, outbox.sentBytes - entry.sentBefore),
       truncated,
     });
+    const { results, isWhole, remembered } = await workspaces.after(
+      facts,
+      indexEntries(demand.all()).map((own) => ({ entry: own, place: places.get(keyText(own)) })),
+    );
+    const all = results.map((result) => result.entry);
+    const isFew = indexes.some(({ entries: named }) => all.length < named * fewShare);
+    const isAll = isWhole && !isFew && !demand.truncated;
     try {
-      await publishIndex(outbox, facts, demand, how);
-      await outbox.addReport(report);
+      // Together, for one wait for the disk; in this order they become durable, and leave.
+      await Promise.all([
+        publishIndex(outbox, facts, all, { ...how, complete: how.complete && isAll }),
+        outbox.addReport(report),
+        remembered,
+      ]);
       // From here on the outbox has it.
       await log.remove();
     } catch (reason) {

@@ -59,7 +59,11 @@ export async function planAhead(
   try {
     const { project, repository, commits, tree, branch, environment } = facts;
     const which = { project, repository, commits, tree, branch, environment };
-    const { indexes, mayHave } = await parts.farm.resolve(which, signal);
+    const { indexes, mayHave, blobs = [] } = await parts.farm.resolve(which, signal);
+    // Compared with its digest where it is kept; what is not what it should be is asked for as if it had not come.
+    await Promise.all(
+      blobs.map(({ digest, data }) => parts.store.blobs.put(digest, data).catch(() => {})),
+    );
     for (const index of indexes.slice(0, mostIndexes)) {
       if (signal.aborted) break;
       const source = sources[index.source];

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
+import type { IndexEntry } from "#commit-index/index-entry.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import { type BuildFacts, isIndexed } from "./build-facts.ts";
-import { type Demand, indexEntries, startDemand } from "./demand.ts";
+import { indexEntries, startDemand } from "./demand.ts";
 import { type InterruptedBuild, interruptedBuilds } from "./demand-log.ts";
 import { reportOf } from "./report.ts";
 
@@ -18,14 +19,12 @@ type Outlet = Pick<Outbox, "addIndex" | "addReport">;
 export async function publishIndex(
   outbox: Outlet,
   facts: BuildFacts,
-  demand: Demand,
+  entries: readonly IndexEntry[],
   how: BuildEnd,
 ): Promise<void> {
-  if (!isIndexed(facts)) return;
-  const entries = indexEntries(demand.all());
-  if (entries.length === 0) return;
+  if (!isIndexed(facts) || entries.length === 0) return;
   const { project, repository, commits, tree, branch, environment, targets } = facts;
-  const complete = how.complete && how.exitCode === 0 && !demand.truncated;
+  const complete = how.complete && how.exitCode === 0;
   await outbox.addIndex({
     project,
     repository,
@@ -54,7 +53,8 @@ export async function publishInterrupted(
 
 async function publishOne(outbox: Outlet, build: InterruptedBuild): Promise<void> {
   const { id, facts, demand, startedAt, endedAt } = build;
-  await publishIndex(outbox, facts, startDemand(demand), { exitCode: null, complete: false });
+  const entries = indexEntries(startDemand(demand).all());
+  await publishIndex(outbox, facts, entries, { exitCode: null, complete: false });
   const report = reportOf(facts, demand, {
     id,
     startedAt,

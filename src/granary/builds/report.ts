@@ -79,17 +79,6 @@ export function reportOf(
   };
 }
 
-/** Of the results that the build got, the share that was here before it asked; undefined when it got none. */
-export function coverageOf({ counts }: Pick<GranaryBuildReport, "counts">): number | undefined {
-  const hits = counts.local + counts.prefetched + counts.fetched;
-  return hits === 0 ? undefined : (counts.local + counts.prefetched) / hits;
-}
-
-/** Of the bytes that were fetched ahead, the share that nobody asked for; undefined when none were. */
-export function wasteOf({ bytes }: Pick<GranaryBuildReport, "bytes">): number | undefined {
-  return bytes.transferred === 0 ? undefined : bytes.wasted / bytes.transferred;
-}
-
 const interest: Readonly<Record<ResultSource, number>> = {
   missed: 0,
   unreachable: 0,

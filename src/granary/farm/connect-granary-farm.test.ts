@@ -221,6 +221,22 @@ describe("fetching", () => {
     expect(absent.map(({ wish }) => wish)).toEqual([wishes[3], wishes[4]]);
   });
 
+  test("gives blobs that BLAKE3 names, whose hashes are as long as SHA-256's", async () => {
+    const fake = await fakeFarm();
+    const farm = connect(fake.url);
+    const data = Buffer.from("a client's own");
+    const [here, absent] = [digestOf(data, "blake3"), digestOf(Buffer.from("gone"), "blake3")];
+    await fake.blobs.put(here, data);
+    const wishes = [here, absent].map((digest): FetchWish => ({ kind: "blob", digest }));
+
+    const things = await all(farm.fetch("p", wishes, never));
+
+    const parts = things.flatMap((thing) => (thing.kind === "part" ? thing : []));
+    expect(parts.map(({ digest }) => digest)).toEqual([here, here]);
+    expect(Buffer.concat(parts.map((each) => each.data))).toEqual(data);
+    expect(things.at(-1)).toEqual({ kind: "absent", wish: wishes[1] });
+  });
+
   test.each<[string, readonly FetchedItem[]]>([
     ["what was not asked for", [part("other", "other", 0)]],
     ["a blob twice", [part("value", "value", 0), part("value", "value", 0)]],

@@ -20,6 +20,8 @@ import { serviceSeen } from "./service-seen.ts";
 /** A farm that can be reached, with a way for calls that go through as they are. */
 export interface ConnectedFarm extends GranaryFarm {
   readonly relay: Relay;
+  /** Makes the connection now, and measures it: a build's first question then takes one round trip, not three. Never throws. */
+  greet(): Promise<void>;
 }
 
 /** A build waits for these. */
@@ -89,6 +91,14 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
       raw: (method, requests, options) => line.channel.raw(method, requests, options),
       blobs,
     },
+    greet: () =>
+      service
+        .orElse(undefined, () =>
+          measured(async () => {
+            await line.channel.unary(Granaries.method.lookUp, {}, { timeoutMs: directTimeoutMs });
+          }),
+        )
+        .catch(() => {}),
     isAway: () => circuit.isAway(),
     line: () => meter.line(),
     blobs,

@@ -13,7 +13,6 @@ import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk-blob-store.ts";
 import { openDiskUploads } from "#cas/disk-uploads.ts";
 import { zstdWhole } from "#cas/zstd/zstd-streams.ts";
 import { keyText, Namespace } from "#commit-index/result-key.ts";
-import { digestKey } from "#core/digest.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import { grpcServer } from "#grpc/server.ts";
 import {
@@ -181,10 +180,6 @@ export async function fakeFarm(
       return result;
     },
   });
-}
-
-export function digestText(text: string): string {
-  return digestKey(digestOf(Buffer.from(text)));
 }
 
 export function blobMessage(text: string) {

@@ -1,10 +1,9 @@
-import { toDigestMessage } from "#cas/digest-message.ts";
-import { functionByLength, functionOf, hexOf } from "#core/digest.ts";
+import { toLoneDigest } from "#commit-index/lone-digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { GrpcChannel } from "#grpc/channel.ts";
 import { type FetchResponse, Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
-import { fetchedThings } from "./fetched-things.ts";
+import { fetchedThings, wishText } from "./fetched-things.ts";
 import type { FetchedThing, FetchWish } from "./granary-farm.ts";
 import type { LineMeter } from "./line-meter.ts";
 import { isUnimplemented, type ServiceSeen } from "./service-seen.ts";
@@ -31,10 +30,9 @@ export async function* fetchFrom(
   wishes: readonly FetchWish[],
   signal: AbortSignal,
 ): AsyncGenerator<FetchedThing, void, undefined> {
-  const { sendable, others } = bySendable(wishes);
-  for (const wish of others) yield { kind: "absent", wish };
-  for (let at = 0; at < sendable.length; at += mostWishesPerCall) {
-    yield* oneStream(parts, project, sendable.slice(at, at + mostWishesPerCall), signal);
+  const all = [...new Map(wishes.map((wish) => [wishText(wish), wish])).values()];
+  for (let at = 0; at < all.length; at += mostWishesPerCall) {
+    yield* oneStream(parts, project, all.slice(at, at + mostWishesPerCall), signal);
   }
 }
 
@@ -112,22 +110,6 @@ function* allAbsent(wishes: readonly FetchWish[]): Generator<FetchedThing> {
   for (const wish of wishes) yield { kind: "absent", wish };
 }
 
-/** The protocol says no function with a blob: those whose hash's length does not tell it are got one by one. */
-function bySendable(wishes: readonly FetchWish[]) {
-  const sendable: FetchWish[] = [];
-  const others: FetchWish[] = [];
-  const seen = new Set<string>();
-  for (const wish of wishes) {
-    const isTold =
-      wish.kind === "result" || functionByLength(hexOf(wish.digest)) === functionOf(wish.digest);
-    const text = JSON.stringify(wish);
-    if (seen.has(text)) continue;
-    seen.add(text);
-    (isTold ? sendable : others).push(wish);
-  }
-  return { sendable, others };
-}
-
 function itemOf(wish: FetchWish) {
   return wish.kind === "result"
     ? {
@@ -136,5 +118,5 @@ function itemOf(wish: FetchWish) {
           value: { namespace: wish.key.namespace, key: wish.key.key },
         },
       }
-    : { item: { case: "blob" as const, value: toDigestMessage(wish.digest) } };
+    : { item: { case: "blob" as const, value: toLoneDigest(wish.digest) } };
 }

@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { fromDigestMessage } from "#cas/digest-message.ts";
 import { assertFewParts } from "#cas/message-parts.ts";
 import { unzstdWhole } from "#cas/zstd/zstd-streams.ts";
+import { fromLoneDigest } from "#commit-index/lone-digest.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -57,11 +57,11 @@ export function fetchedThings(project: string, wishes: readonly FetchWish[]): Fe
           const key = fromKeyMessage(what.value);
           return { kind: "absent", wish: taken(wishText({ kind: "result", key })) };
         }
-        const digest = fromDigestMessage(what.value, "an absent blob");
+        const digest = fromLoneDigest(what.value, "an absent blob");
         return { kind: "absent", wish: taken(wishText({ kind: "blob", digest })) };
       }
       case "blob": {
-        const digest = fromDigestMessage(item.value.digest, "a blob");
+        const digest = fromLoneDigest(item.value.digest, "a blob");
         const { data } = item.value;
         const key = digestKey(digest);
         if (begun === undefined) {
@@ -102,7 +102,8 @@ export function fetchedThings(project: string, wishes: readonly FetchWish[]): Fe
   };
 }
 
-function wishText(wish: FetchWish): string {
+/** What tells a wish from others. */
+export function wishText(wish: FetchWish): string {
   return wish.kind === "result" ? keyText(wish.key) : `blob ${digestKey(wish.digest)}`;
 }
 

@@ -23,6 +23,8 @@ export interface Resolved {
   readonly indexes: readonly FoundIndex[];
   /** False only of keys that the farm did not have when it was asked; undefined when there are too many to say. */
   readonly mayHave: ((key: ResultKey) => boolean) | undefined;
+  /** Indexes that came along. Not yet compared with their digests. */
+  readonly blobs?: readonly { readonly digest: Digest; readonly data: Uint8Array }[];
 }
 
 export type FetchWish =

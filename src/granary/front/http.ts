@@ -10,6 +10,7 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import type { BuildDesk } from "../builds/build.ts";
 import { type ToolCachesParts, toolCaches } from "./tool-caches.ts";
 import { askedOf, whoAsks } from "./who-asks.ts";
+import { type IsOwn, notOwn } from "./whose-connection.ts";
 
 /** Loopback, and nothing else. */
 export const frontHost = "127.0.0.1";
@@ -21,6 +22,7 @@ const idleMs = 10 * 60_000;
 
 export interface HttpFrontParts extends Omit<ToolCachesParts, "counter" | "named"> {
   readonly desk: BuildDesk;
+  readonly isOwn: IsOwn;
   readonly mostEntryBytes: number;
 }
 
@@ -31,7 +33,7 @@ export type HttpFront = (
 ) => void;
 
 /** What tools ask over HTTP, for the build that their address names. */
-export function httpFront({ desk, mostEntryBytes, ...parts }: HttpFrontParts): HttpFront {
+export function httpFront({ desk, isOwn, mostEntryBytes, ...parts }: HttpFrontParts): HttpFront {
   const forCaches = {
     ...parts,
     counter: cacheCounter(),
@@ -56,9 +58,27 @@ export function httpFront({ desk, mostEntryBytes, ...parts }: HttpFrontParts): H
       idleMs,
       logger: parts.logger,
     });
-    handle(request, response, expectsContinue);
+    // Who knows a build's id is of it.
+    if (!writing.has(method) || desk.find(build) !== undefined) {
+      handle(request, response, expectsContinue);
+      return;
+    }
+    const { remotePort: client = 0, localPort: server = 0 } = request.socket;
+    isOwn({ client, server }).then(
+      (own) => {
+        if (own) handle(request, response, expectsContinue);
+        else answerShort(request, response, 403, `${notOwn}\n`);
+      },
+      (err: unknown) => {
+        parts.logger.warn({ err }, "nobody can tell whose connection that is");
+        answerShort(request, response, 403, `${notOwn}\n`);
+      },
+    );
   };
 }
+
+/** As what they write is given to this user's builds, and sent to the farm in this user's name. */
+const writing: ReadonlySet<string> = new Set(["PUT", "DELETE"]);
 
 /** The handler refuses what is no address, in the manner of its tool. */
 function projectIn(url: string): string {
@@ -78,6 +98,15 @@ function answerOthers(request: IncomingMessage, response: ServerResponse): void 
     : isOurs
       ? `caches are at [/build/ID]${cachePrefix}PROJECT/TOOL/...\n`
       : "this granary does not answer for that host name\n";
+  answerShort(request, response, status, text);
+}
+
+function answerShort(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  text: string,
+): void {
   request.resume();
   response.writeHead(status, { "content-type": "text/plain", "content-length": text.length });
   response.end(request.method === "HEAD" ? undefined : text);

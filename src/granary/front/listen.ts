@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Uploads } from "#cas/uploads.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
-import { onePort } from "#grpc/one-port.ts";
+import { onePort, stopOnePort } from "#grpc/one-port.ts";
 import { grpcServer } from "#grpc/server.ts";
 import type { BuildDesk } from "../builds/build.ts";
 import type { Relay } from "../farm/relay.ts";
@@ -12,6 +12,7 @@ import type { GranaryStore } from "../store/granary-store.ts";
 import type { Supplies } from "../supplies/supplies.ts";
 import { frontHost, httpFront } from "./http.ts";
 import { rev2Methods } from "./rev2.ts";
+import { ownConnections } from "./whose-connection.ts";
 
 export interface FrontParts {
   /** 0 takes any that is free. Loopback only. */
@@ -37,10 +38,11 @@ const keepAliveMs = 100_000;
 const graceMs = 500;
 
 /** Opens the port that this machine's build tools speak to: HTTP caches and REv2, on 127.0.0.1. */
-export async function openFront(parts: FrontParts): Promise<Front> {
-  const { logger } = parts;
+export async function openFront(wanted: FrontParts): Promise<Front> {
+  const { logger } = wanted;
+  const parts = { ...wanted, isOwn: ownConnections() };
   const grpc = grpcServer({
-    methods: rev2Methods(parts),
+    methods: rev2Methods({ ...parts, ownPort: () => (port.address() as AddressInfo).port }),
     graceMs,
     onUnexpected: (err, path) => logger.error({ err, path }, "a call failed"),
   });
@@ -59,15 +61,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
 
   return {
     port: (port.address() as AddressInfo).port,
-    async stop() {
-      const closed = new Promise<void>((resolve) => port.close(() => resolve()));
-      http.closeIdleConnections();
-      const cut = setTimeout(() => http.closeAllConnections(), graceMs);
-      await grpc.stop();
-      http.closeAllConnections();
-      await closed;
-      clearTimeout(cut);
-    },
+    stop: () => stopOnePort(port, http, grpc, graceMs),
   };
 }
 

@@ -1,17 +1,21 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
 import { projectOf } from "#cache-protocols/rev2/project-of.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
+import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { CallContext } from "#grpc/call-context.ts";
 import { decodeRequest } from "#grpc/decode-request.ts";
 import type { Metadata } from "#grpc/metadata.ts";
 import { type Method, rawMethod, type ServerCall } from "#grpc/method.ts";
 import {
+  type ActionResult,
   ExecuteRequestSchema,
+  ExecuteResponseSchema,
   Execution,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { PublishBuildEvent } from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
-import { Operations } from "#proto/google/longrunning/operations_pb.ts";
+import { OperationSchema, Operations } from "#proto/google/longrunning/operations_pb.ts";
 import type { Relay } from "../farm/relay.ts";
 import { inputBringer } from "./bring-inputs.ts";
 
@@ -23,12 +27,25 @@ const ofThisConnection = new Set([
   "x-grange-build",
 ]);
 
+/** Hears of each action that the farm executed for a tool. */
+export type NoteExecuted = (
+  project: string,
+  action: Digest,
+  result: ActionResult,
+  context: CallContext,
+) => void;
+
 /**
  * Calls that are the farm's alone, message by message as they come: executions, operations, and build events.
  *
  * Inputs of an action that were uploaded here are brought to the farm first.
  */
-export function relayedMethods(relay: Relay, local: BlobStore): Method[] {
+export function relayedMethods(
+  relay: Relay,
+  local: BlobStore,
+  requireOwn: (context: CallContext) => Promise<void>,
+  noteExecuted: NoteExecuted,
+): Method[] {
   const inputs = inputBringer(local);
   const { execute } = Execution.method;
   const others = [
@@ -38,20 +55,29 @@ export function relayedMethods(relay: Relay, local: BlobStore): Method[] {
   ];
   return [
     rawMethod(execute, async (call) => {
+      await requireOwn(call.context);
       const message = await call.requests.only();
       const request = decodeRequest(execute, ExecuteRequestSchema, message);
       const { instanceName, actionDigest, digestFunction } = request;
       const action = fromDigestMessage(actionDigest, "the action", digestFunction);
       await inputs.bring(relay.blobs(projectOf(instanceName)), action);
+      const { context } = call;
+      const onAnswer = (answer: Uint8Array) => {
+        const result = resultIn(answer);
+        if (result !== undefined) noteExecuted(projectOf(instanceName), action, result, context);
+      };
       try {
-        await passOn(relay, execute, call, [message]);
+        await passOn(relay, execute, call, [message], onAnswer);
       } catch (reason) {
         if (reason instanceof Fault && reason.code === "failed_precondition") inputs.forget();
         throw reason;
       }
     }),
     ...others.map((method) =>
-      rawMethod(method, (call) => passOn(relay, method, call, call.requests)),
+      rawMethod(method, async (call) => {
+        await requireOwn(call.context);
+        await passOn(relay, method, call, call.requests);
+      }),
     ),
   ];
 }
@@ -61,6 +87,7 @@ async function passOn(
   method: DescMethod,
   { context, send }: ServerCall,
   requests: AsyncIterable<Uint8Array> | readonly Uint8Array[],
+  onAnswer: (answer: Uint8Array) => void = () => {},
 ): Promise<void> {
   const { deadline, signal } = context;
   const answers = relay.raw(method, requests, {
@@ -71,7 +98,22 @@ async function passOn(
       context.trailers = trailers;
     },
   });
-  for await (const answer of answers) await send(answer);
+  for await (const answer of answers) {
+    onAnswer(answer);
+    await send(answer);
+  }
+}
+
+/** Of an operation that is over and went well. What cannot be read is the tool's to complain about. */
+function resultIn(answer: Uint8Array): ActionResult | undefined {
+  try {
+    const { done, result } = fromBinary(OperationSchema, answer);
+    if (!done || result.case !== "response") return undefined;
+    const { status, result: made } = fromBinary(ExecuteResponseSchema, result.value.value);
+    return (status?.code ?? 0) === 0 ? made : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function forTheFarm(metadata: Metadata): Metadata {

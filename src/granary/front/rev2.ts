@@ -13,9 +13,11 @@ import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts"
 import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
 import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.ts";
 import { casService } from "#cache-protocols/rev2/cas-service.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import type { Uploads } from "#cas/uploads.ts";
 import { digestKey, functionOf } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import type { Method } from "#grpc/method.ts";
 import {
@@ -26,12 +28,14 @@ import type { BuildDesk } from "../builds/build.ts";
 import type { Relay } from "../farm/relay.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { Supplies } from "../supplies/supplies.ts";
-import { relayedMethods } from "./relayed-methods.ts";
+import { outputPaths } from "./output-paths.ts";
+import { type NoteExecuted, relayedMethods } from "./relayed-methods.ts";
 import { costOfAction } from "./result-cost.ts";
 import { whoAsks } from "./who-asks.ts";
+import { type IsOwn, notOwn } from "./whose-connection.ts";
 
 /** With which build a call belongs to. */
-export const buildHeader = "x-grange-build";
+const buildHeader = "x-grange-build";
 
 export interface Rev2Parts {
   readonly supplies: Supplies;
@@ -39,18 +43,30 @@ export interface Rev2Parts {
   readonly uploads: Uploads;
   readonly desk: BuildDesk;
   readonly relay: Relay | undefined;
+  readonly isOwn: IsOwn;
+  readonly ownPort: () => number;
   readonly logger: Logger;
 }
 
 /** REv2 as a granary serves it: its cache by itself, execution by the farm's hands. */
 export function rev2Methods(parts: Rev2Parts): Method[] {
-  const { supplies, store, uploads, desk, relay, logger } = parts;
+  const { supplies, store, uploads, desk, relay, isOwn, ownPort, logger } = parts;
   const trees = outputTrees(store.blobs);
 
-  const whoOf = (project: string, { metadata }: CallContext) => {
+  const idOf = ({ metadata }: CallContext) => {
     const said = metadata[buildHeader];
-    return whoAsks(desk, project, typeof said === "string" ? said : undefined);
+    return typeof said === "string" ? said : undefined;
   };
+  const whoOf = (project: string, context: CallContext) => whoAsks(desk, project, idOf(context));
+
+  /** Results, and what the farm does in this user's name. Blobs by themselves are no more than bytes. */
+  async function requireOwn(context: CallContext): Promise<void> {
+    if (desk.find(idOf(context)) !== undefined) return;
+    const client = Number(context.peer.slice(context.peer.lastIndexOf(":") + 1));
+    if (await isOwn({ client, server: ownPort() })) return;
+    throw new Fault("permission_denied", notOwn);
+  }
+
   const blobsFor = (project: string, context: CallContext) =>
     supplies.blobs(whoOf(project, context));
 
@@ -61,7 +77,11 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
     if (found === undefined) return undefined;
     try {
       const bytes = await supplies.blobs(who).get(found.value);
-      if (bytes !== undefined) return fromBinary(ActionResultSchema, bytes);
+      if (bytes !== undefined) {
+        const kept = fromBinary(ActionResultSchema, bytes);
+        who.build?.knowsPlace?.(key, outputPaths(kept));
+        return kept;
+      }
     } catch (err) {
       logger.warn({ err, key: key.key }, "a kept result is none");
     }
@@ -71,6 +91,7 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
 
   async function keepResult(about: AboutAction, result: ActionResult): Promise<ClientResultEnd> {
     const { asking, actionDigest, context } = about;
+    await requireOwn(context);
     assertLegalOutputs(result);
     const blobs = await blobsOfResult(trees, result, functionOf(actionDigest));
     const missing = await store.blobs.findMissing(blobs);
@@ -79,10 +100,11 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
     const bytes = toBinary(ActionResultSchema, result);
     const value = digestOf(bytes);
     const who = whoOf(asking.project, context);
+    const key = { namespace: "reapi", key: digestKey(actionDigest) } as const;
+    who.build?.knowsPlace?.(key, outputPaths(result));
     await supplies.blobs(who).put(value, bytes);
     await supplies.keep(who, {
-      namespace: "reapi",
-      key: digestKey(actionDigest),
+      ...key,
       project: asking.project,
       value,
       attributes: {},
@@ -91,6 +113,27 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
     });
     return { kind: "kept" };
   }
+
+  /** What the farm made for a build is demanded as what this machine made. The farm has it: nothing is sent. */
+  const noteExecuted: NoteExecuted = (project, action, result, context) => {
+    const { build } = whoOf(project, context);
+    if (build === undefined || result.exitCode !== 0) return;
+    const key = { namespace: "reapi", key: digestKey(action) } as const;
+    build.knowsPlace?.(key, outputPaths(result));
+    build.made({
+      ...key,
+      project,
+      // The farm puts what it has in its place.
+      value: digestOf(toBinary(ActionResultSchema, result)),
+      attributes: {},
+      blobs: result.outputFiles.flatMap(({ digest }) =>
+        digest === undefined
+          ? []
+          : [fromDigestMessage(digest, "an output of the farm's", functionOf(action))],
+      ),
+      costMs: costOfAction(result),
+    });
+  };
 
   return [
     ...capabilitiesService({
@@ -108,6 +151,6 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
       lookUpResult,
       keepResult,
     }),
-    ...(relay === undefined ? [] : relayedMethods(relay, store.blobs)),
+    ...(relay === undefined ? [] : relayedMethods(relay, store.blobs, requireOwn, noteExecuted)),
   ];
 }

@@ -11,6 +11,7 @@ import type { GranaryResult } from "../granary-result.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { ForWhom, Supplies } from "../supplies/supplies.ts";
 import { bringNamed, namedBy } from "./named-blobs.ts";
+import { outputPaths } from "./output-paths.ts";
 import { costOfAction, costOfEntry } from "./result-cost.ts";
 import { takeOrDrop } from "./take-or-drop.ts";
 
@@ -80,6 +81,7 @@ export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: bool
       if (result === undefined) return value;
       if (all === undefined || !(await bringNamed(blobs, all))) return undefined;
       for (const digest of all) named.set(digest.hash, digest);
+      who.build?.knowsPlace?.({ namespace: name.tool, key: name.key }, outputPaths(result));
       return value;
     },
     // Whoever speaks gRPC asks for results of their own.
@@ -108,6 +110,10 @@ export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: bool
         if (first !== undefined) return "refused";
       }
       const entry = { namespace: tool, key, project: who.project, value: digest, attributes };
+      const commit = attributes["x-artifact-sha"];
+      if (commit !== undefined) {
+        who.build?.toldCommit?.(commit, attributes["x-artifact-dirty-hash"] !== undefined);
+      }
       if (tool !== "bazel") {
         await supplies.keep(who, { ...entry, blobs: [], costMs: costOfEntry(attributes) });
         return "kept";
@@ -117,6 +123,7 @@ export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: bool
       // Bazel sends blobs before the result that names them: where one is missing, the disk did not take it.
       if ((await store.blobs.findMissing(all)).length > 0) return "kept";
       const costMs = result && costOfAction(result);
+      if (result !== undefined) who.build?.knowsPlace?.(entry, outputPaths(result));
       await supplies.keep(who, { ...entry, blobs: all, costMs });
       return "kept";
     },

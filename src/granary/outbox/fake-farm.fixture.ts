@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import type { GranaryBuildReport } from "#api/granary.ts";
+import type { Divergence, GranaryBuildReport } from "#api/granary.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
@@ -22,6 +22,7 @@ export interface FakeFarm extends GranaryFarm {
   readonly kept: Map<string, GranaryResult>;
   readonly indexes: { readonly index: IndexToPublish; readonly entries: Digest }[];
   readonly reports: GranaryBuildReport[];
+  readonly divergences: Divergence[];
   readonly store: BlobStore;
   /** What was called, in order, with how many things. */
   readonly calls: { readonly step: Step; readonly count: number }[];
@@ -68,6 +69,7 @@ export function fakeFarm(): FakeFarm {
     kept: new Map(),
     indexes: [],
     reports: [],
+    divergences: [],
     store,
     calls: [],
     away: false,
@@ -103,7 +105,7 @@ export function fakeFarm(): FakeFarm {
       step("reportBuild", 1, async () => {
         farm.reports.push(report);
       }),
-    reportDivergence: unused,
+    reportDivergence: async (_, divergence) => void farm.divergences.push(divergence),
     stop: async () => {},
   };
   return farm;

@@ -10,6 +10,7 @@ export function noOutbox(): OpenOutbox {
     addResult: async () => {},
     addIndex: async () => {},
     addReport: async () => {},
+    addDivergence: async () => {},
     hold: () => () => {},
     state: () => state,
     drained: async () => state,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { GranaryBuildReport } from "#api/granary.ts";
+import type { Divergence, GranaryBuildReport } from "#api/granary.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { Fault } from "#core/fault.ts";
@@ -88,6 +88,17 @@ const report: GranaryBuildReport = {
   savedMs: 0,
   truncated: [],
   asked: [],
+};
+
+const divergence: Divergence = {
+  namespace: "sccache",
+  key: "k",
+  kept: `${"0".repeat(64)}/1`,
+  madeNow: `${"1".repeat(64)}/1`,
+  differs: ["the bytes"],
+  machine: "m",
+  build: null,
+  at: "2026-11-22T00:00:00.000Z",
 };
 
 const nothing = { results: 0, indexes: 0, reports: 0, bytes: 0, trouble: undefined };
@@ -176,6 +187,35 @@ test("a farm that is away costs nothing but time", async () => {
   farm.away = false;
 
   expect(await next.drained()).toEqual(nothing);
+  expect(keysAt(farm)).toEqual(["a"]);
+});
+
+test("of a result that came out otherwise the farm is told when it is back, also after a restart", async () => {
+  const { farm, outbox, open } = await withOutbox();
+  farm.away = true;
+  await outbox.addDivergence("p", divergence);
+  await outbox.addReport(report);
+  await outbox.stop();
+  const next = await open();
+  expect(next.state()).toMatchObject({ reports: 2 });
+  farm.away = false;
+
+  expect(await next.drained()).toEqual(nothing);
+  expect(farm.divergences).toEqual([divergence]);
+  expect(farm.reports).toEqual([report]);
+});
+
+test("an index that is over what a project may have in an hour holds up no results", async () => {
+  const { farm, outbox, result } = await withOutbox();
+  farm.before = (step) => {
+    if (step !== "publishIndex" && step !== "reportBuild") return;
+    throw new Fault("resource_exhausted", "others have used it up");
+  };
+  await outbox.addIndex(index);
+  await outbox.addReport(report);
+  await outbox.addResult(await result("a"));
+
+  expect(await outbox.drained()).toEqual(nothing);
   expect(keysAt(farm)).toEqual(["a"]);
 });
 

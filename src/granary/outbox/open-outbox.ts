@@ -13,7 +13,7 @@ import type { Outbox, OutboxState } from "./outbox.ts";
 import { paceOf } from "./pace.ts";
 import { type SpooledItems, sendNext } from "./send-next.ts";
 import { openSpool, type SpoolFile } from "./spool.ts";
-import { indexLine, readResultLine, resultLine } from "./spooled-line.ts";
+import { divergenceLine, indexLine, readResultLine, resultLine } from "./spooled-line.ts";
 import { whatToDrop } from "./what-to-drop.ts";
 
 export interface OutboxOptions {
@@ -208,6 +208,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     },
     addIndex: (index) => add("index", indexLine(index)),
     addReport: (report) => add("report", JSON.stringify(report)),
+    addDivergence: (project, divergence) => add("report", divergenceLine(project, divergence)),
 
     hold() {
       const release = door.hold();

@@ -1,4 +1,4 @@
-import type { GranaryBuildReport } from "#api/granary.ts";
+import type { Divergence, GranaryBuildReport } from "#api/granary.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import type { Service } from "#core/service.ts";
 import type { GranaryResult } from "../granary-result.ts";
@@ -34,6 +34,8 @@ export interface Outbox extends Service {
   addResult(result: GranaryResult): Promise<void>;
   addIndex(index: IndexToPublish): Promise<void>;
   addReport(report: GranaryBuildReport): Promise<void>;
+  /** Of a result that came out otherwise; counted among the reports. */
+  addDivergence(project: string, divergence: Divergence): Promise<void>;
   /** While held (a build runs, and its user wants uploads after it) nothing is sent. Answers how to let go. */
   hold(): () => void;
   state(): OutboxState;

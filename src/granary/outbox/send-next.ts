@@ -1,6 +1,6 @@
 import { digestOf } from "#cas/digest-of.ts";
-import { encodeIndex } from "#commit-index/encode-index.ts";
-import { messageOf } from "#core/fault.ts";
+import { encodeIndexInTurns } from "#commit-index/encode-index.ts";
+import { Fault, messageOf } from "#core/fault.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import type { IndexToPublish } from "./outbox.ts";
 import { type ResultSending, sendResults } from "./send-results.ts";
@@ -49,20 +49,19 @@ export async function sendNext(
       );
       return files;
     case "report":
-      await sendEach(
-        first,
-        await spool.lines(first),
-        readReportLine,
-        sending,
-        "reports",
-        (report) => sending.farm.reportBuild(report),
+      await sendEach(first, await spool.lines(first), readReportLine, sending, "reports", (told) =>
+        unlessTooOften(() =>
+          "divergence" in told
+            ? sending.farm.reportDivergence(told.project, told.divergence)
+            : sending.farm.reportBuild(told),
+        ),
       );
       return files;
   }
 }
 
 /** Results next to each other travel together; of others, one file at a time. */
-export function filesToSend(files: readonly SpoolFile[]): readonly SpoolFile[] {
+function filesToSend(files: readonly SpoolFile[]): readonly SpoolFile[] {
   const chosen: SpoolFile[] = [];
   let items = 0;
   for (const file of files) {
@@ -136,8 +135,25 @@ async function sendEach<Item>(
   }
 }
 
+/**
+ * The farm takes so many indexes and reports an hour, of a project or of a principal, whoever else has used them up. What
+ * is over that is refused for good: it is advice, and results wait behind it.
+ */
+async function unlessTooOften(tell: () => Promise<void>): Promise<void> {
+  try {
+    await tell();
+  } catch (reason) {
+    if (!(reason instanceof Fault) || reason.code !== "resource_exhausted") throw reason;
+    throw new Fault("out_of_range", reason.message, { cause: reason });
+  }
+}
+
 async function sendIndex(index: IndexToPublish, { farm, pass }: Sending): Promise<void> {
-  const bytes = encodeIndex({ base: undefined, entries: index.entries, removed: [] });
+  const bytes = await encodeIndexInTurns({
+    base: undefined,
+    entries: index.entries,
+    removed: [],
+  });
   const digest = digestOf(bytes);
   const there = farm.blobs(index.project);
   if (bytes.byteLength <= wholeUpToBytes) {
@@ -156,5 +172,5 @@ async function sendIndex(index: IndexToPublish, { farm, pass }: Sending): Promis
     );
   }
   await pass(0);
-  await farm.publishIndex(index, digest);
+  await unlessTooOften(() => farm.publishIndex(index, digest));
 }

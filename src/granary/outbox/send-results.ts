@@ -1,6 +1,6 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
-import { type Digest, digestKey, hexOf } from "#core/digest.ts";
+import { type Digest, digestKey, hexOf, uniqueDigests } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import {
   PublishResultsResponse_End_Kind as Kind,
@@ -93,7 +93,7 @@ export async function sendResults(
           break;
       }
     }
-    await sendBlobs(sending, there, unique(missing), refuse);
+    await sendBlobs(sending, there, uniqueDigests(missing), refuse);
     waiting = again;
   }
 }
@@ -181,11 +181,7 @@ function missingOf(result: GranaryResult, end: PublishResultsResponse_End): read
 }
 
 function namedBy(results: readonly GranaryResult[]): Digest[] {
-  return unique(results.flatMap(({ value, blobs }) => [value, ...blobs]));
-}
-
-function unique(digests: readonly Digest[]): Digest[] {
-  return [...new Map(digests.map((digest) => [digestKey(digest), digest])).values()];
+  return uniqueDigests(results.flatMap(({ value, blobs }) => [value, ...blobs]));
 }
 
 function inChunks<T>(items: readonly T[], size: number): T[][] {

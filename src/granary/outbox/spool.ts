@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { diskFault } from "#cas/disk-fault.ts";
 import { coalescer } from "#core/coalescer.ts";
 
-export const spooledKinds = ["results", "index", "report"] as const;
+const spooledKinds = ["results", "index", "report"] as const;
 export type SpooledKind = (typeof spooledKinds)[number];
 
 export interface SpoolFile {

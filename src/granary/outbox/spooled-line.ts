@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { GranaryBuildReport } from "#api/granary.ts";
+import { Divergence, GranaryBuildReport } from "#api/granary.ts";
 import { ResultKey } from "#commit-index/result-key.ts";
-import { digestKey } from "#core/digest.ts";
+import { DigestText, digestKey } from "#core/digest.ts";
 import type { GranaryResult } from "../granary-result.ts";
-import { asKept, DigestText, KeptResult } from "../store/result-file.ts";
+import { asKept, KeptResult } from "../store/result-file.ts";
 import type { IndexToPublish } from "./outbox.ts";
 
 const KeptEntry = ResultKey.extend({
@@ -43,8 +43,19 @@ export function readIndexLine(line: string): IndexToPublish | undefined {
   return KeptIndex.safeParse(jsonOf(line)).data;
 }
 
-export function readReportLine(line: string): GranaryBuildReport | undefined {
-  return GranaryBuildReport.safeParse(jsonOf(line)).data;
+const KeptDivergence = z.object({ project: z.string(), divergence: Divergence });
+
+export function divergenceLine(project: string, divergence: Divergence): string {
+  const kept: z.input<typeof KeptDivergence> = { project, divergence };
+  return JSON.stringify(kept);
+}
+
+/** Both travel in one file: they are few, and nothing hangs on their order. */
+export function readReportLine(
+  line: string,
+): GranaryBuildReport | z.infer<typeof KeptDivergence> | undefined {
+  const value = jsonOf(line);
+  return KeptDivergence.safeParse(value).data ?? GranaryBuildReport.safeParse(value).data;
 }
 
 function jsonOf(line: string): unknown {

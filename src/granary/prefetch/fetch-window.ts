@@ -14,6 +14,8 @@ export interface WindowParts {
   readonly farm: Pick<GranaryFarm, "fetch">;
   readonly shared: SharedTransfers;
   readonly way: RightOfWay;
+  /** Resolves when more may be asked for. */
+  readonly mayAsk: () => Promise<void>;
   readonly signal: AbortSignal;
   /** A transfer that is larger stops in the middle while a build waits by itself. */
   readonly windowBytes: number;
@@ -92,7 +94,7 @@ export async function fetchWindow(
     async function get(wanted: readonly FetchWish[]): Promise<void> {
       for (let i = 0; i < wanted.length; i += mostWishes) {
         const some = wanted.slice(i, i + mostWishes);
-        await parts.way.free();
+        await parts.mayAsk();
         await takeAll(parts, some, {
           result(result) {
             if (names.has(keyText(result))) found.set(keyText(result), { ...result, project });

@@ -113,6 +113,21 @@ test("a build that waits by itself has the line: nothing further is asked for un
   expect(farm.asked.length).toBeGreaterThan(2);
 });
 
+test("on a line that is soon free again, a build that always waits for something is still overtaken", async () => {
+  const farm = fetchingFarm();
+  farm.measured = { roundTripMs: 20, bytesPerSecond: 12_500_000 };
+  const results = Array.from({ length: 40 }, (_, i) => farm.has(`e${i}`, [`${i} `.repeat(10_000)]));
+  const { store, prefetch } = await scene(farm);
+
+  prefetch.giveWay();
+  prefetch.expect(results.map((result, i) => expectedOf(result, 10_000 + i)));
+  prefetch.planned(undefined);
+  await prefetch.settled();
+
+  for (const result of results) expect(store.has("p", result)).toBe(true);
+  expect(farm.asked.length).toBeGreaterThan(1);
+});
+
 test("a large blob stops in the middle while a build waits", async () => {
   const farm = fetchingFarm();
   farm.measured = { roundTripMs: 0, bytesPerSecond: 1_000_000 };

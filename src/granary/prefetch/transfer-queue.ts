@@ -9,6 +9,7 @@ import {
 } from "#commit-index/order-transfer.ts";
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
+import { isPlanOld, type PlanBasis } from "./plan-age.ts";
 
 /** A result to fetch ahead, with what is likely to be read of it. */
 export interface QueuedResult {
@@ -52,17 +53,14 @@ export interface TransferQueue {
   /** The build asks for it, found or not. What still waits then, it gets by itself. */
   asked(key: ResultKey): void;
   whyNot(key: ResultKey): LateBecause | undefined;
+  /** What an index names of it; empty when none does. */
+  blobsOf(key: ResultKey): readonly Digest[];
   /** Whether nothing waits. */
   readonly isEmpty: boolean;
   readonly underWay: number;
   readonly cut: { readonly bytes: boolean; readonly results: boolean };
 }
 
-/** A line measured so much faster or slower than planned with makes another order right. */
-const otherLine = 2;
-/** So many of a plan asked for before their turn, and the plan is too late: it is made again from where the build is. */
-const overtakenShare = 0.1;
-const fewOvertaken = 16;
 /** A build announces what it is about to do: more than this at once is not that. */
 const mostHints = 100_000;
 /** Requests of a build that say how fast it asks. */
@@ -79,13 +77,12 @@ export function transferQueue(view: QueueView, limits: TransferLimits): Transfer
   let firstHint = 0;
   /** Undefined: to be made. */
   let plan: QueuedResult[] | undefined;
-  let plannedWith: TransferLine | undefined;
+  let basis: PlanBasis | undefined;
   let overtakenSincePlan = 0;
   let underWay = 0;
   const used = { bytes: 0, results: 0 };
   /** When the build asked for what, beside when the index's builds did. */
   const pace: { readonly firstMs: number; readonly atMs: number }[] = [];
-  let plannedScale: number | undefined;
   const cut = { bytes: false, results: false };
 
   const stateOf = (key: ResultKey) => states.get(keyText(key));
@@ -121,10 +118,10 @@ export function transferQueue(view: QueueView, limits: TransferLimits): Transfer
         line,
         limits: left,
         elapsedMs: view.elapsedMs(),
+        ...(open.every(({ key }) => key.namespace === "dune") ? { toleratedMs: 0 } : {}),
         ...(seen === undefined ? {} : { demandScale: seen }),
       },
     );
-    plannedScale = demandScale;
     pace.length = 0;
     for (const { key } of order) states.set(keyText(key), { kind: "waiting" });
     for (const { item, because } of leftOut) {
@@ -133,20 +130,17 @@ export function transferQueue(view: QueueView, limits: TransferLimits): Transfer
       if (order.length >= left.results) cut.results = true;
       else cut.bytes = true;
     }
-    plannedWith = line;
+    basis = { line, demandScale };
     overtakenSincePlan = 0;
     return [...order].reverse();
   }
 
-  function isPlanOld(): boolean {
-    if (plan === undefined || plannedWith === undefined) return true;
-    const ratio = view.line().bytesPerSecond / plannedWith.bytesPerSecond;
-    if (ratio > otherLine || ratio < 1 / otherLine) return true;
-    const seen = observedScale(pace);
-    if (seen !== undefined && plannedScale !== undefined && seen * otherLine < plannedScale)
-      return true;
-    return overtakenSincePlan > Math.max(fewOvertaken, plan.length * overtakenShare);
-  }
+  const sincePlan = ({ length }: readonly QueuedResult[]) => ({
+    line: view.line(),
+    demandScale: observedScale(pace),
+    waiting: length,
+    overtaken: overtakenSincePlan,
+  });
 
   /** The next that still waits, without taking it. */
   function peek(): QueuedResult | undefined {
@@ -157,7 +151,9 @@ export function transferQueue(view: QueueView, limits: TransferLimits): Transfer
     hints = [];
     firstHint = 0;
     if (expected.size === 0) return undefined;
-    if (isPlanOld()) plan = makePlan();
+    if (plan === undefined || basis === undefined || isPlanOld(basis, sincePlan(plan))) {
+      plan = makePlan();
+    }
     for (let one = plan?.at(-1); one !== undefined; one = plan?.at(-1)) {
       if (stateOf(one.key)?.kind === "waiting") return one;
       plan?.pop();
@@ -270,6 +266,8 @@ export function transferQueue(view: QueueView, limits: TransferLimits): Transfer
       states.set(name, { kind: "overtaken" });
       overtakenSincePlan += 1;
     },
+
+    blobsOf: (key) => expected.get(keyText(key))?.blobs ?? [],
 
     whyNot(key) {
       const state = stateOf(key);

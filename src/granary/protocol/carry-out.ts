@@ -61,6 +61,10 @@ export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): Re
       return undefined;
     }
     for (const digest of all) build.askedBlob(digest);
+    build.knowsPlace?.(
+      named(key),
+      outputs.map(({ path }) => path),
+    );
     return {
       result,
       outputs: outputs.map(({ path, digest, executable }) => ({
@@ -157,6 +161,8 @@ export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): Re
         const bytes = writeValue(taken);
         const value = digestOf(bytes);
         const who = { project: build.project, build };
+        const places = taken.map(({ path }) => path);
+        build.knowsPlace?.(named(key), places);
         await supplies.blobs(who).put(value, bytes);
         await supplies.keep(who, {
           ...named(key),

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Answer } from "./answers.ts";
-import { type Heard, type Message, type MessageId, protocolVersions } from "./messages.ts";
+import type { Heard, Message, MessageId } from "./messages.ts";
+import { protocolVersions } from "./versions.ts";
 
 /** Where a conversation with a build system stands. */
 export type Conversation =
@@ -96,7 +97,7 @@ function greet(now: Conversation & { kind: "new" }, heard: Heard): Step {
   return { next: { kind: "idle", wrong: 0 }, deeds: [welcome(hello)] };
 }
 
-export function commonVersion(versions: readonly number[]): number | undefined {
+function commonVersion(versions: readonly number[]): number | undefined {
   const common = versions.filter((version) => protocolVersions.includes(version));
   return common.length === 0 ? undefined : Math.max(...common);
 }

@@ -1,9 +1,7 @@
 import { z } from "zod";
+import { CommitId, EnvironmentName } from "#api/granary.ts";
 import { Namespace, type ResultKey } from "#commit-index/result-key.ts";
 import { OutputPath } from "./result-value.ts";
-
-/** What both sides may speak. */
-export const protocolVersions: readonly number[] = [1];
 
 /** Keys of one message. */
 export const mostKeys = 10_000;
@@ -28,7 +26,6 @@ const Directory = z
   .string()
   .regex(/^\/[^\0]*$/, "an absolute path")
   .max(4_096);
-const Commit = z.string().regex(/^[0-9a-f]{40}([0-9a-f]{24})?$/, "a commit's whole id");
 const Milliseconds = z.number().int().nonnegative().max(1_000_000_000);
 /** Comes back with the answer, as `to`. */
 const id = z.union([z.string().max(100), z.number()]).optional();
@@ -36,13 +33,13 @@ const id = z.union([z.string().max(100), z.number()]).optional();
 /** A repository that is built from. Whoever knows more than its commit may say so; else Git is asked. */
 const Repository = z.object({
   root: Directory,
-  commit: Commit.optional(),
+  commit: CommitId.optional(),
   dirty: z.boolean().default(false),
   name: z.string().max(200).optional(),
   tree: z.string().max(64).optional(),
   branch: z.string().max(255).optional(),
   /** First parents, the nearest first. */
-  parents: z.array(Commit).max(63).optional(),
+  parents: z.array(CommitId).max(63).optional(),
   dirtyPaths: z.array(z.string().max(4_096)).max(10_000).optional(),
 });
 export type Repository = z.infer<typeof Repository>;
@@ -54,10 +51,7 @@ const WhatIsBuilt = {
   directory: Directory.optional(),
   /** The outer first. */
   repositories: z.array(Repository).max(64).optional(),
-  environment: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]{1,128}$/)
-    .optional(),
+  environment: EnvironmentName.optional(),
   command: Text.default(""),
   targets: z.array(Text).max(1_000).optional(),
   /** False: nothing is fetched ahead, only what is asked for. */
@@ -80,6 +74,8 @@ const Hello = z.object({
 const BuildStarted = z.object({
   type: z.literal("build-started"),
   ...WhatIsBuilt,
+  /** Those that the build will have: of them its environment is named, where it names none itself. */
+  variables: z.record(z.string(), z.string()).optional(),
   /** How long the answer may wait for what is fetched ahead; by default not at all. */
   waitMs: Milliseconds.optional(),
   /** A build that runs dune, which asks nobody: where it runs, and what it is told of its own places. */

@@ -15,7 +15,7 @@ export interface FactsParts {
 }
 
 /** Where a workspace names none. */
-export const projectWithoutName = "default";
+const projectWithoutName = "default";
 
 /** A build waits for Git so long; then it is one whose commit nobody knows. */
 const workspaceMs = 2_000;
@@ -37,8 +37,16 @@ export async function readFacts(
   const seen = found?.kind === "git" ? found : undefined;
   const same = outer?.commit === undefined || seen?.commit === outer.commit ? seen : undefined;
   const commit = outer?.commit ?? seen?.commit;
+  // Below the top of the repository, there are none.
+  const top = seen?.root ?? root;
+  const variables = "variables" in said ? said.variables : undefined;
   const settings =
-    root === undefined ? undefined : await readGranarySettings(root).catch(() => undefined);
+    top === undefined
+      ? undefined
+      : await readGranarySettings(top).catch((reason: unknown) => {
+          // Who asks for a person tells what is wrong; a build system goes on.
+          if (variables !== undefined) throw reason;
+        });
   const dirtyPaths =
     outer?.dirtyPaths ?? (same?.dirtyPathsCut === false ? same.dirtyPaths : undefined);
   return {
@@ -50,26 +58,24 @@ export async function readFacts(
     branch: (outer?.branch ?? seen?.branch ?? "").slice(0, 255),
     dirty: repositories.some(({ dirty }) => dirty) || same?.dirty === true,
     ...(dirtyPaths === undefined ? {} : { dirtyPaths: dirtyPaths.slice(0, 10_000) }),
-    ...(root === undefined ? {} : { root: seen?.root ?? root }),
+    ...(top === undefined ? {} : { root: top }),
     environment:
       said.environment ??
-      (settings === undefined || root === undefined
-        ? `${process.platform}-${process.arch}`
-        : await environmentOf(settings, root, dataDirectory)),
+      (settings && top !== undefined
+        ? (
+            await readEnvironment({
+              settings,
+              root: top,
+              variables: variables ?? ownVariables(),
+              dataDirectory,
+            })
+          ).name
+        : `${process.platform}-${process.arch}`),
     machine: hostname().slice(0, 200),
     command: said.command,
     targets: said.targets ?? [...(settings?.targets ?? [])],
     prefetch: said.prefetch ?? true,
   };
-}
-
-async function environmentOf(
-  settings: Awaited<ReturnType<typeof readGranarySettings>>,
-  root: string,
-  dataDirectory: string,
-): Promise<string> {
-  const source = { settings, root, variables: ownVariables(), dataDirectory };
-  return (await readEnvironment(source)).name;
 }
 
 /** What differs between a commit and the tree of a build; for filtering an ancestor's index. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
+import { type Digest, DigestText, digestKey } from "#core/digest.ts";
 
 /** Where a build system writes what it is given: never outside of its own directory. */
 export const OutputPath = z
@@ -24,14 +24,7 @@ const Value = z.object({
     .array(
       z.object({
         path: OutputPath,
-        digest: z.string().transform((text, context): Digest => {
-          try {
-            return parseDigestKey(text);
-          } catch {
-            context.addIssue("not a digest");
-            return z.NEVER;
-          }
-        }),
+        digest: DigestText,
         executable: z.boolean(),
       }),
     )

@@ -39,6 +39,7 @@ async function scene() {
     async addReport(report: GranaryBuildReport) {
       reports.push(report);
     },
+    async addDivergence() {},
     hold: () => () => {},
     drained: async () => nothing,
   };

@@ -102,7 +102,11 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
   }
 
   async function startBuild(message: BuildStarted): Promise<void> {
-    const started = await parts.builds.start(await parts.readFacts(message));
+    const facts = await parts.readFacts(message).catch((reason: unknown) => {
+      say({ type: "note", to: message.id, note: messageOf(reason).slice(0, 500) });
+    });
+    if (!facts) return;
+    const started = await parts.builds.start(facts);
     build = started;
     if (message.dune !== undefined) {
       dune = await parts.attachDune(started, message.dune).catch((reason: unknown) => {

@@ -1,11 +1,6 @@
-import { readFileSync, rmSync, statSync, utimesSync } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
-import { dirname } from "node:path";
 import type { Logger } from "pino";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
-import { diskFault, errnoOf } from "#cas/disk-fault.ts";
-import { renameFile, writeNewFile } from "#cas/file-calls.ts";
-import { tempFileIn } from "#cas/temp-file.ts";
+import { diskFault } from "#cas/disk-fault.ts";
 import { type Clock, systemClock } from "#core/clock.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
@@ -16,6 +11,7 @@ import { resultFileName, shortKeyOf } from "./key-set.ts";
 import { knownFiles } from "./known-files.ts";
 import { type LinkMode, type PlaceBlob, placingFrom } from "./link-out.ts";
 import { readResultText, resultText } from "./result-file.ts";
+import { resultFiles } from "./result-files.ts";
 import { soundness } from "./soundness.ts";
 import { storePaths } from "./store-paths.ts";
 import { trimStore } from "./trim-store.ts";
@@ -43,9 +39,6 @@ export interface OpenGranaryStore extends GranaryStore {
   readonly counted: Promise<void>;
 }
 
-/** Use within a minute of use that was noted is not noted. */
-const noteUseAfterMs = 60_000;
-
 /**
  * A trim reads every result. A store that cannot shrink, as all of it is held, is looked through again after a while,
  * or when it has grown by so much of its limit.
@@ -65,6 +58,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
   const disk = await openDiskBlobStore(directory);
 
   const known = knownFiles(paths);
+  const files = resultFiles(paths, directory, clock);
   const sound = soundness();
   const stopping = new AbortController();
   const counted = known.count(stopping.signal).then(trimIfFull, (reason: unknown) => {
@@ -154,54 +148,9 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     for (const digest of [result.value, ...result.blobs]) namedMeanwhile.add(shortKeyOf(digest));
   };
 
-  /**
-   * Undefined when it is not there; empty when the disk cannot read it back.
-   *
-   * Not by the thread pool: a find took 0.10 ms of this process so, and takes a third of that. Nothing comes in
-   * between either, so that what is dropped is what was looked at.
-   */
-  function readText(fileName: string): string | undefined {
-    try {
-      return readFileSync(paths.result(fileName), "utf8");
-    } catch (reason) {
-      if (errnoOf(reason) === "ENOENT") return undefined;
-      if (errnoOf(reason) === "EIO") return "";
-      throw diskFault(reason, directory);
-    }
-  }
-
   function drop(fileName: string): void {
-    rmSync(paths.result(fileName), { force: true });
+    files.remove(fileName);
     known.resultIsGone(fileName);
-  }
-
-  function noteUse(fileName: string): void {
-    try {
-      const now = clock.now();
-      // The modification time, not the access time: a trim reads results, and some mounts note that by themselves.
-      const { mtimeMs } = statSync(paths.result(fileName));
-      if (Math.abs(now.getTime() - mtimeMs) > noteUseAfterMs) {
-        utimesSync(paths.result(fileName), now, now);
-      }
-    } catch {
-      // Costs only that trimming takes it for less used than it is.
-    }
-  }
-
-  async function writeResult(fileName: string, text: string): Promise<void> {
-    const aside = tempFileIn(paths.temp);
-    try {
-      await writeNewFile(aside, Buffer.from(text), clock.now());
-      const path = paths.result(fileName);
-      await renameFile(aside, path).catch(async (reason: unknown) => {
-        if (errnoOf(reason) !== "ENOENT") throw reason;
-        await mkdir(dirname(path), { recursive: true });
-        await renameFile(aside, path);
-      });
-    } catch (reason) {
-      await rm(aside, { force: true });
-      throw reason;
-    }
   }
 
   return {
@@ -212,7 +161,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     async find(project, { namespace, key }) {
       const fileName = resultFileName(project, namespace, key);
       if (!known.hasResult(fileName)) return undefined;
-      const text = readText(fileName);
+      const text = files.read(fileName);
       if (text === undefined) {
         known.resultIsGone(fileName);
         return undefined;
@@ -227,7 +176,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
         drop(fileName);
         return undefined;
       }
-      noteUse(fileName);
+      files.noteUse(fileName);
       return result;
     },
 
@@ -239,9 +188,9 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
       const text = resultText(result);
       noteNamed(result);
       try {
-        await writeResult(fileName, text).catch(async (reason: unknown) => {
+        await files.write(fileName, text).catch(async (reason: unknown) => {
           if (!isDiskFull(reason) || !(await makeRoom())) throw reason;
-          await writeResult(fileName, text);
+          await files.write(fileName, text);
         });
       } catch (reason) {
         throw diskFault(reason, directory);

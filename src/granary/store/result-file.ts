@@ -2,18 +2,8 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { ResultKey } from "#commit-index/result-key.ts";
 import { canonicalJson } from "#core/canonical-json.ts";
-import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
+import { DigestText, digestKey } from "#core/digest.ts";
 import type { GranaryResult } from "../granary-result.ts";
-
-/** A digest in text, as `digestKey` writes it. */
-export const DigestText = z.string().transform((text, context): Digest => {
-  try {
-    return parseDigestKey(text);
-  } catch {
-    context.addIssue({ code: "custom", message: "not a digest" });
-    return z.NEVER;
-  }
-});
 
 /** A result as text keeps it. `costMs` is left out when nobody knows it. */
 export const KeptResult = ResultKey.extend({

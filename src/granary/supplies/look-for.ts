@@ -1,6 +1,6 @@
 import type { LateBecause, ResultSource } from "#api/granary.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
-import { digestKey } from "#core/digest.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
@@ -50,16 +50,23 @@ export async function lookFor(
     const source = prefetch?.leadMs(key) === undefined ? "local" : "prefetched";
     return { source, because: undefined, result: local };
   }
+  // What comes over a line that fell silent does not come: the patience is for this as well.
+  const hasHope = () => !patience.isOver && !farm.isAway();
   const coming = prefetch?.coming(key);
-  if (coming !== undefined && (await cameWithin(coming, waitForPrefetchMs(farm.line())))) {
+  if (
+    coming !== undefined &&
+    hasHope() &&
+    (await cameWithin(coming, waitForPrefetchMs(farm.line())))
+  ) {
     const result = await here();
     if (result !== undefined) return { source: "fetched", because: "overtaken", result };
   }
   if (build?.mayBeAtFarm(key) === false) return never;
-  if (farm.isAway() || patience.isOver) return unreachable;
+  if (!hasHope()) return unreachable;
   const done = prefetch?.giveWay();
   try {
     const asking = farm.lookUp(project, [key]);
+    bringExpected(parts, project, prefetch?.blobsOf?.(key) ?? [], patience);
     const [result] = await patience.wait(asking);
     if (result === undefined) return never;
     const isHere = await fetchFor(parts, who, result, patience);
@@ -71,6 +78,22 @@ export async function lookFor(
   } finally {
     done?.();
   }
+}
+
+/** What an index names of a result comes beside the answer, not after it: one round trip, not two. */
+function bringExpected(
+  { store, downloads }: LookingParts,
+  project: string,
+  blobs: readonly Digest[],
+  patience: FarmPatience,
+): void {
+  const bytes = blobs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (bytes === 0 || bytes > atOnceBytes) return;
+  store.blobs
+    .findMissing(blobs)
+    .then((missing) => Promise.all(missing.map((b) => downloads.bring(project, b, patience))))
+    // Whoever needs it after the answer asks for it once more, and hears why.
+    .catch(() => {});
 }
 
 /** False when the farm has lost some of it. */

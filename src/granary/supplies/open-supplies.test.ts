@@ -36,6 +36,24 @@ describe("a result", () => {
     expect(build.gaveWay).toEqual({ begun: 1, ended: 1 });
   });
 
+  test("whose blobs an index names has them fetched beside the question, and only once", async () => {
+    const { supplies, store, fake } = await suppliesBefore();
+    const kept = await fake.has("a", ["value", "one"]);
+    const blobsOf = () => [kept.value, ...kept.blobs];
+    const build = fakeBuild({ prefetch: { blobsOf } });
+
+    expect(await supplies.result({ project: "p", build }, ccache("a"))).toEqual(kept);
+    expect(await store.blobs.findMissing(blobsOf())).toEqual([]);
+  });
+
+  test("that an index names, and that the farm has lost since, is a miss and no failure", async () => {
+    const { supplies } = await suppliesBefore();
+    const blobsOf = () => [digestOf(Buffer.from("gone"))];
+    const build = fakeBuild({ prefetch: { blobsOf } });
+
+    expect(await supplies.result({ project: "p", build }, ccache("a"))).toBeUndefined();
+  });
+
   test("that several ask for at the same time is looked up once, and each of them noted", async () => {
     const { supplies, fake } = await suppliesBefore();
     const build = fakeBuild();
@@ -151,8 +169,11 @@ describe("what is on its way", () => {
 
 describe("a farm that cannot be had", () => {
   /** Asks for so many results, eight at a time, and answers how long the build was kept. */
-  async function wholeBuild(stand: Awaited<ReturnType<typeof suppliesBefore>>) {
-    const build = fakeBuild();
+  async function wholeBuild(
+    stand: Awaited<ReturnType<typeof suppliesBefore>>,
+    prefetch?: Parameters<typeof fakeBuild>[0],
+  ) {
+    const build = fakeBuild(prefetch);
     const begun = performance.now();
     for (let n = 0; n < 200; n += 8) {
       const keys = Array.from({ length: 8 }, (_, i) => ccache(`key-${n + i}`));
@@ -196,6 +217,19 @@ describe("a farm that cannot be had", () => {
 
     expect(new Set(build.heard.map(({ source }) => source))).toEqual(new Set(["unreachable"]));
     expect(ms).toBeLessThan(1_900);
+  });
+
+  test("and whose prefetch stands still costs it no more, though all was on its way", async () => {
+    const stand = await suppliesBefore({ roundTripMs: 10 });
+    await stand.fake.has("a", ["value"]);
+    await stand.supplies.result({ project: "p", build: undefined }, ccache("a"));
+    stand.line.cut("stalled");
+    const neverComes = new Promise<void>(() => {});
+    const { build, ms } = await wholeBuild(stand, { prefetch: { coming: () => neverComes } });
+
+    expect(new Set(build.heard.map(({ because }) => because))).toEqual(new Set(["farm-away"]));
+    // Waited for 0.2 s each, it would be 5 s more.
+    expect(ms).toBeLessThan(4_000);
   });
 
   test("that falls silent in the middle of a large blob costs it no more", async () => {
@@ -253,6 +287,20 @@ describe("what a build makes", () => {
     expect(await store.find("p", result)).toBeUndefined();
   });
 
+  test("can be found only when it is on its way: a daemon that is killed in between leaves none that the farm never gets", async () => {
+    const couldBeFound: boolean[] = [];
+    const { supplies, store, outbox } = await suppliesWith(noFarm());
+    const result = resultOf("a", ["value"]);
+    const who = { project: "p", build: undefined };
+    await supplies.blobs(who).put(result.value, Buffer.from("value"));
+    outbox.push = () => couldBeFound.push(store.has("p", result));
+
+    await supplies.keep(who, result);
+
+    expect(couldBeFound).toEqual([false]);
+    expect(await store.find("p", result)).toEqual(result);
+  });
+
   test("costs the build nothing when it cannot be kept", async () => {
     const { supplies, outbox } = await suppliesWith(noFarm());
     // Its blob is not here.
@@ -298,5 +346,26 @@ describe("a share of hits that is made again", () => {
     ]);
     expect(outbox).toEqual([]);
     expect(await store.find("p", key)).toEqual(fresh);
+  });
+
+  test("and comes out otherwise while the farm is away is told of later", async () => {
+    const { supplies, fake, line, divergences } = await suppliesBefore({ crossCheckShare: 1 });
+    const build = fakeBuild();
+    const who = { project: "p", build };
+    await fake.has("a", ["poisoned"], { namespace: "sccache" });
+    const key: ResultKey = { namespace: "sccache", key: "a" };
+    const kept = await supplies.result({ project: "p", build: undefined }, key);
+    if (kept === undefined) throw new Error("the farm gave nothing");
+    await supplies.blobs(who).get(kept.value);
+    await supplies.result(who, key);
+    line.cut("refused");
+    const fresh = resultOf("a", ["right"], "sccache");
+    await supplies.blobs(who).put(fresh.value, Buffer.from("right"));
+
+    await supplies.keep(who, fresh);
+    await supplies.stop();
+
+    expect(fake.divergences).toEqual([]);
+    expect(divergences).toMatchObject([{ namespace: "sccache", key: "a", build: build.id }]);
   });
 });

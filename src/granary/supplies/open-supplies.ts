@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Divergence } from "#api/granary.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
@@ -17,7 +18,7 @@ import type { ForWhom, Supplies } from "./supplies.ts";
 
 export interface SuppliesParts {
   readonly store: GranaryStore;
-  readonly outbox: Pick<Outbox, "addResult">;
+  readonly outbox: Pick<Outbox, "addResult" | "addDivergence">;
   readonly farm: GranaryFarm;
   /** Of hits, the share that is made again and compared: from 0 to 1. */
   readonly crossCheckShare: number;
@@ -101,6 +102,15 @@ export function openSupplies(parts: SuppliesParts): Supplies & Service {
     return looked;
   }
 
+  /** At once, as others are given it meanwhile; a farm that cannot be told now is told later. */
+  async function tellOf(project: string, divergence: Divergence): Promise<void> {
+    try {
+      await farm.reportDivergence(project, divergence);
+    } catch {
+      await outbox.addDivergence(project, divergence);
+    }
+  }
+
   /** What differs from what was kept is for this machine alone: which of the two is right nobody knows yet. */
   async function isToBePublished(who: ForWhom, result: GranaryResult): Promise<boolean> {
     const divergence = await checks.divergence(who.build, result);
@@ -112,7 +122,7 @@ export function openSupplies(parts: SuppliesParts): Supplies & Service {
     halves.forget(who.project, result);
     await store.forget(who.project, result);
     inBackground(
-      farm.reportDivergence(who.project, divergence),
+      tellOf(who.project, divergence),
       "the farm was not told of a result that came out otherwise",
     );
     return false;
@@ -140,10 +150,11 @@ export function openSupplies(parts: SuppliesParts): Supplies & Service {
       const result = { ...told, costMs };
       try {
         const toFarm = await isToBePublished(who, result);
+        // Before it can be found: killed in between, this machine would have for good what the farm never gets.
+        if (toFarm) await outbox.addResult(result);
         await store.keep(result);
         halves.forget(who.project, result);
         who.build?.made(result);
-        if (toFarm) await outbox.addResult(result);
       } catch (err) {
         // A full disk costs the result, not the build.
         logger.warn(

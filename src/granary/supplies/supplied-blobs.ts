@@ -22,13 +22,18 @@ export function suppliedBlobs(parts: SuppliedBlobsParts, who: ForWhom): BlobStor
   const { project, build } = who;
 
   async function bring(digest: Digest): Promise<Download> {
+    const patience = patienceOf(who);
+    const hasHope = () => !patience.isOver && !farm.isAway();
     const coming = build?.prefetch?.coming(digest);
-    if (coming !== undefined && (await cameWithin(coming, waitForPrefetchMs(farm.line())))) {
+    if (
+      coming !== undefined &&
+      hasHope() &&
+      (await cameWithin(coming, waitForPrefetchMs(farm.line())))
+    ) {
       const missing = await local.findMissing([digest]);
       if (missing.length === 0) return { kind: "here", bytes: undefined };
     }
-    const patience = patienceOf(who);
-    if (farm.isAway() || patience.isOver) return { kind: "absent" };
+    if (!hasHope()) return { kind: "absent" };
     const done = build?.prefetch?.giveWay();
     try {
       const download = await downloads.bring(project, digest, patience);

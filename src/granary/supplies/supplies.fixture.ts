@@ -1,4 +1,5 @@
 import { onTestFinished } from "vitest";
+import type { Divergence } from "#api/granary.ts";
 import type { Service } from "#core/service.ts";
 import { type SlowLine, slowLine } from "../../../test/support/slow-line.ts";
 import { type ConnectedFarm, connectGranaryFarm } from "../farm/connect-granary-farm.ts";
@@ -15,22 +16,27 @@ export interface Stand {
   readonly store: OpenGranaryStore;
   readonly directory: string;
   readonly outbox: GranaryResult[];
+  readonly divergences: Divergence[];
 }
 
 /** Supplies over a real store and any farm, with a list for an outbox. */
 export async function suppliesWith(farm: GranaryFarm, crossCheckShare = 0): Promise<Stand> {
   const { store, directory } = await freshStore();
   const outbox: GranaryResult[] = [];
+  const divergences: Divergence[] = [];
   const supplies = openSupplies({
     store,
-    outbox: { addResult: async (result) => void outbox.push(result) },
+    outbox: {
+      addResult: async (result) => void outbox.push(result),
+      addDivergence: async (_, divergence) => void divergences.push(divergence),
+    },
     farm,
     crossCheckShare,
     machine: "this one",
     logger: silentLogger,
   });
   onTestFinished(() => supplies.stop());
-  return { supplies, store, directory, outbox };
+  return { supplies, store, directory, outbox, divergences };
 }
 
 export interface FarmStand extends Stand {

@@ -1,21 +1,19 @@
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { namesRemoteCache } from "./bazel-settings.ts";
 import type { GuidedTool, Variables } from "./tool-settings.ts";
 
 /** Tools whose own files name a remote cache: our variables and files would win over them. */
-export async function cachesSetInFiles(
+export function cachesSetInFiles(
   directory: string,
   variables: Variables,
-): Promise<Partial<Record<GuidedTool, string>>> {
+): Partial<Record<GuidedTool, string>> {
   const home = variables["HOME"] || homedir();
-  const [ccache, bazel] = await Promise.all([
-    firstThat(ccacheFiles(variables, home), (text) =>
-      /^\s*(?:remote|secondary)_storage\s*=\s*\S/m.test(text),
-    ),
-    firstThat(bazelFiles(directory, home), namesRemoteCache),
-  ]);
+  const ccache = firstThat(ccacheFiles(variables, home), (text) =>
+    /^\s*(?:remote|secondary)_storage\s*=\s*\S/m.test(text),
+  );
+  const bazel = firstThat(bazelFiles(directory, home), namesRemoteCache);
   return { ...(ccache && { ccache }), ...(bazel && { bazel }) };
 }
 
@@ -42,13 +40,16 @@ function bazelFiles(directory: string, home: string): string[] {
   }
 }
 
-async function firstThat(
-  files: readonly string[],
-  says: (text: string) => boolean,
-): Promise<string | undefined> {
-  for (const file of files) {
-    const text = await readFile(file, "utf8").catch(() => "");
-    if (says(text)) return file;
+function firstThat(files: readonly string[], says: (text: string) => boolean): string | undefined {
+  return files.find((file) => says(textOf(file)));
+}
+
+function textOf(file: string): string {
+  // An error costs more than the question, and most are not there.
+  if (!existsSync(file)) return "";
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
   }
-  return undefined;
 }

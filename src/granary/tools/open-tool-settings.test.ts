@@ -65,7 +65,7 @@ test("Bazel is started with a file of the build's, finds no trace of us in PATH,
   expect(args).toBe(`--bazelrc=${join(settings.directory, "bazelrc")} build a b`);
   expect(path).toBe(join(root, "bin"));
   expect(readFileSync(join(settings.directory, "bazelrc"), "utf8")).toBe(
-    "build --remote_cache=grpc://127.0.0.1:4711\nbuild --remote_instance_name=default\nbuild --remote_header=x-grange-build=b1\n",
+    "build --remote_cache=grpc://127.0.0.1:4711\nbuild --remote_instance_name=default\nbuild --remote_header=x-grange-build=b1\nbuild --remote_retries=0\n",
   );
   await settings.close();
   expect(existsSync(settings.directory)).toBe(false);

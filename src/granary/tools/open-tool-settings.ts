@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import {
-  access,
-  chmod,
+  accessSync,
+  chmodSync,
   constants,
-  mkdir,
-  mkdtemp,
-  readFile,
-  rename,
-  rm,
-  writeFile,
-} from "node:fs/promises";
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { rm } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { bazelrcText } from "./bazel-settings.ts";
 import { cachesSetInFiles } from "./caches-set-in-files.ts";
@@ -36,30 +37,30 @@ export interface ToolSettingsPlace extends ToolSettingsSource {
 /**
  * Leads a build's tools to the granary: by variables, and where a tool knows none, by a program of its name that stands before it in
  * PATH and names a file of this build's. The programs stay, always at the same path: who notes PATH sees it change once.
+ *
+ * Files are asked for one after the other, without the thread pool: a build waits for this, and nothing else is to be done
+ * meanwhile (of some sixty questions each costs a tenth so).
  */
 export async function openToolSettings(
   place: ToolSettingsPlace,
   parentDirectory: string,
 ): Promise<OpenToolSettings> {
-  const setInFiles = await cachesSetInFiles(
-    place.workingDirectory ?? process.cwd(),
-    place.variables,
-  );
+  const setInFiles = cachesSetInFiles(place.workingDirectory ?? process.cwd(), place.variables);
   const source = { ...place, setInFiles };
   const settings = toolSettings(source);
-  await mkdir(parentDirectory, { recursive: true, mode: 0o700 });
-  const directory = await mkdtemp(join(parentDirectory, "build-"));
+  mkdirSync(parentDirectory, { recursive: true, mode: 0o700 });
+  const directory = mkdtempSync(join(parentDirectory, "build-"));
   const variables: Record<string, string> = { ...settings.variables };
   if (place.pid !== undefined) variables[granaryProcess] = `${place.pid}`;
   if (keptBy("bazel", source) === undefined) {
     variables["GRANGE_BAZELRC"] = join(directory, "bazelrc");
-    await writeFile(join(directory, "bazelrc"), bazelrcText(source));
+    writeFileSync(join(directory, "bazelrc"), bazelrcText(source));
   }
   if (keptBy("gradle", source) === undefined) {
     variables["GRANGE_GRADLE_INIT"] = join(directory, "init.gradle");
-    await writeFile(join(directory, "init.gradle"), gradleInitScript(cacheUrl("gradle", source)));
+    writeFileSync(join(directory, "init.gradle"), gradleInitScript(cacheUrl("gradle", source)));
   }
-  const path = await pathWithShims(place.variables["PATH"] ?? "", join(parentDirectory, "shims"));
+  const path = pathWithShims(place.variables["PATH"] ?? "", join(parentDirectory, "shims"));
   return {
     variables: { ...definedOf(place.variables), PATH: path, ...variables, ...place.extra },
     leftAlone: settings.leftAlone,
@@ -69,38 +70,42 @@ export async function openToolSettings(
 }
 
 /** A directory for each shim: who has no Bazel must not find one. */
-async function pathWithShims(path: string, parent: string): Promise<string> {
+function pathWithShims(path: string, parent: string): string {
   const directoryOf = ({ program }: Shim) => join(parent, program);
   const own = shims.map(directoryOf);
   const others = path.split(delimiter).filter((directory) => !own.includes(directory));
   const used: string[] = [];
   for (const shim of shims) {
-    if (!(await isIn(others, shim.program))) continue;
-    await writeShim(join(directoryOf(shim), shim.program), shimText(shim, own));
+    if (!isIn(others, shim.program)) continue;
+    writeShim(join(directoryOf(shim), shim.program), shimText(shim, own));
     used.push(directoryOf(shim));
   }
   return [...used, ...others].join(delimiter);
 }
 
-async function isIn(directories: readonly string[], program: string): Promise<boolean> {
-  for (const directory of directories.filter(isAbsolute)) {
-    const isThere = await access(join(directory, program), constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return true;
+function isIn(directories: readonly string[], program: string): boolean {
+  return directories.filter(isAbsolute).some((directory) => isProgram(join(directory, program)));
+}
+
+function isProgram(path: string): boolean {
+  // An error costs more than the question, and most are not there.
+  if (!existsSync(path)) return false;
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
-  return false;
 }
 
 /** By renaming: another build may be starting it at this moment. */
-async function writeShim(file: string, text: string): Promise<void> {
-  if ((await readFile(file, "utf8").catch(() => "")) === text) return;
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+function writeShim(file: string, text: string): void {
+  if (existsSync(file) && readFileSync(file, "utf8") === text) return;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const mine = `${file}.${randomUUID()}`;
-  await writeFile(mine, text);
-  await chmod(mine, 0o700);
-  await rename(mine, file);
+  writeFileSync(mine, text);
+  chmodSync(mine, 0o700);
+  renameSync(mine, file);
 }
 
 function definedOf(variables: ToolSettingsSource["variables"]): Record<string, string> {

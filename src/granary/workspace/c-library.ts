@@ -1,5 +1,13 @@
 import { execFile } from "node:child_process";
 
+let known: Promise<string> | undefined;
+
+/** As `cLibrary` says, asked once: a program to be started for each build would cost more than a rare upgrade under us. */
+export function knownCLibrary(): Promise<string> {
+  known ??= cLibrary();
+  return known;
+}
+
 /** Which C library programs are linked with, as `glibc 2.36` or `musl libc 1.2.3`; "" where there is none to tell. */
 export async function cLibrary(): Promise<string> {
   if (process.platform !== "linux") return "";

@@ -56,7 +56,9 @@ environment:
 });
 
 test.each([
-  ["enviroment: {}", "enviroment"],
+  ["enviroment: {}", 'no "enviroment"; the file may have project, targets and environment'],
+  ["environment: {tolls: [cc]}", 'no "environment.tolls"; environment may have tools'],
+  ["environment: cc", "environment must be a map with tools"],
   ["project: ../x y", "project: a name"],
   ["environment: {tools: [/usr/bin/cc]}", "environment.tools.0: a program's name"],
   ["environment: {files: [../secret]}", "environment.files.0: a path within"],

@@ -117,17 +117,31 @@ export function parseGranarySettings(text: string): GranarySettings {
   const parsed = Settings.safeParse(value ?? {});
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw wrong(`${issue?.path.join(".") || "the whole"}: ${issue?.message ?? "it is wrong"}`);
+    throw wrong(issue === undefined ? "it is wrong" : wordsOf(issue));
   }
   const { project, targets, environment } = parsed.data;
   return { project, targets, ...environment };
+}
+
+function wordsOf(issue: z.core.$ZodIssue): string {
+  const where = issue.path.join(".");
+  const isEnvironment = where === "environment";
+  const may = isEnvironment ? "tools, variables and files" : "project, targets and environment";
+  if (issue.code === "unrecognized_keys") {
+    const name = [...issue.path, issue.keys[0]].join(".");
+    return `there is no "${name}"; ${isEnvironment ? "environment" : "the file"} may have ${may}`;
+  }
+  if (where === "" || isEnvironment) return `${where || "the whole"} must be a map with ${may}`;
+  return `${where}: ${issue.message}`;
 }
 
 function yamlIn(text: string): { readonly value?: unknown; readonly trouble?: string } {
   try {
     const document = parseDocument(text);
     const [error] = document.errors;
-    return error === undefined ? { value: document.toJS() } : { trouble: error.message };
+    // Its first line says what and where; the others draw it.
+    const trouble = error?.message.split("\n")[0]?.replace(/:$/, "");
+    return trouble === undefined ? { value: document.toJS() } : { trouble };
   } catch (reason) {
     // Names of names of names, which would fill the memory.
     return { trouble: messageOf(reason) };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { canonicalJson } from "#core/canonical-json.ts";
-import { cLibrary } from "./c-library.ts";
+import { knownCLibrary } from "./c-library.ts";
 import { findTool } from "./find-tool.ts";
 import type { GranarySettings } from "./granary-settings.ts";
 import { type KnownDigests, openKnownDigests } from "./known-digests.ts";
@@ -35,7 +35,7 @@ export async function readEnvironment(source: EnvironmentSource): Promise<BuildE
   const { settings, variables, root } = source;
   const digests = await openKnownDigests(source.dataDirectory);
   const [libc, tools, files] = await Promise.all([
-    cLibrary(),
+    knownCLibrary(),
     Promise.all(settings.tools.map((name) => toolOf(name, variables["PATH"], digests))),
     Promise.all(settings.files.map((name) => fileOf(root, name, digests))),
   ]);

@@ -1,14 +1,12 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
+import { indexLimits } from "#commit-index/index-limits.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Git } from "#git/run-git.ts";
 import { readStatus, type TreeStatus } from "./dirty-paths.ts";
 import { repositoryOfUrl } from "./repository-of-url.ts";
 import { usersIgnores } from "./users-ignores.ts";
 import type { GitWorkspace, PlainWorkspace, Workspace } from "./workspace.ts";
-
-/** A commit and its first parents: as many as are asked about at once. */
-const mostCommits = 64;
 
 /**
  * What Git says of a directory, its own or one above. A submodule, a worktree, a repository within another: each is its own.
@@ -102,7 +100,7 @@ async function readCommits(git: Git, root: string, signal?: AbortSignal) {
     "log",
     "--first-parent",
     "--no-show-signature",
-    `--max-count=${mostCommits}`,
+    `--max-count=${indexLimits.commits}`,
     "--format=%H %T",
     "HEAD",
     "--",

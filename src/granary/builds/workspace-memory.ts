@@ -1,0 +1,105 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { Namespace } from "#commit-index/result-key.ts";
+import { digestKey, parseDigestKey } from "#core/digest.ts";
+import type { BuildFacts } from "./build-facts.ts";
+import { type StandingResult, standingDemand, type WholeDemand } from "./standing-demand.ts";
+
+const File = z.object({
+  version: z.literal(1),
+  results: z.array(
+    z.object({
+      n: Namespace,
+      k: z.string(),
+      at: z.number(),
+      cost: z.number().optional(),
+      inputs: z.array(z.string()).optional(),
+      place: z.string().optional(),
+      blobs: z.array(z.string()),
+    }),
+  ),
+});
+
+/** Workspaces whose outputs are remembered; the one that was built least lately goes. */
+const mostWorkspaces = 64;
+/** Of one. A build that is larger asks its cache, not its books: its index is as its builds ask. */
+const mostResults = 50_000;
+
+export interface WorkspaceMemory {
+  /** What the workspace needs after a build that asked for `now`. `remembered`: for the next one. */
+  after(
+    facts: BuildFacts,
+    now: readonly StandingResult[],
+  ): Promise<WholeDemand & { readonly remembered: Promise<void> }>;
+}
+
+/** What the workspaces of this machine are made of, in a file for each and what is built there. Without it each build's word counts alone. */
+export function openWorkspaceMemory(directory: string): WorkspaceMemory {
+  return {
+    async after(facts, now) {
+      const done = Promise.resolve();
+      if (facts.root === undefined) return { results: now, isWhole: true, remembered: done };
+      const path = join(directory, `${nameOf(facts, facts.root)}.json`);
+      const before = await read(path).catch(() => []);
+      const whole = standingDemand(before, now);
+      const isNews = now.length > 0 && whole.results.length <= mostResults;
+      // A full disk costs what the next build would have known.
+      const remembered = isNews ? write(directory, path, whole.results).catch(() => {}) : done;
+      return { ...whole, remembered };
+    },
+  };
+}
+
+/** Other targets, or another compiler, and the tool's books are about something else. */
+function nameOf({ project, command, targets, environment }: BuildFacts, root: string): string {
+  const text = JSON.stringify([project, root, command, targets, environment]);
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+async function read(path: string): Promise<StandingResult[]> {
+  const { results } = File.parse(JSON.parse(await readFile(path, "utf8")));
+  return results.map(({ n, k, at, cost, inputs, place, blobs }) => ({
+    entry: {
+      namespace: n,
+      key: k,
+      blobs: blobs.map(parseDigestKey),
+      firstMs: at,
+      savedMs: cost,
+      inputs,
+    },
+    place,
+  }));
+}
+
+async function write(
+  directory: string,
+  path: string,
+  results: readonly StandingResult[],
+): Promise<void> {
+  const file: z.input<typeof File> = {
+    version: 1,
+    results: results.map(({ entry, place }) => ({
+      n: entry.namespace,
+      k: entry.key,
+      at: entry.firstMs,
+      cost: entry.savedMs,
+      inputs: entry.inputs === undefined ? undefined : [...entry.inputs],
+      place,
+      blobs: entry.blobs.map(digestKey),
+    })),
+  };
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  // Two builds of one workspace may end at once: the later one counts.
+  const mine = `${path}.${randomUUID()}`;
+  await writeFile(mine, JSON.stringify(file), { mode: 0o600 });
+  await rename(mine, path);
+  const names = await readdir(directory);
+  if (names.length <= mostWorkspaces) return;
+  const ages = await Promise.all(
+    names.map(async (name) => ({ name, at: (await stat(join(directory, name))).mtimeMs })),
+  );
+  const oldest = ages.sort((a, b) => a.at - b.at).slice(0, names.length - mostWorkspaces);
+  for (const { name } of oldest) await rm(join(directory, name), { force: true });
+}

@@ -1,0 +1,69 @@
+import { readFile } from "node:fs/promises";
+import { coalescer } from "#core/coalescer.ts";
+
+/** A connection over loopback, from who is told: by the ports of both ends. */
+export interface Ends {
+  readonly client: number;
+  readonly server: number;
+}
+
+/** Whether a connection of this machine's loopback is of the user that this process belongs to, or of root. */
+export type IsOwn = (ends: Ends) => Promise<boolean>;
+
+/** What others are told who write. */
+export const notOwn =
+  "another user of this machine has this granary: it takes results of that user's builds only";
+
+/** Java's sockets are of IPv6 also where they speak IPv4. */
+const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+/**
+ * Looks connections up in the kernel's tables.
+ *
+ * A table of a few hundred connections takes it 1 to 20 ms, and those that come meanwhile share the next look: for what
+ * tools write, not for what they read. Where there are no such tables (macOS), nobody can tell, and all are taken for own.
+ */
+export function ownConnections(
+  ownUser = process.getuid?.(),
+  read: (table: string) => Promise<string> = (table) => readFile(table, "latin1"),
+): IsOwn {
+  const looking = coalescer<Ends, boolean>(async (all) => {
+    const texts = await Promise.all(
+      tables.map((table) => read(table).catch((reason: unknown) => absentOr(reason))),
+    );
+    const isTold = texts.some((text) => text !== undefined);
+    return all.map((ends) => {
+      if (!isTold || ownUser === undefined) return true;
+      const user = userOf(texts.join("\n"), ends);
+      return user === ownUser || user === 0;
+    });
+  });
+  // A table that changes while it is read may leave out a line.
+  return async (ends) => (await looking.add(ends)) || looking.add(ends);
+}
+
+/**
+ * Who has the client's end open, by a table as `/proc/net/tcp` gives it; undefined when nobody has.
+ *
+ * An end that was closed is listed a while longer, as root's: without an inode it is nobody's.
+ */
+export function userOf(table: string, { client, server }: Ends): number | undefined {
+  const line = new RegExp(
+    `: (?:${loopback}):${hex(client)} (?:${loopback}):${hex(server)} ` +
+      String.raw`[0-9A-F]{2} \S+ \S+ \S+ +(\d+) +\d+ (\d+)`,
+  ).exec(table);
+  const [, user, inode] = line ?? [];
+  return inode === undefined || inode === "0" ? undefined : Number(user);
+}
+
+/** 127.0.0.1, as little-endian machines print it, and the same in IPv6. */
+const loopback = "(?:0000000000000000FFFF0000)?0100007F";
+
+function hex(port: number): string {
+  return port.toString(16).toUpperCase().padStart(4, "0");
+}
+
+function absentOr(reason: unknown): undefined {
+  const code = reason instanceof Error && "code" in reason ? reason.code : undefined;
+  if (code !== "ENOENT") throw reason;
+}

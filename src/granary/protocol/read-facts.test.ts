@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openGit } from "#git/run-git.ts";
+import { sampleRepository } from "../../../test/support/sample-repository.ts";
+import { readFacts } from "./read-facts.ts";
+
+const settings = ".grange/granary/settings.yml";
+
+async function scene(files: Readonly<Record<string, string>>) {
+  const dataDirectory = await mkdtemp(join(tmpdir(), "grange-facts-"));
+  const repository = await sampleRepository({ "below/file": "x", ...files });
+  const git = await openGit(join(dataDirectory, "git"));
+  onTestFinished(async () => {
+    await git.stop();
+    await repository.remove();
+    await rm(dataDirectory, { recursive: true, force: true });
+  });
+  return (variables?: Record<string, string>) =>
+    readFacts(
+      { git, dataDirectory },
+      {
+        type: "build-started",
+        command: "make",
+        directory: join(repository.path, "below"),
+        ...(variables === undefined ? {} : { variables }),
+      },
+    );
+}
+
+test("below the top of a repository, its settings hold, and the build's own variables name its environment", async () => {
+  const read = await scene({
+    [settings]: "project: team/web\nenvironment: {tools: [], variables: [CFLAGS]}\n",
+  });
+
+  const [plain, fast, again] = [
+    await read({}),
+    await read({ CFLAGS: "-O2", OTHER: "1" }),
+    await read({ CFLAGS: "-O2", OTHER: "2" }),
+  ];
+
+  expect(plain.project).toBe("team/web");
+  expect(plain.commits).toHaveLength(1);
+  expect(fast.environment).not.toBe(plain.environment);
+  expect(again.environment).toBe(fast.environment);
+});
+
+test("settings that cannot be read are told to who says its variables, and cost a build system nothing", async () => {
+  const read = await scene({ [settings]: "nonsense: [" });
+
+  await expect(read({})).rejects.toThrow(settings);
+  expect(await read()).toMatchObject({ project: "default" });
+});
