@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 
 /** For commands that speak to a server. */
 export function speaksToServer(command: Command): Command {
@@ -26,4 +26,16 @@ export function withExamples(
 /** Collects an option that may be given several times. */
 export function repeated(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
+}
+
+export function logLevel(): Option {
+  return new Option("--log-level <level>", "how much its log says")
+    .choices(["trace", "debug", "info", "warn", "error", "silent"])
+    .default("info");
+}
+
+/** A project's name, as farms and granaries take it. */
+export function projectName(text: string): string {
+  if (text.length <= 200 && /^[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/.test(text)) return text;
+  throw new InvalidArgumentError("It must be a name, such as default or team/web.");
 }

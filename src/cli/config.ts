@@ -5,7 +5,12 @@ import { readAuthorities } from "#grpc/authorities.ts";
 
 /** What the environment says to the command line. Options given with a command go on top. */
 const CliConfig = z.object({
-  serverUrl: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:8980"),
+  serverUrl: z
+    .url({
+      protocol: /^https?$/,
+      error: "GRANGE_SERVER must be an address such as http://farm:8980",
+    })
+    .default("http://127.0.0.1:8980"),
   /** Who asks, to farms that want to know. */
   token: z.string().optional(),
   /** Authorities in PEM that farms' certificates may come from, besides the usual ones. */

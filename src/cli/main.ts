@@ -31,7 +31,10 @@ async function run(words: readonly string[]): Promise<void> {
     );
 
   const called = words.find((word) => !word.startsWith("-") && word !== "help");
+  // A command that stands first needs no other: `exec` is before each build, and all would take 10 ms.
+  const isAlone = called !== undefined && called === words[0] && Object.hasOwn(commandList, called);
   for (const [name, { summary, load }] of Object.entries(commandList)) {
+    if (isAlone && name !== called) continue;
     const command = grange
       .command(name)
       .description(summary)

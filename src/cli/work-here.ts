@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseMemorySize } from "#core/memory-size.ts";
-import { repeated, speaksToServer } from "./common-options.ts";
+import { logLevel, repeated, speaksToServer } from "./common-options.ts";
 import { durationMs } from "./duration-ms.ts";
 import { runService } from "./run-service.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -57,7 +57,7 @@ export function withWorkOptions(command: Command): Command {
       durationMs,
     )
     .option("--once", "take one job, deliver its result, and end")
-    .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info")
+    .addOption(logLevel())
     .addOption(command.createOption("--settings <file>").hideHelp())
     .addOption(command.createOption("--end-with-parent").hideHelp());
 }

@@ -6,7 +6,7 @@ import { collectorCalls, labConnection } from "../api/collector-calls.ts";
 import { collectorLines } from "../collector/collector-lines.ts";
 import type { RunOptions } from "../collector/run-collector.ts";
 import type { Describe, Program } from "../command-list.ts";
-import { repeated, speaksToServer, withExamples } from "../common-options.ts";
+import { logLevel, repeated, speaksToServer, withExamples } from "../common-options.ts";
 import { exitCodes } from "../exit-code.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { UsageError } from "../usage-error.ts";
@@ -192,7 +192,7 @@ function runs(command: Command): Command {
       "measure also where the machine is not of the target that the collector is registered for",
     )
     .option("--comparisons <n>", "of a self-test (default: 20)", numberFrom(1, 1_000))
-    .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info");
+    .addOption(logLevel());
 }
 
 function changeOf(options: SetOptions): ChangeCollector {

@@ -1,5 +1,5 @@
 import type { Describe } from "../command-list.ts";
-import { repeated, withExamples } from "../common-options.ts";
+import { projectName, repeated, withExamples } from "../common-options.ts";
 import type { ExecOptions } from "../granary/run-exec.ts";
 import { wholeNumber } from "../whole-number.ts";
 
@@ -11,6 +11,7 @@ export const describeExec: Describe = (command, program) => {
     .option(
       "--project <name>",
       "whose results (default: as .grange/granary/settings.yml says, or default)",
+      projectName,
     )
     .option("--target <name>", "what is built, for the commit's index; may be repeated", repeated)
     .option(

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseMemorySize } from "#core/memory-size.ts";
 import type { Describe } from "../command-list.ts";
-import { answersJson, withExamples } from "../common-options.ts";
+import { answersJson, logLevel, projectName, withExamples } from "../common-options.ts";
 import type * as Asking from "../granary/ask-granary.ts";
 import type { GranaryOptions } from "../granary/run-granary.ts";
-import { wholeNumber } from "../whole-number.ts";
+import { numberFrom } from "../whole-number.ts";
 
 interface OfGranary {
   readonly data?: string;
@@ -18,7 +18,8 @@ interface AheadOptions extends OfGranary {
 
 /** `grange granary`, and what is asked of one that runs. */
 export const describeGranary: Describe = (command, program) => {
-  // So that `granary status --data` means the option of `status`.
+  // So that `granary status --data` means the option of `status`: each command that holds others must say so.
+  command.parent?.enablePositionalOptions();
   command.enablePositionalOptions();
   withData(command)
     .option("--server <url>", "the farm behind it (GRANGE_SERVER; default: none)")
@@ -29,7 +30,7 @@ export const describeGranary: Describe = (command, program) => {
       "what the store may come to (GRANGE_GRANARY_LIMIT; default 10G)",
       size,
     )
-    .option("--port <n>", "the port that tools speak to; 0 takes any", wholeNumber, 0)
+    .option("--port <n>", "the port that tools speak to; 0 takes any", numberFrom(0, 65_535), 0)
     .addOption(
       new Option("--upload <when>", "when results leave for the farm")
         .choices(["during", "after"])
@@ -39,26 +40,38 @@ export const describeGranary: Describe = (command, program) => {
     .option("--cross-check <share>", "of hits, make so many again and compare: 0.02", share, 0)
     .option("--trust-disk", "give blobs without reading them first")
     .option("--dune", "stand in for the daemon of dune 2, also where `grange exec` is not used")
-    .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info")
+    .addOption(logLevel())
     .addOption(command.createOption("--end-with-parent").hideHelp())
+    // Else a command that does not exist is called an argument too many.
+    .allowExcessArguments()
     .action(async (options: GranaryOptions) => {
+      const [unknown] = command.args;
+      if (unknown !== undefined) {
+        const known = command.commands.map((part) => part.name()).join(", ");
+        command.error(`error: there is no \`grange granary ${unknown}\`; there are ${known}`);
+      }
       const { runGranary } = await import("../granary/run-granary.ts");
       await runGranary(options, program.version);
     });
   ofRunning(command, "status", "what it has, what it is doing, and what is to be sent").action(
-    (options: OfGranary) => asked(options, async (ask) => ask.status(options)),
+    (options: OfGranary, self: Command) =>
+      asked(options, async (ask) => ask.status(placed(options, self))),
   );
   ofRunning(command, "trim", "remove what was used least lately, down to the limit").action(
-    (options: OfGranary) => asked(options, async (ask) => ask.trim(options)),
+    (options: OfGranary, self: Command) =>
+      asked(options, async (ask) => ask.trim(placed(options, self))),
   );
   ofRunning(command, "stop", "end it, when it has written down what it knows").action(
-    (options: OfGranary) => asked(options, async (ask) => ask.stop(options)),
+    (options: OfGranary, self: Command) =>
+      asked(options, async (ask) => ask.stop(placed(options, self))),
   );
   ofRunning(command, "prefetch", "fetch what a build of this checkout needs, ahead of it")
     .option("--dry-run", "only say what would be fetched")
     .option("--commit <rev>", "of another commit than the one that is checked out")
-    .option("--project <name>", "whose results")
-    .action((options: AheadOptions) => asked(options, async (ask) => ask.prefetch(options)));
+    .option("--project <name>", "whose results", projectName)
+    .action((options: AheadOptions, self: Command) =>
+      asked(options, async (ask) => ask.prefetch(placed(options, self))),
+    );
   const hooks = command.command("hooks").description("let Git tell it of checkouts");
   hooks
     .command("install")
@@ -86,6 +99,12 @@ async function asked(options: OfGranary, work: (ask: Asks) => Promise<void>): Pr
 
 function ofRunning(command: Command, name: string, summary: string): Command {
   return answersJson(withData(command.command(name).description(summary)));
+}
+
+/** `granary --data DIR status` means what `granary status --data DIR` does. */
+function placed<Options extends OfGranary>(options: Options, self: Command): Options {
+  const { data } = self.parent?.opts<OfGranary>() ?? {};
+  return options.data === undefined && data !== undefined ? { ...options, data } : options;
 }
 
 function withData(command: Command): Command {

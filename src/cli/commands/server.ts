@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Describe } from "../command-list.ts";
-import { answersJson, withExamples } from "../common-options.ts";
+import { answersJson, logLevel, withExamples } from "../common-options.ts";
 import { runService } from "../run-service.ts";
 import { wholeNumber } from "../whole-number.ts";
 
@@ -29,7 +29,7 @@ export const describeServer: Describe = (command, program) => {
       "--store-limit <size>",
       "how large the store of blobs may grow, such as 200G (GRANGE_STORE_LIMIT; 0: no limit)",
     )
-    .option("--log-level <level>", "trace, debug, info, warn, error or silent", "info")
+    .addOption(logLevel())
     .addOption(command.createOption("--end-with-parent").hideHelp())
     .action((options: ServerOptions) => serve(options, program.entry));
   withExamples(command, [

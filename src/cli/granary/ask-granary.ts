@@ -2,6 +2,7 @@ import { Fault } from "#core/fault.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import { rest } from "#core/resting.ts";
 import { granaryPlace, lockPath, ownVariables } from "#granary/config.ts";
+import { Answer } from "#granary/protocol/answers.ts";
 import { holderOf } from "#machine/holder-lock.ts";
 import { connectToGranary, type GranaryClient } from "./granary-client.ts";
 import { installHooks } from "./install-hooks.ts";
@@ -22,7 +23,11 @@ const stopMs = 30_000;
 export async function status(options: Asking): Promise<void> {
   await withGranary(options, async (client) => {
     const { status } = await client.ask({ type: "status" }, "status", answerMs);
-    print(options, status, statusLines(status, new Date()));
+    print(
+      options,
+      status,
+      statusLines(status, new Date(), ownVariables()["GRANGE_SERVER"] || undefined),
+    );
   });
 }
 
@@ -70,7 +75,8 @@ export async function prefetch(
       "fetching",
       answerMs,
     );
-    print(options, ahead, aheadLines(ahead, dryRun));
+    const { status } = await client.ask({ type: "status" }, "status", answerMs);
+    print(options, ahead, aheadLines(ahead, status.farm, dryRun));
   });
 }
 
@@ -88,11 +94,11 @@ async function withGranary(
   work: (client: GranaryClient) => Promise<void>,
 ): Promise<void> {
   const { socketPath } = granaryPlace(ownVariables(), options.data);
-  const client = await connectToGranary(socketPath, reachMs);
+  const client = await connectToGranary(socketPath, reachMs, (said) => Answer.safeParse(said).data);
   if (client === undefined) {
     throw new Fault(
       "failed_precondition",
-      `no granary answers at ${socketPath}; \`grange granary\` starts one`,
+      `no granary answers at ${socketPath}; \`grange exec -- COMMAND\` starts one, \`grange granary\` runs one in the foreground`,
     );
   }
   try {

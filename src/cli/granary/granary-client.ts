@@ -1,13 +1,14 @@
 import { connect, type Socket } from "node:net";
-import { z } from "zod";
 import { Fault } from "#core/fault.ts";
-import { Answer } from "#granary/protocol/answers.ts";
+import type { Answer } from "#granary/protocol/answers.ts";
 import { lineReader } from "#granary/protocol/line-reader.ts";
-import { type ClientMessage, protocolVersions } from "#granary/protocol/messages.ts";
+import type { ClientMessage } from "#granary/protocol/messages.ts";
+import { protocolVersions } from "#granary/protocol/versions.ts";
 
-type Said = z.input<typeof ClientMessage>;
+type Said = (typeof ClientMessage)["_zod"]["input"];
 
-const Told = z.object({ to: z.number() });
+/** Undefined: an answer that this command does not know. `grange exec` reads its few without loading what checks all. */
+export type ReadAnswer = (said: unknown) => Answer | undefined;
 
 /** A granary that listens to this command. */
 export interface GranaryClient {
@@ -27,11 +28,12 @@ const mostAnswerBytes = 64 * 1024 * 1024;
 export async function connectToGranary(
   socketPath: string,
   timeoutMs: number,
+  read: ReadAnswer,
 ): Promise<GranaryClient | undefined> {
   const until = performance.now() + timeoutMs;
   const socket = await connected(socketPath, timeoutMs);
   if (socket === undefined) return undefined;
-  const client = clientOn(socket);
+  const client = clientOn(socket, read);
   try {
     const left = Math.max(1, until - performance.now());
     const answered = await client.first({ type: "hello", versions: [...protocolVersions] }, left);
@@ -59,7 +61,10 @@ function connected(path: string, timeoutMs: number): Promise<Socket | undefined>
   });
 }
 
-function clientOn(socket: Socket): GranaryClient & {
+function clientOn(
+  socket: Socket,
+  readAnswer: ReadAnswer,
+): GranaryClient & {
   first(message: Said, timeoutMs: number): Promise<Answer>;
 } {
   const read = lineReader(mostAnswerBytes);
@@ -75,12 +80,12 @@ function clientOn(socket: Socket): GranaryClient & {
     for (const line of read(chunk)) {
       if (line.kind !== "line") continue;
       const said = jsonOf(line.text);
-      const to = Told.safeParse(said);
-      if (!to.success) continue;
-      const tell = waiting.get(to.data.to);
-      waiting.delete(to.data.to);
+      const to = Object(said).to as unknown;
+      if (typeof to !== "number") continue;
+      const tell = waiting.get(to);
+      waiting.delete(to);
       // One of another version, which says it otherwise: nobody waits for what will not come.
-      tell?.(Answer.safeParse(said).data);
+      tell?.(readAnswer(said));
     }
   });
 

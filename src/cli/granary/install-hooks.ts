@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Fault } from "#core/fault.ts";
-import { outputOf } from "../run-program.ts";
+import { runProgram } from "../run-program.ts";
 
 const hooks = ["post-checkout", "post-merge", "post-rewrite"] as const;
 
@@ -15,8 +15,15 @@ export interface InstalledHooks {
 
 /** Lets Git say when a commit is checked out, so that what its build needs is on its way before the build starts. */
 export async function installHooks(directory: string): Promise<InstalledHooks> {
-  const said = await outputOf("git", ["-C", directory, "rev-parse", "--git-path", "hooks"]);
-  const folder = resolve(directory, said.trim());
+  const asked = ["-C", directory, "rev-parse", "--git-path", "hooks"];
+  const { exitCode, stdout, stderr } = await runProgram("git", asked);
+  if (exitCode !== 0) {
+    const what = /not a git repository/.test(stderr)
+      ? `${directory} is in no Git repository`
+      : stderr.trim();
+    throw new Fault("failed_precondition", `${what}; hooks are installed from within a checkout`);
+  }
+  const folder = resolve(directory, stdout.trim());
   await mkdir(folder, { recursive: true });
   const written: string[] = [];
   const there: string[] = [];

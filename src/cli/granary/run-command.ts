@@ -39,7 +39,12 @@ export function runCommand(
     };
     child.once("error", (cause: NodeJS.ErrnoException) => {
       const isMissing = cause.code === "ENOENT";
-      const trouble = isMissing ? `${program}: no such command` : `${program}: ${cause.message}`;
+      const why = isMissing
+        ? "no such command"
+        : cause.code === "EACCES"
+          ? "it is not executable"
+          : cause.message;
+      const trouble = `${program}: ${why}`;
       end({ exitCode: isMissing ? notFound : notAllowed, trouble });
     });
     child.once("exit", (code, signal) => {

@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { messageOf } from "#core/fault.ts";
 import { type GranaryPlace, granaryPlace, ownVariables } from "#granary/config.ts";
 import type { Answer } from "#granary/protocol/answers.ts";
 import { openToolSettings } from "#granary/tools/open-tool-settings.ts";
 import type { Outlet } from "../terminal/terminal.ts";
+import { readExecAnswer } from "./exec-answers.ts";
 import { connectToGranary, type GranaryClient } from "./granary-client.ts";
 import { runCommand } from "./run-command.ts";
 import { savedLines } from "./saved-lines.ts";
-import { startDaemon } from "./start-daemon.ts";
-import { type WhatIsBuilt, whatIsBuilt } from "./what-is-built.ts";
 
 export interface ExecOptions {
   readonly project?: string;
@@ -26,7 +25,11 @@ export interface ExecOptions {
 
 /** A build that nobody helps is not late for it. */
 const reachMs = 300;
-const startBuildMs = 1_000;
+/** On a machine's first build all its compilers are read once to name its environment. */
+const startBuildMs = 5_000;
+/** Longer ones are no settings of a compiler, and all together are one line. */
+const longestVariable = 10_000;
+const mostVariables = 1_000;
 const endBuildMs = 10_000;
 const syncMs = 24 * 3_600_000;
 
@@ -68,25 +71,19 @@ async function help(
   entry: string,
 ): Promise<Helped> {
   const place = granaryPlace(ownVariables(), options.data);
-  // Git and the compilers' digests take as long as a connection: both at once.
-  const [client, what] = await Promise.all([
-    reach(place, options, say, entry),
-    whatIsBuilt({
-      directory: process.cwd(),
-      project: options.project,
-      targets: options.targets,
-      command: words.join(" "),
-      dataDirectory: place.dataDirectory,
-    }).catch((reason: unknown) => ({ trouble: messageOf(reason) })),
-  ]);
+  const client = await reach(place, options, say, entry);
   try {
-    if ("trouble" in what) throw new Error(what.trouble);
+    // The granary asks Git, and knows the compilers' digests: it is warm, and this process is not.
     const waitMs = options.waitForPrefetch ?? 0;
     const build = await client.ask(
       {
         type: "build-started",
-        ...what,
-        ...duneOf(words, what),
+        directory: process.cwd(),
+        project: options.project,
+        targets: options.targets === undefined ? undefined : [...options.targets],
+        command: words.join(" ").slice(0, 1_024),
+        variables: ownSettings(),
+        ...duneOf(words),
         waitMs,
         prefetch: options.prefetch,
       },
@@ -114,11 +111,11 @@ async function help(
 }
 
 /** What is said to a granary of dune, where dune may run: it is the only tool that asks nobody. */
-function duneOf(words: readonly string[], { directory }: WhatIsBuilt) {
+function duneOf(words: readonly string[]) {
   const here = process.cwd();
   const mayRun =
     words.some((word) => /(^|\/|\s)dune(\s|$)/.test(word)) ||
-    [here, directory ?? here].some((folder) => existsSync(join(folder, "dune-project")));
+    upwardsFrom(here).some((folder) => existsSync(join(folder, "dune-project")));
   if (!mayRun) return {};
   const told = Object.entries(ownVariables()).filter(
     ([name, value]) => value !== undefined && /^(HOME|XDG_\w+|DUNE_\w+|OCAML\w*)$/.test(name),
@@ -128,21 +125,30 @@ function duneOf(words: readonly string[], { directory }: WhatIsBuilt) {
   };
 }
 
+function upwardsFrom(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...upwardsFrom(above)];
+}
+
+/** Of them the environment is named. */
+function ownSettings(): Record<string, string> {
+  const told = Object.entries(ownVariables()).flatMap(([name, value]): [string, string][] =>
+    value === undefined || value.length > longestVariable ? [] : [[name, value]],
+  );
+  return Object.fromEntries(told.slice(0, mostVariables));
+}
+
 async function reach(
   place: GranaryPlace,
   options: ExecOptions,
   say: (line: string) => void,
   entry: string,
 ): Promise<GranaryClient> {
-  const client = await connectToGranary(place.socketPath, reachMs);
+  const client = await connectToGranary(place.socketPath, reachMs, readExecAnswer);
   if (client !== undefined) return client;
   if (!options.start) throw new Error("none answers, and --no-start says not to start one");
-  const started = await startDaemon(place, entry, []);
-  if (started === undefined) {
-    throw new Error(
-      `none answers, and none could be started (${join(place.dataDirectory, "log")})`,
-    );
-  }
+  const { startDaemon } = await import("./start-daemon.ts");
+  const started = await startDaemon(place, entry, [], readExecAnswer);
   say("grange: started a granary for this machine (`grange granary stop` ends it)");
   return started;
 }

@@ -1,22 +1,36 @@
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import { type GranaryPlace, ownVariables } from "#granary/config.ts";
-import { connectToGranary, type GranaryClient } from "./granary-client.ts";
+import { grangeCommand } from "../up/grange-command.ts";
+import { connectToGranary, type GranaryClient, type ReadAnswer } from "./granary-client.ts";
 
 /** Node reads the program in a third of a second on a fast machine, in two on a slow and busy one. */
-const startMs = 5_000;
+const builtStartMs = 5_000;
+/** Sources are translated first. */
+const sourcesStartMs = 20_000;
 
-/** Starts a granary that outlives this command; undefined when it does not answer in time. */
+/** Starts a granary that outlives this command; `unavailable` with the reason when it cannot start, or does not answer in time. */
 export async function startDaemon(
   place: GranaryPlace,
   entry: string,
   options: readonly string[],
-): Promise<GranaryClient | undefined> {
+  read: ReadAnswer,
+): Promise<GranaryClient> {
   mkdirSync(place.dataDirectory, { recursive: true, mode: 0o700 });
-  const log = openSync(join(place.dataDirectory, "log"), "a", 0o600);
-  const words = [...process.execArgv, entry, "granary", "--data", place.dataDirectory, ...options];
+  const logFile = join(place.dataDirectory, "log");
+  const log = openSync(logFile, "a", 0o600);
+  const before = fstatSync(log).size;
+  const words = [
+    ...process.execArgv,
+    ...grangeCommand(entry),
+    "granary",
+    "--data",
+    place.dataDirectory,
+    ...options,
+  ];
   const child = spawn(process.execPath, words, {
     detached: true,
     stdio: ["ignore", log, log],
@@ -33,11 +47,37 @@ export async function startDaemon(
   child.once("error", () => {
     isOver = true;
   });
+  const startMs = entry.endsWith(".ts") ? sourcesStartMs : builtStartMs;
   const until = performance.now() + startMs;
-  while (performance.now() < until && !isOver) {
+  while (performance.now() < until) {
     await rest(25);
-    const client = await connectToGranary(place.socketPath, 250);
+    const client = await connectToGranary(place.socketPath, 250, read);
     if (client !== undefined) return client;
+    if (!isOver) continue;
+    const why = lastWords(readFileSync(logFile, "utf8").slice(before));
+    // Another build was first: its granary is about to listen.
+    if (why?.includes(" already ") !== true) {
+      throw new Fault(
+        "unavailable",
+        `${noneStarts}${why === undefined ? `; ${logFile} says why` : `: ${why}`}`,
+      );
+    }
   }
-  return undefined;
+  throw new Fault(
+    "unavailable",
+    `${noneStarts} in ${startMs / 1_000} s; ${logFile} says how far it came`,
+  );
+}
+
+const noneStarts = "none answers, and none could be started";
+
+/** What a granary said in place of being ready. */
+export function lastWords(log: string): string | undefined {
+  const line = log.split("\n").findLast((text) => text.startsWith('{"ready":false'));
+  try {
+    const said = JSON.parse(line ?? "null") as { error?: { message?: unknown } } | null;
+    return typeof said?.error?.message === "string" ? said.error.message : undefined;
+  } catch {
+    return undefined;
+  }
 }

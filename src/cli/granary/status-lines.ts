@@ -2,16 +2,22 @@ import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { FetchAheadAnswer, GranaryStatus } from "#granary/protocol/answers.ts";
 
-export function statusLines(status: GranaryStatus, now: Date): string[] {
+/** `wished`: the farm that builds started here would have. */
+export function statusLines(status: GranaryStatus, now: Date, wished?: string): string[] {
   const { store, outbox, farm, builds } = status;
   const lines = [
     `granary ${status.version}, process ${status.pid}, port ${status.port}, in ${status.directory}`,
     `store: ${store.results} results, ${store.blobs} blobs, ${memorySizeText(store.bytes)} of ${memorySizeText(store.limitBytes)}`,
     farm === null ? "farm: none; results stay on this machine" : farmLine(farm),
   ];
+  if (wished !== undefined && !isSame(wished, farm?.server)) {
+    lines.push(
+      `GRANGE_SERVER is ${wished}, which counts when a granary starts: \`grange granary stop\`, and the next build starts one in front of it`,
+    );
+  }
   const waiting = outbox.results + outbox.indexes + outbox.reports;
   if (waiting > 0) {
-    const what = `${outbox.results} results (${memorySizeText(outbox.bytes)}), ${outbox.indexes} indexes, ${outbox.reports} reports`;
+    const what = `${counted(outbox.results, "result")} (${memorySizeText(outbox.bytes)}), ${counted(outbox.indexes, "index", "indexes")}, ${counted(outbox.reports, "report")}`;
     lines.push(`to be sent: ${what}${outbox.trouble === undefined ? "" : `; ${outbox.trouble}`}`);
   }
   for (const { project, command, startedAt, id } of builds) {
@@ -19,6 +25,15 @@ export function statusLines(status: GranaryStatus, now: Date): string[] {
     lines.push(`build ${id} of ${project}, for ${since}: ${command}`);
   }
   return lines;
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function isSame(one: string, other: string | undefined): boolean {
+  if (other === undefined) return false;
+  return URL.canParse(one) && URL.canParse(other) && new URL(one).href === new URL(other).href;
 }
 
 function farmLine(farm: NonNullable<GranaryStatus["farm"]>): string {
@@ -30,8 +45,16 @@ function farmLine(farm: NonNullable<GranaryStatus["farm"]>): string {
   return `farm: ${farm.server}${measured}`;
 }
 
-export function aheadLines(ahead: FetchAheadAnswer, dryRun: boolean): string[] {
-  if (ahead.indexes.length === 0) return ["no index of this commit, or of one before it"];
+export function aheadLines(
+  ahead: FetchAheadAnswer,
+  farm: GranaryStatus["farm"],
+  dryRun: boolean,
+): string[] {
+  if (ahead.indexes.length === 0) {
+    if (farm === null) return ["this granary has no farm to fetch from"];
+    if (farm.away) return [`nobody to ask: ${farm.server} does not answer`];
+    return ["no index of this commit, or of one before it"];
+  }
   const lines = ahead.indexes.map(
     ({ source, commit, distance, entries }) =>
       `${source === "ancestor" ? `ancestor, ${distance} away` : source}: ${commit.slice(0, 12)}, ${entries} results`,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { z } from "zod";
+import { Fault } from "#core/fault.ts";
 import { type Git, openGit } from "#git/run-git.ts";
 import { ownVariables } from "#granary/config.ts";
 import type { ClientMessage } from "#granary/protocol/messages.ts";
@@ -30,6 +31,12 @@ export async function whatIsBuilt(said: SaidOfBuild): Promise<WhatIsBuilt> {
   const git = await openGit(join(said.dataDirectory, "git"));
   try {
     const found = await readWorkspace(git, said.directory, AbortSignal.timeout(workspaceMs));
+    if (found.kind === "plain") {
+      throw new Fault(
+        "failed_precondition",
+        `${found.message}; what is fetched ahead is known by the commit`,
+      );
+    }
     const settings = await readGranarySettings(found.root);
     const environment = await readEnvironment({
       settings,

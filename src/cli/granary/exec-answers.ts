@@ -1,0 +1,65 @@
+import type { Answer } from "#granary/protocol/answers.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * What a granary answers to `grange exec`. By hand: loading what checks all answers takes longer than most else that
+ * the command does (docs/decisions/0037-what-a-granary-costs.md).
+ */
+export function readExecAnswer(said: unknown): Answer | undefined {
+  if (!isObject(said)) return undefined;
+  switch (said["type"]) {
+    case "welcome":
+      return isNumber(said["version"]) ? (said as Answer) : undefined;
+    case "no-common-version":
+      return Array.isArray(said["versions"]) ? (said as Answer) : undefined;
+    case "build":
+      return isBuild(said) ? (said as Answer) : undefined;
+    case "ended":
+      return isEnded(said) ? (said as Answer) : undefined;
+    case "note":
+      return isText(said["note"]) ? (said as Answer) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function isBuild({ id, project, port, pid, http, grpc, ready, settings }: Fields): boolean {
+  const isWhole = [id, project, http, grpc].every(isText) && [port, pid].every(isNumber);
+  const hasSettings =
+    settings === undefined || (isObject(settings) && Object.values(settings).every(isText));
+  return isWhole && typeof ready === "boolean" && hasSettings;
+}
+
+const counted = [
+  "asked",
+  "local",
+  "prefetched",
+  "fetched",
+  "missed",
+  "unreachable",
+  "savedMs",
+  "waitedMs",
+  "transferredBytes",
+  "wastedBytes",
+  "uploadedBytes",
+] as const;
+
+function isEnded({ report, outbox }: Fields): boolean {
+  const isReport =
+    report === null || (isObject(report) && counted.every((name) => isNumber(report[name])));
+  const trouble = isObject(outbox) ? outbox["trouble"] : undefined;
+  return isReport && (trouble === undefined || isText(trouble));
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}

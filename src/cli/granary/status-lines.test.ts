@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import type { GranaryStatus } from "#granary/protocol/answers.ts";
+import { lastWords } from "./start-daemon.ts";
+import { aheadLines, statusLines } from "./status-lines.ts";
+
+const standing = (change: Partial<GranaryStatus> = {}): GranaryStatus => ({
+  version: "1",
+  pid: 1,
+  port: 2,
+  directory: "/data",
+  farm: null,
+  store: { results: 0, blobs: 0, bytes: 0, limitBytes: 1024 },
+  outbox: { results: 0, indexes: 0, reports: 0, bytes: 0 },
+  builds: [],
+  ...change,
+});
+const farm = { server: "http://farm:8980", away: false };
+const linesOf = (status: GranaryStatus, wished?: string) =>
+  statusLines(status, new Date(0), wished).join("\n");
+
+test("a granary that was started without the farm that is wished for says what to do", () => {
+  expect(linesOf(standing(), "http://farm:8980")).toContain("`grange granary stop`");
+  expect(linesOf(standing({ farm }), "http://other:8980")).toContain(
+    "GRANGE_SERVER is http://other",
+  );
+  expect(linesOf(standing({ farm }), "http://farm:8980/")).not.toContain("GRANGE_SERVER");
+  expect(linesOf(standing({ farm }))).not.toContain("GRANGE_SERVER");
+});
+
+test("one of something is not many", () => {
+  const outbox = { results: 2, indexes: 1, reports: 1, bytes: 0 };
+  expect(linesOf(standing({ outbox }))).toContain("2 results (0 B), 1 index, 1 report");
+});
+
+test("who has no farm to ask is not told that there is no index", () => {
+  const none = { indexes: [], results: 0, bytes: 0 };
+  expect(aheadLines(none, null, true)).toEqual(["this granary has no farm to fetch from"]);
+  expect(aheadLines(none, { ...farm, away: true }, true)).toEqual([
+    "nobody to ask: http://farm:8980 does not answer",
+  ]);
+  expect(aheadLines(none, farm, true)).toEqual(["no index of this commit, or of one before it"]);
+});
+
+test("what a granary said in place of being ready is found in its log", () => {
+  const log =
+    '{"level":60,"msg":"could not start"}\n{"ready":false,"error":{"message":"port 1"}}\n';
+  expect(lastWords(log)).toBe("port 1");
+  expect(lastWords('{"ready":true}\n')).toBeUndefined();
+  expect(lastWords('{"ready":false,')).toBeUndefined();
+});
