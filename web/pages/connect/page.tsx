@@ -37,7 +37,9 @@ export function ConnectPage() {
       <h1>Point your tool here</h1>
       <p className="faint connect-lead">
         Build tools ask this farm what has been built before, and have it run what has not. Choose
-        yours, paste the lines, build.
+        yours, paste the lines, build. Or put <code>grange exec --</code> before your build: a{" "}
+        <Link to="/granary/help">granary</Link> on your machine tells the tools where their caches
+        are, and has what the commit needs before they ask.
       </p>
       <div className="connect">
         <nav aria-label="Tools" className="tool-list">

@@ -48,7 +48,9 @@ function BuildRow(props: { readonly build: GranaryBuildSummary; readonly isSelec
       </span>
       <SourceBar counts={counts} />
       <span className="number faint">
-        {shareText(hitsIn(counts), asked)} of {resultsText(asked)}
+        {asked === 0
+          ? "asked for nothing"
+          : `${shareText(hitsIn(counts), asked)} of ${resultsText(asked)}`}
       </span>
       <span className="number" title="What making all hits had taken, as far as it is known">
         {build.savedMs === 0 ? "" : `saved ${durationText(build.savedMs)}`}

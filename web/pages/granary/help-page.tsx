@@ -21,9 +21,10 @@ export function GranaryHelpPage() {
       </p>
       <h2>To begin</h2>
       <p>
-        <Copyable text={`grange granary --server ${location.origin}`} label="command" /> on the
-        machine that builds, then <Copyable text="grange exec -- make" label="command" /> in a
-        checkout.
+        <Copyable text={`export GRANGE_SERVER=${location.origin}`} label="command" /> on the machine
+        that builds, then <Copyable text="grange exec -- make" label="command" /> in a checkout. It
+        starts a granary when none runs; <code>grange granary status</code> says which farm one is
+        in front of, and <code>grange granary stop</code> ends it.
       </p>
       <h2>Where a result came from</h2>
       <dl className="facts">

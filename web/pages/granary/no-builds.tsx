@@ -8,10 +8,13 @@ export function NoBuilds() {
       <h2>No builds yet</h2>
       <p>
         A granary is a cache on the machine that builds. It knows what builds of a commit asked for,
-        and fetches all of it from this farm before the next one asks. Start one where you build:
+        and fetches all of it from this farm before the next one asks. Say where the farm is,
       </p>
-      <Copyable text={`grange granary --server ${location.origin}`} label="command" />
-      <p>and put this before what you build with. What it had from where is a line here then:</p>
+      <Copyable text={`export GRANGE_SERVER=${location.origin}`} label="command" />
+      <p>
+        and put this before what you build with: it starts a granary when none runs. What the build
+        had from where is a line here then.
+      </p>
       <Copyable text="grange exec -- make" label="command" />
       <p>
         <Link to="/granary/help">What the pages of the granary tell</Link>

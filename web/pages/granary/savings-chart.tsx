@@ -1,19 +1,21 @@
 import type { SavingsOfDay } from "#api/granary.ts";
 import { bytesText } from "../../parts/bytes.ts";
 import { durationText } from "../../parts/duration.ts";
-import { shareText } from "./words.ts";
+import { countText, shareText } from "./words.ts";
 
 const height = 80;
 const barWidth = 16;
 const gap = 4;
+/** A day's name is wider than its bar. */
+const leastWidth = 2 * barWidth + gap;
 
 /** What builds asked for, a day a bar; the same as a table for who does not see it. */
 export function SavingsChart({ days }: { readonly days: readonly SavingsOfDay[] }) {
   const most = Math.max(1, ...days.map(({ asked }) => asked));
-  const width = Math.max(1, days.length) * (barWidth + gap) - gap;
+  const width = Math.max(leastWidth, days.length * (barWidth + gap) - gap);
   const hits = days.reduce((sum, day) => sum + day.hits, 0);
   const asked = days.reduce((sum, day) => sum + day.asked, 0);
-  const label = `What builds asked for in ${days.length} days: ${shareText(hits, asked)} of ${asked.toLocaleString("en")} results were hits`;
+  const label = `What builds asked for in ${countText(days.length, "day")}: ${shareText(hits, asked)} of ${asked.toLocaleString("en")} results were hits`;
   return (
     <figure className="savings">
       <svg
@@ -57,7 +59,7 @@ function DayBar(props: {
   return (
     <g>
       <title>
-        {`${day.day}: ${day.builds} builds, ${shareText(day.hits, day.asked)} hits, saved ${durationText(day.savedMs)}`}
+        {`${day.day}: ${countText(day.builds, "build")}, ${shareText(day.hits, day.asked)} hits, saved ${durationText(day.savedMs)}`}
       </title>
       <rect className="day-ground" x={x} y={0} width={barWidth} height={height} />
       {parts.map(([className, count]) => {

@@ -24,7 +24,8 @@ export function SavingsTiles({ days }: { readonly days: readonly SavingsOfDay[] 
         asked for in {countText(days.length, "day")}
       </Tile>
       <Tile title="There before it was asked for" figure={shareText(prefetched, hits)}>
-        of all hits were fetched ahead; most others were here from earlier builds
+        of all hits were fetched ahead
+        {prefetched < hits ? "; most others were here from earlier builds" : ""}
       </Tile>
       <Tile title="Fetched for nothing" figure={shareText(wasted, transferred)}>
         of {bytesText(transferred)} that were fetched ahead nobody asked for

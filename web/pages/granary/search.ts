@@ -2,7 +2,6 @@ import { texts } from "../benchmarks/search.ts";
 
 /** Every page of the granary keeps the project that is looked at. */
 export const granarySearch = texts("project");
-export type GranarySearch = ReturnType<typeof granarySearch>;
 
 export const granaryBuildsSearch = texts("project", "commit");
 export type GranaryBuildsSearch = ReturnType<typeof granaryBuildsSearch>;
@@ -12,4 +11,3 @@ export const granaryBuildSearch = texts("source", "because", "find");
 export type GranaryBuildSearch = ReturnType<typeof granaryBuildSearch>;
 
 export const commitIndexSearch = texts("project", "repository", "environment");
-export type CommitIndexSearch = ReturnType<typeof commitIndexSearch>;
