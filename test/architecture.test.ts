@@ -47,19 +47,7 @@ const mayImport: Record<string, readonly string[]> = {
   // What builds of a commit asked for: pure, shared by the farm and granaries.
   "commit-index": ["core", "api", "cas", "proto"],
   // The farm's side of granaries.
-  granaries: [
-    "core",
-    "api",
-    "db",
-    "access",
-    "cas",
-    "actions",
-    "caches",
-    "git",
-    "commit-index",
-    "grpc",
-    "proto",
-  ],
+  granaries: ["core", "api", "db", "cas", "actions", "caches", "commit-index", "grpc", "proto"],
   // A machine's own cache, in front of a farm: it never sees the database.
   granary: [
     "core",

@@ -156,7 +156,7 @@ test("who has no granary yet is told what to type", async () => {
   try {
     const { page, faults } = await open("/granary");
     await page.getByRole("heading", { name: "No builds yet" }).waitFor();
-    await page.getByText("grange granary --server http://127.0.0.1").waitFor();
+    await page.getByText("export GRANGE_SERVER=http://127.0.0.1").waitFor();
     await page.getByText("grange exec -- make").waitFor();
     await page.getByText("was not counted yet; it may grow as large as the disk").waitFor();
     await page.getByRole("link", { name: "Indexes" }).click();

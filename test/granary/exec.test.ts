@@ -145,6 +145,42 @@ test("one data directory has one granary, also when four builds start it at once
   expect(another.stdout).toContain(`runs on ${data} already (process ${pid})`);
 });
 
+test("options that are wrong are told before anything runs", { timeout: 120_000 }, async () => {
+  const { grange, directory } = await scene();
+  for (const [args, message] of [
+    [["exec", "--project", "a b", "--", "true"], "It must be a name"],
+    [["granary", "--log-level", "loud"], "Allowed choices are trace"],
+    [["granary", "--port", "99999"], "from 0 to 65535"],
+    [["granary", "nonsense"], "there are status, trim, stop, prefetch, hooks"],
+  ] as const) {
+    const refused = await grange(...args);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(message);
+  }
+  const elsewhere = join(directory, "elsewhere");
+  for (const args of [
+    ["status", "--data", elsewhere],
+    ["--data", elsewhere, "status"],
+  ]) {
+    const unanswered = await grange("granary", ...args);
+    expect(unanswered.stderr).toContain(`no granary answers at ${elsewhere}/socket`);
+  }
+  await writeFile(elsewhere, "no directory");
+  expect((await grange("granary", "--data", elsewhere)).stdout).toContain("cannot be made");
+});
+
+test("a granary that cannot start says why, and outside of Git there is nothing to hook", {
+  timeout: 120_000,
+}, async () => {
+  const { directory, options } = await scene();
+  const env = { ...options.env, GRANGE_GRANARY_LIMIT: "huge" };
+  const built = await runGrange(["exec", "--", "echo", "built"], { ...options, env });
+  expect(built).toMatchObject({ code: 0, stdout: "built\n" });
+  expect(built.stderr).toContain("none could be started: GRANGE_GRANARY_LIMIT must be a size");
+  const hooked = await runGrange(["granary", "hooks", "install"], { ...options, cwd: directory });
+  expect(hooked.stderr).toContain(`${directory} is in no Git repository`);
+});
+
 test("Git tells it of checkouts once the hooks are there", async () => {
   const { grange, repository } = await scene();
   await writeFile(join(repository.path, ".git/hooks/post-merge"), "#!/bin/sh\nexit 0\n");

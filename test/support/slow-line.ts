@@ -13,8 +13,11 @@ export interface SlowLine {
   readonly port: number;
   /** What has gone through it since it was opened. */
   readonly carried: { toServer: number; toClient: number; connections: number };
-  /** Ends all connections; new ones are refused, or taken and never answered, until `mend`. */
-  cut(how: "refused" | "silent"): void;
+  /**
+   * Ends all connections; new ones are refused, or taken and never answered, until `mend`. `stalled`: connections stay
+   * as well, and nothing comes through any more, as when a cable is pulled.
+   */
+  cut(how: "refused" | "silent" | "stalled"): void;
   mend(): void;
   close(): Promise<void>;
 }
@@ -26,7 +29,7 @@ const mostUnderWay = 4 * 1024 * 1024;
 export async function slowLine(targetPort: number, options: LineOptions): Promise<SlowLine> {
   const carried = { toServer: 0, toClient: 0, connections: 0 };
   const sockets = new Set<Socket>();
-  let state: "open" | "refused" | "silent" = "open";
+  let state: "open" | "refused" | "silent" | "stalled" = "open";
   const freeAt = { toServer: 0, toClient: 0 };
 
   function carry(from: Socket, to: Socket, way: "toServer" | "toClient"): void {
@@ -40,7 +43,7 @@ export async function slowLine(targetPort: number, options: LineOptions): Promis
       let next = onTheWay[0];
       while (next !== undefined && next.at <= now + 0.3) {
         onTheWay.shift();
-        next.arrive();
+        if (state !== "stalled") next.arrive();
         next = onTheWay[0];
       }
       if (next !== undefined) timer = setTimeout(arrivals, next.at - now);
@@ -51,6 +54,11 @@ export async function slowLine(targetPort: number, options: LineOptions): Promis
       if (timer === undefined) arrivals();
     };
     from.on("data", (chunk: Buffer) => {
+      if (state === "stalled") {
+        // What is lost is not missed: `mend` ends the connection.
+        from.pause();
+        return;
+      }
       carried[way] += chunk.length;
       const takes = options.bytesPerSecond ? (chunk.length / options.bytesPerSecond) * 1_000 : 0;
       freeAt[way] = Math.max(freeAt[way], performance.now()) + takes;
@@ -71,7 +79,7 @@ export async function slowLine(targetPort: number, options: LineOptions): Promis
     sockets.add(client);
     client.once("close", () => sockets.delete(client));
     if (state === "refused") return client.destroy();
-    if (state === "silent") return client.on("error", () => {});
+    if (state === "silent" || state === "stalled") return client.on("error", () => {});
     carried.connections++;
     const upstream = connect({ port: targetPort, host: "127.0.0.1", allowHalfOpen: true });
     upstream.setNoDelay(true);
@@ -92,7 +100,7 @@ export async function slowLine(targetPort: number, options: LineOptions): Promis
     carried,
     cut(how) {
       state = how;
-      endAll();
+      if (how !== "stalled") endAll();
     },
     mend() {
       state = "open";

@@ -73,8 +73,10 @@ export async function duneMachine(options: Partial<DuneParts> = {}): Promise<Dun
     place: store.placeAt,
     supplies: {
       async keep({ build }, result) {
-        await store.keep(result);
-        build?.made(result);
+        // As the granary's own supplies take it, when nobody says what it cost.
+        const costMs = result.costMs ?? build?.tookMs?.(result);
+        await store.keep({ ...result, costMs });
+        build?.made({ ...result, costMs });
       },
       forget: (who, key) => store.forget(who.project, key),
     },
@@ -109,6 +111,7 @@ export async function duneMachine(options: Partial<DuneParts> = {}): Promise<Dun
       asked: (key, what) => void asked.set(keyText(key), what),
       askedBlob: () => {},
       made: (result) => void made.set(keyText(result), result),
+      tookMs: () => 0,
     };
     return {
       build,

@@ -65,6 +65,12 @@ describe.skipIf(noDune !== undefined)("a real dune 2", { timeout: 120_000 }, () 
       }
     });
 
+    test("nobody knows what a rule took: taken for free, it would not be worth fetching", async () => {
+      const farm = await published();
+
+      expect([...farm.results.values()].every(({ costMs }) => costMs === undefined)).toBe(true);
+    });
+
     test("a commit that changes a leaf asks for all rules, not only for those that ran", async () => {
       const farm = await published();
       await changeLeaf(root, smallToy, 1);
@@ -175,6 +181,34 @@ describe.skipIf(noDune !== undefined)("a real dune 2", { timeout: 120_000 }, () 
 
     expect(ran.code).toBe(0);
     expect(tally.made).toBeGreaterThan(20);
+  });
+
+  test("a repository without commits is built: dune fails with its cache on, and is told to leave it off", async () => {
+    await rm(join(root, ".git"), { recursive: true });
+    await run("git", ["init", "--quiet"], { cwd: root });
+    const enabled = { ...machine.variables, DUNE_CACHE: "enabled" };
+    expect((await dune(root, { ...enabled, DUNE_CACHE_TRANSPORT: "direct" })).code).toBe(1);
+
+    const { ran } = await buildThrough(machine, root);
+
+    expect(ran.code).toBe(0);
+  });
+
+  test("a dirty tree is served, and what it changes is made", async () => {
+    const farm = await published();
+    await changeLeaf(root, smallToy, 1);
+    await clean();
+    const fresh = await duneMachine();
+    try {
+      const { ran, tally } = await buildThrough(fresh, root, { farm, preparedMs: 10_000 });
+
+      expect(ran.code).toBe(0);
+      expect(tally.given).toBe(farm.results.size);
+      expect(tally.used).toBeGreaterThan(farm.results.size / 2);
+      expect(tally.made).toBeGreaterThan(0);
+    } finally {
+      await fresh.remove();
+    }
   });
 
   test("duplicates are linked when that is wished", async () => {

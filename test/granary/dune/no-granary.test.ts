@@ -118,6 +118,23 @@ describe.skipIf(noDune !== undefined)("a real dune 2", { timeout: 120_000 }, () 
       }
     });
 
+    test("its socket's path is too long: dune uses its store by itself", async () => {
+      const directory = join(work, "x".repeat(120));
+      const far = await duneMachine({ directory });
+      try {
+        const attached = await far.server.attach(far.startBuild(undefined), {
+          variables: far.variables,
+          directory: root,
+        });
+        expect(attached?.settings["DUNE_CACHE_TRANSPORT"]).toBe("direct");
+        await attached?.finish();
+
+        expect((await buildThrough(far, root)).ran.code).toBe(0);
+      } finally {
+        await far.remove();
+      }
+    });
+
     test("stopped properly in the middle of a build", async () => {
       const attached = await machine.server.attach(machine.startBuild(undefined), {
         variables: machine.variables,

@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { CommitIndexes, type GranaryBuildReport } from "#api/granary.ts";
+import { bazelProject, writeFiles } from "../../bench/show/granary/bazel-project.ts";
+import type { Granary, GranaryLab } from "../../bench/show/granary/granary-lab.ts";
+import { sh } from "../../bench/show/granary/project.ts";
+import { processesIn } from "../build-tools/bazel.ts";
+import { javaHome } from "../build-tools/bazel-toolchains.ts";
+import { bazelWorkspace } from "../build-tools/bazel-workspace.ts";
+
+/** Also of a busy machine a build then gets its granary: it is answered when all is here. */
+export const allAhead = ["--wait-for-prefetch", "20000"];
+
+/** A checkout that Bazel builds, with a server of its own for each machine. */
+export interface BazelCheckout {
+  readonly path: string;
+  /** The n-th commit: the first is there, each other changes one leaf. */
+  commit(revision: number): Promise<string>;
+  machine(granary: Granary): BazelMachine;
+  remove(): Promise<void>;
+}
+
+export interface BazelMachine {
+  /** By `grange exec`. `made` is all that was not Bazel's own doing, `how` how that came about. */
+  build(
+    flags?: readonly string[],
+  ): Promise<{ made: number; how: Readonly<Record<string, number>>; product: string }>;
+  clean(): void;
+}
+
+export async function bazelCheckout(lab: GranaryLab, project: string): Promise<BazelCheckout> {
+  const root = join(lab.work, `root-${project}`);
+  await mkdir(root, { recursive: true });
+  const libraries = 4;
+  const workspace = await bazelWorkspace(bazelProject(libraries));
+  const { path } = workspace;
+  const env = { HOME: root, JAVA_HOME: await javaHome() };
+  const bases: string[] = [];
+  sh(path, "git init -q -b main && echo 'bazel-*' > .gitignore");
+  const checkout: BazelCheckout = {
+    path,
+    async commit(revision) {
+      await writeFiles(path, bazelProject(libraries, new Map([[libraries - 1, revision]])));
+      return commitAll(path);
+    },
+    machine(granary) {
+      const base = join(root, `base-${bases.length}`);
+      bases.push(base);
+      const startup = startupOf(base);
+      return {
+        async build(flags = []) {
+          const command = ["bazel", ...startup, "build", ...flags, "//many:all", "//gen/..."];
+          const options = { cwd: path, env, more: ["--project", project, ...allAhead] };
+          const { code, text } = await granary.exec(command, options);
+          if (code !== 0) throw new Error(`Bazel ended with ${code}:\n${text}`);
+          const { internal: _, ...how } = processesIn(text);
+          const made = Object.values(how).reduce((sum, count) => sum + count, 0);
+          // Not by the link in the workspace: it is the last machine's.
+          const bin = `cd ${base}/execroot/grange_sample/bazel-out/*-fastbuild/bin`;
+          const outputs = "cat many/l*/text.txt many/app gen/*.txt";
+          return { made, how, product: sh(path, `${bin}; ${outputs} | sha256sum`) };
+        },
+        clean: () => bazel(startup, "clean"),
+      };
+    },
+    async remove() {
+      for (const base of bases) bazel(startupOf(base), "shutdown");
+      sh(lab.work, `chmod -R u+w ${root}`);
+      await workspace.remove();
+    },
+  };
+  commitAll(path);
+  return checkout;
+
+  function startupOf(base: string): string[] {
+    const own = [`--output_user_root=${root}`, `--output_base=${base}`];
+    return ["--nohome_rc", ...own, "--max_idle_secs=60"];
+  }
+  function bazel(startup: readonly string[], command: string): void {
+    const options = { cwd: path, env: { ...process.env, ...env }, stdio: "ignore" } as const;
+    execFileSync("bazel", [...startup, command], options);
+  }
+}
+
+export function commitAll(path: string, ...more: string[]): string {
+  const as = "-c user.name=a -c user.email=a@example.org";
+  sh(path, `git add -A && git ${as} commit -q --allow-empty -m Change ${more.join(" ")}`);
+  return sh(path, "git rev-parse HEAD");
+}
+
+/** Entries of a project's indexes by their commit, as the farm lists them. */
+export async function indexesOf(
+  { farm }: GranaryLab,
+  project: string,
+): Promise<Record<string, { entries: number; complete: boolean }>> {
+  const answer = await fetch(`${farm.url}/api/v1/granary/indexes?project=${project}`);
+  const { indexes } = CommitIndexes.parse(await answer.json());
+  return Object.fromEntries(
+    indexes.map(({ commit, entries, complete }) => [commit, { entries, complete }]),
+  );
+}
+
+/** The report of a project's newest build, which is at the farm. */
+export async function newest(lab: GranaryLab, project: string): Promise<GranaryBuildReport> {
+  const [report] = await lab.reports(project);
+  if (report === undefined) throw new Error(`the farm has no report of a build of ${project}`);
+  return report;
+}

@@ -1,0 +1,195 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { InvocationList } from "#api/invocation.ts";
+import { type GranaryLab, startGranaryLab } from "../../bench/show/granary/granary-lab.ts";
+import { ccacheProject, sh } from "../../bench/show/granary/project.ts";
+import { isInstalled, whyNoBazel } from "../build-tools/bazel.ts";
+import { fromNpm, nodeWorkspace } from "../build-tools/caches/node-workspace.ts";
+import { allAhead, bazelCheckout, commitAll, indexesOf, newest } from "./tools.fixture.ts";
+
+const minute = 60_000;
+
+let lab: GranaryLab;
+beforeAll(async () => {
+  lab = await startGranaryLab({ roundTripMs: 20, workers: 1 });
+}, minute);
+afterAll(() => lab.stop());
+
+function skips(what: string, why: string | undefined): boolean {
+  if (why !== undefined) process.stderr.write(`\nSKIPPED: ${what}; ${why}\n\n`);
+  return why !== undefined;
+}
+
+describe.skipIf(skips("Bazel by grange exec", whyNoBazel()))("Bazel by grange exec", () => {
+  test(
+    "a second machine has all of a commit before it asks, and one without the farm builds",
+    async () => {
+      const project = "bazel-ahead";
+      const checkout = await bazelCheckout(lab, project);
+      onTestFinished(() => checkout.remove());
+      const first = await lab.startGranary();
+      const one = checkout.machine(first);
+      const cold = await one.build();
+      await first.drained();
+      expect(cold.how).not.toHaveProperty("remote cache hit");
+      expect(await newest(lab, project)).toMatchObject({
+        counts: { missed: cold.made, prefetched: 0, fetched: 0, local: 0, unreachable: 0 },
+      });
+      const commit = sh(checkout.path, "git rev-parse HEAD");
+      const whole = { entries: cold.made, complete: true };
+      expect(await indexesOf(lab, project)).toEqual({ [commit]: whole });
+
+      const second = await lab.startGranary();
+      const warm = await checkout.machine(second).build();
+      await second.drained();
+      expect(warm).toEqual({ ...cold, how: { "remote cache hit": cold.made } });
+      const { indexes, counts, asked } = await newest(lab, project);
+      expect(indexes).toEqual([{ source: "commit", commit, distance: 0, ...whole }]);
+      expect(counts).toMatchObject({ missed: 0, local: 0, unreachable: 0 });
+      // What is made faster than it comes over the line may be left to the build.
+      const late = asked.filter(({ source }) => source !== "prefetched");
+      expect(late.filter(({ because }) => because !== "over-budget")).toEqual([]);
+      expect(counts.prefetched).toBe(cold.made - late.length);
+      expect(late.length).toBeLessThan(cold.made / 4);
+
+      lab.line.cut("refused");
+      onTestFinished(() => lab.line.mend());
+      const third = await lab.startGranary();
+      const alone = await checkout.machine(third).build();
+      expect(alone).toEqual(cold);
+      await third.stop();
+      lab.line.mend();
+
+      // Bazel's own books say that most is up to date: it asks for the leaf alone, and the commit has all.
+      const next = await checkout.commit(1);
+      const leaf = await one.build();
+      await first.drained();
+      expect(leaf.made).toBeLessThan(cold.made / 2);
+      expect((await indexesOf(lab, project))[next]).toEqual(whole);
+      one.clean();
+      const again = await one.build();
+      await first.drained();
+      expect(again).toEqual({ ...leaf, made: cold.made, how: { "remote cache hit": cold.made } });
+      expect((await indexesOf(lab, project))[next]).toEqual(whole);
+    },
+    5 * minute,
+  );
+
+  test(
+    "executes at the farm by its granary, which passes on what Bazel tells of the build",
+    async () => {
+      const project = "bazel-remote";
+      const checkout = await bazelCheckout(lab, project);
+      onTestFinished(() => checkout.remove());
+      const granary = await lab.startGranary();
+      const { port } = z
+        .object({ port: z.number() })
+        .loose()
+        .parse(await granary.status());
+      const address = `grpc://127.0.0.1:${port}`;
+      const machine = checkout.machine(granary);
+      const flags = ["--config=farm", `--remote_executor=${address}`, `--bes_backend=${address}`];
+      const run = await machine.build([...flags, `--project_id=${project}`]);
+      await granary.drained();
+
+      expect(run.how).toEqual({ remote: run.made });
+      const answer = await fetch(`${lab.farm.url}/api/v1/invocations?project=${project}`);
+      const { invocations } = InvocationList.parse(await answer.json());
+      expect(invocations).toMatchObject([{ state: "succeeded", counts: { succeeded: run.made } }]);
+      const commit = sh(checkout.path, "git rev-parse HEAD");
+      const whole = { entries: run.made, complete: true };
+      expect(await indexesOf(lab, project)).toEqual({ [commit]: whole });
+    },
+    5 * minute,
+  );
+});
+
+const noCcache = ["ccache", "g++", "make"].filter((name) => !isInstalled(name));
+const whyNoCcache = noCcache.length === 0 ? undefined : `not here: ${noCcache.join(", ")}`;
+
+test.skipIf(skips("ccache by grange exec", whyNoCcache))(
+  "ccache has what an ancestor's index names, and a dirty tree is no commit's",
+  async () => {
+    const project = await ccacheProject(lab.work, 6);
+    onTestFinished(() => project.close());
+    const build = async () => {
+      await project.clean();
+      const granary = await lab.startGranary();
+      const options = { cwd: project.path, env: project.env };
+      const run = await granary.exec(project.command, {
+        ...options,
+        more: ["--project", "ccache", ...allAhead],
+      });
+      if (run.code !== 0) throw new Error(run.text);
+      await granary.drained();
+      await granary.stop();
+      return newest(lab, "ccache");
+    };
+    const head = () => sh(project.path, "git rev-parse HEAD");
+    const commits = async () => Object.keys(await indexesOf(lab, "ccache")).sort();
+    const first = head();
+    await build();
+
+    await project.commit(1);
+    const second = head();
+    const after = await build();
+    expect(after.indexes).toMatchObject([{ source: "ancestor", commit: first, distance: 1 }]);
+    expect(after.counts.prefetched).toBeGreaterThan(0);
+    expect(after.counts.missed).toBeLessThan(after.counts.prefetched);
+
+    await writeFile(join(project.path, "src", "part0.cc"), "int part0(int n) { return n; }\n");
+    const dirty = await build();
+    expect(dirty.dirty).toBe(true);
+    expect(dirty.indexes[0]).toMatchObject({ source: "commit", commit: second, distance: 0 });
+    expect(await commits()).toEqual([first, second].sort());
+
+    // What a branch had before it was written anew is on no line with what it has now.
+    sh(project.path, "git checkout -q -b topic");
+    const abandoned = commitAll(project.path);
+    await build();
+    await writeFile(join(project.path, "src", "part1.cc"), "int part1(int n) { return n; }\n");
+    commitAll(project.path, "--amend");
+    const anew = await build();
+    expect(anew.indexes.map(({ source, commit }) => ({ source, commit }))).toContainEqual({
+      source: "branch",
+      commit: abandoned,
+    });
+    await rm(join(project.path, "build"), { recursive: true, force: true });
+  },
+  2 * minute,
+);
+
+const turbo = fromNpm("turbo", "GRANGE_TEST_TURBO");
+
+test.skipIf(skips("Turborepo's own word for its commit", turbo.missing))(
+  "Turborepo says which commit it builds where the workspace does not",
+  async () => {
+    const dir = join(lab.work, "turbo-workspace");
+    await mkdir(dir);
+    await nodeWorkspace(dir);
+    const commit = sh(dir, "git rev-parse HEAD");
+    const build = async () => {
+      const granary = await lab.startGranary();
+      const command = [turbo.path, "run", "build", `--cwd=${dir}`, "--cache=remote:rw"];
+      const env = { TURBO_TELEMETRY_DISABLED: "1", NO_COLOR: "1", CI: "" };
+      // From beside the checkout: Git has nothing to say there.
+      const options = { cwd: lab.work, env, more: ["--project", "turbo", ...allAhead] };
+      const { code, text } = await granary.exec(command, options);
+      if (code !== 0) throw new Error(text);
+      await granary.drained();
+      await granary.stop();
+      return newest(lab, "turbo");
+    };
+
+    expect(await build()).toMatchObject({ commit, dirty: false, counts: { missed: 3 } });
+    const indexed = { [commit]: { entries: 3, complete: true } };
+    expect(await indexesOf(lab, "turbo")).toEqual(indexed);
+
+    await writeFile(join(dir, "packages", "c", "src.txt"), "changed\n");
+    expect(await build()).toMatchObject({ commit, dirty: true, counts: { missed: 1 } });
+    expect(await indexesOf(lab, "turbo")).toEqual(indexed);
+  },
+  2 * minute,
+);
