@@ -41,7 +41,10 @@ export async function fourTimings(
     await project.clean();
     const helper = project.helper();
     const before = helper === 0 ? 0 : await cpuOf(helper);
-    const env = { ...project.env, ...(granary === undefined ? project.uncached : {}) };
+    const env = {
+      ...project.env,
+      ...(granary === undefined ? project.uncached : project.beside?.(granary.data)),
+    };
     const run =
       granary === undefined
         ? { ...(await timed(project.command, { cwd: project.path, env })), granaryCpuMs: 0 }

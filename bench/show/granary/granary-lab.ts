@@ -1,8 +1,11 @@
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { z } from "zod";
-import { GranaryBuildReport, GranaryBuilds } from "#api/granary.ts";
+import { GranaryBuildReport, type GranaryBuildSummary, GranaryBuilds } from "#api/granary.ts";
+import { protocolVersions } from "#granary/protocol/versions.ts";
 import { type Farm, grange, startFarm } from "../../../test/support/farm.ts";
 import { type Program, startProgram } from "../../../test/support/process.ts";
 import { type LineOptions, type SlowLine, slowLine } from "../../../test/support/slow-line.ts";
@@ -15,6 +18,8 @@ export interface GranaryLab {
   readonly work: string;
   /** A machine's granary, with nothing in it, or with what another one left at `data`. */
   startGranary(options?: GranaryOptions): Promise<Granary>;
+  /** A project's last builds. */
+  builds(project: string): Promise<GranaryBuildSummary[]>;
   report(id: string): Promise<GranaryBuildReport>;
   /** Reports of a project's builds, the newest first. */
   reports(project: string): Promise<GranaryBuildReport[]>;
@@ -49,6 +54,8 @@ export interface Granary {
   stop(): Promise<void>;
 }
 
+const Told = z.object({ type: z.literal("status"), status: z.record(z.string(), z.unknown()) });
+
 export async function startGranaryLab(
   options: LineOptions & { readonly workers?: number },
 ): Promise<GranaryLab> {
@@ -74,10 +81,12 @@ export async function startGranaryLab(
       return granary;
     },
     report: async (id) => GranaryBuildReport.parse(await get(`/builds/${id}`)),
+    async builds(project) {
+      const page = await get(`/builds?project=${encodeURIComponent(project)}&limit=50`);
+      return GranaryBuilds.parse(page).builds;
+    },
     async reports(project) {
-      const { builds } = GranaryBuilds.parse(
-        await get(`/builds?project=${encodeURIComponent(project)}&limit=50`),
-      );
+      const builds = await lab.builds(project);
       return Promise.all(builds.map(({ id }) => lab.report(id)));
     },
     async stop() {
@@ -90,26 +99,25 @@ export async function startGranaryLab(
   return lab;
 }
 
-async function openGranary(data: string, line: SlowLine, wish: GranaryOptions): Promise<Granary> {
+export async function openGranary(
+  data: string,
+  line: Pick<SlowLine, "port">,
+  wish: GranaryOptions,
+): Promise<Granary> {
   await mkdir(data, { recursive: true });
   const env = { GRANGE_GRANARY_DATA: data, XDG_RUNTIME_DIR: data, ...wish.env };
   const where = wish.withoutFarm ? ["--no-farm"] : ["--server", `http://127.0.0.1:${line.port}`];
   const args = [grange, "granary", "--data", data, ...where, ...(wish.more ?? [])];
   const program = startProgram(process.execPath, args, { env });
   await Promise.race([
-    untilThere(join(data, "endpoint")),
+    untilListening(join(data, "endpoint"), program.pid),
     program.finished.then(({ stderr, stdout }) => {
       throw new Error(`the granary ended at once: ${stderr}${stdout}`);
     }),
   ]);
   const grangeWith = (more: readonly string[], cwd: string, also: Record<string, string> = {}) =>
     timed([process.execPath, grange, ...more], { cwd, env: { ...env, ...also } });
-  const status = async () => {
-    const { code, text } = await grangeWith(["granary", "status", "--json"], data);
-    const json = /\{[^]*\}/.exec(text)?.[0];
-    if (code !== 0 || json === undefined) throw new Error(`no status of the granary: ${text}`);
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(json));
-  };
+  const status = () => statusOf(join(data, "socket"));
   return {
     data,
     program,
@@ -117,7 +125,9 @@ async function openGranary(data: string, line: SlowLine, wish: GranaryOptions): 
     async exec(command, { cwd, env: also = {}, more = [] }) {
       const before = await cpuOf(program.pid);
       const run = await grangeWith(["exec", "--no-start", ...more, "--", ...command], cwd, also);
-      return { ...run, granaryCpuMs: (await cpuOf(program.pid)) - before };
+      // Of a daemon that was killed meanwhile nothing is known.
+      const after = await cpuOf(program.pid).catch(() => Number.NaN);
+      return { ...run, granaryCpuMs: after - before };
     },
     async drained() {
       for (;;) {
@@ -138,10 +148,30 @@ async function openGranary(data: string, line: SlowLine, wish: GranaryOptions): 
   };
 }
 
-async function untilThere(file: string): Promise<void> {
+/** Asked without a process of its own: it is asked again and again. */
+async function statusOf(socketPath: string): Promise<Record<string, unknown>> {
+  const socket = connect(socketPath);
+  const answers = createInterface({ input: socket });
+  // As it comes out of `answers`, too, when the granary is gone.
+  socket.on("error", () => {});
+  try {
+    socket.write(`${JSON.stringify({ type: "hello", versions: [...protocolVersions], id: 1 })}\n`);
+    socket.write(`${JSON.stringify({ type: "status", id: 2 })}\n`);
+    for await (const line of answers) {
+      const answer = Told.safeParse(JSON.parse(line));
+      if (answer.success) return answer.data.status;
+    }
+  } finally {
+    socket.destroy();
+  }
+  throw new Error(`no granary tells its status at ${socketPath}`);
+}
+
+/** One that was killed has left its own endpoint. */
+async function untilListening(file: string, pid: number): Promise<void> {
   for (;;) {
     const text = await readFile(file, "utf8").catch(() => "");
-    if (text !== "") return;
+    if (text.includes(`"pid":${pid},`)) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -1,8 +1,13 @@
 import type { Show } from "../row.ts";
+import { hostileFarms } from "./against-hostile-farms.ts";
 import { distances } from "./distances.ts";
+import { duneTimings } from "./dune.ts";
+import { duneFaults } from "./dune-faults.ts";
 import { farmGraph } from "./farm-graph.ts";
 import { faultsMeasurement } from "./faults.ts";
 import { measureFour } from "./four-timings.ts";
+import { hintsMeasurement } from "./hints.ts";
+import { hostileIndexes } from "./hostile-index.ts";
 import { bazelBuilt, ccacheProject } from "./project.ts";
 import { realHistory } from "./real-history.ts";
 import { sharing } from "./sharing.ts";
@@ -32,10 +37,15 @@ export const granaryShow: Show = {
           bazelBuilt(work, bazelLibraries),
         ),
     })),
+    ...duneTimings,
+    duneFaults,
     farmGraph,
     distances,
+    hintsMeasurement,
     realHistory,
     sharing,
     faultsMeasurement,
+    hostileIndexes,
+    hostileFarms,
   ],
 };

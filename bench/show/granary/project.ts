@@ -14,6 +14,8 @@ export interface BuiltProject {
   /** Its environment in any case; and without any cache. */
   readonly env: Readonly<Record<string, string>>;
   readonly uncached: Readonly<Record<string, string>>;
+  /** What it is told of a granary's machine, where it has a cache of its own on each. */
+  beside?(data: string): Readonly<Record<string, string>>;
   /** What is built so far is forgotten; caches are not. */
   clean(): Promise<void>;
   /** Makes and checks out the n-th commit of its history. */
@@ -94,7 +96,7 @@ export async function bazelBuilt(work: string, libraries: number): Promise<Built
   };
 }
 
-function commitAll(path: string, message: string): void {
+export function commitAll(path: string, message: string): void {
   const as = "-c user.name=show -c user.email=show@example.org";
   sh(path, `git add -A && git ${as} commit -q --allow-empty -m '${message}'`);
 }

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  sixtyModules,
+  type ToyProject,
+  writeToyProject,
+} from "../../../test/granary/dune/toy-project.ts";
+import { type BuiltProject, commitAll, sh } from "./project.ts";
+
+/** A project that dune builds, with what dune ran in each build. */
+export interface DuneProject extends BuiltProject {
+  /** Since the last call: rules executed, a build each. */
+  readonly executed: () => number[];
+}
+
+interface DuneWorkspace {
+  readonly name: string;
+  readonly path: string;
+  /** Arguments of `dune build`. */
+  readonly args: readonly string[];
+  /** What comes out, as a shell's words below `_build/default`. */
+  readonly outputs: string;
+  readonly commit: (n: number) => Promise<void>;
+}
+
+/** dune's own cache is a machine's, as is the granary's data: each granary has its own. */
+function builtByDune({ name, path, args, outputs, commit }: DuneWorkspace): DuneProject {
+  let ran: number[] = [];
+  return {
+    name,
+    path,
+    command: ["dune", "build", "--root", path, "-j2", ...args],
+    env: { XDG_CACHE_HOME: join(path, "../no-cache-of-dune") },
+    uncached: { DUNE_CACHE: "disabled" },
+    beside: (data) => ({ XDG_CACHE_HOME: join(data, "cache") }),
+    clean: () => rm(join(path, "_build"), { recursive: true, force: true }),
+    commit,
+    helper: () => 0,
+    product() {
+      ran.push(executedIn(path));
+      return sh(path, `cd _build/default && cat ${outputs} | sha256sum`);
+    },
+    executed() {
+      const all = ran;
+      ran = [];
+      return all;
+    },
+    close: () => rm(path, { recursive: true, force: true }),
+  };
+}
+
+/** Modules in libraries that depend on each other: some six hundred rules. */
+export async function duneToy(work: string, toy: ToyProject = sixtyModules): Promise<DuneProject> {
+  const path = join(work, "dune-toy");
+  await mkdir(path, { recursive: true });
+  const project = builtByDune({
+    name: "dune",
+    path,
+    args: [],
+    outputs: "bin/main.exe lib*/*.a lib*/.lib*.objs/*/*.cm[ix]",
+    async commit(n) {
+      await writeToyProject(path, toy);
+      commitAll(path, `commit ${n}`);
+    },
+  });
+  sh(path, "git init -q -b main && echo _build > .gitignore");
+  await project.commit(0);
+  return project;
+}
+
+/** dune's own sources: the seed's annex. */
+export async function duneItself(work: string, checkout: string): Promise<DuneProject> {
+  const path = join(work, "dune-sources");
+  sh(work, `git clone -q --no-hardlinks ${JSON.stringify(checkout)} dune-sources`);
+  return builtByDune({
+    name: "dune's own sources",
+    path,
+    args: ["--profile", "release", "bin/main.exe"],
+    outputs: "bin/main.exe src/dune_engine/.dune_engine.objs/byte/*.cmi",
+    commit: async () => {},
+  });
+}
+
+/** What dune's log says of its last build; without what it asks of the toolchain at each start. */
+export function executedIn(root: string): number {
+  const log = join(root, "_build/log");
+  if (!existsSync(log)) return 0;
+  const lines = readFileSync(log, "utf8").split("\n");
+  return lines.filter((line) => line.startsWith("$ (cd _build")).length;
+}

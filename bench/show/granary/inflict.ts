@@ -1,0 +1,195 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { atMost, exactly, type Row } from "../row.ts";
+import type { Granary, GranaryLab, GranaryOptions } from "./granary-lab.ts";
+import type { SmallProject } from "./small-project.ts";
+
+export const rounds = 20;
+
+export interface Fault {
+  readonly name: string;
+  /** Whether there is something at the farm to fetch (the fault hits the prefetch) or not (it hits the upload). */
+  readonly farm: "full" | "empty";
+  /** How the daemon is started. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Before the build, which then is a second one. */
+  before?(granary: Granary, round: number): Promise<void>;
+  /** While it fetches ahead or uploads: each round at another share of the bytes. */
+  during?(lab: GranaryLab, granary: Granary, round: number): Promise<void>;
+  /** After the build, so that uploads can go on. */
+  after?(lab: GranaryLab): Promise<void>;
+  /** Whether the daemon is then killed, if it was not, and started again on what it left. */
+  readonly restart?: true;
+  /** What a build may wait in all for a farm that is silent. */
+  readonly mostWaitMs?: number;
+}
+
+/** What was built without faults. */
+export interface Faultless {
+  readonly product: string;
+  /** What a build of an empty farm sends, and one of a full farm fetches. */
+  readonly bytes: Readonly<Record<Fault["farm"], number>>;
+  /** A project that the farm has all of. */
+  readonly full: string;
+}
+
+/** How long a fault waits for the bytes it is to come at, after the build has ended: then it comes anyway. */
+const graceMs = 1_000;
+
+export async function buildFaultless(lab: GranaryLab, project: SmallProject): Promise<Faultless> {
+  const { carried } = lab.line;
+  const full = "full";
+  const sentBefore = carried.toServer;
+  await onFreshMachine(lab, (granary) => build(granary, project, full));
+  const gotBefore = carried.toClient;
+  const product = project.product();
+  const sent = carried.toServer - sentBefore;
+  await onFreshMachine(lab, (granary) => build(granary, project, full));
+  return { product, full, bytes: { empty: sent, full: carried.toClient - gotBefore } };
+}
+
+async function onFreshMachine<T>(
+  lab: GranaryLab,
+  use: (granary: Granary) => Promise<T>,
+): Promise<T> {
+  const granary = await lab.startGranary();
+  const result = await use(granary);
+  await granary.drained();
+  await granary.stop();
+  return result;
+}
+
+/** A fault at twenty moments: the build goes on and ends green, with the right bytes; uploads complete later. */
+export async function inflict(
+  lab: GranaryLab,
+  project: SmallProject,
+  fault: Fault,
+  faultless: Faultless,
+): Promise<Row[]> {
+  const counts = { green: 0, right: 0, atFarm: 0 };
+  let longest = 0;
+  let longestWait = 0;
+  const why: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const name =
+      fault.farm === "full" ? faultless.full : `${fault.name.replaceAll(" ", "-")}-${round}`;
+    const options = fault.env === undefined ? {} : { env: fault.env };
+    const first = await lab.startGranary(options);
+    if (fault.before !== undefined) {
+      await build(first, project, name);
+      await fault.before(first, round);
+    }
+    const share = (round + 0.5) / rounds;
+    const way = fault.farm === "full" ? "toClient" : "toServer";
+    const target = lab.line.carried[way] + faultless.bytes[fault.farm] * share;
+    const running = build(first, project, name);
+    if (fault.during !== undefined) {
+      await reached(() => lab.line.carried[way] >= target, running);
+      await fault.during(lab, first, round);
+    }
+    const run = await running;
+    longest = Math.max(longest, run.wallMs);
+    let isGreen = run.code === 0;
+    let isRight = project.product() === faultless.product;
+    await fault.after?.(lab);
+    const granary = fault.restart === true ? await killedAndStarted(lab, first, options) : first;
+    if (fault.farm === "empty") {
+      const all = await kept(granary);
+      await granary.drained();
+      longestWait = Math.max(longestWait, await waited(lab, name));
+      const found = await onFreshMachine(lab, (other) => foundAtFarm(lab, other, project, name));
+      if (found >= all) counts.atFarm++;
+      else why.push(`round ${round}: the farm has ${found} of ${all} results`);
+    } else if (fault.restart === true) {
+      const again = await build(granary, project, name);
+      isGreen &&= again.code === 0;
+      isRight &&= project.product() === faultless.product;
+    } else {
+      await granary.drained();
+      longestWait = Math.max(longestWait, await waited(lab, name));
+    }
+    await granary.stop();
+    if (isGreen) counts.green++;
+    else why.push(`round ${round}: ${run.text.slice(-500)}`);
+    if (isRight) counts.right++;
+    else why.push(`round ${round}: other bytes`);
+  }
+  const said = why.length > 0 ? `; ${why[0]}` : "";
+  const how = `at ${rounds} moments; the longest build ${(longest / 1_000).toFixed(1)} s${said}`;
+  const all = (what: string, count: number, told: string) =>
+    exactly(`${fault.name}: ${what}`, count, rounds, `of ${rounds}`, told);
+  const rows = [
+    all("builds green", counts.green, how),
+    all("right bytes", counts.right, "SHA-256 of all outputs"),
+  ];
+  if (fault.farm === "empty") {
+    const told = "a machine that has nothing is then given all that the daemon had";
+    rows.push(all("all is at the farm later", counts.atFarm, told));
+  }
+  if (fault.mostWaitMs !== undefined) {
+    const told = "all waits of one build for the farm, those at the same time as well";
+    const waits = `${fault.name}: a build waited at most`;
+    rows.push(atMost(waits, longestWait, fault.mostWaitMs, "ms", told));
+  }
+  return rows;
+}
+
+/** As after a crash, on what it left. */
+async function killedAndStarted(
+  lab: GranaryLab,
+  granary: Granary,
+  options: Pick<GranaryOptions, "env">,
+): Promise<Granary> {
+  granary.program.signal("SIGKILL");
+  await granary.program.finished;
+  return lab.startGranary({ data: granary.data, ...options });
+}
+
+/** By the last build that the farm was told of. */
+async function waited(lab: GranaryLab, name: string): Promise<number> {
+  const [last] = await lab.builds(name);
+  return last?.waitedMs ?? 0;
+}
+
+export async function build(granary: Granary, project: SmallProject, name: string) {
+  await project.clean();
+  const { command, env, path: cwd } = project;
+  return granary.exec(command, { cwd, env, more: ["--project", name] });
+}
+
+async function reached(isSo: () => boolean, running: Promise<unknown>): Promise<void> {
+  let until = Number.POSITIVE_INFINITY;
+  const ended = () => {
+    until = performance.now() + graceMs;
+  };
+  void running.then(ended, ended);
+  while (!isSo() && performance.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+/** How many results a daemon has; it makes their directories as it needs them. */
+export async function kept({ data }: Granary): Promise<number> {
+  const results = join(data, "results");
+  const names = await readdir(results, { recursive: true }).catch(() => []);
+  // `xx/…`: directories are not counted, nor what is being written.
+  return names.filter((name) => name.includes("/")).length;
+}
+
+/** How many results a machine that has nothing is given. */
+async function foundAtFarm(
+  lab: GranaryLab,
+  machine: Granary,
+  project: SmallProject,
+  name: string,
+): Promise<number> {
+  const before = new Set((await lab.builds(name)).map(({ id }) => id));
+  // A machine that is busy with other things runs a build without a granary now and then: nothing is learnt of that.
+  let run = await build(machine, project, name);
+  for (let n = 0; n < 5 && run.text.includes("running without a granary"); n++) {
+    run = await build(machine, project, name);
+  }
+  await machine.drained();
+  const report = (await lab.builds(name)).find(({ id }) => !before.has(id));
+  if (run.code !== 0 || report === undefined) return 0;
+  return report.counts.prefetched + report.counts.fetched;
+}
