@@ -37,7 +37,7 @@ export interface Granaries {
   /** Of what was resolved, that which may come along with the answer. */
   smallIndexes(chosen: readonly ChosenIndex<StoredIndex>[]): Promise<IndexBlob[]>;
   /** Undefined where a project has too many keys. */
-  keyFilter(project: string): Promise<KeyFilter | undefined>;
+  keyFilter(project: string, madeAfter?: Date): Promise<KeyFilter | undefined>;
   lookUp(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
   fetch(project: string, items: readonly FetchItem[]): AsyncGenerator<FetchedThing>;
   /** What is a Fault could not be read, and is refused as such. */

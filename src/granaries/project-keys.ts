@@ -12,8 +12,12 @@ const keptForMs = 5_000;
 const mostProjects = 64;
 const keysAtOnce = 10_000;
 
-/** A filter of all keys of a project's results; undefined where there are too many. */
-export type KeyFilters = (project: string) => Promise<KeyFilter | undefined>;
+/**
+ * A filter of all keys of a project's results, made after `madeAfter`; undefined where there are too many.
+ *
+ * A granary does not ask for what the filter denies: one that is older than an index would deny what the index names.
+ */
+export type KeyFilters = (project: string, madeAfter?: Date) => Promise<KeyFilter | undefined>;
 
 export function keyFilters(parts: {
   readonly db: Db;
@@ -22,10 +26,14 @@ export function keyFilters(parts: {
 }): KeyFilters {
   const { clock } = parts;
   const kept = new Map<string, { readonly at: number; readonly filter: ReturnType<KeyFilters> }>();
-  return (project) => {
+  return (project, madeAfter) => {
     const now = clock.now().getTime();
     const known = kept.get(project);
-    if (known !== undefined && now - known.at < keptForMs) return known.filter;
+    const isFresh =
+      known !== undefined &&
+      now - known.at < keptForMs &&
+      (madeAfter === undefined || known.at > madeAfter.getTime());
+    if (isFresh) return known.filter;
     const filter = filterOf(parts, project);
     kept.delete(project);
     kept.set(project, { at: now, filter });

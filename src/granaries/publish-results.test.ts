@@ -169,6 +169,18 @@ test("however many keys are asked for, it is one statement for each kind", async
   await counting.stop();
 });
 
+test("a filter that is older than an index does not deny what that names", async () => {
+  await farm.aResult("filter-age", "early");
+  const early = await farm.granaries.keyFilter("filter-age");
+  const late = await farm.aResult("filter-age", "late");
+
+  const kept = await farm.granaries.keyFilter("filter-age");
+  const anew = await farm.granaries.keyFilter("filter-age", new Date(Date.now() + 1));
+
+  expect(kept).toBe(early);
+  expect(readKeyFilter(anew ?? { bits: new Uint8Array(), hashes: 0 })(late)).toBe(true);
+});
+
 test("the filter of keys knows all results of a project, and few others", async () => {
   const { told } = await farm.anAction("filter", "an action");
   const entry = await farm.aResult("filter", "k");

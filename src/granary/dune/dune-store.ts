@@ -72,6 +72,12 @@ export function duneStores(database: string): DuneStores {
   return { v4: duneStoreIn(database, "v4"), v5: duneStoreIn(database, "v5") };
 }
 
+/** dune 2 makes these by itself, and fails its build when another dune makes them at the same moment. */
+export async function makeRoots(database: string): Promise<void> {
+  for (const kind of ["files", "meta"])
+    await mkdir(join(database, kind, "v4"), { recursive: true });
+}
+
 export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
   const files = join(database, "files/v4");
   const rules = join(database, "meta", scheme);

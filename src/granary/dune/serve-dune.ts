@@ -11,7 +11,7 @@ import { type Doorman, type DuneClient, longestGateMs, startDoorman } from "./do
 import type { DuneBuild, DuneBuilds } from "./dune-builds.ts";
 import { hearDune, hearUnannounced } from "./dune-post.ts";
 import { type DuneTally, type SessionParts, startDuneSession } from "./dune-session.ts";
-import { duneStores } from "./dune-store.ts";
+import { duneStores, makeRoots } from "./dune-store.ts";
 import { makeRuntimeDirectory } from "./runtime-directory.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -108,6 +108,8 @@ export function serveDune(parts: DuneParts): DuneServer {
       if (isStopped || database === undefined || variables["DUNE_CACHE"] === "disabled") return;
       if (!(await willGitAnswer(where, variables))) return withoutCache;
       const startedAtMs = Date.now();
+      // What keeps us from it keeps dune from it, too, and dune says so better.
+      await makeRoots(database).catch(() => {});
       const session = startDuneSession(parts, duneStores(database), build);
       const told = new Set<string>();
       const clients = new Set<Promise<void>>();

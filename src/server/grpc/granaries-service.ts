@@ -55,11 +55,14 @@ export function granariesService(parts: {
       async resolve({ instanceName, wantFilter, ...said }) {
         const project = projectOf(instanceName);
         const build = indexedBuildOf({ ...said, project });
-        const [[indexes, blobs], filter] = await Promise.all([
-          granaries
-            .resolve(build)
-            .then(async (chosen) => [chosen, await granaries.smallIndexes(chosen)] as const),
-          wantFilter ? granaries.keyFilter(project) : undefined,
+        const indexes = await granaries.resolve(build);
+        const newest = Math.max(
+          0,
+          ...indexes.map(({ candidate }) => candidate.updatedAt.getTime()),
+        );
+        const [blobs, filter] = await Promise.all([
+          granaries.smallIndexes(indexes),
+          wantFilter ? granaries.keyFilter(project, new Date(newest)) : undefined,
         ]);
         return {
           indexes: indexes.map(foundIndex),
