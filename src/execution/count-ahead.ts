@@ -1,5 +1,5 @@
 import type { Tx } from "#db/db.ts";
-import { countInLanes, type Head } from "./count-in-lanes.store.ts";
+import { countInLanes, type Head, type Stretch } from "./count-in-lanes.store.ts";
 import { topLane } from "./fair-lane.ts";
 import { type LaneState, ownersOf, turnsAhead } from "./turns-ahead.ts";
 
@@ -93,9 +93,33 @@ async function countOthers(
     fewestCounted,
     Math.ceil(mostCountedOfOthers / Math.max(1, rest.length)),
   );
+  /** Lanes of the same owner have turns of their own; those of another share the owner's. */
+  const groupOf = (head: Pick<Head, "lane" | "ownerLane">) =>
+    head.ownerLane === asked.ownerLane ? `lane ${head.lane}` : `owner ${head.ownerLane}`;
+  const inGroups = async (stretches: readonly Stretch[]) => {
+    const counted = await countInLanes(tx, stretches);
+    const sums = new Map<string, number>();
+    stretches.forEach(({ head }, i) => {
+      const group = groupOf(head);
+      sums.set(group, (sums.get(group) ?? 0) + (counted[i]?.count ?? 0));
+    });
+    return { sums, isMore: counted.some(({ count }) => count >= deepest) };
+  };
+  // What is overdue goes first, and takes the first of its group's turns.
+  const overdueBefore = isOverdue ? asked.place : overduePlace;
+  const urgent = await inGroups(
+    rest
+      .filter(({ place }) => place < overdueBefore)
+      .map((head) => ({ head, before: overdueBefore, most: deepest })),
+  );
+  if (isOverdue) return { count: sumOfAll(urgent.sums), isMore: urgent.isMore };
+  const urgentOf = urgent.sums;
   const siblings = open.filter(({ ownerLane }) => ownerLane === asked.ownerLane);
   const inOwner = siblings.reduce(
-    (sum, lane) => (lane.lane === asked.lane ? sum : sum + turnsAhead(ours, lane)),
+    (sum, lane) =>
+      lane.lane === asked.lane
+        ? sum
+        : sum + Math.max(urgentOf.get(groupOf(lane)) ?? 0, turnsAhead(ours, lane)),
     ours.turn - 1 - (siblings.find(({ lane }) => lane === asked.lane)?.leased ?? 0),
   );
   const ownersTurn = {
@@ -108,9 +132,6 @@ async function countOthers(
       turnsAhead(ownersTurn, state),
     ]),
   );
-  /** Lanes of the same owner have turns of their own; those of another share the owner's. */
-  const groupOf = (head: Pick<Head, "lane" | "ownerLane">) =>
-    head.ownerLane === asked.ownerLane ? `lane ${head.lane}` : `owner ${head.ownerLane}`;
   const turns = new Map(
     open.map((state) => [
       groupOf(state),
@@ -119,27 +140,23 @@ async function countOthers(
         : (ofOwner.get(state.ownerLane) ?? 0),
     ]),
   );
-  const stretches = rest.map((head) => {
-    if (isOverdue) return { head, before: asked.place, most: deepest };
-    // Where something is overdue, that counts for more than turns.
-    if (head.place < overduePlace) {
-      turns.delete(groupOf(head));
-      return { head, before: overduePlace, most: deepest };
-    }
-    return { head, before: everyPlace, most: Math.min(deepest, turns.get(groupOf(head)) ?? 0) };
-  });
-  if (isOverdue) turns.clear();
-  const counted = await countInLanes(tx, stretches);
-  const byGroup = new Map<string, number>();
-  stretches.forEach(({ head }, i) => {
-    const group = groupOf(head);
-    const sum = (byGroup.get(group) ?? 0) + (counted[i]?.count ?? 0);
-    byGroup.set(group, Math.min(sum, turns.get(group) ?? sum));
-  });
-  return {
-    count: [...byGroup.values()].reduce((sum, count) => sum + count, 0),
-    isMore: counted.some(({ count }) => count >= deepest),
-  };
+  const waiting = await inGroups(
+    rest.map((head) => ({
+      head,
+      before: everyPlace,
+      most: Math.min(deepest, turns.get(groupOf(head)) ?? 0),
+    })),
+  );
+  const ahead = new Map(urgentOf);
+  for (const [group, count] of waiting.sums) {
+    const inTurn = Math.min(count, turns.get(group) ?? 0);
+    ahead.set(group, Math.max(ahead.get(group) ?? 0, inTurn));
+  }
+  return { count: sumOfAll(ahead), isMore: urgent.isMore || waiting.isMore };
+}
+
+function sumOfAll(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
 function sumOf<Key extends string>(rows: readonly Record<Key, number>[], key: Key): number {
