@@ -64,6 +64,14 @@ const mayImport: Record<string, readonly string[]> = {
     "proto",
   ],
   worker: ["core", "machine", "cas", "proto", "grpc"],
+  // Sessions of people, and whom their identity providers say that they are.
+  "sign-in": ["core", "api", "db", "access"],
+  // What runs are given and nobody else may read.
+  secrets: ["core", "api", "db", "access"],
+  // What the farm attests of outputs, signed.
+  provenance: ["core", "api", "db", "access", "cas", "actions", "proto"],
+  // Where commits and pull requests live. What it wants of the farm it asks through interfaces.
+  forge: ["core", "api", "db", "access", "git", "comparison"],
   server: [
     "core",
     "api",
@@ -85,6 +93,10 @@ const mayImport: Record<string, readonly string[]> = {
     "granaries",
     "graphs",
     "invocations",
+    "sign-in",
+    "secrets",
+    "provenance",
+    "forge",
     "proto",
     "grpc",
   ],
@@ -113,6 +125,16 @@ const mayImport: Record<string, readonly string[]> = {
 /** Which room owns which table. Only the owner writes SQL about it. */
 const ownerOf: Record<string, string> = {
   migration: "db",
+  ...Object.fromEntries(
+    [
+      "forge_repository",
+      "forge_delivery",
+      "forge_ref",
+      "forge_pull",
+      "forge_comment",
+      "forge_outbox",
+    ].map((table) => [table, "forge"]),
+  ),
   worker: "execution",
   execution: "execution",
   execution_attempt: "execution",
