@@ -76,7 +76,7 @@ export function startDuneSession(
   // made would lie nothing: taken for free, a rule would never be worth its way over the line.
   const who = { project: build.project, build: { ...build, tookMs: () => undefined } };
   const tally: DuneTally = { given: 0, made: 0, used: 0, learnt: 0, refused: 0 };
-  const startedAtMs = Date.now();
+  const startedAtMs = stores.v4.nowMs();
   const over = new AbortController();
   const noted = new Set<DuneDigest>();
   const given = new Set<string>();
@@ -131,9 +131,9 @@ export function startDuneSession(
     return given.has(key.key) && build.prefetch?.leadMs(key) !== undefined ? "prefetched" : "local";
   }
 
-  /** Whether it was made in this build, by a dune that tells no daemon. A file system's clock may be a tick behind. */
+  /** Whether it was made in this build, by a dune that tells no daemon. */
   async function isYoung(store: DuneStore, digest: DuneDigest): Promise<boolean> {
-    return ((await store.writtenAtMs(digest)) ?? 0) >= startedAtMs - 20;
+    return ((await store.writtenAtMs(digest)) ?? 0) > startedAtMs;
   }
 
   /** dune used it: it is part of what this build wants, whoever made it. */

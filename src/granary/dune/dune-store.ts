@@ -40,6 +40,8 @@ export interface DuneStore {
   rule(key: DuneDigest): Promise<readonly DuneFile[] | undefined>;
   /** When it was described here; undefined when it is not. dune's hits leave that time as it is. */
   writtenAtMs(key: DuneDigest): Promise<number | undefined>;
+  /** By the clock of its file system, which ticks behind the machine's: what is there already is no younger. */
+  nowMs(): number;
   hasFile(digest: DuneDigest): Promise<boolean>;
   filePath(digest: DuneDigest): string;
   /** Checked; undefined when it is not there, or rotten. */
@@ -117,6 +119,16 @@ export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
     hasRule: async (key) => existsSync(rulePath(key)),
     hasFile: async (digest) => existsSync(filePath(digest)),
     writtenAtMs: async (key) => statSync(rulePath(key), { throwIfNoEntry: false })?.mtimeMs,
+
+    nowMs() {
+      const mark = tempFileIn(temp);
+      try {
+        inDirectoryOf(mark, () => writeFileSync(mark, "", { flag: "wx" }));
+        return statSync(mark).mtimeMs;
+      } finally {
+        rmSync(mark, { force: true });
+      }
+    },
 
     async rule(key) {
       const bytes = (await readMade(rulePath(key)))?.bytes;

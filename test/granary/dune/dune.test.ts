@@ -102,8 +102,8 @@ describe.skipIf(noDune !== undefined)("a real dune 2", { timeout: 120_000 }, () 
 
       const { tally, build } = await buildThrough(machine, root);
 
-      // Of rules that make equal files at the same moment, dune itself keeps one or the other.
-      expect(tally.made).toBeLessThanOrEqual(3);
+      // Also those that dune made a moment before the granary joined it.
+      expect(tally.made).toBe(0);
       expect(tally.learnt).toBe(tally.used);
       expect(tally.used).toBeGreaterThan(20);
       expect(build.made.size).toBe(build.asked.size);
