@@ -1,5 +1,6 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type DigestFunction, functionOf } from "#core/digest.ts";
+import { type DigestFunction, digestKey, functionOf } from "#core/digest.ts";
+import { readableDomains } from "#core/readable-domains.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import {
@@ -9,14 +10,13 @@ import {
 import {
   type ActionResultKey,
   actionResultsIn,
-  type ResultOrigin,
   saveActionResult,
   touchActionResult,
 } from "./action-result.store.ts";
 import type { OutputTrees } from "./output-trees.ts";
-import { readableDomains } from "./readable-domains.ts";
 import { isComplete } from "./result-blobs.ts";
 import { assertLegalOutputs } from "./result-paths.ts";
+import { type ResultOrigin, type ResultSeals, unsealed } from "./result-seals.ts";
 
 /** A result that may be used instead of executing the action. All its blobs were there just now. */
 export interface ActionHit {
@@ -34,8 +34,8 @@ export type Trust = "workers" | "clients too";
 /**
  * Looks for a result of an action that a run in the key's domain may read.
  *
- * A result of which a blob is gone, or a Tree unreadable, is no hit: the next
- * domain is asked, and in the end the action is executed again. Neither is that of a
+ * A result of which a blob is gone, or a Tree unreadable, or which the farm did not sign, is no hit: the
+ * next domain is asked, and in the end the action is executed again. Neither is that of a
  * client for those who ask for the workers': a graph says that its jobs ran here.
  */
 export async function lookUpActionResult(
@@ -47,6 +47,7 @@ export async function lookUpActionResult(
   const stored = await actionResultsIn(tx, project, readableDomains(domain), actionDigest);
   for (const candidate of stored) {
     if (candidate.origin.kind === "client" && trust === "workers") continue;
+    if (!trees.seals.holds(candidate)) continue;
     const result = await completeResult(trees, candidate.result, functionOf(actionDigest));
     if (result === undefined) continue;
     await touchActionResult(tx, { project, domain: candidate.domain, actionDigest });
@@ -60,6 +61,7 @@ export interface FinishedAction extends ActionResultKey {
   readonly result: ActionResult;
   readonly executionId: string;
   readonly attempt: number;
+  readonly worker?: string | undefined;
 }
 
 /**
@@ -72,10 +74,21 @@ export interface FinishedAction extends ActionResultKey {
 export async function recordActionResult(
   tx: Tx,
   { result, ...finished }: FinishedAction,
+  seals: Pick<ResultSeals, "sealOf"> = unsealed,
 ): Promise<"recorded" | "not_cacheable"> {
   assertLegalOutputs(result);
   if (result.exitCode !== 0) return "not_cacheable";
-  await saveActionResult(tx, { ...finished, result: toBinary(ActionResultSchema, result) });
+  const { project, domain, actionDigest, executionId, attempt, worker = null } = finished;
+  const bytes = toBinary(ActionResultSchema, result);
+  const seal = seals.sealOf({
+    project,
+    domain,
+    action: digestKey(actionDigest),
+    result: bytes,
+    origin: { kind: "execution", executionId, attempt, worker },
+    isAdopted: false,
+  });
+  await saveActionResult(tx, { ...finished, worker, seal, result: bytes });
   return "recorded";
 }
 

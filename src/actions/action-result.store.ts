@@ -2,7 +2,8 @@ import { z } from "zod";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
+import { type Sql, sql } from "#db/sql.ts";
+import type { ResultOrigin, Seal, SealedStatement } from "./result-seals.ts";
 
 /** Which result: an action's, in a project and a domain. */
 export interface ActionResultKey {
@@ -11,39 +12,52 @@ export interface ActionResultKey {
   readonly actionDigest: Digest;
 }
 
-/** Where a result comes from: a worker of this farm, whose word was checked, or a client, who says so. */
-export type ResultOrigin =
-  | { readonly kind: "execution"; readonly executionId: string; readonly attempt: number }
-  | { readonly kind: "client"; readonly principal: string };
+/** What a row says of its result, and the signature of that. */
+export const sealedColumns: Sql = {
+  text: `project, domain, action_digest, result, execution_id, worker, attempt, written_by, adopted, key_id,
+    signature`,
+  values: [],
+};
 
-const StoredActionResult = z
-  .object({
-    domain: TrustDomain,
-    result: z.instanceof(Uint8Array),
-    execution_id: z.uuid().nullable(),
-    attempt: z.number().nullable(),
-    written_by: z.string().nullable(),
-    created_at: z.date(),
-  })
-  .transform((row) => ({
+export const SealedRow = z.object({
+  project: z.string(),
+  domain: TrustDomain,
+  action_digest: z.string(),
+  result: z.instanceof(Uint8Array),
+  execution_id: z.uuid().nullable(),
+  worker: z.string().nullable(),
+  attempt: z.number().nullable(),
+  written_by: z.string().nullable(),
+  adopted: z.boolean(),
+  key_id: z.string().nullable(),
+  signature: z.instanceof(Uint8Array).nullable(),
+});
+
+export function sealedStatementOf(row: z.infer<typeof SealedRow>): SealedStatement {
+  const { key_id: keyId, signature } = row;
+  return {
+    project: row.project,
     domain: row.domain,
-    /** An REv2 ActionResult, binary. */
+    action: row.action_digest,
     result: row.result,
-    origin: originOf(row.execution_id, row.attempt, row.written_by),
-    createdAt: row.created_at,
-  }));
-
-// A constraint of the table says that there is one or the other.
-function originOf(
-  executionId: string | null,
-  attempt: number | null,
-  writtenBy: string | null,
-): ResultOrigin {
-  return executionId === null || attempt === null
-    ? { kind: "client", principal: writtenBy ?? "" }
-    : { kind: "execution", executionId, attempt };
+    origin: originOf(row),
+    isAdopted: row.adopted,
+    seal: keyId === null || signature === null ? undefined : { keyId, signature },
+  };
 }
 
+// A constraint of the table says that there is one or the other.
+function originOf(row: z.infer<typeof SealedRow>): ResultOrigin {
+  const { execution_id: executionId, attempt, worker, written_by: writtenBy } = row;
+  return executionId === null || attempt === null
+    ? { kind: "client", principal: writtenBy ?? "" }
+    : { kind: "execution", executionId, attempt, worker };
+}
+
+const StoredActionResult = SealedRow.extend({ created_at: z.date() }).transform((row) => ({
+  ...sealedStatementOf(row),
+  createdAt: row.created_at,
+}));
 export type StoredActionResult = z.infer<typeof StoredActionResult>;
 
 /** The results of an action in these domains, in the order of the domains. */
@@ -56,7 +70,7 @@ export function actionResultsIn(
   return tx.many(
     StoredActionResult,
     sql`
-      select domain, result, execution_id, attempt, written_by, created_at
+      select ${sealedColumns}, created_at
       from action_result
       where project = ${project}
         and domain = any(${domains}::text[])
@@ -71,6 +85,8 @@ export interface NewActionResult extends ActionResultKey {
   readonly result: Uint8Array;
   readonly executionId: string;
   readonly attempt: number;
+  readonly worker?: string | null;
+  readonly seal?: Seal | undefined;
 }
 
 /**
@@ -81,15 +97,21 @@ export interface NewActionResult extends ActionResultKey {
  */
 export async function saveActionResult(tx: Tx, saved: NewActionResult): Promise<void> {
   await tx.run(sql`
-    insert into action_result (project, domain, action_digest, result, execution_id, attempt)
+    insert into action_result (project, domain, action_digest, result, execution_id, attempt, worker,
+      key_id, signature)
     select ${saved.project}, ${saved.domain}, ${digestKey(saved.actionDigest)},
-      ${saved.result}::bytea, ${saved.executionId}::uuid, ${saved.attempt}::integer
+      ${saved.result}::bytea, ${saved.executionId}::uuid, ${saved.attempt}::integer, ${saved.worker ?? null},
+      ${saved.seal?.keyId ?? null}, ${saved.seal?.signature ?? null}::bytea
     where ${isUndoubted(saved)}
     on conflict (project, domain, action_digest) do update
     set result = excluded.result,
         execution_id = excluded.execution_id,
         attempt = excluded.attempt,
+        worker = excluded.worker,
         written_by = null,
+        key_id = excluded.key_id,
+        signature = excluded.signature,
+        adopted = false,
         created_at = excluded.created_at,
         last_used_at = excluded.last_used_at
     where not action_result.quarantined
@@ -101,12 +123,13 @@ export async function saveActionResult(tx: Tx, saved: NewActionResult): Promise<
 export interface ClientResult extends ActionResultKey {
   readonly result: Uint8Array;
   readonly principal: string;
+  readonly seal: Seal | undefined;
 }
 
 /**
  * Keeps what a client says came of an action; it takes the place of what clients said before.
  *
- * A worker's result stays, unless it is `useless`: the one that was just seen to be incomplete. False
+ * A worker's result stays, unless it is `useless`: the one that was just seen to be incomplete or not signed. False
  * when it stayed.
  */
 export async function saveClientResult(
@@ -116,14 +139,19 @@ export async function saveClientResult(
 ): Promise<boolean> {
   const seen = useless?.kind === "execution" ? useless : { executionId: null, attempt: null };
   const written = await tx.run(sql`
-    insert into action_result (project, domain, action_digest, result, written_by)
+    insert into action_result (project, domain, action_digest, result, written_by, key_id, signature)
     select ${saved.project}, ${saved.domain}, ${digestKey(saved.actionDigest)},
-      ${saved.result}::bytea, ${saved.principal}
+      ${saved.result}::bytea, ${saved.principal},
+      ${saved.seal?.keyId ?? null}, ${saved.seal?.signature ?? null}::bytea
     where ${isUndoubted(saved)}
     on conflict (project, domain, action_digest) do update
     set result = excluded.result,
         execution_id = null,
         attempt = null,
+        worker = null,
+        key_id = excluded.key_id,
+        signature = excluded.signature,
+        adopted = false,
         written_by = excluded.written_by,
         created_at = excluded.created_at,
         last_used_at = excluded.last_used_at

@@ -1,5 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
-import { type Digest, functionOf } from "#core/digest.ts";
+import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
 import {
   type ActionResult,
@@ -48,9 +48,22 @@ export async function keepClientResult(
   if (missing.length > 0) return { kind: "incomplete", missing };
   if (result.exitCode !== 0) return { kind: "not_cacheable" };
   const [stored] = await actionResultsIn(db, key.project, [key.domain], key.actionDigest);
-  if (stored?.origin.kind === "execution" && (await completeResult(trees, stored.result, by)))
+  if (
+    stored?.origin.kind === "execution" &&
+    trees.seals.holds(stored) &&
+    (await completeResult(trees, stored.result, by))
+  )
     return { kind: "known" };
   const bytes = as ?? toBinary(ActionResultSchema, result);
-  const isKept = await saveClientResult(db, { ...key, result: bytes, principal }, stored?.origin);
+  const seal = trees.seals.sealOf({
+    project: key.project,
+    domain: key.domain,
+    action: digestKey(key.actionDigest),
+    result: bytes,
+    origin: { kind: "client", principal },
+    isAdopted: false,
+  });
+  const saved = { ...key, result: bytes, principal, seal };
+  const isKept = await saveClientResult(db, saved, stored?.origin);
   return { kind: isKept ? "kept" : "known" };
 }

@@ -1,5 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { functionOf } from "#core/digest.ts";
+import { readableDomains } from "#core/readable-domains.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import {
@@ -11,17 +12,22 @@ import type { OutputTrees } from "./output-trees.ts";
 import { isComplete } from "./result-blobs.ts";
 import { resultsByHash } from "./result-by-hash.store.ts";
 
-/** A complete result of the action with this SHA-256, for those who do not know how long the action is. */
+/**
+ * A complete result of the action with this SHA-256 that the domain may read, for those who do not know how
+ * long the action is.
+ */
 export async function lookUpByHash(
   tx: Tx,
   trees: OutputTrees,
   { project, domain }: { readonly project: string; readonly domain: TrustDomain },
   hash: string,
 ): Promise<ActionResult | undefined> {
-  for (const { actionDigest, result: bytes } of await resultsByHash(tx, project, domain, hash)) {
-    const result = fromBinary(ActionResultSchema, bytes);
+  for (const found of await resultsByHash(tx, project, readableDomains(domain), hash)) {
+    if (!trees.seals.holds(found)) continue;
+    const { actionDigest } = found;
+    const result = fromBinary(ActionResultSchema, found.result);
     if (!(await isComplete(trees, result, functionOf(actionDigest)))) continue;
-    await touchActionResult(tx, { project, domain, actionDigest });
+    await touchActionResult(tx, { project, domain: found.domain, actionDigest });
     return result;
   }
   return undefined;

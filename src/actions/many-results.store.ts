@@ -1,26 +1,21 @@
 import { z } from "zod";
 import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
-import { TrustDomain } from "#core/trust-domain.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { SealedRow, sealedColumns, sealedStatementOf } from "./action-result.store.ts";
 
-const FoundResult = z
-  .object({
-    action_digest: z.string(),
-    domain: TrustDomain,
-    result: z.instanceof(Uint8Array),
-    last_used_at: z.date(),
-  })
-  .transform((row) => ({
-    actionDigest: parseDigestKey(row.action_digest),
-    domain: row.domain,
-    /** An REv2 ActionResult, binary. */
-    result: row.result,
-    lastUsedAt: row.last_used_at,
-  }));
+const FoundResult = SealedRow.extend({ last_used_at: z.date() }).transform((row) => ({
+  ...sealedStatementOf(row),
+  actionDigest: parseDigestKey(row.action_digest),
+  lastUsedAt: row.last_used_at,
+}));
 export type FoundResult = z.infer<typeof FoundResult>;
 
-/** The results of many actions in these domains, workers' and clients'; of each action in the order of the domains. */
+/**
+ * The results of many actions in these domains, workers' and clients'; of each action in the order of the
+ * domains. Whether their signatures hold is for `ResultSeals` to say.
+ */
 export function resultsOfActions(
   tx: Tx,
   project: string,
@@ -31,7 +26,7 @@ export function resultsOfActions(
   return tx.many(
     FoundResult,
     sql`
-      select action_digest, domain, result, last_used_at
+      select ${sealedColumns}, last_used_at
       from unnest(${actions.map(digestKey)}::text[]) as asked (action_digest)
         join action_result using (action_digest)
       where project = ${project}

@@ -7,6 +7,7 @@ import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import { fetchTree } from "./output-tree.ts";
+import { type ResultSeals, unsealed } from "./result-seals.ts";
 
 /** What a Tree refers to. It follows from the Tree's bytes alone, so it stays true. */
 export interface TreeContent {
@@ -33,6 +34,8 @@ export interface StoredDirectories {
  */
 export interface OutputTrees {
   readonly store: BlobStore;
+  /** What results must hold against beside having their blobs, before anybody is given one. */
+  readonly seals: ResultSeals;
   /** Undefined when the Tree is not in the store; whether its blobs are is not asked. */
   contentOf(tree: Digest): Promise<TreeContent | undefined>;
   /** Undefined when the Tree is not in the store, or says more than we keep. */
@@ -48,7 +51,7 @@ const rememberedDigests = 400_000;
  * One `node_modules` is taken by every job of a graph, and checked for every hit: it
  * takes a second to read. What may change is asked each time: whether blobs are there.
  */
-export function outputTrees(store: BlobStore): OutputTrees {
+export function outputTrees(store: BlobStore, seals: ResultSeals = unsealed): OutputTrees {
   const contents = recentlyUsed<Promise<TreeContent | undefined>>(
     rememberedDigests,
     (content) => 1 + (content ? content.files.length + content.directories.length : 0),
@@ -79,6 +82,7 @@ export function outputTrees(store: BlobStore): OutputTrees {
 
   return {
     store,
+    seals,
     contentOf,
     async storeDirectories(digest) {
       const content = await contentOf(digest);

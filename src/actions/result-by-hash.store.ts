@@ -1,34 +1,36 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { parseDigestKey } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { SealedRow, sealedColumns, sealedStatementOf } from "./action-result.store.ts";
 
-const FoundResult = z
-  .object({ action_digest: z.string(), result: z.instanceof(Uint8Array) })
-  .transform((row) => ({
-    actionDigest: parseDigestKey(row.action_digest),
-    /** An REv2 ActionResult, binary. */
-    result: row.result,
-  }));
+const FoundResult = SealedRow.transform((row) => ({
+  ...sealedStatementOf(row),
+  actionDigest: parseDigestKey(row.action_digest),
+}));
 
-/** Results of the action with this hash, whatever its size. One hash has one, for all that anybody knows. */
+/**
+ * Results of the action with this hash in these domains, in their order, whatever its size. One hash has
+ * one, for all that anybody knows.
+ */
 export function resultsByHash(
   tx: Tx,
   project: string,
-  domain: TrustDomain,
+  domains: readonly TrustDomain[],
   hash: string,
 ): Promise<z.infer<typeof FoundResult>[]> {
   return tx.many(
     FoundResult,
     sql`
-      select action_digest, result
+      select ${sealedColumns}
       from action_result
       where project = ${project}
         and split_part(action_digest, '/', 1) = ${hash}
-        and domain = ${domain}
+        and domain = any(${domains}::text[])
         and not quarantined
-      limit 2
+      order by array_position(${domains}::text[], domain), action_digest
+      limit 4
     `,
   );
 }

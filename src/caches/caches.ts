@@ -1,6 +1,7 @@
 import type { ByteRange } from "#cas/blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Service } from "#core/service.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { CacheCounter } from "./cache-counts.ts";
 import type { CacheEntry, EntryName, NewCacheEntry } from "./tool-rules.ts";
@@ -32,8 +33,16 @@ export interface Caches extends Service {
   /** A blob that anybody put into the store, by its hash. */
   blobWith(hash: string): Promise<Digest | undefined>;
   blobValue(digest: Digest, wish: ValueWish): Promise<Value | undefined>;
-  /** An ActionResult all of whose blobs are there, from whoever made it; or what was put in place of one. */
-  actionResult(name: EntryName, hash: string, wish: ValueWish): Promise<Value | undefined>;
+  /**
+   * An ActionResult all of whose blobs are there, from whoever made it; or what was put in place of one.
+   * `domain` is the reader's; `protected` when absent.
+   */
+  actionResult(
+    name: EntryName,
+    hash: string,
+    wish: ValueWish,
+    domain?: TrustDomain,
+  ): Promise<Value | undefined>;
   /** The result of an action that somebody put there over HTTP, for those who ask by gRPC. */
   resultPutFor(project: string, action: Digest): Promise<ActionResult | undefined>;
   /** Takes in bytes. They are kept, but nothing names them yet. */

@@ -92,7 +92,7 @@ export function openCaches(parts: {
     valueOf,
     blobWith: (hash) => disk.withHash(hash),
     blobValue: (digest, wish) => blobValue(blobs, digest, wish),
-    actionResult: (name, hash, wish) => resultUnder(results, name, hash, wish),
+    actionResult: (name, hash, wish, domain) => resultUnder(results, name, hash, wish, domain),
     resultPutFor: (project, action) => resultPutFor(results, project, action),
 
     async take(chunks) {

@@ -3,7 +3,7 @@ import { lookUpByHash } from "#actions/look-up-by-hash.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
 import { isComplete } from "#actions/result-blobs.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { protectedDomain } from "#core/trust-domain.ts";
+import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { asActionResult } from "./as-action-result.ts";
@@ -29,6 +29,7 @@ export async function resultUnder(
   name: EntryName,
   hash: string,
   wish: ValueWish,
+  domain: TrustDomain = protectedDomain,
 ): Promise<Value | undefined> {
   const { db, trees } = parts;
   const entry = await parts.find(name);
@@ -41,7 +42,7 @@ export async function resultUnder(
     const result = asActionResult(value.bytes);
     if (result === undefined || (await isComplete(trees, result, "sha256"))) return value;
   }
-  const key = { project: name.project, domain: protectedDomain };
+  const key = { project: name.project, domain };
   const hit = await lookUpByHash(db, trees, key, hash);
   if (hit === undefined) return undefined;
   const bytes = toBinary(ActionResultSchema, hit);

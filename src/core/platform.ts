@@ -17,12 +17,19 @@ export type Platform = z.infer<typeof Platform>;
  */
 export const rulesProperty = "rules";
 
+/**
+ * The property under which an action says which secrets it is given (`secret-reference.ts`). Only the farm writes it:
+ * definitions and build tools are refused that have it.
+ */
+export const secretsProperty = "grange-secrets";
+
 /** Properties that tell the farm how to run an action; no worker needs to offer them. */
 const instructions = new Set([
   "network",
   "cpus",
   "memory",
   rulesProperty,
+  secretsProperty,
   "size-class",
   "min-size-class",
   "max-size-class",

@@ -3,12 +3,18 @@ import { z } from "zod";
 /**
  * Who may write what a build will read: `protected`, `pr/N` or `user/NAME`.
  *
- * The server derives it from repository and ref; no client names it.
+ * The server derives it from repository and ref; no client names it. A pull request's says of which
+ * repository, `pr/7@owner/name`: number 7 of another one is another domain.
  */
 export const TrustDomain = z
   .string()
-  .regex(/^(protected|pr\/\d+|user\/[A-Za-z0-9._-]{1,64})$/)
+  .regex(/^(protected|pr\/\d+(@[A-Za-z0-9._/-]{1,200})?|user\/[A-Za-z0-9._@+:-]{1,64})$/)
   .brand<"TrustDomain">();
 export type TrustDomain = z.infer<typeof TrustDomain>;
 
 export const protectedDomain: TrustDomain = TrustDomain.parse("protected");
+
+/** Whether it is that of a pull request. */
+export function isOfPullRequest(domain: TrustDomain): boolean {
+  return domain.startsWith("pr/");
+}

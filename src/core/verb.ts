@@ -19,5 +19,8 @@ export const Verb = z.enum([
   "benchmark",
   "measure",
   "administer",
+  "work",
+  "secret",
+  "forge",
 ]);
 export type Verb = z.infer<typeof Verb>;

@@ -56,7 +56,8 @@ export function chooseIndexes<Candidate extends IndexCandidate>(
       if (!chosen.some(({ candidate }) => candidate === each.candidate)) chosen.push(each);
     }
   };
-  take(own, 1);
+  // A trust domain of one's own may have one, and that which all read another.
+  take(own, 2);
   take(sameTree, 1);
   const newest = ofBranch.find(({ candidate }) => !chosen.some((it) => it.candidate === candidate));
   const isNear = newest !== undefined && ancestors.some((it) => it.candidate === newest.candidate);

@@ -157,10 +157,10 @@ export async function replaceIndex(tx: Tx, index: NewIndex, readVersion: number)
   return changed > 0;
 }
 
-/** How many indexes a project got since, counted up to `most`. */
+/** How many indexes a project got since in a domain, counted up to `most`. */
 export async function countNewIndexes(
   tx: Tx,
-  project: string,
+  { project, domain }: Pick<IndexKey, "project" | "domain">,
   since: Date,
   most: number,
 ): Promise<number> {
@@ -170,7 +170,7 @@ export async function countNewIndexes(
       select count(*)::integer as count
       from (
         select from commit_index
-        where project = ${project} and updated_at >= ${since} and created_at >= ${since}
+        where project = ${project} and domain = ${domain} and updated_at >= ${since} and created_at >= ${since}
         limit ${most}
       ) as new
     `,
@@ -178,13 +178,17 @@ export async function countNewIndexes(
   return row?.count ?? 0;
 }
 
-/** A project's indexes, the last changed first. */
-export function newestIndexes(tx: Tx, project: string, most: number): Promise<StoredIndex[]> {
+/** A project's indexes in a domain, the last changed first. */
+export function newestIndexes(
+  tx: Tx,
+  { project, domain }: Pick<IndexKey, "project" | "domain">,
+  most: number,
+): Promise<StoredIndex[]> {
   return tx.many(
     StoredIndex,
     sql`
       select ${columns} from commit_index
-      where project = ${project}
+      where project = ${project} and domain = ${domain}
       order by updated_at desc, commit
       limit ${most}
     `,

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "vitest";
+import { protectedDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
 import { newestIndexes } from "./commit-index.store.ts";
 import {
@@ -25,7 +26,9 @@ async function indexesOf(project: string, branches: readonly string[]) {
   }
 }
 const left = async (project: string) =>
-  (await newestIndexes(db, project, 100)).map(({ commit }) => commit).sort();
+  (await newestIndexes(db, { project, domain: protectedDomain }, 100))
+    .map(({ commit }) => commit)
+    .sort();
 const grow = (project: string) =>
   db.run(sql`update commit_index set last_used_at = ${longAgo} where project = ${project}`);
 

@@ -1,9 +1,9 @@
 import { actionsWithResults } from "#actions/many-results.store.ts";
-import { readableDomains } from "#actions/readable-domains.ts";
 import { entryNames } from "#caches/entry-names.store.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { type KeyFilter, keyFilterBuilder } from "#commit-index/key-filter.ts";
 import type { Clock } from "#core/clock.ts";
+import { readableDomains } from "#core/readable-domains.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 

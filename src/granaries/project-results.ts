@@ -1,7 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type FoundResult, resultsOfActions, touchResultsOf } from "#actions/many-results.store.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
-import { readableDomains } from "#actions/readable-domains.ts";
 import { blobsOfResult } from "#actions/result-blobs.ts";
 import { entriesNamed, touchEntries } from "#caches/cache-entry.store.ts";
 import type { CacheEntry } from "#caches/tool-rules.ts";
@@ -12,6 +11,7 @@ import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import type { Clock } from "#core/clock.ts";
 import { type Digest, digestKey, functionOf, uniqueDigests } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { readableDomains } from "#core/readable-domains.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import {
@@ -73,7 +73,7 @@ export function projectResults(parts: {
     ]);
     // In the order of domains: an own one goes before what all may read.
     const first = new Map<string, FoundResult>();
-    for (const row of rows) {
+    for (const row of await trees.seals.thatHold(rows)) {
       const key = digestKey(row.actionDigest);
       if (!first.has(key)) first.set(key, row);
     }

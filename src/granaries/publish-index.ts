@@ -165,7 +165,7 @@ async function merge(
   let base: Promise<BaseIndex | undefined> | undefined;
   for (let tried = 0; tried < mostTries; tried++) {
     const own = await indexOfCommit(db, key);
-    if (own === undefined) await requireRoom(parts, key.project);
+    if (own === undefined) await requireRoom(parts, key);
     const before = own === undefined ? [] : await entriesOf(parts, own.digest);
     const { entries, bytes } = withinBytes(
       mergeIndexes([before ?? [], admitted]).slice(0, indexLimits.entries),
@@ -212,12 +212,12 @@ async function merge(
 
 async function requireRoom(
   { db, clock, mostNewAnHour = usualNewAnHour }: IndexParts,
-  project: string,
+  key: Pick<IndexKey, "project" | "domain">,
 ) {
   const since = new Date(clock.now().getTime() - hourMs);
-  if ((await countNewIndexes(db, project, since, mostNewAnHour)) < mostNewAnHour) return;
+  if ((await countNewIndexes(db, key, since, mostNewAnHour)) < mostNewAnHour) return;
   throw new Fault(
     "resource_exhausted",
-    `project ${project} got ${mostNewAnHour} new commit indexes within an hour, which is the most; tell this one later`,
+    `project ${key.project} got ${mostNewAnHour} new commit indexes within an hour, which is the most; tell this one later`,
   );
 }

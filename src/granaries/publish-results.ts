@@ -6,7 +6,7 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
-import type { TrustDomain } from "#core/trust-domain.ts";
+import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import {
   type ActionResult,
@@ -115,13 +115,19 @@ function actionResultIn(bytes: Uint8Array): ActionResult | undefined {
 }
 
 async function keepEntry(
-  { trees, caches }: PublishParts,
+  { trees, caches, domain }: PublishParts,
   project: string,
   result: ToldResult,
   principal: string,
 ): Promise<ResultEnd> {
   const { namespace, key, value, blobs } = result;
   if (namespace === "reapi") return { kind: "refused", message: "an action's is no entry" };
+  if (domain !== protectedDomain) {
+    return {
+      kind: "refused",
+      message: `entries of ${namespace}'s cache are everybody's: telling them needs the right \`cache\``,
+    };
+  }
   if (namespace === "bazel" && bazelResultHash(key) === undefined) {
     return { kind: "refused", message: `${key} is not ac/HASH` };
   }

@@ -1,7 +1,7 @@
-import { readableDomains } from "#actions/readable-domains.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { Clock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
+import { readableDomains } from "#core/readable-domains.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { type ChosenIndex, chooseIndexes } from "./choose-indexes.ts";
@@ -22,7 +22,10 @@ export async function resolveIndexes(
   build: IndexedBuild,
 ): Promise<ChosenIndex<StoredIndex>[]> {
   const { db, blobs, clock } = parts;
-  const found = await candidateIndexes(db, { ...build, domains: readableDomains(parts.domain) });
+  const domains = readableDomains(parts.domain);
+  const found = (await candidateIndexes(db, { ...build, domains })).toSorted(
+    (a, b) => domains.indexOf(a.domain) - domains.indexOf(b.domain),
+  );
   const blobsOf = ({ digest, base }: StoredIndex) =>
     base === undefined ? [digest] : [digest, base];
   // Asking extends the life of those that are here: an index without its base is of no use.

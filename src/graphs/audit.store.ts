@@ -25,6 +25,22 @@ export async function recordAudit(tx: Tx, entry: AuditEntry): Promise<void> {
   `);
 }
 
+/** The jobs of a graph that something was done to under a name that is used once; undefined: it was not done. */
+export async function jobsDoneOnce(
+  tx: Tx,
+  graphId: GraphId,
+  once: string,
+): Promise<string[] | undefined> {
+  const [done] = await tx.many(
+    z.object({ jobs: z.array(z.string()) }),
+    sql`
+      select detail -> 'jobs' as jobs from audit_entry
+      where graph_id = ${graphId} and detail ->> 'once' = ${once}
+    `,
+  );
+  return done?.jobs;
+}
+
 const AuditRow = z.object({
   seq: z.number(),
   at: z.date().transform((date) => date.toISOString()),

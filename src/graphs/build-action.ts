@@ -4,8 +4,10 @@ import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { compareByCodePoint } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
-import { type Platform, rulesProperty } from "#core/platform.ts";
+import { type Platform, rulesProperty, secretsProperty } from "#core/platform.ts";
+import { type SecretReference, secretsText } from "#core/secret-reference.ts";
 import { type AskedSizeClasses, askedSizeClasses } from "#execution/asked-size-classes.ts";
 import {
   ActionSchema,
@@ -36,11 +38,23 @@ export interface BuiltAction {
   readonly timeoutMs: number;
 }
 
-/** Throws `invalid_argument` for size classes that exclude each other. */
-export function buildAction(job: JobDefinition, inputRoot: Digest): BuiltAction {
+/**
+ * Throws `invalid_argument` for size classes that exclude each other.
+ *
+ * Without the secrets that it names, a job becomes an action that nothing ever runs: good for comparing alone.
+ */
+export function buildAction(
+  job: JobDefinition,
+  inputRoot: Digest,
+  secrets?: readonly SecretReference[],
+): BuiltAction {
   const platform = platformOf(job);
   const rules = rulesOfAction(job);
-  const instructed = rules === undefined ? platform : { ...platform, [rulesProperty]: rules };
+  const instructed = {
+    ...platform,
+    ...(rules === undefined ? {} : { [rulesProperty]: rules }),
+    ...secretsOf(job, secrets),
+  };
   const platformMessage = create(PlatformSchema, {
     properties: sorted(instructed).map(([name, value]) => ({ name, value })),
   });
@@ -71,6 +85,18 @@ export function buildAction(job: JobDefinition, inputRoot: Digest): BuiltAction 
     ),
   );
   return { action, command, platform, sizeClasses: askedSizeClasses(platform), timeoutMs };
+}
+
+function secretsOf(job: JobDefinition, given: readonly SecretReference[] = []): Platform {
+  // Checked where definitions are read, too; a customised job comes here by another way.
+  if (job.platform?.[secretsProperty] !== undefined) {
+    throw new Fault("invalid_argument", `only the farm itself says ${secretsProperty}`);
+  }
+  if (given.length > 0) return { [secretsProperty]: secretsText(given) };
+  const named = job.secrets ?? [];
+  return named.length === 0
+    ? {}
+    : { [secretsProperty]: named.toSorted(compareByCodePoint).join(" ") };
 }
 
 function platformOf(job: JobDefinition): Platform {

@@ -150,3 +150,12 @@ export async function jobSummary(
   const [found] = await summariesOfJobs(tx, id, sql`job.name = ${job}`);
   return found;
 }
+
+/** Jobs of a graph that failed, the first by name. */
+export function failedJobs(tx: Tx, id: GraphId, most: number): Promise<JobSummary[]> {
+  return summariesOfJobs(
+    tx,
+    id,
+    sql`job.name in (select name from job where graph_id = ${id} and state = 'failed' order by name limit ${most})`,
+  );
+}

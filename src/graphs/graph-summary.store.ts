@@ -56,6 +56,18 @@ export async function graphSummary(tx: Tx, id: GraphId): Promise<GraphSummary | 
   return row;
 }
 
+/** The versions of graphs; those that are gone are missing. */
+export async function graphVersions(
+  tx: Tx,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx.many(
+    z.object({ id: z.string(), version: z.number() }),
+    sql`select id, version from graph where id = any(${ids}::uuid[])`,
+  );
+  return new Map(rows.map(({ id, version }) => [id, version]));
+}
+
 /** Graphs that a condition names; it may end with an order. */
 export function graphSummaries(tx: Tx, which: Sql): Promise<GraphSummary[]> {
   return tx.many(SummaryRow, sql`select ${columns} from graph where ${which}`);

@@ -6,6 +6,7 @@ import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree
 import { layOver } from "#cas/lay-over.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import type { SecretReference } from "#core/secret-reference.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { type Approximations, approximationsOf } from "./approximations/know-ahead.ts";
@@ -20,12 +21,20 @@ import { latestResults } from "./run.store.ts";
 import { takeOutputs } from "./take-outputs.ts";
 import { takeSource } from "./take-source.ts";
 
+/** Says what a run is given of the secrets that it names; throws `failed_precondition` when it is not given one. */
+export type ReferToSecrets = (
+  names: readonly string[],
+  place: Pick<ReadyJob, "repository" | "branch" | "domain">,
+) => Promise<readonly SecretReference[]>;
+
 export interface PreparationRooms {
   readonly db: Db;
   readonly store: BlobStore;
   readonly trees: OutputTrees;
   readonly inputs: CommitInputReader;
   readonly project: string;
+  /** Absent where no secrets are kept. */
+  readonly secrets?: ReferToSecrets | undefined;
 }
 
 /** What became of a job's preparation. */
@@ -84,7 +93,9 @@ async function prepareAction(
   definition: JobDefinition,
 ): Promise<Prepared> {
   const { db, store, trees, project } = rooms;
-  const built = buildAction(definition, await inputRoot(rooms, job));
+  // Before the cache is asked: what a run with a secret made is as little for those who are not given it.
+  const secrets = await secretsOf(rooms, job);
+  const built = buildAction(definition, await inputRoot(rooms, job), secrets);
   const names = await approximationsOf(rooms, job);
   await Promise.all(
     [built.command, built.action].map(({ digest, bytes }) => store.put(digest, bytes)),
@@ -105,6 +116,16 @@ async function prepareAction(
     }
   }
   return { kind: "to-execute", built, names };
+}
+
+async function secretsOf(
+  { secrets }: PreparationRooms,
+  job: ReadyJob,
+): Promise<readonly SecretReference[]> {
+  const names = job.definition.secrets ?? [];
+  if (names.length === 0) return [];
+  if (secrets === undefined) throw new Fault("failed_precondition", "this farm keeps no secrets");
+  return secrets(names, job);
 }
 
 async function inputRoot(rooms: PreparationRooms, job: ReadyJob): Promise<Digest> {

@@ -18,6 +18,8 @@ const ReadyJob = z.object({
   failures: z.number(),
   cause: RunCause,
   definition: z.custom<JobDefinition>((body) => typeof body === "object"),
+  repository: z.string(),
+  branch: z.string(),
   url: z.string(),
   commit: CommitSha,
   domain: TrustDomain,
@@ -81,7 +83,7 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
       )
       select taken.graph_id as "graphId", taken.name as job, taken.is_blocked as "isBlocked", taken.preparing_epoch as epoch,
              taken.preparing_failures as failures, taken.wanted as cause, definition.body as definition,
-             repository.url, graph.commit, graph.domain, graph.skip_cache as "skipCache",
+             graph.repository, graph.branch, repository.url, graph.commit, graph.domain, graph.skip_cache as "skipCache",
              graph.submitted_by as "submittedBy",
              -- least() passes over the null of no cap.
              least(graph.priority + taken.priority, graph.priority_cap) as priority, graph.top,

@@ -5,8 +5,6 @@ import type { GraphSummary, RunCause, SubmitGraph } from "#api/graph.ts";
 import { Fault } from "#core/fault.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
-import type { Mirrors } from "#git/fetch-commit.ts";
-import type { Git } from "#git/run-git.ts";
 import { beginGraph } from "./advancing/begin-graph.ts";
 import type { GraphPart } from "./advancing/graph-part.ts";
 import { type AuditEntry, recordAudit } from "./audit.store.ts";
@@ -16,24 +14,25 @@ import type { CatalogShelf } from "./catalogs/catalog-shelf.ts";
 import { pointBranchAt } from "./catalogs/catalog-source.store.ts";
 import { chosenValues } from "./catalogs/chosen-values.ts";
 import { graphDefinitions, wishesOf, withPlaces } from "./catalogs/graph-definitions.ts";
+import { holdGraphToCost, holdJobsToLimits } from "./catalogs/hold-to-limits.ts";
 import type { CommitInputReader } from "./commit-inputs.ts";
 import { fillTemplates } from "./definitions/fill-templates.ts";
 import type { TemplateEvaluator } from "./definitions/template-evaluator.ts";
+import { domainOfCommit, type WitnessRooms } from "./domain-of-commit.ts";
 import { graphTtlMs } from "./expiry/graph-ttl.ts";
 import { type GraphParent, insertGraph, keepCatalog } from "./graph.store.ts";
 import { GraphId } from "./graph-id.ts";
 import { graphSummary } from "./graph-summary.store.ts";
 import { plan } from "./plan.ts";
+import { type OutsiderRules, planForOutsiders } from "./plan-for-outsiders.ts";
 import { nameRepository } from "./repository.store.ts";
 import { setDefinitions } from "./reruns/customise.store.ts";
 import { patchesAtSubmission } from "./reruns/patches-at-submission.ts";
 import { resolveSources } from "./resolve-sources.ts";
 import type { SubmittedChoice } from "./submitted-choice.ts";
 
-export interface SubmissionRooms {
+export interface SubmissionRooms extends WitnessRooms {
   readonly db: Db;
-  readonly git: Git;
-  readonly mirrors: Mirrors;
   readonly inputs: CommitInputReader;
   readonly evaluator: TemplateEvaluator;
   readonly shelf: CatalogShelf;
@@ -48,6 +47,13 @@ export interface SubmissionAnswer {
 
 /** Of a graph that something else is the reason for: its set, where it comes from, why its jobs run first. */
 export interface GraphOrigin {
+  /**
+   * In full, the ref by which the farm itself found the commit: `refs/heads/main`, `refs/pull/7/head`. From
+   * it follows the trust domain; no request names it.
+   */
+  readonly ref?: string;
+  /** What its definitions may ask for, when somebody wrote them who may not write in the repository. */
+  readonly outsiders?: OutsiderRules;
   readonly set?: GraphId;
   readonly parent?: GraphParent;
   readonly cause?: RunCause;
@@ -74,12 +80,15 @@ export async function submitGraph(
   if (known !== undefined) return { graph: known, isNew: false };
 
   const rev = request.rev ?? "HEAD";
-  const commit = await rooms.mirrors.fetchCommit(request.repository, rev);
+  const address = (await rooms.wayIn?.(request.repository, by)) ?? request.repository;
+  const commit = await rooms.mirrors.fetchCommit(address, rev);
   rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
   const repository = await db.transaction((tx) => nameRepository(tx, commit.repository));
   const branch = request.branch ?? commit.branch ?? "";
   const where = { repository, branch };
   requireGrant(by, "submit", where);
+  const wanted = { commit, address, repository, branch, ref: origin.ref, by };
+  const domain = await domainOfCommit(rooms, wanted);
   // Whoever says what is read on the server's machine defines more than a graph.
   if (request.definitionsFrom?.kind === "directory") requireGrant(by, "define", where);
   const said = await branchDefinition(db, repository, branch);
@@ -92,10 +101,18 @@ export async function submitGraph(
     const filled = await fillTemplates(templates, wishes, context, rooms.evaluator);
     return {
       definitions: filled,
-      planned: plan(await resolveSources(rooms, filled), request.select),
+      planned:
+        origin.outsiders === undefined
+          ? plan(await resolveSources(rooms, filled), request.select)
+          : planForOutsiders(filled, request.select, origin.outsiders),
     };
   });
   const patches = patchesAtSubmission(planned.catalog, request.patches);
+  const { entries } = planned.catalog;
+  holdJobsToLimits(by, "submit", where, entries);
+  const patched = patches.map(({ job, entry }) => ({ name: job, definition: entry.definition }));
+  holdJobsToLimits(by, "submit", where, patched);
+  await holdGraphToCost(db, by, "submit", where, entries);
   const begun = causedBy(origin.cause ?? "first", await beginGraph(planned));
 
   // For itself: what is refused below, because nobody has signed it, must be there to be signed.
@@ -131,7 +148,7 @@ export async function submitGraph(
       catalog: planned.catalog,
       templateCatalog: from.catalog.digest,
       parameters: definitions.parameters,
-      domain: protectedDomain,
+      domain,
       skipCache: request.skipCache ?? false,
       ttlMs: graphTtlMs(request.ttl),
       set: origin.set,
@@ -141,7 +158,9 @@ export async function submitGraph(
     if (isNew && origin.cause === undefined)
       await recordAudit(tx, auditOf(request, { graphId: id, branch, by }));
     // A search goes through the past; what it reads there is not what the branch says now.
-    if (from.isOfCommit && branch !== "" && origin.cause === undefined) {
+    // Nor is what came from outside, whatever branch it was submitted for.
+    const isOfBranch = branch !== "" && domain === protectedDomain;
+    if (from.isOfCommit && isOfBranch && origin.cause === undefined) {
       const { digest } = from.catalog;
       await pointBranchAt(tx, { ...where, catalog: digest, commit: sha, setBy: by.name });
     }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TrustDomain } from "#core/trust-domain.ts";
 import { aRequest, aWorker, movableClock, never, silent } from "#execution/execution.fixture.ts";
 import { openExecutionQueue } from "#execution/execution-queue.ts";
 import type { LeasedExecution } from "#execution/lease.ts";
@@ -6,7 +7,7 @@ import { readAttempts } from "#execution/read-executions.store.ts";
 import { decisionsOf } from "#execution/size-decision.store.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { sizeClassAnalyzer } from "./analyzer.ts";
-import { readHistories } from "./key-history.store.ts";
+import { nameOf, readHistories } from "./key-history.store.ts";
 import { learning } from "./learning.ts";
 import { noteLessons } from "./lesson.store.ts";
 import { SizeClassSettings } from "./settings.ts";
@@ -165,6 +166,37 @@ test("a run in the background is asked for after a success on the greatest, and 
   await lessons.learnNow();
 
   expect(background).toBeGreaterThan(0);
+});
+
+test("a pull request goes by what main has learned, and teaches itself alone", async () => {
+  const { run } = await aFarm({ strategy: "grange" });
+  const domain = TrustDomain.parse("pr/7@a/b");
+  const needsMuch = (sizeClass: number) => ({
+    outcome: sizeClass < 4 ? ("out_of_memory" as const) : ("succeeded" as const),
+    ms: 1_000,
+  });
+  const [known, unknown] = [["a.known"], ["a.unknown"]];
+  for (let i = 0; i < 4; i++) await run(needsMuch, aRequest({ kin: known }));
+
+  const { ranOn } = await run(needsMuch, aRequest({ kin: known, domain }));
+  await run(needsMuch, aRequest({ kin: unknown, domain }));
+  const ofMain = await run(needsMuch, aRequest({ kin: unknown }));
+  const again = await run(needsMuch, aRequest({ kin: unknown, domain }));
+
+  expect(ranOn[0]).toBeGreaterThan(1);
+  // Main knows nothing of what the pull request found out.
+  expect(ofMain.ranOn[0]).toBe(1);
+  expect(again.ranOn[0]).toBeGreaterThan(1);
+  const names = ["protected", domain].map((each) => ({
+    project: "p",
+    domain: each,
+    key: "a.known",
+  }));
+  const histories = await readHistories(db, names);
+  expect(histories.get(nameOf({ project: "p", domain, key: "a.known" }))?.runs.get(4)).toHaveLength(
+    1,
+  );
+  expect(await historyOf("a.known")).toMatchObject({ failuresInARow: 0 });
 });
 
 describe("the choice", () => {

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { messageOf } from "#core/fault.ts";
+import { readableDomains } from "#core/readable-domains.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import type { AskedSizeClasses } from "#execution/asked-size-classes.ts";
 import type { ExecutionId, ExecutionRequest } from "#execution/execution.ts";
@@ -10,6 +12,7 @@ import { emptyHistory } from "./add-runs.ts";
 import { strategyOf } from "./choose-strategy.ts";
 import { chosenSize } from "./chosen-size.ts";
 import { drawOf } from "./draw.ts";
+import { joinedHistory } from "./joined-history.ts";
 import { type KeyName, nameOf, readHistories } from "./key-history.store.ts";
 import type { KeyHistory } from "./key-history.ts";
 import { learnerOf } from "./learner.ts";
@@ -66,7 +69,12 @@ export function sizeClassAnalyzer(parts: {
       const asked = await offered(requests);
       const open = requests.filter((_, i) => asked[i]?.isOpen);
       if (open.length === 0) return requests.map(() => nothingToChoose);
-      const names = new Map(open.flatMap(keysOf).map((name) => [nameOf(name), name]));
+      const names = new Map(
+        open
+          .flatMap(keysOf)
+          .flatMap(readableOf)
+          .map((name) => [nameOf(name), name]),
+      );
       const known = await histories([...names.values()]);
       const strategy = strategyOf(settings());
       const now = clock.now();
@@ -113,8 +121,9 @@ export function sizeClassAnalyzer(parts: {
           {},
           offers.ageMs(),
         ).classes;
-        const names = execution.kin.map((key) => ({ ...execution, key }));
-        const known = await histories(names);
+        const { project, domain } = execution;
+        const names = execution.kin.map((key) => ({ project, domain, key }));
+        const known = await histories(names.flatMap(readableOf));
         return learnerOf({
           execution,
           first,
@@ -140,13 +149,26 @@ function askedOf({ sizeClass, mostSizeClass }: ExecutionRequest): AskedSizeClass
   return { least: sizeClass, most: mostSizeClass };
 }
 
-function keysOf({ project, domain, kin = [] }: ExecutionRequest): KeyName[] {
+/** A key in the domain of its execution. */
+interface OwnKey extends KeyName {
+  readonly domain: TrustDomain;
+}
+
+function keysOf({ project, domain, kin = [] }: ExecutionRequest): OwnKey[] {
   return kin.map((key) => ({ project, domain, key }));
 }
 
+/** The key in all domains that may teach its execution something; its own first. */
+function readableOf({ domain, ...name }: OwnKey): KeyName[] {
+  return readableDomains(domain).map((readable) => ({ ...name, domain: readable }));
+}
+
 function historiesOf(
-  names: readonly KeyName[],
+  names: readonly OwnKey[],
   known: ReadonlyMap<string, KeyHistory> | undefined,
 ): KeyHistory[] {
-  return names.map((name) => known?.get(nameOf(name)) ?? emptyHistory(name.key));
+  return names.map((name) => {
+    const [own, shared] = readableOf(name).map((readable) => known?.get(nameOf(readable)));
+    return joinedHistory(own, shared) ?? emptyHistory(name.key);
+  });
 }

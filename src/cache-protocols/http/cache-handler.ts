@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { anyone, type Principal } from "#access/principal.ts";
 import { grantCommand, mayDo } from "#access/require-grant.ts";
+import { domainOfClient } from "#access/trust-domains/domain-of-client.ts";
 import { cacheAddressOf, cachePrefix } from "#caches/cache-address.ts";
 import type { Caches } from "#caches/caches.ts";
 import { plainRules } from "#caches/plain-rules.ts";
@@ -9,6 +10,7 @@ import { rulesOf } from "#caches/rules-of.ts";
 import type { CacheRequest, ToolRules } from "#caches/tool-rules.ts";
 import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
+import { certificateOf } from "#grpc/issued-to.ts";
 import { projectOf } from "../rev2/project-of.ts";
 import { carryOut, type Exchange } from "./carry-out.ts";
 import { discard } from "./read-body.ts";
@@ -17,7 +19,10 @@ import { sendAnswer } from "./send.ts";
 
 export interface CacheHandlerOptions {
   readonly caches: Caches;
-  readonly identify: (authorization: string | undefined) => Promise<Principal>;
+  readonly identify: (
+    authorization: string | undefined,
+    certificateOf: string | undefined,
+  ) => Promise<Principal>;
   /** The address we listen on; requests for other hosts are refused. */
   readonly host: string;
   readonly mostEntryBytes: number;
@@ -79,7 +84,10 @@ async function serve(
       sendAnswer(response, wish.answer, false);
       return;
     }
-    const principal = await options.identify(authorizationOf(request));
+    const principal = await options.identify(
+      authorizationOf(request),
+      certificateOf(request.socket),
+    );
     if (wish.kind === "write" || wish.kind === "write-blob" || wish.kind === "remove") {
       requireToWrite(principal, project);
     }
@@ -90,6 +98,7 @@ async function serve(
       project,
       tool,
       principal: principal.name,
+      domain: domainOfClient(principal, project),
       method,
       request,
       response,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CacheTool } from "#api/tool-cache.ts";
 import type { Caches, Value, ValueWish } from "#caches/caches.ts";
 import type { EntryName, ToolRules, Wish } from "#caches/tool-rules.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import { spanAsked } from "./byte-range.ts";
 import { wholeBody } from "./read-body.ts";
 import { sendAnswer, sendChunks, sendHead } from "./send.ts";
@@ -14,6 +15,8 @@ export interface Exchange {
   readonly project: string;
   readonly tool: CacheTool;
   readonly principal: string;
+  /** In which it reads what others made. */
+  readonly domain: TrustDomain;
   readonly method: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -52,9 +55,8 @@ export async function carryOut(exchange: Exchange, wish: Wish): Promise<void> {
     }
 
     case "read-action-result": {
-      const value = await caches.actionResult(named(wish.key), wish.hash, {
-        headOnly: method === "HEAD",
-      });
+      const how = { headOnly: method === "HEAD" };
+      const value = await caches.actionResult(named(wish.key), wish.hash, how, exchange.domain);
       if (value === undefined) return miss(exchange);
       return sendValue(exchange, value, {});
     }

@@ -1,5 +1,6 @@
 import { anyone, type Principal } from "#access/principal.ts";
-import { mayDo, requireGrant } from "#access/require-grant.ts";
+import { mayDo } from "#access/require-grant.ts";
+import { requireMayKeep } from "#access/trust-domains/domain-of-client.ts";
 import type { ClientResultEnd } from "#actions/client-results.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
@@ -26,6 +27,7 @@ import { askingFrom } from "./request-metadata.ts";
 export interface AboutAction {
   readonly actionDigest: Digest;
   readonly asking: Asking;
+  readonly caller: Principal;
   readonly context: CallContext;
 }
 
@@ -49,7 +51,7 @@ export function actionCacheService(parts: ActionCacheParts): Method[] {
       const asking = askingFrom(context.metadata, { project, principal: caller.name });
       const isNoted = mayLeaveNotes(caller, project);
       if (isNoted) notes.heard(asking);
-      const result = await parts.lookUpResult({ asking, actionDigest: digest, context });
+      const result = await parts.lookUpResult({ asking, caller, actionDigest: digest, context });
       if (isNoted) notes.lookedUp(asking, digest, result !== undefined);
       if (result === undefined) {
         throw new Fault("not_found", `no result of ${digestKey(digest)} is cached`);
@@ -69,7 +71,7 @@ async function update(
 ): Promise<ActionResult> {
   const project = projectOf(request.instanceName);
   const caller = await callers.of(context);
-  requireGrant(caller, "cache", { repository: project, branch: "" });
+  requireMayKeep(caller, project);
   const actionDigest = fromDigestMessage(
     request.actionDigest,
     "the action",
@@ -81,7 +83,7 @@ async function update(
   notes.heard(asking);
 
   await storeInlined(blobsFor(project, context), result, actionDigest);
-  const end = await keepResult({ asking, actionDigest, context }, result);
+  const end = await keepResult({ asking, caller, actionDigest, context }, result);
   if (end.kind === "incomplete") {
     const named = end.missing.slice(0, mostNamed);
     const { message, details } = missingBlobs(named);

@@ -19,6 +19,7 @@ export function grpcCallers(registry: Pick<CallerRegistry, "identify">): GrpcCal
     const { authorization } = context.metadata;
     const identified = registry.identify(
       typeof authorization === "string" ? authorization : undefined,
+      context.certificateOf,
     );
     known.set(context, identified);
     return identified;

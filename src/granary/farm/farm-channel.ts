@@ -4,6 +4,7 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import type { Service } from "#core/service.ts";
 import { withUsualAuthorities } from "#grpc/authorities.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
+import type { ClientCertificate } from "#grpc/client-certificate.ts";
 import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
 
 export interface FarmAddress {
@@ -12,6 +13,8 @@ export interface FarmAddress {
   readonly token: string | undefined;
   /** PEM of an authority that is trusted beside the usual ones. */
   readonly ca: string | undefined;
+  /** What the granary shows of itself under TLS. */
+  readonly clientCertificate?: ClientCertificate | undefined;
 }
 
 /** A channel that can be given up for a fresh one. */
@@ -33,12 +36,12 @@ const connectTimeoutMs = 2_000;
 
 const mostProjects = 100;
 
-export function farmChannel({ server, token, ca }: FarmAddress): FarmChannel {
+export function farmChannel({ server, token, ca, clientCertificate }: FarmAddress): FarmChannel {
   const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const connect = () => {
     const channel = new GrpcChannel({
       url: server,
-      ...(ca === undefined ? {} : { tls: { ca: withUsualAuthorities(ca) } }),
+      tls: { ...(ca === undefined ? {} : { ca: withUsualAuthorities(ca) }), ...clientCertificate },
       metadata: () => metadata,
       connectTimeoutMs,
       // Who waits how long is the circuit's to say.

@@ -17,6 +17,8 @@ export function canBeApproximated(chain: readonly JobFacts[]): boolean {
         !job.outside &&
         !job.isCustomised &&
         job.definition.chunks === undefined &&
+        // Which value it would be given now is asked when it is ready.
+        job.definition.secrets === undefined &&
         (job.finder === null || job.approximation !== null),
     )
   );

@@ -1,7 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { lookUpActionResult } from "#actions/action-cache.ts";
-import { readableDomains } from "#actions/readable-domains.ts";
 import { type Digest, emptyDigest } from "#core/digest.ts";
+import { readableDomains } from "#core/readable-domains.ts";
 import type { Tx } from "#db/db.ts";
 import type { AheadHint } from "#execution/look-ahead-desk.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";

@@ -3,7 +3,7 @@ import type { OutputTrees } from "#actions/output-trees.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import type { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
-import { protectedDomain } from "#core/trust-domain.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { buildAction } from "../build-action.ts";
 import type { CatalogEntry } from "../catalog.ts";
@@ -29,7 +29,7 @@ const askedAtOnce = 8;
  */
 export async function knownResults(
   { db, trees, inputs, project }: ResultRooms,
-  commit: { readonly url: string; readonly sha: CommitSha },
+  commit: { readonly url: string; readonly sha: CommitSha; readonly domain: TrustDomain },
   jobs: readonly CatalogEntry[],
 ): Promise<Map<string, boolean>> {
   const knowable = jobs.filter(({ definition }) => readsTheCommitAlone(definition));
@@ -38,7 +38,7 @@ export async function knownResults(
     try {
       const { root } = await inputs.read(commit, definition.inputs);
       const actionDigest = buildAction(definition, root).action.digest;
-      const key = { project, domain: protectedDomain, actionDigest };
+      const key = { project, domain: commit.domain, actionDigest };
       return [[name, (await lookUpActionResult(db, trees, key)) !== undefined] as const];
     } catch (reason) {
       // A job that names a file which is not there: it will fail, and that is for its run to say.

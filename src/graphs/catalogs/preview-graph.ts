@@ -1,7 +1,9 @@
+import { everybody, type Principal } from "#access/principal.ts";
 import type { GraphPreview, PreviewGraph } from "#api/preview.ts";
 import { Fault } from "#core/fault.ts";
 import type { FetchedCommit } from "#git/fetch-commit.ts";
 import type { DefinitionContext } from "../definitions/definition-context.ts";
+import { domainOfCommit, type WitnessRooms } from "../domain-of-commit.ts";
 import { nameRepository } from "../repository.store.ts";
 import { expectedDurations } from "../times/expected-durations.store.ts";
 import { branchDefinition } from "./branch-definition.store.ts";
@@ -12,7 +14,7 @@ import { knownResults, type ResultRooms } from "./known-results.ts";
 import { longestWayMs } from "./longest-way.ts";
 import { planTemplates } from "./plan-templates.ts";
 
-export type PreviewRooms = CatalogRooms & ResultRooms;
+export type PreviewRooms = CatalogRooms & ResultRooms & WitnessRooms;
 
 /**
  * What a graph would be, without running or storing any of it.
@@ -23,9 +25,12 @@ export type PreviewRooms = CatalogRooms & ResultRooms;
 export async function previewGraph(
   rooms: PreviewRooms,
   request: PreviewGraph,
+  by: Principal = everybody,
 ): Promise<GraphPreview> {
   const { db } = rooms;
-  const commit = await commitOf(rooms, request);
+  const address =
+    request.repository === undefined ? undefined : await rooms.wayIn?.(request.repository, by);
+  const commit = await commitOf(rooms, request, address);
   const repository = await repositoryOf(rooms, request, commit);
   const branch = request.branch ?? commit?.branch ?? "";
   const said =
@@ -55,7 +60,7 @@ export async function previewGraph(
   const results =
     commit === undefined
       ? new Map<string, boolean>()
-      : await knownResults(rooms, { url: commit.repository, sha: commit.sha }, entries);
+      : await knownResults(rooms, await placeOf(rooms, request, commit, place, by), entries);
   const waiting = new Set(planned.edges.map(({ job }) => job));
   const jobs = entries.map(({ name, digest: definition, definition: { kind, tags } }) => ({
     name,
@@ -92,14 +97,29 @@ export async function previewGraph(
   };
 }
 
+/** Where the jobs of its graph would look for results. */
+async function placeOf(
+  rooms: PreviewRooms,
+  request: PreviewGraph,
+  commit: FetchedCommit,
+  { repository, branch }: { readonly repository: string; readonly branch: string },
+  by: Principal,
+) {
+  const written = request.repository ?? commit.repository;
+  const address = (await rooms.wayIn?.(written, by)) ?? written;
+  const domain = await domainOfCommit(rooms, { commit, address, repository, branch, by });
+  return { url: commit.repository, sha: commit.sha, domain };
+}
+
 async function commitOf(
   rooms: PreviewRooms,
   { repository, rev }: PreviewGraph,
+  address = repository,
 ): Promise<FetchedCommit | undefined> {
   if (rev === undefined) return undefined;
-  if (repository === undefined)
+  if (address === undefined)
     throw new Fault("invalid_argument", "name the repository that the revision is of");
-  const commit = await rooms.mirrors.fetchCommit(repository, rev);
+  const commit = await rooms.mirrors.fetchCommit(address, rev);
   rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
   return commit;
 }

@@ -29,6 +29,11 @@ const aliasBomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefghij"
 test.each([
   { what: "an alias bomb", text: aliasBomb, says: /alias/i },
   {
+    what: "a map that holds itself",
+    text: "version: 1\njobs: &j\n  a: { commands: x }\n  b: *j\n",
+    says: /x\.yml:4.*stands within what it names/,
+  },
+  {
     what: "lists in lists without end",
     text: `version: 1\njobs: ${"[".repeat(200_000)}`,
     says: /YAML|deep/,

@@ -10,6 +10,7 @@ import { oneOrMany } from "./one-or-many.ts";
 import { Errors, Failure, problemsOfOutcomeKeys, Success } from "./outcome-keys.ts";
 import { rangeShape } from "./range-keys.ts";
 import { InputGlob, RelativePath } from "./relative-path.ts";
+import { problemsOfSecrets, SecretNames } from "./secret-keys.ts";
 import { Sources } from "./sources-key.ts";
 
 const text = z.string().max(64 * 1024, "a text has at most 65,536 characters");
@@ -133,6 +134,7 @@ export const JobDefinition = z
       .boolean()
       .optional()
       .describe("Whether the job may use the network. Default: false."),
+    secrets: SecretNames.optional(),
     retries: z
       .number({ error: "must be a number from 0 to 10" })
       .int("must be a whole number")
@@ -177,6 +179,8 @@ export const JobDefinition = z
     for (const { path, message } of problemsOfKind(job))
       context.addIssue({ code: "custom", path: [...path], message });
     for (const { path, message } of problemsOfFoundInputs(job))
+      context.addIssue({ code: "custom", path: [...path], message });
+    for (const { path, message } of problemsOfSecrets(job))
       context.addIssue({ code: "custom", path: [...path], message });
   });
 export type JobDefinition = Omit<z.output<typeof JobDefinition>, "when">;

@@ -79,6 +79,7 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   failure: machine,
   errors: machine,
   sources: machine,
+  secrets: machine,
   "working-directory": machine,
   outputs: [...machine, "dummy"],
   retries: [...machine, "dummy"],

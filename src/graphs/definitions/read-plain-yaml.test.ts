@@ -55,6 +55,11 @@ function wholly(text: string): { readonly value: unknown } | undefined {
   }
 }
 
+/** The package is slow, and what is left to it needs no second opinion. */
+function secondOpinion(text: string, first: ReturnType<typeof readPlainYaml>) {
+  return first === undefined ? undefined : wholly(text);
+}
+
 test.each([usual, ...examples.slice(0, 3)])(
   "what people write is read, and as the package reads it: %#",
   (text) => {
@@ -132,7 +137,7 @@ test("whatever a text becomes by chance, it is read as the package reads it, or 
       );
       const plainly = readPlainYaml(text);
 
-      expect(plainly ?? wholly(text)).toEqual(wholly(text));
+      expect(plainly).toEqual(secondOpinion(text, plainly));
     }),
     { numRuns: 1_500 },
   );
@@ -145,7 +150,7 @@ test("short texts of nothing but signs are read as the package reads them, or le
       const text = `k: ${parts.join("")}\n`;
       const plainly = readPlainYaml(text);
 
-      expect(plainly ?? wholly(text)).toEqual(wholly(text));
+      expect(plainly).toEqual(secondOpinion(text, plainly));
     }),
     { numRuns: 5_000 },
   );

@@ -1,5 +1,6 @@
 import {
   isAlias,
+  isCollection,
   isMap,
   isScalar,
   isSeq,
@@ -112,6 +113,16 @@ function refusedParts(contents: unknown): Refused[] {
         refused.push({ node, message: tooDeep });
         return visit.BREAK;
       }
+      return undefined;
+    },
+    Alias(_, alias, ancestors) {
+      // Its value would hold itself, and whoever walks along it would not come to an end.
+      const isWithin = ancestors.some((each) => isCollection(each) && each.anchor === alias.source);
+      if (isWithin)
+        refused.push({
+          node: alias,
+          message: `the alias *${alias.source} stands within what it names`,
+        });
       return undefined;
     },
     Pair(_, pair, ancestors) {

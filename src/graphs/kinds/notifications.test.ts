@@ -2,12 +2,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { everybody } from "#access/principal.ts";
+import { isPrivateAddress } from "#git/special-address.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { cancelGraph } from "../cancel-graph.ts";
 import { afterTry, deliverNotifications } from "./deliver-notifications.ts";
 import { farmOfKinds } from "./farm-of-kinds.fixture.ts";
 import { nextNotification, notificationsOf } from "./notification.store.ts";
-import { isPrivateAddress, Webhooks } from "./webhooks.ts";
+import { Webhooks } from "./webhooks.ts";
 
 const db = await freshDb();
 let farm: Awaited<ReturnType<typeof farmOfKinds>>;

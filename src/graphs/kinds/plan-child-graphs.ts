@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import { grantsOf } from "#access/grant.store.ts";
 import { everybody } from "#access/principal.ts";
 import { isOver } from "#api/job-state.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import { beginGraph } from "../advancing/begin-graph.ts";
+import type { Catalog } from "../catalog.ts";
 import { admitCatalog } from "../catalogs/admit-catalog.ts";
+import { holdJobsToLimits } from "../catalogs/hold-to-limits.ts";
 import { insertGraph, keepCatalog } from "../graph.store.ts";
 import { GraphId } from "../graph-id.ts";
 import { plan } from "../plan.ts";
@@ -90,10 +93,13 @@ async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void>
 async function admit(
   tx: Parameters<typeof admitCatalog>[0],
   run: RunToPlan,
-  catalog: Parameters<typeof admitCatalog>[1],
+  catalog: Catalog,
 ): Promise<void> {
+  const { repository, branch, submittedBy } = run;
+  // What whoever submitted the first of them may not ask for, no graph of that one's graphs may.
+  const submitter = { name: submittedBy, grants: await grantsOf(tx, submittedBy) };
+  holdJobsToLimits(submitter, "submit", { repository, branch }, catalog.entries);
   if (run.definition.definitions !== undefined || run.definition.catalog !== undefined) return;
-  const { repository, branch } = run;
   // Priority and class are the parent's, and were admitted with it.
   await admitCatalog(tx, catalog, {
     requestedPriority: undefined,

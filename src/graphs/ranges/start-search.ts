@@ -61,7 +61,11 @@ export async function startSearch(
   if (asked.kind === "bisect" && asked.sameResults > 1)
     requireGrant(by, "retrigger", { repository, branch });
   const select = asked.selection;
-  const preview = await previewGraph(rooms, { repository: url, rev: range.last, branch, select });
+  const preview = await previewGraph(
+    rooms,
+    { repository: url, rev: range.last, branch, select },
+    by,
+  );
   const price = rooms.pricePerWorkerMinute;
   try {
     return await rooms.db.transaction(async (tx) => {

@@ -1,15 +1,18 @@
 import type { Principal } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import type { PlannedChange } from "#api/rerun.ts";
+import { Fault } from "#core/fault.ts";
 import type { Verb } from "#core/verb.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { advanceStoredGraph, type LockedGraph, lockGraphs } from "../advancing/advance.store.ts";
-import { recordAudit } from "../audit.store.ts";
+import { jobsDoneOnce, recordAudit } from "../audit.store.ts";
+import { holdGraphToCost, holdJobsToLimits, isHeldToLimits } from "../catalogs/hold-to-limits.ts";
 import type { GraphId } from "../graph-id.ts";
 import { changeToken, refuseOtherThanShown } from "./change-token.ts";
 import { describeChange } from "./describe-change.ts";
 import { graphsInScope, snapshotsOf } from "./graph-snapshot.store.ts";
 import type { GraphSnapshot } from "./graph-snapshot.ts";
+import { limitedJobs } from "./limited-jobs.store.ts";
 import { requireMayRunAgain } from "./may-run-again.ts";
 import type { PlannedGraph } from "./planned-graph.ts";
 import { forgetCancellation, setJobsAside, type Wish, wantRuns } from "./wishes.store.ts";
@@ -31,6 +34,8 @@ export interface GraphChange {
   readonly reason?: string | undefined;
   /** For the audit: what was asked, as it was asked. */
   readonly detail: Readonly<Record<string, unknown>>;
+  /** Names the wish, also in `detail`: it is done at most once. */
+  readonly once?: string | undefined;
   /** Pure: the same graphs give the same plans. */
   plan(graphs: readonly GraphSnapshot[]): readonly PlannedGraph[];
   /** In words, why a listed job runs. */
@@ -63,12 +68,17 @@ export async function changeGraphsIn(
   const ids = await graphsInScope(tx, change.graphId, change.wholeSet);
   if (ids.length === 0) return undefined;
   const locked = change.dryRun ? [] : await lockGraphs(tx, ids);
+  const { once } = change;
+  if (once !== undefined && (await jobsDoneOnce(tx, change.graphId, once)) !== undefined) {
+    throw new Fault("aborted", `what ${once} asked for was done a moment ago`);
+  }
   const graphs = await snapshotsOf(tx, ids);
   for (const graph of graphs) requireGrant(change.by, change.verb, graph);
   const plans = change.plan(graphs);
   for (const { graph, jobs } of plans) {
     const running = jobs.filter(({ cause }) => cause !== null).map(({ job }) => job);
     await requireMayRunAgain(tx, graph, running, change.uncustomises);
+    await holdToLimits(tx, graph, jobs, change);
   }
   const described = await describeChange(tx, plans, pricePerWorkerMinute);
   const answer = { token: changeToken(plans), ...described };
@@ -79,6 +89,21 @@ export async function changeGraphsIn(
     if (plan !== undefined) await applyPlan(tx, graph, plan, change);
   }
   return { applied: true, ...answer };
+}
+
+/** What somebody runs again, or makes run, is held to the limits of their own grants, whoever submitted it. */
+async function holdToLimits(
+  tx: Tx,
+  graph: GraphSnapshot,
+  jobs: PlannedGraph["jobs"],
+  { by, verb, uncustomises = [] }: GraphChange,
+): Promise<void> {
+  const times = new Map(jobs.flatMap((job) => (job.cause === null ? [] : [[job.job, job.times]])));
+  if (times.size === 0 || !isHeldToLimits(by, verb, graph)) return;
+  const stored = await limitedJobs(tx, graph.id, [...times.keys()], uncustomises);
+  const limited = stored.map((job) => ({ ...job, times: times.get(job.name) ?? 1 }));
+  holdJobsToLimits(by, verb, graph, limited);
+  await holdGraphToCost(tx, by, verb, graph, limited);
 }
 
 async function applyPlan(

@@ -3,14 +3,17 @@ import type { z } from "zod";
 import type { Principal } from "#access/principal.ts";
 import { priorityCapOf } from "#access/priority-cap.ts";
 import { requireGrant } from "#access/require-grant.ts";
+import { domainOfUser } from "#access/trust-domains/domain-for.ts";
 import type { GraphSummary } from "#api/graph.ts";
 import type { Clone, ClonedGraph } from "#api/rerun.ts";
 import { Fault } from "#core/fault.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { beginGraph } from "../advancing/begin-graph.ts";
 import { recordAudit } from "../audit.store.ts";
 import { admitCatalog } from "../catalogs/admit-catalog.ts";
 import { branchDefinition } from "../catalogs/branch-definition.store.ts";
+import { holdGraphToCost, holdJobsToLimits, isHeldToLimits } from "../catalogs/hold-to-limits.ts";
 import { entriesOf } from "../catalogs/signed-catalog.store.ts";
 import { storedTemplates } from "../catalogs/stored-templates.ts";
 import { insertGraph, keepCatalog } from "../graph.store.ts";
@@ -118,6 +121,7 @@ async function storeClone(
       ...about,
       id,
       begun,
+      domain: domainOfClone(original, by),
       // A portion is of the whole catalog: that is what was signed, and what today's is compared with.
       catalog: { ...whole.catalog, entries: portion.catalog.entries },
       templateCatalog: templateCatalogOf(original, definitions),
@@ -139,6 +143,11 @@ async function storeClone(
   });
 }
 
+/** That of the original; what is somebody's own is written in by nobody else. */
+function domainOfClone({ domain }: OriginalGraph, by: Principal): TrustDomain {
+  return domain.startsWith("user/") ? domainOfUser(by.name) : domain;
+}
+
 async function admitClone(
   tx: Tx,
   original: OriginalGraph,
@@ -149,6 +158,12 @@ async function admitClone(
   // Only a protected branch asks what the clone was made of, and reading it takes a while.
   const { repository, branch } = original;
   const { protected: isAsked } = await branchDefinition(tx, repository, branch);
+  if (isHeldToLimits(by, "clone", original)) {
+    const jobs = await entriesOf(tx, digest);
+    const patched = patches.map(({ job, entry }) => ({ name: job, definition: entry.definition }));
+    holdJobsToLimits(by, "clone", original, [...jobs, ...patched]);
+    await holdGraphToCost(tx, by, "clone", original, jobs);
+  }
   const catalog = { digest, entries: isAsked ? await entriesOf(tx, digest) : [] };
   return admitCatalog(
     tx,

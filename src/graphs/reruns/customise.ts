@@ -8,6 +8,7 @@ import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import { recordAudit } from "../audit.store.ts";
 import { DefinitionDigest } from "../catalog.ts";
 import { branchDefinition } from "../catalogs/branch-definition.store.ts";
+import { holdJobsToLimits } from "../catalogs/hold-to-limits.ts";
 import { refusedPatch } from "../catalogs/may-run-on-branch.ts";
 import type { GraphId } from "../graph-id.ts";
 import { type ChangeRooms, changeGraphsIn } from "./change-graphs.ts";
@@ -42,6 +43,7 @@ export function customise(
     await assertAllowed(tx, asked, job, by);
     const change = newDefinition(asked, job);
     const { definition } = change.entry;
+    holdJobsToLimits(by, "customise", job, [{ name: asked.job, definition }]);
     assertMakesWhatIsTaken(asked.job, definition, await dependentsOf(tx, graphId, asked.job));
     if (graph !== undefined) {
       await setDefinitions(tx, graphId, [change]);

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { everybody } from "#access/principal.ts";
+import { Retrigger } from "#api/rerun.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
+import { jobsDoneOnce } from "../audit.store.ts";
 import { cancelGraph } from "../cancel-graph.ts";
 import type { GraphId } from "../graph-id.ts";
 import { runsOf } from "../job-detail.store.ts";
 import { failing, farmOfReruns } from "./farm-of-reruns.fixture.ts";
+import { retrigger } from "./retrigger.ts";
 
 const db = await freshDb();
 let farm: Awaited<ReturnType<typeof farmOfReruns>>;
@@ -278,4 +281,25 @@ test.each([
   const id = await farm.graphOf(chain);
 
   await expect(farm.again(id, request)).rejects.toThrow(says);
+});
+
+test("under a name it is done once, whoever asks again, and however far it got", async () => {
+  const id = await farm.graphOf(chain);
+  await farm.work(failing("run-a"));
+  const asked = Retrigger.parse({ jobs: ["a"] });
+  const rooms = { db, pricePerWorkerMinute: 0 };
+  const once = "owner/name 900";
+
+  const answers = await Promise.allSettled(
+    [1, 2].map(() => retrigger(rooms, id, asked, everybody, once)),
+  );
+  await farm.work();
+
+  expect(answers.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  await expect(retrigger(rooms, id, asked, everybody, once)).rejects.toMatchObject({
+    code: "aborted",
+  });
+  expect(await jobsDoneOnce(db, id, once)).toContain("a");
+  expect(await jobsDoneOnce(db, id, "owner/name 901")).toBeUndefined();
+  expect(await farm.causes(id, "a")).toHaveLength(2);
 });

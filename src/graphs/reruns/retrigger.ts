@@ -6,12 +6,17 @@ import { type ChangeRooms, changeGraphs } from "./change-graphs.ts";
 import { chooseJobs } from "./choose-jobs.ts";
 import { planRerun } from "./plan-rerun.ts";
 
-/** Runs jobs of a graph, or of its set, again; or says what that would do. Undefined: no such graph. */
+/**
+ * Runs jobs of a graph, or of its set, again; or says what that would do. Undefined: no such graph.
+ *
+ * `once` names the wish: what was done under that name is not done again (`aborted`).
+ */
 export function retrigger(
   rooms: ChangeRooms,
   graphId: GraphId,
   asked: z.output<typeof Retrigger>,
   by: Principal,
+  once?: string,
 ): Promise<PlannedChange | undefined> {
   const { mode, onlyStale, times, selection, reason } = asked;
   return changeGraphs(rooms, {
@@ -19,7 +24,8 @@ export function retrigger(
     graphId,
     verb: "retrigger",
     by,
-    detail: { mode, onlyStale, times, selection },
+    detail: { mode, onlyStale, times, selection, once },
+    once,
     plan: (graphs) =>
       [...chooseJobs(graphs, asked)].map(([graph, selected]) =>
         planRerun(graph, selected, { mode, onlyStale, times }),

@@ -1,4 +1,4 @@
-import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
+import { protectedDomain, type TrustDomain } from "./trust-domain.ts";
 
 /**
  * The domains whose results may serve a run in this domain, in the order of asking.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { TrustDomain } from "#core/trust-domain.ts";
 import { readableDomains } from "./readable-domains.ts";
+import { TrustDomain } from "./trust-domain.ts";
 
 test.each([
   ["protected", ["protected"]],

@@ -1,0 +1,111 @@
+import { createPrivateKey, generateKeyPairSync, randomUUID, sign, verify } from "node:crypto";
+import { chmod, link, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault, messageOf } from "#core/fault.ts";
+import { keyFromBytes, publicKeyId } from "./public-key.ts";
+
+/** What the farm itself signs with (Ed25519): results of trusted runs, and what it attests. */
+export interface FarmKey {
+  /** Of the key that signs now; it stands beside each signature. */
+  readonly id: string;
+  /** The 32 bytes that anybody may know. */
+  readonly publicKey: Uint8Array;
+  /** Whether a key is the farm's, now or from before. */
+  knows(keyId: string): boolean;
+  sign(bytes: Uint8Array): Uint8Array;
+  /** False for a key that is none of the farm's, too. */
+  verify(keyId: string, bytes: Uint8Array, signature: Uint8Array): boolean;
+}
+
+/**
+ * Opens the farm's key, and makes one where there is none.
+ *
+ * It lies in the data directory; several servers of one farm share the file that `file` names. The
+ * first private key in it (PEM) signs; those after it are older ones, whose signatures still hold.
+ */
+export async function openFarmKey(dataDir: string, file?: string): Promise<FarmKey> {
+  const path = file ?? join(dataDir, "farm.key");
+  const found = await readKeyFile(path);
+  if (found !== undefined) return farmKeyOf(found, path);
+  await makeKeyFile(path);
+  const made = await readKeyFile(path);
+  if (made === undefined) throw noKeyIn(path, "it went away while it was read");
+  return farmKeyOf(made, path);
+}
+
+/** A key that lives as long as the process, for farms that are taken down with it. */
+export function passingFarmKey(): FarmKey {
+  return farmKeyOf(newKeyText(), "memory");
+}
+
+const pemBlock = /-----BEGIN PRIVATE KEY-----[\s\S]*?-----END PRIVATE KEY-----/g;
+
+function farmKeyOf(text: string, path: string): FarmKey {
+  const keys = (text.match(pemBlock) ?? []).map((pem) => keyOf(pem, path));
+  const [current] = keys;
+  if (current === undefined) throw noKeyIn(path, "it has no private key in PEM");
+  const byId = new Map(keys.map(({ id, publicKey }) => [id, keyFromBytes(publicKey)]));
+  return {
+    id: current.id,
+    publicKey: current.publicKey,
+    knows: (keyId) => byId.has(keyId),
+    sign: (bytes) => sign(null, bytes, current.privateKey),
+    verify(keyId, bytes, signature) {
+      const key = byId.get(keyId);
+      return key !== undefined && verify(null, bytes, key, signature);
+    },
+  };
+}
+
+function keyOf(pem: string, path: string) {
+  try {
+    const privateKey = createPrivateKey(pem);
+    if (privateKey.asymmetricKeyType !== "ed25519") throw new Error("it is no Ed25519 key");
+    const publicKey = Buffer.from(privateKey.export({ format: "jwk" }).x ?? "", "base64url");
+    return { id: publicKeyId(publicKey), publicKey, privateKey };
+  } catch (cause) {
+    throw noKeyIn(path, messageOf(cause));
+  }
+}
+
+function newKeyText(): string {
+  return generateKeyPairSync("ed25519")
+    .privateKey.export({ format: "pem", type: "pkcs8" })
+    .toString();
+}
+
+/** Linked into place when it is whole: of two who make it at once, both read what one of them wrote. */
+async function makeKeyFile(path: string): Promise<void> {
+  const draft = `${path}.${randomUUID()}.new`;
+  try {
+    await writeFile(draft, newKeyText(), { mode: 0o600, flag: "wx", flush: true });
+    await link(draft, path).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== "EEXIST") throw cause;
+    });
+  } catch (cause) {
+    throw new Fault("failed_precondition", `cannot write the farm's key: ${messageOf(cause)}`, {
+      cause,
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function readKeyFile(path: string): Promise<string | undefined> {
+  try {
+    const { mode } = await stat(path);
+    // Restored from a copy, it may be open to others: then it is closed, not refused.
+    if ((mode & 0o077) !== 0) await chmod(path, 0o600).catch(() => {});
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw noKeyIn(path, messageOf(cause));
+  }
+}
+
+function noKeyIn(path: string, why: string): Fault {
+  return new Fault(
+    "failed_precondition",
+    `${path} is no key of a farm: ${why}. Bring it back from a backup, or move it away: a farm with a new key takes no result that the old one signed`,
+  );
+}

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import { Fault } from "#core/fault.ts";
+import { protectedDomain, TrustDomain } from "#core/trust-domain.ts";
+import { anyone, type Principal, wholeFarm } from "../principal.ts";
+import { mayDo } from "../require-grant.ts";
+import { pullOfRef } from "./pull-of-ref.ts";
+
+/** A longer name of a repository goes by its hash. */
+const longestName = 200;
+
+/** What a server knows of a commit that is to be built. */
+export interface CommitStanding {
+  /** The repository by the name that the farm gave it. */
+  readonly repository: string;
+  /** The branch that it is built for; "" for none. */
+  readonly branch: string;
+  /** In full, what the commit was found by: `refs/pull/7/head`, `refs/tags/v1`. Undefined for a bare id. */
+  readonly ref?: string | undefined;
+  /** Whether the server saw the commit on that branch; "nobody watches" where no forge is asked. */
+  readonly onBranch: "seen" | "not seen" | "nobody watches";
+  readonly by: Principal;
+}
+
+/**
+ * The domain that a graph of the commit reads and writes in.
+ *
+ * A branch of a repository that nobody watches is `protected`: who holds `submit` there vouches for the commit.
+ */
+export function domainFor({ repository, branch, ref, onBranch, by }: CommitStanding): TrustDomain {
+  const pull = ref === undefined ? undefined : pullOfRef(ref);
+  if (pull !== undefined) return domainOfPull(repository, pull);
+  const isNamed = branch !== "" || /^refs\/(heads|tags)\//.test(ref ?? "");
+  if (isNamed && onBranch !== "not seen") return protectedDomain;
+  return isEverybody(by) ? protectedDomain : domainOfUser(by.name);
+}
+
+export function domainOfPull(repository: string, pull: number): TrustDomain {
+  const hash = () => createHash("sha256").update(repository).digest("hex");
+  return domainNamed(`pr/${pull}@${repository.length > longestName ? hash() : repository}`);
+}
+
+export function domainOfUser(name: string): TrustDomain {
+  return domainNamed(`user/${name}`);
+}
+
+/** Whoever calls an open farm: there is nobody to tell apart, and nobody to protect from. */
+export function isEverybody(by: Principal): boolean {
+  return by.name === anyone && mayDo(by, "administer", wholeFarm);
+}
+
+function domainNamed(text: string): TrustDomain {
+  const parsed = TrustDomain.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new Fault("invalid_argument", `${JSON.stringify(text)} cannot be a trust domain`);
+}

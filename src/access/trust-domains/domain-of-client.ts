@@ -1,0 +1,25 @@
+import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
+import { anyone, type Principal } from "../principal.ts";
+import { mayDo, requireGrant } from "../require-grant.ts";
+import { domainOfUser } from "./domain-for.ts";
+
+/**
+ * The domain that a build tool, a client of a cache or a granary reads and writes in.
+ *
+ * Who holds `cache` at the project writes what all read. Others have a domain of their own, and read both.
+ */
+export function domainOfClient(by: Principal, project: string): TrustDomain {
+  return mayDo(by, "cache", { repository: project, branch: "" })
+    ? protectedDomain
+    : domainOfUser(by.name);
+}
+
+/** Whether a client may keep results, be it for itself alone: without a name there is nobody to keep them for. */
+export function mayKeep(by: Principal, project: string): boolean {
+  return by.name !== anyone || mayDo(by, "cache", { repository: project, branch: "" });
+}
+
+/** Throws `permission_denied` for who may not. */
+export function requireMayKeep(by: Principal, project: string): void {
+  if (!mayKeep(by, project)) requireGrant(by, "cache", { repository: project, branch: "" });
+}

@@ -1,0 +1,49 @@
+import type { Db } from "#db/db.ts";
+import { endAdoption, lockAdoption, saveAdopted, unsignedResults } from "./adopt-results.store.ts";
+import type { ResultSeals, ResultStatement } from "./result-seals.ts";
+
+/** Some 40 ms of signing. */
+const usuallyAtOnce = 1_000;
+
+/** What became of the results from before the farm signed. */
+export type AdoptionEnd =
+  | { readonly kind: "adopted"; readonly results: number }
+  /** Once and for all; results that nobody signed are of no use since. */
+  | { readonly kind: "done before"; readonly keyId: string | undefined }
+  /** Somebody has set it back: the farm has signed results already, and will not sign for a stranger. */
+  | { readonly kind: "refused" };
+
+/**
+ * Signs, once in a farm's life, the `protected` results that it made before it signed; each is marked as adopted.
+ *
+ * All in one transaction: a server that dies meanwhile has adopted nothing, and the next one begins anew.
+ */
+export function adoptResults(
+  db: Db,
+  { keyId, sealOf }: Pick<ResultSeals, "sealOf"> & { readonly keyId: string },
+  now: Date,
+  atOnce = usuallyAtOnce,
+): Promise<AdoptionEnd> {
+  return db.transaction(async (tx) => {
+    const adoption = await lockAdoption(tx);
+    if (adoption === undefined || adoption.isDone)
+      return { kind: "done before", keyId: adoption?.keyId ?? undefined };
+    if (adoption.hasSigned) return { kind: "refused" };
+    let results = 0;
+    let after = { project: "", action: "" };
+    for (;;) {
+      const found = await unsignedResults(tx, adoption.before, after, atOnce);
+      const sealed = found.flatMap((unsigned) => {
+        const statement: ResultStatement = { ...unsigned, isAdopted: true };
+        const seal = sealOf(statement);
+        return seal === undefined ? [] : [{ statement, seal }];
+      });
+      if (sealed.length > 0) await saveAdopted(tx, sealed);
+      results += sealed.length;
+      after = found.at(-1) ?? after;
+      if (found.length < atOnce) break;
+    }
+    await endAdoption(tx, keyId, results, now);
+    return { kind: "adopted", results };
+  });
+}

@@ -1,0 +1,16 @@
+/** Longer than any page's address; it stands in a row until somebody is back. */
+const longest = 1_000;
+
+/** Where to go after signing in: a page of ours, whatever was asked for. */
+export function returnAddress(asked: string | undefined): string {
+  if (asked === undefined || asked.length > longest) return "/";
+  // Browsers take `//host` and `/\host` for another site, and drop tabs and line breaks in between.
+  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(asked) || asked.includes("\\")) return "/";
+  const base = "https://farm.invalid";
+  if (!URL.canParse(asked, base)) return "/";
+  const { origin, pathname, search, hash } = new URL(asked, base);
+  if (origin !== base || pathname.startsWith("//")) return "/";
+  return pathname.startsWith("/api/") || pathname.startsWith("/auth/")
+    ? "/"
+    : pathname + search + hash;
+}

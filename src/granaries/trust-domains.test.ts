@@ -1,0 +1,120 @@
+import pino from "pino";
+import { afterAll, expect, test } from "vitest";
+import { readKeyFilter } from "#commit-index/key-filter.ts";
+import { protectedDomain, TrustDomain } from "#core/trust-domain.ts";
+import {
+  buildOf,
+  entryOf,
+  freshFarmOfGranaries,
+  sha,
+  toolResult,
+} from "./farm-of-granaries.fixture.ts";
+import { openGranaries } from "./open-granaries.ts";
+
+const farm = await freshFarmOfGranaries();
+const silent = pino({ level: "silent" });
+const { db, blobs, trees, caches, clock } = farm;
+afterAll(() => farm.stop());
+
+const inDomain = (domain: string) =>
+  openGranaries({
+    db,
+    blobs,
+    trees,
+    caches,
+    clock,
+    logger: silent,
+    domain: TrustDomain.parse(domain),
+    knowsCommit: async () => "no such repository",
+  });
+const all = inDomain(protectedDomain);
+const ada = inDomain("user/ada");
+const bob = inDomain("user/bob");
+
+/** An action whose result is a blob, but no row yet. */
+async function anUntoldAction(name: string) {
+  const { told } = await farm.anAction("elsewhere", name);
+  return told;
+}
+
+test("what somebody tells without the right to write for all is theirs alone", async () => {
+  const told = await anUntoldAction("ada's");
+
+  expect(await ada.publishResults("p", [told], "ada")).toEqual([{ kind: "kept" }]);
+
+  expect(await ada.lookUp("p", [told])).toHaveLength(1);
+  expect(await all.lookUp("p", [told])).toEqual([]);
+  expect(await bob.lookUp("p", [told])).toEqual([]);
+  const key = { namespace: told.namespace, key: told.key };
+  const has = async (of: typeof ada) => {
+    const filter = await of.keyFilter("p");
+    return filter === undefined || readKeyFilter(filter)(key);
+  };
+  expect([await has(ada), await has(all), await has(bob)]).toEqual([true, false, false]);
+});
+
+test("what is told for all serves everybody, and nobody's own word takes its place for others", async () => {
+  const told = await anUntoldAction("for all");
+  await all.publishResults("p", [told], "ci");
+  const other = await farm.put("no ActionResult of that");
+
+  expect(await ada.lookUp("p", [told])).toHaveLength(1);
+  expect(await ada.publishResults("p", [told], "ada")).toEqual([{ kind: "known" }]);
+  await ada.publishResults("p", [{ ...told, value: other }], "ada");
+
+  expect(await all.lookUp("p", [told])).toMatchObject([{ value: told.value }]);
+  expect(await bob.lookUp("p", [told])).toMatchObject([{ value: told.value }]);
+});
+
+test("entries of tools' caches are everybody's, and not to be told for oneself", async () => {
+  const told = toolResult("poison", await farm.put("poison"));
+
+  expect(await ada.publishResults("p", [told], "ada")).toMatchObject([
+    { kind: "refused", message: expect.stringContaining("needs the right `cache`") },
+  ]);
+  expect(await all.lookUp("p", [told])).toEqual([]);
+});
+
+test("an index of one's own serves oneself, before that of all", async () => {
+  const shared = await farm.aResult("index", "shared");
+  const own = await anUntoldAction("own of the index");
+  await ada.publishResults("index", [own], "ada");
+  const build = buildOf("index", 2);
+  const told = await farm.publish(build, [entryOf(shared)], { by: all });
+  const toldByAda = await farm.publish(build, [entryOf(shared), entryOf(own)], { by: ada });
+
+  const found = async (of: typeof ada) =>
+    (await of.resolve(build)).map(({ candidate }) => candidate.digest);
+
+  expect(toldByAda).toMatchObject({ taken: 2, refused: 0 });
+  expect(await found(all)).toEqual([told.index]);
+  expect(await found(bob)).toEqual([told.index]);
+  expect(await found(ada)).toEqual([toldByAda.index, told.index]);
+  // What all may read names nothing that all may not.
+  expect(await farm.publish(buildOf("index", 3), [entryOf(own)], { by: all })).toMatchObject({
+    taken: 0,
+    refused: 1,
+  });
+});
+
+test("one's own indexes do not use up what all may have within an hour", async () => {
+  const few = (domain: string) =>
+    openGranaries({
+      db,
+      blobs,
+      trees,
+      caches,
+      clock,
+      logger: silent,
+      domain: TrustDomain.parse(domain),
+      knowsCommit: async () => "no such repository",
+      mostNewIndexesAnHour: 1,
+    });
+  const shared = await farm.aResult("few", "shared");
+  const tell = (by: typeof ada, n: number) =>
+    farm.publish({ ...buildOf("few", 1), commits: [sha(n)] }, [entryOf(shared)], { by });
+
+  await tell(few("user/ada"), 900);
+  await expect(tell(few("user/ada"), 901)).rejects.toMatchObject({ code: "resource_exhausted" });
+  expect(await tell(few("protected"), 902)).toMatchObject({ taken: 1 });
+});

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { askedTooMuch, costCapOf, jobLimits } from "#access/job-limits.ts";
+import type { Principal, Where } from "#access/principal.ts";
+import { Fault } from "#core/fault.ts";
+import type { Verb } from "#core/verb.ts";
+import type { Tx } from "#db/db.ts";
+import { expectedDurations } from "../times/expected-durations.store.ts";
+
+/** A job as it would run; its definition as it is stored. */
+export interface LimitedJob {
+  readonly name: string;
+  readonly definition: unknown;
+  /** How often it is to run; once, when absent. */
+  readonly times?: number;
+}
+
+const Asking = z.looseObject({
+  platform: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+  commands: z.unknown().optional(),
+});
+
+/** For a job that never ran well here: else whoever renames jobs pays nothing for them. */
+const unknownJobMs = 60_000;
+
+/** Whether somebody's graphs there are held to anything: reading their definitions may be spared. */
+export function isHeldToLimits(principal: Principal, verb: Verb, where: Where): boolean {
+  return (
+    jobLimits(principal, verb, where) !== undefined ||
+    costCapOf(principal, verb, where) !== undefined
+  );
+}
+
+/** Throws `permission_denied` for jobs that ask for more than somebody's grants let them. */
+export function holdJobsToLimits(
+  principal: Principal,
+  verb: Verb,
+  where: Where,
+  jobs: Iterable<LimitedJob>,
+): void {
+  const limits = jobLimits(principal, verb, where);
+  if (limits === undefined) return;
+  for (const { name, definition } of jobs) {
+    const asked = askedTooMuch(Asking.parse(definition).platform ?? {}, limits);
+    if (asked === undefined) continue;
+    throw new Fault(
+      "permission_denied",
+      `${name} asks for ${asked}, and ${principal.name}'s grants to ${verb} there do not reach so far: ` +
+        "`grange grant list` shows their limits",
+    );
+  }
+}
+
+/** Throws `permission_denied` for a graph that is expected to take more of workers' time than grants let it. */
+export async function holdGraphToCost(
+  tx: Tx,
+  principal: Principal,
+  verb: Verb,
+  where: Where,
+  jobs: readonly LimitedJob[],
+): Promise<void> {
+  const cap = costCapOf(principal, verb, where);
+  if (cap === undefined) return;
+  const paid = jobs.filter(({ definition }) => Asking.parse(definition).commands !== undefined);
+  const names = paid.map(({ name }) => name);
+  const known = await expectedDurations(tx, where.repository, names);
+  const ms = paid.reduce(
+    (sum, { name, times = 1 }) => sum + times * (known.get(name) ?? unknownJobMs),
+    0,
+  );
+  const minutes = ms / 60_000;
+  if (minutes <= cap) return;
+  throw new Fault(
+    "permission_denied",
+    `this graph is expected to take ${Math.ceil(minutes)} minutes of workers, and ${principal.name}'s grants to ` +
+      `${verb} there allow ${cap}: choose fewer jobs, or ask for a grant with a higher --cost-cap`,
+  );
+}

@@ -1,0 +1,37 @@
+import { secretsProperty } from "#core/platform.ts";
+import { mostSecretsOfAJob, SecretName } from "#core/secret-reference.ts";
+import { oneOrMany } from "./one-or-many.ts";
+
+export const SecretNames = oneOrMany(SecretName, "a secret's name")
+  .refine((names) => names.length <= mostSecretsOfAJob, `name at most ${mostSecretsOfAJob} secrets`)
+  .describe(
+    "Secrets that the job is given, as files in the directory that $GRANGE_SECRETS names. Only on branches that they are set for, and never in a pull request.",
+  );
+
+interface JobWithSecrets {
+  readonly secrets?: readonly string[] | undefined;
+  readonly platform?: Readonly<Record<string, string>> | undefined;
+  readonly chunks?: unknown;
+  readonly outside?: boolean | undefined;
+}
+
+export interface SecretProblem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+export function problemsOfSecrets(job: JobWithSecrets): SecretProblem[] {
+  const { secrets = [], platform = {}, chunks, outside } = job;
+  const found: SecretProblem[] = [];
+  const say = (path: readonly string[], message: string) => found.push({ path, message });
+  if (Object.hasOwn(platform, secretsProperty)) {
+    say(["platform", secretsProperty], 'only the farm says this: name secrets under "secrets"');
+  }
+  if (secrets.length === 0) return found;
+  if (new Set(secrets).size < secrets.length) say(["secrets"], "names a secret twice");
+  if (chunks !== undefined) {
+    say(["secrets"], "a job with chunks is given no secrets: take them in a job of its own");
+  }
+  if (outside === true) say(["secrets"], "a job that another machine runs is given no secrets");
+  return found;
+}

@@ -1,0 +1,71 @@
+import type { Principal } from "#access/principal.ts";
+import { type CommitStanding, domainFor } from "#access/trust-domains/domain-for.ts";
+import { pullOfRef } from "#access/trust-domains/pull-of-ref.ts";
+import { Fault } from "#core/fault.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
+import { isAncestor } from "#git/is-ancestor.ts";
+import type { Git } from "#git/run-git.ts";
+
+export interface WitnessRooms {
+  readonly git: Git;
+  readonly mirrors: Mirrors;
+  /** Whether a forge watches the repository, and so knows what is on its branches. Nobody does when absent. */
+  readonly isWatched?: (repository: string) => Promise<boolean>;
+  /** The address of a repository as it is fetched for somebody: with what the farm has to be let in there. */
+  readonly wayIn?: (address: string, by: Principal) => Promise<string>;
+}
+
+/** A commit that somebody wants built, and where. */
+export interface WantedCommit {
+  readonly commit: FetchedCommit;
+  /** What was fetched; it may hold a password. */
+  readonly address: string;
+  /** The repository by the name that the farm gave it. */
+  readonly repository: string;
+  readonly branch: string;
+  /** By which the farm itself found the commit: then nobody's word has to be checked. */
+  readonly ref?: string | undefined;
+  readonly by: Principal;
+}
+
+/** The trust domain of a commit's graph. Of a watched repository it may take a look at the branch there. */
+export async function domainOfCommit(
+  rooms: WitnessRooms,
+  wanted: WantedCommit,
+): Promise<TrustDomain> {
+  const { repository, branch, by } = wanted;
+  const ref = wanted.ref ?? wanted.commit.ref;
+  const isPull = ref !== undefined && pullOfRef(ref) !== undefined;
+  const onBranch = isPull ? "not seen" : await standingOf(rooms, wanted);
+  return domainFor({ repository, branch, ref, onBranch, by });
+}
+
+async function standingOf(
+  rooms: WitnessRooms,
+  { commit, address, repository, branch, ref }: WantedCommit,
+): Promise<CommitStanding["onBranch"]> {
+  const full = branch === "" ? commit.ref : `refs/heads/${branch}`;
+  if (ref !== undefined) return branch === "" || ref === full ? "seen" : "not seen";
+  if ((await rooms.isWatched?.(repository)) !== true) return "nobody watches";
+  if (full === undefined) return "not seen";
+  // It was asked for by that very name, and found there.
+  if (commit.ref === full) return "seen";
+  return (await isOn(rooms, address, full, commit)) ? "seen" : "not seen";
+}
+
+async function isOn(
+  { git, mirrors }: WitnessRooms,
+  address: string,
+  ref: string,
+  commit: FetchedCommit,
+): Promise<boolean> {
+  try {
+    const head = await mirrors.fetchCommit(address, ref);
+    return await isAncestor(git, head.mirror, commit.sha, head.sha);
+  } catch (reason) {
+    // There is no such branch there.
+    if (reason instanceof Fault && reason.code === "not_found") return false;
+    throw reason;
+  }
+}

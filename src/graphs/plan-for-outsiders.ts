@@ -1,0 +1,69 @@
+import { fitsStars } from "#core/star-pattern.ts";
+import { definitionLimits } from "./definitions/definition-limits.ts";
+import { DefinitionProblems } from "./definitions/definition-problems.ts";
+import type { DefinedJob, Definitions } from "./definitions/fill-templates.ts";
+import type { JobDefinition } from "./definitions/job-definition.ts";
+import { type Plan, plan } from "./plan.ts";
+
+/** What definitions of somebody who may not write in the repository may ask for: of pull requests from forks. */
+export interface OutsiderRules {
+  readonly network: boolean;
+  /** Property of a platform → patterns of values; no other may be asked for, size classes neither. */
+  readonly platform: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Others reach beyond the graph: they make further ones, tell people of it, wait for machines that have rights of their own. */
+const allowedKinds: readonly (JobDefinition["kind"] | undefined)[] = [
+  undefined,
+  "command",
+  "join",
+  "dummy",
+  "timer",
+  "breakpoint",
+];
+
+/**
+ * Plans definitions that an outsider wrote; throws `DefinitionProblems` for what the rules do not allow.
+ *
+ * Only jobs that would be in the graph count. Nothing is fetched: other repositories are read with the farm's
+ * own rights, so that jobs of outsiders have no sources.
+ */
+export function planForOutsiders(
+  definitions: Definitions,
+  select: string | undefined,
+  rules: OutsiderRules,
+): Plan {
+  const planned = plan(definitions, select);
+  const names = new Set(planned.catalog.entries.map(({ name }) => name));
+  const problems = definitions.jobs
+    .filter(({ name }) => names.has(name))
+    .flatMap((job) => problemsOfOutsider(job, rules));
+  if (problems.length === 0) return planned;
+  throw new DefinitionProblems(problems.slice(0, definitionLimits.problems));
+}
+
+function problemsOfOutsider(job: DefinedJob, { network, platform }: OutsiderRules) {
+  const { definition } = job;
+  const refused: { readonly path: readonly string[]; readonly what: string }[] = [];
+  if (!allowedKinds.includes(definition.kind)) {
+    refused.push({ path: ["kind"], what: `jobs of the kind ${definition.kind}` });
+  }
+  if (definition.network === true && !network) refused.push({ path: ["network"], what: "network" });
+  if (definition.sources !== undefined) refused.push({ path: ["sources"], what: "sources" });
+  if (definition.secrets !== undefined) refused.push({ path: ["secrets"], what: "secrets" });
+  if (definition.outside === true) {
+    refused.push({ path: ["outside"], what: "jobs that another machine runs" });
+  }
+  for (const [name, value] of Object.entries(definition.platform ?? {})) {
+    const allowed = Object.hasOwn(platform, name) ? (platform[name] ?? []) : [];
+    if (allowed.some((pattern) => fitsStars(pattern.split("*"), value))) continue;
+    refused.push({ path: ["platform", name], what: `the platform ${name}=${value}` });
+  }
+  return refused.map(({ path, what }) =>
+    job.problemAt(
+      path,
+      `job "${job.name}": pull requests from forks may not have ${what} here; \`grange forge set\` says what they may`,
+      "key",
+    ),
+  );
+}
