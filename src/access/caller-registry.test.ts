@@ -5,6 +5,7 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import { believedMs, callerRegistry } from "./caller-registry.ts";
 import { createToken } from "./create-token.ts";
 import { insertGrant } from "./grant.store.ts";
+import { keepPrincipalAs } from "./principal.store.ts";
 import type { Grant } from "./principal.ts";
 import { newToken } from "./secret-token.ts";
 import { revokeToken } from "./take-rights-away.ts";
@@ -40,6 +41,7 @@ test("a token means its principal, with the grants of that one", async () => {
 
   expect(await registry.identify(`Bearer ${token}`)).toEqual({
     name: "alice",
+    kind: "person",
     grants: [mayCancel],
   });
   expect((await registry.identify(`bearer ${token}`)).name).toBe("alice");
@@ -49,6 +51,38 @@ test("who sends no header is anyone, who may do everything on a new farm", async
   expect(await registry.identify(undefined)).toEqual({
     name: "anyone",
     grants: [{ verb: "*", repository: "*", branch: "*", priorityCap: null, top: true }],
+  });
+});
+
+describe("a certificate", () => {
+  const known = (principal: string, kind: "worker" | "person") =>
+    db.transaction((tx) => keepPrincipalAs(tx, principal, kind));
+
+  test("speaks for the machine that it was issued to, with the grants of that one", async () => {
+    await known("attic", "worker");
+    await db.transaction((tx) => insertGrant(tx, "attic", mayCancel, "root"));
+
+    expect(await registry.identify(undefined, "attic")).toEqual({
+      name: "attic",
+      kind: "worker",
+      grants: [mayCancel],
+    });
+  });
+
+  test.each(["a-person", "nobody-knows-me", "anyone", "", "attic\0", "x".repeat(1_000)])(
+    "that was issued to %j speaks for nobody",
+    async (name) => {
+      await known("a-person", "person");
+
+      await expect(registry.identify(undefined, name)).rejects.toThrow("knows no machine called");
+    },
+  );
+
+  test("does not take part where a token is sent", async () => {
+    await known("attic", "worker");
+    const { token } = await create("bert");
+
+    expect(await registry.identify(`Bearer ${token}`, "attic")).toMatchObject({ name: "bert" });
   });
 });
 
@@ -101,6 +135,32 @@ test("the server that changed rights knows it at once", async () => {
   registry.forgetAll();
 
   await expect(registry.identify(`Bearer ${token}`)).rejects.toThrow("was revoked");
+});
+
+test("who sends a token under a thousand names crowds nobody out", async () => {
+  const [grace, heidi] = await Promise.all([create("grace"), create("heidi")]);
+  let asked = 0;
+  const counting = callerRegistry(
+    {
+      ...db,
+      many: (...args) => {
+        asked += 1;
+        return db.many(...args);
+      },
+    },
+    clock,
+  );
+  await counting.identify(`Bearer ${grace.token}`);
+  await counting.identify(`Bearer ${heidi.token}`);
+  const before = asked;
+
+  for (let i = 0; i < 1_500; i += 1) {
+    const basic = Buffer.from(`user${i}:${heidi.token}`).toString("base64");
+    expect((await counting.identify(`Basic ${basic}`)).name).toBe("heidi");
+  }
+
+  expect((await counting.identify(`Bearer ${grace.token}`)).name).toBe("grace");
+  expect(asked).toBe(before);
 });
 
 describe("a header that is no token's", () => {

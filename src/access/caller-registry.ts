@@ -1,12 +1,15 @@
+import { hash } from "node:crypto";
 import type { Clock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { Db } from "#db/db.ts";
 import { grantsOf } from "./grant.store.ts";
 import { judgeToken } from "./judge-token.ts";
-import { anyone, type Principal } from "./principal.ts";
+import { principalNamed } from "./principal.store.ts";
+import { anyone, MachineKind, type Principal, PrincipalName } from "./principal.ts";
 import { fingerprintOf } from "./secret-token.ts";
 import { storedToken } from "./token.store.ts";
-import { tokenInHeader } from "./token-in-header.ts";
+import { longestHeader, tokenInHeader } from "./token-in-header.ts";
 
 /**
  * How long an answer is believed without asking the database again.
@@ -30,16 +33,28 @@ interface Known {
   readonly caller: Promise<Caller>;
 }
 
+/** What a header was found to mean. */
+interface Remembered {
+  readonly principal: Principal;
+  /** When it is to be read again. */
+  readonly until: Date;
+}
+
 /** Who calls: principals by the tokens that they send. */
 export interface CallerRegistry {
-  /** The principal behind an `Authorization` header; throws `unauthenticated`. */
-  identify(authorization: string | undefined): Promise<Principal>;
+  /**
+   * The principal behind an `Authorization` header, or, where there is none, behind the certificate that the
+   * client's connection was made with: the name that it was issued to. Throws `unauthenticated`.
+   */
+  identify(authorization: string | undefined, certificateOf?: string): Promise<Principal>;
   /** To be called after rights or tokens have changed. */
   forgetAll(): void;
 }
 
 export function callerRegistry(db: Db, clock: Clock): CallerRegistry {
   let known = recentlyUsed<Known>(mostCallers);
+  // Apart, since a token fits many headers of Basic: with them its holder crowds nobody out above.
+  let headers = recentlyUsed<Remembered>(mostCallers);
 
   const lookUp = async (token: string | undefined): Promise<Caller> => {
     if (token === undefined)
@@ -47,31 +62,84 @@ export function callerRegistry(db: Db, clock: Clock): CallerRegistry {
     const fingerprint = fingerprintOf(token);
     const stored = await storedToken(db, fingerprint.id);
     const { principal, expiresAt } = judgeToken(fingerprint, stored, clock.now());
-    const grants = await grantsOf(db, principal);
-    return { principal: { name: principal, grants }, goodUntil: expiresAt };
+    return { principal: await rightsOf(principal), goodUntil: expiresAt };
+  };
+
+  const rightsOf = async (name: string): Promise<Principal> => {
+    const [known, grants] = await Promise.all([principalNamed(db, name), grantsOf(db, name)]);
+    const quarantine = known?.quarantine ?? null;
+    return {
+      name,
+      grants,
+      ...(known === undefined ? {} : { kind: known.kind }),
+      ...(quarantine === null ? {} : { quarantine }),
+    };
+  };
+
+  /** An authority signs what it likes; only what was made known as a machine here is one. */
+  const lookUpMachine = async (name: string): Promise<Caller> => {
+    const principal = PrincipalName.safeParse(name).success ? await rightsOf(name) : undefined;
+    if (MachineKind.safeParse(principal?.kind).success && principal !== undefined) {
+      return { principal, goodUntil: null };
+    }
+    throw new Fault(
+      "unauthenticated",
+      `this farm knows no machine called ${JSON.stringify(name.slice(0, 80))}, as your certificate calls you: ` +
+        "somebody who administers it makes it known with `grange token create NAME --enrol worker`",
+    );
+  };
+
+  const readHeader = async (
+    authorization: string | undefined,
+    certificateOf: string | undefined,
+    now: Date,
+  ): Promise<Remembered> => {
+    const token = authorization === undefined ? undefined : tokenInHeader(authorization);
+    const machine = token === undefined ? certificateOf : undefined;
+    const key = token === undefined ? (machine === undefined ? "" : `cn ${machine}`) : keyOf(token);
+    const kept = known;
+    const ask = (): Known => {
+      const caller = machine === undefined ? lookUp(token) : lookUpMachine(machine);
+      caller.catch(() => kept.forget(key));
+      return { believedUntil: new Date(now.getTime() + believedMs), caller };
+    };
+    const found = kept.get(key, ask);
+    const first = rememberedOf(found, await found.caller);
+    if (now < first.until) return first;
+    const again = ask();
+    kept.set(key, again);
+    return rememberedOf(again, await again.caller);
   };
 
   return {
-    async identify(authorization) {
-      const token = authorization === undefined ? undefined : tokenInHeader(authorization);
-      // The hash, so that no list of good tokens lies in memory.
-      const key = token === undefined ? "" : fingerprintOf(token).hash.toString("hex");
+    async identify(authorization, certificateOf) {
       const now = clock.now();
-      const kept = known;
-      const ask = (): Known => {
-        const caller = lookUp(token);
-        caller.catch(() => kept.forget(key));
-        return { believedUntil: new Date(now.getTime() + believedMs), caller };
-      };
-      const found = kept.get(key, ask);
-      const { principal, goodUntil } = await found.caller;
-      if (now < found.believedUntil && (goodUntil === null || now < goodUntil)) return principal;
-      const again = ask();
-      kept.set(key, again);
-      return (await again.caller).principal;
+      if (authorization === undefined || authorization.length > longestHeader)
+        return (await readHeader(authorization, certificateOf, now)).principal;
+      const kept = headers;
+      const key = keyOf(authorization);
+      const remembered = kept.peek(key);
+      if (remembered !== undefined && now < remembered.until) return remembered.principal;
+      const read = await readHeader(authorization, certificateOf, now);
+      kept.set(key, read);
+      return read.principal;
     },
     forgetAll() {
       known = recentlyUsed<Known>(mostCallers);
+      headers = recentlyUsed<Remembered>(mostCallers);
     },
   };
+}
+
+function rememberedOf({ believedUntil }: Known, { principal, goodUntil }: Caller): Remembered {
+  const until = goodUntil !== null && goodUntil < believedUntil ? goodUntil : believedUntil;
+  return { principal, until };
+}
+
+/**
+ * The hash, so that no list of good tokens lies in memory. In one go: it is computed for each call, and
+ * `createHash` costs five times as much.
+ */
+function keyOf(secret: string): string {
+  return hash("sha256", secret, "base64");
 }

@@ -1,6 +1,7 @@
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
-import { anyone } from "./principal.ts";
+import { keepPrincipalAs } from "./principal.store.ts";
+import { anyone, type PrincipalKind } from "./principal.ts";
 import { fingerprintOf, newToken } from "./secret-token.ts";
 import { insertToken } from "./token.store.ts";
 
@@ -16,6 +17,8 @@ export async function createToken(
   tx: Tx,
   wanted: {
     readonly principal: string;
+    /** What the principal is; when absent, what it is already, or a person. */
+    readonly kind?: PrincipalKind | undefined;
     readonly createdBy: string;
     readonly expiresInMs: number | undefined;
   },
@@ -25,6 +28,7 @@ export async function createToken(
   if (principal === anyone) {
     throw new Fault("invalid_argument", `"${anyone}" is who sends no token; choose another name`);
   }
+  if (wanted.kind !== undefined) await keepPrincipalAs(tx, principal, wanted.kind);
   const token = newToken();
   const fingerprint = fingerprintOf(token);
   const expiresAt = expiresInMs === undefined ? undefined : new Date(now.getTime() + expiresInMs);

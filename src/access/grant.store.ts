@@ -1,24 +1,37 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { keepPrincipal } from "./principal.store.ts";
 import { Grant } from "./principal.ts";
 
-export async function keepPrincipal(tx: Tx, name: string): Promise<void> {
-  await tx.run(sql`insert into principal (name) values (${name}) on conflict do nothing`);
-}
+const absent = <Shape extends z.ZodType>(shape: Shape) =>
+  shape.nullable().transform((value) => value ?? undefined);
+
+/** A grant as it lies in the table, where what does not narrow it is null. */
+const StoredGrant = Grant.extend({
+  pool: absent(Grant.shape.pool.unwrap()),
+  label: absent(Grant.shape.label.unwrap()),
+  sizeClassCap: absent(Grant.shape.sizeClassCap.unwrap()),
+  costCap: absent(Grant.shape.costCap.unwrap()),
+});
+
+const columns = sql`
+  verb, repository, branch, priority_cap as "priorityCap", top, pool, label,
+  size_class_cap as "sizeClassCap", cost_cap as "costCap"
+`;
 
 /** The rights of one principal; none of a name that nobody has given any. */
 export function grantsOf(tx: Tx, principal: string): Promise<Grant[]> {
   return tx.many(
-    Grant,
+    StoredGrant,
     sql`
-      select verb, repository, branch, priority_cap as "priorityCap", top
+      select ${columns}
       from grant_rule where principal = ${principal} order by id
     `,
   );
 }
 
-const GrantRule = Grant.extend({
+const GrantRule = StoredGrant.extend({
   principal: z.string(),
   createdAt: z.date(),
   createdBy: z.string(),
@@ -29,7 +42,7 @@ export function listGrants(tx: Tx): Promise<GrantRule[]> {
   return tx.many(
     GrantRule,
     sql`
-      select principal, verb, repository, branch, priority_cap as "priorityCap", top,
+      select principal, ${columns},
         created_at as "createdAt", created_by as "createdBy"
       from grant_rule order by principal, id
     `,
@@ -45,9 +58,11 @@ export async function insertGrant(
 ): Promise<boolean> {
   await keepPrincipal(tx, principal);
   const inserted = await tx.run(sql`
-    insert into grant_rule (principal, verb, repository, branch, priority_cap, top, created_by)
+    insert into grant_rule (principal, verb, repository, branch, priority_cap, top, pool, label,
+      size_class_cap, cost_cap, created_by)
     values (${principal}, ${grant.verb}, ${grant.repository}, ${grant.branch},
-      ${grant.priorityCap}, ${grant.top}, ${createdBy})
+      ${grant.priorityCap}, ${grant.top}, ${grant.pool ?? null}, ${grant.label ?? null},
+      ${grant.sizeClassCap ?? null}, ${grant.costCap ?? null}, ${createdBy})
     on conflict do nothing
   `);
   return inserted > 0;
@@ -85,7 +100,7 @@ export async function usableGrants(tx: Tx, nobody: string, now: Date): Promise<G
   return tx.many(
     GrantRule,
     sql`
-      select principal, verb, repository, branch, priority_cap as "priorityCap", top,
+      select principal, ${columns},
         created_at as "createdAt", created_by as "createdBy"
       from grant_rule
       where principal = ${nobody} or exists (

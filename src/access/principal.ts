@@ -14,7 +14,15 @@ export const PrincipalName = z
     "a principal's name has 1 to 64 letters, digits and . _ @ + -, and begins with a letter or a digit",
   );
 
-/** A pattern of repositories or branches: `*` stands for any characters, or for none. */
+/** What a principal is. */
+export const PrincipalKind = z.enum(["person", "worker", "collector", "granary", "ci", "forge"]);
+export type PrincipalKind = z.infer<typeof PrincipalKind>;
+
+/** The kinds that enrol with a one-time token, and for which a certificate may speak. */
+export const MachineKind = PrincipalKind.extract(["worker", "collector", "granary"]);
+export type MachineKind = z.infer<typeof MachineKind>;
+
+/** A pattern of repositories, branches and the like: `*` stands for any characters, or for none. */
 export const GrantPattern = z.string().max(256, "a pattern has at most 256 characters");
 
 /** One right: what, where, and how much of it. */
@@ -26,6 +34,14 @@ export const Grant = z.object({
   priorityCap: z.number().int().min(lowestPriority).max(highestPriority).nullable(),
   /** Whether it allows the one class that nothing overtakes. */
   top: z.boolean(),
+  /** Of workers: which pools it may serve. Of jobs: which it may ask for. Any when absent. */
+  pool: GrantPattern.optional(),
+  /** Of jobs: what else they may ask of a worker, as NAME=VALUE. Anything when absent. */
+  label: GrantPattern.optional(),
+  /** The greatest size class that jobs may ask for; any when absent. */
+  sizeClassCap: z.number().int().min(1).max(1e6).optional(),
+  /** How many minutes of workers one graph may be expected to take; any number when absent. */
+  costCap: z.number().min(0).optional(),
 });
 export type Grant = Readonly<z.infer<typeof Grant>>;
 
@@ -33,12 +49,18 @@ export type Grant = Readonly<z.infer<typeof Grant>>;
 export interface Principal {
   readonly name: string;
   readonly grants: readonly Grant[];
+  /** Absent for who has no name here: `anyone`, and those whom an identity provider answers for. */
+  readonly kind?: PrincipalKind;
+  /** Why nothing is taken from it as a worker any more; absent for all but a few. */
+  readonly quarantine?: string;
 }
 
 /** What is acted on: a branch of a repository. A commit of no branch has the empty one. */
 export interface Where {
   readonly repository: string;
   readonly branch: string;
+  /** That of the worker, for the verb `work`. */
+  readonly pool?: string;
 }
 
 /** For what belongs to no repository. Only grants for all repositories and branches reach it. */
@@ -57,12 +79,13 @@ export const everybody: Principal = {
 export function grantsFor(
   { grants }: Principal,
   verbs: readonly Verb[],
-  { repository, branch }: Where,
+  { repository, branch, pool }: Where,
 ): Grant[] {
   return grants.filter(
     (grant) =>
       (grant.verb === "*" || verbs.includes(grant.verb)) &&
       matchesPattern(grant.repository, repository) &&
-      matchesPattern(grant.branch, branch),
+      matchesPattern(grant.branch, branch) &&
+      (pool === undefined || matchesPattern(grant.pool ?? "*", pool)),
   );
 }

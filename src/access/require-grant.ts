@@ -13,9 +13,11 @@ export function requireGrant(principal: Principal, verb: Verb, where: Where): vo
   const { name } = principal;
   const who = name === anyone ? "who sends no token" : name;
   const token = name === anyone ? "send one (GRANGE_TOKEN), or " : "";
+  // Copied as it stands, it would open the farm to everybody.
+  const whom = name === anyone && verb === "administer" ? "NAME" : name;
   throw new Fault(
     "permission_denied",
-    `${who} may not ${verb} ${placeOf(where)}: ${token}ask somebody who administers the farm for \`${grantCommand(name, verb, where)}\``,
+    `${who} may not ${verb} ${placeOf(where)}: ${token}ask somebody who administers the farm for \`${grantCommand(whom, verb, where)}\``,
   );
 }
 
@@ -25,7 +27,8 @@ export function requireGrantSomewhere(principal: Principal, verb: Verb): void {
   requireGrant(principal, verb, wholeFarm);
 }
 
-function placeOf({ repository, branch }: Where): string {
+function placeOf({ repository, branch, pool }: Where): string {
+  if (pool !== undefined) return `in the pool ${pool}`;
   if (repository === "") return "on this farm";
   // What build tools ask for belongs to a project, and to no branch.
   if (branch === "") return `in ${repository}`;
@@ -33,8 +36,13 @@ function placeOf({ repository, branch }: Where): string {
 }
 
 /** The command that gives exactly what is missing. */
-export function grantCommand(name: string, verb: Verb, { repository, branch }: Where): string {
+export function grantCommand(
+  name: string,
+  verb: Verb,
+  { repository, branch, pool }: Where,
+): string {
   const narrowed = [
+    ...(pool === undefined ? [] : [`--pool ${quoted(pool)}`]),
     ...(repository === "" ? [] : [`--repository ${quoted(repository)}`]),
     ...(branch === "" ? [] : [`--branch ${quoted(branch)}`]),
   ];

@@ -1,6 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
 const prefix = "grange_";
+/** Told apart from tokens at a glance: by who finds one in a log, and by the farm when one is sent as a token. */
+const enrolmentPrefix = "grange_enrol_";
 const idLength = 12;
 
 /** What is kept of a token. The token itself is known to its holder alone. */
@@ -16,6 +18,17 @@ export function newToken(): string {
   return prefix + randomBytes(32).toString("base64url");
 }
 
+/** A new token that is handed in once, for one of the bearer's own. */
+export function newEnrolmentToken(): string {
+  return enrolmentPrefix + randomBytes(32).toString("base64url");
+}
+
+export function isEnrolmentShaped(text: string): boolean {
+  return (
+    text.length === enrolmentPrefix.length + 43 && /^grange_enrol_[A-Za-z0-9_-]{43}$/.test(text)
+  );
+}
+
 /** A text that is none is told apart before anything is computed of it, however long it is. */
 export function isTokenShaped(text: string): boolean {
   return text.length === prefix.length + 43 && /^grange_[A-Za-z0-9_-]{43}$/.test(text);
@@ -24,6 +37,11 @@ export function isTokenShaped(text: string): boolean {
 export function fingerprintOf(token: string): TokenFingerprint {
   const hash = createHash("sha256").update(token).digest();
   return { id: hash.toString("hex").slice(0, idLength), hash };
+}
+
+/** Of a token of which only the hash came here, in hex. */
+export function fingerprintOfHash(hash: string): TokenFingerprint {
+  return { id: hash.slice(0, idLength), hash: Buffer.from(hash, "hex") };
 }
 
 /** Takes as long for a hash that is nearly right as for one that is not. Both have 32 bytes. */

@@ -1,5 +1,6 @@
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
+import { type ListedEnrolment, markEnrolmentRevoked } from "./enrolment.store.ts";
 import { deleteGrants, lockRights, type NamedGrants } from "./grant.store.ts";
 import { requireAnAdministrator } from "./rights-guard.ts";
 import { type ListedToken, markTokenRevoked } from "./token.store.ts";
@@ -19,9 +20,15 @@ export async function removeGrants(tx: Tx, named: NamedGrants, now: Date): Promi
 }
 
 /** Ends a token for good; refuses the last one of the last who can administer. */
-export async function revokeToken(tx: Tx, id: string, by: string, now: Date): Promise<ListedToken> {
+export async function revokeToken(
+  tx: Tx,
+  id: string,
+  by: string,
+  now: Date,
+): Promise<ListedToken | ListedEnrolment> {
   await lockRights(tx);
-  const revoked = await markTokenRevoked(tx, id, by, now);
+  const revoked =
+    (await markTokenRevoked(tx, id, by, now)) ?? (await markEnrolmentRevoked(tx, id, by, now));
   if (revoked === undefined) {
     throw new Fault(
       "not_found",

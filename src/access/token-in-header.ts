@@ -2,7 +2,7 @@ import { Fault } from "#core/fault.ts";
 import { isTokenShaped } from "./secret-token.ts";
 
 /** Far more than a token needs, and a user's name before it. */
-const longestHeader = 512;
+export const longestHeader = 512;
 
 /**
  * The token of an `Authorization` header: the bearer, or the password of Basic, whatever the user's name.

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { keepPrincipal } from "./grant.store.ts";
+import { keepPrincipal } from "./principal.store.ts";
+import { PrincipalKind } from "./principal.ts";
 import type { TokenFingerprint } from "./secret-token.ts";
 
 const StoredToken = z.object({
@@ -45,6 +46,7 @@ export async function insertToken(tx: Tx, token: NewToken, now: Date): Promise<v
 const ListedToken = z.object({
   id: z.string(),
   principal: z.string(),
+  kind: PrincipalKind,
   createdAt: z.date(),
   createdBy: z.string(),
   expiresAt: z.date().nullable(),
@@ -53,13 +55,17 @@ const ListedToken = z.object({
 });
 export type ListedToken = z.infer<typeof ListedToken>;
 
+const listed = sql`
+  token.id, principal, kind, token.created_at as "createdAt", created_by as "createdBy",
+  expires_at as "expiresAt", revoked_at as "revokedAt", revoked_by as "revokedBy"
+`;
+
 export function listTokens(tx: Tx): Promise<ListedToken[]> {
   return tx.many(
     ListedToken,
     sql`
-      select id, principal, created_at as "createdAt", created_by as "createdBy",
-        expires_at as "expiresAt", revoked_at as "revokedAt", revoked_by as "revokedBy"
-      from token order by principal, created_at, id
+      select ${listed} from token join principal on principal.name = token.principal
+      order by principal, token.created_at, token.id
     `,
   );
 }
@@ -76,9 +82,9 @@ export async function markTokenRevoked(
     sql`
       update token
       set revoked_at = coalesce(revoked_at, ${now}), revoked_by = coalesce(revoked_by, ${by})
-      where id = ${id}
-      returning id, principal, created_at as "createdAt", created_by as "createdBy",
-        expires_at as "expiresAt", revoked_at as "revokedAt", revoked_by as "revokedBy"
+      from principal
+      where token.id = ${id} and principal.name = token.principal
+      returning ${listed}
     `,
   );
   return row;

@@ -5,21 +5,32 @@ import { Verb } from "#core/verb.ts";
 const Time = z.iso.datetime();
 const aYearMs = 366 * 24 * 3_600_000;
 
+/** What a principal is. */
+export const PrincipalKind = z.enum(["person", "worker", "collector", "granary", "ci", "forge"]);
+
 /** A token as everybody who administers may see it: never the token itself. */
 export const Token = z.object({
   id: z.string(),
   principal: z.string(),
+  /** What the principal is. */
+  kind: PrincipalKind,
+  /** `enrolment`: to be handed in once, by a machine, for a token of its own. */
+  use: z.enum(["calls", "enrolment"]),
   createdAt: Time,
   createdBy: z.string(),
   /** Null: until it is revoked. */
   expiresAt: Time.nullable(),
   revokedAt: Time.nullable(),
   revokedBy: z.string().nullable(),
+  /** When an enrolment was handed in. */
+  usedAt: Time.nullable(),
 });
 export type Token = z.infer<typeof Token>;
 
 export const CreateToken = z.strictObject({
   principal: z.string(),
+  /** What the principal is; when absent, what it is already, or a person. */
+  kind: PrincipalKind.optional(),
   /** From a second to ten years; not given, it is good until it is revoked. */
   expiresInMs: z
     .number()
@@ -43,6 +54,18 @@ const GrantedVerb = z.union([Verb, z.literal("*")], {
   error: `must be * or one of ${Verb.options.join(", ")}`,
 });
 
+/** What narrows a grant further; absent where it does not. */
+const narrowed = {
+  /** A pattern of pools: of workers, which they may serve; of jobs, which they may ask for. */
+  pool: z.string().optional(),
+  /** A pattern of NAME=VALUE: what else jobs may ask of a worker. */
+  label: z.string().optional(),
+  /** The greatest size class that jobs may ask for. */
+  sizeClassCap: z.number().int().optional(),
+  /** How many minutes of workers one graph may be expected to take. */
+  costCap: z.number().optional(),
+};
+
 /** One right. `*` in a pattern stands for any characters. */
 export const GrantRule = z.object({
   principal: z.string(),
@@ -53,6 +76,7 @@ export const GrantRule = z.object({
   priorityCap: z.number().int().nullable(),
   /** May use the class that nothing overtakes. */
   top: z.boolean(),
+  ...narrowed,
   createdAt: Time,
   createdBy: z.string(),
 });
@@ -65,6 +89,7 @@ export const AddGrant = z.strictObject({
   branch: z.string().default("*"),
   priorityCap: z.number().int().nullable().default(null),
   top: z.boolean().default(false),
+  ...narrowed,
 });
 export type AddGrant = z.output<typeof AddGrant>;
 
@@ -82,6 +107,8 @@ export const RemovedGrants = z.object({ removed: z.number().int() });
 /** Who the farm takes the caller for, and what that one may do. */
 export const Caller = z.object({
   name: z.string(),
+  /** Absent for who has no name here. */
+  kind: PrincipalKind.optional(),
   grants: z.array(GrantRule.omit({ principal: true, createdAt: true, createdBy: true })),
 });
 export type Caller = z.infer<typeof Caller>;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseDigestKey } from "#core/digest.ts";
 import type { Platform } from "#core/platform.ts";
+import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "./execution.ts";
@@ -103,6 +104,7 @@ const LeasedRow = z
     epoch: z.number(),
     instanceId: z.string(),
     project: z.string(),
+    domain: TrustDomain,
     actionDigest: z.string().transform(parseDigestKey),
     timeoutMs: z.number(),
   })
@@ -153,7 +155,7 @@ export function leaseExecutions(
           started_at = null
       from seated
       where id = any(seated.ids)
-      returning id as "executionId", attempt, epoch, worker_instance as "instanceId", project,
+      returning id as "executionId", attempt, epoch, worker_instance as "instanceId", project, domain,
         action_digest as "actionDigest", timeout_ms as "timeoutMs"
     `,
   );

@@ -24,7 +24,9 @@ export function fitLogChunk(chunk: {
   const { stored, offset, bytes, limit } = chunk;
   const end = offset + bytes.length;
   if (stored > limit) return { store: undefined, nextOffset: Math.max(end, limit), accepted: true };
-  if (offset > stored) return { store: undefined, nextOffset: stored, accepted: false };
+  // Nothing is before a log's beginning: who says so knows of no log.
+  if (offset > stored || offset < 0)
+    return { store: undefined, nextOffset: stored, accepted: false };
   if (end <= stored) return { store: undefined, nextOffset: stored, accepted: true };
   const fresh = bytes.subarray(stored - offset);
   const room = limit - stored;

@@ -42,17 +42,25 @@ export async function takeHeartbeats(
     if (!known.has(worker.instanceId)) return [];
     const leaseMs = known.get(worker.instanceId) ?? usualLeaseMs;
     const until = new Date(now.getTime() + leaseMs);
-    return leases.map((lease) => ({ lease, until }));
+    return leases.map((lease) => ({ lease, worker, until }));
   });
   const extended = new Map(
     (leases.length === 0 ? [] : await extendLeases(tx, leases)).map((lease) => [
-      leaseKey(lease),
+      heldKey(lease, lease.instanceId),
       lease,
     ]),
   );
-  return beats.map(({ worker, leases }) => ({
-    lost: leases.filter((lease) => !extended.has(leaseKey(lease))),
-    cancelled: leases.filter((lease) => extended.get(leaseKey(lease))?.cancelRequested === true),
-    isUnknown: !known.has(worker.instanceId),
-  }));
+  return beats.map(({ worker, leases }) => {
+    const extendedOf = (lease: Lease) => extended.get(heldKey(lease, worker.instanceId));
+    return {
+      lost: leases.filter((lease) => extendedOf(lease) === undefined),
+      cancelled: leases.filter((lease) => extendedOf(lease)?.cancelRequested === true),
+      isUnknown: !known.has(worker.instanceId),
+    };
+  });
+}
+
+/** Two may name one lease in one round, and only one of them holds it. */
+function heldKey(lease: Lease, instanceId: string): string {
+  return `${leaseKey(lease)} ${instanceId}`;
 }

@@ -2,13 +2,15 @@ import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Outcome } from "./execution.ts";
 import type { Usage } from "./finished-execution.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease, WorkerProcess } from "./lease.ts";
 import type { QueueHooks } from "./queue-hooks.ts";
 import type { EndingLease } from "./settle-leases.ts";
 
 /** How a worker says that a lease is over. */
 export interface FinishReport {
   readonly lease: Lease;
+  /** Who says so; not compared with who holds the lease when absent. */
+  readonly by?: WorkerProcess | undefined;
   readonly outcome: Exclude<Outcome, "worker_lost">;
   readonly exitCode?: number | undefined;
   /** When its process started. What is over in a moment is not said to have started before. */

@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "./execution.ts";
-import { type Lease, leaseKey } from "./lease.ts";
+import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
 
 const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch: z.number() });
-const ExtendedLease = LeaseRow.extend({ cancelRequested: z.boolean() });
+const ExtendedLease = LeaseRow.extend({ instanceId: z.string(), cancelRequested: z.boolean() });
 export type ExtendedLease = z.infer<typeof ExtendedLease>;
 
 /** Locks the executions of leases, in the one order of all who lock several, until the transaction ends. */
@@ -19,26 +19,33 @@ export async function lockLeases(tx: Tx, leases: readonly Lease[]): Promise<void
 }
 
 /**
- * Extends those of the leases that are still held; what is not answered is lost.
+ * Extends those of the leases that are still held by who names them; what is not answered is lost.
  *
  * One whose time is over is still held until somebody ends it: a worker that was away for longer
  * than its lease, while no rescuer looked, goes on as if nothing had been.
  */
 export function extendLeases(
   tx: Tx,
-  extensions: readonly { readonly lease: Lease; readonly until: Date }[],
+  extensions: readonly {
+    readonly lease: Lease;
+    readonly worker: WorkerProcess;
+    readonly until: Date;
+  }[],
 ): Promise<ExtendedLease[]> {
   const leases = extensions.map(({ lease }) => lease);
+  const instances = extensions.map(({ worker }) => worker.instanceId);
+  const keys = extensions.map(({ lease, worker }) => `${leaseKey(lease)}/${worker.instanceId}`);
   return tx.many(
     ExtendedLease,
     sql`
-      with beat as (${asTable(leases)}),
+      with beat as (${asTable(leases, instances)}),
       held as (
         -- One order for all who lock several, so that nobody waits in a circle.
         select execution.id
         from execution join beat on beat.id = execution.id
         where execution.id = any(${leases.map((lease) => lease.executionId)}::uuid[])
           and state = 'leased' and execution.attempt = beat.attempt and execution.epoch = beat.epoch
+          and execution.worker_instance = beat.instance
         order by execution.id
         for no key update of execution
       )
@@ -46,9 +53,10 @@ export function extendLeases(
       set leased_until = greatest(
         leased_until,
         (${extensions.map(({ until }) => until.toISOString())}::text[])[
-          array_position(${leases.map(leaseKey)}::text[], concat_ws('/', id, attempt, epoch))]::timestamptz)
+          array_position(${keys}::text[], concat_ws('/', id, attempt, epoch, worker_instance))]::timestamptz)
       where id = any(array(select id from held))
-      returning id as "executionId", attempt, epoch, cancel_requested_at is not null as "cancelRequested"
+      returning id as "executionId", attempt, epoch, worker_instance as "instanceId",
+        cancel_requested_at is not null as "cancelRequested"
     `,
   );
 }
@@ -105,12 +113,13 @@ export function currentLeases(tx: Tx, leases: readonly Lease[]): Promise<Lease[]
   );
 }
 
-function asTable(leases: readonly Lease[]) {
+function asTable(leases: readonly Lease[], instances: readonly string[] = []) {
   return sql`
-    select id, attempt, epoch from unnest(
+    select id, attempt, epoch, instance from unnest(
       ${leases.map((lease) => lease.executionId)}::uuid[],
       ${leases.map((lease) => lease.attempt)}::integer[],
-      ${leases.map((lease) => lease.epoch)}::bigint[]
-    ) as named (id, attempt, epoch)
+      ${leases.map((lease) => lease.epoch)}::bigint[],
+      ${instances}::text[]
+    ) as named (id, attempt, epoch, instance)
   `;
 }

@@ -86,6 +86,37 @@ describe("an end that brings its start along", () => {
 });
 
 describe("a lease", () => {
+  test("is prolonged and ended by nobody but the process that holds it", async () => {
+    const clock = movableClock();
+    const queue = await open({ clock });
+    const [holder, other] = [aWorker("holder"), aWorker("other")];
+    await queue.register(holder);
+    await queue.register(other);
+    await queue.submit(aRequest());
+    const [held] = await queue.claim(holder, 1, 1_000, never);
+    const lease = held?.lease ?? { executionId: executionId(), attempt: 0, epoch: 0 };
+    const leases = [lease];
+    const done = { lease, outcome: "succeeded", exitCode: 0, result: new Uint8Array() } as const;
+    clock.pass(queue.times.leaseMs - 1);
+
+    // At once, so that one round takes both.
+    const beats = await Promise.all([
+      queue.heartbeat({ worker: other, leases, draining: false }),
+      queue.heartbeat({ worker: holder, leases, draining: false }),
+    ]);
+    expect(beats.map(({ lost }) => lost)).toEqual([leases, []]);
+    expect(await queue.finish({ ...done, by: other })).toBe("refused");
+    clock.pass(queue.times.leaseMs - 1);
+    await queue.heartbeat({ worker: other, leases, draining: false });
+    clock.pass(1);
+    expect(await queue.rescue()).toBe(1);
+
+    const [again] = await queue.claim(holder, 1, 1_000, never);
+    expect(await queue.finish({ ...done, lease: again?.lease ?? lease, by: holder })).toBe(
+      "accepted",
+    );
+  });
+
   test("lives by its heartbeats, and its execution is handed out anew when they stop", async () => {
     const clock = movableClock();
     const queue = await open({ clock });

@@ -1,4 +1,5 @@
 import type { Digest } from "#core/digest.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { ExecutionId } from "./execution.ts";
 
 /**
@@ -17,6 +18,8 @@ export interface Lease {
 export interface LeasedExecution {
   readonly lease: Lease;
   readonly project: string;
+  /** Whose results it makes. For the server alone: workers are not told. */
+  readonly domain: TrustDomain;
   readonly actionDigest: Digest;
   readonly timeoutMs: number;
 }

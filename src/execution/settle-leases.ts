@@ -17,7 +17,7 @@ import {
 import { endedView } from "./ended-view.ts";
 import type { Outcome } from "./execution.ts";
 import type { FinishedExecution, Usage } from "./finished-execution.ts";
-import { type Lease, leaseKey } from "./lease.ts";
+import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
 import { dropAttemptLogs } from "./log.store.ts";
 import { notifyExecutions, notifyQueue } from "./notify.store.ts";
 import { preferKnownPlans } from "./prefer-indexes.store.ts";
@@ -32,6 +32,8 @@ import { countFinished } from "./worker.store.ts";
 /** A lease that ends, and what its worker brought. */
 export interface EndingLease {
   readonly lease: Lease;
+  /** Who reports the end; anybody may when absent. */
+  readonly by?: WorkerProcess | undefined;
   readonly end: LeaseEnd;
   readonly exitCode?: number | undefined;
   /** When its process started, should nobody have said so before. By the worker's clock. */
@@ -89,6 +91,7 @@ export async function settleLeases(
     const key = leaseKey(ending.lease);
     const row = held.get(key);
     if (row === undefined) return "refused";
+    if (ending.by !== undefined && ending.by.instanceId !== row.workerInstance) return "refused";
     // Extended since it was found: its worker was told so, and goes on.
     if (ending.end.kind === "expired" && !row.isOver) return "refused";
     held.delete(key);

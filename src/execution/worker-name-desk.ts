@@ -12,7 +12,8 @@ export interface WorkerNameDesk {
   /**
    * Gives a process its name; answers what others of that name still hold.
    *
-   * Throws `already_exists` when the process had lost the name to one that is alive.
+   * Throws `already_exists` when the process had lost the name to one that is alive, and
+   * `permission_denied` when the name is another principal's.
    */
   register(worker: WorkerDescription): Promise<Lease[]>;
 }
@@ -51,6 +52,7 @@ export function workerNameDesk(parts: {
       const others = await db.transaction(async (tx) => {
         const now = clock.now();
         const holder = await lockHolderOf(tx, worker.name);
+        if (holder !== undefined && !mayTakeOver(worker, holder)) throw notItsName(worker.name);
         const isTaken =
           holder !== undefined &&
           holder.instanceId !== worker.instanceId &&
@@ -68,4 +70,22 @@ export function workerNameDesk(parts: {
       return others;
     },
   };
+}
+
+/** From a farm's open days all workers are `anyone`'s, and come back with tokens of their own. */
+function mayTakeOver(
+  { principal = anyone, mayTakeAnyName = false }: WorkerDescription,
+  holder: { readonly principal: string },
+): boolean {
+  return mayTakeAnyName || holder.principal === principal || holder.principal === anyone;
+}
+
+/** Who sends no token. */
+const anyone = "anyone";
+
+function notItsName(name: string): Fault {
+  return new Fault(
+    "permission_denied",
+    `the worker ${name} is another principal's; give this one another --name, or its token`,
+  );
 }

@@ -22,6 +22,10 @@ export interface WorkerDescription extends WorkerProcess {
   readonly host: string;
   /** How long its leases are to last without a heartbeat; null: as long as everybody's. */
   readonly leaseMs: number | null;
+  /** Who it came as: nobody else speaks for it. `anyone` when absent. */
+  readonly principal?: string;
+  /** Whether it may have the name of another principal's worker: it administers the farm. */
+  readonly mayTakeAnyName?: boolean;
 }
 
 /** How a worker came to the farm: started by whoever has its machine, or over ssh. */
@@ -32,11 +36,13 @@ export type Transport = z.infer<typeof Transport>;
 export async function lockHolderOf(
   tx: Tx,
   name: string,
-): Promise<{ readonly instanceId: string; readonly lastSeenAt: Date } | undefined> {
+): Promise<
+  { readonly instanceId: string; readonly lastSeenAt: Date; readonly principal: string } | undefined
+> {
   const [holder] = await tx.many(
-    z.object({ instanceId: z.string(), lastSeenAt: z.date() }),
+    z.object({ instanceId: z.string(), lastSeenAt: z.date(), principal: z.string() }),
     sql`
-      select instance_id as "instanceId", last_seen_at as "lastSeenAt"
+      select instance_id as "instanceId", last_seen_at as "lastSeenAt", principal
       from worker where name = ${name} for no key update
     `,
   );
@@ -48,18 +54,19 @@ export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Dat
   await tx.run(sql`
     insert into worker (
       name, instance_id, platform, size_class, slots, cpus, memory_bytes, facilities, version,
-      transport, host, lease_ms, registered_at, last_seen_at)
+      transport, host, lease_ms, principal, registered_at, last_seen_at)
     values (
       ${worker.name}, ${worker.instanceId}, ${JSON.stringify(spelledAlike(worker.platform))}::jsonb,
       ${worker.sizeClass}, ${worker.slots}, ${worker.cpus}, ${worker.memoryBytes},
       ${JSON.stringify(worker.facilities)}::jsonb,
-      ${worker.version}, ${worker.transport}, ${worker.host}, ${worker.leaseMs}, ${now}, ${now})
+      ${worker.version}, ${worker.transport}, ${worker.host}, ${worker.leaseMs},
+      ${worker.principal ?? "anyone"}, ${now}, ${now})
     on conflict (name) do update
     set instance_id = excluded.instance_id, platform = excluded.platform,
         size_class = excluded.size_class, slots = excluded.slots, cpus = excluded.cpus,
         memory_bytes = excluded.memory_bytes, facilities = excluded.facilities,
         version = excluded.version, transport = excluded.transport, host = excluded.host,
-        lease_ms = excluded.lease_ms, registered_at = excluded.registered_at,
+        lease_ms = excluded.lease_ms, principal = excluded.principal, registered_at = excluded.registered_at,
         last_seen_at = excluded.last_seen_at, draining = false
   `);
 }
@@ -158,6 +165,7 @@ const ListedWorker = z.object({
   version: z.string(),
   transport: Transport,
   host: z.string(),
+  principal: z.string(),
   leaseMs: z.number().nullable(),
   registeredAt: z.date(),
   lastSeenAt: z.date(),
@@ -176,7 +184,7 @@ export function listWorkers(tx: Tx): Promise<ListedWorker[]> {
     ListedWorker,
     sql`
       select name, platform, size_class as "sizeClass", slots, cpus, memory_bytes as "memoryBytes",
-        facilities, version, transport, host,
+        facilities, version, transport, host, principal,
         lease_ms as "leaseMs", registered_at as "registeredAt", last_seen_at as "lastSeenAt",
         ${takesNothingNew} as draining, finished_count as "finishedCount",
         held.count as "heldCount", held.running

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Service } from "#core/service.ts";
 import { startChild } from "./child.ts";
@@ -39,7 +40,10 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
     logFile: logOf(name),
   });
   const serverCommand = (port: number) =>
-    command("server", words("server", { data: dataDir, port, "store-limit": options.storeLimit }));
+    command("server", [
+      ...words("server", { data: dataDir, port, "store-limit": options.storeLimit }),
+      "--owner-token",
+    ]);
 
   const first = startChild(serverCommand(options.port));
   let url: string;
@@ -59,6 +63,9 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
     },
     first,
   );
+  // Made by the server. So they go on working when the farm is closed.
+  const workerToken = join(dataDir, "worker-token");
+  const asWorkersHere = existsSync(workerToken) ? { "token-file": workerToken } : {};
   const supervised: Supervised[] = workers.map(({ name, sizeClass, slots, cpus, memoryBytes }) =>
     supervise({
       start: () =>
@@ -75,6 +82,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
               memory: memoryBytes === "all" ? "all" : `${memoryBytes}B`,
               data: join(dataDir, "worker"),
               hide: dataDir,
+              ...asWorkersHere,
               ...(ca === undefined ? {} : { ca }),
             }),
           ),

@@ -83,6 +83,12 @@ function take(mine: string, lock: string, path: string): void {
   }
 }
 
+/** Where the farm answers that a `grange up` runs from a data directory now. */
+export function farmHeldIn(path: string): string | undefined {
+  const holder = holderOf(join(path, "up.json"));
+  return holder !== undefined && isRunning(holder) ? (holder.url ?? undefined) : undefined;
+}
+
 function holderOf(lock: string): Holder | undefined {
   try {
     return Holder.safeParse(jsonOr(readFileSync(lock, "utf8"), undefined)).data;

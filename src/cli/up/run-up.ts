@@ -12,6 +12,7 @@ import { startFarmProcesses } from "./farm-processes.ts";
 import { grangeCommand } from "./grange-command.ts";
 import { type HeldDataDirectory, holdDataDirectory } from "./hold-data-directory.ts";
 import { localWorkers } from "./local-workers.ts";
+import { linkToSignIn, ownerTokenIn } from "./owner-token.ts";
 import { requireFreePort } from "./port-holder.ts";
 import { type StopSignals, stopSignals } from "./stop-signals.ts";
 import { dataDirectoryFor, lookAtRepository } from "./where-to-run.ts";
@@ -89,10 +90,14 @@ async function runFarm(
     const outlet = options.json === true ? notes : answer;
     outlet.line(`The farm: ${outlet.paint.bold(farm.url)}`);
 
+    const owner = await ownerTokenIn(data.path);
     const api = apiClient(farm.url, {
-      token: config.token,
+      token: owner ?? config.token,
       ca: ownCertificate === undefined ? config.ca : readAuthorities(ownCertificate),
     });
+    const link = owner === undefined ? undefined : await linkToSignIn(api);
+    if (link !== undefined)
+      notes.line(`Who opens this one, once, is signed in as its owner: ${link}`);
     const submitted = await submit(api, submission);
     const view = await watchGraph({ api, terminal }, submitted.id, signals.asked);
     const isOver = view.graph.state !== "running";

@@ -1,0 +1,150 @@
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import {
+  insertEnrolment,
+  lockEnrolment,
+  markEnrolmentUsed,
+  type StoredEnrolment,
+} from "./enrolment.store.ts";
+import { insertGrant } from "./grant.store.ts";
+import { keepPrincipalAs } from "./principal.store.ts";
+import { anyone, type Grant, type MachineKind } from "./principal.ts";
+import {
+  fingerprintOf,
+  isSameHash,
+  newEnrolmentToken,
+  type TokenFingerprint,
+} from "./secret-token.ts";
+import { insertToken, storedToken } from "./token.store.ts";
+
+export interface WantedEnrolment {
+  readonly principal: string;
+  readonly kind: MachineKind;
+  /** What it may do, besides being known: see `grantOfMachine`. */
+  readonly grant: Grant;
+  readonly createdBy: string;
+  readonly expiresInMs: number;
+  readonly tokenExpiresInMs: number | undefined;
+}
+
+export interface CreatedEnrolment {
+  readonly id: string;
+  /** Told this once. */
+  readonly token: string;
+  readonly principal: string;
+  readonly expiresAt: Date;
+}
+
+/** What a machine of its kind may do: serve a pool, measure under its own name, write to the caches of projects. */
+export function grantOfMachine(
+  principal: string,
+  kind: MachineKind,
+  {
+    pool,
+    repository,
+  }: { readonly pool?: string | undefined; readonly repository?: string | undefined },
+): Grant {
+  const plain = { repository: repository ?? "*", branch: "*", priorityCap: null, top: false };
+  switch (kind) {
+    case "worker":
+      return { ...plain, repository: "*", verb: "work", ...(pool === undefined ? {} : { pool }) };
+    case "collector":
+      return { ...plain, repository: principal, verb: "measure" };
+    case "granary":
+      return { ...plain, verb: "cache" };
+  }
+}
+
+/** Makes a machine known, gives it its right, and makes what it gets a token of its own for. */
+export async function createEnrolment(
+  tx: Tx,
+  wanted: WantedEnrolment,
+  now: Date,
+): Promise<CreatedEnrolment> {
+  const { principal, createdBy } = wanted;
+  if (principal === anyone) {
+    throw new Fault("invalid_argument", `"${anyone}" is who sends no token; choose another name`);
+  }
+  await keepPrincipalAs(tx, principal, wanted.kind);
+  await insertGrant(tx, principal, wanted.grant, createdBy);
+  const token = newEnrolmentToken();
+  const fingerprint = fingerprintOf(token);
+  const expiresAt = new Date(now.getTime() + wanted.expiresInMs);
+  const tokenExpiresAt =
+    wanted.tokenExpiresInMs === undefined
+      ? undefined
+      : new Date(now.getTime() + wanted.tokenExpiresInMs);
+  await insertEnrolment(tx, { principal, fingerprint, createdBy, expiresAt, tokenExpiresAt }, now);
+  return { id: fingerprint.id, token, principal, expiresAt };
+}
+
+export interface Enrolled {
+  readonly principal: string;
+  readonly tokenId: string;
+  readonly expiresAt: Date | undefined;
+  /** False when the same was asked before, and the answer did not arrive. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Takes an enrolment token, and from now on knows its bearer by a token that the bearer made.
+ *
+ * Only its hash comes here. So a machine writes its token down before it asks, and asks again when the
+ * answer was lost: for the same token the same is answered, and for any other it is refused.
+ */
+export async function redeemEnrolment(
+  tx: Tx,
+  enrolmentToken: string,
+  own: TokenFingerprint,
+  now: Date,
+): Promise<Enrolled> {
+  const { id, hash } = fingerprintOf(enrolmentToken);
+  const stored = await lockEnrolment(tx, id);
+  const enrolment = stored !== undefined && isSameHash(stored.hash, hash) ? stored : undefined;
+  const verdict = judgeEnrolment(id, enrolment, own.id, now);
+  const { principal, createdBy, tokenExpiresAt } = verdict.enrolment;
+  if (verdict.isNew) {
+    if ((await storedToken(tx, own.id)) !== undefined) throw takenToken();
+    const expiresAt = tokenExpiresAt ?? undefined;
+    await insertToken(tx, { principal, fingerprint: own, createdBy, expiresAt }, now);
+    await markEnrolmentUsed(tx, id, own.id, now);
+  } else {
+    const known = await storedToken(tx, own.id);
+    if (known === undefined || !isSameHash(known.hash, own.hash)) throw takenToken();
+  }
+  return {
+    principal,
+    tokenId: own.id,
+    expiresAt: tokenExpiresAt ?? undefined,
+    isNew: verdict.isNew,
+  };
+}
+
+/** What an enrolment is good for now; throws `unauthenticated` for nothing. */
+export function judgeEnrolment(
+  id: string,
+  enrolment: StoredEnrolment | undefined,
+  ownTokenId: string,
+  now: Date,
+): { readonly enrolment: StoredEnrolment; readonly isNew: boolean } {
+  const refuse = (why: string) =>
+    new Fault(
+      "unauthenticated",
+      `${why}; \`grange token create NAME --enrol KIND\` makes another for somebody who administers the farm`,
+    );
+  if (enrolment === undefined) throw refuse("this farm does not know that enrolment token");
+  if (enrolment.revokedAt !== null) throw refuse(`the enrolment token ${id} was revoked`);
+  if (enrolment.tokenId === ownTokenId) return { enrolment, isNew: false };
+  if (enrolment.tokenId !== null) {
+    throw refuse(
+      `the enrolment token ${id} was used already, for token ${enrolment.tokenId}: if that was not you, revoke that one`,
+    );
+  }
+  if (enrolment.expiresAt <= now) throw refuse(`the enrolment token ${id} ran out`);
+  return { enrolment, isNew: true };
+}
+
+/** Its holder chose it. That of another is refused without saying whose it is. */
+function takenToken(): Fault {
+  return new Fault("already_exists", "that token is in use; make another and ask again");
+}

@@ -1,0 +1,73 @@
+import type { Verb } from "#core/verb.ts";
+import { matchesPattern } from "./matches-pattern.ts";
+import { type Grant, grantsFor, type Principal, type Where } from "./principal.ts";
+
+type Asked = Readonly<Record<string, string | number | boolean>>;
+
+/** Properties that tell the farm how to run a job, or have a limit of their own: no label names them. */
+const noLabels: ReadonlySet<string> = new Set([
+  "pool",
+  "size-class",
+  "min-size-class",
+  "max-size-class",
+  "network",
+  "cpus",
+  "memory",
+  "rules",
+  "grange-secrets",
+]);
+
+const sizeProperties = ["size-class", "min-size-class", "max-size-class"];
+
+/**
+ * The grants that hold somebody's jobs to something; undefined where one of them lets jobs ask for anything, as most
+ * do. Without any grant there, nothing is said about jobs: whoever may not act at all is refused elsewhere.
+ */
+export function jobLimits(
+  principal: Principal,
+  verb: Verb,
+  where: Where,
+): readonly Grant[] | undefined {
+  const grants = grantsFor(principal, [verb], where);
+  return grants.length === 0 || grants.some(isUnlimited) ? undefined : grants;
+}
+
+function isUnlimited({ pool, label, sizeClassCap }: Grant): boolean {
+  return pool === undefined && label === undefined && sizeClassCap === undefined;
+}
+
+/**
+ * What a job asks of its worker that no grant allows; undefined when one of them allows all that it asks for.
+ *
+ * One grant must allow the whole job: what two allow apart, nobody has allowed together.
+ */
+export function askedTooMuch(platform: Asked, limits: readonly Grant[]): string | undefined {
+  const refusals = limits.map((grant) => beyond(platform, grant));
+  return refusals.includes(undefined) ? undefined : refusals[0];
+}
+
+function beyond(platform: Asked, { pool, label, sizeClassCap }: Grant): string | undefined {
+  const asksPool = String(platform["pool"] ?? "default");
+  if (pool !== undefined && !matchesPattern(pool, asksPool)) return `the pool ${asksPool}`;
+  for (const name of sizeClassCap === undefined ? [] : sizeProperties) {
+    const asked = Number(platform[name] ?? 1);
+    // What is no number is refused later, by who reads it.
+    if (asked > (sizeClassCap ?? asked)) return `${name} ${asked}`;
+  }
+  // A property has no comma in what people write; a list of patterns spares a grant for each.
+  const patterns = label?.split(",").map((pattern) => pattern.trim());
+  for (const [name, value] of patterns === undefined ? [] : Object.entries(platform)) {
+    const asked = `${name}=${value}`;
+    if (noLabels.has(name) || patterns?.some((pattern) => matchesPattern(pattern, asked))) continue;
+    return asked;
+  }
+  return undefined;
+}
+
+/** How many minutes of workers one graph may be expected to take: the highest of the caps; undefined for any number. */
+export function costCapOf(principal: Principal, verb: Verb, where: Where): number | undefined {
+  const grants = grantsFor(principal, [verb], where);
+  if (grants.length === 0) return undefined;
+  const caps = grants.flatMap(({ costCap }) => costCap ?? []);
+  return caps.length < grants.length ? undefined : Math.max(...caps);
+}

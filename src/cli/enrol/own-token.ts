@@ -1,0 +1,119 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { Enrolled } from "#api/enrolment.ts";
+import { backoffMs } from "#core/backoff.ts";
+import { Fault } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import { apiClient } from "../api/api-client.ts";
+import { jsonOr, ServerUnreachable } from "../api/api-failure.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** What a machine keeps of its enrolment, in a file that only its user reads. */
+const Kept = z.object({
+  server: z.string(),
+  /** Which enrolment it was for: with another one, the machine enrols anew. */
+  enrolment: z.string(),
+  token: z.string(),
+  /** Null until the farm has answered: the token is written down before it is told of. */
+  principal: z.string().nullable(),
+});
+type Kept = z.infer<typeof Kept>;
+
+/** A machine may be up before its farm. */
+const patienceMs = 60_000;
+
+/**
+ * The token of this machine's own, of an earlier enrolment with this farm or of the one that is given now.
+ *
+ * May be called with the same enrolment again and again, as a unit of systemd does at every start: it is handed
+ * in once. Undefined when there is neither.
+ */
+export async function ownToken(wish: {
+  readonly server: string;
+  readonly ca?: string | undefined;
+  /** An enrolment token, or a file that holds one. */
+  readonly enrol?: string | undefined;
+  /** Where the machine's token is kept. */
+  readonly file: string;
+}): Promise<string | undefined> {
+  const server = new URL(wish.server).origin;
+  const found = await keptIn(wish.file);
+  const kept = found?.server === server ? found : undefined;
+  if (wish.enrol === undefined) return isEnrolled(kept) ? kept.token : undefined;
+
+  const enrolmentToken = await tokenOrFile(wish.enrol);
+  const enrolment = sha256(enrolmentToken).slice(0, 12);
+  const ofThis = kept?.enrolment === enrolment ? kept : undefined;
+  if (isEnrolled(ofThis)) return ofThis.token;
+
+  // Made here, and on disk before the farm hears of it: a lost answer costs nothing, and no token travels.
+  const token = ofThis?.token ?? `grange_${randomBytes(32).toString("base64url")}`;
+  const mine = { server, enrolment, token };
+  await keep(wish.file, { ...mine, principal: null });
+  const api = apiClient(wish.server, { token: undefined, ca: wish.ca });
+  const body = { enrolment: enrolmentToken, tokenHash: sha256(token) };
+  const { principal } = await whileUnreachable(() => api.post(Enrolled, "/enrol", body));
+  await keep(wish.file, { ...mine, principal });
+  return token;
+}
+
+function isEnrolled(kept: Kept | undefined): kept is Kept & { readonly principal: string } {
+  return kept !== undefined && kept.principal !== null;
+}
+
+async function whileUnreachable<T>(ask: () => Promise<T>): Promise<T> {
+  const giveUp = Date.now() + patienceMs;
+  for (let failures = 1; ; failures++) {
+    try {
+      return await ask();
+    } catch (reason) {
+      // Whom to trust is for somebody to say; that gets no better by waiting.
+      const isPassing =
+        reason instanceof ServerUnreachable && !reason.message.includes("GRANGE_CA");
+      if (!isPassing || Date.now() > giveUp) throw reason;
+      await rest(backoffMs(failures, Math.random()));
+    }
+  }
+}
+
+async function keptIn(file: string): Promise<Kept | undefined> {
+  const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return "";
+    throw new Fault("failed_precondition", `cannot read this machine's token: ${cause.message}`, {
+      cause,
+    });
+  });
+  return Kept.safeParse(jsonOr(text, undefined)).data;
+}
+
+async function keep(file: string, kept: Kept): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const aside = `${file}.${process.pid}`;
+  const handle = await open(aside, "w", 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify(kept)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(aside, file);
+}
+
+async function tokenOrFile(written: string): Promise<string> {
+  const isToken = (text: string) => /^grange_enrol_[A-Za-z0-9_-]{43}$/.test(text);
+  if (isToken(written)) return written;
+  const text = written.startsWith("grange_")
+    ? undefined
+    : await readFile(written, "utf8").catch(() => undefined);
+  if (text !== undefined && isToken(text.trim())) return text.trim();
+  throw new UsageError(
+    "--enrol takes an enrolment token, or a file that holds one: one begins with grange_enrol_ and has 56 " +
+      "characters, as `grange token create NAME --enrol worker` prints it",
+  );
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

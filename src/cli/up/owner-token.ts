@@ -1,0 +1,48 @@
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { SessionStanding, SignInLink } from "#api/session.ts";
+import type { ApiClient } from "../api/api-client.ts";
+import { dataDirectoryAbove } from "./farm-data-here.ts";
+import { farmHeldIn } from "./hold-data-directory.ts";
+
+/** The token of the owner that a farm keeps in its data directory; undefined where there is none of ours. */
+export async function ownerTokenIn(dataDir: string): Promise<string | undefined> {
+  const handle = await open(join(dataDir, "owner-token")).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    const { uid, mode } = await handle.stat();
+    // A directory that somebody else put here, in a repository say, tells us nothing.
+    if (uid !== process.getuid?.() || (mode & 0o077) !== 0) return undefined;
+    const token = (await handle.readFile("utf8")).trim();
+    return /^grange_[A-Za-z0-9_-]{43}$/.test(token) ? token : undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * The owner's token of the farm that `grange up` runs from here, for commands that are to ask just that one.
+ *
+ * It goes to no other address, whatever lies in the directory.
+ */
+export async function ownerTokenFor(
+  serverUrl: string,
+  named: string | undefined,
+  here: string,
+): Promise<string | undefined> {
+  const dataDir = named ?? dataDirectoryAbove(here);
+  if (dataDir === undefined) return undefined;
+  const url = farmHeldIn(dataDir);
+  if (url === undefined || !URL.canParse(serverUrl)) return undefined;
+  if (new URL(url).origin !== new URL(serverUrl).origin) return undefined;
+  return ownerTokenIn(dataDir);
+}
+
+/**
+ * An address that signs one browser in as the holder of `api`'s token; undefined where nobody needs to, since the
+ * farm is open.
+ */
+export async function linkToSignIn(api: ApiClient): Promise<string | undefined> {
+  const { isOpen } = await api.get(SessionStanding, "/session");
+  return isOpen ? undefined : (await api.post(SignInLink, "/session/links", {})).url;
+}
