@@ -1,5 +1,6 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { queryClient } from "./farm/query-client.ts";
+import { sessionQuery } from "./farm/session.ts";
 import type * as BenchmarkPages from "./pages/benchmarks/pages.ts";
 import {
   compareSearch,
@@ -18,6 +19,7 @@ import { InvocationsSearch } from "./pages/invocations/search.ts";
 import { JobSearch } from "./pages/job/search.ts";
 import { NewGraphSearch } from "./pages/new-graph/search.ts";
 import { SearchesSearch } from "./pages/searches/search.ts";
+import { SignInSearch } from "./pages/sign-in/search.ts";
 import { SizeClassSearch } from "./pages/size-class/search.ts";
 import { SizeClassKeySearch } from "./pages/size-class-key/search.ts";
 import { SizeClassesSearch } from "./pages/size-classes/search.ts";
@@ -57,6 +59,16 @@ const branches = createRoute({
     await queryClient.ensureQueryData(branchesQuery(params.name));
   },
   component: lazyRouteComponent(() => import("./pages/branches/page.tsx"), "BranchesPage"),
+});
+
+const forge = createRoute({
+  getParentRoute: () => root,
+  path: "/forge",
+  loader: async () => {
+    const { watchedQuery } = await import("./pages/forge/load.ts");
+    await queryClient.ensureQueryData(watchedQuery);
+  },
+  component: lazyRouteComponent(() => import("./pages/forge/page.tsx"), "ForgePage"),
 });
 
 const graph = createRoute({
@@ -336,6 +348,14 @@ const benchmarkHelp = createRoute({
   component: benchmarkPage("HelpPage"),
 });
 
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: (search) => SignInSearch.parse(search),
+  loader: () => queryClient.fetchQuery(sessionQuery),
+  component: lazyRouteComponent(() => import("./pages/sign-in/page.tsx"), "SignInPage"),
+});
+
 /** One file for all of them: each more has its name in the first script. */
 function benchmarkLoads() {
   return import("./pages/benchmarks/loads.ts");
@@ -350,6 +370,7 @@ export const router = createRouter({
     repositories,
     repository,
     branches,
+    forge,
     graph,
     job,
     graphSet,
@@ -377,6 +398,7 @@ export const router = createRouter({
     benchmarkSearch,
     benchmarkHelp,
     ...granaryRoutes,
+    signIn,
   ]),
   defaultErrorComponent: ErrorPage,
   defaultPreload: "intent",

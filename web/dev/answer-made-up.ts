@@ -78,6 +78,8 @@ export function answerMadeUp(farm: FakeFarm, { kind, id, rest, url, body }: Ques
       return fakeStore(farm.granary);
     case "caller":
       return fakeCaller();
+    case "session":
+      return { session: null, over: null, problem: null, csrf: null, provider: null, isOpen: true };
     case "caches":
       return fakeCaches(new Date());
     default:

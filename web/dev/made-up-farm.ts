@@ -76,6 +76,8 @@ export function madeUpFarm(now: Date): FakeFarm {
       version: "0.1.0",
       transport: n === 3 ? "ssh" : "pull",
       host: `barn-${n}`,
+      principal: "anyone",
+      quarantine: null,
       registeredAt: ago(600).toISOString(),
       lastSeenAt: (n === 4 ? ago(14) : now).toISOString(),
       running:

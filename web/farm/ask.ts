@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Failure } from "#api/failure.ts";
+import { askForNewWord, pageWord, wordHeader } from "./page-word.ts";
 
 // zod would compile its checks with `new Function`, which the pages' content policy forbids.
 z.config({ jitless: true });
@@ -31,18 +32,31 @@ export async function ask<T>(
 }
 
 /** Asks the farm to do something; PUT says how something is to be from now on. */
-export function tell<T>(
+export async function tell<T>(
   schema: z.ZodType<T>,
   path: string,
   body: unknown = {},
   method: "POST" | "PUT" = "POST",
 ): Promise<T> {
-  return ask(schema, path, {
-    method,
-    // The farm takes no other: a page elsewhere could send it unasked.
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+  const send = async () => {
+    const word = await pageWord();
+    return ask(schema, path, {
+      method,
+      headers: {
+        // The farm takes no other: a page elsewhere could send it unasked.
+        "content-type": "application/json",
+        ...(word === null ? {} : { [wordHeader]: word }),
+      },
+      body: JSON.stringify(body),
+    });
+  };
+  try {
+    return await send();
+  } catch (reason) {
+    const isRefused = reason instanceof AnswerError && [401, 403].includes(reason.status);
+    if (isRefused && (await askForNewWord())) return send();
+    throw reason;
+  }
 }
 
 /** Like fetch, but says in words that nobody answered. */

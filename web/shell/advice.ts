@@ -29,7 +29,10 @@ export function adviceFor(status: number | undefined): Advice {
     };
   }
   if (status === 401 || status === 403) {
-    return { title: "Not allowed", whatToDo: "Ask whoever runs this farm for a grant." };
+    return {
+      title: "Not allowed",
+      whatToDo: "Sign in, or ask whoever runs this farm for a grant.",
+    };
   }
   return {
     title: "The server could not answer",

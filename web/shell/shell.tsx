@@ -3,6 +3,7 @@ import { StateShapes } from "../parts/state-shapes.tsx";
 import { ConnectionSign } from "./connection-sign.tsx";
 import { KeysSheet } from "./keys-sheet.tsx";
 import { ThemeButton } from "./theme-button.tsx";
+import { Who } from "./who.tsx";
 
 /** What stands around every page. */
 export function Shell() {
@@ -34,6 +35,7 @@ export function Shell() {
         <ConnectionSign />
         <KeysSheet />
         <ThemeButton />
+        <Who />
       </header>
       <main id="content" tabIndex={-1}>
         <Outlet />

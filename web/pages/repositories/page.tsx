@@ -45,6 +45,9 @@ export function RepositoriesPage() {
           <RepositoryRow key={repository.name} repository={repository} />
         ))}
       </ul>
+      <p className="faint">
+        <Link to="/forge">Those that are watched at forges</Link>
+      </p>
     </div>
   );
 }

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { whyNoIssuer } from "#sign-in/issuers/issuer-address.ts";
+
+/** What the farm must be told of an identity provider. */
+export const oidcConfig = z.strictObject({
+  issuer: z.string().superRefine((address, context) => {
+    const why = whyNoIssuer(address);
+    if (why !== undefined) context.addIssue(`an identity provider's address: ${why}`);
+  }),
+  clientId: z.string({ error: "name the client, too (GRANGE_OIDC_CLIENT_ID)" }).min(1),
+  /** Without one the client is public, and PKCE alone guards the code. */
+  clientSecretFile: z.string().min(1).optional(),
+  /** On the button; the provider's host when absent. */
+  name: z.string().min(1).max(60).optional(),
+  /** Which claim is the principal's name. One that people choose themselves is no good. */
+  principalClaim: z.string().min(1).default("email"),
+  /** Which claim has groups: of `devs`, the principal `group-devs` lends its grants. */
+  groupsClaim: z.string().min(1).optional(),
+  scope: z
+    .string()
+    .regex(/(^| )openid( |$)/, "it must have `openid`")
+    .default("openid email profile"),
+});
+
+/** Undefined when nothing is said of any. */
+export function readOidcConfig(
+  env: NodeJS.ProcessEnv = process.env,
+): Readonly<Record<string, string | undefined>> | undefined {
+  const given = {
+    issuer: env["GRANGE_OIDC_ISSUER"] || undefined,
+    clientId: env["GRANGE_OIDC_CLIENT_ID"] || undefined,
+    clientSecretFile: env["GRANGE_OIDC_CLIENT_SECRET_FILE"] || undefined,
+    name: env["GRANGE_OIDC_NAME"] || undefined,
+    principalClaim: env["GRANGE_OIDC_PRINCIPAL_CLAIM"] || undefined,
+    groupsClaim: env["GRANGE_OIDC_GROUPS_CLAIM"] || undefined,
+    scope: env["GRANGE_OIDC_SCOPE"] || undefined,
+  };
+  return Object.values(given).every((value) => value === undefined) ? undefined : given;
+}

@@ -1,0 +1,80 @@
+import { readFile } from "node:fs/promises";
+import type { Logger } from "pino";
+import { type CallerRegistry, callerRegistry } from "#access/caller-registry.ts";
+import type { Clock } from "#core/clock.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import { isLoopback } from "#core/host-guard.ts";
+import type { Db } from "#db/db.ts";
+import { acceptingIssuedTokens } from "#sign-in/issuers/accept-issued-tokens.ts";
+import { issuedTokenDesk } from "#sign-in/issuers/issued-token-desk.ts";
+import { type IdentityProvider, identityProvider } from "#sign-in/provider/identity-provider.ts";
+import { sessionTimes } from "#sign-in/sessions/judge-session.ts";
+import { type SessionDesk, sessionDesk } from "#sign-in/sessions/session-desk.ts";
+import type { ServerConfig } from "../config.ts";
+
+/** Who is signed in, and who says who people are. */
+export interface SignInRoom {
+  readonly sessions: SessionDesk;
+  readonly provider: IdentityProvider | undefined;
+  /** Where people find the farm, when that is not where it listens. */
+  readonly publicUrl: URL | undefined;
+}
+
+export type SignInConfig = Partial<
+  Pick<ServerConfig, "oidc" | "publicUrl" | "sessionIdleMs" | "sessionMs" | "host" | "tlsCert">
+>;
+
+/** Furnishes the room, and lets the tokens of trusted issuers count wherever tokens do. */
+export async function openSignIn(
+  { db, clock, logger }: { readonly db: Db; readonly clock: Clock; readonly logger: Logger },
+  config: SignInConfig,
+): Promise<{ readonly callers: CallerRegistry; readonly signIn: SignInRoom }> {
+  refuseSessionsInTheClear(config);
+  const sessions = sessionDesk(db, clock, {
+    idleMs: config.sessionIdleMs ?? sessionTimes.idleMs,
+    wholeMs: config.sessionMs ?? sessionTimes.wholeMs,
+  });
+  const issued = issuedTokenDesk(db, clock, (why) => logger.info({ why }, "refused"));
+  const callers = acceptingIssuedTokens(callerRegistry(db, clock), issued, () =>
+    sessions.forgetAll(),
+  );
+  const provider = config.oidc && identityProvider(await withSecret(config.oidc));
+  return { callers, signIn: { sessions, provider, publicUrl: config.publicUrl } };
+}
+
+/** Whoever listens on the way could take over what people of the provider are signed in as. */
+function refuseSessionsInTheClear({ oidc, publicUrl, host = "127.0.0.1", tlsCert }: SignInConfig) {
+  const at = publicUrl ?? new URL(`${tlsCert === undefined ? "http" : "https"}://farm.invalid`);
+  const isOnThisMachine = isLoopback(publicUrl?.hostname ?? host);
+  if (oidc === undefined || isOnThisMachine || at.protocol === "https:") return;
+  throw new Fault(
+    "failed_precondition",
+    "people would sign in without TLS: give the server a certificate (--tls-cert, --tls-key), or say under which https:// address a proxy serves it (--public-url)",
+  );
+}
+
+async function withSecret(oidc: NonNullable<ServerConfig["oidc"]>) {
+  const { issuer, clientId, clientSecretFile, name, principalClaim, groupsClaim, scope } = oidc;
+  return {
+    issuer: new URL(issuer),
+    clientId,
+    clientSecret: clientSecretFile === undefined ? undefined : await secretIn(clientSecretFile),
+    name: name ?? new URL(issuer).hostname,
+    claims: { principal: principalClaim, groups: groupsClaim },
+    scope,
+  };
+}
+
+async function secretIn(file: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (cause) {
+    throw new Fault("failed_precondition", `cannot read the client's secret: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+  const secret = text.trim();
+  if (secret === "") throw new Fault("failed_precondition", `${file} holds no client's secret`);
+  return secret;
+}

@@ -1,0 +1,80 @@
+import { keepPrincipal, keepPrincipalAs } from "#access/principal.store.ts";
+import { anyone, PrincipalName } from "#access/principal.ts";
+import type { AddIssuer } from "#api/session.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { whyNoIssuer } from "./issuers/issuer-address.ts";
+import { deleteIssuer, insertIssuer } from "./issuers/trusted-issuer.store.ts";
+import { deleteIdentity, insertIdentity } from "./provider/identity.store.ts";
+import { endSessionsByProvider } from "./sessions/session.store.ts";
+
+/** Lets tokens of an issuer count, for one principal. */
+export async function trustIssuer(
+  tx: Tx,
+  issuer: AddIssuer,
+  { by, now }: { readonly by: string; readonly now: Date },
+): Promise<void> {
+  const why = whyNoIssuer(issuer.url);
+  if (why !== undefined) {
+    throw new Fault("invalid_argument", `"${issuer.url}" cannot be an issuer: ${why}`);
+  }
+  const principal = nameFrom(issuer.principal);
+  if (/^\**$/.test(issuer.subject)) {
+    throw new Fault(
+      "invalid_argument",
+      "a subject of only * would let in everybody who has an account there; name an organisation or a repository",
+    );
+  }
+  await keepPrincipal(tx, principal, "ci");
+  if (await insertIssuer(tx, issuer, by, now)) return;
+  throw new Fault(
+    "already_exists",
+    `there is an issuer "${issuer.name}"; \`grange issuer remove ${issuer.name}\` ends it`,
+  );
+}
+
+export async function distrustIssuer(tx: Tx, name: string): Promise<void> {
+  if (await deleteIssuer(tx, name)) return;
+  throw new Fault(
+    "not_found",
+    `there is no issuer "${name}"; \`grange issuer list\` shows what there is`,
+  );
+}
+
+/** Gives a name to a subject of a provider, before it first signs in. */
+export async function nameIdentity(
+  tx: Tx,
+  identity: { readonly principal: string; readonly subject: string; readonly issuer: string },
+  now: Date,
+): Promise<void> {
+  const name = nameFrom(identity.principal);
+  await keepPrincipalAs(tx, name, "person");
+  if (await insertIdentity(tx, { ...identity, principal: name }, now)) return;
+  throw new Fault(
+    "already_exists",
+    `${name}, or that subject, has an identity already; \`grange identity remove NAME\` frees it`,
+  );
+}
+
+/** Lets another subject have a name; who is signed in under it is so no more. */
+export async function freeName(tx: Tx, principal: string, now: Date): Promise<void> {
+  await endSessionsByProvider(tx, principal, now);
+  if (await deleteIdentity(tx, principal)) return;
+  throw new Fault(
+    "not_found",
+    `nobody signed in as ${principal}; \`grange identity list\` shows who did`,
+  );
+}
+
+function nameFrom(text: string): string {
+  const name = PrincipalName.safeParse(text);
+  if (!name.success)
+    throw new Fault("invalid_argument", name.error.issues[0]?.message ?? "no name");
+  if (name.data === anyone) {
+    throw new Fault(
+      "invalid_argument",
+      `"${anyone}" is who does not say who it is; choose another name`,
+    );
+  }
+  return name.data;
+}

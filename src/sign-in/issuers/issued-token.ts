@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+
+/** Those of large CIs have two kilobytes; Node's own limit for all headers is 16 KiB. */
+const longestToken = 8_192;
+
+/**
+ * Signatures that only the holder of a private key can make. With `none` or HMAC, whoever knows the
+ * public key, which is everybody, could sign.
+ */
+export const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+
+/** What is read of a token before anything of it is believed: who to ask about it. */
+export interface IssuedToken {
+  readonly text: string;
+  readonly issuer: string;
+}
+
+const Header = z.object({ alg: z.enum(algorithms), kid: z.string().max(256).optional() });
+const Claims = z.object({ iss: z.string().min(1).max(1_000) });
+
+/** By these a token would say itself where its key is, or what else to understand. */
+const refusedInHeader = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "enc", "zip", "p2c"];
+
+/** The token of a header when it is no token of ours but a signed one; undefined for all else. */
+export function issuedTokenIn(authorization: string | undefined): string | undefined {
+  // Most are tokens of ours, and this is asked of every call.
+  if (authorization === undefined || authorization.startsWith("Bearer grange_")) return undefined;
+  const [scheme = "", credentials = "", ...more] = authorization.split(" ", 3);
+  if (more.length > 0) return undefined;
+  if (/^bearer$/i.test(scheme)) return credentials.startsWith("eyJ") ? credentials : undefined;
+  // `ZXlK` is what the beginning of a token would be if no user stood before it; one always does.
+  if (!/^basic$/i.test(scheme) || credentials.length > 2 * longestToken) return undefined;
+  const text = Buffer.from(credentials, "base64").toString("latin1");
+  const password = text.slice(text.indexOf(":") + 1);
+  return password.startsWith("eyJ") ? password : undefined;
+}
+
+/** Reads the outside of a signed token; throws `unauthenticated` for what none may be. */
+export function parseIssuedToken(text: string): IssuedToken {
+  if (text.length > longestToken) throw refusal(`it is longer than ${longestToken} characters`);
+  const parts = text.split(".");
+  if (parts.length !== 3 || !/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(text)) {
+    throw refusal("it is not three parts of base64url, the last of them a signature");
+  }
+  const written = jsonOf(parts[0]);
+  for (const name of refusedInHeader) {
+    if (typeof written === "object" && written !== null && Object.hasOwn(written, name)) {
+      throw refusal(`its header has \`${name}\``);
+    }
+  }
+  const header = Header.safeParse(written);
+  if (!header.success) {
+    throw refusal("its header names no algorithm that is taken (RS, PS, ES, EdDSA)");
+  }
+  const claims = Claims.safeParse(jsonOf(parts[1]));
+  if (!claims.success) throw refusal("it does not say who issued it (`iss`)");
+  return { text, issuer: claims.data.iss };
+}
+
+function jsonOf(part: string | undefined): unknown {
+  try {
+    return JSON.parse(Buffer.from(part ?? "", "base64url").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+export function refusal(why: string, cause?: unknown): Fault {
+  return new Fault("unauthenticated", `the signed token is refused: ${why}`, { cause });
+}

@@ -1,0 +1,19 @@
+import { isLoopback } from "#core/host-guard.ts";
+
+/** Why nothing can be trusted that comes from there; undefined for an issuer's address. */
+export function whyNoIssuer(address: string): string | undefined {
+  if (!URL.canParse(address)) return "it is no URL";
+  const url = new URL(address);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {
+    return "it must begin with https:// (http:// only on this machine)";
+  }
+  if (url.username !== "" || url.password !== "") return "it holds a user or a password";
+  // As in OpenID Connect Discovery 1.0, section 3.
+  if (url.search !== "" || url.hash !== "") return "it has a query or a fragment";
+  return undefined;
+}
+
+/** Where an issuer says what else is to be known of it (OpenID Connect Discovery 1.0, section 4). */
+export function discoveryAddress(issuer: string): string {
+  return `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+}

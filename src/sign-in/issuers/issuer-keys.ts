@@ -1,0 +1,57 @@
+import { createRemoteJWKSet } from "jose";
+import { z } from "zod";
+import { Fault, messageOf } from "#core/fault.ts";
+import { discoveryAddress, whyNoIssuer } from "./issuer-address.ts";
+
+/** Finds the key that a token's header asks for, among its issuer's own. */
+export type KeyFinder = ReturnType<typeof createRemoteJWKSet>;
+
+const timeoutMs = 5_000;
+const believedMs = 10 * 60_000;
+/** An issuer that is away is not asked again by every request that waits for it. */
+const failureBelievedMs = 5_000;
+/** Tokens that name unknown keys make us ask no more often. */
+const cooldownMs = 30_000;
+const mostBytes = 256 * 1024;
+
+const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
+
+/** The keys of issuers, as they publish them. Only ever asked for addresses that somebody trusted. */
+export function issuerKeys(): (issuer: string) => Promise<KeyFinder> {
+  const known = new Map<string, { readonly until: number; readonly keys: Promise<KeyFinder> }>();
+
+  return (issuer) => {
+    const found = known.get(issuer);
+    if (found !== undefined && Date.now() < found.until) return found.keys;
+    const keys = discover(issuer);
+    known.set(issuer, { until: Date.now() + believedMs, keys });
+    keys.catch(() => known.set(issuer, { until: Date.now() + failureBelievedMs, keys }));
+    return keys;
+  };
+}
+
+async function discover(issuer: string): Promise<KeyFinder> {
+  try {
+    const response = await fetch(discoveryAddress(issuer), {
+      // A redirect would lead where nobody has agreed to.
+      redirect: "error",
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (!response.ok) throw new Error(`it answered ${response.status}`);
+    const text = await response.text();
+    if (text.length > mostBytes) throw new Error(`its answer is larger than ${mostBytes} bytes`);
+    const discovered = Discovery.parse(JSON.parse(text));
+    if (discovered.issuer !== issuer) throw new Error("it says that it is another issuer");
+    const why = whyNoIssuer(discovered.jwks_uri.replace(/\?.*$/, ""));
+    if (why !== undefined) throw new Error(`the address of its keys is refused: ${why}`);
+    return createRemoteJWKSet(new URL(discovered.jwks_uri), {
+      timeoutDuration: timeoutMs,
+      cooldownDuration: cooldownMs,
+      cacheMaxAge: believedMs,
+    });
+  } catch (cause) {
+    throw new Fault("unavailable", `${issuer} does not say its keys: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}

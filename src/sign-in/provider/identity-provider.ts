@@ -1,0 +1,155 @@
+import * as oidc from "openid-client";
+import { Fault, messageOf } from "#core/fault.ts";
+import { type ClaimedIdentity, type ClaimNames, identityOf } from "./identity-of-claims.ts";
+
+export interface ProviderSettings {
+  readonly issuer: URL;
+  readonly clientId: string;
+  /** Undefined for a client without one: the code verifier then has to do. */
+  readonly clientSecret: string | undefined;
+  /** On the button. */
+  readonly name: string;
+  readonly claims: ClaimNames;
+  readonly scope: string;
+}
+
+/** What must be the same at both ends of the way; derived from the browser's cookie. */
+export interface AttemptSecrets {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** Whoever knows people by their passwords, so that we need not. */
+export interface IdentityProvider {
+  readonly name: string;
+  /** Its address as its own answers write it. */
+  issuer(): Promise<string>;
+  /** Where to send somebody to be asked. */
+  addressFor(attempt: AttemptSecrets, redirectUri: string): Promise<URL>;
+  /** Who came back; throws `permission_denied` when what came is not what the provider sent. */
+  identityBehind(callback: URL, attempt: AttemptSecrets): Promise<ClaimedIdentity>;
+}
+
+/** Somebody waits for it before a blank page. */
+const timeoutSeconds = 10;
+/** Keys are renewed by the library; addresses hardly ever change. */
+const believedMs = 60 * 60_000;
+
+/**
+ * OpenID Connect by its code flow, with PKCE, nonce, and the signature of the ID token checked though
+ * it came over TLS.
+ *
+ * Its configuration is asked for when somebody first signs in: a farm starts while its provider is away.
+ */
+export function identityProvider(settings: ProviderSettings): IdentityProvider {
+  const { name, scope } = settings;
+  let known: { readonly until: number; readonly config: Promise<oidc.Configuration> } | undefined;
+
+  const configuration = (): Promise<oidc.Configuration> => {
+    if (known !== undefined && Date.now() < known.until) return known.config;
+    const config = discover(settings);
+    const asked = { until: Date.now() + believedMs, config };
+    known = asked;
+    config.catch(() => {
+      if (known === asked) known = undefined;
+    });
+    return config;
+  };
+
+  return {
+    name,
+    issuer: async () => (await configuration()).serverMetadata().issuer,
+    async addressFor({ state, nonce, verifier }, redirectUri) {
+      const config = await configuration();
+      return oidc.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        response_type: "code",
+        scope,
+        state,
+        nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: "S256",
+      });
+    },
+    async identityBehind(callback, { state, nonce, verifier }) {
+      const config = await configuration();
+      try {
+        const tokens = await oidc.authorizationCodeGrant(config, callback, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims() ?? {};
+        const more = await lackingClaims(config, settings.claims, claims, tokens.access_token);
+        return identityOf({ ...more, ...claims }, settings.claims);
+      } catch (cause) {
+        if (cause instanceof Fault) throw cause;
+        throw whyNot(cause, name);
+      }
+    },
+  };
+}
+
+async function discover({ issuer, clientId, clientSecret, name }: ProviderSettings) {
+  try {
+    const config = await oidc.discovery(
+      issuer,
+      clientId,
+      undefined,
+      clientSecret === undefined ? oidc.None() : withSecret(clientSecret),
+      {
+        timeout: timeoutSeconds,
+        // Only a provider on this machine is without TLS: the configuration has seen to that.
+        execute: [
+          ...(issuer.protocol === "http:" ? [oidc.allowInsecureRequests] : []),
+          oidc.enableNonRepudiationChecks,
+        ],
+      },
+    );
+    return config;
+  } catch (cause) {
+    throw new Fault("unavailable", `${name} does not say how to sign in: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** In the header, which every provider must take, unless it says that it takes the body only. */
+function withSecret(secret: string): oidc.ClientAuth {
+  const [inHeader, inBody] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
+  return (server, ...rest) => {
+    const taken = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+    const way = taken.includes("client_secret_basic") ? inHeader : inBody;
+    return way(server, ...rest);
+  };
+}
+
+/** Some providers tell an address or groups only when asked with the access token. */
+async function lackingClaims(
+  config: oidc.Configuration,
+  names: ClaimNames,
+  claims: Readonly<Record<string, unknown>>,
+  accessToken: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const wanted = [names.principal, ...(names.groups === undefined ? [] : [names.groups])];
+  if (wanted.every((each) => each in claims)) return {};
+  if (config.serverMetadata().userinfo_endpoint === undefined) return {};
+  return oidc.fetchUserInfo(config, accessToken, String(claims["sub"]));
+}
+
+/** Without what the provider sent: it may hold codes and tokens. */
+function whyNot(cause: unknown, name: string): Fault {
+  if (cause instanceof oidc.AuthorizationResponseError) {
+    const said = /^[a-z_]{1,40}$/.test(cause.error) ? cause.error : "an error";
+    return new Fault("permission_denied", `${name} did not let you in: ${said}`, { cause });
+  }
+  if (cause instanceof oidc.ResponseBodyError) {
+    return new Fault("permission_denied", `${name} does not know that code any more`, { cause });
+  }
+  if (cause instanceof TypeError && cause.message === "fetch failed") {
+    return new Fault("unavailable", `${name} does not answer`, { cause });
+  }
+  return new Fault("permission_denied", `what came back is not what ${name} sent`, { cause });
+}

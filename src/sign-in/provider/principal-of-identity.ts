@@ -1,0 +1,44 @@
+import { keepPrincipalAs } from "#access/principal.store.ts";
+import { listTokens } from "#access/token.store.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { insertIdentity, seeIdentity } from "./identity.store.ts";
+import type { ClaimedIdentity } from "./identity-of-claims.ts";
+
+/**
+ * Whose name somebody has here. The first subject that comes with a name holds it: an address that is
+ * given to another person one day does not bring along what the first was allowed.
+ */
+export async function principalOfIdentity(
+  tx: Tx,
+  { issuer, subject, name, isVerified }: ClaimedIdentity,
+  now: Date,
+): Promise<string> {
+  const known = await seeIdentity(tx, issuer, subject, now);
+  if (known !== undefined) return known.principal;
+  // A name that anybody may choose at the provider must not be that of `root` here.
+  if (!isVerified && (await hasTokens(tx, name, now))) {
+    throw new Fault(
+      "permission_denied",
+      `${name} is somebody with tokens of this farm. If that is you, somebody who administers it lets you in: ` +
+        `\`grange identity add ${name} --subject SUBJECT\``,
+    );
+  }
+  await keepPrincipalAs(tx, name, "person");
+  if (await insertIdentity(tx, { issuer, subject, principal: name }, now)) return name;
+  // It may be ourselves, signing in twice at once.
+  const meanwhile = await seeIdentity(tx, issuer, subject, now);
+  if (meanwhile !== undefined) return meanwhile.principal;
+  throw new Fault(
+    "permission_denied",
+    `${name} is the name of somebody else here, who signed in before. If that one has gone, somebody who ` +
+      `administers the farm frees the name: \`grange identity remove ${name}\``,
+  );
+}
+
+async function hasTokens(tx: Tx, name: string, now: Date): Promise<boolean> {
+  return (await listTokens(tx)).some(
+    ({ principal, revokedAt, expiresAt }) =>
+      principal === name && revokedAt === null && (expiresAt === null || expiresAt > now),
+  );
+}

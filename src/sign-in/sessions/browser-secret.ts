@@ -1,0 +1,31 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+
+/** What is kept of a browser's secret. */
+export interface SecretFingerprint {
+  /** The beginning of the hash in hex, by which people and tables name it. */
+  readonly id: string;
+  /** SHA-256, 32 bytes. */
+  readonly hash: Buffer;
+}
+
+const idLength = 16;
+
+/** 32 random bytes as base64url: what a cookie holds. */
+export function newSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Told apart before anything is computed of it. The last letter holds two bits only. */
+export function isSecretShaped(text: string): boolean {
+  return text.length === 43 && /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(text);
+}
+
+export function fingerprintOfSecret(secret: string): SecretFingerprint {
+  const hash = createHash("sha256").update(secret).digest();
+  return { id: hash.toString("hex").slice(0, idLength), hash };
+}
+
+/** Another secret that follows from this one, and does not give it back. */
+export function derived(secret: string, purpose: "csrf" | "state" | "nonce" | "verifier"): string {
+  return createHmac("sha256", secret).update(`grange sign-in ${purpose}`).digest("base64url");
+}

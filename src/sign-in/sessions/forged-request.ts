@@ -1,0 +1,71 @@
+import { timingSafeEqual } from "node:crypto";
+
+/** What a browser says of where a request comes from. */
+export interface RequestOrigin {
+  readonly method: string;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  /** `Sec-Fetch-Site`: not sent by old browsers, and never set by a page. */
+  readonly fetchSite: string | undefined;
+  /** What only a page of ours can know. */
+  readonly csrf: string | undefined;
+}
+
+/** By which address people reach the farm. */
+export interface FarmAddress {
+  readonly url: URL;
+  /** Somebody said so; else it is where we listen, and a proxy may stand before it. */
+  readonly isConfigured: boolean;
+}
+
+const reading = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export function changesSomething(method: string): boolean {
+  return !reading.has(method.toUpperCase());
+}
+
+/**
+ * Why a request that its cookie alone vouches for is not taken: another site may have sent it.
+ * Undefined when it is one of our own pages'.
+ *
+ * Both are asked for: where it comes from, which old browsers and odd proxies get wrong, and a word
+ * that follows from the cookie and that no other site can read.
+ */
+export function whyForged(
+  request: RequestOrigin,
+  farm: FarmAddress,
+  expectedCsrf: string,
+): string | undefined {
+  if (!changesSomething(request.method)) return undefined;
+  const { origin, fetchSite, csrf } = request;
+  if (fetchSite !== undefined && fetchSite !== "same-origin") {
+    return `it comes from another site (${/^[a-z-]{1,20}$/.test(fetchSite) ? fetchSite : "unknown"})`;
+  }
+  if (origin === undefined) return "it does not say from which page it comes (Origin)";
+  if (!isOurs(origin, request.host, farm)) {
+    return farm.isConfigured
+      ? `it comes from another page than those of ${farm.url.origin}`
+      : "it comes from another address than the one that it asks";
+  }
+  if (csrf === undefined) return "it lacks the page's own word (X-Grange-Csrf)";
+  if (!isSame(csrf, expectedCsrf))
+    return "the page's own word (X-Grange-Csrf) is of another session";
+  return undefined;
+}
+
+function isOurs(origin: string, host: string | undefined, { url, isConfigured }: FarmAddress) {
+  if (isConfigured) return origin === url.origin;
+  if (host === undefined || !URL.canParse(origin)) return false;
+  const { protocol, host: from } = new URL(origin);
+  // A proxy that ends TLS passes the name on, and not the scheme.
+  return /^https?:$/.test(protocol) && from === withoutUsualPort(protocol, host.toLowerCase());
+}
+
+function withoutUsualPort(protocol: string, host: string): string {
+  return URL.canParse(`${protocol}//${host}`) ? new URL(`${protocol}//${host}`).host : host;
+}
+
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,31 @@
+import type { StoredSession } from "./session.store.ts";
+
+/** How long sessions last. */
+export interface SessionTimes {
+  /** Without a request. */
+  readonly idleMs: number;
+  /** However much it is used. */
+  readonly wholeMs: number;
+}
+
+/** Who comes every day stays signed in; a week later somebody has to say again who it is. */
+export const sessionTimes: SessionTimes = {
+  idleMs: 24 * 60 * 60_000,
+  wholeMs: 7 * 24 * 60 * 60_000,
+};
+
+export type SessionState =
+  | { readonly kind: "live"; readonly until: Date }
+  | { readonly kind: "over"; readonly why: "signed out" | "idle" | "aged" };
+
+export function judgeSession(
+  { endsAt, endedAt, seenAt }: Pick<StoredSession, "endsAt" | "endedAt" | "seenAt">,
+  { idleMs }: SessionTimes,
+  now: Date,
+): SessionState {
+  if (endedAt !== null) return { kind: "over", why: "signed out" };
+  if (endsAt <= now) return { kind: "over", why: "aged" };
+  const idleEnd = new Date(seenAt.getTime() + idleMs);
+  if (idleEnd <= now) return { kind: "over", why: "idle" };
+  return { kind: "live", until: idleEnd < endsAt ? idleEnd : endsAt };
+}

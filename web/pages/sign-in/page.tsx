@@ -1,0 +1,75 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { returnAddress } from "#core/return-address.ts";
+import { sessionQuery } from "../../farm/session.ts";
+import { usePageTitle } from "../../parts/page-title.ts";
+import { signInWithCode } from "./load.ts";
+import { SignInForms } from "./sign-in-forms.tsx";
+import { useErrand } from "./use-errand.ts";
+import { WhoAmI } from "./who-am-i.tsx";
+import "./sign-in.css";
+
+export function SignInPage() {
+  const { to } = useSearch({ from: "/sign-in" });
+  const { data: standing } = useSuspenseQuery(sessionQuery);
+  const [code] = useState(takeCode);
+  const [problem] = useState(standing.problem);
+  const errand = useErrand();
+  const then = returnAddress(to);
+  const { session, over } = standing;
+  usePageTitle(session === null ? "Sign in" : session.principal);
+
+  // Who is signed in already is asked first: a link of somebody else must not make one another person.
+  const isWelcome = code !== null && session === null;
+  const { run } = errand;
+  useEffect(() => {
+    if (isWelcome) void run(() => signInWithCode(code), then);
+  }, [isWelcome, code, run, then]);
+
+  return (
+    <div className="page sign-in">
+      <h1>{session === null ? "Sign in" : session.principal}</h1>
+      {[problem, errand.problem].map((each) =>
+        each === null ? null : (
+          <p key={each} role="alert" className="problem">
+            {each}
+          </p>
+        ),
+      )}
+      {over === null ? null : (
+        <p className="faint">
+          {over.principal} was signed in here until that ended ({over.why}).
+        </p>
+      )}
+      {session !== null && code !== null ? (
+        <section aria-label="Link" className="sign-in-way">
+          <p>You followed a link that signs somebody in. Go on only if you asked for it.</p>
+          <button
+            type="button"
+            disabled={errand.isBusy}
+            onClick={() => void run(() => signInWithCode(code), then)}
+          >
+            Sign in by the link
+          </button>
+        </section>
+      ) : null}
+      {session === null ? (
+        isWelcome && errand.problem === null ? (
+          <p role="status">Signing in…</p>
+        ) : (
+          <SignInForms standing={standing} errand={errand} then={then} />
+        )
+      ) : (
+        <WhoAmI session={session} errand={errand} />
+      )}
+    </div>
+  );
+}
+
+/** The code of a link, which is gone from the address once it was read: it is for this visit. */
+function takeCode(): string | null {
+  const { hash, pathname, search } = location;
+  if (hash !== "") history.replaceState(history.state, "", pathname + search);
+  return new URLSearchParams(hash.slice(1)).get("code");
+}

@@ -1,0 +1,95 @@
+import { useState } from "react";
+import type { SessionStanding } from "#api/session.ts";
+import { messageOf } from "#core/fault.ts";
+import { Copyable } from "../../parts/copy.tsx";
+import { signInAddress, signInWithToken } from "./load.ts";
+import type { Errand } from "./use-errand.ts";
+
+interface Props {
+  readonly standing: SessionStanding;
+  readonly errand: Errand;
+  /** Where to go afterwards. */
+  readonly then: string;
+}
+
+/** The ways to sign in. */
+export function SignInForms({ standing: { provider, isOpen }, errand, then }: Props) {
+  return (
+    <>
+      {isOpen ? (
+        <p className="faint">
+          Nobody has to sign in on this farm: whoever reaches it may do everything. Signed in, what
+          you do is done in your name.
+        </p>
+      ) : (
+        <p className="faint">Reading needs no right. To change something, say who you are.</p>
+      )}
+      {provider === null ? null : <WithProvider name={provider} then={then} />}
+      <WithToken errand={errand} then={then} />
+    </>
+  );
+}
+
+function WithProvider({ name, then }: { readonly name: string; readonly then: string }) {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const go = async () => {
+    setBusy(true);
+    try {
+      location.assign((await signInAddress(then)).url);
+    } catch (reason) {
+      setProblem(messageOf(reason));
+      setBusy(false);
+    }
+  };
+  return (
+    <section aria-label={name} className="sign-in-way">
+      <button type="button" className="primary" disabled={isBusy} onClick={() => void go()}>
+        Sign in with {name}
+      </button>
+      {problem === undefined ? null : (
+        <p role="alert" className="problem">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function WithToken({ errand, then }: { readonly errand: Errand; readonly then: string }) {
+  const [token, setToken] = useState("");
+  return (
+    <section aria-label="With a token" className="sign-in-way">
+      <h2>With a token</h2>
+      <form
+        className="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void errand.run(() => signInWithToken(token.trim()), then);
+        }}
+      >
+        <label className="stacked">
+          Token
+          <input
+            type="password"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="grange_…"
+            required
+            size={54}
+            value={token}
+            onChange={(event) => setToken(event.target.value)}
+          />
+        </label>
+        <button type="submit" disabled={errand.isBusy}>
+          Sign in
+        </button>
+      </form>
+      <p className="faint">
+        The browser keeps a session of its own, and not the token. Somebody who administers the farm
+        makes one with
+      </p>
+      <Copyable text="grange token create NAME" label="command" />
+    </section>
+  );
+}

@@ -1,0 +1,134 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Caller } from "#api/access.ts";
+import type { ListedSession, SessionStanding } from "#api/session.ts";
+import { messageOf } from "#core/fault.ts";
+import { Ago } from "../../parts/times.tsx";
+import { callerQuery, endSession, sessionsQuery, signOut } from "./load.ts";
+import type { Errand } from "./use-errand.ts";
+
+interface Props {
+  readonly session: NonNullable<SessionStanding["session"]>;
+  readonly errand: Errand;
+}
+
+/** Who is signed in, until when, what that one may do, and the way out. */
+export function WhoAmI({ session, errand }: Props) {
+  const { by, since, endsAt, id } = session;
+  const { data: caller } = useQuery(callerQuery);
+  return (
+    <>
+      <p>
+        Signed in <Ago time={since} />{" "}
+        {by.kind === "token" ? (
+          <>
+            with the token <code>{by.id}</code>
+          </>
+        ) : (
+          <>
+            by <code>{by.issuer}</code>
+          </>
+        )}
+        , until <time dateTime={endsAt}>{new Date(endsAt).toLocaleString()}</time> at the latest.
+      </p>
+      <button
+        type="button"
+        disabled={errand.isBusy}
+        onClick={() => void errand.run(signOut, "/sign-in")}
+      >
+        Sign out
+      </button>
+      {caller === undefined ? null : <Grants grants={caller.grants} />}
+      <Sessions own={id} />
+    </>
+  );
+}
+
+function Grants({ grants }: Pick<Caller, "grants">) {
+  return (
+    <section aria-label="Grants" className="sign-in-way">
+      <h2>What you may do</h2>
+      {grants.length === 0 ? (
+        <p className="faint">
+          Only read. Somebody who administers the farm gives grants with{" "}
+          <code>grange grant add</code>.
+        </p>
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">verb</th>
+              <th scope="col">repository</th>
+              <th scope="col">branch</th>
+              <th scope="col">highest priority</th>
+            </tr>
+          </thead>
+          <tbody>
+            {grants.map((grant) => (
+              <tr key={JSON.stringify(grant)}>
+                <td>{grant.verb === "*" ? "everything" : grant.verb}</td>
+                <td>{grant.repository === "*" ? "all" : grant.repository}</td>
+                <td>{grant.branch === "*" ? "all" : grant.branch}</td>
+                <td>{grant.top ? "top" : (grant.priorityCap ?? "any")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function Sessions({ own }: { readonly own: string }) {
+  const client = useQueryClient();
+  const { data: sessions = [] } = useQuery(sessionsQuery);
+  const [problem, setProblem] = useState<string>();
+  const others = sessions.filter(({ id }) => id !== own);
+  if (others.length === 0) return null;
+  const end = async ({ id }: ListedSession) => {
+    try {
+      await endSession(id);
+      await client.invalidateQueries(sessionsQuery);
+    } catch (reason) {
+      setProblem(messageOf(reason));
+    }
+  };
+  return (
+    <section aria-label="Other sessions" className="sign-in-way">
+      <h2>Other browsers that are signed in</h2>
+      {problem === undefined ? null : (
+        <p role="alert" className="problem">
+          {problem}
+        </p>
+      )}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">who</th>
+            <th scope="col">since</th>
+            <th scope="col">last seen</th>
+            <th scope="col" aria-label="End" />
+          </tr>
+        </thead>
+        <tbody>
+          {others.map((session) => (
+            <tr key={session.id}>
+              <td>{session.principal}</td>
+              <td>
+                <Ago time={session.createdAt} />
+              </td>
+              <td>
+                <Ago time={session.seenAt} />
+              </td>
+              <td>
+                <button type="button" onClick={() => void end(session)}>
+                  End
+                </button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
