@@ -6,12 +6,13 @@ import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { OutcomeRules } from "#core/outcome-rules.ts";
 import type { Platform } from "#core/platform.ts";
+import { SecretName } from "#core/secret-reference.ts";
 import {
   ActionSchema,
   type Command,
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import type { Work } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { Secret, Work } from "#proto/grange/worker/v1/worker_pb.ts";
 import { rulesOfAction } from "./judge/rules-of-action.ts";
 import type { Limits } from "./limits/limits.ts";
 
@@ -25,6 +26,8 @@ export interface ActionRequest {
   readonly network: boolean;
   readonly limits: Limits;
   readonly rules: OutcomeRules | undefined;
+  /** What it alone is given: files, and what its logs must not show. */
+  readonly secrets: readonly Secret[];
 }
 
 /** Against fork bombs. A build of ours with 64 jobs in parallel has some 400. */
@@ -65,7 +68,16 @@ export function parseWork(work: Work): ActionRequest {
     network: networkOf(platform),
     limits: limitsOf(platform),
     rules: rulesOfAction(platform),
+    secrets: secretsOf(work),
   };
+}
+
+function secretsOf({ secrets }: Work): readonly Secret[] {
+  for (const { name } of secrets) {
+    if (!SecretName.safeParse(name).success)
+      throw new Fault("invalid_argument", `no secret can be named ${JSON.stringify(name)}`);
+  }
+  return secrets;
 }
 
 /** A word that nobody knows would leave an action without what it asks for, and nobody would know why. */

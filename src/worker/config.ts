@@ -4,6 +4,7 @@ import { z } from "zod";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { Platform } from "#core/platform.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
+import { readClientCertificate } from "#grpc/client-certificate.ts";
 import { usualMeasuringLock } from "#machine/measuring-lock.ts";
 import { machineSize } from "./limits/machine-size.ts";
 import { type MachineSize, type SlotShare, slotShare } from "./limits/slot-share.ts";
@@ -19,6 +20,8 @@ export const WorkerConfig = z.object({
   token: z.string().optional(),
   /** Authorities in PEM that the farm's certificate may come from, besides the usual ones. */
   ca: z.string().optional(),
+  /** What it shows of itself under TLS, in PEM. */
+  clientCertificate: z.object({ cert: z.string(), key: z.string() }).optional(),
   /** Unique in the farm. */
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "a name is letters, digits, . _ -"),
   /** Store, layers and scratch space. All workers of a machine may share it. */
@@ -90,6 +93,9 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_SERVER: z.url().optional(),
   /** The file of an authority of one's own. */
   GRANGE_CA: z.string().optional(),
+  /** The files of its own certificate. */
+  GRANGE_CLIENT_CERT: z.string().optional(),
+  GRANGE_CLIENT_KEY: z.string().optional(),
   GRANGE_WORKER_TOKEN: z.string().optional(),
   GRANGE_WORKER_NAME: z.string().default(hostname()),
   GRANGE_WORKER_DATA: z.string().default(join(homedir(), ".cache/grange/worker")),
@@ -123,6 +129,10 @@ export function readWorkerConfig(
     server: e.GRANGE_WORKER_SERVER ?? e.GRANGE_SERVER,
     token: e.GRANGE_WORKER_TOKEN,
     ca: e.GRANGE_CA ? readAuthorities(e.GRANGE_CA) : undefined,
+    clientCertificate: readClientCertificate(
+      e.GRANGE_CLIENT_CERT || undefined,
+      e.GRANGE_CLIENT_KEY || undefined,
+    ),
     name: e.GRANGE_WORKER_NAME,
     dataDir: e.GRANGE_WORKER_DATA,
     slots: e.GRANGE_WORKER_SLOTS,

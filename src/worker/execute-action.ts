@@ -36,6 +36,9 @@ import { publishOutputs } from "./outputs/upload-outputs.ts";
 import { resourceMessages } from "./resource-messages.ts";
 import { type ProcessEnd, runProcess } from "./run-process.ts";
 import { goScript } from "./sandbox/go-script.ts";
+import { secretsPlace } from "./sandbox/sandbox.ts";
+import { SecretForms } from "./secrets/log-mask.ts";
+import { openSecretFolder } from "./secrets/secret-folder.ts";
 import { spawnProcess } from "./spawned-process.ts";
 import { toolPath } from "./tool-path.ts";
 
@@ -111,7 +114,10 @@ export class ActionExecutor {
     const { request, watch, metadata, clearing } = job;
     const { farm, fetched } = countingFetches(job.farm);
     const { sandbox, inputRoots, shell } = this.#machine;
-    const place = await this.#places.take(!request.network);
+    const forms = secretFormsOf(request);
+    const hasSecrets = request.secrets.length > 0;
+    // One that waits has no room for them.
+    const place = await this.#places.take(!request.network && !hasSecrets);
     clearing.place = place;
     const { scratch, temp, home, group, waiting } = place;
     metadata.inputFetchStartTimestamp = timestampNow();
@@ -128,14 +134,23 @@ export class ActionExecutor {
     metadata.inputFetchCompletedTimestamp = timestampNow();
     if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it began");
 
+    const secrets = hasSecrets
+      ? await openSecretFolder(this.#machine, scratch, request.secrets)
+      : undefined;
+    if (secrets !== undefined) clearing.steps.push(() => secrets.close());
     const places = sandbox.placesOf({ root: root.path, temp, home });
     const environment = environmentOf(request.command, { ...places, path: this.#settings.path });
+    if (secrets !== undefined) environment.set("GRANGE_SECRETS", secretsPlace);
     const { workingDirectory } = request.command;
     const argv = [...group.before, ...request.command.arguments];
     const spawn = () => {
       const { network } = request;
       const command = { arguments: argv, environment, workingDirectory, temp, home, network };
-      const commandLine = sandbox.commandLine({ ...command, root: root.path });
+      const commandLine = sandbox.commandLine({
+        ...command,
+        root: root.path,
+        secrets: secrets?.path,
+      });
       const searchPath = toolPath(this.#settings.path);
       return spawnProcess(
         group.commandLine([...shell.enter, ...commandLine]),
@@ -158,10 +173,15 @@ export class ActionExecutor {
       stop: watch.stop,
       started: watch.started,
       hear: judge === undefined ? undefined : (bytes) => judge.hear(bytes),
+      secrets: forms,
     });
     cpus?.giveBack();
     clearing.steps.push(() => end.stderr.close());
-    return end.stopped === "lost" ? undefined : this.#report(root, end, job, judge, fetched);
+    if (end.stopped === "lost") return undefined;
+    const finished = await this.#report(root, end, job, judge, fetched);
+    // Names of files and targets of links are the run's own words, too.
+    if (forms !== undefined) finished.message = forms.hide(finished.message);
+    return finished;
   }
 
   async #report(
@@ -244,6 +264,10 @@ interface Job {
 interface Clearing {
   place: ExecutionPlace | undefined;
   readonly steps: (() => Promise<void>)[];
+}
+
+function secretFormsOf({ secrets }: ActionRequest): SecretForms | undefined {
+  return secrets.length === 0 ? undefined : new SecretForms(secrets.map(({ value }) => value));
 }
 
 const nothing: CollectedOutputs = { outputs: [], files: [], missing: [], refused: [] };

@@ -56,6 +56,7 @@ export interface FakeJob {
   readonly platform?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly digestFunction?: DigestFunction;
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 /** A farm inside the test, which obeys worker.proto and can be made to fail. */
@@ -145,6 +146,10 @@ export class FakeFarm implements FarmConnection {
       timeout: durationFromMs(job.timeoutMs ?? 60_000),
       project: "main",
       digestFunction: digestFunctionValues[by],
+      secrets: Object.entries(job.secrets ?? {}).map(([name, value]) => ({
+        name,
+        value: Buffer.from(value),
+      })),
     });
   }
 

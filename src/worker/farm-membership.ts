@@ -6,6 +6,13 @@ import type { AgentParts } from "./agent-parts.ts";
 import type { FarmContact } from "./farm-contact.ts";
 import { registerWorker } from "./register-worker.ts";
 
+/** The farm is there, and will not have this worker: its name, its token or its rights are not right. */
+const refusals: ReadonlySet<string> = new Set([
+  "already_exists",
+  "permission_denied",
+  "unauthenticated",
+]);
+
 /** What a heartbeat says of the worker, and who hears what the farm answers. */
 export interface Holder {
   /** All that the worker holds at this moment. */
@@ -40,7 +47,7 @@ export class FarmMembership {
       this.#contact.answered();
       return true;
     } catch (reason) {
-      const isRefused = reason instanceof Fault && reason.code === "already_exists";
+      const isRefused = reason instanceof Fault && refusals.has(reason.code);
       const what = isRefused ? "the farm refuses this worker" : "the farm cannot be reached";
       this.#contact.failed(reason, what);
       return false;

@@ -15,16 +15,16 @@ const claimTimeoutMs = 35_000;
 
 /** The farm over gRPC, on one connection that is made again when it is lost. */
 export function grpcFarmConnection(
-  config: Pick<WorkerConfig, "server" | "serverFile" | "token" | "ca">,
+  config: Pick<WorkerConfig, "server" | "serverFile" | "token" | "ca" | "clientCertificate">,
 ): FarmConnection {
-  const { server, serverFile, token, ca } = config;
+  const { server, serverFile, token, ca, clientCertificate } = config;
   const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const channel = new GrpcChannel({
     // Asked for each new connection.
     get url() {
       return serverFile === undefined ? server : (addressIn(serverFile) ?? server);
     },
-    ...(ca === undefined ? {} : { tls: { ca: withUsualAuthorities(ca) } }),
+    tls: { ...(ca === undefined ? {} : { ca: withUsualAuthorities(ca) }), ...clientCertificate },
     metadata: () => metadata,
     maxBackoffMs: 2_000,
   });

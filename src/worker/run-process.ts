@@ -4,6 +4,7 @@ import { killQuietly } from "./limits/cgroup-files.ts";
 import type { Lack, ProcessGroup, TreeUsage } from "./limits/limits.ts";
 import { isInOwnPidNamespace } from "./limits/process-tree.ts";
 import { CapturedLog, type LogListener } from "./logs/captured-log.ts";
+import type { SecretForms } from "./secrets/log-mask.ts";
 import type { SpawnedProcess } from "./spawned-process.ts";
 
 /** Why a process is to end before it does by itself. */
@@ -27,6 +28,8 @@ export interface ProcessRequest {
   readonly started: (stdout: CapturedLog) => void;
   /** Hears what the process prints to stdout. */
   readonly hear?: LogListener | undefined;
+  /** Hidden in what it prints. */
+  readonly secrets?: SecretForms | undefined;
 }
 
 export interface ProcessEnd {
@@ -48,13 +51,14 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   if (process.pid !== undefined) group.began(process.pid);
   // Before all else: what it prints meanwhile waits in the pipes.
   request.begin?.();
-  const stdout = new CapturedLog(
-    join(scratch, "stdout"),
-    process.stdout,
-    logLimitBytes,
-    request.hear,
-  );
-  const stderr = new CapturedLog(join(scratch, "stderr"), process.stderr, logLimitBytes);
+  const { hear, secrets } = request;
+  const stdout = new CapturedLog(join(scratch, "stdout"), process.stdout, logLimitBytes, {
+    hear,
+    mask: secrets?.mask(),
+  });
+  const stderr = new CapturedLog(join(scratch, "stderr"), process.stderr, logLimitBytes, {
+    mask: secrets?.mask(),
+  });
 
   const ended = new AbortController();
   const stopping = stopInTime(request, process.pid, ended.signal);

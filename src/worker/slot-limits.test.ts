@@ -257,9 +257,9 @@ for n in range(3): os.wait()'`;
     const { run } = await executor({ memoryBytes: 1_000 * mebibyte });
     const busy = hold(80, "for (;;) ;");
 
-    const timedOut = await run({ script: busy, timeoutMs: 1_500 });
+    const timedOut = await run({ script: busy, timeoutMs: 3_000 });
     const cancel = new AbortController();
-    setTimeout(() => cancel.abort("cancelled" satisfies StopReason), 1_500);
+    setTimeout(() => cancel.abort("cancelled" satisfies StopReason), 3_000);
     const cancelled = await run({ script: busy }, cancel.signal);
 
     expect(timedOut.outcome).toBe(Outcome.TIMED_OUT);

@@ -22,12 +22,9 @@ function pipe() {
 test("a listener is given all that is printed, also what is too much to be kept", async () => {
   const { readEnd, writeEnd, file } = pipe();
   const heard: Buffer[] = [];
-  const log = new CapturedLog(
-    file,
-    readEnd,
-    4,
-    async (bytes) => void heard.push(Buffer.from(bytes)),
-  );
+  const log = new CapturedLog(file, readEnd, 4, {
+    hear: async (bytes) => void heard.push(Buffer.from(bytes)),
+  });
 
   writeSync(writeEnd, "0123456789");
   closeSync(writeEnd);
@@ -46,10 +43,12 @@ test("a listener that is slow loses nothing of what was printed before the end",
     begun = resolve;
   });
   // Slower than the patience with a pipe that somebody holds open, which is a second.
-  const log = new CapturedLog(file, readEnd, 1e6, async (bytes) => {
-    begun();
-    await wait(1_200);
-    heard.push(bytes.byteLength);
+  const log = new CapturedLog(file, readEnd, 1e6, {
+    hear: async (bytes) => {
+      begun();
+      await wait(1_200);
+      heard.push(bytes.byteLength);
+    },
   });
 
   writeSync(writeEnd, "x".repeat(20_000));
@@ -64,7 +63,7 @@ test("a listener that is slow loses nothing of what was printed before the end",
 
 test("a pipe that somebody else holds open is given up", async () => {
   const { readEnd, writeEnd, file } = pipe();
-  const log = new CapturedLog(file, readEnd, 1e6, async () => {});
+  const log = new CapturedLog(file, readEnd, 1e6, { hear: async () => {} });
   writeSync(writeEnd, "last words\n");
 
   await log.end();

@@ -2,6 +2,7 @@ import { closeSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { Socket } from "node:net";
 import { rest } from "#core/resting.ts";
+import type { Mask } from "../secrets/log-mask.ts";
 
 /** How long a pipe may stay open after its processes were killed: somebody else holds it. */
 const orphanMs = 1_000;
@@ -21,6 +22,7 @@ export class CapturedLog {
   readonly #socket: Socket;
   readonly #ended: Promise<void>;
   readonly #hear: LogListener | undefined;
+  readonly #mask: Mask | undefined;
   #file: FileHandle | undefined;
   #grown: () => void = () => {};
   #ending: Promise<void> | undefined;
@@ -30,10 +32,19 @@ export class CapturedLog {
   #heardMs = 0;
   #hearingSince: number | undefined;
 
-  /** Takes over the read end of a pipe. */
-  constructor(path: string, readEnd: number, limitBytes: number, hear?: LogListener) {
+  /** Takes over the read end of a pipe. What the mask hides is nowhere: not on disk, not told to the listener. */
+  constructor(
+    path: string,
+    readEnd: number,
+    limitBytes: number,
+    {
+      hear,
+      mask,
+    }: { readonly hear?: LogListener | undefined; readonly mask?: Mask | undefined } = {},
+  ) {
     this.path = path;
     this.#hear = hear;
+    this.#mask = mask;
     this.#limitBytes = limitBytes;
     this.#socket = new Socket({ fd: readEnd, readable: true, writable: false });
     this.#ended = this.#keep();
@@ -118,14 +129,21 @@ export class CapturedLog {
     try {
       // The socket waits while a chunk is written: memory stays bounded.
       for await (const chunk of this.#socket as AsyncIterable<Buffer>) {
-        const room = this.#limitBytes - this.#sizeBytes;
-        this.#droppedBytes += Math.max(0, chunk.byteLength - room);
-        if (room > 0) await this.#append(chunk.subarray(0, room));
-        await this.#pass(chunk);
+        await this.#take(this.#mask?.pass(chunk) ?? chunk);
       }
     } catch (reason) {
       if (!isAbort(reason)) throw reason;
     }
+    const heldBack = this.#mask?.end();
+    if (heldBack !== undefined) await this.#take(heldBack);
+  }
+
+  async #take(bytes: Buffer): Promise<void> {
+    if (bytes.byteLength === 0) return;
+    const room = this.#limitBytes - this.#sizeBytes;
+    this.#droppedBytes += Math.max(0, bytes.byteLength - room);
+    if (room > 0) await this.#append(bytes.subarray(0, room));
+    await this.#pass(bytes);
   }
 
   async #append(bytes: Buffer): Promise<void> {

@@ -1,6 +1,13 @@
 import { join } from "node:path";
 import type { ViewStep } from "./host-view.ts";
-import { fixedPlaces, jobUser, lookedUp, type Places, type Sandbox } from "./sandbox.ts";
+import {
+  fixedPlaces,
+  jobUser,
+  lookedUp,
+  type Places,
+  type Sandbox,
+  secretsPlace,
+} from "./sandbox.ts";
 
 /** How much of a proc file system the kernel grants: inside some containers, only the host's. */
 export type ProcKind = "own" | "shared";
@@ -29,6 +36,7 @@ export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sa
         ["bwrap", ...always],
         command.network ? [] : ["--unshare-net"],
         ...places(command),
+        command.secrets === undefined ? [] : ["--ro-bind", command.secrets, secretsPlace],
         ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
         [...command.environment].flatMap(([name, value]) => ["--setenv", name, value]),
         // Otherwise its --chdir leaves a PWD behind.

@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import { quoteForShell } from "../quote-for-shell.ts";
 import type { ViewStep } from "./host-view.ts";
-import { fixedPlaces, jobUser, lookedUp, type Sandbox } from "./sandbox.ts";
+import {
+  fixedPlaces,
+  jobUser,
+  lookedUp,
+  type Sandbox,
+  type SandboxedCommand,
+  secretsPlace,
+} from "./sandbox.ts";
 
 /**
  * The same sandbox as bubblewrap's, from what every Linux has: `unshare`, `mount`
@@ -26,7 +33,7 @@ export function namespacesSandbox(view: readonly ViewStep[], scratch: string): S
 function setupScript(
   view: readonly ViewStep[],
   scratch: string,
-  command: { root: string; temp: string; home: string; workingDirectory: string; network: boolean },
+  command: SandboxedCommand,
 ): string {
   const q = quoteForShell;
   const bind = (from: string, to: string) => `mount --bind ${q(from)} ${q(`.${to}`)}`;
@@ -38,6 +45,12 @@ function setupScript(
     "mkdir -p proc dev tmp grange/work grange/home .old",
     ...view.map(mountStep),
     `${bind(command.temp, "/tmp")}; ${bind(command.home, fixedPlaces.home)}; ${bind(command.root, fixedPlaces.root)}`,
+    ...(command.secrets === undefined
+      ? []
+      : [
+          `mkdir grange/secrets; ${bind(command.secrets, secretsPlace)}`,
+          `mount -o remount,bind,ro,nosuid,nodev,noexec ${q(`.${secretsPlace}`)}`,
+        ]),
     "mount -t tmpfs -o mode=755 tmpfs dev; mkdir dev/shm dev/pts; mount -t tmpfs -o mode=1777 tmpfs dev/shm",
     `for d in ${devices.join(" ")}; do : > dev/$d; mount --bind /dev/$d dev/$d; done`,
     "ln -s /proc/self/fd dev/fd; ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr",

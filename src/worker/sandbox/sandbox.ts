@@ -10,6 +10,8 @@ export interface SandboxedCommand {
   readonly temp: string;
   readonly home: string;
   readonly network: boolean;
+  /** A directory of the host that the process may read under `secretsPlace`. */
+  readonly secrets?: string | undefined;
 }
 
 /** A way to keep jobs from the machine and from each other. */
@@ -39,6 +41,9 @@ export interface Places {
  * Nothing of a host lies under /grange.
  */
 export const fixedPlaces: Places = { root: "/grange/work", home: "/grange/home", temp: "/tmp" };
+
+/** Beside the tree, not in it: nothing that takes a tree along takes secrets with it. */
+export const secretsPlace = "/grange/secrets";
 
 /** Nobody in particular, but somebody: PostgreSQL, for one, refuses to be root. */
 export const jobUser = { name: "grange", uid: 1000, gid: 1000 } as const;

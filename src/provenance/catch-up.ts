@@ -1,0 +1,59 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { Db } from "#db/db.ts";
+import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { addSubjects, lockMark, type Subject, setMark } from "./subject.store.ts";
+
+/** A run that ended well, executed by a worker of the farm for a protected graph. */
+export interface FinishedRun {
+  readonly graphId: string;
+  readonly job: string;
+  readonly run: number;
+  readonly finishedAt: Date;
+  readonly result: Uint8Array;
+}
+
+/** Some of those that ended at this time or later, in the order of their ends. */
+export type FinishedSince = (since: Date, most: number) => Promise<readonly FinishedRun[]>;
+
+const mostAtOnce = 2_000;
+/** A transaction commits later than the time that it writes: whoever looks goes back so far. */
+const overlapMs = 10 * 60_000;
+
+/**
+ * Takes down what runs have made since somebody asked last.
+ *
+ * Asked for when somebody asks for provenance, which is seldom: runs pay nothing for it. By batches, so that
+ * the first time, after a year, holds nothing up.
+ */
+export async function catchUp(db: Db, finishedSince: FinishedSince): Promise<void> {
+  let from: Date | undefined;
+  for (;;) {
+    const next: Date | undefined = await db.transaction(async (tx) => {
+      const mark = await lockMark(tx);
+      const since: Date =
+        from ?? (mark === undefined ? new Date(0) : new Date(mark.getTime() - overlapMs));
+      const runs = await finishedSince(since, mostAtOnce);
+      const last = runs.at(-1)?.finishedAt;
+      if (last === undefined) return undefined;
+      await addSubjects(tx, runs.flatMap(subjectsOf));
+      if (mark === undefined || last > mark) await setMark(tx, last);
+      // Of the last one's moment there may be more; one step on when all were of one moment.
+      if (runs.length < mostAtOnce) return undefined;
+      return last > since ? last : new Date(last.getTime() + 1);
+    });
+    if (next === undefined) return;
+    from = next;
+  }
+}
+
+function subjectsOf({ result, ...run }: FinishedRun): Subject[] {
+  const { outputFiles, outputDirectories } = fromBinary(ActionResultSchema, result);
+  const digests = [
+    ...outputFiles.map(({ digest }) => digest),
+    ...outputDirectories.map(({ treeDigest }) => treeDigest),
+  ];
+  return [...new Set(digests.flatMap((digest) => digest?.hash ?? []))].map((hash) => ({
+    hash,
+    ...run,
+  }));
+}

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import type { FarmKey } from "#access/farm-key.ts";
+
+export const inTotoType = "application/vnd.in-toto+json";
+
+/** A DSSE envelope (github.com/secure-systems-lab/dsse, protocol 1): what is signed, and by which keys. */
+export const Envelope = z.object({
+  payloadType: z.string(),
+  payload: z.base64(),
+  signatures: z.array(z.object({ keyid: z.string(), sig: z.base64() })).min(1),
+});
+export type Envelope = z.infer<typeof Envelope>;
+
+/** What a signature is over: type and body with their lengths, so that no other reading of the bytes has it too. */
+export function preAuthEncoding(type: string, body: Uint8Array): Uint8Array {
+  const typeBytes = Buffer.from(type);
+  return Buffer.concat([
+    Buffer.from(`DSSEv1 ${typeBytes.byteLength} `),
+    typeBytes,
+    Buffer.from(` ${body.byteLength} `),
+    body,
+  ]);
+}
+
+export function sealEnvelope(key: Pick<FarmKey, "id" | "sign">, statement: object): Envelope {
+  const body = Buffer.from(JSON.stringify(statement));
+  const signature = key.sign(preAuthEncoding(inTotoType, body));
+  return {
+    payloadType: inTotoType,
+    payload: body.toString("base64"),
+    signatures: [{ keyid: key.id, sig: Buffer.from(signature).toString("base64") }],
+  };
+}
+
+/** What an envelope holds, if one of its signatures is of a key that `verify` knows; undefined otherwise. */
+export function openEnvelope(
+  verify: FarmKey["verify"],
+  { payloadType, payload, signatures }: Envelope,
+): unknown {
+  if (payloadType !== inTotoType) return undefined;
+  const body = Buffer.from(payload, "base64");
+  const signed = preAuthEncoding(payloadType, body);
+  const isSigned = signatures.some(({ keyid, sig }) =>
+    verify(keyid, signed, Buffer.from(sig, "base64")),
+  );
+  // Parsed only now: what nobody signed is only bytes.
+  return isSigned ? (JSON.parse(body.toString()) as unknown) : undefined;
+}

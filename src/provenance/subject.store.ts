@@ -1,0 +1,52 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+export interface Subject {
+  readonly hash: string;
+  readonly graphId: string;
+  readonly job: string;
+  readonly run: number;
+  readonly finishedAt: Date;
+}
+
+/** Up to where runs have been looked through, for nobody else to look meanwhile; undefined at first. */
+export async function lockMark(tx: Tx): Promise<Date | undefined> {
+  await tx.run(sql`lock table provenance_mark in exclusive mode`);
+  const [row] = await tx.many(
+    z.object({ until: z.date() }),
+    sql`select until from provenance_mark`,
+  );
+  return row?.until;
+}
+
+export async function setMark(tx: Tx, until: Date): Promise<void> {
+  await tx.run(sql`
+    insert into provenance_mark (until) values (${until})
+    on conflict (only_one) do update set until = excluded.until
+  `);
+}
+
+export async function addSubjects(tx: Tx, subjects: readonly Subject[]): Promise<void> {
+  await tx.run(sql`
+    insert into provenance_subject (hash, graph_id, job, run, finished_at)
+    select * from unnest(
+      ${subjects.map(({ hash }) => hash)}::text[], ${subjects.map(({ graphId }) => graphId)}::uuid[],
+      ${subjects.map(({ job }) => job)}::text[], ${subjects.map(({ run }) => run)}::integer[],
+      ${subjects.map(({ finishedAt }) => finishedAt.toISOString())}::timestamptz[])
+    on conflict do nothing
+  `);
+}
+
+const Named = z.object({ graphId: z.string(), job: z.string(), run: z.number() });
+
+/** The latest runs that made it. */
+export function runsThatMade(tx: Tx, hash: string, most: number): Promise<z.infer<typeof Named>[]> {
+  return tx.many(
+    Named,
+    sql`
+      select graph_id as "graphId", job, run from provenance_subject
+      where hash = ${hash} order by finished_at desc limit ${most}
+    `,
+  );
+}

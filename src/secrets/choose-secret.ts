@@ -1,0 +1,67 @@
+import { matchesPattern } from "#access/matches-pattern.ts";
+import { isOfPullRequest, protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
+
+/** Where a run belongs. */
+export interface RunPlace {
+  readonly repository: string;
+  /** Empty for a commit of no branch. */
+  readonly branch: string;
+  readonly domain: TrustDomain;
+}
+
+/** Where a secret is given. */
+export interface GrantedSecret {
+  readonly repository: string;
+  readonly branch: string;
+  readonly users: string | null;
+}
+
+/** Why a run is not given what it names, as the end of "the secret X is ...". */
+export type NotGiven = { readonly refused: string };
+
+/**
+ * The one of the secrets of a name that a run is given: that whose patterns say most of the place.
+ *
+ * The domain is the server's own knowledge; the branch may be what a submitter said, whose right to say so was
+ * checked when the domain was made of it.
+ */
+export function chooseSecret<S extends GrantedSecret>(
+  ofThatName: readonly S[],
+  place: RunPlace,
+): S | NotGiven {
+  const [best] = ofThatName
+    .filter(
+      ({ repository, branch }) =>
+        matchesPattern(repository, place.repository) && matchesPattern(branch, place.branch),
+    )
+    .toSorted((a, b) => bySaying(b.branch, a.branch) || bySaying(b.repository, a.repository));
+  const { repository, branch } = place;
+  const where = branch === "" ? `of no branch of ${repository}` : `on ${branch} of ${repository}`;
+  if (isOfPullRequest(place.domain)) return { refused: `never given to a pull request (${where})` };
+  if (best === undefined) return { refused: `not given to runs ${where}` };
+  const why = whyNotInDomain(best, place.domain);
+  return why === undefined ? best : { refused: `${why} (${where})` };
+}
+
+/** What the domain alone says against it; asked again when a run is handed out. */
+export function whyNotInDomain(
+  { users }: Pick<GrantedSecret, "users">,
+  domain: TrustDomain,
+): string | undefined {
+  if (domain === protectedDomain) return undefined;
+  if (isOfPullRequest(domain)) return "never given to a pull request";
+  const user = domain.slice("user/".length);
+  if (users !== null && matchesPattern(users, user)) return undefined;
+  return `not given to what ${user} runs in a domain of their own`;
+}
+
+/** More letters that are no stars say more; of two that say as much, the one that is first in the alphabet. */
+function bySaying(one: string, other: string): number {
+  const letters = (pattern: string) => pattern.replaceAll("*", "").length;
+  const exact = (pattern: string) => (pattern.includes("*") ? 0 : 1);
+  return (
+    exact(one) - exact(other) ||
+    letters(one) - letters(other) ||
+    (one < other ? 1 : one > other ? -1 : 0)
+  );
+}

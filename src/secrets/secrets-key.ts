@@ -1,0 +1,68 @@
+import { createHash, randomBytes } from "node:crypto";
+import { chmod, link, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault, messageOf } from "#core/fault.ts";
+
+const keyBytes = 32;
+
+/** What secrets are sealed with at rest. It is in no database, and in no backup of one. */
+export interface SecretsKey {
+  /** The beginning of its SHA-256, by which rows name it. */
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Opens the key in the data directory, or in the file that several servers share; makes it where there is none. */
+export async function openSecretsKey(dataDir: string, file?: string): Promise<SecretsKey> {
+  const path = file ?? join(dataDir, "secrets.key");
+  const text = (await read(path)) ?? (await make(path));
+  const bytes = /^[0-9a-f]{64}\s*$/.test(text) ? Buffer.from(text.trim(), "hex") : undefined;
+  if (bytes === undefined || bytes.byteLength !== keyBytes)
+    throw noKey(path, "it does not hold 64 hexadecimal digits");
+  return secretsKeyOf(bytes);
+}
+
+/** For farms that are taken down with their process. */
+export function passingSecretsKey(): SecretsKey {
+  return secretsKeyOf(randomBytes(keyBytes));
+}
+
+function secretsKeyOf(bytes: Uint8Array): SecretsKey {
+  return { id: createHash("sha256").update(bytes).digest("hex").slice(0, 16), bytes };
+}
+
+async function read(path: string): Promise<string | undefined> {
+  try {
+    const text = await readFile(path, "utf8");
+    // A copy that was brought back may have come open.
+    await chmod(path, 0o600).catch(() => {});
+    return text;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw noKey(path, messageOf(cause));
+  }
+}
+
+/** Linked into place when it is whole: of two servers that make it at once, both use what one of them wrote. */
+async function make(path: string): Promise<string> {
+  const draft = `${path}.${randomBytes(6).toString("hex")}.new`;
+  try {
+    const text = `${randomBytes(keyBytes).toString("hex")}\n`;
+    await writeFile(draft, text, { mode: 0o600, flag: "wx", flush: true });
+    await link(draft, path).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== "EEXIST") throw cause;
+    });
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    throw noKey(path, messageOf(cause));
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+function noKey(path: string, why: string): Fault {
+  return new Fault(
+    "failed_precondition",
+    `${path} is no key for secrets: ${why}. Bring it back from a backup, or move it away and set the secrets anew`,
+  );
+}

@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { SecretForms } from "./log-mask.ts";
+
+const secret = "s3cr3t/+Valüe=42";
+const forms = new SecretForms([Buffer.from(secret)]);
+
+function maskedIn(pieces: readonly Uint8Array[], of = forms): string {
+  const mask = of.mask();
+  return Buffer.concat([...pieces.map((piece) => mask.pass(piece)), mask.end()]).toString();
+}
+const masked = (text: string, of = forms) => maskedIn([Buffer.from(text)], of);
+
+/** Cuts bytes at the places. */
+function cut(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
+  const places = [0, ...at.map((n) => n % (bytes.byteLength + 1)).toSorted((a, b) => a - b)];
+  return places.map((from, i) => bytes.subarray(from, places[i + 1] ?? bytes.byteLength));
+}
+
+const coloured = Array.from(secret).join("\u001b[1;31m");
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+describe("a secret is hidden", () => {
+  test.each([
+    ["as it is", `token: ${secret}.`, "token: ***."],
+    ["twice on a line", `${secret} ${secret}`, "*** ***"],
+    ["with colours within", `<${coloured}>`, "<***>"],
+    [
+      "in a link's address",
+      `\u001b]8;;https://x/${secret}\u0007here`,
+      "\u001b]8;;https://x/***\u0007here",
+    ],
+    ["behind a sequence that never ends", `\u001b]0;${secret}`, "\u001b]0;***"],
+    ["encoded for a URL", `?k=${encodeURIComponent(secret)}&`, "?k=***&"],
+    ["in JSON", JSON.stringify({ k: secret }), '{"k":"***"}'],
+    ["in hex", Buffer.from(secret).toString("hex"), "***"],
+    ["broken over lines", `a ${secret.slice(0, 5)}\n${secret.slice(5)} b`, "a ***\n b"],
+  ])("%s", (_, printed, expected) => {
+    expect(masked(printed)).toBe(expected);
+  });
+
+  test.each(["", "u", "us", "user:", "user1:", "user12:"])(
+    "in base64, after %j and before more",
+    (before) => {
+      const told = masked(base64(`${before}${secret}:more`));
+      expect(told).toContain("***");
+      // What is left over could be decoded to a few letters of the neighbours at most.
+      expect(Buffer.from(told, "base64").toString("latin1")).not.toContain(secret.slice(2, -2));
+      expect(told.length).toBeLessThan(base64(`${before}:more`).length + 11);
+    },
+  );
+
+  test("in base64 that is wrapped, keeping the lines", () => {
+    const long = "x".repeat(100) + secret + "y".repeat(100);
+    const wrapped = base64(long).replaceAll(/(.{20})/g, "$1\n");
+
+    const told = masked(wrapped);
+
+    expect(told).toContain("***");
+    expect(told.split("\n").length).toBe(wrapped.split("\n").length);
+    expect(Buffer.from(told.replaceAll(/[*\n]/g, ""), "base64").toString("latin1")).not.toContain(
+      "cr3t",
+    );
+  });
+
+  test("line by line, for a value of several lines", () => {
+    const key = new SecretForms([Buffer.from("-----BEGIN KEY-----\nabcdefghijkl\nmnopqrstuvwx\n")]);
+
+    expect(masked("  1: abcdefghijkl\n  2: mnopqrstuvwx\n", key)).toBe("  1: ***\n  2: ***\n");
+    expect(masked("-----BEGIN KEY-----\nabcdefghijkl\nmnopqrstuvwx\n!", key)).toBe("***\n\n\n!");
+  });
+});
+
+test("what is no secret stays as it is, byte for byte", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat()), (bytes, at) => {
+      const mask = new SecretForms([Buffer.from("never in here, whatever comes")]).mask();
+      const told = Buffer.concat([...cut(bytes, at).map((piece) => mask.pass(piece)), mask.end()]);
+      expect(told.equals(bytes)).toBe(true);
+    }),
+  );
+});
+
+/** Texts of few letters, so that secrets begin, end and overlap everywhere. */
+const few = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 8, maxLength: 12 });
+const noise = fc.constantFrom(
+  "a",
+  "b",
+  "ab",
+  "\n",
+  "\r\n",
+  "\u001b[31m",
+  "\u001b]0;",
+  "\u0007",
+  "\u001b",
+  "x",
+);
+
+test("however a log is cut, it comes out the same, and no secret can be read in it", () => {
+  fc.assert(
+    fc.property(
+      fc.array(few, { minLength: 1, maxLength: 3 }),
+      fc.array(fc.oneof(noise, few), { maxLength: 40 }),
+      fc.array(fc.nat()),
+      (secrets, printed, at) => {
+        const of = new SecretForms(secrets.map((each) => Buffer.from(each)));
+        // One of them is in there for certain.
+        const bytes = Buffer.from([...printed, secrets[0], ...printed].join(""));
+
+        const told = maskedIn(cut(bytes, at), of);
+
+        expect(told).toBe(maskedIn([bytes], of));
+        expect(told).toContain("***");
+        for (const each of secrets) {
+          expect(told).not.toContain(each);
+          expect(shown(told)).not.toContain(each);
+        }
+        expect(told.split("\n").length).toBe(bytes.toString().split("\n").length);
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+/** What a terminal shows of a text, on one line. */
+function shown(text: string): string {
+  const escape = "\u001b";
+  return text.replaceAll(new RegExp(`${escape}\\[[0-9;]*m|[\\r\\n]`, "g"), "");
+}
+
+test("the time is linear, also for logs that are almost nothing but secrets", () => {
+  const of = new SecretForms([Buffer.alloc(8_000, "a"), Buffer.from(`${"a".repeat(5_000)}b`)]);
+  const cpuMs = (bytes: number) => {
+    const mask = of.mask();
+    const piece = Buffer.alloc(64 * 1024, "a");
+    const before = process.cpuUsage();
+    for (let done = 0; done < bytes; done += piece.byteLength) mask.pass(piece);
+    mask.end();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  cpuMs(4e6);
+  const [once, twice] = [cpuMs(8e6), cpuMs(16e6)];
+
+  expect(twice / once).toBeLessThan(3.5);
+});
+
+test("endless escape sequences within what may become a secret are not held for ever", () => {
+  const mask = forms.mask();
+  const colours = Buffer.from("\u001b[31m".repeat(10_000));
+  let out = mask.pass(Buffer.from(secret.slice(0, 6))).byteLength;
+  for (let i = 0; i < 20; i++) out += mask.pass(colours).byteLength;
+
+  expect(out).toBeGreaterThan(19 * colours.byteLength - 200_000);
+});

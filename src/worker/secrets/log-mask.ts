@@ -1,0 +1,175 @@
+import { EscapeReader } from "./escape-reader.ts";
+import { FormMatcher } from "./form-matcher.ts";
+import { formsOf } from "./secret-forms.ts";
+
+const stars = Buffer.from("***");
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/** So much of escape sequences and line breaks may stand within a form; with more, nobody reads it as one. */
+const mostBetween = 64 * 1024;
+
+/** Hides values in what is printed. What it is given in pieces comes out as if it had come at once. */
+export interface Mask {
+  /** What is sure by now; the rest waits for what follows. */
+  pass(chunk: Uint8Array): Buffer;
+  /** All that was held back. */
+  end(): Buffer;
+}
+
+/** What is known of the secrets of a run, for any number of its logs. */
+export class SecretForms {
+  readonly matcher: FormMatcher;
+
+  constructor(values: readonly Uint8Array[]) {
+    this.matcher = new FormMatcher(values.flatMap(formsOf));
+  }
+
+  mask(): Mask {
+    return new LogMask(this.matcher);
+  }
+
+  /** A whole text with its secrets hidden. */
+  hide(text: string): string {
+    const mask = this.mask();
+    return Buffer.concat([mask.pass(Buffer.from(text)), mask.end()]).toString();
+  }
+}
+
+/** Where a form may have begun, in one reading of the bytes. */
+class Reading {
+  state = 0;
+  readonly #matcher: FormMatcher;
+  /** Where the latest bytes of this reading stand in the log: as many as the longest form has. */
+  readonly #places: Float64Array;
+  #count = 0;
+
+  constructor(matcher: FormMatcher) {
+    this.#matcher = matcher;
+    this.#places = new Float64Array(matcher.longest + 1);
+  }
+
+  /** Where the longest form begins that ends with this byte; -1 when none does. */
+  read(byte: number, place: number): number {
+    this.state = this.#matcher.step(this.state, byte);
+    if (this.state === 0) {
+      this.#count = 0;
+      return -1;
+    }
+    this.#places[this.#count++ % this.#places.length] = place;
+    const length = this.#matcher.ending[this.state] ?? 0;
+    return length === 0 ? -1 : this.#placeOf(length);
+  }
+
+  /** From where on what was read may still become part of a form. */
+  openFrom(otherwise: number): number {
+    return this.state === 0 ? otherwise : this.#placeOf(this.#matcher.depth[this.state] ?? 0);
+  }
+
+  #placeOf(back: number): number {
+    return this.#places[(this.#count - back) % this.#places.length] ?? 0;
+  }
+}
+
+/**
+ * Three readings of the same bytes: all of them, what a terminal shows, and what is left without colours. So a form is
+ * found with colours within it, and in titles and links, also where a sequence never ends. None minds line
+ * breaks: base64 is wrapped, keys have lines.
+ */
+class LogMask implements Mask {
+  readonly #all: Reading;
+  readonly #shown: Reading;
+  readonly #plain: Reading;
+  readonly #escapes = new EscapeReader();
+  /** What is not passed on yet, and where in the log it begins. */
+  #held: Buffer = Buffer.alloc(0);
+  #begin = 0;
+  /** What is to be hidden, apart from each other, in order: [from, to). */
+  #hidden: { from: number; to: number }[] = [];
+  #isHiding = false;
+  readonly #longest: number;
+
+  constructor(matcher: FormMatcher) {
+    this.#longest = matcher.longest;
+    this.#all = new Reading(matcher);
+    this.#shown = new Reading(matcher);
+    this.#plain = new Reading(matcher);
+  }
+
+  pass(chunk: Uint8Array): Buffer {
+    const from = this.#begin + this.#held.byteLength;
+    this.#held = Buffer.concat([this.#held, chunk]);
+    for (let i = 0; i < chunk.byteLength; i++) this.#read(chunk[i] ?? 0, from + i);
+    const end = from + chunk.byteLength;
+    return this.#release(this.#sureUpTo(end));
+  }
+
+  end(): Buffer {
+    return this.#release(this.#begin + this.#held.byteLength);
+  }
+
+  #read(byte: number, place: number): void {
+    const seen = this.#escapes.read(byte);
+    if (byte === lineFeed || byte === carriageReturn) return;
+    this.#hideFrom(this.#all.read(byte, place), place);
+    if (seen === "text") this.#hideFrom(this.#shown.read(byte, place), place);
+    if (seen !== "sequence") this.#hideFrom(this.#plain.read(byte, place), place);
+  }
+
+  /** Ends come in order, so that only the latest can be touched by what is new. */
+  #hideFrom(begin: number, last: number): void {
+    if (begin < 0) return;
+    const to = last + 1;
+    let from = begin;
+    for (
+      let before = this.#hidden.at(-1);
+      before && before.to >= from;
+      before = this.#hidden.at(-1)
+    ) {
+      from = Math.min(from, before.from);
+      this.#hidden.pop();
+    }
+    this.#hidden.push({ from, to });
+  }
+
+  #sureUpTo(end: number): number {
+    const readings = [this.#all, this.#shown, this.#plain];
+    const sure = Math.min(...readings.map((reading) => reading.openFrom(end)));
+    const held = end - sure;
+    if (held <= mostBetween + this.#longest) return sure;
+    // Given up: what is so far apart is no form any more.
+    for (const reading of readings) reading.state = 0;
+    return end;
+  }
+
+  #release(upTo: number): Buffer {
+    const out: Buffer[] = [];
+    let at = this.#begin;
+    let nth = 0;
+    const bytes = (from: number, to: number) =>
+      this.#held.subarray(from - this.#begin, to - this.#begin);
+    while (at < upTo) {
+      const next = this.#hidden[nth];
+      const shownTo = Math.min(upTo, next?.from ?? upTo);
+      if (at < shownTo) {
+        out.push(bytes(at, shownTo));
+        this.#isHiding = false;
+        at = shownTo;
+        continue;
+      }
+      if (next === undefined) break;
+      const hiddenTo = Math.min(upTo, next.to);
+      if (!this.#isHiding) out.push(stars);
+      this.#isHiding = true;
+      // Lines stay where they are: what is found in the log is told by its line.
+      out.push(Buffer.from(bytes(at, hiddenTo).filter((byte) => byte === lineFeed)));
+      at = hiddenTo;
+      if (next.to <= upTo) nth++;
+      else next.from = upTo;
+    }
+    this.#hidden.splice(0, nth);
+    this.#held = Buffer.from(this.#held.subarray(upTo - this.#begin));
+    this.#begin = upTo;
+    return Buffer.concat(out);
+  }
+}

@@ -1,0 +1,50 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault } from "#core/fault.ts";
+import type { Secret } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { HelperShell } from "../helper-shell.ts";
+import { quoteForShell } from "../quote-for-shell.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+
+/** Where the secrets of one run are, as the helper shell sees it. */
+export interface SecretFolder {
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Puts the secrets of a run into memory that only the helper shell's mount namespace has.
+ *
+ * Nothing of the machine sees them there, and they are gone with the shell, which ends with this process
+ * however it ends. Where there are no walls between runs, none are given: throws `unavailable`.
+ */
+export async function openSecretFolder(
+  { shell, sandbox }: { readonly shell: HelperShell; readonly sandbox: Sandbox },
+  scratch: string,
+  secrets: readonly Secret[],
+): Promise<SecretFolder> {
+  if (sandbox.kind === "none" || shell.kind === "plain") {
+    throw new Fault(
+      "unavailable",
+      "this worker has no walls between jobs, so it is given no secrets: `grange doctor` says what is missing",
+    );
+  }
+  const path = join(scratch, "secrets");
+  await mkdir(path, { mode: 0o700 });
+  const at = quoteForShell(path);
+  const options = "mode=700,size=4m,nosuid,nodev,noexec";
+  // Linux 6.4 can keep it out of the swap.
+  await shell.run(
+    `mount -t tmpfs -o ${options},noswap tmpfs ${at} 2>/dev/null || mount -t tmpfs -o ${options} tmpfs ${at}`,
+  );
+  const close = () => shell.run(`umount -l ${at}`);
+  try {
+    for (const { name, value } of secrets) {
+      await writeFile(shell.reach(join(path, name)), value, { mode: 0o400, flag: "wx" });
+    }
+    return { path, close };
+  } catch (reason) {
+    await close().catch(() => {});
+    throw reason;
+  }
+}

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll } from "vitest";
+import type { Run } from "#api/graph.ts";
+import { type FarmHere, startFarmHere, type ToldHere } from "../support/farm-here.ts";
+import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
+
+/** Builds on a farm of one's own, and what came of them. */
+export interface Builds {
+  readonly farm: FarmHere;
+  readonly repository: SampleRepository;
+  /** Why nothing can be shown here; undefined where jobs have walls. */
+  readonly whyNot: string | undefined;
+  /** Runs jobs, given as definitions, as one graph to its end. */
+  readonly build: (
+    jobs: object,
+    options?: { readonly branch?: string; readonly skipCache?: boolean },
+  ) => Promise<Built>;
+  /** Begins the same, and answers its graph. */
+  readonly begin: (jobs: object) => Promise<string>;
+  readonly ended: (graph: string) => Promise<Built>;
+}
+
+export interface Built {
+  readonly graph: string;
+  run(job: string): Promise<Run>;
+  /** What it printed, without the lines that show its commands. */
+  printed(job: string): Promise<string>;
+  /** The digest of an output, by its path. */
+  output(job: string, path: string): Promise<string>;
+}
+
+/** One who tries everything: what does not work does not keep it from the rest. */
+export function trying(commands: readonly string[]): readonly string[] {
+  return ["set +eu", ...commands];
+}
+
+/** A farm for all tests of a file. */
+export function hostileBuilds(told: ToldHere = {}): {
+  current: Builds;
+} {
+  const held = { current: undefined as unknown as Builds };
+  beforeAll(async () => {
+    held.current = await openBuilds(told);
+  }, 120_000);
+  afterAll(async () => {
+    await held.current?.farm.stop();
+    await held.current?.repository.remove();
+  }, 60_000);
+  return held;
+}
+
+async function openBuilds(told: ToldHere): Promise<Builds> {
+  const farm = await startFarmHere(told);
+  const repository = await sampleRepository({ "source.txt": "as it was committed\n" });
+  const [worker] = (await (await farm.ask("/workers")).json()) as {
+    facilities: Record<string, string>;
+  }[];
+  const sandbox = worker?.facilities["sandbox"] ?? "none";
+  const ended = async (graph: string): Promise<Built> => {
+    await farm.over(graph);
+    const run = async (job: string) => {
+      const found = (await farm.job(graph, job)).runList.at(-1);
+      if (found === undefined) throw new Error(`${job} has no run`);
+      return found;
+    };
+    return {
+      graph,
+      run,
+      async printed(job) {
+        const log = await farm.log(graph, job);
+        return log
+          .split("\n")
+          .filter((line) => !/^(\$| {2})/.test(line))
+          .join("\n");
+      },
+      async output(job, path) {
+        const { outputs, message } = await run(job);
+        const found = outputs.find((each) => each.path === path);
+        if (found === undefined) throw new Error(`${job} made no ${path}: ${message}`);
+        return String(found.digest);
+      },
+    };
+  };
+  const begin = (jobs: object, more: { branch?: string; skipCache?: boolean } = {}) =>
+    farm.submit({
+      repository: repository.path,
+      definitions: {
+        "farm.yml": JSON.stringify({ version: 1, jobs }).replaceAll("${", () => "$${"),
+      },
+      ...more,
+    });
+  return {
+    farm,
+    repository,
+    whyNot: sandbox.startsWith("none") ? `NOT TESTED: no sandbox here: ${sandbox}` : undefined,
+    begin,
+    ended,
+    build: async (jobs, more) => ended(await begin(jobs, more)),
+  };
+}
