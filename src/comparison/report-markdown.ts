@@ -1,9 +1,10 @@
 import type { CaseComparison, MetricSummary, Tally } from "#api/benchmark-comparison.ts";
 import type { Metric } from "#core/benchmark-metric.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
+import { codeSpan as code } from "./code-span.ts";
 import { asPercent } from "./percent-text.ts";
 import { statedChange } from "./summarise.ts";
-import { plainWord, type ToTell, verdictSentence } from "./verdict-sentence.ts";
+import { type ToTell, verdictSentence } from "./verdict-sentence.ts";
 
 /** Longer lists are cut: a forge refuses comments above some 65,000 characters, and nobody reads them. */
 const mostListed = 20;
@@ -154,10 +155,4 @@ function caseText(testCase: TestCase): string {
 
 function firstLine(text: string): string {
   return text.trim().split("\n", 1)[0] ?? "";
-}
-
-/** A code span that its content cannot leave; a bar would end a table's cell even inside one. */
-function code(text: string): string {
-  const plain = plainWord(text).replaceAll("`", "'").replaceAll("|", "¦");
-  return plain === "" ? "(nothing)" : `\`${plain}\``;
 }

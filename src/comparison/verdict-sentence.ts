@@ -124,6 +124,6 @@ function capital(text: string): string {
 
 /** Without what a terminal would take for a command, or what would turn the line round. */
 export function plainWord(word: string): string {
-  const clean = word.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  const clean = word.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu, " ").trim();
   return clean.length > 200 ? `${clean.slice(0, 199)}…` : clean;
 }

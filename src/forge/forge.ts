@@ -70,10 +70,13 @@ export interface ForgeFinding {
  *
  * Reading is safe to repeat. What writes may have succeeded although it failed here: callers look for
  * what they wrote (by marker or external id) before they write it again. Faults: `unavailable` may pass
- * (5xx, cut, limits; `retryAfterMs` says when), `permission_denied` and `not_found` will not.
+ * (5xx, cut, limits; `retryAfterMsOf` in `forge-busy.ts` says when), `permission_denied` and `not_found` will not.
  */
 export interface Forge {
   readonly kind: "github" | "git";
+
+  /** Where its commits are fetched, with what it takes to be let in: never to be stored or shown. */
+  fetchAddress(slug: ForgeSlug): Promise<string>;
 
   /** Branches and tags. */
   refs(slug: ForgeSlug): Promise<ForgeRef[]>;
@@ -91,7 +94,8 @@ export interface Forge {
   createComment(slug: ForgeSlug, pull: number, body: string): Promise<ForgeComment>;
   updateComment(slug: ForgeSlug, id: string, body: string): Promise<void>;
   deleteComment(slug: ForgeSlug, id: string): Promise<void>;
-  minimiseComment(nodeId: string): Promise<void>;
+  /** The slug, because an app's rights are those of its installation there. */
+  minimiseComment(slug: ForgeSlug, nodeId: string): Promise<void>;
   react(slug: ForgeSlug, comment: string, reaction: Reaction): Promise<void>;
 
   /** Our check runs of a commit, with the ids by which we know them. */

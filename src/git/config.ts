@@ -15,6 +15,9 @@ const passedOn = [
   "SSL_CERT_DIR",
 ] as const;
 
+/** Which proxies Git will go through: those of `passedOn`. */
+export const ownEnvironment: Readonly<NodeJS.ProcessEnv> = process.env;
+
 /**
  * The whole environment of a Git process.
  *

@@ -66,6 +66,20 @@ describe.each([
     expect([commit.sha, commit.branch]).toEqual([sha, branch]);
   });
 
+  test.each([
+    ["HEAD", "refs/heads/main"],
+    ["main", "refs/heads/main"],
+    ["main~2", "refs/heads/main"],
+    ["v1.0^", "refs/tags/v1.0"],
+    ["pull/7/head", "refs/pull/7/head"],
+    ["refs/pull/7/head~1", "refs/pull/7/head"],
+    [three, undefined],
+    [`${three}~1`, undefined],
+    [two.slice(0, 9), undefined],
+  ])("%s is found by its ref, or by none", async (revision, ref) => {
+    expect((await openFresh().fetchCommit(address, revision)).ref).toBe(ref);
+  });
+
   test("a commit comes with what it says of itself", async () => {
     const commit = await openFresh().fetchCommit(address, two);
 

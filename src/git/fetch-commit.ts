@@ -10,6 +10,8 @@ import type { Git } from "./run-git.ts";
 export interface FetchedCommit extends Commit {
   /** The branch that was asked for, by its name or as HEAD. */
   readonly branch?: string;
+  /** The ref that it was found by, in full: `refs/pull/7/head`, also for `pull/7/head~1`. An id has none. */
+  readonly ref?: string;
   /** The repository as it may be shown: a path, or a URL without password. */
   readonly repository: string;
   /** The directory of the mirror, for the functions that read from it. */
@@ -42,21 +44,24 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
   const mirrors = new Map<string, Promise<Mirror>>();
   const turns = new Map<string, Promise<unknown>>();
 
+  // Tokens in addresses are others every hour; the mirror is the same.
   function mirrorOf(source: string): Promise<Mirror> {
-    const opened = mirrors.get(source) ?? openMirror(git, directory, source);
-    mirrors.set(source, opened);
-    opened.catch(() => mirrors.delete(source));
+    const key = withoutPassword(source);
+    const opened = mirrors.get(key) ?? openMirror(git, directory, source);
+    mirrors.set(key, opened);
+    opened.catch(() => mirrors.delete(key));
     return opened;
   }
 
   /** One at a time for each mirror: the second then finds what the first has fetched. */
   function inTurn<T>(source: string, work: () => Promise<T>): Promise<T> {
-    const before = turns.get(source) ?? Promise.resolve();
+    const key = withoutPassword(source);
+    const before = turns.get(key) ?? Promise.resolve();
     const mine = before.then(work, work);
     const over = mine.catch(() => {});
-    turns.set(source, over);
+    turns.set(key, over);
     void over.then(() => {
-      if (turns.get(source) === over) turns.delete(source);
+      if (turns.get(key) === over) turns.delete(key);
     });
     return mine;
   }
@@ -68,7 +73,7 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
       const where = address.kind === "local" ? address.path : address.url;
       const source = address.kind === "local" ? await repositoryAt(git, address.path) : address.url;
       const mirror = await mirrorOf(source);
-      const { sha, branch } = await inTurn(source, () =>
+      const { sha, branch, ref } = await inTurn(source, () =>
         address.kind === "local"
           ? fetchFromLocal(git, mirror, { path: where, repository: source, revision, signal })
           : fetchFromRemote(git, mirror, { url: source, revision, signal }),
@@ -76,6 +81,7 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
       return {
         ...(await readCommit(git, mirror.path, sha)),
         ...(branch === undefined ? {} : { branch }),
+        ...(ref === undefined ? {} : { ref }),
         repository: withoutPassword(where),
         mirror: mirror.path,
       };

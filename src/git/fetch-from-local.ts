@@ -8,6 +8,7 @@ import {
   branchOf,
   emptyRepository,
   type FoundRevision,
+  splitRevision,
   unknownRevision,
 } from "./revision.ts";
 import type { Git } from "./run-git.ts";
@@ -64,7 +65,13 @@ export async function fetchFromLocal(
   }
 
   // Prints nothing for what is no ref, such as an id.
-  const named = await git.run(["rev-parse", "--symbolic-full-name", revision], inRepository);
-  const branch = named.exitCode === 0 ? branchOf(named.stdout.toString("utf8").trim()) : undefined;
-  return { sha, ...(branch === undefined ? {} : { branch }) };
+  const { name, steps } = splitRevision(revision);
+  const named = await git.run(["rev-parse", "--symbolic-full-name", name], inRepository);
+  const ref = named.exitCode === 0 ? named.stdout.toString("utf8").trim() : "";
+  const branch = steps === "" ? branchOf(ref) : undefined;
+  return {
+    sha,
+    ...(branch === undefined ? {} : { branch }),
+    ...(ref.startsWith("refs/") ? { ref } : {}),
+  };
 }

@@ -1,8 +1,8 @@
 import { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
-import { gitFault } from "./git-fault.ts";
+import { listRemoteRefs } from "./list-remote-refs.ts";
 import type { Mirror } from "./mirror.ts";
-import { parseRemoteRefs, type RemoteRefs } from "./remote-refs.ts";
+import type { RemoteRefs } from "./remote-refs.ts";
 import { withoutPassword } from "./repository-address.ts";
 import {
   ambiguousRevision,
@@ -40,7 +40,7 @@ export async function fetchFromRemote(
   }
 
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    const refs = await listRefs();
+    const refs = await listRemoteRefs(git, url, signal);
     if (refs.byName.size === 0) throw emptyRepository(shown);
     const ref = candidateRefs(name).find((candidate) => refs.byName.has(candidate));
     const id = ref && refs.byName.get(ref);
@@ -53,7 +53,12 @@ export async function fetchFromRemote(
     if ((await isHere(id)) || ((await mirror.fetch(url, ref, signal)) && (await isHere(id)))) {
       const sha = await step(id);
       const branch = steps === "" ? branchOf(ref === "HEAD" ? refs.head : ref) : undefined;
-      return { sha, ...(branch === undefined ? {} : { branch }) };
+      const full = ref === "HEAD" ? refs.head : ref;
+      return {
+        sha,
+        ...(branch === undefined ? {} : { branch }),
+        ...(full === undefined ? {} : { ref: full }),
+      };
     }
   }
   throw new Fault("aborted", `${shown} moves ${revision} faster than it can be fetched; try again`);
@@ -72,14 +77,5 @@ export async function fetchFromRemote(
 
   function unknown(refs: RemoteRefs): Fault {
     return unknownRevision(shown, revision, [...refs.byName.keys()]);
-  }
-
-  async function listRefs(): Promise<RemoteRefs> {
-    const { exitCode, stdout, stderr } = await git.run(
-      ["ls-remote", "--symref", "--end-of-options", url],
-      signal ? { signal } : {},
-    );
-    if (exitCode !== 0) throw gitFault(url, stderr);
-    return parseRemoteRefs(stdout.toString("utf8"));
   }
 }

@@ -18,6 +18,11 @@ const meanings: readonly {
     says: "its host cannot be reached; check the address and your network, then try again",
   },
   {
+    sign: /returned error: 30\d|update url base from redirection/i,
+    code: "failed_precondition",
+    says: "it has moved, and says where in a browser; give its new address",
+  },
+  {
     sign: /authentication failed|could not read (username|password)|terminal prompts disabled|permission denied \(|host key verification failed/i,
     code: "unauthenticated",
     says: "it asks who we are; give an address with a token, or an SSH key that it knows",

@@ -40,7 +40,8 @@ export async function openMirror(git: Git, directory: string, source: string): P
     ...more: readonly string[]
   ): Promise<{ readonly done: true } | { readonly done: false; readonly stderr: string }> {
     const args = ["fetch", "--quiet", "--no-tags", "--update-shallow", "--no-write-fetch-head"];
-    const options = { directory: path, timeoutMs: fetchTimeoutMs, ...(signal && { signal }) };
+    const way = { settings: await git.wayTo(source), timeoutMs: fetchTimeoutMs };
+    const options = { directory: path, ...way, ...(signal && { signal }) };
     for (let attempt = 1; ; attempt++) {
       const { exitCode, stderr } = await git.run(
         [...args, ...more, "--end-of-options", source, ...refspecs],

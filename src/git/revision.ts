@@ -4,7 +4,8 @@ import { similarNames } from "./similar-names.ts";
 
 /**
  * Refuses what cannot be a revision. Afterwards it is safe to be an argument of
- * Git: no option, no second argument, no path of a file (`main:src/a.ts`).
+ * Git: no option, no second argument, no path of a file (`main:src/a.ts`), nothing that only this
+ * machine's reflogs know (`main@{1}`).
  */
 export function assertPlainRevision(revision: string): void {
   const problem =
@@ -14,7 +15,7 @@ export function assertPlainRevision(revision: string): void {
         ? "begins with a dash"
         : revision.length > 1_000
           ? "is too long"
-          : /[\s:?*[\\\p{Cc}]|\.\./u.test(revision)
+          : /[\s:?*[\\\p{Cc}]|\.\.|@\{/u.test(revision)
             ? "has characters that no revision has"
             : undefined;
   if (problem) {
@@ -74,4 +75,6 @@ export interface FoundRevision {
   readonly sha: CommitSha;
   /** The branch that it named, directly or as HEAD. */
   readonly branch?: string;
+  /** The ref that it was found by, in full; steps from there (`~2`) do not count. An id has none. */
+  readonly ref?: string;
 }

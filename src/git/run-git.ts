@@ -5,8 +5,11 @@ import type { Readable } from "node:stream";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { gitEnvironment } from "./config.ts";
+import { type PrivateHosts, wayToRemote } from "./way-to-remote.ts";
 
 export interface GitOptions {
+  /** More settings for this one call, as `wayTo` answers them. */
+  readonly settings?: readonly string[];
   /** The repository, or a directory in it. */
   readonly directory?: string;
   readonly input?: string;
@@ -35,6 +38,8 @@ export interface Git extends Service {
   run(args: readonly string[], options?: GitOptions): Promise<GitOutput>;
   /** Starts, for output too large to hold. */
   start(args: readonly string[], options?: GitOptions): GitProcess;
+  /** The settings to reach an address with, and it alone. Throws `permission_denied` where we may not go. */
+  wayTo(address: string): Promise<readonly string[]>;
 }
 
 const usualTimeoutMs = 60_000;
@@ -61,7 +66,10 @@ const settings = [
 ].flatMap((setting) => ["-c", setting]);
 
 /** `configDirectory` gets Git's configuration file. */
-export async function openGit(configDirectory: string): Promise<Git> {
+export async function openGit(
+  configDirectory: string,
+  privateHosts: PrivateHosts = ["*"],
+): Promise<Git> {
   await mkdir(configDirectory, { recursive: true });
   const configFile = join(configDirectory, "gitconfig");
   await writeFile(configFile, configText);
@@ -71,7 +79,8 @@ export async function openGit(configDirectory: string): Promise<Git> {
   function start(args: readonly string[], options: GitOptions = {}): GitProcess {
     options.signal?.throwIfAborted();
     const place = options.directory === undefined ? [] : ["-C", options.directory];
-    const all = [...settings, "--no-pager", "--literal-pathspecs", ...place, ...args];
+    const own = [...settings, ...(options.settings ?? [])];
+    const all = [...own, "--no-pager", "--literal-pathspecs", ...place, ...args];
     // Its own process group, so that its helpers (ssh, index-pack) end with it.
     const child = spawn("git", all, { env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
     // It may end before it has read all; its exit code then says why.
@@ -117,6 +126,7 @@ export async function openGit(configDirectory: string): Promise<Git> {
 
   return {
     start,
+    wayTo: (address) => wayToRemote(address, privateHosts),
 
     async run(args, options = {}) {
       const process = start(args, options);

@@ -91,3 +91,20 @@ export async function standingOfRequest(tx: Tx, requestId: string) {
   );
   return row;
 }
+
+/** What tells, without reading them, whether there is something new to tell of requests; those that are gone are missing. */
+export async function reportVersions(
+  tx: Tx,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await tx.many(
+    z.object({ id: z.string(), version: z.string() }),
+    sql`
+      select request.id, concat_ws(' ', request.state, report.made_at) as version
+      from benchmark_request as request
+      left join benchmark_report as report on report.request_id = request.id
+      where request.id = any(${requestIds}::uuid[])
+    `,
+  );
+  return new Map(rows.map(({ id, version }) => [id, version]));
+}

@@ -1,0 +1,32 @@
+import { Fault, messageOf } from "#core/fault.ts";
+import { endCommand, leaseCommand, postponeCommand } from "./command.store.ts";
+import { carryOutCommand } from "./commands/carry-out.ts";
+import { type ForgeRooms, forgeFor } from "./forge-rooms.ts";
+import { tryAgainInMs } from "./when-to-try-again.ts";
+
+/** Starting a measurement may fetch commits and ask npm. */
+const leaseMs = 2 * 60_000;
+
+/** Carries out the command that waited longest. False when none waits. */
+export async function carryOutNext(rooms: ForgeRooms): Promise<boolean> {
+  const { db, clock, chance, logger, desk, forges } = rooms;
+  const now = clock.now();
+  const until = new Date(now.getTime() + leaseMs);
+  const command = await db.transaction((tx) => leaseCommand(tx, now, until));
+  if (command === undefined) return false;
+  try {
+    const ended = await carryOutCommand(
+      { db, clock, desk, forgeFor: ({ kind }) => forgeFor(forges, kind) },
+      command,
+    );
+    if (await endCommand(db, command, ended)) return true;
+    throw new Fault("aborted", "another server carries it out meanwhile");
+  } catch (reason) {
+    const error = messageOf(reason);
+    const { repository, id: comment } = command;
+    logger.warn({ repository, comment, reason: error }, "a command waits for another try");
+    const waitMs = tryAgainInMs(command.attempts, reason, chance());
+    await postponeCommand(db, command, error, new Date(clock.now().getTime() + waitMs));
+  }
+  return true;
+}

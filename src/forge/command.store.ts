@@ -1,0 +1,114 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { tellForge } from "./repository.store.ts";
+
+const Command = z.object({
+  repository: z.string(),
+  /** The forge's number of the comment. */
+  id: z.string(),
+  pull: z.number(),
+  author: z.string(),
+  /** The line that asked. */
+  command: z.string(),
+  /** The head of the pull request when the comment was read. */
+  head: z.string(),
+  /** Since when it was there; null when it may have come after the comment. */
+  headSeenAt: z.date().nullable(),
+  /** Changed between being written and being read. */
+  edited: z.boolean(),
+  createdAt: z.date(),
+  attempts: z.number(),
+});
+export type WaitingCommand = z.infer<typeof Command>;
+
+const columns = sql`
+  repository, id, pull, author, command, head, head_seen_at as "headSeenAt", edited,
+  created_at as "createdAt", attempts
+`;
+
+/** Keeps a command as it was first read; what was read before stays. */
+export async function insertCommand(
+  tx: Tx,
+  command: Omit<WaitingCommand, "attempts">,
+  now: Date,
+): Promise<boolean> {
+  const inserted = await tx.run(sql`
+    insert into forge_comment (repository, id, pull, author, command, head, head_seen_at, edited,
+                               created_at, next_at)
+    values (${command.repository}, ${command.id}, ${command.pull}, ${command.author}, ${command.command},
+            ${command.head}, ${command.headSeenAt}, ${command.edited}, ${command.createdAt}, ${now})
+    on conflict do nothing
+  `);
+  if (inserted > 0) await tellForge(tx);
+  return inserted > 0;
+}
+
+/**
+ * Takes the command that waited longest; of one pull request they are carried out in the order in which they
+ * were written, one at a time.
+ */
+export async function leaseCommand(
+  tx: Tx,
+  now: Date,
+  until: Date,
+): Promise<WaitingCommand | undefined> {
+  const [leased] = await tx.many(
+    Command,
+    sql`
+      update forge_comment as c set leased_until = ${until}, attempts = c.attempts + 1
+      from (
+        select repository, id from forge_comment as first
+        where state = 'waiting' and next_at <= ${now} and (leased_until is null or leased_until <= ${now})
+          and not exists (
+            select from forge_comment as before
+            where before.repository = first.repository and before.pull = first.pull
+              and before.state = 'waiting' and (before.created_at, before.id) < (first.created_at, first.id))
+        order by next_at limit 1 for update skip locked
+      ) as next
+      where c.repository = next.repository and c.id = next.id
+      returning c.repository, c.id, c.pull, c.author, c.command, c.head,
+        c.head_seen_at as "headSeenAt", c.edited, c.created_at as "createdAt", c.attempts
+    `,
+  );
+  return leased;
+}
+
+/** Only who leased it last ends it. */
+export async function endCommand(
+  tx: Tx,
+  { repository, id, attempts }: WaitingCommand,
+  { state, answer }: { readonly state: "done" | "refused"; readonly answer: string },
+): Promise<boolean> {
+  const ended = await tx.run(sql`
+    update forge_comment set state = ${state}, answer = ${answer}, leased_until = null, error = null
+    where repository = ${repository} and id = ${id} and state = 'waiting' and attempts = ${attempts}
+  `);
+  return ended > 0;
+}
+
+export async function postponeCommand(
+  tx: Tx,
+  { repository, id, attempts }: WaitingCommand,
+  error: string,
+  nextAt: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update forge_comment set leased_until = null, next_at = ${nextAt}, error = ${error}
+    where repository = ${repository} and id = ${id} and state = 'waiting' and attempts = ${attempts}
+  `);
+}
+
+export function commandsOfPull(
+  tx: Tx,
+  repository: string,
+  pull: number,
+): Promise<WaitingCommand[]> {
+  return tx.many(
+    Command,
+    sql`
+      select ${columns} from forge_comment where repository = ${repository} and pull = ${pull}
+      order by created_at, id
+    `,
+  );
+}

@@ -1,0 +1,82 @@
+import type { Reaction } from "../forge.ts";
+import type { NeededPermission } from "../forge-policy.ts";
+import { foreignSentence } from "../reports/foreign-text.ts";
+import { type CommandKind, usage } from "./command.ts";
+
+/** What a comment that asked for something gets. */
+export interface Answer {
+  readonly state: "done" | "refused";
+  readonly reaction: Reaction;
+  /** Markdown; undefined: the reaction says it all. */
+  readonly text: string | undefined;
+  /** The text is of no use any more once the report is there. */
+  readonly isUntilReport?: boolean;
+}
+
+/** All words in it are ours. */
+export function refusal(text: string): Answer {
+  return { state: "refused", reaction: "-1", text };
+}
+
+export const silentRefusal: Answer = { state: "refused", reaction: "-1", text: undefined };
+
+export const told = {
+  wrong(problem: string, name: string): Answer {
+    return {
+      state: "refused",
+      reaction: "confused",
+      text: `That is not understood: ${foreign(problem)}. \`@${name} help\` tells what is.`,
+    };
+  },
+
+  help(name: string): Answer {
+    return {
+      state: "done",
+      reaction: "+1",
+      text: [
+        "One command a comment, at the beginning of a line. Quotes, code and edits do not count.",
+        "",
+        "```text",
+        ...usage(name),
+        "```",
+        "",
+        "`bench` measures the head of this pull request; with `queue` once its artifacts are there. `build` measures a commit that was built already. `retrigger` runs jobs again: those of a selection such as `platform:linux & test`, or those that failed. `cancel` ends what runs for this pull request. `approve` lets the head of a fork, as it is now, be run and measured.",
+      ].join("\n"),
+    };
+  },
+
+  notAllowed(kind: CommandKind, needs: NeededPermission | undefined): Answer {
+    return refusal(
+      needs === undefined || needs === "nobody"
+        ? `\`${kind}\` needs a right on the farm.`
+        : `\`${kind}\` needs the permission \`${needs}\` in this repository, or a right on the farm.`,
+    );
+  },
+
+  edited: {
+    state: "refused",
+    reaction: "confused",
+    // Whoever passes by may edit, too: a reaction is enough. `help` tells of edits.
+    text: undefined,
+  } satisfies Answer,
+
+  broken: {
+    state: "refused",
+    reaction: "confused",
+    text: "Something went wrong on the farm; its log says what. Ask again later.",
+  } satisfies Answer,
+
+  /** A sentence of the farm's that may have words of others. */
+  failed(sentence: string): Answer {
+    return {
+      state: "refused",
+      reaction: "confused",
+      text: `That cannot be done: ${foreign(sentence)}.`,
+    };
+  },
+} as const;
+
+/** Without the full stop that follows it anyway. */
+function foreign(sentence: string): string {
+  return foreignSentence(sentence.replace(/[.\s]+$/, ""));
+}

@@ -1,0 +1,118 @@
+import { Fault, type FaultCode, messageOf } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import type { WaitingCommand } from "../command.store.ts";
+import type { Forge, ForgePermission, PullRequest } from "../forge.ts";
+import { personAtForge, principalNameOf } from "../forge-principal.ts";
+import { want } from "../outbox/outbox.store.ts";
+import { outboxKey } from "../outbox/outbox-content.ts";
+import { findPull, type KnownPull } from "../pull.store.ts";
+import { findWatched, type WatchedRepository } from "../repository.store.ts";
+import { type Answer, told } from "./answer.ts";
+import type { CommandDesk } from "./command-desk.ts";
+import { decideCommand } from "./decide-command.ts";
+import { doDeed } from "./do-deed.ts";
+import { usualName } from "./read-command.ts";
+
+export interface CommandRooms extends CommandDesk {
+  readonly forgeFor: (repository: WatchedRepository) => Forge;
+}
+
+/** What may pass: the command is tried again later. All else is an answer. */
+const passing: readonly FaultCode[] = ["unavailable", "aborted", "deadline_exceeded", "internal"];
+
+/** After so many tries whoever asked hears that it did not work. */
+const mostAttempts = 12;
+
+/**
+ * Carries a command out, as it was first read, and has the forge show what came of it. Throws what may pass.
+ *
+ * Who asked, what they may, and where the pull request stands is asked of the forge anew.
+ */
+export async function carryOutCommand(
+  rooms: CommandRooms,
+  command: WaitingCommand,
+): Promise<{ readonly state: "done" | "refused"; readonly answer: string }> {
+  const { db, clock } = rooms;
+  const watched = await findWatched(db, command.repository);
+  const known = await findPull(db, command.repository, command.pull);
+  if (watched === undefined || known === undefined) {
+    return { state: "refused", answer: "nobody watches it any more" };
+  }
+  const answer = await answerTo(rooms, command, watched, known);
+  await db.transaction((tx) => wantAnswer(tx, command, answer, clock.now()));
+  return { state: answer.state, answer: answer.text ?? answer.reaction };
+}
+
+async function answerTo(
+  rooms: CommandRooms,
+  command: WaitingCommand,
+  watched: WatchedRepository,
+  known: KnownPull,
+): Promise<Answer> {
+  try {
+    // Nobody needs to be asked about it.
+    if (command.edited) return told.edited;
+    return await carryOut(rooms, command, watched, known);
+  } catch (reason) {
+    const mayPass = !(reason instanceof Fault) || passing.includes(reason.code);
+    if (mayPass && command.attempts < mostAttempts) throw reason;
+    // What went wrong within is for the log, and for nobody else.
+    return mayPass ? told.broken : told.failed(messageOf(reason));
+  }
+}
+
+async function carryOut(
+  rooms: CommandRooms,
+  command: WaitingCommand,
+  watched: WatchedRepository,
+  known: KnownPull,
+): Promise<Answer> {
+  const { desk, name = usualName } = rooms;
+  const { repository, author } = command;
+  const { policy } = watched;
+  const { pull, permission } = await askForge(rooms, watched, command);
+  const principal = principalNameOf(watched.kind, author);
+  const farmGrants = principal === undefined ? [] : await desk.grantsOf(principal);
+  const by =
+    principal === undefined
+      ? undefined
+      : personAtForge(principal, repository, permission, policy, farmGrants);
+  const deed = decideCommand({
+    command,
+    pull: { ...pull, approvedHead: known.approvedHead },
+    permission,
+    policy,
+    by,
+    farmGrants,
+    name,
+  });
+  const place = { repository, pull: command.pull, head: pull.head, comment: command.id };
+  return doDeed(rooms, place, deed);
+}
+
+async function askForge(
+  { forgeFor }: CommandRooms,
+  watched: WatchedRepository,
+  { pull: number, author }: WaitingCommand,
+): Promise<{ readonly pull: PullRequest; readonly permission: ForgePermission }> {
+  const forge = forgeFor(watched);
+  const [pull, permission] = await Promise.all([
+    forge.pull(watched.slug, number),
+    forge.permission(watched.slug, author),
+  ]);
+  if (pull !== undefined) return { pull, permission };
+  throw new Fault("not_found", `pull request ${number} is not there any more`);
+}
+
+async function wantAnswer(
+  tx: Tx,
+  { repository, id: comment, pull }: Pick<WaitingCommand, "repository" | "id" | "pull">,
+  { reaction, text, isUntilReport = false }: Answer,
+  now: Date,
+): Promise<void> {
+  const reactionKey = outboxKey({ kind: "reaction", comment });
+  await want(tx, repository, reactionKey, { kind: "reaction", pull, comment, reaction }, now);
+  if (text === undefined) return;
+  const replyKey = outboxKey({ kind: "reply", comment });
+  await want(tx, repository, replyKey, { kind: "reply", pull, body: text, isUntilReport }, now);
+}

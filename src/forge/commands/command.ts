@@ -1,0 +1,45 @@
+/** What of a suite is to be measured: empty lists stand for what it usually measures. */
+export interface BenchChoice {
+  readonly backends: readonly string[];
+  readonly profiles: readonly string[];
+  readonly targets: readonly string[];
+  readonly benchmarks: readonly string[];
+  /** How often each is to be measured; undefined: as often as usual. Understood so that it can be refused with its reason. */
+  readonly runs: number | undefined;
+}
+
+/** What a comment may ask for. */
+export type Command =
+  /** Of the pull request's head. `isToWait`: its artifacts are not there yet. */
+  | { readonly kind: "bench"; readonly isToWait: boolean; readonly choice: BenchChoice }
+  /** Of a commit that was built already: 7 to 40 hex digits. */
+  | { readonly kind: "build"; readonly sha: string; readonly choice: BenchChoice }
+  | { readonly kind: "retrigger"; readonly selection: string }
+  | { readonly kind: "cancel" }
+  /** Without a commit: of the head that was there when the comment was written. */
+  | { readonly kind: "approve"; readonly sha: string | undefined }
+  | { readonly kind: "help" };
+
+export type CommandKind = Command["kind"];
+
+export const commandKinds = [
+  "bench",
+  "build",
+  "retrigger",
+  "cancel",
+  "approve",
+  "help",
+] as const satisfies readonly CommandKind[];
+
+/** What is typed to the farm, by the name under which it is addressed. */
+export function usage(name: string): readonly string[] {
+  const choice = "[backends=A,B] [profiles=…] [targets=…] [benchmarks=…]";
+  return [
+    `@${name} bench [queue] ${choice}`,
+    `@${name} build SHA ${choice}`,
+    `@${name} retrigger [SELECTION]`,
+    `@${name} cancel`,
+    `@${name} approve [SHA]`,
+    `@${name} help`,
+  ];
+}

@@ -1,0 +1,230 @@
+import { describe, expect, test } from "vitest";
+import type { Grant } from "#access/principal.ts";
+import { ForgePolicy } from "../forge-policy.ts";
+import { personAtForge } from "../forge-principal.ts";
+import { aPull } from "../outbox/remembered-forge.fixture.ts";
+import { type CommandCircumstances, type Deed, decideCommand } from "./decide-command.ts";
+
+const head = aPull.head;
+const other = "c".repeat(40);
+
+function circumstances(
+  line: string,
+  more: {
+    readonly permission?: CommandCircumstances["permission"];
+    readonly author?: string;
+    readonly policy?: Record<string, unknown>;
+    readonly grants?: readonly Grant[];
+    readonly pull?: Partial<CommandCircumstances["pull"]>;
+    readonly command?: Partial<CommandCircumstances["command"]>;
+  } = {},
+): CommandCircumstances {
+  const { permission = "write", author = "octocat", grants = [] } = more;
+  const policy = ForgePolicy.parse({ suite: "demo", ...more.policy });
+  return {
+    command: {
+      repository: "demo",
+      author,
+      command: line,
+      edited: false,
+      head,
+      headSeenAt: new Date(0),
+      ...more.command,
+    },
+    pull: { ...aPull, approvedHead: null, ...more.pull },
+    permission,
+    policy,
+    by: personAtForge(`${author}@github`, "demo", permission, policy, grants),
+    farmGrants: grants,
+    name: "grange",
+  };
+}
+
+const decide = (...asked: Parameters<typeof circumstances>) =>
+  decideCommand(circumstances(...asked));
+const fork = { isFork: true } as const;
+const textOf = (deed: Deed) => (deed.kind === "answer" ? deed.answer.text : undefined);
+
+describe("who may", () => {
+  test.each(["bench", "build 0123456", "retrigger", "cancel"])(
+    "%s, writes here, as the policy usually says",
+    (words) => {
+      const kind = words.split(" ")[0];
+
+      expect(decide(`@grange ${words}`)).toMatchObject({ kind: kind === "build" ? "bench" : kind });
+      expect(decide(`@grange ${words}`, { permission: "triage" })).toMatchObject({
+        answer: { state: "refused", text: expect.stringContaining("permission `write`") },
+      });
+      expect(decide(`@grange ${words}`, { permission: "read" })).toEqual({
+        kind: "answer",
+        answer: { state: "refused", reaction: "-1", text: undefined },
+      });
+    },
+  );
+
+  test("is for the policy to say, each command by itself", () => {
+    const policy = { commands: { bench: "nobody", build: "read", approve: "admin" } };
+
+    expect(decide("@grange bench", { policy, permission: "admin" })).toMatchObject({
+      answer: { state: "refused", text: expect.stringContaining("needs a right on the farm") },
+    });
+    expect(decide("@grange build 0123456", { policy, permission: "read" }).kind).toBe("bench");
+    expect(decide("@grange approve", { policy, permission: "maintain", pull: fork })).toMatchObject(
+      {
+        answer: { state: "refused" },
+      },
+    );
+  });
+
+  test("has a grant of the farm, whatever the forge says; but only for what that allows", () => {
+    const grant = (verb: Grant["verb"], more: Partial<Grant> = {}): Grant => ({
+      verb,
+      repository: "*",
+      branch: "*",
+      priorityCap: null,
+      top: false,
+      ...more,
+    });
+    const as = (...grants: Grant[]) => ({ permission: "none" as const, grants });
+
+    expect(decide("@grange bench", as(grant("benchmark"))).kind).toBe("bench");
+    expect(decide("@grange cancel", as(grant("benchmark"))).kind).toBe("answer");
+    expect(decide("@grange cancel", as(grant("cancel", { repository: "demo" }))).kind).toBe(
+      "cancel",
+    );
+    expect(decide("@grange cancel", as(grant("cancel", { repository: "x" }))).kind).toBe("answer");
+    expect(decide("@grange cancel", as(grant("cancel", { branch: "main" }))).kind).toBe("answer");
+    expect(decide("@grange approve", { ...as(grant("*")), pull: fork }).kind).toBe("approve");
+  });
+
+  test("hears why not when known here: strangers get no text to make the farm write", () => {
+    for (const line of ["@grange bench", "@grange nonsense", "@grange help", "@grange bench x=y"]) {
+      expect(textOf(decide(line, { permission: "read" }))).toBeUndefined();
+      expect(textOf(decide(line, { permission: "triage" }))).toBeDefined();
+      expect(textOf(decide(line, { permission: "read", author: "Mona" }))).toBeDefined();
+    }
+  });
+
+  test("has a name that no principal can have, may nothing", () => {
+    expect(decideCommand({ ...circumstances("@grange bench"), by: undefined })).toMatchObject({
+      answer: { state: "refused" },
+    });
+  });
+});
+
+describe("an approval", () => {
+  test("binds to the head that was there when the comment was written", () => {
+    expect(decide("@grange approve", { pull: fork })).toMatchObject({ kind: "approve", head });
+  });
+
+  test.each([
+    {
+      what: "the head moved after the comment was read",
+      command: {},
+      pull: { ...fork, head: other },
+      says: /The head has moved since: it is `cccccccccccc` now/,
+    },
+    {
+      what: "nobody knows whether that head was there when it was written",
+      command: { headSeenAt: null },
+      pull: fork,
+      says: /Nobody can tell whether `aaaaaaaaaaaa` was there already/,
+    },
+  ])("is refused when $what", ({ command, pull, says }) => {
+    const deed = decide("@grange approve", { command, pull });
+
+    expect(textOf(deed)).toMatch(says);
+    expect(textOf(deed)).toContain(`@grange approve ${"head" in pull ? pull.head : head}\``);
+  });
+
+  test("by its commit needs neither, and is of that commit alone", () => {
+    const command = { headSeenAt: null };
+
+    expect(decide(`@grange approve ${head}`, { command, pull: fork })).toMatchObject({ head });
+    expect(textOf(decide(`@grange approve ${other}`, { command, pull: fork }))).toMatch(
+      /`c{40}` is not the head any more/,
+    );
+  });
+
+  test("by the beginning of a commit's id is worth no more than by none: others are made to begin so", () => {
+    const pushedMeanwhile = { ...fork, head: `${head.slice(0, 12)}${"e".repeat(28)}` };
+    const short = `@grange approve ${head.slice(0, 12)}`;
+
+    expect(decide(short, { pull: fork })).toMatchObject({ kind: "approve", head });
+    expect(textOf(decide(short, { pull: pushedMeanwhile }))).toMatch(/The head has moved/);
+    expect(textOf(decide(short, { command: { headSeenAt: null }, pull: fork }))).toMatch(
+      /Nobody can tell/,
+    );
+  });
+
+  test("is for forks", () => {
+    expect(textOf(decide("@grange approve"))).toMatch(/Nothing waits for an approval here/);
+  });
+});
+
+describe("measuring", () => {
+  test("is of the head as it was when the comment was read", () => {
+    const deed = decide("@grange bench queue backends=llvm", { pull: { head: other } });
+
+    expect(deed).toMatchObject({
+      kind: "bench",
+      suite: "demo",
+      sha: head,
+      isToWait: true,
+      choice: { backends: ["llvm"] },
+    });
+  });
+
+  test.each([
+    {
+      approvedHead: null,
+      policy: {},
+      says: /nothing of it is measured before .* `@grange approve a{40}`/,
+    },
+    { approvedHead: other, policy: {}, says: /nothing of it is measured before/ },
+    {
+      approvedHead: head,
+      policy: { forkBench: "never" },
+      says: /Commits of forks are not measured/,
+    },
+  ])(
+    "of a fork waits for the approval of its head: $approvedHead",
+    ({ approvedHead, policy, says }) => {
+      expect(textOf(decide("@grange bench", { pull: { ...fork, approvedHead }, policy }))).toMatch(
+        says,
+      );
+    },
+  );
+
+  test("of a fork's other commits is refused, approved head or not", () => {
+    const approved = { ...fork, approvedHead: head };
+
+    expect(decide("@grange bench", { pull: approved }).kind).toBe("bench");
+    expect(decide("@grange build aaaaaaa", { pull: approved })).toMatchObject({ sha: head });
+    expect(textOf(decide("@grange build ccccccc", { pull: approved }))).toMatch(
+      /Of a fork only the head/,
+    );
+    expect(textOf(decide("@grange bench", { pull: approved, command: { head: other } }))).toMatch(
+      /Of a fork only the head/,
+    );
+  });
+
+  test("needs a suite", () => {
+    expect(textOf(decide("@grange bench", { policy: { suite: undefined } }))).toMatch(
+      /no suite is set for it/,
+    );
+  });
+});
+
+describe("nothing is done", () => {
+  test("for what was edited before it was read", () => {
+    expect(decide("@grange cancel", { command: { edited: true } })).toMatchObject({
+      answer: { state: "refused", reaction: "confused", text: undefined },
+    });
+  });
+
+  test.each(["closed", "merged"] as const)("on a pull request that is %s", (state) => {
+    expect(textOf(decide("@grange cancel", { pull: { state } }))).toContain(`is ${state}`);
+    expect(textOf(decide("@grange help", { pull: { state } }))).toContain("One command a comment");
+  });
+});

@@ -1,0 +1,188 @@
+import { type Grant, type Principal, wholeFarm } from "#access/principal.ts";
+import { mayDo } from "#access/require-grant.ts";
+import type { WaitingCommand } from "../command.store.ts";
+import type { ForgePermission } from "../forge.ts";
+import type { ForgePolicy } from "../forge-policy.ts";
+import { suffices } from "../forge-principal.ts";
+import type { KnownPull } from "../pull.store.ts";
+import { mayMeasure } from "../what-to-make.ts";
+import { type Answer, refusal, silentRefusal, told } from "./answer.ts";
+import type { BenchChoice, CommandKind } from "./command.ts";
+import { readCommand } from "./read-command.ts";
+
+/** All that there is to know of a command before it is carried out: the forge's word of just now, and the farm's. */
+export interface CommandCircumstances {
+  readonly command: Pick<
+    WaitingCommand,
+    "command" | "edited" | "head" | "headSeenAt" | "author" | "repository"
+  >;
+  readonly pull: Pick<
+    KnownPull,
+    "number" | "state" | "head" | "author" | "isFork" | "approvedHead"
+  >;
+  /** Of the author, in the repository. */
+  readonly permission: ForgePermission;
+  readonly policy: ForgePolicy;
+  /** The author, with the grants under which it is done; undefined: no principal can have that name. */
+  readonly by: Principal | undefined;
+  /** Those of them that the farm gives, whatever the forge says. */
+  readonly farmGrants: readonly Grant[];
+  readonly name: string;
+}
+
+/** What is to be done for a command. */
+export type Deed =
+  | { readonly kind: "answer"; readonly answer: Answer }
+  | {
+      readonly kind: "bench";
+      readonly by: Principal;
+      readonly suite: string;
+      readonly sha: string;
+      readonly isToWait: boolean;
+      readonly choice: BenchChoice;
+    }
+  | { readonly kind: "retrigger"; readonly by: Principal; readonly selection: string }
+  | { readonly kind: "cancel"; readonly by: Principal }
+  | { readonly kind: "approve"; readonly by: Principal; readonly head: string };
+
+/** Whether a command is carried out, and as what. Who may not hears less the less they are known here. */
+export function decideCommand(circumstances: CommandCircumstances): Deed {
+  const { command, name, pull } = circumstances;
+  const isStranger = !isKnown(circumstances);
+  const answer = (given: Answer): Deed => ({
+    kind: "answer",
+    // Whoever passes by could otherwise have the farm write as much as they like.
+    answer: isStranger && given.state === "refused" ? silentRefusal : given,
+  });
+  if (command.edited) return answer(told.edited);
+  const reading = readCommand(command.command);
+  if (reading.kind === "wrong") return answer(told.wrong(reading.problem, name));
+  const asked = reading.command;
+  if (asked.kind === "help") return isStranger ? answer(silentRefusal) : answer(told.help(name));
+  if (pull.state !== "open") {
+    return answer(refusal(`This pull request is ${pull.state}: nothing is done for it any more.`));
+  }
+  const { by } = circumstances;
+  if (by === undefined || !isAllowed(asked.kind, circumstances)) {
+    return answer(told.notAllowed(asked.kind, circumstances.policy.commands[asked.kind]));
+  }
+  switch (asked.kind) {
+    case "retrigger":
+      return { kind: "retrigger", by, selection: asked.selection };
+    case "cancel":
+      return { kind: "cancel", by };
+    case "approve":
+      return decideApproval(asked.sha, by, circumstances);
+    case "bench":
+      return decideBench(
+        { sha: command.head, isToWait: asked.isToWait, choice: asked.choice },
+        by,
+        circumstances,
+      );
+    case "build":
+      return decideBench(
+        { sha: asked.sha, isToWait: false, choice: asked.choice },
+        by,
+        circumstances,
+      );
+  }
+}
+
+/** Everybody who may read a public repository may write there. */
+function isKnown(circumstances: CommandCircumstances): boolean {
+  const { permission, pull, command } = circumstances;
+  return (
+    suffices(permission, "triage") ||
+    pull.author.toLowerCase() === command.author.toLowerCase() ||
+    (["bench", "build", "retrigger", "cancel", "approve"] as const).some((kind) =>
+      isAllowed(kind, circumstances),
+    )
+  );
+}
+
+function isAllowed(
+  kind: Exclude<CommandKind, "help">,
+  { by, farmGrants, policy, permission, command, pull }: CommandCircumstances,
+): boolean {
+  if (by === undefined) return false;
+  if (suffices(permission, policy.commands[kind])) return true;
+  const granted = { ...by, grants: farmGrants };
+  switch (kind) {
+    case "bench":
+    case "build":
+      return mayDo(granted, "benchmark", wholeFarm);
+    case "retrigger":
+    case "cancel": {
+      const branch = `refs/pull/${pull.number}/head`;
+      return mayDo(granted, kind, { repository: command.repository, branch });
+    }
+    case "approve":
+      return mayDo(granted, "administer", wholeFarm);
+  }
+}
+
+function decideApproval(
+  sha: string | undefined,
+  by: Principal,
+  { command, pull, name }: CommandCircumstances,
+): Deed {
+  const answer = (text: string): Deed => ({ kind: "answer", answer: refusal(text) });
+  if (!pull.isFork) {
+    return answer(
+      "Nothing waits for an approval here: the commits of this pull request are not of a fork.",
+    );
+  }
+  const { head } = pull;
+  const approved: Deed = { kind: "approve", by, head };
+  const short = head.slice(0, 12);
+  const ask = `Look at it; \`@${name} approve ${head}\` approves of it.`;
+  if (sha === head) return approved;
+  if (sha !== undefined && !head.startsWith(sha)) {
+    return answer(`\`${sha}\` is not the head any more: it is \`${short}\` now. ${ask}`);
+  }
+  // Two commits that begin alike are made in minutes: the beginning of an id says no more than none.
+  if (command.head !== head) {
+    return answer(`The head has moved since: it is \`${short}\` now. ${ask}`);
+  }
+  if (command.headSeenAt !== null) return approved;
+  return answer(
+    `Nobody can tell whether \`${short}\` was there already when this comment was written. ${ask}`,
+  );
+}
+
+function decideBench(
+  wish: { readonly sha: string; readonly isToWait: boolean; readonly choice: BenchChoice },
+  by: Principal,
+  { pull, policy, name }: CommandCircumstances,
+): Deed {
+  const answer = (text: string): Deed => ({ kind: "answer", answer: refusal(text) });
+  const { suite } = policy;
+  if (suite === undefined) {
+    return answer(
+      "Nothing is measured of this repository: no suite is set for it. Who runs the farm sets one with `grange forge set`.",
+    );
+  }
+  if (wish.choice.runs !== undefined) {
+    return answer(
+      "How often things are measured is for the suite to say: `runs=` cannot be changed for one request.",
+    );
+  }
+  switch (mayMeasure(pull, policy)) {
+    case "never":
+      return answer("Commits of forks are not measured here.");
+    case "after approval":
+      return answer(
+        `This pull request comes from a fork: nothing of it is measured before somebody who may has looked at it and said \`@${name} approve ${pull.head}\`. Then ask again.`,
+      );
+    case "yes":
+      break;
+  }
+  // An approval is of one commit, and of no other of the fork's.
+  if (pull.isFork && !pull.head.startsWith(wish.sha)) {
+    return answer(
+      `Of a fork only the head that was approved is measured: \`${pull.head.slice(0, 12)}\`.`,
+    );
+  }
+  const sha = pull.head.startsWith(wish.sha) ? pull.head : wish.sha;
+  return { kind: "bench", by, suite, sha, isToWait: wish.isToWait, choice: wish.choice };
+}

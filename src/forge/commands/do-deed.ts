@@ -1,0 +1,122 @@
+import { Fault } from "#core/fault.ts";
+import { graphsOfCommit, graphsOfPull } from "../forge-graph.store.ts";
+import { approvePull } from "../pull.store.ts";
+import { foreignSentence } from "../reports/foreign-text.ts";
+import { requestsUnderWay } from "../reports/subject.store.ts";
+import { tellOf } from "../reports/tell-reports.ts";
+import { lookSoon } from "../repository.store.ts";
+import { type Answer, refusal } from "./answer.ts";
+import type { CommandDesk } from "./command-desk.ts";
+import type { Deed } from "./decide-command.ts";
+
+/** Where something is done: a pull request of a watched repository. */
+export interface CommandPlace {
+  readonly repository: string;
+  readonly pull: number;
+  /** Of the pull request, by the forge's word of just now. */
+  readonly head: string;
+  /** The forge's number of the comment that asks for it. */
+  readonly comment: string;
+}
+
+/** Does it. What the farm refuses is thrown. Done again it changes nothing more. */
+export async function doDeed(rooms: CommandDesk, place: CommandPlace, deed: Deed): Promise<Answer> {
+  switch (deed.kind) {
+    case "answer":
+      return deed.answer;
+    case "bench":
+      return bench(rooms, place, deed);
+    case "retrigger":
+      return retrigger(rooms, place, deed);
+    case "cancel":
+      return cancel(rooms, place, deed);
+    case "approve":
+      return approve(rooms, place, deed);
+  }
+}
+
+const done: Answer = { state: "done", reaction: "+1", text: undefined };
+
+async function bench(
+  { db, clock, desk }: CommandDesk,
+  { repository, pull }: CommandPlace,
+  { by, suite, sha, isToWait, choice }: Deed & { kind: "bench" },
+): Promise<Answer> {
+  const { backends, profiles, targets, benchmarks } = choice;
+  const { request, outcome, sentence } = await desk.requestBenchmark(
+    {
+      suite,
+      artifact: sha,
+      kind: "try",
+      pr: pull,
+      waitForArtifacts: isToWait,
+      backends: [...backends],
+      profiles: [...profiles],
+      targets: [...targets],
+      benchmarks: [...benchmarks],
+    },
+    by,
+  );
+  await db.transaction((tx) =>
+    tellOf(
+      tx,
+      { repository, kind: "request", subject: request.id, sha, pull, name: "", wasAskedFor: true },
+      clock.now(),
+    ),
+  );
+  return {
+    state: "done",
+    reaction: outcome === "nothing-missing" ? "+1" : "rocket",
+    text: `${foreignSentence(sentence)} [The request](${desk.url.replace(/\/+$/, "")}/benchmarks/requests/${request.id}).`,
+    isUntilReport: true,
+  };
+}
+
+async function retrigger(
+  { db, desk }: CommandDesk,
+  { repository, pull, head, comment }: CommandPlace,
+  { by, selection }: Deed & { kind: "retrigger" },
+): Promise<Answer> {
+  const ref = `refs/pull/${pull}/head`;
+  const [graph] = await graphsOfCommit(db, { repository, ref, sha: head });
+  if (graph === undefined) {
+    return refusal(`There is no graph of \`${head.slice(0, 12)}\` that could run again.`);
+  }
+  const { jobs } = await desk.retrigger(graph.id, selection, by, `${repository} ${comment}`);
+  return jobs.length > 0
+    ? done
+    : refusal("No job is of that selection, or none of them can run again now.");
+}
+
+async function cancel(
+  { db, desk }: CommandDesk,
+  { repository, pull }: CommandPlace,
+  { by }: Deed & { kind: "cancel" },
+): Promise<Answer> {
+  let ended = 0;
+  for (const { id } of await graphsOfPull(db, repository, pull)) {
+    if ((await desk.graph(id))?.state !== "running") continue;
+    await desk.cancelGraph(id, by);
+    ended += 1;
+  }
+  for (const id of await requestsUnderWay(db, repository, pull)) {
+    if (await desk.cancelBenchmark(id, by)) ended += 1;
+  }
+  return ended > 0 ? done : { ...done, text: "Nothing runs for this pull request." };
+}
+
+async function approve(
+  { db, clock }: CommandDesk,
+  { repository, pull }: CommandPlace,
+  { by, head }: Deed & { kind: "approve" },
+): Promise<Answer> {
+  const isNoted = await db.transaction(async (tx) => {
+    const at = clock.now();
+    if (await approvePull(tx, { repository, number: pull, head, by: by.name, at })) return true;
+    await lookSoon(tx, repository, at);
+    return false;
+  });
+  if (isNoted) return done;
+  // The forge has it already, and the farm has not looked yet.
+  throw new Fault("aborted", `the farm has not seen ${head} of pull request ${pull} yet`);
+}

@@ -1,0 +1,20 @@
+import type { ForgeComment } from "../forge.ts";
+import { findCommand, usualName } from "./read-command.ts";
+
+/** Whether a comment asks the farm for something, and with which line. */
+export type Noticed =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "asks"; readonly line: string }
+  /** It was changed after it was written, by its author or by somebody else who may: it is told that this does not count. */
+  | { readonly kind: "edited"; readonly line: string };
+
+export function noticeComment(
+  comment: Pick<ForgeComment, "body" | "isOurs" | "createdAt" | "updatedAt">,
+  name = usualName,
+): Noticed {
+  if (comment.isOurs) return { kind: "nothing" };
+  const line = findCommand(comment.body, name);
+  if (line === undefined) return { kind: "nothing" };
+  const isEdited = comment.updatedAt.getTime() !== comment.createdAt.getTime();
+  return { kind: isEdited ? "edited" : "asks", line };
+}

@@ -1,0 +1,168 @@
+import { maxSelectionLength, parseSelection } from "#api/selection/parse-selection.ts";
+import { SelectionProblem } from "#api/selection/selection-problem.ts";
+import { SuiteWord } from "#core/test-case.ts";
+import { type BenchChoice, type Command, commandKinds } from "./command.ts";
+import { spokenLines } from "./spoken-lines.ts";
+
+/** What a line asks for; `problem` is a sentence whose foreign words stand in quotation marks. */
+export type Reading =
+  | { readonly kind: "command"; readonly command: Command }
+  | { readonly kind: "wrong"; readonly problem: string };
+
+/** Under which name the farm is addressed, where nobody said another. */
+export const usualName = "grange";
+
+/** A page of names of jobs fits; what is longer is no command that somebody typed. */
+const longestLine = maxSelectionLength + 100;
+const mostRuns = 100;
+const lists = { backends: 50, profiles: 50, targets: 50, benchmarks: 500 } as const;
+
+/**
+ * The line of a comment that asks the farm for something; undefined when none does. Further ones are kept with it,
+ * a line each, for the answer that says that a comment asks for one thing.
+ */
+export function findCommand(body: string, name = usualName): string | undefined {
+  const address = new RegExp(`^ {0,3}@${escaped(name)}(?=[ \\t]+[A-Za-z]|[ \\t]*$)`, "i");
+  const asking = spokenLines(body).filter((line) => address.test(line));
+  if (asking.length === 0) return undefined;
+  return asking
+    .slice(0, 2)
+    .map((line) => line.trim().slice(0, longestLine + 1))
+    .join("\n");
+}
+
+/** Reads what `findCommand` found. Total: whatever the text, it answers. */
+export function readCommand(line: string): Reading {
+  if (line.includes("\n")) return wrong("a comment asks for one thing; write one comment for each");
+  if (line.length > longestLine) {
+    return wrong(`the line has more than ${longestLine} characters; ask for less at once`);
+  }
+  const [, word = "", rest = ""] = /^@\S+[ \t]*(\S*)[ \t]*([^]*)$/.exec(line) ?? [];
+  const kind = commandKinds.find((known) => known === word.toLowerCase());
+  switch (kind) {
+    case "bench":
+      return readBench(words(rest));
+    case "build":
+      return readBuild(words(rest));
+    case "retrigger":
+      return readRetrigger(rest.trim());
+    case "approve":
+      return readApprove(words(rest));
+    case "cancel":
+    case "help": {
+      const [more] = words(rest);
+      return more === undefined
+        ? { kind: "command", command: { kind } }
+        : wrong(`${kind} takes nothing, and ${quoted(more)} follows it`);
+    }
+    case undefined:
+      return wrong(
+        `${word === "" ? "no command follows the name" : `${quoted(word)} is no command`}; the commands are ${commandKinds.join(", ")}`,
+      );
+  }
+}
+
+function readBench(given: readonly string[]): Reading {
+  const isToWait = given[0]?.toLowerCase() === "queue";
+  const choice = readChoice(isToWait ? given.slice(1) : given);
+  return typeof choice === "string"
+    ? wrong(choice)
+    : { kind: "command", command: { kind: "bench", isToWait, choice } };
+}
+
+function readBuild([first, ...given]: readonly string[]): Reading {
+  const sha = first === undefined ? undefined : shaOf(first);
+  if (sha === undefined) {
+    return wrong(
+      first === undefined
+        ? "build wants a commit: 7 to 40 hex digits, or its address"
+        : `${quoted(first)} is no commit: build wants 7 to 40 hex digits, or a commit's address`,
+    );
+  }
+  const choice = readChoice(given);
+  return typeof choice === "string"
+    ? wrong(choice)
+    : { kind: "command", command: { kind: "build", sha, choice } };
+}
+
+function readApprove([first, another]: readonly string[]): Reading {
+  if (first === undefined) return { kind: "command", command: { kind: "approve", sha: undefined } };
+  const sha = shaOf(first);
+  if (sha === undefined) return wrong(`${quoted(first)} is no commit: 7 to 40 hex digits`);
+  return another === undefined
+    ? { kind: "command", command: { kind: "approve", sha } }
+    : wrong(`approve takes one commit, and ${quoted(another)} follows it`);
+}
+
+function readRetrigger(text: string): Reading {
+  const selection = text === "" ? "state:failed" : text;
+  try {
+    parseSelection(selection);
+    return { kind: "command", command: { kind: "retrigger", selection } };
+  } catch (reason) {
+    if (reason instanceof SelectionProblem) return wrong(reason.message);
+    throw reason;
+  }
+}
+
+/** A text says what is wrong. */
+function readChoice(given: readonly string[]): BenchChoice | string {
+  const choice = {
+    backends: [] as string[],
+    profiles: [] as string[],
+    targets: [] as string[],
+    benchmarks: [] as string[],
+    runs: undefined as number | undefined,
+  };
+  const seen = new Set<string>();
+  for (const part of given) {
+    const at = part.indexOf("=");
+    const key = (at === -1 ? part : part.slice(0, at)).toLowerCase();
+    const value = at === -1 ? "" : part.slice(at + 1);
+    const known = [...Object.keys(lists), "runs"];
+    if (at === -1 || !known.includes(key)) {
+      return `${quoted(part)} is none of ${known.map((each) => `${each}=…`).join(", ")}, without spaces round the =`;
+    }
+    if (seen.has(key)) return `${key}= is there twice`;
+    seen.add(key);
+    if (value === "") continue;
+    if (key === "runs") {
+      const runs = /^\d{1,6}$/.test(value) ? Number(value) : Number.NaN;
+      if (!(runs >= 1 && runs <= mostRuns)) {
+        return `runs= is a number from 1 to ${mostRuns}, not ${quoted(value)}`;
+      }
+      choice.runs = runs;
+      continue;
+    }
+    const list = key as keyof typeof lists;
+    const names = [...new Set(value.split(",").filter((name) => name !== ""))];
+    if (names.length > lists[list]) return `${list}= has more than ${lists[list]} names`;
+    const strange = names.find((name) => !SuiteWord.safeParse(name).success);
+    if (strange !== undefined) return `${quoted(strange)} cannot be a name of ${list}`;
+    choice[list] = names;
+  }
+  return choice;
+}
+
+/** A commit's id, alone or at the end of its address. */
+function shaOf(word: string): string | undefined {
+  const [, sha] = /^(?:https?:\/\/[^\s?#]{1,300}\/commits?\/)?([0-9a-f]{7,40})$/i.exec(word) ?? [];
+  return sha?.toLowerCase();
+}
+
+function words(text: string): string[] {
+  return text.split(/[ \t]+/).filter((word) => word !== "");
+}
+
+function wrong(problem: string): Reading {
+  return { kind: "wrong", problem };
+}
+
+/** Short enough for a sentence. */
+function quoted(word: string): string {
+  return `"${word.length > 80 ? `${word.slice(0, 79)}…` : word}"`;
+}
+
+function escaped(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9]/g, "\\$&");
+}

@@ -1,0 +1,141 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { tellForge } from "./repository.store.ts";
+import { Hint } from "./webhooks/hint.ts";
+
+export interface NewDelivery {
+  readonly id: string;
+  readonly event: string;
+  readonly slug: string;
+  readonly hint: Hint;
+  readonly receivedAt: Date;
+}
+
+/** Keeps a delivery; false when it came before. One that had failed is tried again. */
+export async function insertDelivery(
+  tx: Tx,
+  { id, event, slug, hint, receivedAt }: NewDelivery,
+): Promise<boolean> {
+  const stored = await tx.run(sql`
+    insert into forge_delivery (id, event, slug, content, received_at, next_at)
+    values (${id}, ${event}, ${slug}, ${JSON.stringify(hint)}::jsonb, ${receivedAt}, ${receivedAt})
+    on conflict (id) do update
+    set state = 'waiting', done_at = null, error = null, attempts = 0, next_at = excluded.next_at
+    where forge_delivery.state = 'failed'
+  `);
+  if (stored > 0) await tellForge(tx);
+  return stored > 0;
+}
+
+const Waiting = z.object({ id: z.string(), content: Hint, attempts: z.number() });
+export type WaitingDelivery = z.infer<typeof Waiting>;
+
+/** What waits for a repository; only its holder asks. */
+export function waitingDeliveries(
+  tx: Tx,
+  slug: string,
+  now: Date,
+  most: number,
+): Promise<WaitingDelivery[]> {
+  return tx.many(
+    Waiting,
+    sql`
+      select id, content, attempts from forge_delivery
+      where slug = ${slug} and state = 'waiting' and next_at <= ${now}
+      order by next_at, id limit ${most}
+    `,
+  );
+}
+
+export async function endDeliveries(tx: Tx, ids: readonly string[], now: Date): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.run(sql`
+    update forge_delivery set state = 'done', done_at = ${now}, error = null
+    where id = any(${ids}::text[]) and state = 'waiting'
+  `);
+}
+
+/** Puts them off; those that were tried too often fail for good. */
+export async function postponeDeliveries(
+  tx: Tx,
+  ids: readonly string[],
+  said: {
+    readonly error: string;
+    readonly now: Date;
+    readonly nextAt: Date;
+    readonly mostAttempts: number;
+  },
+): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.run(sql`
+    update forge_delivery
+    set attempts = attempts + 1, next_at = ${said.nextAt}, error = ${said.error},
+        state = case when attempts + 1 >= ${said.mostAttempts} then 'failed' else 'waiting' end,
+        done_at = case when attempts + 1 >= ${said.mostAttempts} then ${said.now}::timestamptz end
+    where id = any(${ids}::text[]) and state = 'waiting'
+  `);
+}
+
+/** Ends those of repositories that nobody watches. */
+export function endStrangeDeliveries(tx: Tx, now: Date): Promise<number> {
+  return tx.run(sql`
+    update forge_delivery as d set state = 'done', done_at = ${now}, error = 'nobody watches that repository'
+    where state = 'waiting' and not exists (
+      select from forge_repository as r where r.slug = d.slug and r.kind = 'github')
+  `);
+}
+
+export function forgetDeliveries(tx: Tx, before: Date): Promise<number> {
+  return tx.run(sql`
+    delete from forge_delivery where id in (
+      select id from forge_delivery where state <> 'waiting' and received_at < ${before} limit 1000)
+  `);
+}
+
+const ListedDelivery = z.object({
+  id: z.string(),
+  event: z.string(),
+  slug: z.string(),
+  receivedAt: z.date(),
+  state: z.enum(["waiting", "done", "failed"]),
+  attempts: z.number(),
+  error: z.string().nullable(),
+});
+export type ListedDelivery = z.infer<typeof ListedDelivery>;
+
+export function latestDeliveries(
+  tx: Tx,
+  slug: string | undefined,
+  most: number,
+): Promise<ListedDelivery[]> {
+  return tx.many(
+    ListedDelivery,
+    sql`
+      select id, event, slug, received_at as "receivedAt", state, attempts, error from forge_delivery
+      where ${slug ?? null}::text is null or slug = ${slug ?? null}
+      order by received_at desc, id desc limit ${most}
+    `,
+  );
+}
+
+/** Of these ids, those that came. */
+export async function deliveriesThatCame(tx: Tx, ids: readonly string[]): Promise<Set<string>> {
+  const came = await tx.many(
+    z.object({ id: z.string() }),
+    sql`select id from forge_delivery where id = any(${ids}::text[])`,
+  );
+  return new Set(came.map(({ id }) => id));
+}
+
+/** False when the forge was asked for it before. */
+export async function noteRedelivery(tx: Tx, id: string, now: Date): Promise<boolean> {
+  const noted = await tx.run(
+    sql`insert into forge_redelivery (id, asked_at) values (${id}, ${now}) on conflict do nothing`,
+  );
+  return noted > 0;
+}
+
+export function forgetRedeliveries(tx: Tx, before: Date): Promise<number> {
+  return tx.run(sql`delete from forge_redelivery where asked_at < ${before}`);
+}

@@ -1,0 +1,161 @@
+import type { ForgePolicyChange } from "#api/forge.ts";
+import type { Clock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { withoutPassword } from "#git/repository-address.ts";
+import type { ForgeFinding } from "./forge.ts";
+import { changedPolicy } from "./forge-policy.ts";
+import { type Forges, forgeFor } from "./forge-rooms.ts";
+import { tryGivenUp } from "./outbox/outbox.store.ts";
+import { approvePull, findPull } from "./pull.store.ts";
+import { keepRefs } from "./ref.store.ts";
+import {
+  changePolicy,
+  findWatched,
+  insertRepository,
+  lookSoon,
+  removeRepository,
+  type WatchedRepository,
+} from "./repository.store.ts";
+import { workedFromTheStart } from "./what-to-make.ts";
+
+export interface AdminRooms {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly forges: Forges;
+  /** What graphs call the repository at an address. */
+  nameRepository(url: string): Promise<string>;
+  /** For the record, in the same transaction. */
+  record(tx: Tx, detail: Readonly<Record<string, unknown>>): Promise<void>;
+}
+
+/** Watches a repository from now on. It is looked at first: what cannot be read is not watched. */
+export async function addRepository(
+  rooms: AdminRooms,
+  wanted: {
+    readonly kind: WatchedRepository["kind"];
+    readonly slug: string;
+    readonly policy: ForgePolicyChange;
+    readonly by: string;
+  },
+): Promise<WatchedRepository> {
+  const { db, clock, forges } = rooms;
+  const { kind, by } = wanted;
+  // GitHub does not tell them apart, and webhooks name them as their owner wrote them.
+  const slug = kind === "github" ? wanted.slug.toLowerCase() : wanted.slug;
+  const forge = forgeFor(forges, kind);
+  const defaultBranch = await forge.defaultBranch(slug);
+  const refs = await forge.refs(slug);
+  const url = withoutPassword(await forge.fetchAddress(slug));
+  const name = await rooms.nameRepository(url);
+  return db.transaction(async (tx) => {
+    const repository = {
+      name,
+      kind,
+      slug,
+      url,
+      defaultBranch,
+      policy: changedPolicy({}, wanted.policy),
+      addedBy: by,
+      addedAt: clock.now(),
+    };
+    if (!(await insertRepository(tx, repository))) {
+      throw new Fault(
+        "already_exists",
+        `${name} is watched already; \`grange forge list\` shows it`,
+      );
+    }
+    await keepRefs(tx, name, refs, workedFromTheStart(refs), repository.addedAt);
+    await rooms.record(tx, { what: "watch a repository", repository: name, kind, url });
+    return requireWatched(tx, name);
+  });
+}
+
+export async function requireWatched(tx: Tx, name: string): Promise<WatchedRepository> {
+  const found = await findWatched(tx, name);
+  if (found !== undefined) return found;
+  throw new Fault(
+    "not_found",
+    `nobody watches ${withoutPassword(name)}; \`grange forge list\` shows what is watched`,
+  );
+}
+
+/** What was made of it stays. */
+export async function forgetRepository(rooms: AdminRooms, written: string): Promise<string> {
+  return rooms.db.transaction(async (tx) => {
+    const { name } = await requireWatched(tx, written);
+    await removeRepository(tx, name);
+    await rooms.record(tx, { what: "watch a repository no more", repository: name });
+    return name;
+  });
+}
+
+export async function setPolicy(
+  rooms: AdminRooms,
+  written: string,
+  change: ForgePolicyChange,
+): Promise<WatchedRepository> {
+  return rooms.db.transaction(async (tx) => {
+    const { name, policy } = await requireWatched(tx, written);
+    await changePolicy(tx, name, changedPolicy(policy, change), rooms.clock.now());
+    await rooms.record(tx, {
+      what: "change what is done with a repository",
+      repository: name,
+      change,
+    });
+    return requireWatched(tx, name);
+  });
+}
+
+export async function lookNow(rooms: AdminRooms, written: string): Promise<WatchedRepository> {
+  return rooms.db.transaction(async (tx) => {
+    const { name } = await requireWatched(tx, written);
+    await lookSoon(tx, name, rooms.clock.now());
+    // Whoever asks has perhaps repaired what stood in the way.
+    await tryGivenUp(tx, name, rooms.clock.now());
+    return requireWatched(tx, name);
+  });
+}
+
+/** Lets the head of a pull request from a fork run: the commit that is named, and no other. */
+export async function approveHead(
+  rooms: AdminRooms,
+  written: string,
+  { number, head, by }: { readonly number: number; readonly head: string; readonly by: string },
+): Promise<void> {
+  await rooms.db.transaction(async (tx) => {
+    const { name } = await requireWatched(tx, written);
+    const pull = await findPull(tx, name, number);
+    if (pull === undefined) {
+      throw new Fault("not_found", `the farm knows no pull request ${number} of ${name}`);
+    }
+    const at = rooms.clock.now();
+    if (!(await approvePull(tx, { repository: name, number, head, by, at }))) {
+      throw new Fault(
+        "failed_precondition",
+        pull.state === "open"
+          ? `the head of pull request ${number} is ${pull.head} now: look at that`
+          : `pull request ${number} is ${pull.state}`,
+      );
+    }
+    await rooms.record(tx, {
+      what: "approve of a commit",
+      repository: name,
+      number,
+      head,
+    });
+  });
+}
+
+/** What is wrong with how a forge is set up; of one repository, or of the App as such. */
+export async function examine(
+  { db, forges }: Pick<AdminRooms, "db" | "forges">,
+  written: string | undefined,
+): Promise<readonly ForgeFinding[]> {
+  if (written === undefined) return forgeFor(forges, "github").examine(undefined);
+  const { kind, slug, error } = await requireWatched(db, written);
+  const findings = await forgeFor(forges, kind).examine(slug);
+  return error === null
+    ? findings
+    : [...findings, { what: "the last look at it", state: "wrong", detail: error }];
+}

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+const ForgeGraph = z.object({
+  id: z.string(),
+  repository: z.string(),
+  ref: z.string(),
+  sha: z.string(),
+  pull: z.number().nullable(),
+  generation: z.number(),
+  madeAt: z.date(),
+  cancelledAt: z.date().nullable(),
+});
+export type ForgeGraph = z.infer<typeof ForgeGraph>;
+
+const columns = sql`
+  id, repository, ref, sha, pull, generation, made_at as "madeAt", cancelled_at as "cancelledAt"
+`;
+
+/** The graphs of a commit on a ref, the latest first. */
+export function graphsOfCommit(
+  tx: Tx,
+  { repository, ref, sha }: Pick<ForgeGraph, "repository" | "ref" | "sha">,
+): Promise<ForgeGraph[]> {
+  return tx.many(
+    ForgeGraph,
+    sql`
+      select ${columns} from forge_graph
+      where repository = ${repository} and ref = ${ref} and sha = ${sha} order by generation desc
+    `,
+  );
+}
+
+/** Of a pull request, the latest first. */
+export function graphsOfPull(tx: Tx, repository: string, pull: number): Promise<ForgeGraph[]> {
+  return tx.many(
+    ForgeGraph,
+    sql`
+      select ${columns} from forge_graph
+      where repository = ${repository} and pull = ${pull} order by made_at desc, generation desc
+    `,
+  );
+}
+
+/** Those of some commits, the oldest first. */
+export function latestGraphs(
+  tx: Tx,
+  repository: string,
+  shas: readonly string[],
+): Promise<ForgeGraph[]> {
+  return tx.many(
+    ForgeGraph,
+    sql`
+      select ${columns} from forge_graph
+      where repository = ${repository} and sha = any(${shas}::text[]) order by made_at, generation
+    `,
+  );
+}
+
+/** Written before the graph is made, so that whoever comes after a crash knows of it. */
+export async function insertForgeGraph(
+  tx: Tx,
+  graph: Omit<ForgeGraph, "cancelledAt">,
+): Promise<void> {
+  await tx.run(sql`
+    insert into forge_graph (id, repository, ref, sha, pull, generation, made_at)
+    values (${graph.id}, ${graph.repository}, ${graph.ref}, ${graph.sha}, ${graph.pull},
+            ${graph.generation}, ${graph.madeAt})
+    on conflict do nothing
+  `);
+}
+
+export async function forgetForgeGraph(tx: Tx, id: string): Promise<void> {
+  await tx.run(sql`delete from forge_graph where id = ${id}`);
+}
+
+/**
+ * Says of a pull request's graphs that nobody needs them any more: of all commits but `keep`.
+ *
+ * Written before they are told, so that one that comes to be wanted again meanwhile is made anew.
+ */
+export async function unwantGraphs(
+  tx: Tx,
+  {
+    repository,
+    pull,
+    keep,
+    now,
+  }: {
+    readonly repository: string;
+    readonly pull: number;
+    readonly keep: string | undefined;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.run(sql`
+    update forge_graph set cancelled_at = ${now}
+    where repository = ${repository} and pull = ${pull} and cancelled_at is null
+      and sha is distinct from ${keep ?? null}::text
+  `);
+}
+
+export function graphsToTell(tx: Tx, repository: string): Promise<ForgeGraph[]> {
+  return tx.many(
+    ForgeGraph,
+    sql`
+      select ${columns} from forge_graph
+      where repository = ${repository} and cancelled_at is not null and not is_told
+    `,
+  );
+}
+
+export async function noteTold(tx: Tx, id: string): Promise<void> {
+  await tx.run(sql`update forge_graph set is_told = true where id = ${id}`);
+}

@@ -1,0 +1,73 @@
+import { type Grant, type Principal, PrincipalName } from "#access/principal.ts";
+import type { Verb } from "#core/verb.ts";
+import type { ForgePermission } from "./forge.ts";
+import type { ForgePolicy, NeededPermission } from "./forge-policy.ts";
+
+/** Under this name the farm does what nobody asked for but a push. */
+export const forgePrincipalName = "forge";
+
+/**
+ * How the farm calls somebody at a forge: `octocat@github`, a bot `renovate+bot@github`.
+ *
+ * A name that a principal cannot have (none of GitHub's is) becomes undefined: nobody acts under it.
+ */
+export function principalNameOf(forge: "github" | "git", login: string): string | undefined {
+  const name = `${login.replace(/\[bot\]$/, "+bot")}@${forge}`;
+  // GitHub's logins are told apart without regard to case.
+  return PrincipalName.safeParse(name).success ? name.toLowerCase() : undefined;
+}
+
+/** The farm itself, as it acts for one repository. It raises nothing above the usual, and reaches no other. */
+export function forgePrincipal(repository: string): Principal {
+  const here = (verb: Verb): Grant => ({
+    verb,
+    repository,
+    branch: "*",
+    priorityCap: 0,
+    top: false,
+  });
+  return {
+    name: forgePrincipalName,
+    grants: [here("submit"), here("cancel"), here("retrigger"), wide("benchmark")],
+  };
+}
+
+/** Who may do what with comments: command → the right that it uses. */
+const verbsOf: Readonly<Record<keyof ForgePolicy["commands"], readonly Verb[]>> = {
+  bench: ["benchmark"],
+  build: ["benchmark"],
+  retrigger: ["retrigger"],
+  cancel: ["cancel"],
+  approve: [],
+};
+
+/** Somebody at a forge: what the farm's grants say, and what the policy gives for the forge's permission. */
+export function personAtForge(
+  name: string,
+  repository: string,
+  permission: ForgePermission,
+  { commands }: Pick<ForgePolicy, "commands">,
+  stored: readonly Grant[],
+): Principal {
+  const verbs = (Object.keys(verbsOf) as (keyof typeof verbsOf)[])
+    .filter((command) => suffices(permission, commands[command]))
+    .flatMap((command) => verbsOf[command]);
+  const given = [...new Set(verbs)].map(
+    (verb): Grant =>
+      verb === "benchmark"
+        ? wide(verb)
+        : { verb, repository, branch: "*", priorityCap: 0, top: false },
+  );
+  return { name, grants: [...stored, ...given] };
+}
+
+const order: readonly ForgePermission[] = ["none", "read", "triage", "write", "maintain", "admin"];
+
+export function suffices(has: ForgePermission, needs: NeededPermission): boolean {
+  return needs !== "nobody" && order.indexOf(has) >= order.indexOf(needs);
+}
+
+/** Requests to measure belong to no repository. */
+function wide(verb: Verb): Grant {
+  return { verb, repository: "*", branch: "*", priorityCap: 0, top: false };
+}

@@ -1,0 +1,104 @@
+import { CommitSha } from "#core/commit-sha.ts";
+import { Fault } from "#core/fault.ts";
+import { repositoryAt } from "#git/fetch-from-local.ts";
+import { listRemoteRefs } from "#git/list-remote-refs.ts";
+import type { RemoteRefs } from "#git/remote-refs.ts";
+import { parseRepositoryAddress, withoutPassword } from "#git/repository-address.ts";
+import type { Git } from "#git/run-git.ts";
+import type { Forge, ForgeFinding, ForgeRef } from "../forge.ts";
+
+/** A name longer than any that a file system allows a loose ref; what a hostile remote says beyond it is left out. */
+const mostNameLength = 250;
+
+/** A plain Git remote as a forge: branches and tags, and nothing else. */
+export function openGitForge({
+  git,
+  workingDirectory,
+}: {
+  readonly git: Git;
+  /** What relative paths of repositories are relative to. */
+  readonly workingDirectory: string;
+}): Forge {
+  const list = async (slug: string): Promise<RemoteRefs> => {
+    const address = parseRepositoryAddress(slug, workingDirectory);
+    const place = address.kind === "local" ? await repositoryAt(git, address.path) : address.url;
+    return listRemoteRefs(git, place);
+  };
+  const hasNone = (what: string) => (slug: string) =>
+    Promise.reject<never>(
+      new Fault(
+        "unimplemented",
+        `${withoutPassword(slug)} is a plain Git repository: it has no ${what}`,
+      ),
+    );
+  const noPulls = hasNone("pull requests");
+  const noChecks = hasNone("checks");
+
+  return {
+    kind: "git",
+    fetchAddress: async (slug) => slug,
+
+    async refs(slug) {
+      const { byName } = await list(slug);
+      return [...byName].flatMap(([ref, sha]): ForgeRef[] => {
+        if (!/^refs\/(heads|tags)\//.test(ref) || ref.length > mostNameLength) return [];
+        return CommitSha.safeParse(sha).success ? [{ ref, sha }] : [];
+      });
+    },
+
+    async defaultBranch(slug) {
+      const { head, byName } = await list(slug);
+      const branch = head === undefined ? undefined : /^refs\/heads\/(.+)$/.exec(head)?.[1];
+      if (branch !== undefined) return branch;
+      throw new Fault(
+        "failed_precondition",
+        byName.size === 0
+          ? `${withoutPassword(slug)} is empty: push a first commit`
+          : `the HEAD of ${withoutPassword(slug)} is no branch; point it at one (git symbolic-ref HEAD refs/heads/main)`,
+      );
+    },
+
+    pulls: async () => [],
+    pull: async () => undefined,
+    comments: async () => [],
+    commentsOf: async () => [],
+    permission: async () => "none",
+    createComment: noPulls,
+    updateComment: noPulls,
+    deleteComment: noPulls,
+    minimiseComment: noPulls,
+    react: noPulls,
+    checksOf: async () => [],
+    createCheck: noChecks,
+    updateCheck: noChecks,
+    labelsOf: async () => [],
+    addLabels: noPulls,
+    removeLabel: noPulls,
+    deliveries: async () => [],
+    redeliver: hasNone("webhooks"),
+
+    async examine(slug) {
+      if (slug === undefined) return [];
+      return [await examineRefs(slug, list)];
+    },
+  };
+}
+
+async function examineRefs(
+  slug: string,
+  list: (slug: string) => Promise<RemoteRefs>,
+): Promise<ForgeFinding> {
+  const what = "the repository can be read";
+  try {
+    const { byName, head } = await list(slug);
+    const heads = [...byName.keys()].filter((name) => name.startsWith("refs/heads/")).length;
+    if (heads === 0) return { what, state: "wrong", detail: "it has no branch yet: push one" };
+    if (head === undefined) {
+      return { what, state: "wrong", detail: "its HEAD is no branch, so no branch is its default" };
+    }
+    return { what, state: "ok", detail: `${heads} branches; the default one is ${head.slice(11)}` };
+  } catch (reason) {
+    const detail = reason instanceof Fault ? reason.message : "it could not be asked";
+    return { what, state: "wrong", detail };
+  }
+}

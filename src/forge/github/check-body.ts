@@ -1,0 +1,86 @@
+import type { CheckAnnotation, CheckRun } from "../check-run.ts";
+
+/** GitHub takes no more in one request. */
+export const annotationsAtOnce = 50;
+
+/** A check run as GitHub's API wants it, with those annotations that go along. */
+export function checkBody(
+  check: CheckRun,
+  annotations: readonly CheckAnnotation[],
+): Readonly<Record<string, unknown>> {
+  return {
+    name: check.name,
+    external_id: check.externalId,
+    details_url: check.detailsUrl,
+    ...stateBody(check.state),
+    output: {
+      title: check.title,
+      summary: check.summary,
+      annotations: annotations.map((one) => ({
+        path: one.path,
+        start_line: one.startLine,
+        end_line: one.endLine,
+        annotation_level: one.level,
+        message: one.message,
+      })),
+    },
+  };
+}
+
+function stateBody(state: CheckRun["state"]): Readonly<Record<string, unknown>> {
+  switch (state.kind) {
+    case "queued":
+      return { status: "queued" };
+    case "in_progress":
+      return { status: "in_progress", started_at: instant(state.startedAt) };
+    case "completed":
+      return {
+        status: "completed",
+        started_at: instant(state.startedAt),
+        completed_at: instant(state.completedAt),
+        conclusion: state.conclusion,
+      };
+  }
+}
+
+// GitHub's own instants have whole seconds, and so do its examples of what to send.
+const instant = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
+
+/** What GitHub tells of an annotation that it has. */
+export interface KnownAnnotation {
+  readonly path: string;
+  readonly start_line: number;
+  readonly end_line: number;
+  readonly annotation_level?: string | null | undefined;
+  readonly message?: string | null | undefined;
+}
+
+/**
+ * Those of the wanted annotations that GitHub has not yet.
+ *
+ * It adds what an update brings to what is there: sending all again would show all twice. None can be
+ * taken away again.
+ */
+export function missingAnnotations(
+  wanted: readonly CheckAnnotation[],
+  known: readonly KnownAnnotation[],
+): CheckAnnotation[] {
+  const counts = new Map<string, number>();
+  const keyOf = (...parts: unknown[]) => JSON.stringify(parts);
+  for (const one of known) {
+    const key = keyOf(
+      one.path,
+      one.start_line,
+      one.end_line,
+      one.annotation_level ?? "",
+      one.message ?? "",
+    );
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return wanted.filter((one) => {
+    const key = keyOf(one.path, one.startLine, one.endLine, one.level, one.message);
+    const left = counts.get(key) ?? 0;
+    counts.set(key, left - 1);
+    return left <= 0;
+  });
+}

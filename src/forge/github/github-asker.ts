@@ -1,0 +1,184 @@
+import type { Octokit } from "@octokit/core";
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import type { RecentlyUsed } from "#core/recently-used.ts";
+import { ForgeBusy } from "../forge-busy.ts";
+import { githubFault } from "./github-fault.ts";
+import { nextPage } from "./next-page.ts";
+
+/** An answer that GitHub may say is still true, which costs nothing of the limits. */
+export interface KnownAnswer {
+  readonly etag: string;
+  /** What we read of it: a page of pull requests is megabytes otherwise. */
+  readonly read: unknown;
+  readonly next: string | undefined;
+  readonly weight: number;
+}
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+/** Somebody who asks GitHub, and reads the answers against what we know of them. */
+export interface GitHubAsker {
+  get<Answer>(schema: z.ZodType<Answer>, route: string, parameters?: Parameters): Promise<Answer>;
+  /** Page after page, as far as there are any and `goesOn` wants more. */
+  list<Item>(
+    schema: z.ZodType<Item>,
+    route: string,
+    parameters?: Parameters,
+    options?: ListOptions<Item>,
+  ): Promise<Item[]>;
+  /** Never tried again here, unless GitHub said that it did nothing. */
+  write<Answer>(schema: z.ZodType<Answer>, route: string, parameters: Parameters): Promise<Answer>;
+  graphql<Answer>(schema: z.ZodType<Answer>, query: string, variables: Parameters): Promise<Answer>;
+  /** By which that repository may be read for an hour, and nothing else. */
+  readingToken(repository: string): Promise<string>;
+}
+
+const Token = z.object({ token: z.string().regex(/^[A-Za-z0-9_.-]+$/) });
+
+export interface ListOptions<Item> {
+  /** Where in the answer the items are, when it is not the answer itself. */
+  readonly under?: string;
+  readonly goesOn?: (page: readonly Item[]) => boolean;
+}
+
+export interface AskerParts {
+  readonly octokit: Octokit;
+  readonly api: string;
+  readonly answers: RecentlyUsed<KnownAnswer>;
+  /** Whose answers they are: others may be shown others. */
+  readonly answersOf: string;
+  now(): Date;
+  hold(ms: number): void;
+  mayAsk(doing: string): Promise<void>;
+}
+
+/** Reads are tried so often again after a 5xx or a cut. */
+const readsAgain = 2;
+/** GitHub's longest page. */
+export const perPage = 100;
+/** 100,000 things of one kind: more than any repository shows us. */
+const mostPages = 1_000;
+
+export function githubAsker(parts: AskerParts): GitHubAsker {
+  const { octokit, answers } = parts;
+
+  const ask = async <Answer>(doing: string, asking: () => Promise<Answer>): Promise<Answer> => {
+    await parts.mayAsk(doing);
+    try {
+      return await asking();
+    } catch (reason) {
+      const fault = githubFault(reason, doing, parts.now());
+      if (
+        !(reason instanceof Fault) &&
+        fault instanceof ForgeBusy &&
+        fault.retryAfterMs !== undefined
+      )
+        parts.hold(fault.retryAfterMs);
+      throw fault;
+    }
+  };
+
+  const read = <What>(
+    schema: z.ZodType<What>,
+    route: string,
+    parameters: Parameters,
+    under?: string,
+  ): Promise<KnownAnswer & { readonly read: What }> =>
+    ask(routeText(route, parameters), async () => {
+      // A route is always read by the same schema.
+      const key = JSON.stringify([parts.answersOf, route, parameters]);
+      const known = answers.peek(key);
+      try {
+        const { data, headers } = await octokit.request(route, {
+          ...parameters,
+          request: { retries: readsAgain },
+          headers: known === undefined ? {} : { "if-none-match": known.etag },
+        });
+        const next = nextPage(headers.link, parts.api);
+        const found = under === undefined ? data : fieldOf(data, under);
+        const what = parsed(schema, found, routeText(route, parameters));
+        const weight = Array.isArray(what) ? what.length + 1 : 1;
+        const answer = { etag: headers.etag ?? "", read: what, next, weight };
+        if (headers.etag !== undefined) answers.set(key, answer);
+        return answer;
+      } catch (reason) {
+        if (known === undefined || (reason as { status?: unknown }).status !== 304) throw reason;
+        return { ...known, read: known.read as What };
+      }
+    });
+
+  return {
+    async get(schema, route, parameters = {}) {
+      return (await read(schema, route, parameters)).read;
+    },
+    async list(schema, route, parameters = {}, options = {}) {
+      const all: z.infer<typeof schema>[] = [];
+      const doing = routeText(route, parameters);
+      let at: readonly [string, Parameters] = [route, { per_page: perPage, ...parameters }];
+      const seen = new Set<string>();
+      for (let count = 1; count <= mostPages; count++) {
+        const page = await read(z.array(schema), ...at, options.under);
+        all.push(...page.read);
+        if (page.next === undefined || options.goesOn?.(page.read) === false) return all;
+        if (seen.has(page.next)) break;
+        seen.add(page.next);
+        at = [`GET ${page.next}`, {}];
+      }
+      throw new Fault(
+        "resource_exhausted",
+        `${doing}: its pages turn in a circle, or are more than ${mostPages}`,
+      );
+    },
+    async write(schema, route, parameters) {
+      const doing = routeText(route, parameters);
+      const { data } = await ask(doing, () =>
+        octokit.request(route, { ...parameters, request: { retries: 0 } }),
+      );
+      return parsed(schema, data, doing);
+    },
+    async graphql(schema, query, variables) {
+      const doing = query.trim().split(/[({\n]/, 1)[0] ?? "a query";
+      const data = await ask(doing, () =>
+        octokit.graphql(query, { ...variables, request: { retries: 0 } }),
+      );
+      return parsed(schema, data, doing);
+    },
+    async readingToken(repository) {
+      const doing = `a token to read ${repository}`;
+      const made = await ask(doing, () =>
+        octokit.auth({
+          type: "installation",
+          repositoryNames: [repository],
+          permissions: { contents: "read", metadata: "read" },
+        }),
+      );
+      return parsed(Token, made, doing).token;
+    },
+  };
+}
+
+function fieldOf(data: unknown, name: string): unknown {
+  return typeof data === "object" && data !== null
+    ? (data as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}
+
+function parsed<Answer>(schema: z.ZodType<Answer>, data: unknown, doing: string): Answer {
+  const read = schema.safeParse(data);
+  if (read.success) return read.data;
+  // A proxy's page in place of GitHub's answer passes; what was written may have been written.
+  throw new ForgeBusy(
+    `${doing}: GitHub's answer is not one we know: ${z.prettifyError(read.error).slice(0, 500)}`,
+  );
+}
+
+/** The route with its places filled in, for sentences. */
+function routeText(route: string, parameters: Parameters): string {
+  return route.replaceAll(/\{([a-z_]+)\}/g, (_, name: string) =>
+    placeText(parameters[name]).slice(0, 100),
+  );
+}
+
+const placeText = (value: unknown) =>
+  typeof value === "string" || typeof value === "number" ? String(value) : "?";

@@ -1,0 +1,189 @@
+import { createAppAuth } from "@octokit/auth-app";
+import { Octokit } from "@octokit/core";
+import { retry } from "@octokit/plugin-retry";
+import { throttling } from "@octokit/plugin-throttling";
+import { Fault } from "#core/fault.ts";
+import { type RecentlyUsed, recentlyUsed } from "#core/recently-used.ts";
+import type { Service } from "#core/service.ts";
+import { ForgeBusy } from "../forge-busy.ts";
+import { cuttableFetch } from "./cuttable-fetch.ts";
+import { App, Installation } from "./github-answers.ts";
+import { type GitHubAsker, githubAsker, type KnownAnswer } from "./github-asker.ts";
+import type { FullGitHubConfig } from "./github-config.ts";
+import { githubFault, isUnknownToken } from "./github-fault.ts";
+import { pacedByKey } from "./paced.ts";
+
+export interface AppIdentity {
+  /** The app's number: what it was configured by may be its client id. */
+  readonly id: string;
+  /** As whom its comments are shown. */
+  readonly bot: string;
+}
+
+/** Who speaks to GitHub: the app itself, and it as installed where a repository is. */
+export interface GitHubClient extends Service {
+  /** What only the app may ask: of itself, its webhook, and where it is installed. */
+  readonly app: GitHubAsker;
+  /** Whom GitHub takes us for; asked for rarely. */
+  identity(): Promise<AppIdentity>;
+  /** GitHub's time, by any answer that it gives; undefined when there is none. */
+  dateThere(): Promise<Date | undefined>;
+  /** Does something with the rights that the app has in that repository. */
+  within<Answer>(slug: string, doing: (as: GitHubAsker) => Promise<Answer>): Promise<Answer>;
+}
+
+/** `owner/name`: what GitHub allows in them. */
+const Slug = /^([A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:_[A-Za-z0-9]+)?)\/([A-Za-z0-9._-]{1,100})$/;
+
+export function placeOf(slug: string): { readonly owner: string; readonly repo: string } {
+  const [, owner, repo] = Slug.exec(slug) ?? [];
+  if (owner === undefined || repo === undefined || repo === "." || repo === "..")
+    throw new Fault(
+      "invalid_argument",
+      `${JSON.stringify(slug.slice(0, 200))} is no repository of GitHub's: it is written OWNER/NAME`,
+    );
+  return { owner, repo };
+}
+
+const PacedOctokit = Octokit.plugin(retry, throttling);
+
+/** For how long we believe who we are and where. A refused token ends the latter at once. */
+const installationMs = 600_000;
+
+/** Twenty comments' worth of waiting; a lease that is kept alive lasts so long, too. */
+const longestTurnMs = 60_000;
+
+export function githubClient(config: FullGitHubConfig): GitHubClient {
+  const cuttable = cuttableFetch(config.timeoutMs);
+  const { pace } = config;
+  const paces = {
+    global: pacedByKey(pace.concurrent, 0, cuttable.wait),
+    auth: pacedByKey(1, 0, cuttable.wait),
+    search: pacedByKey(1, 2_000, cuttable.wait),
+    write: pacedByKey(1, pace.writeMs, cuttable.wait, longestTurnMs),
+    notifications: pacedByKey(1, pace.notifyMs, cuttable.wait, longestTurnMs),
+  };
+  // Answers weigh what they hold; 20,000 branches, pull requests and the like are some megabytes,
+  // comments at their longest aside.
+  const answers: RecentlyUsed<KnownAnswer> = recentlyUsed(20_000, (one) => one.weight);
+
+  const speaker = (id: string, installationId?: number): GitHubAsker => {
+    let heldUntil = 0;
+    const hold = (ms: number) => {
+      heldUntil = Math.max(heldUntil, performance.now() + ms);
+    };
+    const isLimited = (seconds: number, _options: unknown, _octokit: unknown, tries: number) => {
+      hold(seconds * 1_000);
+      return tries < 2 && seconds * 1_000 <= config.patienceMs;
+    };
+    const octokit = new PacedOctokit({
+      baseUrl: config.api,
+      userAgent: "grange",
+      authStrategy: createAppAuth,
+      auth: {
+        appId: config.appId,
+        privateKey: config.privateKey,
+        ...(installationId === undefined ? {} : { installationId }),
+      },
+      request: { fetch: cuttable.fetch },
+      log: { debug() {}, info() {}, warn: config.warn, error: config.warn },
+      retry: { retryAfterBaseValue: config.readAgainMs },
+      throttle: {
+        id,
+        ...(paces as object),
+        onRateLimit: isLimited,
+        onSecondaryRateLimit: isLimited,
+      },
+    });
+    return githubAsker({
+      octokit,
+      api: config.api,
+      answers,
+      answersOf: id,
+      now: config.now,
+      hold,
+      async mayAsk(doing) {
+        // Who goes on asking under a limit is locked out for longer; all wait, or come back.
+        const left = heldUntil - performance.now();
+        if (left <= 0) return;
+        if (left > config.patienceMs)
+          throw new ForgeBusy(`${doing}: GitHub asked to be left alone`, Math.ceil(left));
+        await cuttable.wait(left);
+      },
+    });
+  };
+
+  const app = speaker(`app ${config.appId}`);
+  const speakers = new Map<number, GitHubAsker>();
+  const installed = new Map<string, { readonly id: number; readonly until: number }>();
+
+  const installationOf = async (slug: string): Promise<number> => {
+    const known = installed.get(slug);
+    if (known !== undefined && known.until > performance.now()) return known.id;
+    const { id } = await app
+      .get(Installation, "GET /repos/{owner}/{repo}/installation", placeOf(slug))
+      .catch((reason: unknown) => {
+        if (!(reason instanceof Fault && reason.code === "not_found")) throw reason;
+        throw new Fault(
+          "not_found",
+          `the GitHub app is not installed at ${slug}, or there is no such repository: install it there (the app's page, "Install App")`,
+          { cause: reason },
+        );
+      });
+    installed.set(slug, { id, until: performance.now() + installationMs });
+    return id;
+  };
+
+  const once = async <Answer>(slug: string, doing: (as: GitHubAsker) => Promise<Answer>) => {
+    const id = await installationOf(slug);
+    let as = speakers.get(id);
+    if (as === undefined) {
+      as = speaker(`installation ${id}`, id);
+      speakers.set(id, as);
+    }
+    return doing(as);
+  };
+
+  let identity: { readonly known: Promise<AppIdentity>; readonly until: number } | undefined;
+
+  return {
+    app,
+    identity() {
+      if (identity === undefined || identity.until <= performance.now()) {
+        const known = app
+          .get(App, "GET /app")
+          .then((one) => ({ id: one.id, bot: `${one.slug}[bot]` }));
+        identity = { known, until: performance.now() + installationMs };
+        known.catch(() => {
+          identity = undefined;
+        });
+      }
+      return identity.known;
+    },
+    async dateThere() {
+      try {
+        // Needs no token, which a clock that is off would spoil.
+        const { headers } = await cuttable.fetch(`${config.api}/meta`);
+        const date = new Date(headers.get("date") ?? Number.NaN);
+        return Number.isNaN(date.getTime()) ? undefined : date;
+      } catch {
+        return undefined;
+      }
+    },
+    async within(slug, doing) {
+      try {
+        return await once(slug, doing);
+      } catch (reason) {
+        // A token that GitHub no longer knows: the app was installed anew, or its token was taken
+        // back. Nothing was done, so that trying again doubles nothing.
+        const cause = reason instanceof Fault ? reason.cause : reason;
+        if (!isUnknownToken(cause)) throw githubFault(reason, slug, config.now());
+        const id = installed.get(slug)?.id;
+        installed.delete(slug);
+        if (id !== undefined) speakers.delete(id);
+        return once(slug, doing);
+      }
+    },
+    stop: () => cuttable.stop(),
+  };
+}

@@ -1,0 +1,83 @@
+import { createPrivateKey } from "node:crypto";
+import { Fault, messageOf } from "#core/fault.ts";
+
+/** How fast one installation may be written to. */
+export interface GitHubPace {
+  /** Between two writes. GitHub asks for a second. */
+  readonly writeMs: number;
+  /** Between two writes of which people are notified: comments. */
+  readonly notifyMs: number;
+  /** Requests under way at once. */
+  readonly concurrent: number;
+}
+
+/** An app of GitHub's, as its owner knows it. */
+export interface GitHubConfig {
+  readonly appId: string;
+  /** PEM, PKCS#1 as GitHub hands it out, or PKCS#8. */
+  readonly privateKey: string;
+  /** Where its API is: `https://api.github.com`, or `https://HOST/api/v3`. */
+  readonly api?: string;
+  /** After this a request counts as cut. GitHub itself gives up after 10 s. */
+  readonly timeoutMs?: number;
+  readonly pace?: Partial<GitHubPace>;
+  /**
+   * What the forge may ask us to wait for within a call; a longer wait is the caller's, who holds
+   * leases and knows how long.
+   */
+  readonly patienceMs?: number;
+  /** Before a read that failed is tried again; the second time four times that. */
+  readonly readAgainMs?: number;
+  readonly warn?: (message: string) => void;
+  readonly now?: () => Date;
+}
+
+export const githubApi = "https://api.github.com";
+
+/** What octokit/plugin-throttling holds to by itself, after GitHub's advice for integrators. */
+const usualPace: GitHubPace = { writeMs: 1_000, notifyMs: 3_000, concurrent: 10 };
+
+export type FullGitHubConfig = Required<Omit<GitHubConfig, "pace">> & { readonly pace: GitHubPace };
+
+/** Fills in what was left out, and refuses what can never work, in words. */
+export function fullConfig(config: GitHubConfig): FullGitHubConfig {
+  if (!/^[0-9]{1,15}$/.test(config.appId) && !/^Iv[0-9A-Za-z.]{4,40}$/.test(config.appId))
+    throw new Fault(
+      "invalid_argument",
+      `${JSON.stringify(config.appId.slice(0, 60))} is no GitHub app's id: it is the number (or the client id, Iv…) at the top of the app's settings`,
+    );
+  const api = (config.api ?? githubApi).replace(/\/+$/, "");
+  if (!URL.canParse(api) || !/^https?:$/.test(new URL(api).protocol))
+    throw new Fault(
+      "invalid_argument",
+      `${JSON.stringify(api)} is no address of an API: say ${githubApi}, or https://HOST/api/v3 of your own server`,
+    );
+  return {
+    appId: config.appId,
+    privateKey: rsaKey(config.privateKey),
+    api,
+    timeoutMs: config.timeoutMs ?? 15_000,
+    pace: { ...usualPace, ...config.pace },
+    patienceMs: config.patienceMs ?? 5_000,
+    readAgainMs: config.readAgainMs ?? 1_000,
+    warn: config.warn ?? (() => {}),
+    now: config.now ?? (() => new Date()),
+  };
+}
+
+function rsaKey(pem: string): string {
+  // Environments often carry line breaks as two characters.
+  const text = pem.replaceAll("\\n", "\n");
+  try {
+    const key = createPrivateKey(text);
+    if (key.asymmetricKeyType === "rsa")
+      return key.export({ type: "pkcs8", format: "pem" }).toString();
+  } catch (cause) {
+    throw new Fault(
+      "invalid_argument",
+      `the GitHub app's private key cannot be read (${messageOf(cause)}): give the whole .pem file that GitHub made for it`,
+      { cause },
+    );
+  }
+  throw new Fault("invalid_argument", "the GitHub app's private key is not an RSA key");
+}

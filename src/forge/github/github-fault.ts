@@ -1,0 +1,79 @@
+import { Fault, messageOf } from "#core/fault.ts";
+import { ForgeBusy } from "../forge-busy.ts";
+
+/** What is looked at in an error of octokit's. */
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string | number | undefined>>;
+}
+
+/** When GitHub does not say how long a secondary limit holds, it asks for at least a minute. */
+const unsaidLimitMs = 60_000;
+
+/** Says in our words what GitHub refused, and whether another try may succeed. */
+export function githubFault(reason: unknown, doing: string, now: Date): Fault {
+  if (reason instanceof Fault) return reason;
+  const refusal = refusalIn(reason);
+  // Cut, or never answered: nobody knows whether it was done.
+  if (refusal === undefined)
+    return new ForgeBusy(`${doing}: no answer from GitHub: ${messageOf(reason)}`, undefined, {
+      cause: reason,
+    });
+  const { status, headers } = refusal;
+  const said = `${doing}: GitHub answered ${status}: ${refusal.message.slice(0, 500)}`;
+  const limitMs = limitMsOf(refusal, now);
+  if (limitMs !== undefined) return new ForgeBusy(said, limitMs, { cause: reason });
+  if (status >= 500 || status === 408)
+    return new ForgeBusy(said, afterMs(headers, now), { cause: reason });
+  if (status === 401 || status === 403) {
+    const needed = headers["x-accepted-github-permissions"];
+    const hint = needed === undefined ? "" : ` (it needs ${String(needed).slice(0, 200)})`;
+    return new Fault("permission_denied", said + hint, { cause: reason });
+  }
+  if (status === 404 || status === 410) return new Fault("not_found", said, { cause: reason });
+  if (status === 409) return new Fault("failed_precondition", said, { cause: reason });
+  return new Fault("invalid_argument", said, { cause: reason });
+}
+
+/** Whether GitHub refused it before doing anything because of who asked. */
+export function isUnknownToken(reason: unknown): boolean {
+  return refusalIn(reason)?.status === 401;
+}
+
+/** How long to leave GitHub alone; undefined when it is no limit that speaks. */
+export function limitMsOf(refusal: Refusal, now: Date): number | undefined {
+  if (refusal.status !== 403 && refusal.status !== 429) return undefined;
+  const after = afterMs(refusal.headers, now);
+  if (after !== undefined) return after;
+  if (String(refusal.headers["x-ratelimit-remaining"]) === "0") {
+    const reset = Number(refusal.headers["x-ratelimit-reset"]) * 1_000;
+    return Number.isFinite(reset) ? clamped(reset - now.getTime() + 1_000) : unsaidLimitMs;
+  }
+  // A secondary limit may come without any header; its sentence is all there is.
+  if (refusal.status === 429 || /secondary rate limit|abuse detection/i.test(refusal.message))
+    return unsaidLimitMs;
+  return undefined;
+}
+
+function afterMs(headers: Refusal["headers"], now: Date): number | undefined {
+  const text = headers["retry-after"];
+  if (text === undefined) return undefined;
+  const seconds = Number(text);
+  const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(String(text)) - now.getTime();
+  return Number.isFinite(ms) ? clamped(ms) : unsaidLimitMs;
+}
+
+// Limits of GitHub's end within an hour; a clock that is off must not silence us for longer.
+const clamped = (ms: number) => Math.min(Math.max(ms, 0), 3_600_000);
+
+function refusalIn(reason: unknown): Refusal | undefined {
+  if (!(reason instanceof Error)) return undefined;
+  const { status, response } = reason as Error & {
+    status?: unknown;
+    response?: { headers?: Refusal["headers"] };
+  };
+  // octokit gives a cut connection the status 500, without an answer.
+  if (typeof status !== "number" || response === undefined) return undefined;
+  return { status, message: reason.message, headers: response.headers ?? {} };
+}

@@ -1,0 +1,136 @@
+import { Fault } from "#core/fault.ts";
+import type { Forge, ForgeSlug } from "../forge.ts";
+import {
+  Branch,
+  Collaborator,
+  forgePermission,
+  Pull,
+  pullRequest,
+  Reference,
+  Repository,
+  Tag,
+} from "./github-answers.ts";
+import type { GitHubAsker } from "./github-asker.ts";
+import { type GitHubClient, placeOf } from "./github-client.ts";
+import { listedTwice } from "./listed-twice.ts";
+
+const place = "GET /repos/{owner}/{repo}";
+const nameOf = (one: { readonly name: string }) => one.name;
+
+/** Branches, tags, pull requests, and who may do what. */
+export function readRepository(
+  client: GitHubClient,
+): Pick<Forge, "fetchAddress" | "refs" | "defaultBranch" | "pulls" | "pull" | "permission"> {
+  return {
+    fetchAddress: (slug) =>
+      client.within(slug, async (as) => {
+        const place = placeOf(slug);
+        const one = await as.get(Repository, "GET /repos/{owner}/{repo}", place);
+        const address = new URL(one.clone_url);
+        if (one.private) {
+          // The name that GitHub wants beside an app's token.
+          address.username = "x-access-token";
+          address.password = await as.readingToken(place.repo);
+        }
+        return address.href;
+      }),
+
+    refs: (slug) =>
+      client.within(slug, async (as) => {
+        const [branches, tags] = await Promise.all([
+          listedTwice(() => as.list(Branch, `${place}/branches`, placeOf(slug)), nameOf),
+          listedTwice(() => as.list(Tag, `${place}/tags`, placeOf(slug)), nameOf),
+        ]);
+        return [
+          ...branches.map((one) => ({ ref: `refs/heads/${one.name}`, sha: one.commit.sha })),
+          ...tags.map((one) => ({ ref: `refs/tags/${one.name}`, sha: one.commit.sha })),
+        ];
+      }),
+
+    defaultBranch: (slug) =>
+      client.within(slug, async (as) => {
+        const { default_branch } = await as.get(
+          Repository,
+          "GET /repos/{owner}/{repo}",
+          placeOf(slug),
+        );
+        return default_branch;
+      }),
+
+    pulls: (slug, changedSince) =>
+      client.within(slug, async (as) => {
+        const route = "GET /repos/{owner}/{repo}/pulls";
+        // By number: one opened meanwhile comes last.
+        const asked = { ...placeOf(slug), state: "open", sort: "created", direction: "asc" };
+        const open = await listedTwice(
+          () => as.list(Pull, route, asked),
+          (pull) => pull.number,
+        );
+        const isRecent = (pull: Pull) =>
+          changedSince !== undefined && pull.updated_at >= changedSince;
+        const closed =
+          changedSince === undefined
+            ? []
+            : await as.list(
+                Pull,
+                route,
+                { ...placeOf(slug), state: "closed", sort: "updated", direction: "desc" },
+                { goesOn: (page) => page.every(isRecent) },
+              );
+        const bases = baseHeads(as, slug);
+        // What was closed between the two lists is in both; the later answer counts.
+        const all = new Map([...open, ...closed.filter(isRecent)].map((one) => [one.number, one]));
+        return Promise.all(
+          [...all.values()].map(async (one) => pullRequest(one, await bases(one.base.ref))),
+        );
+      }),
+
+    pull: (slug, number) =>
+      client.within(slug, async (as) => {
+        const one = await orNothing(
+          as.get(Pull, "GET /repos/{owner}/{repo}/pulls/{pull_number}", {
+            ...placeOf(slug),
+            pull_number: number,
+          }),
+        );
+        return one && pullRequest(one, await baseHeads(as, slug)(one.base.ref));
+      }),
+
+    permission: (slug, login) =>
+      client.within(slug, async (as) => {
+        const one = await orNothing(
+          as.get(Collaborator, "GET /repos/{owner}/{repo}/collaborators/{username}/permission", {
+            ...placeOf(slug),
+            username: login,
+          }),
+        );
+        return one === undefined ? "none" : forgePermission(one);
+      }),
+  };
+}
+
+/** Where base branches are now, each asked for once. Of a deleted one no head is left to tell. */
+function baseHeads(as: GitHubAsker, slug: ForgeSlug): (branch: string) => Promise<string> {
+  const known = new Map<string, Promise<string>>();
+  return (branch) => {
+    const asked =
+      known.get(branch) ??
+      orNothing(
+        as.get(Reference, "GET /repos/{owner}/{repo}/git/ref/{+ref}", {
+          ...placeOf(slug),
+          ref: `heads/${branch.split("/").map(encodeURIComponent).join("/")}`,
+        }),
+      ).then((one) => one?.object.sha ?? "0".repeat(40));
+    known.set(branch, asked);
+    return asked;
+  };
+}
+
+export async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "not_found") return undefined;
+    throw reason;
+  }
+}

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import type { Forge } from "../forge.ts";
+import { Anything, Comment, forgeComment, isOnPull, Label } from "./github-answers.ts";
+import { type GitHubClient, placeOf } from "./github-client.ts";
+import { listedTwice } from "./listed-twice.ts";
+import { orNothing } from "./read-repository.ts";
+
+type Talk = Pick<
+  Forge,
+  | "comments"
+  | "commentsOf"
+  | "createComment"
+  | "updateComment"
+  | "deleteComment"
+  | "minimiseComment"
+  | "react"
+  | "labelsOf"
+  | "addLabels"
+  | "removeLabel"
+>;
+
+const Minimised = z.object({
+  minimizeComment: z.object({ minimizedComment: z.object({ isMinimized: z.literal(true) }) }),
+});
+
+/** Comments, reactions and labels. To GitHub a pull request is an issue here. */
+export function talkOnPulls(client: GitHubClient): Talk {
+  const oneComment = "/repos/{owner}/{repo}/issues/comments/{comment_id}";
+  const labelsOfOne = "/repos/{owner}/{repo}/issues/{issue_number}/labels";
+  const bot = async () => (await client.identity()).bot;
+
+  return {
+    comments: (slug, changedSince) =>
+      client.within(slug, async (as) => {
+        const asked = {
+          ...placeOf(slug),
+          // GitHub counts whole seconds: what has the same second is asked for again.
+          since: `${changedSince.toISOString().slice(0, 19)}Z`,
+          // By creation, since an edit meanwhile would move one that is sorted by its change from a
+          // page to come onto one that we have read.
+          sort: "created",
+          direction: "asc",
+        };
+        const all = await listedTwice(
+          () => as.list(Comment, "GET /repos/{owner}/{repo}/issues/comments", asked),
+          (comment) => comment.id,
+        );
+        const login = await bot();
+        return oldestFirst(all.filter(isOnPull).map((one) => forgeComment(one, login)));
+      }),
+
+    commentsOf: (slug, pull) =>
+      client.within(slug, async (as) => {
+        const all = await as.list(
+          Comment,
+          "GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
+          { ...placeOf(slug), issue_number: pull },
+        );
+        const login = await bot();
+        return oldestFirst(all.map((one) => forgeComment(one, login)));
+      }),
+
+    createComment: (slug, pull, body) =>
+      client.within(slug, async (as) => {
+        const login = await bot();
+        const made = await as.write(
+          Comment,
+          "POST /repos/{owner}/{repo}/issues/{issue_number}/comments",
+          { ...placeOf(slug), issue_number: pull, body },
+        );
+        return forgeComment(made, login);
+      }),
+
+    updateComment: (slug, id, body) =>
+      client.within(slug, async (as) => {
+        await as.write(Anything, `PATCH ${oneComment}`, { ...placeOf(slug), comment_id: id, body });
+      }),
+
+    // What is gone already is as gone as it was to be.
+    deleteComment: (slug, id) =>
+      client.within(slug, async (as) => {
+        const asked = { ...placeOf(slug), comment_id: id };
+        await orNothing(as.write(Anything, `DELETE ${oneComment}`, asked));
+      }),
+
+    minimiseComment: (slug, nodeId) =>
+      client.within(slug, async (as) => {
+        await as.graphql(
+          Minimised,
+          `mutation minimise($id: ID!) {
+            minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) {
+              minimizedComment { isMinimized }
+            }
+          }`,
+          { id: nodeId },
+        );
+      }),
+
+    react: (slug, comment, reaction) =>
+      client.within(slug, async (as) => {
+        await as.write(Anything, `POST ${oneComment}/reactions`, {
+          ...placeOf(slug),
+          comment_id: comment,
+          content: reaction,
+        });
+      }),
+
+    labelsOf: (slug, pull) =>
+      client.within(slug, async (as) => {
+        const asked = { ...placeOf(slug), issue_number: pull };
+        return (await as.list(Label, `GET ${labelsOfOne}`, asked)).map((label) => label.name);
+      }),
+
+    addLabels: (slug, pull, labels) =>
+      client.within(slug, async (as) => {
+        // Without any, GitHub would answer 422.
+        if (labels.length === 0) return;
+        const asked = { ...placeOf(slug), issue_number: pull, labels };
+        await as.write(Anything, `POST ${labelsOfOne}`, asked);
+      }),
+
+    removeLabel: (slug, pull, label) =>
+      client.within(slug, async (as) => {
+        const asked = { ...placeOf(slug), issue_number: pull, name: label };
+        await orNothing(as.write(Anything, `DELETE ${labelsOfOne}/{name}`, asked));
+      }),
+  };
+}
+
+function oldestFirst<One extends { readonly createdAt: Date; readonly id: string }>(
+  all: readonly One[],
+): One[] {
+  return all.toSorted(
+    (a, b) => a.createdAt.getTime() - b.createdAt.getTime() || Number(a.id) - Number(b.id),
+  );
+}

@@ -1,0 +1,93 @@
+import type { ForgeFinding } from "../forge.ts";
+import { ok, unknown, wrong } from "./finding.ts";
+import type { Delivery } from "./github-answers.ts";
+import type { SetUpSeen } from "./set-up-findings.ts";
+
+/** Whether GitHub sends webhooks here, and what became of the latest. */
+export function webhookFindings(seen: SetUpSeen): ForgeFinding[] {
+  const latest = deliveries(seen);
+  return latest === undefined ? webhook(seen) : [...webhook(seen), latest];
+}
+
+function webhook({ webhook }: SetUpSeen): ForgeFinding[] {
+  const what = "webhook";
+  if (webhook.state === "not asked") return [];
+  if (webhook.state === "refused") return [unknown(what, webhook.said)];
+  const { url, secret, content_type, insecure_ssl } = webhook.what;
+  if (!url)
+    return [
+      wrong(
+        what,
+        `no address is set: set it to https://FARM/forge/github/webhooks in the app's settings. Until then all is found by polling only`,
+      ),
+    ];
+  return [
+    ok(what, `is sent to ${url}`),
+    secret
+      ? ok("webhook secret", "is set")
+      : wrong(
+          "webhook secret",
+          "none is set at GitHub, so that the farm refuses every webhook: set the farm's own in the app's settings",
+        ),
+    ...(content_type === "json"
+      ? []
+      : [
+          wrong(
+            "webhook content type",
+            `${content_type ?? "unset"}: choose application/json in the app's settings`,
+          ),
+        ]),
+    ...(url.startsWith("https:") && String(insecure_ssl ?? "0") !== "0"
+      ? [
+          wrong(
+            "webhook TLS",
+            "GitHub is told not to check the farm's certificate: anybody on the way can read along",
+          ),
+        ]
+      : []),
+  ];
+}
+
+function deliveries({ deliveries, webhook }: SetUpSeen): ForgeFinding | undefined {
+  const what = "deliveries";
+  if (deliveries.state === "not asked") return undefined;
+  if (deliveries.state === "refused") return unknown(what, deliveries.said);
+  const last = deliveries.what.slice(0, 20);
+  const [newest] = last;
+  if (newest === undefined)
+    return unknown(
+      what,
+      'GitHub has sent no webhook within the last three days: push something, or "Redeliver" one on the app\'s page',
+    );
+  const isTaken = (one: Delivery) => one.status_code >= 200 && one.status_code < 300;
+  const taken = last.filter(isTaken).length;
+  if (isTaken(newest))
+    return ok(
+      what,
+      `of the last ${last.length}, ${taken} were taken; those that were not are found by reconciling`,
+    );
+  const url = webhook.state === "seen" ? (webhook.what.url ?? "its address") : "its address";
+  const since = taken === 0 ? `all of the last ${last.length} failed` : "the last one failed";
+  const { status_code, status } = newest;
+  if (status_code === 401 || status_code === 403)
+    return wrong(
+      what,
+      `${since}: the farm answered ${status_code}, so its webhook secret is not the one that GitHub signs with: give both the same`,
+    );
+  if (status_code === 404)
+    return wrong(
+      what,
+      `${since} with 404: ${url} is not where the farm takes webhooks, which is /forge/github/webhooks`,
+    );
+  if (
+    status_code === 0 ||
+    status_code === 502 ||
+    status_code === 504 ||
+    /connect|timed out|host/i.test(status)
+  )
+    return wrong(
+      what,
+      `${since} (${status_code} ${status}): GitHub cannot reach ${url}, or has no answer within 10 s. Without it all is found by polling, minutes later`,
+    );
+  return wrong(what, `${since}: the farm answered ${status_code} ${status}; its log says why`);
+}

@@ -1,0 +1,219 @@
+import { Fault, messageOf } from "#core/fault.ts";
+import {
+  type ForgeGraph,
+  forgetForgeGraph,
+  graphsOfCommit,
+  graphsToTell,
+  insertForgeGraph,
+  noteTold,
+  unwantGraphs,
+} from "./forge-graph.store.ts";
+import { forgePrincipal } from "./forge-principal.ts";
+import type { ForgeRooms, Held } from "./forge-rooms.ts";
+import { requireHolding } from "./holding.store.ts";
+import { type KnownPull, livePulls, settlePull } from "./pull.store.ts";
+import { knownRefs, settleRef } from "./ref.store.ts";
+import { requestsUnderWay } from "./reports/subject.store.ts";
+import { tellOf } from "./reports/tell-reports.ts";
+import { findWatched } from "./repository.store.ts";
+import { wantHeldCheck, wantProblemCheck } from "./tell-of-problems.ts";
+import {
+  graphIdFor,
+  namedGraphOf,
+  type RefToMake,
+  refsToMake,
+  situationKey,
+  situationOf,
+} from "./what-to-make.ts";
+import { isForGood } from "./when-to-try-again.ts";
+
+/**
+ * Makes what is to be there for a repository's commits and pull requests and is not yet, and ends what nobody
+ * needs any more. What stops one of them does not stop the others; answers what may pass with time.
+ */
+export async function makeWhatIsMissing(rooms: ForgeRooms, held: Held): Promise<Error[]> {
+  const { db } = rooms;
+  const { name } = held.repository;
+  const now = await findWatched(db, name);
+  if (now === undefined) return [];
+  const current: Held = { ...held, repository: now };
+  const troubles: Error[] = [];
+  const each = async (work: () => Promise<void>) => {
+    held.signal.throwIfAborted();
+    try {
+      await work();
+    } catch (reason) {
+      held.signal.throwIfAborted();
+      troubles.push(reason instanceof Error ? reason : new Error(messageOf(reason)));
+    }
+  };
+
+  const refs = refsToMake(await knownRefs(db, name), now.defaultBranch, now.policy);
+  for (const ref of refs) await each(() => makeForRef(rooms, current, ref));
+  for (const pull of await livePulls(db, name)) await each(() => makeForPull(rooms, current, pull));
+  await each(() => tellUnwanted(rooms, current));
+  return troubles;
+}
+
+async function makeForRef(rooms: ForgeRooms, held: Held, made: RefToMake): Promise<void> {
+  const { repository, holding } = held;
+  const { ref, head, bench } = made;
+  const noGraph = await problemOf(async () => {
+    if (made.graph) await makeGraph(rooms, held, { ref, sha: head, pull: null, isFork: false });
+  });
+  const unmeasured = bench && (await problemOf(() => measure(rooms, held, bench)));
+  await rooms.db.transaction(async (tx) => {
+    await requireHolding(tx, holding);
+    if (noGraph !== null) {
+      const check = { sha: head, isFork: false };
+      await wantProblemCheck(tx, rooms, repository, check, noGraph);
+    }
+    // The check is the graph's: that nothing is measured is nothing that the commit did wrong.
+    const problem = noGraph ?? (unmeasured ? `not measured: ${unmeasured}` : null);
+    await settleRef(tx, repository.name, { ref, head, problem });
+  });
+}
+
+async function makeForPull(rooms: ForgeRooms, held: Held, pull: KnownPull): Promise<void> {
+  const { db, clock } = rooms;
+  const { repository, holding } = held;
+  const { number, head } = pull;
+  const situation = situationOf(pull, repository.policy);
+  const settled = situationKey(situation);
+  if (settled === pull.settled) return;
+
+  const keep = situation.kind === "graph" ? situation.head : undefined;
+  await db.transaction(async (tx) => {
+    await requireHolding(tx, holding);
+    await unwantGraphs(tx, { repository: repository.name, pull: number, keep, now: clock.now() });
+  });
+  if (situation.kind === "over" && !situation.isMerged) await cancelMeasuring(rooms, held, number);
+  const problem =
+    situation.kind !== "graph"
+      ? null
+      : await problemOf(() =>
+          makeGraph(rooms, held, {
+            ref: `refs/pull/${number}/head`,
+            sha: head,
+            pull: number,
+            isFork: pull.isFork,
+          }),
+        );
+  await db.transaction(async (tx) => {
+    await requireHolding(tx, holding);
+    if (problem !== null) {
+      const check = { sha: head, isFork: pull.isFork };
+      await wantProblemCheck(tx, rooms, repository, check, problem);
+    }
+    if (situation.kind === "held") await wantHeldCheck(tx, rooms, repository, head);
+    await settlePull(tx, repository.name, { number, head, settled, problem });
+  });
+}
+
+/** Why something can never be done with this commit; null when it was. Throws what may pass. */
+async function problemOf(work: () => Promise<void>): Promise<string | null> {
+  try {
+    await work();
+    return null;
+  } catch (reason) {
+    if (isForGood(reason)) return messageOf(reason);
+    throw reason;
+  }
+}
+
+async function makeGraph(
+  rooms: ForgeRooms,
+  held: Held,
+  wanted: Pick<ForgeGraph, "ref" | "sha" | "pull"> & { readonly isFork: boolean },
+): Promise<void> {
+  const { db, clock, desk } = rooms;
+  const { repository, forge, holding } = held;
+  const { name, policy, slug, url } = repository;
+  const { ref, sha, pull, isFork } = wanted;
+  const named = namedGraphOf(policy, isFork);
+  const outsiders = isFork
+    ? { network: policy.forkNetwork, platform: policy.forkPlatform }
+    : undefined;
+  const id = await db.transaction(async (tx) => {
+    await requireHolding(tx, holding);
+    const [latest] = await graphsOfCommit(tx, { repository: name, ref, sha });
+    if (latest !== undefined && latest.cancelledAt === null) return latest.id;
+    const generation = (latest?.generation ?? 0) + 1;
+    const made = graphIdFor({ repository: name, ref, sha, named, generation });
+    const now = clock.now();
+    await insertForgeGraph(tx, {
+      id: made,
+      repository: name,
+      ref,
+      sha,
+      pull,
+      generation,
+      madeAt: now,
+    });
+    return made;
+  });
+  const address = await forge.fetchAddress(slug);
+  const asked = { id, address, url, ref, sha, named, outsiders };
+  try {
+    await desk.submitGraph(asked, forgePrincipal(name));
+  } catch (reason) {
+    // There is none, and will be none: it is not to be shown, or told to end.
+    if (isForGood(reason)) await db.transaction((tx) => forgetForgeGraph(tx, id));
+    throw reason;
+  }
+  // A plain Git repository has nowhere to show it.
+  if (repository.kind === "git") return;
+  await db.transaction((tx) =>
+    tellOf(
+      tx,
+      {
+        repository: name,
+        kind: "graph",
+        subject: id,
+        sha,
+        pull: pull ?? undefined,
+        name: named ?? "grange",
+        wasAskedFor: false,
+      },
+      clock.now(),
+    ),
+  );
+}
+
+async function measure(
+  { desk }: ForgeRooms,
+  { repository }: Held,
+  { kind, artifact }: NonNullable<RefToMake["bench"]>,
+): Promise<void> {
+  const { suite } = repository.policy;
+  if (suite === undefined) return;
+  const wanted = { suite, artifact, kind, waitForArtifacts: true };
+  await desk.requestBenchmark(wanted, forgePrincipal(repository.name));
+}
+
+async function cancelMeasuring(
+  { db, desk }: ForgeRooms,
+  { repository: { name } }: Held,
+  pull: number,
+): Promise<void> {
+  const by = forgePrincipal(name);
+  for (const id of await requestsUnderWay(db, name, pull)) await desk.cancelBenchmark(id, by);
+}
+
+/** Passes on that graphs are not wanted any more: those of before a crash, too. */
+async function tellUnwanted(
+  { db, desk }: ForgeRooms,
+  { repository, holding }: Held,
+): Promise<void> {
+  const by = forgePrincipal(repository.name);
+  for (const { id } of await graphsToTell(db, repository.name)) {
+    await desk.cancelGraph(id, by).catch((reason: unknown) => {
+      // It was never made.
+      if (!(reason instanceof Fault && reason.code === "not_found")) throw reason;
+    });
+    await db.transaction(async (tx) => {
+      await requireHolding(tx, holding);
+      await noteTold(tx, id);
+    });
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Begins each comment of ours, and is not shown: by it we find again what we wrote, whoever recorded it.
+ *
+ * Only the very beginning counts, and only of our own comments: what others wrote may be quoted further down.
+ */
+export function withMarker(key: string, body: string, isUntilReport = false): string {
+  const until = isUntilReport ? untilReport : "";
+  return `${markerOf(key)}${until}\n${body}`;
+}
+
+const untilReport = "<!-- until report -->";
+
+export function hasMarker(body: string, key: string): boolean {
+  return body.startsWith(markerOf(key));
+}
+
+/** Whether it is an answer that a report makes superfluous. */
+export function isUntilReport(body: string): boolean {
+  return /^<!-- grange [^\n]{1,300}? --><!-- until report -->\n/.test(asSent(body));
+}
+
+/** Some forges give line breaks back as browsers send them. */
+export function asSent(body: string): string {
+  return body.replaceAll("\r\n", "\n");
+}
+
+function markerOf(key: string): string {
+  // Two dashes would end it.
+  return `<!-- grange ${key.replaceAll(/[^A-Za-z0-9/_.]/g, (sign) => `%${sign.codePointAt(0)?.toString(16)}`)} -->`;
+}

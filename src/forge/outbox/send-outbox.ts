@@ -1,0 +1,175 @@
+import type { Clock } from "#core/clock.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import type { Forge, ForgeSlug } from "../forge.ts";
+import { afterFailure } from "./after-failure.ts";
+import {
+  keepLease,
+  type LeasedRow,
+  leaseNext,
+  nextSending,
+  putOff,
+  recordFailure,
+  recordSent,
+  repositoriesToSend,
+  want,
+} from "./outbox.store.ts";
+import { outboxKey } from "./outbox-content.ts";
+import { type SentRow, sendRow } from "./send-row.ts";
+
+export interface OutboxRooms {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** In [0, 1): for waiting times. */
+  readonly jitter: () => number;
+  /** Where a repository lies; undefined: nobody watches it any more. */
+  forgeOf(
+    repository: string,
+  ): Promise<{ readonly forge: Forge; readonly slug: ForgeSlug } | undefined>;
+  /** Hears of what failed, and of what was given up. */
+  readonly log: (sentence: string, fields: Readonly<Record<string, unknown>>) => void;
+  readonly times?: Partial<OutboxTimes> | undefined;
+}
+
+export interface OutboxTimes {
+  /** Whoever sends a row has it so long, and says so again three times meanwhile. */
+  readonly leaseMs: number;
+  /**
+   * After so long, whoever may have written the same without knowing has long been cut off by the forge: what
+   * there is then, is all.
+   */
+  readonly settleMs: number;
+}
+
+export const usualOutboxTimes: OutboxTimes = { leaseMs: 30_000, settleMs: 120_000 };
+
+export interface SentOutbox {
+  /** Rows that were sent, in this pass. */
+  readonly sent: number;
+  /** When something is to be sent next, as far as is known; undefined: nothing waits. */
+  readonly nextAt: Date | undefined;
+}
+
+/** Repositories beside each other; what they wait for is the network. */
+const beside = 8;
+/** Of one repository before others have their turn. */
+const mostInARow = 50;
+
+/** One pass: sends what is due, repositories beside each other, each in order. For any number of servers. */
+export async function sendOutbox(rooms: OutboxRooms, signal?: AbortSignal): Promise<SentOutbox> {
+  const { db, clock } = rooms;
+  const repositories = await repositoriesToSend(db, clock.now(), beside);
+  const counts = await Promise.all(
+    repositories.map((repository) => sendOf(rooms, repository, signal)),
+  );
+  const sent = counts.reduce((sum, count) => sum + count, 0);
+  return { sent, nextAt: await nextSending(db) };
+}
+
+async function sendOf(
+  rooms: OutboxRooms,
+  repository: string,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { db, clock } = rooms;
+  const leaseMs = rooms.times?.leaseMs ?? usualOutboxTimes.leaseMs;
+  let sent = 0;
+  for (let i = 0; i < mostInARow && signal?.aborted !== true; i += 1) {
+    const now = clock.now();
+    const row = await db.transaction((tx) =>
+      leaseNext(tx, repository, now, new Date(now.getTime() + leaseMs)),
+    );
+    if (row === undefined) break;
+    if (await sendLeased(rooms, row, leaseMs)) sent += 1;
+  }
+  return sent;
+}
+
+/** Sends a row and records what came of it. */
+async function sendLeased(rooms: OutboxRooms, row: LeasedRow, leaseMs: number): Promise<boolean> {
+  const { db, clock, log } = rooms;
+  const lease = holdLease(rooms, row, leaseMs);
+  let hasTried = false;
+  try {
+    const place = await rooms.forgeOf(row.repository);
+    if (place === undefined) throw new Fault("failed_precondition", "nobody watches it any more");
+    const done = await sendRow(
+      {
+        ...place,
+        beforeMaking() {
+          lease.require();
+          hasTried = true;
+        },
+      },
+      row,
+    );
+    await recordDone(rooms, row, done);
+    return true;
+  } catch (reason) {
+    const { isForGood, waitMs, isBusy } = afterFailure(reason, row.attempts, rooms.jitter());
+    const now = clock.now();
+    const nextAt = new Date(now.getTime() + waitMs);
+    const error = messageOf(reason);
+    // What failed may have been done, whatever the forge answered: a gateway's 503 says when to come again, too.
+    const isUnsettled = row.wasUnsettled || hasTried;
+    await db.transaction(async (tx) => {
+      await recordFailure(tx, row, { error, isUnsettled, nextAt, isForGood, now });
+      if (isBusy) await putOff(tx, row.repository, nextAt);
+    });
+    log(isForGood ? "a forge will not take something" : "a forge did not take something", {
+      repository: row.repository,
+      key: row.key,
+      attempts: row.attempts + 1,
+      reason: error,
+    });
+    return false;
+  } finally {
+    lease.stop();
+  }
+}
+
+async function recordDone(
+  { db, clock, times }: OutboxRooms,
+  row: LeasedRow,
+  { remoteId, superfluous }: SentRow,
+): Promise<void> {
+  const { repository, content, wasUnsettled } = row;
+  await db.transaction(async (tx) => {
+    const now = clock.now();
+    const settleMs = times?.settleMs ?? usualOutboxTimes.settleMs;
+    const lookAgainAt = wasUnsettled ? new Date(now.getTime() + settleMs) : null;
+    // Whoever has it now looks for what we wrote.
+    if (!(await recordSent(tx, row, { remoteId, lookAgainAt }))) return;
+    if (content.kind !== "comment") return;
+    for (const node of superfluous) {
+      const wanted = { kind: "minimise", pull: content.pull, node } as const;
+      await want(tx, repository, outboxKey({ kind: "minimise", node }), wanted, now);
+    }
+  });
+}
+
+/** Keeps a lease while its row is sent: a forge may let us wait for longer than one lasts. */
+function holdLease({ db, clock, log }: OutboxRooms, row: LeasedRow, leaseMs: number) {
+  // The machine's own clock: after a sleep it says how long we were away.
+  let keptAt = performance.now();
+  let isLost = false;
+  const beat = setInterval(() => {
+    const askedAt = performance.now();
+    keepLease(db, row, new Date(clock.now().getTime() + leaseMs)).then(
+      (isOurs) => {
+        if (isOurs) keptAt = askedAt;
+        else isLost = true;
+      },
+      (reason: unknown) => log("a lease was not renewed", { reason: messageOf(reason) }),
+    );
+  }, leaseMs / 3);
+  beat.unref();
+  return {
+    require() {
+      if (isLost || performance.now() - keptAt >= leaseMs) {
+        throw new Fault("aborted", "somebody else sends this now");
+      }
+    },
+    stop: () => clearInterval(beat),
+  };
+}

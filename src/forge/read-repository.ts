@@ -1,0 +1,183 @@
+import { insertCommand } from "./command.store.ts";
+import { noticeComment } from "./commands/notice-comment.ts";
+import type { ForgeComment, PullRequest } from "./forge.ts";
+import type { ForgeRooms, Held } from "./forge-rooms.ts";
+import { requireHolding } from "./holding.store.ts";
+import { findPull, keepPull, livePulls } from "./pull.store.ts";
+import { keepRefs } from "./ref.store.ts";
+import {
+  noteCommentsSince,
+  noteDefaultBranch,
+  type WatchedRepository,
+} from "./repository.store.ts";
+import type { Hint } from "./webhooks/hint.ts";
+import { headSince, type ToRead } from "./what-to-read.ts";
+
+/** Lists of a forge may lag behind it; what is read twice counts once. */
+const overlapMs = 10 * 60_000;
+
+/** Asks a forge about a repository, and writes down what it answers. What follows from it is another's business. */
+export async function readRepository(
+  rooms: ForgeRooms,
+  held: Held,
+  wanted: ToRead,
+  hints: readonly Hint[],
+): Promise<void> {
+  if (wanted.repository) await readDefaultBranch(rooms, held);
+  if (wanted.refs) await readRefs(rooms, held);
+  await readPulls(rooms, held, wanted.pulls, hints);
+  if (wanted.comments) await readComments(rooms, held, hints);
+}
+
+async function readDefaultBranch({ db }: ForgeRooms, held: Held): Promise<void> {
+  const { repository, forge, holding } = held;
+  const branch = await forge.defaultBranch(repository.slug);
+  if (branch === repository.defaultBranch) return;
+  await db.transaction(async (tx) => {
+    await requireHolding(tx, holding);
+    await noteDefaultBranch(tx, repository.name, branch);
+  });
+}
+
+async function readRefs({ db, clock }: ForgeRooms, held: Held): Promise<void> {
+  const { repository, forge, holding } = held;
+  const seen = await forge.refs(repository.slug);
+  await db.transaction(async (tx) => {
+    await requireHolding(tx, holding);
+    await keepRefs(tx, repository.name, seen, [], clock.now());
+  });
+}
+
+async function readPulls(
+  rooms: ForgeRooms,
+  held: Held,
+  wanted: ToRead["pulls"],
+  hints: readonly Hint[],
+): Promise<void> {
+  const { repository, forge } = held;
+  const { slug, name, reconciledAt } = repository;
+  if (wanted === "all") {
+    const since = reconciledAt === null ? undefined : new Date(reconciledAt.getTime() - overlapMs);
+    const pulls = await forge.pulls(slug, since);
+    await keep(rooms, held, pulls, hints);
+    const listed = new Set(pulls.map(({ number }) => number));
+    const open = (await livePulls(rooms.db, name)).filter(({ state }) => state === "open");
+    // What we take for open and is not listed was closed, or has gone.
+    const missing = open.filter(({ number }) => !listed.has(number));
+    await readSingly(
+      rooms,
+      held,
+      missing.map(({ number }) => number),
+      hints,
+    );
+    return;
+  }
+  await readSingly(rooms, held, wanted, hints);
+}
+
+async function readSingly(
+  rooms: ForgeRooms,
+  held: Held,
+  numbers: readonly number[],
+  hints: readonly Hint[],
+): Promise<void> {
+  const { repository, forge } = held;
+  for (const number of numbers) {
+    const pull = await forge.pull(repository.slug, number);
+    if (pull !== undefined) await keep(rooms, held, [pull], hints);
+    else await keepAsGone(rooms, held, number);
+  }
+}
+
+async function keep(
+  { db }: ForgeRooms,
+  { repository, holding }: Held,
+  pulls: readonly PullRequest[],
+  hints: readonly Hint[],
+): Promise<void> {
+  if (pulls.length === 0) return;
+  await db.transaction(async (tx) => {
+    await requireHolding(tx, holding);
+    for (const pull of pulls) {
+      const known = await findPull(tx, repository.name, pull.number);
+      await keepPull(tx, repository.name, { ...pull, headSince: headSince(pull, known, hints) });
+    }
+  });
+}
+
+/** Forges lose pull requests with the accounts that made them. */
+async function keepAsGone(
+  { db }: ForgeRooms,
+  { repository, holding }: Held,
+  number: number,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await requireHolding(tx, holding);
+    const known = await findPull(tx, repository.name, number);
+    if (known === undefined || known.state !== "open") return;
+    const headRepository = known.headRepository ?? undefined;
+    await keepPull(tx, repository.name, { ...known, headRepository, state: "closed" });
+  });
+}
+
+async function readComments(rooms: ForgeRooms, held: Held, hints: readonly Hint[]): Promise<void> {
+  const { db } = rooms;
+  const { repository, forge, holding } = held;
+  const since = new Date(repository.commentsSince.getTime() - overlapMs);
+  const comments = await forge.comments(repository.slug, since);
+  for (const comment of comments) {
+    if (isFromBefore(comment, repository) || comment.isOurs) continue;
+    await keepCommand(rooms, held, comment, hints);
+  }
+  const latest = comments.reduce(
+    (until, { updatedAt }) => (updatedAt > until ? updatedAt : until),
+    repository.commentsSince,
+  );
+  await db.transaction(async (tx) => {
+    await requireHolding(tx, holding);
+    await noteCommentsSince(tx, repository.name, latest);
+  });
+}
+
+/** Nobody talked to us before we were there. The forge's clock has whole seconds. */
+function isFromBefore({ createdAt }: ForgeComment, { addedAt }: WatchedRepository): boolean {
+  return createdAt.getTime() < Math.floor(addedAt.getTime() / 1_000) * 1_000;
+}
+
+async function keepCommand(
+  rooms: ForgeRooms,
+  held: Held,
+  comment: ForgeComment,
+  hints: readonly Hint[],
+): Promise<void> {
+  const { db, clock } = rooms;
+  const { repository, holding } = held;
+  const noticed = noticeComment(comment);
+  if (noticed.kind === "nothing") return;
+  if ((await findPull(db, repository.name, comment.pull)) === undefined) {
+    await readSingly(rooms, held, [comment.pull], hints);
+  }
+  await db.transaction(async (tx) => {
+    await requireHolding(tx, holding);
+    const pull = await findPull(tx, repository.name, comment.pull);
+    // A comment on an issue.
+    if (pull === undefined) return;
+    const { head, headSince: since } = pull;
+    await insertCommand(
+      tx,
+      {
+        repository: repository.name,
+        id: comment.id,
+        pull: comment.pull,
+        author: comment.author,
+        command: noticed.line,
+        head,
+        // Strictly before: the forge's clock has whole seconds.
+        headSeenAt: since < comment.createdAt ? since : null,
+        edited: noticed.kind === "edited",
+        createdAt: comment.createdAt,
+      },
+      clock.now(),
+    );
+  });
+}

@@ -1,0 +1,52 @@
+import { codeSpan } from "#comparison/code-span.ts";
+
+/** A word that Markdown, mentions, references (`#1`, `GH-1`, a commit's id) and links cannot make anything of. */
+const harmless = /^["'(]*(?!GH-)\p{L}(?:[\p{L}'-]{0,39}\p{L})?["'),.:;?!]*$/iu;
+const number = /^["'(]*\d{1,6}(?:[.:]\d{1,6})?["'),.:;%?!]*$/;
+/** Seven or more digits of a number to base 16 are a commit to a forge. */
+const commit = /[0-9a-f]{7,}/i;
+const sign = /^(?:–|—|->|→|=|\/|&)$/;
+
+/**
+ * A sentence of the farm's in which words of others may stand, as text of Markdown: whatever is not plainly a word
+ * stands in a code span.
+ */
+export function foreignSentence(sentence: string, most = 2_000): string {
+  const cut = sentence.length > most ? `${sentence.slice(0, most - 1)}…` : sentence;
+  const words = cut
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Surrogate}]+/gu, " ")
+    .trim()
+    .split(" ");
+  const parts: string[] = [];
+  let odd: string[] = [];
+  const endOdd = () => {
+    if (odd.length > 0) parts.push(...inSpans(odd));
+    odd = [];
+  };
+  for (const word of words) {
+    if ((harmless.test(word) && !commit.test(word)) || number.test(word) || sign.test(word)) {
+      endOdd();
+      parts.push(word);
+    } else odd.push(word);
+  }
+  endOdd();
+  return parts.join(" ");
+}
+
+/** Odd words that follow each other share a span; what ends a clause stays outside. */
+function inSpans(words: readonly string[]): string[] {
+  const [, text = "", end = ""] = /^([^]*?)([.,;:?!]?)$/.exec(words.join(" ")) ?? [];
+  const pieces: string[] = [];
+  // A span has 200 characters at most; a word longer than that is cut.
+  let piece = "";
+  for (const word of text.split(" ")) {
+    if (piece !== "" && piece.length + word.length + 1 > 200) {
+      pieces.push(codeSpan(piece));
+      piece = "";
+    }
+    piece = piece === "" ? word : `${piece} ${word}`;
+  }
+  if (piece !== "") pieces.push(codeSpan(piece));
+  const last = pieces.pop();
+  return last === undefined ? [end] : [...pieces, `${last}${end}`];
+}

@@ -1,0 +1,165 @@
+import { isOver, type JobState } from "#api/job-state.ts";
+import { codeSpan } from "#comparison/code-span.ts";
+import type { CheckAnnotation, CheckRun } from "../check-run.ts";
+import { errorPlace } from "./error-place.ts";
+import { fence } from "./fence.ts";
+import { foreignSentence } from "./foreign-text.ts";
+import type { FailedJobToTell, GraphToTell } from "./report-source.ts";
+
+/** GitHub: a summary has 65,535 characters at most. */
+const longestSummary = 60_000;
+/** GitHub takes fifty in a call, and shows few more. */
+const mostAnnotations = 50;
+const mostOfAJob = 10;
+const mostLines = 5;
+const longestMessage = 4_000;
+
+/** What a commit's check run says of its graph. What changes every second is not in it: each change is a call. */
+export function graphCheck(
+  told: GraphToTell,
+  place: { readonly sha: string; readonly name: string; readonly externalId: string },
+): CheckRun {
+  const { graph, failed, url } = told;
+  const { annotations, leftOut } = annotationsFor(failed);
+  return {
+    ...place,
+    detailsUrl: url,
+    state: stateOf(told),
+    title: titleOf(told),
+    summary: fitted([
+      `${countsText(told)} [The graph](${url}).`,
+      ...failed.map(jobText),
+      ...(countOf(told, ["failed"]) > failed.length
+        ? [`And ${countOf(told, ["failed"]) - failed.length} more that failed.`]
+        : []),
+      ...(leftOut > 0 ? [`${leftOut} more places are named in the logs.`] : []),
+    ]),
+    annotations: graph.state === "cancelled" ? [] : annotations,
+  };
+}
+
+function stateOf({ graph }: GraphToTell): CheckRun["state"] {
+  const startedAt = new Date(graph.createdAt);
+  const completedAt = new Date(graph.finishedAt ?? graph.createdAt);
+  switch (graph.state) {
+    case "running":
+      return { kind: "in_progress", startedAt };
+    case "succeeded":
+      return { kind: "completed", startedAt, completedAt, conclusion: "success" };
+    case "failed":
+      return { kind: "completed", startedAt, completedAt, conclusion: "failure" };
+    case "cancelled":
+      return { kind: "completed", startedAt, completedAt, conclusion: "cancelled" };
+  }
+}
+
+function titleOf(told: GraphToTell): string {
+  const { jobs, state } = told.graph;
+  const failed = countOf(told, ["failed"]);
+  const of = `${jobs} ${jobs === 1 ? "job" : "jobs"}`;
+  switch (state) {
+    case "running":
+      return failed > 0 ? `${failed} of ${of} failed so far` : "Running";
+    case "succeeded":
+      return "All that was asked for succeeded";
+    case "failed":
+      return failed > 0 ? `${failed} of ${of} failed` : "Failed";
+    case "cancelled":
+      return "Cancelled";
+  }
+}
+
+function countsText(told: GraphToTell): string {
+  const { graph } = told;
+  const number = `${graph.jobs} ${graph.jobs === 1 ? "job" : "jobs"}`;
+  if (graph.state === "running") return `${number}.`;
+  const parts = [
+    [countOf(told, ["succeeded", "coalesced"]), "succeeded"],
+    [countOf(told, ["failed"]), "failed"],
+    [countOf(told, ["unreachable", "expired"]), "skipped"],
+    [countOf(told, ["cancelled"]), "cancelled"],
+    [countOf(told, ["inactive"]), "not asked for"],
+  ] as const;
+  const some = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
+  return `${number}${some.length > 0 ? `: ${some.join(", ")}` : ""}.`;
+}
+
+function countOf({ graph }: GraphToTell, states: readonly JobState[]): number {
+  return states.filter(isOver).reduce((sum, state) => sum + (graph.counts[state] ?? 0), 0);
+}
+
+function jobText({ job, run, url }: FailedJobToTell): string {
+  const lines = (run?.errorLines ?? []).slice(0, mostLines).map(({ text }) => text);
+  return [
+    `#### ${codeSpan(job.name)}`,
+    `${foreignSentence(reasonOf({ job, run }))}. [The job](${url}).`,
+    ...(lines.length > 0 ? [fence(lines.join("\n"))] : []),
+  ].join("\n\n");
+}
+
+function reasonOf({ job, run }: Pick<FailedJobToTell, "job" | "run">): string {
+  const outcome = run?.outcome ?? null;
+  const exit = run?.exitCode ?? null;
+  const said = [
+    outcome === null ? "failed" : outcome.replaceAll("_", " "),
+    ...(exit === null ? [] : [`exit code ${exit}`]),
+    ...[run?.failureClass ?? null].flatMap((name) => (name === null ? [] : [`class ${name}`])),
+    ...[run?.message ?? job.reason].flatMap((text) => text ?? []),
+  ];
+  return said.join(", ").replace(/[.\s]+$/, "");
+}
+
+/** At the places that error lines name; else where the job is defined. */
+function annotationsFor(failed: readonly FailedJobToTell[]) {
+  const all = failed.flatMap(annotationsOf);
+  return {
+    annotations: all.slice(0, mostAnnotations),
+    leftOut: Math.max(0, all.length - mostAnnotations),
+  };
+}
+
+function annotationsOf({ job, run, definedAt }: FailedJobToTell): CheckAnnotation[] {
+  const seen = new Set<string>();
+  const found = (run?.errorLines ?? []).flatMap(({ text }): CheckAnnotation[] => {
+    const place = errorPlace(text);
+    if (place === undefined || seen.has(`${place.path}:${place.line}`)) return [];
+    seen.add(`${place.path}:${place.line}`);
+    return [annotation(place.path, place.line, `${job.name}: ${text}`)];
+  });
+  if (found.length > 0) return found.slice(0, mostOfAJob);
+  if (definedAt === undefined) return [];
+  const lines = (run?.errorLines ?? []).slice(0, mostLines).map(({ text }) => text);
+  const message = [`${job.name}: ${reasonOf({ job, run })}`, ...lines].join("\n");
+  return [annotation(definedAt.file, definedAt.line, message)];
+}
+
+/** Shown as plain text: nothing in it is markup. */
+function annotation(path: string, line: number, message: string): CheckAnnotation {
+  const plain = message
+    .split("\n")
+    .map((each) => each.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu, " "))
+    .join("\n");
+  return {
+    path,
+    startLine: line,
+    endLine: line,
+    level: "failure",
+    message: plain.length > longestMessage ? `${plain.slice(0, longestMessage - 1)}…` : plain,
+  };
+}
+
+function fitted(parts: readonly string[]): string {
+  const kept: string[] = [];
+  let length = 0;
+  for (const part of parts) {
+    if (length + part.length + 2 > longestSummary) {
+      kept.push(
+        `There is more than a check run holds: ${parts.length - kept.length} parts are left out.`,
+      );
+      break;
+    }
+    kept.push(part);
+    length += part.length + 2;
+  }
+  return kept.join("\n\n");
+}

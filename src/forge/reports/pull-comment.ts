@@ -1,0 +1,131 @@
+import { codeSpan } from "#comparison/code-span.ts";
+import { blocksOf, type CommentPart, fitComment } from "./fit-comment.ts";
+import { foreignSentence } from "./foreign-text.ts";
+import type { RequestToTell } from "./report-source.ts";
+
+/** A request of a pull request, and why it is told. */
+export interface PullRequestToTell extends RequestToTell {
+  readonly sha: string;
+  readonly wasAskedFor: boolean;
+}
+
+/** What a pull request shows of its measurements. */
+export interface PullComment {
+  readonly body: string;
+  /** Whether something regressed that is the latest known of its suite; undefined: nothing was compared. */
+  readonly hasRegression: boolean | undefined;
+}
+
+/** So many earlier ones are listed; the lab's pages know them all. */
+const mostEarlier = 20;
+/** The marker that goes before it. */
+const roomForMarker = 500;
+/** A sentence with hundreds of metrics in it is none that anybody reads. */
+const longestVerdict = 8_000;
+
+/**
+ * The comment of a pull request, whole. Undefined where nobody has to be told of anything: nothing regressed,
+ * improved or broke, and nobody asked.
+ */
+export function pullComment(
+  requests: readonly PullRequestToTell[],
+  { isShown, most }: { readonly isShown: boolean; readonly most: number },
+): PullComment | undefined {
+  const told = requests
+    .filter(isWorthTelling)
+    .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? -1 : 1));
+  const latest = told.filter(
+    (request, i) => told.findIndex(({ suite }) => suite === request.suite) === i,
+  );
+  const [first] = latest;
+  if (first === undefined) return undefined;
+  const directions = latest.flatMap(({ report }) => report?.direction ?? []);
+  const hasRegression =
+    directions.length === 0
+      ? undefined
+      : directions.some((direction) => direction === "regression" || direction === "mixed");
+  if (!isShown && !latest.some(isNews)) return undefined;
+
+  const earlier = told.filter((request) => !latest.includes(request));
+  const parts = [...latest.flatMap(partsOf), ...earlierPart(earlier)];
+  const body = fitComment(parts, `[All of it](${first.url}).`, most - roomForMarker);
+  return { body, hasRegression };
+}
+
+/** It is over, and came to something. */
+function isWorthTelling({ state, report, wasAskedFor }: PullRequestToTell): boolean {
+  switch (state) {
+    case "completed":
+    case "failed":
+      return report !== undefined || wasAskedFor;
+    case "waiting-for-artifacts":
+    case "artifacts-ready":
+    case "in-progress":
+    case "cancelled":
+      return false;
+  }
+}
+
+function isNews({ report, wasAskedFor }: PullRequestToTell): boolean {
+  return (
+    wasAskedFor ||
+    (report !== undefined && (report.direction !== "none" || report.newlyBroken.length > 0))
+  );
+}
+
+function partsOf(request: PullRequestToTell): CommentPart[] {
+  const { report, suite, artifact, state, errors, url } = request;
+  const link = needed(
+    [
+      `[All figures](${url})`,
+      ...(errors > 0
+        ? [`${errors} ${errors === 1 ? "thing" : "things"} failed while measuring`]
+        : []),
+    ].join(" · "),
+  );
+  if (report === undefined) {
+    return [
+      needed(`### Benchmarks of ${codeSpan(suite)}: ${codeSpan(artifact)}`),
+      needed(
+        state === "failed"
+          ? "**Measuring failed.** There is nothing to compare."
+          : "**Measured.** There is nothing to compare it with.",
+      ),
+      link,
+    ];
+  }
+  const blocks = blocksOf(report.markdown);
+  const [heading = "", verdict = "", ...rest] = blocks;
+  const reproduce = rest.pop();
+  return [
+    needed(heading),
+    needed(
+      verdict.length > longestVerdict ? "**More changed than fits into a sentence.**" : verdict,
+    ),
+    link,
+    ...rest.map((text) => ({ text, isNeeded: false })),
+    ...(reproduce === undefined ? [] : [needed(reproduce)]),
+  ];
+}
+
+function earlierPart(earlier: readonly PullRequestToTell[]): CommentPart[] {
+  if (earlier.length === 0) return [];
+  const lines = earlier
+    .slice(0, mostEarlier)
+    .map(
+      ({ artifact, report, url }) =>
+        `- [${codeSpan(artifact)}](${url}): ${report === undefined ? "nothing to compare" : foreignSentence(report.verdict, 300)}`,
+    );
+  const rest = earlier.length - lines.length;
+  const list = [...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])].join("\n");
+  return [
+    {
+      text: `<details><summary>Measured before: ${earlier.length}</summary>\n\n${list}\n\n</details>`,
+      isNeeded: false,
+    },
+  ];
+}
+
+function needed(text: string): CommentPart {
+  return { text, isNeeded: true };
+}

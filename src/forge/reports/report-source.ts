@@ -1,0 +1,49 @@
+import type { Report } from "#api/benchmark-comparison.ts";
+import type { RequestState } from "#api/benchmark-request.ts";
+import type { GraphSummary, JobSummary, Run } from "#api/graph.ts";
+import type { Tx } from "#db/db.ts";
+
+/** A request to measure something for a pull request, as far as it has come. */
+export interface RequestToTell {
+  readonly id: string;
+  readonly suite: string;
+  readonly artifact: string;
+  readonly state: RequestState;
+  readonly createdAt: Date;
+  /** Undefined: something may still come of it. */
+  readonly endedAt: Date | undefined;
+  /** Jobs or benchmarks that failed. */
+  readonly errors: number;
+  /** Undefined: there is none yet, or nothing to compare with. */
+  readonly report: Report | undefined;
+  /** Its page. */
+  readonly url: string;
+}
+
+export interface FailedJobToTell {
+  readonly job: JobSummary;
+  /** Its latest run. */
+  readonly run: Run | undefined;
+  /** Where the commit's definitions describe it, where that is known. Lines count from 1. */
+  readonly definedAt: { readonly file: string; readonly line: number } | undefined;
+  readonly url: string;
+}
+
+export interface GraphToTell {
+  readonly graph: GraphSummary;
+  readonly failed: readonly FailedJobToTell[];
+  readonly url: string;
+}
+
+/** Where reports come from. Asked in the transaction that says what the forge is to show. */
+export interface ReportSource {
+  /** Undefined: there is no such request (any more). */
+  request(tx: Tx, id: string): Promise<RequestToTell | undefined>;
+  /** Undefined: there is no such graph (any more). */
+  graph(tx: Tx, id: string): Promise<GraphToTell | undefined>;
+  /** Numbers that differ when there may be something new to tell; those gone are missing. Cheap. */
+  versions(
+    tx: Tx,
+    subjects: readonly { readonly kind: "graph" | "request"; readonly id: string }[],
+  ): Promise<ReadonlyMap<string, string>>;
+}

@@ -1,0 +1,112 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+const Subject = z.object({
+  repository: z.string(),
+  kind: z.enum(["graph", "request"]),
+  id: z.string(),
+  sha: z.string(),
+  pull: z.number().nullable(),
+  name: z.string(),
+  wasAskedFor: z.boolean(),
+  notedAt: z.date(),
+  toldVersion: z.string().nullable(),
+  isOver: z.boolean(),
+});
+/** A graph or a request for measuring of which a forge is told. */
+export type Subject = z.infer<typeof Subject>;
+
+const columns = sql`
+  repository, kind, id, sha, pull, name, was_asked_for as "wasAskedFor", noted_at as "notedAt",
+  told_version as "toldVersion", is_over as "isOver"
+`;
+
+/** Noted again, it stays; but for what nobody had asked for, and now somebody has. */
+export async function noteSubject(
+  tx: Tx,
+  subject: Omit<Subject, "toldVersion" | "notedAt" | "isOver">,
+  now: Date,
+): Promise<void> {
+  const { repository, kind, id, sha, pull, name, wasAskedFor } = subject;
+  await tx.run(sql`
+    insert into forge_subject as known (repository, kind, id, sha, pull, name, was_asked_for, noted_at)
+    select watched.name, ${kind}, ${id}::uuid, ${sha}, ${pull}::integer, ${name}, ${wasAskedFor}::boolean, ${now}
+    from forge_repository as watched where watched.name = ${repository}
+    on conflict (kind, id) do update
+    set was_asked_for = true, is_over = false, told_version = null
+    where excluded.was_asked_for and not known.was_asked_for
+  `);
+}
+
+/** What may have changed: all that is under way, and what was over lately: somebody may have it run again. */
+export function subjectsToWatch(tx: Tx, overSince: Date, most: number): Promise<Subject[]> {
+  return tx.many(
+    Subject,
+    sql`
+      (select ${columns} from forge_subject where not is_over order by noted_at limit ${most})
+      union all
+      (select ${columns} from forge_subject where is_over and told_at > ${overSince}
+       order by told_at desc limit ${most})
+    `,
+  );
+}
+
+/** Requests to measure something that people asked for on a pull request, and that may not be over yet. */
+export async function requestsUnderWay(
+  tx: Tx,
+  repository: string,
+  pull: number,
+): Promise<string[]> {
+  const found = await tx.many(
+    Subject.pick({ id: true }),
+    sql`
+      select id from forge_subject
+      where repository = ${repository} and pull = ${pull} and kind = 'request' and not is_over
+    `,
+  );
+  return found.map(({ id }) => id);
+}
+
+/** All that share a graph's check run, or a pull request's comment: locked, the latest first. */
+export function lockTogether(
+  tx: Tx,
+  { kind, id, repository, sha, pull, name }: Subject,
+): Promise<Subject[]> {
+  const which =
+    kind === "graph"
+      ? sql`repository = ${repository} and sha = ${sha} and name = ${name}`
+      : pull === null
+        ? sql`id = ${id}`
+        : sql`repository = ${repository} and pull = ${pull}`;
+  return tx.many(
+    Subject,
+    sql`
+      with locked as (
+        select ${columns} from forge_subject where kind = ${kind} and ${which} order by id for update
+      )
+      select repository, kind, id, sha, pull, name, "wasAskedFor", "notedAt", "toldVersion", "isOver" from locked order by "notedAt" desc, id
+    `,
+  );
+}
+
+/** Those of which the outbox knows now, by the versions that were read before. */
+export async function noteTold(
+  tx: Tx,
+  told: readonly {
+    readonly kind: Subject["kind"];
+    readonly id: string;
+    readonly version: string | undefined;
+    readonly isOver: boolean;
+  }[],
+  now: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update forge_subject as known
+    set told_version = told.version, is_over = told.is_over, told_at = ${now}
+    from unnest(${told.map(({ kind }) => kind)}::text[], ${told.map(({ id }) => id)}::uuid[],
+                ${told.map(({ version }) => version ?? null)}::text[],
+                ${told.map(({ isOver }) => isOver)}::boolean[]) as told (kind, id, version, is_over)
+    where known.kind = told.kind and known.id = told.id
+  `);
+}

@@ -1,0 +1,163 @@
+import type { Clock } from "#core/clock.ts";
+import type { Db, Tx } from "#db/db.ts";
+import { isWanted, want } from "../outbox/outbox.store.ts";
+import { outboxKey } from "../outbox/outbox-content.ts";
+import { longestComment } from "./fit-comment.ts";
+import { graphCheck } from "./graph-check.ts";
+import { pullComment } from "./pull-comment.ts";
+import type { ReportSource } from "./report-source.ts";
+import {
+  lockTogether,
+  noteSubject,
+  noteTold,
+  type Subject,
+  subjectsToWatch,
+} from "./subject.store.ts";
+
+/** Something that a forge is to be told of, from now until it is over. */
+export interface ToldSubject {
+  readonly repository: string;
+  readonly kind: "graph" | "request";
+  /** The graph's or the request's id. */
+  readonly subject: string;
+  readonly sha: string;
+  /** Undefined: of a branch or a tag, which have checks and no comments. */
+  readonly pull: number | undefined;
+  /** Name of the check run of a graph: `grange`, or one for each named graph. */
+  readonly name: string;
+  /** Somebody asked for it in a comment: told even when nothing changed. */
+  readonly wasAskedFor: boolean;
+}
+
+/** Notes it, in the transaction that makes the graph's or request's id known. Noted again, nothing changes. */
+export async function tellOf(
+  tx: Tx,
+  { subject, pull, ...rest }: ToldSubject,
+  now: Date,
+): Promise<void> {
+  await noteSubject(tx, { ...rest, id: subject, pull: pull ?? null }, now);
+}
+
+export interface ReportRooms {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly source: ReportSource;
+}
+
+/** After so long, what was over is not looked at any more. */
+const watchMs = 14 * 24 * 3_600_000;
+const mostWatched = 5_000;
+/** Told of, and unknown to the farm for so long: it will not come any more. */
+const patienceMs = 24 * 3_600_000;
+/** Of one pull request, the latest. */
+const mostRequests = 30;
+
+/** What stands on a pull request that became slower. */
+export const regressionLabel = "perf-regression";
+
+/** One pass: where something changed, what the forge is to show is said anew. Answers how many were. */
+export async function tellReports(rooms: ReportRooms): Promise<number> {
+  const { db, clock, source } = rooms;
+  const now = clock.now();
+  const watched = await subjectsToWatch(db, new Date(now.getTime() - watchMs), mostWatched);
+  if (watched.length === 0) return 0;
+  const versions = await source.versions(db, watched);
+  const changed = watched.filter((subject) => {
+    const version = versions.get(subject.id);
+    return version === undefined
+      ? !subject.isOver &&
+          subject.toldVersion === null &&
+          now.getTime() - subject.notedAt.getTime() > patienceMs
+      : version !== subject.toldVersion;
+  });
+  const done = new Set<string>();
+  for (const subject of changed) {
+    const together = togetherKey(subject);
+    if (done.has(together)) continue;
+    done.add(together);
+    await db.transaction((tx) => tell(tx, source, subject, now));
+  }
+  return done.size;
+}
+
+/** Graphs that share a check run, requests that share a comment. */
+function togetherKey({ kind, id, repository, sha, pull, name }: Subject): string {
+  if (kind === "graph") return JSON.stringify([kind, repository, sha, name]);
+  return JSON.stringify([kind, repository, pull ?? id]);
+}
+
+async function tell(tx: Tx, source: ReportSource, subject: Subject, now: Date): Promise<void> {
+  const together = await lockTogether(tx, subject);
+  // Before what they are versions of: what changes meanwhile is then told once more, and not never.
+  const versions = await source.versions(tx, together);
+  const over =
+    subject.kind === "graph"
+      ? await tellGraph(tx, source, together, now)
+      : await tellRequests(tx, source, together, now);
+  await noteTold(
+    tx,
+    together.map(({ kind, id }) => ({
+      kind,
+      id,
+      version: versions.get(id),
+      isOver: over.has(id) || !versions.has(id),
+    })),
+    now,
+  );
+}
+
+/** The latest graph of a commit is what its check run shows. Answers those in which nothing more happens. */
+async function tellGraph(
+  tx: Tx,
+  source: ReportSource,
+  together: readonly Subject[],
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const over = new Set(together.map(({ id }) => id));
+  for (const { id, repository, sha, name } of together) {
+    const told = await source.graph(tx, id);
+    if (told === undefined) continue;
+    if (told.graph.state === "running") over.delete(id);
+    const check = graphCheck(told, { sha, name, externalId: checkId(sha, name) });
+    const key = outboxKey({ kind: "check", sha, name });
+    await want(tx, repository, key, { kind: "check", check }, now);
+    break;
+  }
+  return over;
+}
+
+/** By which the forge finds the check run of a commit again. */
+function checkId(sha: string, name: string): string {
+  return `grange/${sha}/${name}`;
+}
+
+async function tellRequests(
+  tx: Tx,
+  source: ReportSource,
+  together: readonly Subject[],
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const over = new Set<string>(together.slice(mostRequests).map(({ id }) => id));
+  const requests = [];
+  for (const { id, sha, wasAskedFor } of together.slice(0, mostRequests)) {
+    const request = await source.request(tx, id);
+    if (request === undefined) continue;
+    if (request.endedAt !== undefined) over.add(id);
+    requests.push({ ...request, sha, wasAskedFor });
+  }
+  const [first] = together;
+  if (first === undefined || first.pull === null) return over;
+  const { repository, pull } = first;
+  const key = outboxKey({ kind: "comment", pull });
+  const comment = pullComment(requests, {
+    isShown: await isWanted(tx, repository, key),
+    most: longestComment,
+  });
+  if (comment === undefined) return over;
+  await want(tx, repository, key, { kind: "comment", pull, body: comment.body }, now);
+  if (comment.hasRegression === undefined) return over;
+  const name = regressionLabel;
+  const label = { kind: "label", pull, name, isThere: comment.hasRegression } as const;
+  await want(tx, repository, outboxKey({ kind: "label", pull, name }), label, now);
+  return over;
+}

@@ -1,0 +1,139 @@
+import { z } from "zod";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+import { ForgePolicy } from "./forge-policy.ts";
+
+export const ForgeKind = z.enum(["github", "git"]);
+export type ForgeKind = z.infer<typeof ForgeKind>;
+
+const Repository = z.object({
+  /** As graphs call it. */
+  name: z.string(),
+  kind: ForgeKind,
+  /** How the forge calls it. */
+  slug: z.string(),
+  /** As it may be shown. */
+  url: z.string(),
+  defaultBranch: z.string(),
+  policy: ForgePolicy,
+  addedBy: z.string(),
+  addedAt: z.date(),
+  reconciledAt: z.date().nullable(),
+  commentsSince: z.date(),
+  nextAt: z.date(),
+  error: z.string().nullable(),
+  failures: z.number(),
+});
+export type WatchedRepository = z.infer<typeof Repository>;
+
+const columns = sql`
+  name, kind, slug, url, default_branch as "defaultBranch", policy, added_by as "addedBy",
+  added_at as "addedAt", reconciled_at as "reconciledAt", comments_since as "commentsSince",
+  next_at as "nextAt", error, failures
+`;
+
+/** Wakes whoever watches repositories, at every server. */
+export const forgeChannel = "grange_forge";
+
+export async function tellForge(tx: Tx): Promise<void> {
+  await tx.run(sql`select pg_notify(${forgeChannel}, '')`);
+}
+
+/** False when it is watched already. */
+export async function insertRepository(
+  tx: Tx,
+  {
+    name,
+    kind,
+    slug,
+    url,
+    defaultBranch,
+    policy,
+    addedBy,
+    addedAt,
+  }: Pick<
+    WatchedRepository,
+    "name" | "kind" | "slug" | "url" | "defaultBranch" | "policy" | "addedBy" | "addedAt"
+  >,
+): Promise<boolean> {
+  const inserted = await tx.run(sql`
+    insert into forge_repository (name, kind, slug, url, default_branch, policy, added_by, added_at,
+                                  comments_since, next_at)
+    values (${name}, ${kind}, ${slug}, ${url}, ${defaultBranch}, ${JSON.stringify(policy)}::jsonb,
+            ${addedBy}, ${addedAt}, ${addedAt}, ${addedAt})
+    on conflict do nothing
+  `);
+  await tellForge(tx);
+  return inserted > 0;
+}
+
+export function watchedRepositories(tx: Tx): Promise<WatchedRepository[]> {
+  return tx.many(Repository, sql`select ${columns} from forge_repository order by name`);
+}
+
+export async function findWatched(tx: Tx, name: string): Promise<WatchedRepository | undefined> {
+  const [found] = await tx.many(
+    Repository,
+    sql`select ${columns} from forge_repository where name = ${name} or slug = ${name}
+        order by name = ${name} desc limit 1`,
+  );
+  return found;
+}
+
+/** The one that is fetched from an address, however its end is written. */
+export async function findWatchedAt(
+  tx: Tx,
+  address: string,
+): Promise<WatchedRepository | undefined> {
+  const bare = address.replace(/\/+$/, "").replace(/\.git$/, "");
+  const [found] = await tx.many(
+    Repository,
+    sql`select ${columns} from forge_repository where url in (${address}, ${bare}, ${`${bare}.git`})
+        order by url = ${address} desc limit 1`,
+  );
+  return found;
+}
+
+export async function removeRepository(tx: Tx, name: string): Promise<boolean> {
+  return (await tx.run(sql`delete from forge_repository where name = ${name}`)) > 0;
+}
+
+/** All of it is looked at again under the new rules, at once. */
+export async function changePolicy(
+  tx: Tx,
+  name: string,
+  policy: ForgePolicy,
+  now: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update forge_repository set policy = ${JSON.stringify(policy)}::jsonb, next_at = ${now}
+    where name = ${name}
+  `);
+  // What could not be made may be possible now.
+  await tx.run(sql`
+    update forge_pull set settled = null where repository = ${name} and problem is not null
+  `);
+  await tx.run(sql`
+    update forge_ref set worked_head = null where repository = ${name} and problem is not null
+  `);
+  await tellForge(tx);
+}
+
+/** Has it compared with its forge at once. */
+export async function lookSoon(tx: Tx, name: string, now: Date): Promise<void> {
+  await tx.run(
+    sql`update forge_repository set next_at = least(next_at, ${now}) where name = ${name}`,
+  );
+  await tellForge(tx);
+}
+
+export async function noteDefaultBranch(tx: Tx, name: string, branch: string): Promise<void> {
+  await tx.run(sql`update forge_repository set default_branch = ${branch} where name = ${name}`);
+}
+
+/** Comments that were changed before then were read. */
+export async function noteCommentsSince(tx: Tx, name: string, since: Date): Promise<void> {
+  await tx.run(sql`
+    update forge_repository set comments_since = greatest(comments_since, ${since}) where name = ${name}
+  `);
+}

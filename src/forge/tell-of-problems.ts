@@ -1,0 +1,82 @@
+import type { Tx } from "#db/db.ts";
+import type { ForgeRooms } from "./forge-rooms.ts";
+import { want } from "./outbox/outbox.store.ts";
+import { outboxKey } from "./outbox/outbox-content.ts";
+import type { WatchedRepository } from "./repository.store.ts";
+import { namedGraphOf } from "./what-to-make.ts";
+
+/** Says in a check run that no graph could be made of a commit, and why. */
+export async function wantProblemCheck(
+  tx: Tx,
+  { clock, desk }: Pick<ForgeRooms, "clock" | "desk">,
+  repository: WatchedRepository,
+  of: { readonly sha: string; readonly isFork: boolean },
+  problem: string,
+): Promise<void> {
+  const now = clock.now();
+  await wantCheck(tx, repository, of, now, {
+    detailsUrl: `${desk.url}/forge`,
+    state: { kind: "completed", startedAt: now, completedAt: now, conclusion: "failure" },
+    title: "No graph could be made of this commit",
+    summary: asCode(problem),
+  });
+}
+
+/** Says in a check run that a commit from a fork waits for somebody's approval. */
+export async function wantHeldCheck(
+  tx: Tx,
+  { clock, desk }: Pick<ForgeRooms, "clock" | "desk">,
+  repository: WatchedRepository,
+  head: string,
+): Promise<void> {
+  const now = clock.now();
+  await wantCheck(tx, repository, { sha: head, isFork: true }, now, {
+    detailsUrl: `${desk.url}/forge`,
+    state: { kind: "completed", startedAt: now, completedAt: now, conclusion: "action_required" },
+    title: "Waits for approval",
+    summary:
+      "This commit comes from a fork. Somebody who may write here can let it run with the comment `@grange approve`; that holds for this commit alone.",
+  });
+}
+
+async function wantCheck(
+  tx: Tx,
+  { kind, name, policy }: WatchedRepository,
+  { sha, isFork }: { readonly sha: string; readonly isFork: boolean },
+  now: Date,
+  shown: {
+    readonly detailsUrl: string;
+    readonly state: {
+      readonly kind: "completed";
+      readonly startedAt: Date;
+      readonly completedAt: Date;
+      readonly conclusion: "failure" | "action_required";
+    };
+    readonly title: string;
+    readonly summary: string;
+  },
+): Promise<void> {
+  // A plain Git repository has nowhere to show it.
+  if (kind === "git") return;
+  const check = namedGraphOf(policy, isFork) ?? "grange";
+  const key = outboxKey({ kind: "check", sha, name: check });
+  await want(
+    tx,
+    name,
+    key,
+    {
+      kind: "check",
+      check: { ...shown, sha, name: check, externalId: `grange/${sha}/${check}`, annotations: [] },
+    },
+    now,
+  );
+}
+
+/** An indented block: nothing in it is Markdown, and no fence of theirs can end it. */
+function asCode(text: string): string {
+  return text
+    .slice(0, 20_000)
+    .split(/\r?\n/)
+    .map((line) => `    ${line}`)
+    .join("\n");
+}

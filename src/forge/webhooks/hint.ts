@@ -1,0 +1,22 @@
+import { z } from "zod";
+
+/**
+ * What a webhook lets us suspect: where to look, never what is there.
+ *
+ * So neither its order nor its loss matters. Only `headAt` is believed: by when, by the forge's own clock, a
+ * pull request had a head.
+ */
+export const Hint = z.discriminatedUnion("about", [
+  /** Branches or tags moved. */
+  z.object({ about: z.literal("refs") }),
+  z.object({
+    about: z.literal("pull"),
+    number: z.number().int().positive(),
+    headAt: z.object({ head: z.string(), at: z.iso.datetime() }).optional(),
+  }),
+  z.object({ about: z.literal("comments"), pull: z.number().int().positive() }),
+  /** Anything may have changed: renamed, installed, given other rights. */
+  z.object({ about: z.literal("all") }),
+  z.object({ about: z.literal("nothing") }),
+]);
+export type Hint = z.infer<typeof Hint>;

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import type { Hint } from "./hint.ts";
+
+/** What a webhook is about. */
+export interface ReadWebhook {
+  /** `owner/name` in lower case, as we keep it; empty where no repository is named. */
+  readonly slug: string;
+  readonly hint: Hint;
+}
+
+const Slug = z.string().regex(/^[A-Za-z0-9_.-]{1,100}\/[A-Za-z0-9_.-]{1,100}$/);
+const Repository = z.object({ repository: z.object({ full_name: Slug }) });
+const MaybeRepository = z.object({ repository: z.object({ full_name: Slug }).optional() });
+const Number = z.number().int().positive().max(2_147_483_647);
+const Sha = z.string().regex(/^[0-9a-f]{40}$/);
+const Pull = Repository.extend({
+  pull_request: z.object({
+    number: Number,
+    updated_at: z.iso.datetime(),
+    head: z.object({ sha: Sha }),
+  }),
+});
+const Comment = Repository.extend({
+  issue: z.object({ number: Number, pull_request: z.looseObject({}).optional() }),
+});
+
+/** Reads of a webhook what it gives reason to look at. Pure; the body is trusted to come from the forge, no more. */
+export function readWebhook(event: string, body: unknown): ReadWebhook {
+  const parse = <Shape extends z.ZodType>(shape: Shape): z.output<Shape> => {
+    const parsed = shape.safeParse(body);
+    if (parsed.success) return parsed.data;
+    throw new Fault(
+      "invalid_argument",
+      `this is not what GitHub sends as "${event}": ${z.prettifyError(parsed.error)}`.slice(
+        0,
+        1_000,
+      ),
+    );
+  };
+  const about = (named: { repository: { full_name: string } }, hint: Hint): ReadWebhook => ({
+    slug: named.repository.full_name.toLowerCase(),
+    hint,
+  });
+
+  switch (event) {
+    case "push":
+    case "create":
+    case "delete":
+      return about(parse(Repository), { about: "refs" });
+    case "pull_request": {
+      const read = parse(Pull);
+      const { number, head, updated_at } = read.pull_request;
+      return about(read, {
+        about: "pull",
+        number,
+        headAt: { head: head.sha, at: new Date(updated_at).toISOString() },
+      });
+    }
+    case "issue_comment": {
+      const read = parse(Comment);
+      const isOnPull = read.issue.pull_request !== undefined;
+      return about(
+        read,
+        isOnPull ? { about: "comments", pull: read.issue.number } : { about: "nothing" },
+      );
+    }
+    case "repository":
+    case "public":
+      return about(parse(Repository), { about: "all" });
+    default: {
+      const { repository } = parse(MaybeRepository);
+      return { slug: repository?.full_name.toLowerCase() ?? "", hint: { about: "nothing" } };
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { createHmac, randomUUID } from "node:crypto";
+import webhookExamples from "@octokit/webhooks-examples" with { type: "json" };
+import { afterAll, describe, expect, test } from "vitest";
+import { systemClock } from "#core/clock.ts";
+import { freshDb } from "../../../test/support/fresh-db.ts";
+import { latestDeliveries } from "../delivery.store.ts";
+import { readWebhook } from "./read-webhook.ts";
+import { mostWebhookBytes, type RawWebhook, takeWebhook } from "./take-webhook.ts";
+import { isSigned } from "./webhook-signature.ts";
+
+const db = await freshDb();
+afterAll(() => db.close());
+
+const secret = "a secret of 32 characters or more";
+const older = "the one that was there before it!";
+const rooms = { db, clock: systemClock, secrets: [secret, older] };
+
+function webhook(body: unknown, by = secret, more: Partial<RawWebhook> = {}): RawWebhook {
+  const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  return {
+    signature: `sha256=${createHmac("sha256", by).update(bytes).digest("hex")}`,
+    event: "push",
+    delivery: randomUUID(),
+    contentType: "application/json",
+    body: bytes,
+    ...more,
+  };
+}
+
+const push = { repository: { full_name: "Owner/Name" }, ref: "refs/heads/main" };
+const codeOf = (raw: RawWebhook) =>
+  takeWebhook(rooms, raw).then(
+    (taken) => taken,
+    (reason: { code?: string }) => reason.code,
+  );
+
+describe("a webhook", () => {
+  test("is kept under the repository that it names, and counts once by its delivery's id", async () => {
+    const raw = webhook(push);
+    const taken = [await takeWebhook(rooms, raw), await takeWebhook(rooms, raw)];
+    const [kept] = await latestDeliveries(db, "owner/name", 10);
+
+    expect(taken).toEqual(["kept", "known"]);
+    expect(kept).toMatchObject({ id: raw.delivery, event: "push", state: "waiting" });
+  });
+
+  test("signed with the secret that is being replaced is taken as well", async () => {
+    expect(await codeOf(webhook(push, older))).toBe("kept");
+  });
+
+  test.each([
+    { what: "none", more: { signature: undefined } },
+    { what: "SHA-1's", more: { signature: "sha1=0123456789012345678901234567890123456789" } },
+    { what: "an empty one", more: { signature: "sha256=" } },
+    { what: "one of capital letters", more: { signature: `sha256=${"A".repeat(64)}` } },
+    { what: "another's", more: { signature: `sha256=${"0".repeat(64)}` } },
+    { what: "that of another body", more: { body: Buffer.from("{}") } },
+  ])("with a signature that is $what is refused before it is parsed", async ({ more }) => {
+    expect(await codeOf(webhook(push, secret, more))).toBe("unauthenticated");
+    expect(await codeOf(webhook("{ not JSON", secret, { ...more, signature: "x" }))).toBe(
+      "unauthenticated",
+    );
+  });
+
+  test.each([
+    { what: "no delivery", raw: webhook(push, secret, { delivery: undefined }) },
+    { what: "a delivery that is none", raw: webhook(push, secret, { delivery: "a'; drop table" }) },
+    { what: "no event", raw: webhook(push, secret, { event: undefined }) },
+    {
+      what: "a form",
+      raw: webhook(push, secret, { contentType: "application/x-www-form-urlencoded" }),
+    },
+    { what: "text that is not JSON", raw: webhook("hello") },
+    { what: "bytes that are no text", raw: webhook("\uD800") },
+    { what: "no repository", raw: webhook({ ref: "x" }) },
+    {
+      what: "a repository that is a path",
+      raw: webhook({ repository: { full_name: "../../etc" } }),
+    },
+  ])("that has $what is refused in words", async ({ raw }) => {
+    const code = await codeOf(raw);
+
+    expect(code).toMatch(/^(invalid_argument|unauthenticated)$/);
+  });
+
+  test("that is too large is refused by its size alone", async () => {
+    const body = Buffer.alloc(mostWebhookBytes + 1);
+
+    expect(await codeOf(webhook(push, secret, { body }))).toBe("resource_exhausted");
+  });
+
+  test("is refused where no secret is known", async () => {
+    await expect(takeWebhook({ ...rooms, secrets: [] }, webhook(push))).rejects.toMatchObject({
+      code: "failed_precondition",
+    });
+  });
+
+  test("of an event that asks for nothing is taken, and leaves nothing", async () => {
+    const before = await latestDeliveries(db, undefined, 100);
+    const taken = await codeOf(
+      webhook({ zen: "Keep it logically awesome." }, secret, { event: "ping" }),
+    );
+
+    expect(taken).toBe("nothing");
+    expect(await latestDeliveries(db, undefined, 100)).toHaveLength(before.length);
+  });
+});
+
+describe("what GitHub sends, by its own examples", () => {
+  const examples = webhookExamples as unknown as { name: string; examples: unknown[] }[];
+  const of = (event: string) => examples.find(({ name }) => name === event)?.examples ?? [];
+
+  test("every one of every event is understood", () => {
+    const hints = examples.flatMap(({ name, examples: all }) =>
+      all.map((each) => readWebhook(name, each).hint.about),
+    );
+
+    expect(hints.length).toBeGreaterThan(100);
+    expect(new Set(hints)).toEqual(new Set(["refs", "pull", "all", "nothing"]));
+  });
+
+  test("a pull request is named with its head, and when it had it", () => {
+    const [read] = of("pull_request").map((each) => readWebhook("pull_request", each));
+
+    expect(read).toMatchObject({
+      slug: "codertocat/hello-world",
+      hint: {
+        about: "pull",
+        headAt: { head: expect.stringMatching(/^[0-9a-f]{40}$/) },
+      },
+    });
+  });
+
+  test("comments on pull requests are looked at; those on issues, as all examples are, are not", () => {
+    const [onIssue] = of("issue_comment") as { issue: object }[];
+    const onPull = { ...onIssue, issue: { ...onIssue?.issue, pull_request: { url: "https://x" } } };
+    const about = (body: unknown) => readWebhook("issue_comment", body).hint.about;
+
+    expect([about(onIssue), about(onPull)]).toEqual(["nothing", "comments"]);
+  });
+});
+
+test("a signature is checked against every secret, found or not", () => {
+  const body = Buffer.from("x");
+  const signed = `sha256=${createHmac("sha256", older).update(body).digest("hex")}`;
+
+  expect(isSigned(body, signed, [secret, older])).toBe(true);
+  expect(isSigned(body, signed, [secret])).toBe(false);
+  expect(isSigned(body, signed, [])).toBe(false);
+});

@@ -1,0 +1,53 @@
+import type { Hint } from "./webhooks/hint.ts";
+
+/** What is to be asked of a forge about one repository. */
+export interface ToRead {
+  readonly refs: boolean;
+  /** `all`: those that are open and those that changed; else these alone. */
+  readonly pulls: "all" | readonly number[];
+  readonly comments: boolean;
+  /** Also what changes seldom: its default branch. */
+  readonly repository: boolean;
+}
+
+/** More pull requests than this are listed rather than asked for one by one. */
+const mostSingly = 20;
+
+/** What the hints, together, give reason to look at. Which of them came first is of no matter. */
+export function whatToRead(hints: readonly Hint[], isFull: boolean): ToRead {
+  if (isFull || hints.some(({ about }) => about === "all")) {
+    return { refs: true, pulls: "all", comments: true, repository: true };
+  }
+  const pulls = [
+    ...new Set(hints.flatMap((hint) => (hint.about === "pull" ? [hint.number] : []))),
+  ].toSorted((a, b) => a - b);
+  return {
+    refs: hints.some(({ about }) => about === "refs"),
+    pulls: pulls.length > mostSingly ? "all" : pulls,
+    comments: hints.some(({ about }) => about === "comments"),
+    repository: false,
+  };
+}
+
+/**
+ * The earliest that a pull request is known to have had its head, by the forge's clock.
+ *
+ * When it was read it had been changed last at `updatedAt`: its head is no younger than that. What webhooks said
+ * of that very head, or what was known before, may be earlier.
+ */
+export function headSince(
+  pull: { readonly number: number; readonly head: string; readonly updatedAt: Date },
+  known: { readonly head: string; readonly headSince: Date } | undefined,
+  hints: readonly Hint[],
+): Date {
+  const told = hints.flatMap((hint) =>
+    hint.about === "pull" && hint.number === pull.number && hint.headAt?.head === pull.head
+      ? [new Date(hint.headAt.at)]
+      : [],
+  );
+  const before = known?.head === pull.head ? [known.headSince] : [];
+  return [...told, ...before].reduce(
+    (earliest, each) => (each < earliest ? each : earliest),
+    pull.updatedAt,
+  );
+}

@@ -1,0 +1,25 @@
+import { Fault, type FaultCode } from "#core/fault.ts";
+import { retryAfterMsOf } from "./forge-busy.ts";
+
+/** Another try with the same commit would fail the same way. */
+const forGood: readonly FaultCode[] = [
+  "invalid_argument",
+  "failed_precondition",
+  "unimplemented",
+  "out_of_range",
+  "already_exists",
+];
+
+/** Whether trying again is of no use until something is changed by somebody. */
+export function isForGood(reason: unknown): boolean {
+  return reason instanceof Fault && forGood.includes(reason.code);
+}
+
+const leastMs = 1_000;
+const mostMs = 10 * 60_000;
+
+/** After so many failures in a row; never sooner than the forge asked for. `chance` in [0, 1). */
+export function tryAgainInMs(failures: number, reason: unknown, chance: number): number {
+  const usual = Math.min(mostMs, leastMs * 2 ** Math.min(failures, 20));
+  return Math.max(retryAfterMsOf(reason) ?? 0, Math.round(usual * (0.5 + chance / 2)));
+}

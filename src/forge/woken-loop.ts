@@ -1,0 +1,67 @@
+import type { Service } from "#core/service.ts";
+
+/** A loop that works when it is woken, when it said it would, and now and then. */
+export interface WokenLoop extends Service {
+  wake(): void;
+}
+
+/** A time that has passed already, because another server has what is due, is no reason to spin. */
+const leastRestMs = 50;
+
+/**
+ * Calls `pass` again and again: at once when it answers "more"; else when it is woken, at the time it names, and
+ * after `lookMs` at the latest. What it throws is told, and it is called again after `lookMs`.
+ */
+export function wokenLoop({
+  pass,
+  lookMs,
+  onTrouble,
+}: {
+  readonly pass: (signal: AbortSignal) => Promise<"more" | Date | undefined>;
+  readonly lookMs: number;
+  readonly onTrouble: (reason: unknown) => void;
+}): WokenLoop {
+  const stopping = new AbortController();
+  let isNews = true;
+  let timer: NodeJS.Timeout | undefined;
+  let rouse: (() => void) | undefined;
+
+  const rest = (ms: number) =>
+    new Promise<void>((resolve) => {
+      rouse = resolve;
+      if (isNews || stopping.signal.aborted) return resolve();
+      timer = setTimeout(resolve, ms);
+      timer.unref();
+    });
+
+  const working = (async () => {
+    while (!stopping.signal.aborted) {
+      isNews = false;
+      let restMs = lookMs;
+      try {
+        const next = await pass(stopping.signal);
+        if (next === "more") isNews = true;
+        else if (next !== undefined) {
+          restMs = Math.max(leastRestMs, Math.min(lookMs, next.getTime() - Date.now()));
+        }
+      } catch (reason) {
+        isNews = false;
+        if (!stopping.signal.aborted) onTrouble(reason);
+      }
+      await rest(restMs);
+      clearTimeout(timer);
+    }
+  })();
+
+  return {
+    wake() {
+      isNews = true;
+      rouse?.();
+    },
+    async stop() {
+      stopping.abort();
+      rouse?.();
+      await working;
+    },
+  };
+}

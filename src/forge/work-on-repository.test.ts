@@ -1,0 +1,524 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import pino from "pino";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Clock } from "#core/clock.ts";
+import { sql } from "#db/sql.ts";
+import { freshDb } from "../../test/support/fresh-db.ts";
+import { commandsOfPull } from "./command.store.ts";
+import { insertDelivery, latestDeliveries } from "./delivery.store.ts";
+import { type AdminRooms, addRepository, setPolicy } from "./forge-admin.ts";
+import type { ForgeRooms } from "./forge-rooms.ts";
+import { usualForgeTimes } from "./forge-times.ts";
+import { keepHolding, takeRepository } from "./holding.store.ts";
+import { type MemoryDesk, memoryDesk } from "./memory-desk.fixture.ts";
+import { type MemoryForge, memoryForge, shaOf } from "./memory-forge.fixture.ts";
+import { approvePull, findPull } from "./pull.store.ts";
+import { findWatched, lookSoon } from "./repository.store.ts";
+import type { Hint } from "./webhooks/hint.ts";
+import { workOnNext } from "./work-on-repository.ts";
+
+const db = await freshDb();
+afterAll(() => db.close());
+
+const name = "owner/name";
+let forge: MemoryForge;
+let desk: MemoryDesk;
+let rooms: ForgeRooms;
+let admin: AdminRooms;
+let now: Date;
+const clock: Clock = { now: () => now };
+const ever = new AbortController().signal;
+
+beforeEach(async () => {
+  await db.run(sql`delete from forge_repository`);
+  await db.run(sql`delete from forge_delivery`);
+  forge = memoryForge();
+  desk = memoryDesk();
+  now = new Date("2026-01-01T00:00:00Z");
+  const forges = { git: memoryForge(), github: forge };
+  const logger = pino({ level: "silent" });
+  rooms = { db, clock, logger, desk, forges, times: usualForgeTimes, chance: () => 0.5 };
+  admin = {
+    db,
+    clock,
+    forges,
+    nameRepository: (url) => desk.nameRepository(url),
+    record: async () => {},
+  };
+});
+
+function pass(ms: number) {
+  now = new Date(now.getTime() + ms);
+}
+
+const watch = (policy = {}) =>
+  addRepository(admin, { kind: "github", slug: "Owner/Name", policy, by: "ada" });
+
+/** Works until nothing is left to do, as all the loops of all servers together would. */
+async function settle() {
+  for (let round = 0; round < 100; round++) {
+    if (!(await workOnNext(rooms, randomUUID(), ever))) return;
+  }
+  throw new Error("it never comes to rest");
+}
+
+async function told(hint: Hint, id = randomUUID() as string) {
+  return db.transaction((tx) =>
+    insertDelivery(tx, { id, event: "test", slug: name, hint, receivedAt: now }),
+  );
+}
+
+const running = () =>
+  desk
+    .running()
+    .map(({ ref, sha }) => `${ref} ${sha}`)
+    .toSorted();
+const onMain = (word: string) => `refs/heads/main ${shaOf(word)}`;
+const onPull = (number: number, word: string) => `refs/pull/${number}/head ${shaOf(word)}`;
+
+describe("branches and tags", () => {
+  test("the head of the default branch gets a graph at once; tags only when they are new", async () => {
+    forge.branches.set("refs/tags/old", shaOf("main 1"));
+    forge.branches.set("refs/heads/other", shaOf("other"));
+    await watch();
+    await settle();
+    forge.branches.set("refs/tags/new", shaOf("main 1"));
+    await told({ about: "refs" });
+    await settle();
+
+    expect(running()).toEqual([onMain("main 1"), `refs/tags/new ${shaOf("main 1")}`]);
+    expect(desk.running()[0]).toMatchObject({ url: "https://forge.test/owner/name.git" });
+  });
+
+  test("with a suite, heads are measured as master and tags as releases", async () => {
+    await watch({ suite: "toy" });
+    await settle();
+    forge.branches.set("refs/tags/v1", shaOf("main 1"));
+    await told({ about: "refs" });
+    await settle();
+
+    expect(desk.requests).toEqual([
+      { artifact: shaOf("main 1"), kind: "master", by: "forge" },
+      { artifact: "v1", kind: "release", by: "forge" },
+    ]);
+  });
+
+  test("what failed is made later, and nothing twice", async () => {
+    await watch({ suite: "toy" });
+    desk.fails = () => "after";
+    await settle();
+    const failed = await findWatched(db, name);
+    desk.fails = () => undefined;
+    pass(60_000);
+    await settle();
+    pass(24 * 60 * 60_000);
+    await settle();
+
+    expect(failed?.error).toContain("did not work out");
+    expect((await findWatched(db, name))?.error).toBeNull();
+    expect(running()).toEqual([onMain("main 1")]);
+  });
+
+  test("what can never be made is told of, and tried again when the rules change", async () => {
+    await watch();
+    desk.fails = () => "for good";
+    await settle();
+    const refs = await db.many(
+      z.object({ problem: z.string().nullable() }),
+      sql`select problem from forge_ref`,
+    );
+    desk.fails = () => undefined;
+    await settle();
+    const before = running();
+    await setPolicy(admin, name, { graph: "nightly" });
+    await settle();
+
+    expect(refs).toEqual([{ problem: "the definitions are wrong" }]);
+    expect(before).toEqual([]);
+    expect(running()).toEqual([onMain("main 1")]);
+  });
+
+  test("what cannot be measured has its graph all the same, and no check says otherwise", async () => {
+    await watch({ suite: "toy" });
+    desk.fails = (call) => (call === "requestBenchmark" ? "for good" : undefined);
+    await settle();
+    const [ref] = await db.many(
+      z.object({ problem: z.string().nullable() }),
+      sql`select problem from forge_ref`,
+    );
+    const shown = await db.many(z.object({ key: z.string() }), sql`select key from forge_outbox`);
+
+    expect(ref?.problem).toMatch(/^not measured: /);
+    expect(running()).toEqual([onMain("main 1")]);
+    expect(shown).toEqual([]);
+  });
+});
+
+describe("pull requests", () => {
+  test("the head gets a graph; the graph of a head that moved is ended; a closed one has none", async () => {
+    forge.open(7, "a");
+    await watch();
+    await settle();
+    const first = running();
+    forge.change(7, { head: shaOf("b") });
+    await told({ about: "pull", number: 7 });
+    await settle();
+    const second = running();
+    forge.change(7, { state: "closed" });
+    await told({ about: "pull", number: 7 });
+    await settle();
+
+    expect(first).toEqual([onMain("main 1"), onPull(7, "a")]);
+    expect(second).toEqual([onMain("main 1"), onPull(7, "b")]);
+    expect(running()).toEqual([onMain("main 1")]);
+  });
+
+  test("a head that comes back, or a pull request that is opened again, gets a graph again", async () => {
+    forge.open(7, "a");
+    await watch();
+    await settle();
+    for (const to of [
+      { head: shaOf("b") },
+      { head: shaOf("a") },
+      { state: "closed" },
+      { state: "open" },
+    ]) {
+      forge.change(7, to as object);
+      await told({ about: "pull", number: 7 });
+      await settle();
+    }
+
+    expect(running()).toEqual([onMain("main 1"), onPull(7, "a")]);
+  });
+
+  test("from a fork, a commit waits for an approval of just that commit", async () => {
+    forge.open(7, "a", { isFork: true, headRepository: "stranger/name" });
+    await watch();
+    await settle();
+    const held = running();
+    const approve = (head: string) =>
+      db.transaction((tx) =>
+        approvePull(tx, { repository: name, number: 7, head, by: "ada", at: now }),
+      );
+    const wrong = await approve(shaOf("b"));
+    const right = await approve(shaOf("a"));
+    await settle();
+    const approved = running();
+    forge.change(7, { head: shaOf("b") });
+    await told({ about: "pull", number: 7 });
+    await settle();
+
+    expect(held).toEqual([onMain("main 1")]);
+    expect([wrong, right]).toEqual([false, true]);
+    expect(approved).toEqual([onMain("main 1"), onPull(7, "a")]);
+    expect(running()).toEqual([onMain("main 1")]);
+    expect(await findPull(db, name, 7)).toMatchObject({ approvedHead: null, approvedBy: null });
+  });
+
+  test.each([
+    { forkGraphs: "always", graphs: 2 },
+    { forkGraphs: "never", graphs: 1 },
+  ])("a policy may say of forks: $forkGraphs", async ({ forkGraphs, graphs }) => {
+    forge.open(7, "a", { isFork: true });
+    await watch({ forkGraphs });
+    await settle();
+
+    expect(running()).toHaveLength(graphs);
+  });
+
+  test("an older reading never overtakes a newer one", async () => {
+    forge.open(7, "a");
+    await watch();
+    await settle();
+    const before = forge.pullRequests.get(7);
+    forge.change(7, { head: shaOf("b") });
+    await told({ about: "pull", number: 7 });
+    await settle();
+    if (before !== undefined) forge.pullRequests.set(7, before);
+    await told({ about: "pull", number: 7 });
+    await settle();
+
+    expect(running()).toContain(onPull(7, "b"));
+  });
+});
+
+describe("webhooks", () => {
+  test("are read together, by one look at each thing that they name", async () => {
+    await watch();
+    await settle();
+    forge.calls.clear();
+    forge.open(7, "a");
+    for (let i = 0; i < 30; i++) {
+      await told({ about: "pull", number: 7 });
+      await told({ about: "refs" });
+    }
+    await settle();
+
+    expect(Object.fromEntries(forge.calls)).toEqual({ refs: 1, pull: 1 });
+    expect((await latestDeliveries(db, name, 100)).map(({ state }) => state)).toEqual(
+      Array.from({ length: 60 }, () => "done"),
+    );
+  });
+
+  test("one that came before counts once", async () => {
+    const came = [await told({ about: "refs" }, "same"), await told({ about: "refs" }, "same")];
+
+    expect(came).toEqual([true, false]);
+  });
+
+  test("a forge that is out of order is asked again later, and no hint is lost", async () => {
+    await watch();
+    await settle();
+    forge.fails = () => true;
+    forge.open(7, "a");
+    await told({ about: "pull", number: 7 });
+    await settle();
+    const [waiting] = await latestDeliveries(db, name, 1);
+    forge.fails = () => false;
+    pass(60_000);
+    await settle();
+
+    expect(waiting).toMatchObject({ state: "waiting", error: "pull: the forge is out of order" });
+    expect(running()).toContain(onPull(7, "a"));
+  });
+});
+
+describe("comments", () => {
+  test("a command is kept once, with the head that was there when it was written", async () => {
+    forge.open(7, "a");
+    await watch();
+    now = forge.now;
+    await settle();
+    forge.say(7, "ada", "@grange bench");
+    forge.say(7, "ada", "Nice weather");
+    forge.say(7, "grange[bot]", "@grange bench", { isOurs: true });
+    for (let i = 0; i < 3; i++) {
+      await told({ about: "comments", pull: 7 });
+      await settle();
+    }
+
+    const commands = await commandsOfPull(db, name, 7);
+    expect(commands.map(({ author, head }) => [author, head])).toEqual([["ada", shaOf("a")]]);
+    expect(commands[0]?.headSeenAt).not.toBeNull();
+  });
+
+  test("of a head that may have come after the comment, nobody can say that its author saw it", async () => {
+    forge.open(7, "a");
+    await watch();
+    now = forge.now;
+    await settle();
+    forge.say(7, "ada", "@grange approve");
+    forge.change(7, { head: shaOf("hostile") });
+    await told({ about: "pull", number: 7 });
+    await told({ about: "comments", pull: 7 });
+    await settle();
+
+    const [command] = await commandsOfPull(db, name, 7);
+    expect(command).toMatchObject({ head: shaOf("hostile"), headSeenAt: null });
+  });
+
+  test("what was said before anybody watched, or was edited since, is no command", async () => {
+    forge.open(7, "a");
+    forge.say(7, "ada", "@grange bench");
+    pass(60_000);
+    await watch();
+    forge.tick(120);
+    const edited = forge.say(7, "ada", "@grange cancel");
+    forge.said[1] = { ...edited, updatedAt: forge.tick() };
+    await settle();
+
+    const commands = await commandsOfPull(db, name, 7);
+    expect(commands.map(({ command, edited }) => [command.includes("cancel"), edited])).toEqual([
+      [true, true],
+    ]);
+  });
+});
+
+describe("two servers", () => {
+  test("never work on one repository at once, and a dead one's is taken over", async () => {
+    await watch();
+    const take = (holder: string) =>
+      takeRepository(db, { holder, now, until: new Date(now.getTime() + 15_000) });
+    const first = await take(randomUUID());
+    const meanwhile = await take(randomUUID());
+    pass(15_001);
+    const second = await take(randomUUID());
+
+    expect(first?.epoch).toBe(1);
+    expect(meanwhile).toBeUndefined();
+    expect(second?.epoch).toBe(2);
+    if (first === undefined) throw new Error("nothing was taken");
+    expect(await keepHolding(db, first, now)).toBe(false);
+  });
+
+  test("what servers die of keeps no other repository from its turn", async () => {
+    await watch();
+    pass(1_000);
+    await addRepository(admin, { kind: "github", slug: "owner/later", policy: {}, by: "ada" });
+    const turns: string[] = [];
+    for (let death = 0; death < 4; death++) {
+      const taken = await takeRepository(db, {
+        holder: randomUUID(),
+        now,
+        until: new Date(now.getTime() + 15_000),
+      });
+      turns.push(taken?.repository ?? "none");
+      pass(20_000);
+    }
+
+    expect(turns).toEqual([name, "owner/later", name, "owner/later"]);
+  });
+
+  test("a repository is dealt with by one of many that ask at once", async () => {
+    await watch();
+    const taken = await Promise.all(
+      Array.from({ length: 20 }, () => workOnNext(rooms, randomUUID(), ever)),
+    );
+
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    expect(running()).toEqual([onMain("main 1")]);
+  });
+});
+
+type Happening =
+  | { readonly does: "push"; readonly word: string }
+  | {
+      readonly does: "open";
+      readonly number: number;
+      readonly word: string;
+      readonly isFork: boolean;
+    }
+  | { readonly does: "move"; readonly number: number; readonly word: string }
+  | { readonly does: "close" | "reopen" | "approve"; readonly number: number }
+  | { readonly does: "work" };
+
+describe("whatever happens at the forge and to us", () => {
+  const numbers = fc.integer({ min: 1, max: 4 });
+  const words = fc.constantFrom("a", "b", "c");
+  const event: fc.Arbitrary<Happening> = fc.oneof(
+    fc.record({ does: fc.constant("push" as const), word: words }),
+    fc.record({
+      does: fc.constant("open" as const),
+      number: numbers,
+      word: words,
+      isFork: fc.boolean(),
+    }),
+    fc.record({ does: fc.constant("move" as const), number: numbers, word: words }),
+    fc.record({ does: fc.constant("close" as const), number: numbers }),
+    fc.record({ does: fc.constant("reopen" as const), number: numbers }),
+    fc.record({ does: fc.constant("approve" as const), number: numbers }),
+    fc.record({ does: fc.constant("work" as const) }),
+  );
+  const story = fc.array(
+    fc.record({
+      event,
+      /** What becomes of its webhook. */
+      hook: fc.constantFrom("comes", "comes twice", "is lost", "comes late"),
+      /** What goes wrong while it is worked on. */
+      trouble: fc.constantFrom("none", "none", "forge", "before", "after", "killed"),
+    }),
+    { maxLength: 25 },
+  );
+
+  test("in the end the farm runs what a full poll says, each once, and no more", async () => {
+    await fc.assert(
+      fc.asyncProperty(story, async (steps) => {
+        await db.run(sql`delete from forge_repository`);
+        await db.run(sql`delete from forge_delivery`);
+        forge = memoryForge();
+        desk = memoryDesk();
+        const forges = { git: forge, github: forge };
+        rooms = { ...rooms, desk, forges };
+        admin = { ...admin, forges };
+        await watch({ forkGraphs: "approved" });
+        const late: Hint[] = [];
+
+        for (const { event: each, hook, trouble } of steps) {
+          const hint = await happen(each);
+          if (hint !== undefined && hook === "comes late") late.push(hint);
+          else if (hint !== undefined && hook !== "is lost") {
+            const id = randomUUID();
+            await told(hint, id);
+            if (hook === "comes twice") await told(hint, id);
+          }
+          await workWith(trouble);
+        }
+        for (const hint of late.toReversed()) await told(hint);
+        pass(60 * 60_000);
+        await db.transaction((tx) => lookSoon(tx, name, now));
+        await settle();
+        pass(60 * 60_000);
+        await settle();
+
+        expect(running().filter((each) => each.startsWith("refs/pull"))).toEqual(await wanted());
+        expect(running()).toContain(`refs/heads/main ${forge.branches.get("refs/heads/main")}`);
+      }),
+      { numRuns: 40 },
+    );
+  }, 120_000);
+
+  async function happen(each: Happening): Promise<Hint | undefined> {
+    if (each.does === "push") {
+      forge.branches.set("refs/heads/main", shaOf(`main ${each.word}`));
+      return { about: "refs" };
+    }
+    if (each.does === "work") return undefined;
+    const { number } = each;
+    const known = forge.pullRequests.get(number);
+    if (each.does === "open") {
+      if (known === undefined) forge.open(number, each.word, { isFork: each.isFork });
+      return { about: "pull", number };
+    }
+    if (known === undefined) return undefined;
+    if (each.does === "approve") {
+      const seen = await findPull(db, name, number);
+      if (seen !== undefined) {
+        await db.transaction((tx) =>
+          approvePull(tx, { repository: name, number, head: seen.head, by: "ada", at: now }),
+        );
+      }
+      return undefined;
+    }
+    if (each.does === "move") forge.change(number, { head: shaOf(each.word) });
+    if (each.does === "close") forge.change(number, { state: "closed" });
+    if (each.does === "reopen") forge.change(number, { state: "open" });
+    return { about: "pull", number };
+  }
+
+  async function workWith(trouble: string) {
+    let left = 2;
+    const sometimes = () => left-- > 0;
+    if (trouble === "forge") forge.fails = sometimes;
+    if (trouble === "before" || trouble === "after") {
+      desk.fails = () => (sometimes() ? trouble : undefined);
+    }
+    if (trouble === "killed") {
+      // Its lease runs out; what it wrote stays, what it did not is for the next.
+      const dying = new AbortController();
+      desk.fails = () => {
+        dying.abort(new Error("killed"));
+        return "after";
+      };
+      await workOnNext(rooms, randomUUID(), dying.signal).catch(() => {});
+      pass(15_001);
+    } else {
+      await workOnNext(rooms, randomUUID(), ever);
+    }
+    forge.fails = () => false;
+    desk.fails = () => undefined;
+    pass(1_000);
+  }
+
+  async function wanted(): Promise<string[]> {
+    const open = [...forge.pullRequests.values()].filter(({ state }) => state === "open");
+    const graphs = await Promise.all(
+      open.map(async ({ number, head, isFork }) => {
+        const known = await findPull(db, name, number);
+        return isFork && known?.approvedHead !== head ? [] : [`refs/pull/${number}/head ${head}`];
+      }),
+    );
+    return graphs.flat().toSorted();
+  }
+});

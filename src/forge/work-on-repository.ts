@@ -1,0 +1,127 @@
+import { Fault, messageOf } from "#core/fault.ts";
+import { endDeliveries, postponeDeliveries, waitingDeliveries } from "./delivery.store.ts";
+import { type ForgeRooms, forgeFor } from "./forge-rooms.ts";
+import { type Holding, keepHolding, layRepositoryDown, takeRepository } from "./holding.store.ts";
+import { makeWhatIsMissing } from "./make-what-is-missing.ts";
+import { readRepository } from "./read-repository.ts";
+import { findWatched, type WatchedRepository } from "./repository.store.ts";
+import { whatToRead } from "./what-to-read.ts";
+import { tryAgainInMs } from "./when-to-try-again.ts";
+
+/** What came meanwhile is read with the next; one reading serves them all. */
+const mostDeliveries = 500;
+/** A forge that fails for so long is asked again by the next look at all of it. */
+const mostAttempts = 12;
+
+/** Takes one repository for which there is something to do, and does it. False when there is none. */
+export async function workOnNext(
+  rooms: ForgeRooms,
+  holder: string,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  const { db, clock, times, logger } = rooms;
+  const untilOf = () => new Date(clock.now().getTime() + times.leaseMs);
+  const holding = await takeRepository(db, { holder, now: clock.now(), until: untilOf() });
+  if (holding === undefined) return false;
+
+  const lost = new AbortController();
+  const signal = AbortSignal.any([stopping, lost.signal]);
+  const lose = () =>
+    lost.abort(new Fault("aborted", "another server may have taken the repository"));
+  let keptAt = Date.now();
+  const beat = setInterval(() => {
+    if (Date.now() - keptAt >= times.leaseMs) lose();
+    const askedAt = Date.now();
+    keepHolding(db, holding, untilOf()).then(
+      (isOurs) => {
+        if (isOurs) keptAt = askedAt;
+        else lose();
+      },
+      (reason: unknown) => logger.warn({ reason: messageOf(reason) }, "a lease was not renewed"),
+    );
+  }, times.leaseMs / 3);
+  beat.unref();
+  try {
+    const repository = await findWatched(db, holding.repository);
+    if (repository !== undefined) await workOn(rooms, repository, holding, signal);
+  } catch (reason) {
+    // Whoever has it now goes on; or the next start.
+    if (!signal.aborted) throw reason;
+    await layRepositoryDown(db, holding, {
+      reconciledAt: undefined,
+      nextAt: undefined,
+      error: undefined,
+    }).catch(() => {});
+  } finally {
+    clearInterval(beat);
+  }
+  return true;
+}
+
+async function workOn(
+  rooms: ForgeRooms,
+  repository: WatchedRepository,
+  holding: Holding,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, clock, chance, logger } = rooms;
+  const beganAt = clock.now();
+  const isDue = repository.nextAt <= beganAt;
+  const deliveries =
+    repository.kind === "github"
+      ? await waitingDeliveries(db, repository.slug, beganAt, mostDeliveries)
+      : [];
+  const ids = deliveries.map(({ id }) => id);
+  const hints = deliveries.map(({ content }) => content);
+  const isFull = isDue || repository.reconciledAt === null;
+  const inMs = (ms: number) => new Date(clock.now().getTime() + ms);
+  const again = (reason: unknown) => tryAgainInMs(repository.failures, reason, chance());
+
+  try {
+    const forge = forgeFor(rooms.forges, repository.kind);
+    await readRepository(
+      rooms,
+      { repository, forge, holding, signal },
+      whatToRead(hints, isFull),
+      hints,
+    );
+    signal.throwIfAborted();
+    const troubles = await makeWhatIsMissing(rooms, { repository, forge, holding, signal });
+    await endDeliveries(db, ids, clock.now());
+    const [trouble] = troubles;
+    if (trouble !== undefined) tell(trouble);
+    const periodMs = periodOf(rooms, repository);
+    await layRepositoryDown(db, holding, {
+      reconciledAt: isFull ? beganAt : undefined,
+      nextAt:
+        trouble !== undefined
+          ? inMs(Math.min(periodMs, again(trouble)))
+          : isFull
+            ? inMs(periodMs)
+            : undefined,
+      error: trouble && messageOf(trouble),
+    });
+  } catch (reason) {
+    signal.throwIfAborted();
+    tell(reason);
+    const nextAt = inMs(again(reason));
+    const error = messageOf(reason);
+    await postponeDeliveries(db, ids, { error, now: clock.now(), nextAt, mostAttempts });
+    await layRepositoryDown(db, holding, {
+      reconciledAt: undefined,
+      nextAt: isDue ? nextAt : undefined,
+      error,
+    });
+  }
+
+  function tell(reason: unknown): void {
+    logger.warn(
+      { repository: repository.name, reason: messageOf(reason) },
+      "a watched repository could not be dealt with; trying again",
+    );
+  }
+}
+
+function periodOf({ times }: ForgeRooms, { kind, policy }: WatchedRepository): number {
+  return policy.pollMs ?? (kind === "github" ? times.reconcileMs : times.pollMs);
+}

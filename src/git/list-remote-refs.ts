@@ -1,0 +1,17 @@
+import { gitFault } from "./git-fault.ts";
+import { parseRemoteRefs, type RemoteRefs } from "./remote-refs.ts";
+import type { Git } from "./run-git.ts";
+
+/** Asks a repository for all of its refs. */
+export async function listRemoteRefs(
+  git: Git,
+  url: string,
+  signal?: AbortSignal,
+): Promise<RemoteRefs> {
+  const { exitCode, stdout, stderr } = await git.run(
+    ["ls-remote", "--symref", "--end-of-options", url],
+    { settings: await git.wayTo(url), ...(signal && { signal }) },
+  );
+  if (exitCode !== 0) throw gitFault(url, stderr);
+  return parseRemoteRefs(stdout.toString("utf8"));
+}

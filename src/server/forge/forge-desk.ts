@@ -1,0 +1,124 @@
+import type { z } from "zod";
+import { grantsOf } from "#access/grant.store.ts";
+import { SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
+import { Retrigger } from "#api/rerun.ts";
+import { Fault } from "#core/fault.ts";
+import type { FarmDesk, GraphToMake } from "#forge/farm-desk.ts";
+import { jobsDoneOnce } from "#graphs/audit.store.ts";
+import { cancelGraph } from "#graphs/cancel-graph.ts";
+import { GraphId } from "#graphs/graph-id.ts";
+import { graphSummary } from "#graphs/graph-summary.store.ts";
+import { nameRepository } from "#graphs/repository.store.ts";
+import { retrigger } from "#graphs/reruns/retrigger.ts";
+import { submitGraph } from "#graphs/submit-graph.ts";
+import type { SourceDesk } from "#perf/requests/source-desk.ts";
+import { findSuite, type StoredSuite } from "#perf/suites.store.ts";
+import { bindBenchmarkRequests } from "../bind-benchmark-requests.ts";
+import type { Rooms } from "../open-rooms.ts";
+
+/** The farm, as forges need it. `url` is where people find it. */
+export function forgeDesk(rooms: Rooms, url: string): FarmDesk {
+  const { db, queue, sources } = rooms;
+  const lab = bindBenchmarkRequests(rooms);
+  return {
+    url,
+    nameRepository: (address) => db.transaction((tx) => nameRepository(tx, address)),
+
+    async submitGraph(wanted, by) {
+      const id = GraphId.parse(wanted.id);
+      if ((await graphSummary(db, id)) !== undefined) return { isNew: false };
+      await bring(rooms, wanted);
+      const branch = /^refs\/heads\/(.+)$/.exec(wanted.ref)?.[1];
+      const { isNew } = await submitGraph(
+        rooms,
+        {
+          id,
+          repository: wanted.url,
+          rev: wanted.sha,
+          ...(branch === undefined ? {} : { branch }),
+          ...(wanted.named === undefined ? {} : { graph: wanted.named }),
+        },
+        by,
+        {
+          ref: wanted.ref,
+          ...(wanted.outsiders === undefined ? {} : { outsiders: wanted.outsiders }),
+        },
+      );
+      return { isNew };
+    },
+
+    graph: (id) => graphSummary(db, GraphId.parse(id)),
+    async cancelGraph(id, by) {
+      await cancelGraph(db, queue, by, GraphId.parse(id));
+    },
+    async retrigger(id, selection, by, once) {
+      const graph = GraphId.parse(id);
+      const done = await jobsDoneOnce(db, graph, once);
+      if (done !== undefined) return { jobs: done };
+      const asked = Retrigger.parse({ selection: selection || "state:failed" });
+      const planned = await retrigger(rooms, graph, asked, by, once);
+      if (planned === undefined) throw new Fault("not_found", `there is no graph ${id}`);
+      return { jobs: planned.jobs.map(({ job }) => job) };
+    },
+
+    async requestBenchmark(wanted, by) {
+      const asked = SubmitBenchmarkRequest.parse(wanted);
+      const suite = await findSuite(db, asked.suite);
+      const isFromGit = suite?.definition.artifacts.from === "git";
+      if (suite === undefined || !isFromGit) return lab.submitBenchmarkRequest(asked, by);
+      if (asked.kind !== "try") await findOnLine(sources, suite, asked);
+      // A commit is there as soon as it is pushed: nobody has to say so.
+      return lab.submitBenchmarkRequest({ ...asked, waitForArtifacts: false }, by);
+    },
+    async cancelBenchmark(id, by) {
+      try {
+        return (await lab.cancelBenchmarkRequest(id, by)) !== undefined;
+      } catch (reason) {
+        // It has ended meanwhile.
+        if (!(reason instanceof Fault && reason.code === "failed_precondition")) throw reason;
+        return false;
+      }
+    },
+    grantsOf: (principal) => grantsOf(db, principal),
+  };
+}
+
+/**
+ * Has the lab look at a suite's branch and tags until it knows a commit as one of them. What it took for a
+ * try because it had not looked since would stay one.
+ */
+async function findOnLine(
+  sources: SourceDesk,
+  suite: StoredSuite,
+  { artifact, kind }: z.output<typeof SubmitBenchmarkRequest>,
+): Promise<void> {
+  // The first may join a look that began before the commit was there.
+  for (let look = 1; look <= 2; look++) {
+    const found = await sources.look(suite);
+    if (
+      found.artifacts.some(
+        ({ tag, commit, kind: as }) => as === kind && (tag === artifact || commit === artifact),
+      )
+    )
+      return;
+  }
+  throw new Fault(
+    "failed_precondition",
+    `suite ${suite.name} takes ${artifact} for no ${kind}: it is not what its \`artifacts\` describe`,
+  );
+}
+
+/**
+ * Gets a commit into the mirror, with what it takes to be let in: afterwards its id alone finds it.
+ *
+ * Not every server gives a commit by its id; then the ref is fetched that it was seen on.
+ */
+async function bring({ mirrors }: Rooms, { address, ref, sha }: GraphToMake): Promise<void> {
+  try {
+    await mirrors.fetchCommit(address, sha);
+  } catch (reason) {
+    if (!(reason instanceof Fault && reason.code === "not_found")) throw reason;
+    await mirrors.fetchCommit(address, ref);
+    await mirrors.fetchCommit(address, sha);
+  }
+}

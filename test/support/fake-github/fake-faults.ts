@@ -1,0 +1,44 @@
+/** What goes wrong at the fake, each as a share of what could. All can be changed while it runs. */
+export interface FakeFaults {
+  /** Webhooks that never arrive. Half of them are in the list of deliveries, as failed. */
+  readonly webhookLoss: number;
+  readonly webhookDouble: number;
+  /** Webhooks held back until later ones went. */
+  readonly webhookReorder: number;
+  /** Requests answered 500 before anything was done. */
+  readonly serverError: number;
+  /** Requests answered by a proxy's 502 page before anything was done. */
+  readonly badGateway: number;
+  /** Requests answered 403 for a secondary limit. */
+  readonly secondaryLimit: number;
+  readonly retryAfterSeconds: number;
+  /** Writes that are done, and whose answer never comes: the line is cut after `hangMs`. */
+  readonly timeoutAfterSuccess: number;
+  /** Writes that are done, and answered 500 or 502 all the same. */
+  readonly errorAfterSuccess: number;
+  readonly hangMs: number;
+}
+
+export const noFaults: FakeFaults = {
+  webhookLoss: 0,
+  webhookDouble: 0,
+  webhookReorder: 0,
+  serverError: 0,
+  badGateway: 0,
+  secondaryLimit: 0,
+  retryAfterSeconds: 1,
+  timeoutAfterSuccess: 0,
+  errorAfterSuccess: 0,
+  hangMs: 200,
+};
+
+/** Draws that are the same for the same seed: mulberry32. */
+export function seededDraws(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,105 @@
+/** A JSON schema as far as GitHub's description of its API uses it (OpenAPI 3.0). */
+export interface JsonSchema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly nullable?: boolean;
+  readonly enum?: readonly unknown[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly items?: JsonSchema;
+  readonly allOf?: readonly JsonSchema[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly format?: string;
+}
+
+/** What in a value is not as the schema says, each with its place. */
+export function strays(
+  value: unknown,
+  schema: JsonSchema,
+  named: (ref: string) => JsonSchema,
+  place = "$",
+): string[] {
+  if (schema.$ref !== undefined) return strays(value, named(schema.$ref), named, place);
+  // GitHub writes `nullable-x` for what may be null, beside `nullable` itself.
+  if (value === null && schema.nullable === true) return [];
+  const found: string[] = [];
+  for (const part of schema.allOf ?? []) found.push(...strays(value, part, named, place));
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices !== undefined) {
+    const tried = choices.map((choice) => strays(value, choice, named, place));
+    const best = tried.sort((a, b) => a.length - b.length)[0] ?? [];
+    found.push(...best);
+  }
+  if (schema.enum !== undefined && !schema.enum.includes(value))
+    found.push(`${place}: ${JSON.stringify(value)} is none of ${JSON.stringify(schema.enum)}`);
+  if (schema.type !== undefined && !isOfType(value, schema.type)) {
+    found.push(`${place}: ${value === null ? "null" : typeof value}, not ${schema.type}`);
+    return found;
+  }
+  if (schema.format === "date-time" && Number.isNaN(Date.parse(String(value))))
+    found.push(`${place}: no time`);
+  if (schema.format === "uri" && !URL.canParse(String(value))) found.push(`${place}: no address`);
+  if (Array.isArray(value) && schema.items !== undefined)
+    for (const [at, item] of value.entries())
+      found.push(...strays(item, schema.items, named, `${place}[${at}]`));
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    const fields = value as Readonly<Record<string, unknown>>;
+    for (const name of schema.required ?? [])
+      if (fields[name] === undefined) found.push(`${place}.${name} is missing`);
+    for (const [name, field] of Object.entries(fields)) {
+      const known = schema.properties?.[name];
+      if (known !== undefined && field !== undefined)
+        found.push(...strays(field, known, named, `${place}.${name}`));
+      // Fields that the description does not know would let a reader learn of what is not there.
+      else if (known === undefined && schema.properties !== undefined && !takesMore(schema))
+        found.push(`${place}.${name} is not described`);
+    }
+  }
+  return found;
+}
+
+const takesMore = (schema: JsonSchema) =>
+  (schema.additionalProperties !== undefined && schema.additionalProperties !== false) ||
+  schema.allOf !== undefined ||
+  schema.anyOf !== undefined;
+
+function isOfType(value: unknown, type: string): boolean {
+  switch (type) {
+    case "integer":
+      return typeof value === "bigint" || Number.isInteger(value);
+    case "number":
+      return typeof value === "number";
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+/** How a value differs in shape from an example: fields that are missing, or of another type. */
+export function shapeStrays(value: unknown, example: unknown, place = "$"): string[] {
+  // An example's null or empty list tells nothing of what else may be there.
+  if (example === null || value === null) return [];
+  if (Array.isArray(example))
+    return Array.isArray(value)
+      ? value.flatMap((item, at) =>
+          example.length === 0 ? [] : shapeStrays(item, example[0], `${place}[${at}]`),
+        )
+      : [`${place}: no list`];
+  if (typeof example === "object") {
+    if (typeof value !== "object" || Array.isArray(value)) return [`${place}: no object`];
+    const fields = value as Readonly<Record<string, unknown>>;
+    return Object.entries(example as object).flatMap(([name, field]) =>
+      fields[name] === undefined
+        ? [`${place}.${name} is missing`]
+        : shapeStrays(fields[name], field, `${place}.${name}`),
+    );
+  }
+  return typeof value === typeof example
+    ? []
+    : [`${place}: ${typeof value}, not ${typeof example}`];
+}
