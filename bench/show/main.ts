@@ -9,6 +9,7 @@ import { graphsShow } from "./graphs/graphs-show.ts";
 import { renderTable } from "./render-table.ts";
 import type { Row, Show } from "./row.ts";
 import { sizeClassesShow } from "./size-classes/size-classes-show.ts";
+import { trustAndForgeShow } from "./trust-and-forge/trust-and-forge-show.ts";
 
 const shows: readonly Show[] = [
   farmShow,
@@ -17,6 +18,7 @@ const shows: readonly Show[] = [
   sizeClassesShow,
   benchmarkLabShow,
   granaryShow,
+  trustAndForgeShow,
 ];
 
 const args = process.argv.slice(2);

@@ -57,7 +57,7 @@ const counts = sql`select (select count(*) from action_result) as results,
   (select count(*) from operation) as operations, (select count(*) from invocation) as invocations`;
 const Counts = z.record(z.string(), z.number());
 
-export async function openTarget(farm: Farm): Promise<Target> {
+export async function openTarget(farm: Pick<Farm, "url" | "dataDir">): Promise<Target> {
   const { url } = farm;
   const channel = new GrpcChannel({ url });
   const blobs = remoteBlobStore(channel, "");

@@ -81,7 +81,10 @@ const ended = (id: string) =>
 
 const tag = (index: number): string => line.tags[index] ?? "";
 
-test("a suite with a mistake is told by file and line, and nothing of it is pushed", async () => {
+test("a suite with a mistake is told by file and line, and nothing of it is pushed", {
+  // Eight commands one after the other.
+  timeout: 120_000,
+}, async () => {
   const good = toySuite(line.repository, { name: "toy", target, sets: [["add"]] });
   const file = await write("toy.yml", { ...good, headline: "wrok" });
   const at = (await readFile(join(home, file), "utf8"))

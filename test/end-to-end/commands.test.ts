@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { Graph, GraphSummary, JobSummary, Run, SubmittedGraph } from "#api/graph.ts";
 import { Worker } from "#api/worker.ts";
@@ -10,6 +12,9 @@ import { type SampleRepository, sampleRepository } from "../support/sample-repos
 /** A duration that nobody else sleeps: it names the job's process. */
 const longSleep = `86398.${process.pid}`;
 const talk = Array.from({ length: 40 }, (_, i) => `line ${i + 1}`);
+
+// Each command is a process, and one of them starts a database: on whatever machine this is.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const definitions = {
   quick: `
@@ -23,12 +28,21 @@ jobs:
   long: { commands: "sleep ${longSleep}", inputs: [] }
   after: { commands: "true", needs: [long], inputs: [] }
 `,
-  talking: `
+  /** Talks on while the test does something, and ends no sooner than the test lets it. */
+  talking: (port: number) => `
 version: 1
 jobs:
   talking:
-    commands: i=1; while [ $i -le ${talk.length} ]; do echo "line $i"; i=$((i + 1)); sleep 0.1; done
+    commands: |
+      i=1
+      while [ $i -le ${talk.length} ]; do
+        echo "line $i"
+        i=$((i + 1))
+        sleep 0.1
+        [ $i -ne 30 ] || bash -c 'read -r _ < /dev/tcp/127.0.0.1/${port}' || :
+      done
     inputs: []
+    network: true
 `,
 };
 
@@ -112,6 +126,25 @@ test("cancel of one job leaves out what needs it", async () => {
   await untilNoProcessWith(longSleep);
 });
 
+/** A port of this machine that keeps whoever connects waiting until it is opened. */
+async function gate() {
+  const waiting: Socket[] = [];
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    waiting.push(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    open() {
+      // Who comes later is refused, and goes on, too.
+      server.close();
+      for (const socket of waiting) socket.end();
+    },
+  };
+}
+
 test.each([
   ["stays", async () => {}],
   [
@@ -131,13 +164,15 @@ test.each([
 ] as const)(
   "logs -f shows lines while the job runs, each of them once, when the server %s",
   async (_, disturb) => {
-    const id = await submit(definitions.talking, "--no-cache");
+    const held = await gate();
+    const id = await submit(definitions.talking(held.port), "--no-cache");
     await farm.untilLogged(id, "talking", "line 1");
     const follower = startGrange(["logs", id, "talking", "-f", "--server", farm.url]);
     await follower.line((line) => line === "line 3");
     expect((await farm.graph(id)).state).toBe("running");
 
     await disturb();
+    held.open();
 
     const { code, stdout } = await follower.finished;
     expect(code).toBe(0);

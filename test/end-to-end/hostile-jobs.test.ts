@@ -72,7 +72,7 @@ let graph: string;
 
 beforeAll(async () => {
   farm = await startFarm({ workers: 0 });
-  farm.startWorker({ hide: [farm.dataDir] });
+  farm.startWorker();
   repository = await sampleRepository({ ".grange/farm.yml": definitions(farm) });
   graph = (await farm.submit({ repository: repository.path })).id;
   await farm.untilOver(graph);

@@ -87,7 +87,7 @@ test("the exit code is the command's own, and so are its signals", {
   expect((await grange("exec", "--", "no-such-command-here")).code).toBe(127);
   expect((await grange("exec", "--", "sh", "-c", "kill -TERM $$")).code).toBe(143);
   const flag = join(directory, "told");
-  const script = `trap 'echo told > ${flag}; exit 5' TERM; echo ready; while :; do sleep 0.05; done`;
+  const script = `trap 'echo told > ${flag}; exit 5' TERM; echo ready; while [ -d ${directory} ]; do sleep 0.05; done`;
   const running = startGrange(["exec", "--", "sh", "-c", script], options);
   await running.line((line) => line === "ready");
   running.signal("SIGTERM");

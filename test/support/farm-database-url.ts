@@ -3,7 +3,10 @@ import { join } from "node:path";
 import type { Farm } from "./farm.ts";
 
 /** How to reach the PostgreSQL that a farm started: its own database, or another one on it. */
-export async function farmDatabaseUrl(farm: Farm, database = "postgres"): Promise<string> {
+export async function farmDatabaseUrl(
+  farm: Pick<Farm, "dataDir">,
+  database = "postgres",
+): Promise<string> {
   const lock = await readFile(join(farm.dataDir, "pgdata", "postmaster.pid"), "utf8");
   // The fifth line of PostgreSQL's own lock file.
   const socketDir = lock.split("\n")[4] ?? "";

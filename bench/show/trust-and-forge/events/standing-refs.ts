@@ -1,0 +1,26 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** Branches and tags of a bare repository with the commits that they name: Git's own word. */
+export async function standingRefs(path: string): Promise<ReadonlyMap<string, string>> {
+  const format = "%(refname) %(objectname) %(*objectname)";
+  const { stdout } = await run("git", [
+    "-C",
+    path,
+    "for-each-ref",
+    `--format=${format}`,
+    "refs/heads",
+    "refs/tags",
+  ]);
+  return new Map(
+    stdout
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => {
+        const [ref = "", object = "", tagged = ""] = line.split(" ");
+        return [ref, tagged === "" ? object : tagged];
+      }),
+  );
+}

@@ -1,0 +1,10 @@
+import type { Show } from "../row.ts";
+import { hostileInputs } from "./hostile-inputs.ts";
+import { tokenChecks } from "./token-checks.ts";
+import { twoThousandEvents } from "./two-thousand-events.ts";
+
+/** Who may do what, and the pull request. */
+export const trustAndForgeShow: Show = {
+  name: "trust-and-forge",
+  measurements: [hostileInputs, tokenChecks, twoThousandEvents],
+};

@@ -1,0 +1,18 @@
+import type { Measurement } from "../row.ts";
+import { eventRows } from "./events/event-rows.ts";
+import { liveThrough, type Plan } from "./events/live-through.ts";
+
+/** Of one seed, the same people do the same in the same order, and the server dies in the same turns. */
+const plan: Plan = {
+  events: 2_000,
+  kills: 20,
+  seed: 8,
+  everyMs: 75,
+  patienceMs: 180_000,
+};
+
+export const twoThousandEvents: Measurement = {
+  title: "2,000 events at a forge that fails, and a server that dies",
+  long: false,
+  measure: () => liveThrough(plan, (lived) => eventRows(lived, plan)),
+};

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type HostileCase, isFull, type OpenSuite } from "./case.ts";
+import { isAlive, pidOf } from "./run-suite.ts";
+import { hostileSuites } from "./suites.ts";
+
+const open = new Map<string, OpenSuite<unknown>>();
+
+// After all of them, not after each: suites that attack one farm share it.
+afterAll(async () => {
+  for (const suite of open.values()) await suite.stop();
+});
+
+describe.each(hostileSuites)("$interface", (suite) => {
+  const target = () => open.get(suite.interface)?.target;
+  beforeAll(async () => {
+    open.set(suite.interface, await suite.open({ full: isFull }));
+  }, 300_000);
+  const together = suite.cases.filter(({ alone }) => alone !== true);
+  const alone = suite.cases.filter((each) => each.alone === true);
+
+  const attempt = async (hostile: HostileCase<unknown>) => hostile.run(target());
+
+  // Some wait for workers that all of them share.
+  test.concurrent.each(together)(
+    "$name",
+    async (hostile) => {
+      await expect(attempt(hostile)).resolves.toBeUndefined();
+    },
+    120_000,
+  );
+  test.each(alone)(
+    "$name",
+    async (hostile) => {
+      await expect(attempt(hostile)).resolves.toBeUndefined();
+    },
+    120_000,
+  );
+
+  test(`has at least ${suite.atLeast} cases, and whoever was attacked lives`, () => {
+    const pid = pidOf(target());
+
+    expect(new Set(suite.cases.map(({ name }) => name)).size).toBe(suite.cases.length);
+    expect(suite.cases.length).toBeGreaterThanOrEqual(suite.atLeast);
+    expect(pid === undefined || isAlive(pid)).toBe(true);
+  });
+});

@@ -1,0 +1,21 @@
+import type { OpenOptions, OpenSuite } from "./case.ts";
+
+/** Whoever opens it gets the one that stands; it ends with the last of them. */
+export function shared<T extends { stop(): Promise<void> }>(start: (full: boolean) => Promise<T>) {
+  let standing: Promise<T> | undefined;
+  let holders = 0;
+  return async ({ full }: OpenOptions): Promise<OpenSuite<T>> => {
+    holders += 1;
+    standing ??= start(full);
+    const target = await standing;
+    return {
+      target,
+      async stop() {
+        holders -= 1;
+        if (holders > 0) return;
+        standing = undefined;
+        await target.stop();
+      },
+    };
+  };
+}

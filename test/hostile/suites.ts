@@ -1,0 +1,39 @@
+import { actionResultSuite } from "./action-results.ts";
+import { artifactSuite } from "./artifacts.ts";
+import { authSuite } from "./auth.ts";
+import { casUploadSuite } from "./cas-uploads.ts";
+import type { HostileSuite } from "./case.ts";
+import { commentCommandSuite } from "./comment-commands.ts";
+import { commentTextSuite } from "./comment-text.ts";
+import { commitIndexSuite } from "./commit-indexes.ts";
+import { forkPullRequestSuite } from "./fork-pull-request.ts";
+import { grpcMessageSuite } from "./grpc-messages.ts";
+import { importerSuite } from "./importers.ts";
+import { jobTemplateSuite } from "./job-templates.ts";
+import { logSuite } from "./logs.ts";
+import { materialisedInputSuite } from "./materialised-inputs.ts";
+import { outboundSuite } from "./outbound.ts";
+import { webApiSuite } from "./web-api.ts";
+import { webhookSuite } from "./webhooks.ts";
+import { workerApiSuite } from "./worker-api.ts";
+
+/** Every interface that somebody could attack, in the order in which they are told of. */
+export const hostileSuites: readonly HostileSuite[] = [
+  casUploadSuite,
+  actionResultSuite,
+  materialisedInputSuite,
+  grpcMessageSuite,
+  workerApiSuite,
+  authSuite,
+  jobTemplateSuite,
+  artifactSuite,
+  logSuite,
+  webhookSuite,
+  commitIndexSuite,
+  importerSuite,
+  webApiSuite,
+  outboundSuite,
+  forkPullRequestSuite,
+  commentTextSuite,
+  commentCommandSuite,
+];

@@ -1,0 +1,10 @@
+/** The package comes without types; this is what our tests use of it. */
+declare module "oidc-provider" {
+  import type { RequestListener } from "node:http";
+
+  export default class Provider {
+    constructor(issuer: string, configuration: Readonly<Record<string, unknown>>);
+    callback(): RequestListener;
+    on(event: string, heard: (...args: unknown[]) => void): this;
+  }
+}
