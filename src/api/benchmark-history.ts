@@ -221,7 +221,10 @@ export const ImportResults = z.strictObject({
     "jmh",
   ]),
   target: SuiteWord,
-  environment: z.record(z.string(), z.string()).default({}),
+  environment: z
+    .record(z.string().max(128), z.string().max(1_024))
+    .refine((words) => Object.keys(words).length <= 128, "an environment has at most 128 words")
+    .default({}),
   /** What the tool wrote, as text. */
   output: z.string().max(20_000_000),
 });

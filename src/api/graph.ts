@@ -211,6 +211,11 @@ export const JobDetail = z.object({
 });
 export type JobDetail = z.infer<typeof JobDetail>;
 
+/** A graph's name by its maker. Version 8 the farm derives from commits: who took one would be what its forge shows. */
+export const ChosenGraphId = z
+  .uuid()
+  .refine((id) => id[14] !== "8", "an id of version 8 is the farm's own; take a random one");
+
 /** Asks for the graph of a commit. */
 export const SubmitGraph = z.object({
   /** A path on the server's machine, or a URL that its git can fetch. */
@@ -219,7 +224,7 @@ export const SubmitGraph = z.object({
   ...GraphChoice.shape,
   branch: BranchName.optional(),
   /** Name the graph yourself, and submitting it twice is submitting it once. */
-  id: z.uuid().optional(),
+  id: ChosenGraphId.optional(),
   /** Run even what the action cache has. */
   skipCache: z.boolean().default(false),
   /** Higher is sooner; not given, it is usual. Caps of the branch and of the submitter hold. */

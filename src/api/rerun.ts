@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GraphSummary, RunCause } from "./graph.ts";
+import { ChosenGraphId, GraphSummary, RunCause } from "./graph.ts";
 import { DefinitionChange } from "./job-origin.ts";
 import { JobState } from "./job-state.ts";
 import { maxSelectionLength } from "./selection/parse-selection.ts";
@@ -112,7 +112,7 @@ export const Clone = z.strictObject({
   reason: Reason.optional(),
   dryRun: z.boolean().default(false),
   /** Name the clone yourself, and asking twice makes one. */
-  id: z.uuid().optional(),
+  id: ChosenGraphId.optional(),
 });
 export type Clone = z.input<typeof Clone>;
 

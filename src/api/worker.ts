@@ -18,6 +18,10 @@ export const Worker = z.object({
   transport: z.enum(["pull", "ssh"]),
   /** The machine's own name; empty when the worker does not say. */
   host: z.string(),
+  /** Who it came as. */
+  principal: z.string(),
+  /** Why nothing is taken from it any more; null for all but a few. */
+  quarantine: z.string().nullable(),
   registeredAt: Time,
   lastSeenAt: Time,
   /** Executions that it was handed and has not ended: those that it runs, and those it has yet to begin. */

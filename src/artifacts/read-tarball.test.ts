@@ -55,6 +55,12 @@ describe("refused is", () => {
     await expect(readTarball(bomb, { bytes: 50_000, files: 10 })).rejects.toThrow(/50000 bytes/);
   });
 
+  test("a file below a file", async () => {
+    const both = tarball({ path: "package/a" }, { path: "package/a/b" });
+
+    await expect(readTarball(both)).rejects.toThrow(/"a\/b" lies below a file/);
+  });
+
   test("one with too many files", async () => {
     const many = tarball(...["a", "b", "c"].map((name) => ({ path: `package/${name}` })));
 

@@ -54,6 +54,11 @@ export async function readTarball(
     } else if (type === "5" || type === "g") longPath = undefined;
     else throw refused(`"${longPath ?? ustarPath(header)}" is no regular file (type ${type})`);
   }
+  for (const path of files.keys()) {
+    for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1))
+      if (files.has(path.slice(0, end)))
+        throw refused(`"${path}" lies below a file of the same archive`);
+  }
   return [...files.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 

@@ -15,6 +15,9 @@ export interface DigestInName {
   readonly next: number;
 }
 
+/** One way to write each: a blob has one name. */
+const wholeNumber = /^(?:0|[1-9]\d{0,15})$/;
+
 /**
  * Reads `[function/]hash/size` out of a ByteStream name's segments; undefined when they are none.
  *
@@ -26,7 +29,7 @@ export function digestInName(segments: readonly string[], at: number): DigestInN
   const hashAt = named === undefined ? at : at + 1;
   const [hex = "", size = ""] = segments.slice(hashAt, hashAt + 2);
   const name: DigestFunction | undefined = named ?? functionByLength(hex);
-  if (name === undefined || !isHexOf(name, hex) || !/^\d{1,16}$/.test(size)) return undefined;
+  if (name === undefined || !isHexOf(name, hex) || !wholeNumber.test(size)) return undefined;
   const sizeBytes = Number(size);
   if (!Number.isSafeInteger(sizeBytes)) return undefined;
   return { digest: digestFrom(name, hex, sizeBytes), next: hashAt + 2 };

@@ -122,9 +122,33 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "make, list and revoke the tokens by which a farm knows who asks",
     load: async () => (await import("./commands/token.ts")).describeToken,
   },
+  "sign-in": {
+    summary: "sign a browser in without pasting a token, and see which are",
+    load: async () => (await import("./commands/sign-in.ts")).describeSignIn,
+  },
+  identity: {
+    summary: "say whose names people from the identity provider have",
+    load: async () => (await import("./commands/identity.ts")).describeIdentity,
+  },
+  issuer: {
+    summary: "let signed tokens of a CI or a cloud count",
+    load: async () => (await import("./commands/issuer.ts")).describeIssuer,
+  },
   grant: {
     summary: "say who may do what, and where",
     load: async () => (await import("./commands/grant.ts")).describeGrant,
+  },
+  provenance: {
+    summary: "say which run made an output, as the farm has signed it",
+    load: async () => (await import("./commands/provenance.ts")).describeProvenance,
+  },
+  secret: {
+    summary: "keep what jobs are given and nobody reads, and say on which branches",
+    load: async () => (await import("./commands/secret.ts")).describeSecret,
+  },
+  forge: {
+    summary: "watch repositories: graphs of what is pushed, and of pull requests",
+    load: async () => (await import("./commands/forge.ts")).describeForge,
   },
   key: {
     summary: "make keys for signing, and say whose signatures count",

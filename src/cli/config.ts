@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
+import { readClientCertificate } from "#grpc/client-certificate.ts";
 
 /** What the environment says to the command line. Options given with a command go on top. */
 const CliConfig = z.object({
@@ -15,6 +16,10 @@ const CliConfig = z.object({
   token: z.string().optional(),
   /** Authorities in PEM that farms' certificates may come from, besides the usual ones. */
   ca: z.string().optional(),
+  /** An enrolment token, or a file that holds one. */
+  enrol: z.string().optional(),
+  /** What a machine shows of itself under TLS, in PEM. */
+  clientCertificate: z.object({ cert: z.string(), key: z.string() }).optional(),
   /** The file of the certificate that a farm started here shows. */
   tlsCert: z.string().optional(),
   /** For workers that this command starts elsewhere; the farm's address when absent. */
@@ -37,6 +42,11 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     serverUrl: env["GRANGE_SERVER"] || undefined,
     token: env["GRANGE_TOKEN"] || undefined,
     ca: env["GRANGE_CA"] ? readAuthorities(env["GRANGE_CA"]) : undefined,
+    enrol: env["GRANGE_ENROL"] || undefined,
+    clientCertificate: readClientCertificate(
+      env["GRANGE_CLIENT_CERT"] || undefined,
+      env["GRANGE_CLIENT_KEY"] || undefined,
+    ),
     tlsCert: env["GRANGE_TLS_CERT"] || undefined,
     workerServerUrl: env["GRANGE_WORKER_SERVER"] || undefined,
     workerToken: env["GRANGE_WORKER_TOKEN"] || undefined,

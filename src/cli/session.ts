@@ -31,10 +31,15 @@ export async function inSession(
     const { readCliConfig } = await import("./config.ts");
     const { apiClient } = await import("./api/api-client.ts");
     const { tokenFor } = await import("./token-file.ts");
+    const { ownerTokenFor } = await import("./up/owner-token.ts");
     const config = readCliConfig();
     terminal = openTerminal(config);
-    const token = await tokenFor(options.tokenFile, config.token);
-    const api = apiClient(options.server ?? config.serverUrl, { token, ca: config.ca });
+    const serverUrl = options.server ?? config.serverUrl;
+    const token =
+      (await tokenFor(options.tokenFile, config.token)) ??
+      (await ownerTokenFor(serverUrl, config.dataDir, process.cwd()));
+    const { ca, clientCertificate } = config;
+    const api = apiClient(serverUrl, { token, ca, clientCertificate });
     process.exitCode = await work({ config, terminal, api });
   } catch (reason) {
     process.exitCode = await report(reason, options, terminal);

@@ -12,6 +12,8 @@ export async function tokenFor(
   if (token === undefined) return undefined;
   // Anything else fetch would refuse with a sentence about headers, and the token in it.
   if (/^grange_[A-Za-z0-9_-]{43}$/.test(token.trim())) return token.trim();
+  // A signed one, of an issuer that the farm may trust.
+  if (/^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(token.trim())) return token.trim();
   throw new UsageError(
     `${source} holds no token: one begins with grange_ and has 50 characters, as \`grange token create\` prints it`,
   );

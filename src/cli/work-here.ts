@@ -2,13 +2,17 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseMemorySize } from "#core/memory-size.ts";
+import type { WorkerConfig } from "#worker/config.ts";
 import { logLevel, repeated, speaksToServer } from "./common-options.ts";
 import { durationMs } from "./duration-ms.ts";
 import { runService } from "./run-service.ts";
+import { tokenFor } from "./token-file.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 export interface WorkOptions {
   readonly server?: string;
+  readonly tokenFile?: string;
+  readonly enrol?: string;
   readonly name?: string;
   readonly data?: string;
   readonly slots?: number;
@@ -17,6 +21,8 @@ export interface WorkOptions {
   readonly cpus?: AmountOrAll;
   readonly memory?: AmountOrAll;
   readonly ca?: string;
+  readonly clientCert?: string;
+  readonly clientKey?: string;
   readonly hide?: readonly string[];
   readonly lease?: number;
   readonly once?: boolean;
@@ -49,7 +55,16 @@ export function withWorkOptions(command: Command): Command {
       "memory that one slot gives, such as 4G, or all (GRANGE_WORKER_MEMORY; default: with a size class, an even part)",
       memorySize,
     )
+    .option(
+      "--enrol <token-or-file>",
+      "an enrolment token: hand it in once, for a token of its own that lies in its directory (GRANGE_ENROL)",
+    )
     .option("--ca <file>", "trust this authority for the farm's TLS, too (GRANGE_CA)")
+    .option(
+      "--client-cert <file>",
+      "show this certificate under TLS; its name is who asks (GRANGE_CLIENT_CERT)",
+    )
+    .option("--client-key <file>", "the certificate's key (GRANGE_CLIENT_KEY)")
     .option("--hide <dir>", "a directory that jobs do not see; may be repeated", repeated)
     .option(
       "--lease <time>",
@@ -88,12 +103,17 @@ function memorySize(text: string): AmountOrAll {
 export async function workHere(options: WorkOptions, version: string): Promise<never> {
   const { readWorkerConfig } = await import("#worker/config.ts");
   const { readAuthorities } = await import("#grpc/authorities.ts");
+  const { readClientCertificate } = await import("#grpc/client-certificate.ts");
   const { startWorker } = await import("#worker/start-worker.ts");
   return runService(
     { name: "worker", ...options },
     async (logger) => {
+      const token = await tokenFor(options.tokenFile, undefined);
+      const clientCertificate = readClientCertificate(options.clientCert, options.clientKey);
       const config = readWorkerConfig({
         version,
+        ...(token === undefined ? {} : { token }),
+        ...(clientCertificate === undefined ? {} : { clientCertificate }),
         ...(options.server === undefined ? {} : { server: options.server }),
         ...(options.name === undefined ? {} : { name: options.name }),
         ...(options.data === undefined ? {} : { dataDir: resolve(options.data) }),
@@ -110,10 +130,43 @@ export async function workHere(options: WorkOptions, version: string): Promise<n
         ...(options.endWithParent === true ? hurry : {}),
         ...(await settingsFrom(options.settings)),
       });
-      return startWorker(config, logger);
+      return startWorker(
+        await hidingFarms(await asItself(config, options.enrol), options.tokenFile),
+        logger,
+      );
     },
     () => ({}),
   );
+}
+
+/** Jobs see nothing of a farm whose data lies on this machine, whether or not somebody thought of `--hide`. */
+async function hidingFarms(
+  config: WorkerConfig,
+  tokenFile: string | undefined,
+): Promise<WorkerConfig> {
+  const { farmDataHere } = await import("./up/farm-data-here.ts");
+  const { readCliConfig } = await import("./config.ts");
+  const { dataDir, hiddenPaths } = config;
+  const farms = farmDataHere({
+    named: readCliConfig().dataDir,
+    here: process.cwd(),
+    used: [dataDir, ...(tokenFile === undefined ? [] : [tokenFile])],
+  });
+  return { ...config, hiddenPaths: [...hiddenPaths, ...farms] };
+}
+
+/** With the token of its own, of this enrolment or an earlier one; a token that it is told counts more. */
+async function asItself(config: WorkerConfig, told: string | undefined) {
+  if (config.token !== undefined) return config;
+  const { ownToken } = await import("./enrol/own-token.ts");
+  const { readCliConfig } = await import("./config.ts");
+  const enrol = told ?? readCliConfig().enrol;
+  const folder = join(config.dataDir, "enrolled");
+  const { server, ca, name, hiddenPaths } = config;
+  const token = await ownToken({ server, ca, enrol, file: join(folder, `${name}.json`) });
+  if (token === undefined) return config;
+  // A job runs as the same user, and the token is none of its business.
+  return { ...config, token, hiddenPaths: [...hiddenPaths, folder] };
 }
 
 /** What whoever started it over ssh wrote down: a token has no place on a command line. */

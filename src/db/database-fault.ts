@@ -1,6 +1,9 @@
 import pg from "pg";
 import { Fault, type FaultCode, messageOf } from "#core/fault.ts";
 
+/** character_not_in_repertoire, untranslatable_character: what somebody sent is no text. */
+const unkeepable: ReadonlySet<string> = new Set(["22021", "22P05"]);
+
 /**
  * Tells a database that cannot be reached (try again) from one that refused (do not).
  *
@@ -9,6 +12,10 @@ import { Fault, type FaultCode, messageOf } from "#core/fault.ts";
  */
 export function databaseFault(reason: unknown): Fault {
   if (reason instanceof Fault) return reason;
+  if (reason instanceof pg.DatabaseError && unkeepable.has(reason.code ?? "")) {
+    const message = "a text in it holds a NUL or half a letter, which cannot be kept or looked for";
+    return new Fault("invalid_argument", message, { cause: reason });
+  }
   return new Fault(codeOf(reason), `the database says: ${messageOf(reason)}`, { cause: reason });
 }
 

@@ -10,6 +10,10 @@ export interface CallContext {
   readonly deadline: Date | undefined;
   /** `address:port` of the other side. */
   readonly peer: string;
+  /** Whether nobody can listen on the way: it is under TLS, or stays on this machine. */
+  readonly isPrivate: boolean;
+  /** To whom the certificate was issued with which the client made its connection: one of an authority of ours. */
+  readonly certificateOf?: string | undefined;
   /** Aborted, with a Fault as its reason, when the client cancels or the deadline is over. */
   readonly signal: AbortSignal;
   /** Sent before the first response; set later, it is ignored. */
@@ -24,16 +28,27 @@ export class ServerCallContext implements CallContext {
   readonly metadata: Metadata;
   readonly deadline: Date | undefined;
   readonly peer: string;
+  readonly isPrivate: boolean;
+  readonly certificateOf: string | undefined;
   responseMetadata = noMetadata;
   trailers = noMetadata;
   #controller: AbortController | undefined;
   #aborted: Fault | undefined;
 
-  constructor(path: string, metadata: Metadata, deadline: Date | undefined, peer: string) {
+  constructor(
+    path: string,
+    metadata: Metadata,
+    deadline: Date | undefined,
+    peer: string,
+    isPrivate = false,
+    certificateOf?: string,
+  ) {
     this.path = path;
     this.metadata = metadata;
     this.deadline = deadline;
     this.peer = peer;
+    this.certificateOf = certificateOf;
+    this.isPrivate = isPrivate;
   }
 
   /** Made when first asked for: most calls are over before anyone does, and it is not cheap. */

@@ -9,6 +9,7 @@ import type { Payload } from "./frame.ts";
 import { longestTimerMs, parseGrpcTimeout } from "./grpc-timeout.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { IncomingMessages } from "./incoming-messages.ts";
+import { certificateOf } from "./issued-to.ts";
 import { headersOf, metadataOf } from "./metadata.ts";
 import type { Method } from "./method.ts";
 import { okHeaders, type StatusHeaders, statusHeaders } from "./status.ts";
@@ -64,9 +65,13 @@ export function serveStream(
   const path = headers[":path"] ?? "";
   const timeoutMs = parseGrpcTimeout(String(headers["grpc-timeout"] ?? ""));
   const deadline = timeoutMs === undefined ? undefined : new Date(Date.now() + timeoutMs);
-  const { remoteAddress, remotePort } = stream.session?.socket ?? {};
+  const socket = stream.session?.socket;
+  const { remoteAddress, remotePort } = socket ?? {};
   const peer = `${remoteAddress}:${remotePort}`;
-  const context = new ServerCallContext(path, metadataOf(headers), deadline, peer);
+  const isPrivate = stream.session?.encrypted === true || isLoopbackAddress(remoteAddress);
+  const metadata = metadataOf(headers);
+  const issuedTo = certificateOf(socket);
+  const context = new ServerCallContext(path, metadata, deadline, peer, isPrivate, issuedTo);
 
   let requests: IncomingMessages | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -240,4 +245,9 @@ function hushAfterEnd(stream: ServerHttp2Stream): void {
 function notGrpc(headers: IncomingHttpHeaders): number | undefined {
   if (headers[":method"] !== "POST") return 405;
   return /^application\/grpc($|[+;])/.test(headers["content-type"] ?? "") ? undefined : 415;
+}
+
+/** As a socket says it: IPv4 over a socket of both kinds has a prefix. */
+function isLoopbackAddress(address: string | undefined): boolean {
+  return address === "::1" || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(address ?? "");
 }

@@ -1,11 +1,14 @@
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
+import { acceptsClient } from "./issued-to.ts";
 import type { UndecidedSockets } from "./undecided-sockets.ts";
 
 /** A certificate and its key, in PEM. Another one is another object. */
 export interface TlsIdentity {
   readonly cert: string;
   readonly key: string;
+  /** Authorities in PEM whose certificates tell clients apart. Clients are asked for none when absent. */
+  readonly clientCa?: string | undefined;
 }
 
 /**
@@ -21,13 +24,26 @@ export function tlsHandshakes(
   secured: (socket: TLSSocket) => void,
 ): (socket: Socket) => void {
   let shown = identity();
-  const contextOf = ({ cert, key }: TlsIdentity) => ({ cert, key, minVersion: "TLSv1.2" }) as const;
+  const contextOf = ({ cert, key, clientCa }: TlsIdentity) =>
+    ({
+      cert,
+      key,
+      minVersion: "TLSv1.2",
+      ...(clientCa === undefined ? {} : { ca: clientCa }),
+    }) as const;
   // It never listens. The server of Node's is the one way to all that a handshake needs.
-  const server = createServer({ ...contextOf(shown), ALPNProtocols: offered });
+  const server = createServer({
+    ...contextOf(shown),
+    ALPNProtocols: offered,
+    requestCert: shown.clientCa !== undefined,
+    // Browsers have none, and those with tokens need none.
+    rejectUnauthorized: false,
+  });
   const underWay = new Map<string, () => void>();
   server.on("secureConnection", (socket) => {
     underWay.get(connectionName(socket))?.();
-    secured(socket);
+    if (shown.clientCa !== undefined && !acceptsClient(socket)) socket.destroy();
+    else secured(socket);
   });
   server.on("tlsClientError", (_, socket) => void socket.destroy());
 

@@ -1,7 +1,9 @@
 import type { CallerRegistry } from "#access/caller-registry.ts";
 import { createToken } from "#access/create-token.ts";
+import { type ListedEnrolment, listEnrolments } from "#access/enrolment.store.ts";
 import { type GrantRule, insertGrant, listGrants } from "#access/grant.store.ts";
 import { keepSignature } from "#access/keep-signature.ts";
+import { requireNarrowingThatCounts } from "#access/narrowing.ts";
 import { Grant, type Principal, PrincipalName, wholeFarm } from "#access/principal.ts";
 import { bytesOfPublicKey, publicKeyId, textOfPublicKey } from "#access/public-key.ts";
 import { mayDo, requireGrant } from "#access/require-grant.ts";
@@ -48,15 +50,16 @@ export function bindAccess({ db, clock, callers, queue }: AccessParts): AccessFa
   };
 
   return {
-    identify: (authorization) => callers.identify(authorization),
+    identify: (authorization, certificateOf) => callers.identify(authorization, certificateOf),
 
     async tokens(by) {
       requireGrant(by, "administer", wholeFarm);
-      return (await listTokens(db)).map(tokenForPage);
+      const [tokens, enrolments] = await Promise.all([listTokens(db), listEnrolments(db)]);
+      return [...tokens, ...enrolments].map(tokenForPage);
     },
-    async createToken({ principal, expiresInMs }, by) {
-      const wanted = { principal: nameFrom(principal), createdBy: by.name, expiresInMs };
-      const detail = { what: "create token", principal };
+    async createToken({ principal, kind, expiresInMs }, by) {
+      const wanted = { principal: nameFrom(principal), kind, createdBy: by.name, expiresInMs };
+      const detail = { what: "create token", principal, kind };
       const created = await change(by, "administer", detail, (tx, now) =>
         createToken(tx, wanted, now),
       );
@@ -78,6 +81,7 @@ export function bindAccess({ db, clock, callers, queue }: AccessParts): AccessFa
       const name = nameFrom(principal);
       const grant = Grant.safeParse(wanted);
       if (!grant.success) throw new Fault("invalid_argument", grant.error.issues[0]?.message ?? "");
+      requireNarrowingThatCounts(grant.data);
       return change(by, "administer", { what: "add grant", principal, ...wanted }, async (tx) => {
         await insertGrant(tx, name, grant.data, by.name);
         return (await listGrants(tx)).filter((rule) => rule.principal === name).map(ruleForPage);
@@ -143,9 +147,12 @@ function nameFrom(text: string): string {
   throw new Fault("invalid_argument", name.error.issues[0]?.message ?? `"${text}" is no name`);
 }
 
-function tokenForPage(token: ListedToken): api.Token {
+function tokenForPage(token: ListedToken | ListedEnrolment): api.Token {
+  const isEnrolment = "usedAt" in token;
   return {
     ...token,
+    use: isEnrolment ? "enrolment" : "calls",
+    usedAt: isEnrolment ? (token.usedAt?.toISOString() ?? null) : null,
     createdAt: token.createdAt.toISOString(),
     expiresAt: token.expiresAt?.toISOString() ?? null,
     revokedAt: token.revokedAt?.toISOString() ?? null,

@@ -23,7 +23,7 @@ export function bindCatalogs(rooms: Rooms): CatalogFarm {
     catalogDiff: (a, b, repository, by) => diffCatalogs(rooms, a, b, repository, by),
     previewGraph(request, by) {
       requireMayPreview(by, request);
-      return previewGraph(rooms, request);
+      return previewGraph(rooms, request, by);
     },
     branches: (repository) => db.transaction((tx) => listBranches(tx, repository)),
     branch: (repository, branch) => db.transaction((tx) => showBranch(tx, repository, branch)),

@@ -20,11 +20,15 @@ import { bindBenchmarkSearches } from "./bind-benchmark-searches.ts";
 import { bindCaches } from "./bind-caches.ts";
 import { bindCatalogs } from "./bind-catalogs.ts";
 import { bindDrains } from "./bind-drains.ts";
+import { bindEnrolments } from "./bind-enrolments.ts";
+import { bindForge } from "./bind-forge.ts";
 import { bindGranaries } from "./bind-granaries.ts";
 import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
+import { bindProvenance } from "./bind-provenance.ts";
 import { bindReruns } from "./bind-reruns.ts";
 import { bindSearches } from "./bind-searches.ts";
+import { bindSecrets } from "./bind-secrets.ts";
 import { bindSizeClasses } from "./bind-size-classes.ts";
 import { bindTimes } from "./bind-times.ts";
 import { bindTraces } from "./bind-traces.ts";
@@ -35,6 +39,7 @@ import { workersForPage } from "./list-workers.ts";
 import type { Rooms } from "./open-rooms.ts";
 import { readRunLog } from "./run-log.ts";
 import { readRunOutput } from "./run-output.ts";
+import { bindSignIn } from "./sign-in/bind-sign-in.ts";
 import { version } from "./version.ts";
 
 export interface Feeds {
@@ -60,6 +65,7 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
 
   return {
     ...bindAccess({ db, queue, clock, callers: rooms.callers }),
+    ...bindEnrolments(rooms),
     ...waiting,
     ...bindCaches(rooms),
     ...bindGranaries(rooms),
@@ -78,6 +84,10 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     ...bindBenchmarkRequests(rooms),
     ...bindBenchmarkImports(rooms),
     ...bindBenchmarkSearches(rooms),
+    ...bindSecrets(rooms),
+    ...bindProvenance(rooms),
+    ...bindForge(rooms, rooms.forges),
+    ...bindSignIn(rooms, url),
     version,
     startedAt: clock.now(),
     database: rooms.databaseDescription,

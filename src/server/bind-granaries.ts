@@ -25,7 +25,9 @@ const resultsOfPage = 200;
 /** What granaries told, and what the farm knows for them, for the HTTP API. */
 export function bindGranaries(rooms: Pick<Rooms, "db" | "blobs" | "trees" | "clock">): GranaryFarm {
   const { db, blobs, clock } = rooms;
-  const results = projectResults({ ...rooms, domain: protectedDomain });
+  // Pages show what everybody reads.
+  const domain = protectedDomain;
+  const results = projectResults({ ...rooms, domain });
 
   return {
     async granaryBuilds(listing) {
@@ -45,11 +47,11 @@ export function bindGranaries(rooms: Pick<Rooms, "db" | "blobs" | "trees" | "clo
     },
 
     async commitIndexes(project, limit) {
-      return { indexes: (await newestIndexes(db, project, limit)).map(summaryOf) };
+      return { indexes: (await newestIndexes(db, { project, domain }, limit)).map(summaryOf) };
     },
 
     async commitIndex({ environment, ...commit }, from) {
-      const which = { ...commit, domain: protectedDomain };
+      const which = { ...commit, domain };
       const index = await (environment === undefined
         ? newestIndexOfCommit(db, which)
         : indexOfCommit(db, { ...which, environment }));

@@ -18,7 +18,8 @@ export function bindTimes(
     queue,
     caches,
     eviction,
-  }: Pick<Rooms, "db" | "clock" | "queue" | "caches" | "eviction">,
+    trees,
+  }: Pick<Rooms, "db" | "clock" | "queue" | "caches" | "eviction" | "trees">,
   scaling: DesiredWorkersDesk,
 ): TimesFarm {
   const now = () => clock.now();
@@ -27,6 +28,7 @@ export function bindTimes(
     now,
     leaseMs: queue.times.leaseMs,
     cacheCounter: caches.counter,
+    seals: trees.seals.counts,
     store: () => eviction.standing(),
     scaling,
     lag: eventLoopLag(() => now().getTime()),

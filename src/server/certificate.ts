@@ -12,15 +12,24 @@ export interface CertificateFiles {
   readonly cert: string;
   /** PEM: its key, without a passphrase. */
   readonly key: string;
+  /** PEM: authorities whose certificates tell clients apart. */
+  readonly clientCa?: string | undefined;
 }
 
 /** The files that a configuration names; undefined when it wants no TLS. */
 export function certificateFiles(config: {
   readonly tlsCert?: string | undefined;
   readonly tlsKey?: string | undefined;
+  readonly clientCa?: string | undefined;
 }): CertificateFiles | undefined {
-  const { tlsCert: cert, tlsKey: key } = config;
-  if (cert !== undefined && key !== undefined) return { cert, key };
+  const { tlsCert: cert, tlsKey: key, clientCa } = config;
+  if (cert !== undefined && key !== undefined) return { cert, key, clientCa };
+  if (clientCa !== undefined && cert === undefined && key === undefined) {
+    throw new Fault(
+      "invalid_argument",
+      "clients show certificates under TLS only: --client-ca needs --tls-cert and --tls-key",
+    );
+  }
   if (cert === undefined && key === undefined) return undefined;
   throw new Fault(
     "invalid_argument",
@@ -93,9 +102,10 @@ interface Usable {
 }
 
 async function read(files: CertificateFiles): Promise<Usable> {
-  const [cert, key] = await Promise.all([
+  const [cert, key, clientCa] = await Promise.all([
     textOf(files.cert, "certificate", "GRANGE_TLS_CERT"),
     textOf(files.key, "key", "GRANGE_TLS_KEY"),
+    files.clientCa === undefined ? undefined : authoritiesIn(files.clientCa),
   ]);
   const x509 = parsed(`${files.cert} holds no certificate in PEM`, () => new X509Certificate(cert));
   const privateKey = parsed(
@@ -110,7 +120,14 @@ async function read(files: CertificateFiles): Promise<Usable> {
   }
   // Refused later, it would be refused in the middle of a handshake.
   parsed(`${files.cert} cannot be used`, () => createSecureContext({ cert, key }));
-  return { identity: { cert, key }, x509 };
+  return { identity: { cert, key, clientCa }, x509 };
+}
+
+/** Node takes any text for a list of authorities, and says nothing when none is in it. */
+async function authoritiesIn(file: string): Promise<string> {
+  const pem = await textOf(file, "authority of clients", "GRANGE_CLIENT_CA");
+  parsed(`${file} holds no certificate of an authority in PEM`, () => new X509Certificate(pem));
+  return pem;
 }
 
 async function textOf(file: string, what: string, setting: string): Promise<string> {
@@ -134,9 +151,10 @@ function parsed<T>(problem: string, parse: () => T): T {
 }
 
 /** What changes when one of the files is written, or a symlink on the way to it is turned. */
-async function versionOf({ cert, key }: CertificateFiles): Promise<string> {
-  const both = await Promise.all([cert, key].map((file) => stat(file).catch(() => undefined)));
-  return both.map((file) => `${file?.ino} ${file?.mtimeMs} ${file?.size}`).join(", ");
+async function versionOf({ cert, key, clientCa }: CertificateFiles): Promise<string> {
+  const files = clientCa === undefined ? [cert, key] : [cert, key, clientCa];
+  const all = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
+  return all.map((file) => `${file?.ino} ${file?.mtimeMs} ${file?.size}`).join(", ");
 }
 
 export function problemOfTime(x509: X509Certificate, now: Date): string | undefined {

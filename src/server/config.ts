@@ -4,6 +4,13 @@ import { Fault } from "#core/fault.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { labTimes } from "#perf/lab-times.ts";
 import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
+import {
+  forgeTimesConfig,
+  githubAppConfig,
+  readForgeTimes,
+  readGitHubApp,
+} from "./forge/config.ts";
+import { oidcConfig, readOidcConfig } from "./sign-in/config.ts";
 
 /** Everything the server can be told. Read once, at start; a wrong value stops it there. */
 export const ServerConfig = z.object({
@@ -20,8 +27,33 @@ export const ServerConfig = z.object({
   /** Files in PEM: with both, the port speaks TLS only. */
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
+  /** What the farm signs with, in PEM; several servers of one farm share it. In the data directory when absent. */
+  farmKey: z.string().min(1).optional(),
+  /** What secrets are sealed with; several servers of one farm share it. In the data directory when absent. */
+  secretsKey: z.string().min(1).optional(),
+  /** Sends secrets to workers on other machines without TLS, too. */
+  secretsInClear: z.stringbool().or(z.boolean()).default(false),
   /** Lets the server listen where others can reach it, though nobody has to sign in. */
   allowOpen: z.stringbool().or(z.boolean()).default(false),
+  /** Keeps tokens for those who run the farm on its own machine in the data directory: of an owner, and of workers. */
+  ownerToken: z.boolean().default(false),
+  /** Takes all rights away from who sends no token, before anybody is answered. With an owner's token. */
+  close: z.stringbool().or(z.boolean()).default(false),
+  /** Authorities in PEM: who shows a certificate of theirs is the machine that it was issued to. */
+  clientCa: z.string().min(1).optional(),
+  /** Where people find the farm, when that is not where it listens: behind a proxy that ends TLS, say. */
+  publicUrl: z
+    .instanceof(URL)
+    .or(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url)))
+    .refine((url) => url.pathname === "/" && url.search === "" && url.hash === "", {
+      error: "it must be an address without a path, such as https://farm.example",
+    })
+    .optional(),
+  /** Who says who people are, by OpenID Connect. */
+  oidc: oidcConfig.optional(),
+  /** How long a browser stays signed in without a request, and at the longest. */
+  sessionIdleMs: z.coerce.number().int().min(1_000).optional(),
+  sessionMs: z.coerce.number().int().min(1_000).optional(),
   /** Where notify jobs may send what they tell: prefixes of URLs, with commas between. Nowhere by default. */
   webhooks: z
     .string()
@@ -29,6 +61,15 @@ export const ServerConfig = z.object({
     .transform((list) => list.split(",").map((url) => url.trim()))
     .transform((urls) => urls.filter((url) => url !== ""))
     .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url)))),
+  /**
+   * Hosts on private addresses that repositories may be fetched from: names or addresses with `*`, with commas between.
+   * Not given: all of them for who listens on loopback, none where others reach the farm.
+   */
+  privateHosts: z
+    .string()
+    .transform((list) => list.split(",").map((host) => host.trim()))
+    .transform((hosts) => hosts.filter((host) => host !== ""))
+    .optional(),
   /** What a worker costs, in whatever currency you count: shown before something is run again. */
   pricePerWorkerMinute: z.coerce.number().min(0).default(0),
   /** What autoscalers are told to reach, and how soon a worker that they start takes work. */
@@ -63,6 +104,10 @@ export const ServerConfig = z.object({
   benchmarkPeriodMs: z.coerce.number().int().min(1_000).default(30_000),
   /** How long a collector may be silent before its job goes to another. */
   benchmarkLeaseMs: z.coerce.number().int().min(1_000).default(labTimes.leaseMs),
+  /** The GitHub App that the farm is. */
+  githubApp: githubAppConfig.optional(),
+  /** How often watched repositories are compared with their forges. */
+  forgeTimes: forgeTimesConfig.prefault({}),
   /** Where the built pages are. */
   webDir: z.string().optional(),
 });
@@ -80,8 +125,18 @@ export function readServerConfig(
     databaseUrl: env["GRANGE_DATABASE_URL"],
     tlsCert: env["GRANGE_TLS_CERT"] || undefined,
     tlsKey: env["GRANGE_TLS_KEY"] || undefined,
+    farmKey: env["GRANGE_FARM_KEY"] || undefined,
+    secretsKey: env["GRANGE_SECRETS_KEY"] || undefined,
+    secretsInClear: env["GRANGE_SECRETS_IN_CLEAR"] || undefined,
     allowOpen: env["GRANGE_ALLOW_OPEN"],
+    close: env["GRANGE_CLOSE"] || undefined,
+    clientCa: env["GRANGE_CLIENT_CA"] || undefined,
+    publicUrl: env["GRANGE_PUBLIC_URL"] || undefined,
+    oidc: readOidcConfig(env),
+    sessionIdleMs: env["GRANGE_SESSION_IDLE_MS"],
+    sessionMs: env["GRANGE_SESSION_MS"],
     webhooks: env["GRANGE_WEBHOOKS"],
+    privateHosts: env["GRANGE_PRIVATE_HOSTS"],
     pricePerWorkerMinute: env["GRANGE_PRICE_PER_WORKER_MINUTE"],
     mostCacheEntryBytes: env["GRANGE_CACHE_ENTRY_BYTES"],
     storeLimitBytes: env["GRANGE_STORE_LIMIT"] || undefined,
@@ -92,6 +147,8 @@ export function readServerConfig(
     },
     benchmarkPeriodMs: env["GRANGE_BENCHMARK_PERIOD_MS"],
     benchmarkLeaseMs: env["GRANGE_BENCHMARK_LEASE_MS"],
+    githubApp: readGitHubApp(env),
+    forgeTimes: readForgeTimes(env),
     webDir: env["GRANGE_WEB"],
   };
   const set = Object.fromEntries(

@@ -1,3 +1,4 @@
+import type { SealCounts } from "#actions/result-seals.ts";
 import { jobStates } from "#api/job-state.ts";
 import type { StoreStanding } from "#api/store.ts";
 import type { MetricValue } from "#api/times.ts";
@@ -34,10 +35,11 @@ export function farmMetrics(parts: {
   readonly leaseMs: number;
   readonly lag: () => EventLoopLag;
   readonly cacheCounter: CacheCounter;
+  readonly seals: SealCounts;
   readonly store: () => Promise<StoreStanding>;
   readonly scaling: DesiredWorkersDesk;
 }): () => Promise<MetricFamily[]> {
-  const { db, now, leaseMs, lag, cacheCounter, store, scaling } = parts;
+  const { db, now, leaseMs, lag, cacheCounter, seals, store, scaling } = parts;
   const ms = () => now().getTime();
   const counted = forAWhile(countedForMs, ms, async () => ({
     jobs: await jobsByState(db),
@@ -105,6 +107,12 @@ export function farmMetrics(parts: {
             value,
           })),
         ),
+      },
+      {
+        kind: "counter",
+        name: "grange_result_signatures",
+        help: "Signatures of results: verified, known from before, refused each time they were met.",
+        samples: Object.entries(seals).map(([outcome, value]) => ({ labels: { outcome }, value })),
       },
       ...granaries,
       ...storeFamilies(stored),

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
-import { mayDo, requireGrant } from "#access/require-grant.ts";
+import { requireGrant } from "#access/require-grant.ts";
+import { domainOfClient, mayKeep } from "#access/trust-domains/domain-of-client.ts";
 import { lookUpActionResult } from "#actions/action-cache.ts";
 import { keepClientResult } from "#actions/client-results.ts";
 import { actionCacheService } from "#cache-protocols/rev2/action-cache-service.ts";
@@ -9,15 +10,19 @@ import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.
 import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { projectOf } from "#cache-protocols/rev2/project-of.ts";
 import type { Digest } from "#core/digest.ts";
-import { protectedDomain } from "#core/trust-domain.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import { holdersOf, standingOfWorker } from "#execution/worker-principal.store.ts";
 import { openGranaries } from "#granaries/open-granaries.ts";
 import type { Method } from "#grpc/method.ts";
 import { buildEventService } from "./grpc/build-event-service.ts";
 import { executionService } from "./grpc/execution-service.ts";
+import { granariesOfDomains } from "./grpc/granaries-of-domains.ts";
 import { granariesService } from "./grpc/granaries-service.ts";
 import { operationsService } from "./grpc/operations-service.ts";
+import { workerGate } from "./grpc/worker-gate.ts";
 import { workersService } from "./grpc/workers-service.ts";
 import { knowsCommit } from "./knows-commit.ts";
+import { noteWorkerOffence } from "./note-worker-offence.ts";
 import type { Rooms } from "./open-rooms.ts";
 
 /** For actions that name no timeout of their own. */
@@ -27,22 +32,17 @@ const defaultTimeoutMs = 60 * 60_000;
 export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
   const { blobs, trees, queue, operations, notes, db } = rooms;
   const callers = grpcCallers(rooms.callers);
-  // Results are made from the action alone, whoever asked: what an action's digest names is the same
-  // for all who may ask for it.
-  const domain = protectedDomain;
-  const lookUpResult = async (project: string, actionDigest: Digest) =>
-    (await lookUpActionResult(db, trees, { project, domain, actionDigest }, "clients too"))
-      ?.result ?? rooms.caches.resultPutFor(project, actionDigest);
+  const knows = knowsCommit(rooms);
+  const lookUpResult = async (where: { project: string; domain: TrustDomain }, action: Digest) =>
+    (await lookUpActionResult(db, trees, { ...where, actionDigest: action }, "clients too"))
+      ?.result ?? rooms.caches.resultPutFor(where.project, action);
 
   return [
     ...callers.guard([
       ...capabilitiesService({
         execution: true,
         actionCacheUpdates: async ({ instanceName }, context) =>
-          mayDo(await callers.of(context), "cache", {
-            repository: projectOf(instanceName),
-            branch: "",
-          }),
+          mayKeep(await callers.of(context), projectOf(instanceName)),
       }),
       ...casService(
         () => blobs,
@@ -53,16 +53,19 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
         blobsFor: () => blobs,
         notes,
         callers,
-        lookUpResult: ({ asking, actionDigest }) => lookUpResult(asking.project, actionDigest),
-        keepResult: ({ asking: { project, principal }, actionDigest }, result) =>
-          keepClientResult(db, trees, { project, domain, actionDigest, result, principal }),
+        lookUpResult: ({ asking: { project }, caller, actionDigest }) =>
+          lookUpResult({ project, domain: domainOfClient(caller, project) }, actionDigest),
+        keepResult: ({ asking: { project }, caller, actionDigest }, result) => {
+          const domain = domainOfClient(caller, project);
+          const principal = caller.name;
+          return keepClientResult(db, trees, { project, domain, actionDigest, result, principal });
+        },
       }),
       ...executionService({
         operations,
         notes,
         blobs: rooms.recentBlobs,
         callers,
-        domain,
         lookUpResult,
         defaultTimeoutMs,
       }),
@@ -70,16 +73,18 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
       ...granariesService({
         callers,
         clock: rooms.clock,
-        granaries: openGranaries({
-          db,
-          blobs,
-          trees,
-          domain,
-          logger,
-          caches: rooms.caches,
-          clock: rooms.clock,
-          knowsCommit: knowsCommit(rooms),
-        }),
+        granariesOf: granariesOfDomains((domain) =>
+          openGranaries({
+            db,
+            blobs,
+            trees,
+            domain,
+            logger,
+            caches: rooms.caches,
+            clock: rooms.clock,
+            knowsCommit: knows,
+          }),
+        ),
       }),
       ...buildEventService({
         db,
@@ -93,7 +98,21 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
         },
       }),
     ]),
-    // Workers have no tokens of their own yet.
-    ...workersService({ queue, blobs: rooms.recentBlobs }),
+    ...callers.guard(
+      workersService({
+        queue,
+        gate: workerGate({
+          callerOf: (context) => callers.of(context),
+          standingOf: (process) => standingOfWorker(db, process),
+          holdersOf: (ids) => holdersOf(db, ids),
+          offended: noteWorkerOffence(rooms, logger),
+        }),
+        blobs: rooms.recentBlobs,
+        secrets: {
+          open: (references, domain) => rooms.secrets.valuesOf(references, domain),
+          inClear: rooms.secretsInClear,
+        },
+      }),
+    ),
   ];
 }

@@ -25,6 +25,7 @@ import type { OperationDesk } from "#invocations/operation-desk.ts";
 import { examineNext } from "#perf/history/examine-artifact.ts";
 import { silenceWatch } from "#perf/jobs/silence-watch.ts";
 import type { LabTimes } from "#perf/lab-times.ts";
+import { forgetOldSignIns } from "#sign-in/forget-old.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import { forgetHistories } from "#size-classes/key-history.store.ts";
 
@@ -192,6 +193,11 @@ export function startHousekeeping(rooms: {
       name: "forget what granaries told of builds long ago",
       everyMs: 10 * 60_000,
       run: () => forgetOldBuilds(db, ago(keepGranaryBuildsMs)),
+    },
+    {
+      name: "forget who was signed in",
+      everyMs: 10 * 60_000,
+      run: () => forgetOldSignIns(db, clock.now()),
     },
     {
       name: "give up uploads that nobody goes on with",

@@ -1,3 +1,4 @@
+import { listQuarantined } from "#access/worker-offence.store.ts";
 import type { Worker } from "#api/worker.ts";
 import type { Db } from "#db/db.ts";
 import { type ListedWorker, listWorkers } from "#execution/worker.store.ts";
@@ -5,7 +6,8 @@ import { jobsServedBy } from "#graphs/job-detail.store.ts";
 
 /** Workers as their page shows them: what the queue knows, joined with the jobs that graphs know. */
 export async function workersForPage(db: Db, now: Date, leaseMs: number): Promise<Worker[]> {
-  const workers = await listWorkers(db);
+  const [workers, quarantined] = await Promise.all([listWorkers(db), listQuarantined(db)]);
+  const offences = new Map(quarantined.map(({ principal, what }) => [principal, what]));
   const ids = workers.flatMap((worker) => worker.running.map((each) => each.executionId));
   const jobs = new Map(
     (ids.length === 0 ? [] : await jobsServedBy(db, ids)).map((job) => [job.executionId, job]),
@@ -13,6 +15,7 @@ export async function workersForPage(db: Db, now: Date, leaseMs: number): Promis
   return workers.map(({ draining, leaseMs: ownLeaseMs, ...worker }) => ({
     ...worker,
     state: stateOf({ ...worker, draining }, now, ownLeaseMs ?? leaseMs),
+    quarantine: offences.get(worker.principal) ?? null,
     registeredAt: worker.registeredAt.toISOString(),
     lastSeenAt: worker.lastSeenAt.toISOString(),
     running: worker.running.map(({ executionId, since }) => ({

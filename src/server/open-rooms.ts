@@ -1,7 +1,11 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { type CallerRegistry, callerRegistry } from "#access/caller-registry.ts";
+import type { CallerRegistry } from "#access/caller-registry.ts";
+import { type FarmKey, openFarmKey } from "#access/farm-key.ts";
+import type { Principal } from "#access/principal.ts";
+import { adoptResults } from "#actions/adopt-results.ts";
 import { type OutputTrees, outputTrees } from "#actions/output-trees.ts";
+import { resultSeals } from "#actions/result-seals.ts";
 import { findArtifacts } from "#artifacts/find-artifacts.ts";
 import type { Caches } from "#caches/caches.ts";
 import { openCaches } from "#caches/open-caches.ts";
@@ -15,14 +19,17 @@ import type { Uploads } from "#cas/uploads.ts";
 import { verifying } from "#cas/verifying-blob-store.ts";
 import { type Clock, systemClock } from "#core/clock.ts";
 import { digestKey } from "#core/digest.ts";
+import { isLoopback } from "#core/host-guard.ts";
 import type { Service } from "#core/service.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { databaseClock } from "#execution/database-clock.ts";
 import { type ExecutionQueue, openExecutionQueue } from "#execution/execution-queue.ts";
+import { findWatched } from "#forge/repository.store.ts";
 import { type Mirrors, openMirrors } from "#git/fetch-commit.ts";
 import { type Git, openGit } from "#git/run-git.ts";
 import { pinnedBlobs } from "#granaries/pinned-blobs.ts";
+import { recordAudit } from "#graphs/audit.store.ts";
 import { CatalogShelf } from "#graphs/catalogs/catalog-shelf.ts";
 import { isProtectedBranch } from "#graphs/catalogs/is-protected-branch.ts";
 import { CommitInputReader } from "#graphs/commit-inputs.ts";
@@ -39,16 +46,21 @@ import { startBenchmarkCron } from "#perf/requests/cron.ts";
 import { type SourceDesk, sourceDesk } from "#perf/requests/source-desk.ts";
 import { advanceSearches } from "#perf/searches/advance-searches.ts";
 import { askForFigure } from "#perf/searches/ask-for-figure.ts";
+import { type SecretDesk, secretDesk } from "#secrets/secret-desk.ts";
+import { openSecretsKey } from "#secrets/secrets-key.ts";
 import { sizeClassAnalyzer } from "#size-classes/analyzer.ts";
 import { learning } from "#size-classes/learning.ts";
 import { offeredClasses } from "#size-classes/offered-classes.ts";
 import { settingsView } from "#size-classes/settings-view.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
+import { type OpenForges, openForges } from "./forge/open-forges.ts";
+import { wayIn } from "./forge/way-in.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { openDatabase } from "./open-database.ts";
 import { queueHooks } from "./queue-hooks.ts";
 import { type Eviction, startEviction } from "./retention/start-eviction.ts";
+import { openSignIn, type SignInConfig, type SignInRoom } from "./sign-in/open-sign-in.ts";
 import { stopAll } from "./stop-all.ts";
 
 /** The rooms of a running server, furnished. */
@@ -57,6 +69,13 @@ export interface Rooms extends Service {
   readonly databaseDescription: string;
   readonly clock: Clock;
   readonly callers: CallerRegistry;
+  readonly signIn: SignInRoom;
+  readonly logger: Logger;
+  /** What the farm signs with. */
+  readonly farmKey: FarmKey;
+  /** What runs are given and nobody else may read. */
+  readonly secrets: SecretDesk;
+  readonly secretsInClear: boolean;
   readonly blobs: BlobStore;
   /** The same, for those who read what came a moment ago. */
   readonly recentBlobs: BlobStore;
@@ -72,11 +91,16 @@ export interface Rooms extends Service {
   readonly notes: AskingNotes;
   readonly git: Git;
   readonly mirrors: Mirrors;
+  /** Whether a forge knows what is on the branches of a repository. */
+  readonly isWatched: (repository: string) => Promise<boolean>;
+  readonly wayIn: (address: string, by: Principal) => Promise<string>;
   readonly inputs: CommitInputReader;
   readonly evaluator: TemplateEvaluator;
   readonly shelf: CatalogShelf;
   /** Where artifacts of benchmark suites come from. */
   readonly sources: SourceDesk;
+  /** Where commits and pull requests live. */
+  readonly forges: OpenForges;
   /** How long things last between the benchmark lab and its collectors. */
   readonly labTimes: LabTimes;
   readonly project: string;
@@ -98,7 +122,21 @@ export async function openRooms(
     ServerConfig,
     "databaseUrl" | "dataDir" | "pricePerWorkerMinute" | "webhooks" | "scaling"
   > &
-    Partial<Pick<ServerConfig, "storeLimitBytes" | "benchmarkPeriodMs" | "benchmarkLeaseMs">>,
+    Partial<
+      Pick<
+        ServerConfig,
+        | "storeLimitBytes"
+        | "benchmarkPeriodMs"
+        | "benchmarkLeaseMs"
+        | "farmKey"
+        | "secretsKey"
+        | "secretsInClear"
+        | "githubApp"
+        | "host"
+        | "privateHosts"
+      >
+    > &
+    SignInConfig,
   directory: DataDirectory,
   logger: Logger,
 ): Promise<Rooms> {
@@ -110,9 +148,16 @@ export async function openRooms(
   const stop = () => stopAll(opened.toReversed());
 
   try {
+    const farmKey = await openFarmKey(directory.path, config.farmKey);
     const database = keep(await openDatabase(config, logger));
     const { db } = database;
     const clock = keep(await databaseClock(db, systemClock));
+    const secrets = secretDesk({
+      db,
+      clock,
+      key: await openSecretsKey(directory.path, config.secretsKey),
+      audit: (tx, actor, detail) => recordAudit(tx, { actor, verb: "secret", detail }),
+    });
 
     const disk = await openDiskBlobStore(directory.blobs);
     const uploads = await openDiskUploads(directory.blobs, disk);
@@ -126,7 +171,14 @@ export async function openRooms(
     );
     const { store: blobs, recent } = recentBlobs(checked);
 
-    const trees = outputTrees(blobs);
+    const seals = resultSeals(farmKey, ({ project, action, origin }) =>
+      logger.error(
+        { project, action, origin },
+        "a result in the database is not as the farm signed it; nobody is given it",
+      ),
+    );
+    await signOldResults(db, { ...seals, keyId: farmKey.id }, farmKey, clock, logger);
+    const trees = outputTrees(blobs, seals);
     const caches = keep(openCaches({ db, blobs, disk, trees, clock, logger }));
     const eviction = keep(
       startEviction({
@@ -171,12 +223,16 @@ export async function openRooms(
     );
     const operations = keep(await operationDesk({ db, queue, clock, logger }));
     const notes = keep(askingNotes({ db, clock, logger }));
-    const git = keep(await openGit(join(directory.path, "git")));
+    const privateHosts =
+      config.privateHosts ?? (isLoopback(config.host ?? "localhost") ? ["*"] : []);
+    const git = keep(await openGit(join(directory.path, "git"), privateHosts));
+    const forges = keep(await openForges(config.githubApp, { git, logger }));
     const mirrors = openMirrors({
       git,
       directory: directory.mirrors,
       workingDirectory: process.cwd(),
     });
+    const isWatched = async (name: string) => (await findWatched(db, name))?.name === name;
     const inputs = new CommitInputReader({ git, mirrors, db, store: blobs });
     const evaluator = keep(new TemplateEvaluator());
     keep(
@@ -190,6 +246,7 @@ export async function openRooms(
         logger,
         transaction: (work) => queue.transaction(work),
         chooseSizes: (requests) => queue.chooseSizes(requests),
+        secrets: (names, place) => secrets.referTo(names, place),
         hint: (hint) => queue.hintAhead(hint),
       }),
     );
@@ -221,6 +278,7 @@ export async function openRooms(
         queue,
         git,
         mirrors,
+        isWatched,
         inputs,
         evaluator,
         shelf,
@@ -256,7 +314,11 @@ export async function openRooms(
       db,
       databaseDescription: database.description,
       clock,
-      callers: callerRegistry(db, clock),
+      ...(await openSignIn({ db, clock, logger }, config)),
+      logger,
+      farmKey,
+      secrets,
+      secretsInClear: config.secretsInClear ?? false,
       blobs,
       recentBlobs: recent,
       eviction,
@@ -268,10 +330,13 @@ export async function openRooms(
       notes,
       git,
       mirrors,
+      isWatched,
+      wayIn: (address, by) => wayIn({ db, forges: forges.forges }, address, by),
       inputs,
       evaluator,
       shelf,
       sources,
+      forges,
       labTimes: times,
       project,
       pricePerWorkerMinute,
@@ -281,5 +346,30 @@ export async function openRooms(
   } catch (cause) {
     await stop();
     throw cause;
+  }
+}
+
+async function signOldResults(
+  db: Db,
+  seals: Parameters<typeof adoptResults>[1],
+  farmKey: FarmKey,
+  clock: Clock,
+  logger: Logger,
+): Promise<void> {
+  const end = await adoptResults(db, seals, clock.now());
+  switch (end.kind) {
+    case "adopted":
+      if (end.results > 0)
+        logger.info(end, "results from before the farm signed its results are signed now");
+      return;
+    case "done before":
+      if (end.keyId !== undefined && !farmKey.knows(end.keyId))
+        logger.warn(
+          { first: end.keyId, ours: farmKey.id },
+          "this server signs with another key than the farm's first one: servers of one farm share GRANGE_FARM_KEY, or each makes anew what the other has",
+        );
+      return;
+    case "refused":
+      logger.error("results that nobody signed were to be signed once more; they stay of no use");
   }
 }

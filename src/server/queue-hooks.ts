@@ -40,16 +40,18 @@ export function queueHooks(
 
     async recordResults(tx, finished) {
       await together(
-        finished.map(async ({ project, domain, actionDigest, result, id, attempt }) => {
+        finished.map(async ({ project, domain, actionDigest, result, id, attempt, worker }) => {
           if (result === undefined) return;
-          await recordActionResult(tx, {
+          const made = {
             project,
             domain,
             actionDigest,
             attempt,
+            worker,
             executionId: id,
             result: fromBinary(ActionResultSchema, result),
-          });
+          };
+          await recordActionResult(tx, made, trees.seals);
         }),
       );
     },

@@ -1,7 +1,5 @@
 import type { Logger } from "pino";
 import { cacheHandler } from "#cache-protocols/http/cache-handler.ts";
-import { Fault } from "#core/fault.ts";
-import { isLoopback } from "#core/host-guard.ts";
 import type { Service } from "#core/service.ts";
 import { executionChannel, logChannel } from "#execution/notify.store.ts";
 import { benchmarkChannel } from "#perf/channels.ts";
@@ -11,15 +9,19 @@ import { certificateFiles, openCertificate } from "./certificate.ts";
 import { changeFeed } from "./change-feed.ts";
 import type { ServerConfig } from "./config.ts";
 import { openDataDirectory } from "./data-directory.ts";
+import { startForge } from "./forge/start-forge.ts";
 import { grpcMethods } from "./grpc-methods.ts";
 import { httpApp } from "./http/http-app.ts";
 import { listen } from "./listen.ts";
-import { openRooms } from "./open-rooms.ts";
+import { openRooms, type Rooms } from "./open-rooms.ts";
 import { stopAll } from "./stop-all.ts";
+import { settleWhoMayEnter } from "./who-may-enter.ts";
 
 export interface RunningServer extends Service {
   /** The one address: pages, API and gRPC. */
   readonly url: string;
+  /** For whoever runs it within a program of their own. */
+  readonly rooms: Rooms;
 }
 
 /** Build tools that send nothing for so long, in the middle of an upload, have gone. */
@@ -27,7 +29,6 @@ const cacheIdleMs = 60_000;
 
 /** Starts a server: it answers when this resolves, and holds nothing when this throws. */
 export async function startServer(config: ServerConfig, logger: Logger): Promise<RunningServer> {
-  refuseToBeOpen(config);
   const opened: Service[] = [];
   const keep = <S extends Service>(service: S): S => {
     opened.push(service);
@@ -41,6 +42,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     const directory = await openDataDirectory(config.dataDir);
     keep({ stop: () => directory.release() });
     const rooms = keep(await openRooms(config, directory, logger));
+    await settleWhoMayEnter(rooms, config, logger);
     const feeds = {
       graphs: keep(await changeFeed(rooms.db, "grange_graph")),
       // A log ends with its execution, which the log's own channel does not tell.
@@ -58,7 +60,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         methods: grpcMethods(rooms, logger),
         caches: cacheHandler({
           caches: rooms.caches,
-          identify: (authorization) => rooms.callers.identify(authorization),
+          identify: (authorization, issuedTo) => rooms.callers.identify(authorization, issuedTo),
           host: config.host,
           mostEntryBytes: config.mostCacheEntryBytes,
           idleMs: cacheIdleMs,
@@ -74,19 +76,11 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
       }),
     );
     const url = urlOf(listening.port);
+    keep(await startForge(rooms, config, url));
     logger.info({ url, database: rooms.databaseDescription }, "the farm answers");
-    return { url, stop };
+    return { url, rooms, stop };
   } catch (cause) {
     await stop();
     throw cause;
   }
-}
-
-function refuseToBeOpen({ host, allowOpen }: ServerConfig): void {
-  if (isLoopback(host) || allowOpen) return;
-  throw new Fault(
-    "failed_precondition",
-    `refusing to listen on ${host}: nobody has to sign in yet, so all who reach it could run commands here. ` +
-      "Listen on 127.0.0.1, or set GRANGE_ALLOW_OPEN=1 when the network is yours alone",
-  );
 }

@@ -12,6 +12,7 @@ import {
   Token,
   type TrustKey,
 } from "#api/access.ts";
+import { type CreateEnrolment, Quarantined } from "#api/enrolment.ts";
 import { GraphPriority, type SetGraphPriority } from "#api/graph-priority.ts";
 import type { ApiClient } from "./api-client.ts";
 
@@ -21,6 +22,10 @@ export function accessCalls({ get, post }: Caller) {
   return {
     tokens: () => get(z.array(Token), "/tokens"),
     createToken: (request: CreateToken) => post(CreatedToken, "/tokens", request),
+    createEnrolment: (request: CreateEnrolment) => post(CreatedToken, "/enrolments", request),
+    quarantinedWorkers: () => get(z.array(Quarantined), "/workers/quarantined"),
+    releaseWorker: (name: string) =>
+      post(z.object({ principal: z.string() }), `/workers/${encodeURIComponent(name)}/release`, {}),
     revokeToken: (id: string) => post(Token, `/tokens/${encodeURIComponent(id)}/revoke`, {}),
     grants: () => get(z.array(GrantRule), "/grants"),
     addGrant: (grant: AddGrant) => post(z.array(GrantRule), "/grants", grant),

@@ -11,6 +11,7 @@ import {
 } from "#api/graph.ts";
 import { Worker } from "#api/worker.ts";
 import { Fault } from "#core/fault.ts";
+import type { ClientCertificate } from "#grpc/client-certificate.ts";
 import { failureOf, jsonOr, ServerUnreachable } from "./api-failure.ts";
 import { type Fetch, fetchTrusting } from "./fetch-trusting.ts";
 import { followGraph, followLog, type LogPart } from "./follow.ts";
@@ -85,10 +86,15 @@ export interface ApiClientOptions {
   readonly token?: string | undefined;
   /** Authorities in PEM that are trusted besides the usual ones. */
   readonly ca?: string | undefined;
+  /** What a machine shows of itself under TLS. */
+  readonly clientCertificate?: ClientCertificate | undefined;
 }
 
-export function apiClient(serverUrl: string, { token, ca }: ApiClientOptions = {}): ApiClient {
-  const fetchIt: Fetch = ca === undefined ? fetch : fetchTrusting(ca);
+export function apiClient(
+  serverUrl: string,
+  { token, ca, clientCertificate: own }: ApiClientOptions = {},
+): ApiClient {
+  const fetchIt: Fetch = ca === undefined && own === undefined ? fetch : fetchTrusting(ca, own);
   const base = `${serverUrl.replace(/\/+$/, "")}/api/v1`;
 
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {

@@ -3,15 +3,17 @@ import { Agent, request } from "node:https";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { withUsualAuthorities } from "#grpc/authorities.ts";
+import type { ClientCertificate } from "#grpc/client-certificate.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * Like `fetch`, and trusts further authorities. Node's own can be told of them only
+ * Like `fetch`, and trusts further authorities, and shows a certificate of one's own. Node's own can be told of them only
  * before the process starts.
  */
-export function fetchTrusting(ca: string): Fetch {
-  const agent = new Agent({ ca: withUsualAuthorities(ca), keepAlive: true });
+export function fetchTrusting(ca: string | undefined, own?: ClientCertificate): Fetch {
+  const trusted = ca === undefined ? {} : { ca: withUsualAuthorities(ca) };
+  const agent = new Agent({ ...trusted, ...own, keepAlive: true });
   return async (url, init) => {
     if (!url.startsWith("https:")) return fetch(url, init);
     const { method = "GET", body, signal } = init;

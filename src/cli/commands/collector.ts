@@ -126,10 +126,16 @@ function describeRun(command: Command, program: Program): void {
       "--update-command <command>",
       `run by a shell before it ends with ${exitCodes.update} for an update`,
     )
-    .action((name: string, options: RunOptions & CommonOptions) =>
-      inSession(options, async ({ api }) => {
+    .option(
+      "--enrol <token-or-file>",
+      "an enrolment token: hand it in once, for a token of its own that lies in its directory (GRANGE_ENROL)",
+    )
+    .action((name: string, options: RunOptions & CommonOptions & { readonly enrol?: string }) =>
+      inSession(options, async (session) => {
         const { collectorConfig, runCollector } = await import("../collector/run-collector.ts");
+        const { apiAsItself } = await import("../enrol/api-as-itself.ts");
         const config = await collectorConfig(name, options, program.version);
+        const api = await apiAsItself(session, options, config);
         return runCollector(config, api, options.logLevel);
       }),
     );

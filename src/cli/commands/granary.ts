@@ -24,6 +24,10 @@ export const describeGranary: Describe = (command, program) => {
   withData(command)
     .option("--server <url>", "the farm behind it (GRANGE_SERVER; default: none)")
     .option("--token-file <file>", "who asks: a file that holds a token (GRANGE_TOKEN)")
+    .option(
+      "--enrol <token-or-file>",
+      "an enrolment token: hand it in once, for a token of its own that lies in its directory (GRANGE_ENROL)",
+    )
     .option("--no-farm", "a cache of this machine alone, whatever GRANGE_SERVER says")
     .option(
       "--limit <size>",

@@ -9,6 +9,7 @@ import { answer, type CommonOptions, inSession } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
+import { wholeNumber } from "../whole-number.ts";
 
 interface WhereOptions extends CommonOptions {
   readonly repository?: string;
@@ -18,6 +19,10 @@ interface WhereOptions extends CommonOptions {
 interface AddOptions extends WhereOptions {
   readonly priorityCap?: number;
   readonly top?: boolean;
+  readonly pool?: string;
+  readonly label?: string;
+  readonly sizeClassCap?: number;
+  readonly costCap?: number;
 }
 
 export const describeGrant: Describe = (command) => {
@@ -53,6 +58,20 @@ function describeAdd(command: Command): void {
       ),
     )
     .option("--top", "the class that nothing overtakes, too")
+    .option(
+      "--pool <pattern>",
+      "of `work`: pools to serve; of jobs: pools to ask for (default: all)",
+    )
+    .option(
+      "--label <pattern>",
+      "what else jobs may ask of a worker, as NAME=VALUE (default: anything)",
+    )
+    .option("--size-class-cap <n>", "the greatest size class for jobs (default: any)", wholeNumber)
+    .option(
+      "--cost-cap <minutes>",
+      "how many minutes of workers a graph may be expected to take (default: any number)",
+      wholeNumber,
+    )
     .action((principal: string, verb: string, options: AddOptions) =>
       inSession(options, async (session) => {
         const rules = await accessCalls(session.api).addGrant({
@@ -62,6 +81,7 @@ function describeAdd(command: Command): void {
           branch: options.branch ?? "*",
           priorityCap: options.priorityCap ?? null,
           top: options.top ?? false,
+          ...narrowedBy(options),
         });
         return answer(session, options, rules, () => ruleLines(rules));
       }),
@@ -98,9 +118,30 @@ function describeList(command: Command): void {
     );
 }
 
+function narrowedBy({ pool, label, sizeClassCap, costCap }: AddOptions) {
+  return {
+    ...(pool === undefined ? {} : { pool }),
+    ...(label === undefined ? {} : { label }),
+    ...(sizeClassCap === undefined ? {} : { sizeClassCap }),
+    ...(costCap === undefined ? {} : { costCap }),
+  };
+}
+
+/** What hardly any grant has; a column each would be empty. */
+function limitsText(rule: GrantRule): string {
+  const { pool, label, sizeClassCap, costCap } = rule;
+  const parts = [
+    ...(pool === undefined ? [] : [`pool ${pool}`]),
+    ...(label === undefined ? [] : [`label ${label}`]),
+    ...(sizeClassCap === undefined ? [] : [`size class ≤ ${sizeClassCap}`]),
+    ...(costCap === undefined ? [] : [`≤ ${costCap} min`]),
+  ];
+  return printableLine(parts.join(", ")) || "-";
+}
+
 function ruleLines(rules: readonly GrantRule[]): string[] {
   return tableLines([
-    ["principal", "verb", "repository", "branch", "priority cap", "top", "by"],
+    ["principal", "verb", "repository", "branch", "priority cap", "top", "limits", "by"],
     ...rules.map((rule) => [
       rule.principal,
       rule.verb,
@@ -108,6 +149,7 @@ function ruleLines(rules: readonly GrantRule[]): string[] {
       printableLine(rule.branch),
       rule.priorityCap === null ? "-" : String(rule.priorityCap),
       rule.top ? "yes" : "-",
+      limitsText(rule),
       rule.createdBy,
     ]),
   ]);

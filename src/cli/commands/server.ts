@@ -11,7 +11,15 @@ interface ServerOptions {
   readonly port?: number;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
+  readonly farmKey?: string;
   readonly allowOpen?: boolean;
+  readonly publicUrl?: string;
+  readonly oidcIssuer?: string;
+  readonly oidcClientId?: string;
+  readonly oidcClientSecretFile?: string;
+  readonly ownerToken?: boolean;
+  readonly close?: boolean;
+  readonly clientCa?: string;
   readonly storeLimit?: string;
   readonly logLevel: string;
   readonly endWithParent?: boolean;
@@ -24,7 +32,33 @@ export const describeServer: Describe = (command, program) => {
     .option("--port <n>", "the port (GRANGE_PORT; default 8980; 0 takes any)", wholeNumber)
     .option("--tls-cert <file>", "speak TLS with this certificate, in PEM (GRANGE_TLS_CERT)")
     .option("--tls-key <file>", "the certificate's key (GRANGE_TLS_KEY)")
+    .option(
+      "--farm-key <file>",
+      "what the farm signs with; several servers of one farm share it (GRANGE_FARM_KEY; default: in the data directory)",
+    )
+    .option("--public-url <url>", "where people find the farm, behind a proxy (GRANGE_PUBLIC_URL)")
+    .option(
+      "--oidc-issuer <url>",
+      "who says who people are, by OpenID Connect (GRANGE_OIDC_ISSUER)",
+    )
+    .option("--oidc-client-id <id>", "what the farm is called there (GRANGE_OIDC_CLIENT_ID)")
+    .option(
+      "--oidc-client-secret-file <file>",
+      "the client's secret (GRANGE_OIDC_CLIENT_SECRET_FILE)",
+    )
     .option("--allow-open", "listen where others can reach it, though nobody has to sign in")
+    .option(
+      "--close",
+      "ask everybody for a token who wants to do something; an owner's lies in the data directory (GRANGE_CLOSE)",
+    )
+    .option(
+      "--owner-token",
+      "keep an owner's token in the data directory, and let the farm be open",
+    )
+    .option(
+      "--client-ca <file>",
+      "with TLS: who shows a certificate of this authority is the machine that it was issued to (GRANGE_CLIENT_CA)",
+    )
     .option(
       "--store-limit <size>",
       "how large the store of blobs may grow, such as 200G (GRANGE_STORE_LIMIT; 0: no limit)",
@@ -41,6 +75,7 @@ export const describeServer: Describe = (command, program) => {
 /** Prints one line when it listens, `{"ready":true,"url":…}`; its log goes to stderr. */
 async function serve(options: ServerOptions, entry: string): Promise<never> {
   const { readServerConfig } = await import("#server/config.ts");
+  const { readOidcConfig } = await import("#server/sign-in/config.ts");
   const { startServer } = await import("#server/start-server.ts");
   return runService(
     { name: "server", ...options },
@@ -52,6 +87,12 @@ async function serve(options: ServerOptions, entry: string): Promise<never> {
         ...(options.port === undefined ? {} : { port: options.port }),
         ...(options.tlsCert === undefined ? {} : { tlsCert: options.tlsCert }),
         ...(options.tlsKey === undefined ? {} : { tlsKey: options.tlsKey }),
+        ...(options.farmKey === undefined ? {} : { farmKey: options.farmKey }),
+        ...(options.ownerToken === undefined ? {} : { ownerToken: options.ownerToken }),
+        ...(options.close === undefined ? {} : { close: options.close }),
+        ...(options.clientCa === undefined ? {} : { clientCa: options.clientCa }),
+        ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+        ...oidcOf(options, readOidcConfig()),
         ...(options.allowOpen === undefined ? {} : { allowOpen: options.allowOpen }),
         ...(options.storeLimit === undefined ? {} : { storeLimitBytes: options.storeLimit }),
         ...(pages === undefined ? {} : { webDir: pages }),
@@ -60,6 +101,22 @@ async function serve(options: ServerOptions, entry: string): Promise<never> {
     },
     ({ url }) => ({ url }),
   );
+}
+
+/** What options say of the provider, over what the environment does. */
+function oidcOf(
+  { oidcIssuer, oidcClientId, oidcClientSecretFile }: ServerOptions,
+  given: Readonly<Record<string, string | undefined>> | undefined,
+): { oidc?: { issuer: string; clientId: string } } {
+  const said = {
+    issuer: oidcIssuer,
+    clientId: oidcClientId,
+    clientSecretFile: oidcClientSecretFile,
+  };
+  const set = Object.entries(said).filter(([, value]) => value !== undefined);
+  if (set.length === 0) return {};
+  // The schema says what is missing.
+  return { oidc: { ...given, ...Object.fromEntries(set) } as { issuer: string; clientId: string } };
 }
 
 /** The built pages: beside the bundle, or where the build of these sources puts them. */

@@ -1,4 +1,7 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import type { z } from "zod";
+import { PrincipalKind, type Token } from "#api/access.ts";
+import { EnrolledKind } from "#api/enrolment.ts";
 import { parseDuration } from "#graphs/definitions/duration.ts";
 import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
@@ -10,6 +13,11 @@ import { UsageError } from "../usage-error.ts";
 
 interface CreateOptions extends CommonOptions {
   readonly expires?: string;
+  readonly kind?: z.infer<typeof PrincipalKind>;
+  readonly enrol?: z.infer<typeof EnrolledKind>;
+  readonly pool?: string;
+  readonly project?: string;
+  readonly tokenExpires?: string;
 }
 
 export const describeToken: Describe = (command) => {
@@ -19,7 +27,11 @@ export const describeToken: Describe = (command) => {
   withExamples(command, [
     ["a token for alice that runs out", "token create alice --expires 90d"],
     ["use it", "submit --token-file ~/.grange-token"],
-    ["end it", "token revoke 3f2a9c01b7de"],
+    [
+      "a worker named attic enrols with this within the hour, for pools whose name begins with p",
+      "token create attic --enrol worker --pool 'p*' --expires 1h",
+    ],
+    ["end one", "token revoke 3f2a9c01b7de"],
   ]);
 };
 
@@ -28,21 +40,60 @@ function describeCreate(command: Command): void {
     .description("make a token for a principal, and print it this once")
     .option(
       "--expires <duration>",
-      "how long it is good, such as 12h or 90d (default: until revoked)",
+      "how long it is good, such as 12h or 90d (default: until revoked; to enrol with: an hour)",
     )
+    .addOption(
+      new Option("--kind <kind>", "what the principal is (default: a person)").choices(
+        PrincipalKind.options,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--enrol <kind>",
+        "a token that a machine hands in once, for one of its own",
+      ).choices(EnrolledKind.options),
+    )
+    .option("--pool <pattern>", "with --enrol worker: which pools it may serve (default: all)")
+    .option(
+      "--project <pattern>",
+      "with --enrol granary: to whose caches it may write (default: all)",
+    )
+    .option("--token-expires <duration>", "with --enrol: how long the machine's own token is good")
     .action((principal: string, options: CreateOptions) =>
       inSession(options, async (session) => {
-        const created = await accessCalls(session.api).createToken({
-          principal,
-          ...expiry(options.expires),
-        });
+        const calls = accessCalls(session.api);
+        const { enrol: kind, pool, project } = options;
+        if (kind === undefined) requireEnrol(options);
+        const created =
+          kind === undefined
+            ? await calls.createToken({
+                principal,
+                ...(options.kind === undefined ? {} : { kind: options.kind }),
+                ...msOf("expiresInMs", options.expires),
+              })
+            : await calls.createEnrolment({
+                principal,
+                kind,
+                ...(pool === undefined ? {} : { pool }),
+                ...(project === undefined ? {} : { repository: project }),
+                ...msOf("expiresInMs", options.expires),
+                ...msOf("tokenExpiresInMs", options.tokenExpires),
+              });
         const until = created.expiresAt === null ? "it is revoked" : timeText(created.expiresAt);
+        const what = kind === undefined ? "Token" : "Enrolment token";
         session.terminal.notes.line(
-          `Token ${created.id} of ${created.principal}, good until ${until}. It is not shown again:`,
+          `${what} ${created.id} of ${created.principal}, good until ${until}. It is not shown again:`,
         );
         return answer(session, options, created, () => [created.token]);
       }),
     );
+}
+
+function requireEnrol({ pool, project, tokenExpires }: CreateOptions): void {
+  if (pool === undefined && project === undefined && tokenExpires === undefined) return;
+  throw new UsageError(
+    "--pool, --project and --token-expires say what a machine enrols for; add --enrol",
+  );
 }
 
 function describeList(command: Command): void {
@@ -53,17 +104,15 @@ function describeList(command: Command): void {
         const tokens = await accessCalls(session.api).tokens();
         return answer(session, options, tokens, () =>
           tableLines([
-            ["id", "principal", "made", "by", "good until"],
+            ["id", "principal", "kind", "for", "made", "by", "good until"],
             ...tokens.map((token) => [
               token.id,
               token.principal,
+              token.kind,
+              token.use,
               timeText(token.createdAt),
               token.createdBy,
-              token.revokedAt === null
-                ? token.expiresAt === null
-                  ? "it is revoked"
-                  : timeText(token.expiresAt)
-                : `revoked ${timeText(token.revokedAt)} by ${token.revokedBy}`,
+              goodUntil(token),
             ]),
           ]),
         );
@@ -84,9 +133,20 @@ function describeRevoke(command: Command): void {
     );
 }
 
-function expiry(written: string | undefined): { expiresInMs?: number } {
+function goodUntil({ expiresAt, revokedAt, revokedBy, usedAt }: Token): string {
+  if (revokedAt !== null) return `revoked ${timeText(revokedAt)} by ${revokedBy}`;
+  if (usedAt !== null) return `handed in ${timeText(usedAt)}`;
+  if (expiresAt === null) return "it is revoked";
+  const isOver = Date.parse(expiresAt) <= Date.now();
+  return isOver ? `ran out ${timeText(expiresAt)}` : timeText(expiresAt);
+}
+
+function msOf<Name extends string>(
+  name: Name,
+  written: string | undefined,
+): { readonly [N in Name]?: number } {
   if (written === undefined) return {};
-  const expiresInMs = parseDuration(written);
-  if (expiresInMs !== undefined) return { expiresInMs };
+  const ms = parseDuration(written);
+  if (ms !== undefined) return { [name]: ms } as { [N in Name]: number };
   throw new UsageError(`"${written}" is no duration; write one such as 12h or 90d`);
 }

@@ -1,11 +1,17 @@
+import type { Command } from "commander";
 import type { Describe } from "../command-list.ts";
-import { repeated, withExamples } from "../common-options.ts";
+import { repeated, speaksToServer, withExamples } from "../common-options.ts";
+import type { CommonOptions } from "../session.ts";
 import type { SshOptions } from "../ssh/ssh-options.ts";
 import { type WorkOptions, withWorkOptions, workHere } from "../work-here.ts";
 
 type WorkerOptions = WorkOptions & Omit<SshOptions, "ssh"> & { readonly ssh?: readonly string[] };
 
 export const describeWorker: Describe = (command, program) => {
+  // So that `worker release NAME --server` means the option of `release`: each command that holds others must say so.
+  command.parent?.enablePositionalOptions();
+  command.enablePositionalOptions();
+  describeRelease(command);
   withWorkOptions(command)
     .option(
       "--ssh <host>",
@@ -26,6 +32,11 @@ export const describeWorker: Describe = (command, program) => {
     .action(async (options: WorkerOptions) => {
       const { ssh } = options;
       if (ssh === undefined) return workHere(options, program.version);
+      if (options.enrol !== undefined) {
+        command.error(
+          "error: --enrol is for workers here; over ssh, GRANGE_WORKER_TOKEN goes along",
+        );
+      }
       const { inSession } = await import("../session.ts");
       return inSession(options, async (session) => {
         const { runSshWorkers } = await import("../ssh/run-ssh-workers.ts");
@@ -45,5 +56,23 @@ export const describeWorker: Describe = (command, program) => {
     ],
     ["the same for a farm that it cannot reach", "worker --ssh build@attic --tunnel"],
     ["end it", "worker --ssh build@attic --stop"],
+    [
+      "a worker of a farm that asks who works for it: with what `grange token create NAME --enrol worker` printed",
+      "worker --server https://farm:8980 --enrol token",
+    ],
+    ["let one work again that was quarantined", "worker release attic"],
   ]);
 };
+
+function describeRelease(command: Command): void {
+  speaksToServer(command.command("release <name>"))
+    .description("let a worker work again that was quarantined; its own name, or its principal's")
+    .action(async (name: string, options: CommonOptions) => {
+      const { answer, inSession } = await import("../session.ts");
+      return inSession(options, async (session) => {
+        const { accessCalls } = await import("../api/access-calls.ts");
+        const released = await accessCalls(session.api).releaseWorker(name);
+        return answer(session, options, released, () => [`${released.principal} may work again.`]);
+      });
+    });
+}

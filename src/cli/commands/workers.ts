@@ -3,6 +3,7 @@ import { memorySizeText } from "#core/memory-size.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
 
 export const describeWorkers: Describe = (command) => {
@@ -12,20 +13,23 @@ export const describeWorkers: Describe = (command) => {
       return answer(session, options, workers, () =>
         workers.length === 0
           ? ["There is no worker. Start one: grange worker --server URL"]
-          : tableLines([
-              ["worker", "state", "host", "size", "slots", "each", "runs", "done", "version"],
-              ...workers.map((worker) => [
-                worker.name,
-                worker.state,
-                worker.transport === "ssh" ? `${worker.host} (ssh)` : worker.host || "-",
-                String(worker.sizeClass),
-                String(worker.slots),
-                slotText(worker),
-                worker.running.map((each) => each.job ?? each.executionId).join(", ") || "-",
-                String(worker.finishedCount),
-                worker.version,
+          : [
+              ...tableLines([
+                ["worker", "state", "host", "size", "slots", "each", "runs", "done", "version"],
+                ...workers.map((worker) => [
+                  worker.name,
+                  worker.quarantine === null ? worker.state : "quarantined",
+                  worker.transport === "ssh" ? `${worker.host} (ssh)` : worker.host || "-",
+                  String(worker.sizeClass),
+                  String(worker.slots),
+                  slotText(worker),
+                  worker.running.map((each) => each.job ?? each.executionId).join(", ") || "-",
+                  String(worker.finishedCount),
+                  worker.version,
+                ]),
               ]),
-            ]),
+              ...quarantineLines(workers),
+            ],
       );
     }),
   );
@@ -37,6 +41,18 @@ export const describeWorkers: Describe = (command) => {
     ],
   ]);
 };
+
+function quarantineLines(workers: readonly Worker[]): string[] {
+  return workers.flatMap(({ name, principal, quarantine }) =>
+    quarantine === null
+      ? []
+      : [
+          printableLine(
+            `${name} (${principal}) is quarantined, because it ${quarantine}. Release it: grange worker release ${principal}`,
+          ),
+        ],
+  );
+}
 
 /** What a slot gives an action; nothing where it may have all of the machine. */
 function slotText({ cpus, memoryBytes }: Worker): string {

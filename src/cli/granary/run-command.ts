@@ -25,13 +25,15 @@ export function runCommand(
   const [program = "", ...args] = words;
   const isTyped = process.stdin.isTTY === true;
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: "inherit", env: { ...variables } });
     const forwarded = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
     const typed = ["SIGINT", "SIGQUIT"] as const;
     const forward = (signal: NodeJS.Signals) => void child.kill(signal);
     const forwardUntyped = (signal: NodeJS.Signals) => void (isTyped || child.kill(signal));
+    // Before the command is there: it may run, and be waited for, before `spawn` has come back, and a signal that
+    // nobody hears would end us and leave it running.
     for (const signal of forwarded) process.on(signal, forward);
     for (const signal of typed) process.on(signal, forwardUntyped);
+    const child = spawn(program, args, { stdio: "inherit", env: { ...variables } });
     const end = (result: CommandEnd) => {
       for (const signal of forwarded) process.off(signal, forward);
       for (const signal of typed) process.off(signal, forwardUntyped);

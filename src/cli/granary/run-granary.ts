@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { type GranaryConfig, granaryPlace, ownVariables } from "#granary/config.ts";
 import { startGranary } from "#granary/start-granary.ts";
@@ -10,6 +11,7 @@ export interface GranaryOptions {
   readonly data?: string;
   readonly server?: string;
   readonly tokenFile?: string;
+  readonly enrol?: string;
   /** False with `--no-farm`. */
   readonly farm: boolean;
   readonly limit?: number;
@@ -36,18 +38,31 @@ export async function runGranary(options: GranaryOptions, version: string): Prom
 }
 
 async function configOf(options: GranaryOptions, version: string): Promise<GranaryConfig> {
-  const { token, ca } = readCliConfig();
+  const { token, ca, clientCertificate, enrol } = readCliConfig();
   // Not the command line's usual address: without a farm, a granary is a cache, and asks nobody.
   const server = options.server ?? (ownVariables()["GRANGE_SERVER"] || undefined);
   const isAlone = !options.farm || server === undefined;
   if (!isAlone && !URL.canParse(server)) {
     throw new UsageError(`"${server}" is no address; write --server http://farm:8980`);
   }
+  const place = granaryPlace(ownVariables(), options.data);
   return {
-    ...granaryPlace(ownVariables(), options.data),
+    ...place,
     port: options.port,
     limitBytes: options.limit ?? limitOf(ownVariables()["GRANGE_GRANARY_LIMIT"]),
-    farm: isAlone ? undefined : { server, token: await tokenFor(options.tokenFile, token), ca },
+    farm: isAlone
+      ? undefined
+      : {
+          server,
+          token: await tokenOfGranary(
+            { enrol, ...options },
+            server,
+            { token, ca },
+            place.dataDirectory,
+          ),
+          ca,
+          clientCertificate,
+        },
     upload: options.upload,
     bytesPerSecond: options.bandwidth,
     crossCheckShare: options.crossCheck,
@@ -55,6 +70,24 @@ async function configOf(options: GranaryOptions, version: string): Promise<Grana
     standsInForDune: options.dune === true,
     version,
   };
+}
+
+/** What it is told, or a token of its own. */
+async function tokenOfGranary(
+  options: Pick<GranaryOptions, "tokenFile"> & { readonly enrol?: string | undefined },
+  server: string,
+  { token, ca }: { readonly token?: string | undefined; readonly ca?: string | undefined },
+  dataDir: string,
+): Promise<string | undefined> {
+  const told = await tokenFor(options.tokenFile, token);
+  if (told !== undefined) return told;
+  const { ownToken } = await import("../enrol/own-token.ts");
+  return ownToken({
+    server,
+    ca,
+    enrol: options.enrol,
+    file: join(dataDir, "enrolled", "granary.json"),
+  });
 }
 
 function limitOf(text: string | undefined): number {

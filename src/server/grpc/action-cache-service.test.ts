@@ -174,15 +174,36 @@ describe("a client's result", () => {
     await expect(get(action)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("needs the right to write", async () => {
-    const actionDigest = toDigestMessage(aTask("forbidden"));
-    const asked = farm.channel.unary(
-      updateActionResult,
-      { actionDigest, actionResult: complete },
-      { metadata: { authorization: "Bearer reader" } },
-    );
+  test("needs the right to write, or a name to keep it for", async () => {
+    const asked = { actionDigest: toDigestMessage(aTask("forbidden")) };
+    const as = (token: string) => ({ metadata: { authorization: `Bearer ${token}` } });
+    const write = (token: string) =>
+      farm.channel.unary(updateActionResult, { ...asked, actionResult: complete }, as(token));
+    const read = (token: string) => farm.channel.unary(getActionResult, asked, as(token));
 
-    await expect(asked).rejects.toMatchObject({ code: "permission_denied" });
+    await expect(write("stranger")).rejects.toMatchObject({ code: "permission_denied" });
+    await write("reader");
+
+    // It is his alone.
+    expect(await read("reader")).toMatchObject({ exitCode: 0 });
+    for (const token of ["stranger", "owner"])
+      await expect(read(token)).rejects.toMatchObject({ code: "not_found" });
+    const rows = await db.many(
+      z.object({ domain: z.string() }),
+      sql`select domain from action_result`,
+    );
+    expect(rows).toEqual([{ domain: "user/reader" }]);
+  });
+
+  test("of who may write is for all, also for those who write for themselves", async () => {
+    const asked = { actionDigest: toDigestMessage(aTask("for all")) };
+    await farm.channel.unary(updateActionResult, { ...asked, actionResult: complete });
+
+    for (const token of ["stranger", "reader", "owner"]) {
+      const metadata = { authorization: `Bearer ${token}` };
+      const found = await farm.channel.unary(getActionResult, asked, { metadata });
+      expect(found).toMatchObject({ exitCode: 0 });
+    }
   });
 
   test("leaves its inlined files in the store", async () => {

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { askedTooMuch, jobLimits } from "#access/job-limits.ts";
 import { highestPriority, lowestPriority } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
+import { domainOfClient } from "#access/trust-domains/domain-of-client.ts";
 import type { GrpcCallers } from "#cache-protocols/rev2/caller.ts";
 import { finishResult } from "#cache-protocols/rev2/finish-result.ts";
 import type { InlineWishes } from "#cache-protocols/rev2/inline-outputs.ts";
@@ -36,9 +38,11 @@ export interface ExecutionServiceParts {
   readonly notes: AskingNotes;
   readonly blobs: BlobStore;
   readonly callers: GrpcCallers;
-  readonly domain: TrustDomain;
   /** The action cache's answer; undefined when there is none that may be used. */
-  readonly lookUpResult: (project: string, action: Digest) => Promise<ActionResult | undefined>;
+  readonly lookUpResult: (
+    where: { readonly project: string; readonly domain: TrustDomain },
+    action: Digest,
+  ) => Promise<ActionResult | undefined>;
   /** For actions that name none. */
   readonly defaultTimeoutMs: number;
   /** How long a stream may be silent before what it said last is said again. */
@@ -81,6 +85,7 @@ async function* execute(
     request.digestFunction,
   );
   const asking = askingFrom(context.metadata, { project, principal: caller.name });
+  const domain = domainOfClient(caller, project);
   const id = OperationId.parse(randomUUID());
   const name = operationName(id);
   parts.notes.heard(asking);
@@ -90,7 +95,7 @@ async function* execute(
   }
 
   if (!request.skipCacheLookup) {
-    const result = await parts.lookUpResult(project, actionDigest);
+    const result = await parts.lookUpResult({ project, domain }, actionDigest);
     parts.notes.lookedUp(asking, actionDigest, result !== undefined);
     if (result !== undefined) {
       await finishResult(parts.blobs, actionDigest, result, request);
@@ -104,7 +109,15 @@ async function* execute(
     yield completed(name, actionDigest, { status: missingBlobs(read.missing) });
     return;
   }
-  const operation = await open(id, actionDigest, read, request, asking, context, parts);
+  const limits = jobLimits(caller, "execute", { repository: project, branch: "" });
+  const refused = limits === undefined ? undefined : askedTooMuch(read.platform, limits);
+  if (refused !== undefined) {
+    throw new Fault(
+      "permission_denied",
+      `the action asks for ${refused}, and ${caller.name}'s grants to execute in ${project} do not reach so far`,
+    );
+  }
+  const operation = await open({ id, actionDigest, domain }, read, request, asking, context, parts);
   if (operation === undefined) {
     yield completed(name, actionDigest, cancelledResponse(refusal(asking)));
     return;
@@ -114,13 +127,20 @@ async function* execute(
 
 /** Undefined when the invocation was cancelled. */
 async function open(
-  id: OperationId,
-  actionDigest: Digest,
+  {
+    id,
+    actionDigest,
+    domain,
+  }: {
+    readonly id: OperationId;
+    readonly actionDigest: Digest;
+    readonly domain: TrustDomain;
+  },
   { action, commandDigest, platform }: KnownAction,
   request: ExecuteRequest,
   asking: Asking,
   { peer }: CallContext,
-  { operations, domain, defaultTimeoutMs }: ExecutionServiceParts,
+  { operations, defaultTimeoutMs }: ExecutionServiceParts,
 ): Promise<OpenOperation | undefined> {
   const { project, principal, targetId: target, actionMnemonic: mnemonic } = asking;
   const { least, most } = askedSizeClasses(platform);

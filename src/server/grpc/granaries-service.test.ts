@@ -58,7 +58,7 @@ beforeAll(async () => {
     },
   };
   server = grpcServer({
-    methods: callers.guard(granariesService({ granaries: counting, callers, clock })),
+    methods: callers.guard(granariesService({ granariesOf: () => counting, callers, clock })),
     graceMs: 200,
   });
   server.http2.listen(0, "127.0.0.1");

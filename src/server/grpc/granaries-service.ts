@@ -1,4 +1,5 @@
 import { requireGrant } from "#access/require-grant.ts";
+import { requireMayKeep } from "#access/trust-domains/domain-of-client.ts";
 import { Divergence } from "#api/granary.ts";
 import type { GrpcCallers } from "#cache-protocols/rev2/caller.ts";
 import { projectOf } from "#cache-protocols/rev2/project-of.ts";
@@ -8,7 +9,6 @@ import { Fault } from "#core/fault.ts";
 import type { ChosenIndex } from "#granaries/choose-indexes.ts";
 import type { StoredIndex } from "#granaries/commit-index.store.ts";
 import { indexedBuildOf } from "#granaries/indexed-build.ts";
-import type { Granaries as FarmsGranaries } from "#granaries/open-granaries.ts";
 import type { ResultEnd } from "#granaries/publish-results.ts";
 import { jsonOf, readReport } from "#granaries/report-build.ts";
 import {
@@ -25,6 +25,7 @@ import {
   PublishResultsResponse_End_Kind,
   type StoredResult,
 } from "#proto/grange/granary/v1/granary_pb.ts";
+import type { GranariesOf } from "./granaries-of-domains.ts";
 import { fetchMethod } from "./granaries-service-fetch.ts";
 
 const mostKeys = 10_000;
@@ -36,24 +37,37 @@ const longestTarget = 1_024;
 
 /** What granaries and the farm say to each other. */
 export function granariesService(parts: {
-  readonly granaries: FarmsGranaries;
+  readonly granariesOf: GranariesOf;
   readonly callers: GrpcCallers;
   readonly clock: Clock;
 }): Method[] {
-  const { granaries, callers, clock } = parts;
+  const { granariesOf, callers, clock } = parts;
 
-  async function writerOf(context: CallContext, instanceName: string) {
+  async function readerOf(context: CallContext, instanceName: string) {
     const project = projectOf(instanceName);
     const caller = await callers.of(context);
-    requireGrant(caller, "cache", { repository: project, branch: "" });
-    return { project, principal: caller.name };
+    return { project, principal: caller.name, caller, granaries: granariesOf(caller, project) };
+  }
+
+  /** Who keeps results, be it for itself alone. */
+  async function writerOf(context: CallContext, instanceName: string) {
+    const writer = await readerOf(context, instanceName);
+    requireMayKeep(writer.caller, writer.project);
+    return writer;
+  }
+
+  /** Who tells what all others see. */
+  async function reporterOf(context: CallContext, instanceName: string) {
+    const reporter = await readerOf(context, instanceName);
+    requireGrant(reporter.caller, "cache", { repository: reporter.project, branch: "" });
+    return reporter;
   }
 
   return [
-    fetchMethod(granaries),
+    fetchMethod(readerOf),
     ...methodsOf(Granaries, {
-      async resolve({ instanceName, wantFilter, ...said }) {
-        const project = projectOf(instanceName);
+      async resolve({ instanceName, wantFilter, ...said }, context) {
+        const { project, granaries } = await readerOf(context, instanceName);
         const build = indexedBuildOf({ ...said, project });
         const indexes = await granaries.resolve(build);
         const newest = Math.max(
@@ -71,15 +85,15 @@ export function granariesService(parts: {
         };
       },
 
-      async lookUp({ instanceName, results }) {
-        const project = projectOf(instanceName);
+      async lookUp({ instanceName, results }, context) {
+        const { project, granaries } = await readerOf(context, instanceName);
         assertFew(results.length, mostKeys, "keys");
         const found = await granaries.lookUp(project, results.map(keyOf));
         return { results: withinMessage(found.map(toStoredResult)) };
       },
 
       async publishResults({ instanceName, results }, context) {
-        const { project, principal } = await writerOf(context, instanceName);
+        const { project, principal, granaries } = await writerOf(context, instanceName);
         assertFew(results.length, mostResults, "results");
         const told = results.map(readTold);
         const ends = await granaries.publishResults(project, told, principal);
@@ -87,7 +101,7 @@ export function granariesService(parts: {
       },
 
       async publishIndex(request, context) {
-        const { project, principal } = await writerOf(context, request.instanceName);
+        const { project, principal, granaries } = await writerOf(context, request.instanceName);
         const { repository, commits, tree, branch, environment } = request;
         const build = indexedBuildOf({ project, repository, commits, tree, branch, environment });
         const { taken, refused, index } = await granaries.publishIndex(build, {
@@ -104,13 +118,13 @@ export function granariesService(parts: {
       },
 
       async reportBuild({ instanceName, json }, context) {
-        const { project, principal } = await writerOf(context, instanceName);
+        const { project, principal, granaries } = await reporterOf(context, instanceName);
         await granaries.reportBuild(readReport(json, project, clock), principal);
         return {};
       },
 
       async reportDivergence({ instanceName, json }, context) {
-        const { project, principal } = await writerOf(context, instanceName);
+        const { project, principal, granaries } = await reporterOf(context, instanceName);
         const divergence = Divergence.safeParse(jsonOf(json, "divergence"));
         if (!divergence.success) {
           throw new Fault("invalid_argument", "that is no divergence as the HTTP API has it");

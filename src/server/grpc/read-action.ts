@@ -5,7 +5,7 @@ import { fromDigestMessage } from "#cas/digest-message.ts";
 import { assertFewParts } from "#cas/message-parts.ts";
 import { type Digest, digestKey, functionOf, uniqueDigests } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import { Platform } from "#core/platform.ts";
+import { Platform, secretsProperty } from "#core/platform.ts";
 import {
   type Action,
   ActionSchema,
@@ -129,6 +129,12 @@ function platformOf(action: Action, command: Command): Platform {
       );
     }
     found.set(name, value);
+  }
+  if (found.has(secretsProperty)) {
+    throw new Fault(
+      "permission_denied",
+      `only jobs of graphs are given secrets: leave the platform property ${secretsProperty} away`,
+    );
   }
   const platform = Platform.safeParse(Object.fromEntries(found));
   if (platform.success) return platform.data;

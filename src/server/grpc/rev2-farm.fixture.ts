@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { anyUnpack, durationFromMs } from "@bufbuild/protobuf/wkt";
 import { everybody, type Principal } from "#access/principal.ts";
+import { domainOfClient } from "#access/trust-domains/domain-of-client.ts";
 import { lookUpActionResult } from "#actions/action-cache.ts";
 import { keepClientResult } from "#actions/client-results.ts";
 import { outputTrees } from "#actions/output-trees.ts";
@@ -14,7 +15,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import type { Clock } from "#core/clock.ts";
 import { type Digest, emptyDigest } from "#core/digest.ts";
-import { protectedDomain } from "#core/trust-domain.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { aQueue, silent } from "#execution/execution.fixture.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
@@ -60,9 +61,9 @@ export async function rev2Server(parts: {
   });
   const notes = askingNotes({ db, clock, logger: silent });
   const callers = grpcCallers({ identify: parts.identify ?? (async () => everybody) });
-  const domain = protectedDomain;
-  const lookUpResult = async (project: string, actionDigest: Digest) =>
-    (await lookUpActionResult(db, trees, { project, domain, actionDigest }, "clients too"))?.result;
+  const lookUpResult = async (where: { project: string; domain: TrustDomain }, action: Digest) =>
+    (await lookUpActionResult(db, trees, { ...where, actionDigest: action }, "clients too"))
+      ?.result;
   const server = grpcServer({
     methods: [
       ...callers.guard([
@@ -71,7 +72,6 @@ export async function rev2Server(parts: {
           notes,
           blobs,
           callers,
-          domain,
           lookUpResult,
           defaultTimeoutMs: 60_000,
           ...(parts.heartbeatMs === undefined ? {} : { heartbeatMs: parts.heartbeatMs }),
@@ -81,9 +81,19 @@ export async function rev2Server(parts: {
           blobsFor: () => trees.store,
           notes,
           callers,
-          lookUpResult: ({ asking, actionDigest }) => lookUpResult(asking.project, actionDigest),
-          keepResult: ({ asking: { project, principal }, actionDigest }, result) =>
-            keepClientResult(db, trees, { project, domain, actionDigest, result, principal }),
+          lookUpResult: ({ asking: { project }, caller, actionDigest }) =>
+            lookUpResult({ project, domain: domainOfClient(caller, project) }, actionDigest),
+          keepResult: ({ asking: { project }, caller, actionDigest }, result) => {
+            const domain = domainOfClient(caller, project);
+            const principal = caller.name;
+            return keepClientResult(db, trees, {
+              project,
+              domain,
+              actionDigest,
+              result,
+              principal,
+            });
+          },
         }),
       ]),
       ...workersService({ queue, blobs }),

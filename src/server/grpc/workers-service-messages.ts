@@ -26,8 +26,8 @@ import {
 export const WorkerName = z
   .string()
   .regex(
-    /^[A-Za-z0-9._:@/-]{1,128}$/,
-    "a worker's name is 1 to 128 letters, digits and . _ : @ / -",
+    /^(?!.*\.\.)[A-Za-z0-9._:@/-]{1,128}$/,
+    "a worker's name is 1 to 128 letters, digits and . _ : @ / -, without two dots in a row",
   );
 export const InstanceId = z
   .string()
@@ -35,7 +35,12 @@ export const InstanceId = z
 
 /** A text for people; one that the database cannot keep is the worker's mistake. */
 const told = (most: number) => z.string().max(most).refine(isKeepable, "it is no text");
-const Facilities = z.record(told(128), told(1_024));
+/** Far above what a machine says of itself; each is kept in a row, and shown with every list of workers. */
+const mostProperties = 128;
+const few = (properties: Readonly<Record<string, string>>) =>
+  Object.keys(properties).length <= mostProperties;
+const tooMany = `a worker has at most ${mostProperties} of them`;
+const Facilities = z.record(told(128), told(1_024)).refine(few, tooMany);
 
 const Description = z.object({
   name: WorkerName,
@@ -43,7 +48,7 @@ const Description = z.object({
   platform: Platform.refine(
     (platform) => Object.entries(platform).flat().every(isKeepable),
     "it is no text",
-  ),
+  ).refine(few, tooMany),
   sizeClass: z.number().int().min(1).max(1e6),
   slots: z.number().int().min(1).max(4_096),
   version: told(128),

@@ -10,7 +10,6 @@ import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { type Digest, emptyDigest } from "#core/digest.ts";
-import { protectedDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
 import { aQueue, movableClock, silent } from "#execution/execution.fixture.ts";
 import { listWorkers } from "#execution/worker.store.ts";
@@ -54,7 +53,6 @@ const server = grpcServer({
       notes,
       blobs,
       callers: grpcCallers({ identify: async () => everybody }),
-      domain: protectedDomain,
       lookUpResult: async () => undefined,
       defaultTimeoutMs: 60_000,
     }),

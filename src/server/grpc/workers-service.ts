@@ -3,10 +3,11 @@ import { durationFromMs, durationMs, timestampDate } from "@bufbuild/protobuf/wk
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage, functionValueOf, toDigestMessage } from "#cas/digest-message.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
-import { messageOf } from "#core/fault.ts";
+import { Fault, messageOf } from "#core/fault.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
-import type { LeasedExecution, WorkerProcess } from "#execution/lease.ts";
+import type { Lease, LeasedExecution, WorkerProcess } from "#execution/lease.ts";
 import type { AheadExecution } from "#execution/look-ahead-desk.ts";
+import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import { ActionSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import {
@@ -16,6 +17,8 @@ import {
   Workers,
   type WorkSchema,
 } from "#proto/grange/worker/v1/worker_pb.ts";
+import { type OpenSecrets, secretsOfLease } from "./secrets-of-lease.ts";
+import { openGate, type WorkerGate } from "./worker-gate.ts";
 import {
   InstanceId,
   leaseFrom,
@@ -38,66 +41,102 @@ const mostAhead = 16;
 
 type Work = MessageInitShape<typeof WorkSchema>;
 
+export interface SecretsOnTheWay {
+  readonly open: OpenSecrets;
+  /** Whether they may go where others can listen. */
+  readonly inClear: boolean;
+}
+
 /** What workers call. The queue decides; this translates, and adds the bytes of Action and Command. */
 export function workersService(parts: {
   readonly queue: ExecutionQueue;
   readonly blobs: BlobStore;
+  readonly secrets?: SecretsOnTheWay | undefined;
+  /** Nobody is asked for rights when absent. */
+  readonly gate?: WorkerGate;
 }): Method[] {
-  const { queue } = parts;
+  const { queue, gate = openGate } = parts;
   return methodsOf(Workers, {
-    async register(request) {
-      const leaseMs = await queue.register(workerFrom(request));
+    async register(request, context) {
+      const worker = await gate.admit(context, workerFrom(request));
+      const leaseMs = await queue.register(worker);
+      gate.admitted(worker);
       return {
         heartbeatInterval: durationFromMs(queue.times.heartbeatMs),
         leaseDuration: durationFromMs(leaseMs),
       };
     },
 
-    async claim(request, { signal }) {
+    async claim(request, context) {
+      const process = processFrom(request);
+      await gate.requireProcess(context, process);
       const waitMs = request.wait === undefined ? 0 : durationMs(request.wait);
       const leased = await queue.claim(
-        processFrom(request),
+        process,
         Math.min(request.most, mostLeases),
         Math.min(Math.max(waitMs, 0), longestWaitMs),
-        signal,
+        context.signal,
       );
-      return { leases: await prepareWork(leased, parts) };
+      const leases = leased.map(({ lease }) => lease);
+      try {
+        await gate.handedOut(context, leases);
+      } catch (reason) {
+        await queue.release(leases);
+        throw reason;
+      }
+      return { leases: await prepareWork(leased, parts, context.isPrivate) };
     },
 
-    async lookAhead(request) {
+    async lookAhead(request, context) {
+      const process = processFrom(request);
+      await gate.requireProcess(context, process);
       const most = Math.min(Math.max(request.most, 0), mostAhead);
-      const waiting = await queue.lookAhead(processFrom(request), most);
+      const waiting = await queue.lookAhead(process, most);
       const ahead = await Promise.all(waiting.map((each) => inputRootOf(each, parts.blobs)));
       return { ahead: ahead.flatMap((each) => each ?? []) };
     },
 
-    async heartbeat(request) {
-      const answer = await queue.heartbeat({
-        worker: processFrom(request),
-        leases: request.leases.map(leaseFrom),
-        draining: request.draining,
-      });
+    async heartbeat(request, context) {
+      const worker = processFrom(request);
+      await gate.requireProcess(context, worker);
+      const { his, others } = await apart(context, worker.name, request.leases.map(leaseFrom));
+      const { draining } = request;
+      const answer = await queue.heartbeat({ worker, leases: his, draining });
       return create(HeartbeatResponseSchema, {
-        lost: answer.lost.map(leaseMessage),
+        lost: [...answer.lost, ...others].map(leaseMessage),
         cancelled: answer.cancelled.map(leaseMessage),
         unknownWorker: answer.isUnknown,
       });
     },
 
-    async started(request) {
+    async started(request, context) {
       const at = request.at === undefined ? new Date() : timestampDate(request.at);
-      return { accepted: await queue.started(leaseFrom(request.lease), at) };
+      const lease = leaseFrom(request.lease);
+      const [isHis] = await gate.areHis(context, unsaid, [lease]);
+      return { accepted: isHis === true && (await queue.started(lease, at)) };
     },
 
-    async release(request) {
-      await queue.release(request.leases.map(leaseFrom));
+    async release(request, context) {
+      const { his } = await apart(context, unsaid, request.leases.map(leaseFrom));
+      await queue.release(his);
       return {};
     },
 
-    async finish(request) {
-      const { name } = processFrom(request);
+    async finish(request, context) {
+      const process = processFrom(request);
+      const { name } = process;
+      await gate.requireProcess(context, process);
       const reports = request.finished.map((finished) => reportFrom(finished, name));
-      const verdicts = await Promise.all(reports.map((report) => queue.finish(report)));
+      const areHis = await gate.areHis(
+        context,
+        name,
+        reports.map(({ lease }) => lease),
+      );
+      const verdicts = await Promise.all(
+        reports.map(async (report, index) =>
+          areHis[index] === true ? queue.finish({ ...report, by: process }) : "refused",
+        ),
+      );
       return {
         verdicts: verdicts.map((verdict) =>
           verdict === "accepted"
@@ -107,18 +146,29 @@ export function workersService(parts: {
       };
     },
 
-    async appendLog(request) {
-      const appended = await queue.appendLog({
-        lease: leaseFrom(request.lease),
-        offset: Number(request.offset),
-        bytes: request.data,
-      });
+    async appendLog(request, context) {
+      const lease = leaseFrom(request.lease);
+      const [isHis] = await gate.areHis(context, unsaid, [lease]);
+      const offset = Number(request.offset);
+      const appended =
+        isHis === true ? await queue.appendLog({ lease, offset, bytes: request.data }) : undefined;
       return appended === undefined
         ? { accepted: false, nextOffset: request.offset }
         : { accepted: appended.accepted, nextOffset: BigInt(appended.nextOffset) };
     },
   });
+
+  async function apart(context: CallContext, worker: string, leases: readonly Lease[]) {
+    const areHis = await gate.areHis(context, worker, leases);
+    return {
+      his: leases.filter((_, index) => areHis[index] === true),
+      others: leases.filter((_, index) => areHis[index] !== true),
+    };
+  }
 }
+
+/** Calls about a lease alone do not say which worker makes them. */
+const unsaid = "";
 
 function processFrom(request: {
   readonly workerName: string;
@@ -158,10 +208,17 @@ async function inputRootOf(
  */
 async function prepareWork(
   leased: readonly LeasedExecution[],
-  { queue, blobs }: { readonly queue: ExecutionQueue; readonly blobs: BlobStore },
+  parts: {
+    readonly queue: ExecutionQueue;
+    readonly blobs: BlobStore;
+    readonly secrets?: SecretsOnTheWay | undefined;
+  },
+  isPrivate: boolean,
 ): Promise<Work[]> {
+  const { queue, blobs, secrets } = parts;
+  const way = { isPrivate: isPrivate || secrets?.inClear === true, open: secrets?.open };
   const read = await Promise.all(
-    leased.map(async (each) => ({ each, found: await actionAndCommand(each, blobs) })),
+    leased.map(async (each) => ({ each, found: await actionAndCommand(each, blobs, way) })),
   );
   const work: Work[] = [];
   let room = mostBytesPerAnswer;
@@ -173,10 +230,15 @@ async function prepareWork(
         missingInputs: found.missing,
         message: "its action or command is not in the store",
       });
+    } else if (found.kind === "not-here") {
+      const { message } = found;
+      await queue.finish({ lease: each.lease, outcome: "infrastructure_error", message });
     } else if (found.kind === "unreadable") {
       await queue.finish({ lease: each.lease, outcome: "failed", message: found.message });
     } else {
-      const size = found.action.byteLength + found.command.byteLength + 256;
+      const { action, command, secrets: given } = found;
+      const secretBytes = given.reduce((sum, { value }) => sum + value.byteLength + 80, 0);
+      const size = action.byteLength + command.byteLength + secretBytes + 256;
       if (work.length > 0 && size > room) await queue.release([each.lease]);
       else {
         room -= size;
@@ -188,6 +250,7 @@ async function prepareWork(
           command: found.command,
           timeout: durationFromMs(each.timeoutMs),
           project: each.project,
+          secrets: [...given],
         });
       }
     }
@@ -196,13 +259,21 @@ async function prepareWork(
 }
 
 type ReadAction =
-  | { readonly kind: "read"; readonly action: Uint8Array; readonly command: Uint8Array }
+  | {
+      readonly kind: "read";
+      readonly action: Uint8Array;
+      readonly command: Uint8Array;
+      readonly secrets: Awaited<ReturnType<typeof secretsOfLease>>;
+    }
   | { readonly kind: "missing"; readonly missing: readonly Digest[] }
+  /** Another worker might run it. */
+  | { readonly kind: "not-here"; readonly message: string }
   | { readonly kind: "unreadable"; readonly message: string };
 
 async function actionAndCommand(
-  { actionDigest }: LeasedExecution,
+  { actionDigest, domain }: LeasedExecution,
   blobs: BlobStore,
+  way: Parameters<typeof secretsOfLease>[2],
 ): Promise<ReadAction> {
   const action = await blobs.get(actionDigest);
   if (action === undefined) return { kind: "missing", missing: [actionDigest] };
@@ -215,5 +286,10 @@ async function actionAndCommand(
   }
   const command = await blobs.get(commandDigest);
   if (command === undefined) return { kind: "missing", missing: [commandDigest] };
-  return { kind: "read", action, command };
+  try {
+    return { kind: "read", action, command, secrets: await secretsOfLease(action, domain, way) };
+  } catch (reason) {
+    const isOfTheRun = reason instanceof Fault && reason.code === "failed_precondition";
+    return { kind: isOfTheRun ? "unreadable" : "not-here", message: messageOf(reason) };
+  }
 }

@@ -15,8 +15,8 @@ import type { GraphPriority, SetGraphPriority } from "#api/graph-priority.ts";
 
 /** Who calls, who may do what, and whose signature counts. All that changes something asks the rights of `by`. */
 export interface AccessFarm {
-  /** The principal behind an `Authorization` header; throws `unauthenticated`. */
-  identify(authorization: string | undefined): Promise<Principal>;
+  /** The principal behind an `Authorization` header, else behind a certificate; throws `unauthenticated`. */
+  identify(authorization: string | undefined, certificateOf?: string): Promise<Principal>;
   tokens(by: Principal): Promise<Token[]>;
   createToken(request: CreateToken, by: Principal): Promise<CreatedToken>;
   revokeToken(id: string, by: Principal): Promise<Token>;

@@ -14,8 +14,8 @@ export function accessRoutes(farm: AccessFarm & Pick<Farm, "findGraph">): Hono {
   const routes = new Hono();
 
   routes.get("/caller", (c) => {
-    const { name, grants } = principalOf(c);
-    return c.json({ name, grants });
+    const { name, kind, grants } = principalOf(c);
+    return c.json({ name, kind, grants });
   });
 
   routes.get("/tokens", async (c) => c.json(await farm.tokens(principalOf(c))));

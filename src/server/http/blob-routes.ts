@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { stream } from "hono/streaming";
 import { type Digest, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { asAttachment } from "./as-attachment.ts";
 import type { Farm } from "./farm.ts";
 import { found } from "./found.ts";
 
@@ -16,11 +17,7 @@ export function blobRoutes(farm: Farm): Hono {
     const digest = digestOf(c);
     if (c.req.query("as") === "text") return textOf(farm, c, digest);
     const chunks = found(await farm.readBlob(digest), describe(digest));
-    // Never shown as a page: what a build made could be one that acts as the user.
-    c.header("content-type", "application/octet-stream");
-    c.header("content-disposition", attachmentNamed(c.req.query("name") ?? digest.hash));
-    c.header("content-length", String(digest.sizeBytes));
-    c.header("content-security-policy", "default-src 'none'; sandbox");
+    asAttachment(c, c.req.query("name") ?? digest.hash, digest);
     return stream(c, async (body) => {
       for await (const chunk of chunks) {
         // Whoever left wants no more of it.
@@ -79,14 +76,4 @@ function digestOf(c: Context): Digest {
 
 function describe(digest: Digest): string {
   return `blob ${digest.hash}/${digest.sizeBytes} in the farm's store; what nobody uses for long is dropped`;
-}
-
-function attachmentNamed(name: string): string {
-  const base = name.slice(name.lastIndexOf("/") + 1).slice(0, 200) || "blob";
-  // Half a surrogate pair has no encoding, and what `encodeURIComponent` leaves alone is more than the header allows.
-  const encoded = encodeURIComponent(base.replace(/\p{Surrogate}/gu, "\uFFFD")).replace(
-    /['()*]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return `attachment; filename*=UTF-8''${encoded}`;
 }

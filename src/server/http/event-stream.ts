@@ -20,6 +20,10 @@ export interface Look {
 /** Proxies close silent connections; most wait a minute. */
 const silenceMs = 15_000;
 
+/** Each looks again with every change of what it follows: so many pages are a large company's. */
+const mostStreams = 2_000;
+let openStreams = 0;
+
 /**
  * Sends what `look` finds, waits until something changed, looks again.
  *
@@ -27,6 +31,14 @@ const silenceMs = 15_000;
  * comes back names the last it saw and misses nothing.
  */
 export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look>): Response {
+  if (openStreams >= mostStreams) {
+    ticket.drop();
+    throw new Fault(
+      "resource_exhausted",
+      `this server has ${mostStreams} streams of events open, which is the most; close some, or try again later`,
+    );
+  }
+  openStreams += 1;
   const leave = new AbortController();
   return streamSSE(c, async (stream) => {
     stream.onAbort(() => leave.abort());
@@ -51,6 +63,7 @@ export function eventStream(c: Context, ticket: Ticket, look: () => Promise<Look
       if (leave.signal.aborted) return;
       await stream.writeSSE({ event: "failure", data: JSON.stringify(faultToHttp(cause).body) });
     } finally {
+      openStreams -= 1;
       ticket.drop();
     }
   });

@@ -23,11 +23,16 @@ import type { BenchmarkSearchFarm } from "./benchmark-search-farm.ts";
 import type { CacheFarm } from "./cache-farm.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
 import type { DrainFarm } from "./drain-farm.ts";
+import type { EnrolmentFarm } from "./enrolment-farm.ts";
+import type { ForgeFarm } from "./forge-farm.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
 import type { InvocationFarm } from "./invocation-farm.ts";
 import type { ManifestFarm } from "./manifest-farm.ts";
+import type { ProvenanceFarm } from "./provenance-farm.ts";
 import type { RerunFarm } from "./rerun-farm.ts";
 import type { SearchFarm } from "./search-farm.ts";
+import type { SecretFarm } from "./secret-farm.ts";
+import type { SignInFarm } from "./sign-in-farm.ts";
 import type { SizeClassFarm } from "./size-class-farm.ts";
 import type { TimesFarm } from "./times-farm.ts";
 import type { TraceFarm } from "./trace-farm.ts";
@@ -66,6 +71,7 @@ export interface RunName {
  */
 export interface Farm
   extends AccessFarm,
+    EnrolmentFarm,
     CacheFarm,
     CatalogFarm,
     WaitingFarm,
@@ -83,7 +89,11 @@ export interface Farm
     BenchmarkCollectorFarm,
     BenchmarkRequestFarm,
     BenchmarkImportFarm,
-    BenchmarkSearchFarm {
+    BenchmarkSearchFarm,
+    SecretFarm,
+    ProvenanceFarm,
+    ForgeFarm,
+    SignInFarm {
   readonly version: string;
   readonly startedAt: Date;
   /** For people: `PostgreSQL 18.4, embedded`. */

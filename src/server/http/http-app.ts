@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { Logger } from "pino";
 import { Fault } from "#core/fault.ts";
 import { isOurHost } from "#core/host-guard.ts";
+import { holdsToken } from "#sign-in/token-in-address.ts";
 import { accessRoutes } from "./access-routes.ts";
 import { autoscalingRoutes } from "./autoscaling-routes.ts";
 import { benchmarkCollectorRoutes } from "./benchmark-collector-routes.ts";
@@ -13,9 +14,12 @@ import { blobRoutes } from "./blob-routes.ts";
 import { cacheRoutes } from "./cache-routes.ts";
 import { catalogRoutes } from "./catalog-routes.ts";
 import { drainRoutes } from "./drain-routes.ts";
+import { enrolmentRoutes } from "./enrolment-routes.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import type { Farm } from "./farm.ts";
 import { faultToHttp } from "./fault-to-http.ts";
+import { forgeRoutes } from "./forge-routes.ts";
+import { forgeWebhookRoutes } from "./forge-webhook-routes.ts";
 import { granaryRoutes } from "./granary-routes.ts";
 import { graphRoutes } from "./graph-routes.ts";
 import { invocationRoutes } from "./invocation-routes.ts";
@@ -25,9 +29,12 @@ import { manifestRoutes } from "./manifest-routes.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { authenticate } from "./principal.ts";
+import { provenanceRoutes } from "./provenance-routes.ts";
 import { reportRoutes } from "./report-routes.ts";
 import { rerunRoutes } from "./rerun-routes.ts";
 import { searchRoutes } from "./search-routes.ts";
+import { secretRoutes } from "./secret-routes.ts";
+import { callbackRoutes, sessionRoutes, signInRoutes } from "./sign-in-routes.ts";
 import { sizeClassRoutes } from "./size-class-routes.ts";
 import { timesRoutes } from "./times-routes.ts";
 import { traceRoutes } from "./trace-routes.ts";
@@ -47,27 +54,37 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   const app = new Hono();
 
   app.use(async (c, next) => {
-    if (!isOurHost(c.req.header("host"), host)) {
+    if (!isOurHost(c.req.header("host"), host, farm.publicHost)) {
       throw new Fault("permission_denied", "this server does not answer for that host name");
     }
+    if (holdsToken(c.req.url)) {
+      throw new Fault(
+        "invalid_argument",
+        "the address holds a token, and addresses are kept in logs and histories: send it as `Authorization: Bearer`, and revoke this one",
+      );
+    }
     await next();
-    c.header("x-content-type-options", "nosniff");
-    c.header("referrer-policy", "same-origin");
-    c.header("x-frame-options", "DENY");
+    // Not by `c.header`: on an answer that is complete each call of it makes another, which costs more than all else.
+    const { headers } = c.res;
+    headers.set("x-content-type-options", "nosniff");
+    headers.set("referrer-policy", "same-origin");
+    headers.set("x-frame-options", "DENY");
     // What a build made is allowed even less.
-    if (c.res.headers.has("content-security-policy")) return;
-    c.header(
+    if (headers.has("content-security-policy")) return;
+    headers.set(
       "content-security-policy",
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
   });
 
   const api = new Hono();
-  api.use(authenticate((authorization) => farm.identify(authorization)));
   api.post("*", async (c, next) => {
     requireJson(c);
     await next();
   });
+  api.route("/", signInRoutes(farm));
+  api.use(authenticate(farm));
+  api.route("/", sessionRoutes(farm));
   api.get("/server", (c) =>
     c.json({
       version: farm.version,
@@ -88,6 +105,7 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   api.route("/", searchRoutes(farm));
   api.route("/", timesRoutes(farm));
   api.route("/", accessRoutes(farm));
+  api.route("/", enrolmentRoutes(farm));
   api.route("/", catalogRoutes(farm));
   api.route("/", cacheRoutes(farm));
   api.route("/", granaryRoutes(farm));
@@ -101,12 +119,17 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
   api.route("/", benchmarkRequestRoutes(farm));
   api.route("/", benchmarkImportRoutes(farm));
   api.route("/", benchmarkSearchRoutes(farm));
+  api.route("/", secretRoutes(farm));
+  api.route("/", provenanceRoutes(farm));
+  api.route("/", forgeRoutes(farm));
   api.route("/", blobRoutes(farm));
   api.all("*", (c) => {
     throw new Fault("not_found", `there is no ${c.req.method} ${c.req.path} in this API`);
   });
 
   app.route("/api/v1", api);
+  app.route("/", callbackRoutes(farm));
+  app.route("/", forgeWebhookRoutes(farm));
   app.route("/", metricsRoutes(farm));
   app.route("/", pageRoutes(webDir));
 

@@ -1,6 +1,7 @@
 import { type Context, type Env, Hono } from "hono";
 import { stream } from "hono/streaming";
 import { Fault } from "#core/fault.ts";
+import { asAttachment } from "./as-attachment.ts";
 import { eventStream } from "./event-stream.ts";
 import type { Farm, RunName } from "./farm.ts";
 import { found } from "./found.ts";
@@ -53,13 +54,7 @@ export function jobRoutes(farm: Farm): Hono {
     const run = await runName(farm, c.req.param());
     const path = c.req.param("path");
     const output = found(await farm.output(run, path), `output "${path}" of ${describeRun(run)}`);
-    // What a job made is never shown as a page: it could be one that acts as the user.
-    c.header("content-type", "application/octet-stream");
-    c.header(
-      "content-disposition",
-      `attachment; filename*=UTF-8''${encodeURIComponent(baseName(path))}`,
-    );
-    c.header("content-length", String(output.digest.sizeBytes));
+    asAttachment(c, path, output.digest);
     return stream(c, async (body) => {
       for await (const chunk of output.chunks) await body.write(chunk);
     });
@@ -99,8 +94,4 @@ export async function runName(
 export function describeRun(run: RunName): string {
   const batch = run.batch === undefined ? "" : `batch ${run.batch} of `;
   return `${batch}run ${run.number} of job "${run.job}" in graph ${run.graphId}`;
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -1,6 +1,9 @@
+import type { HttpBindings } from "@hono/node-server";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Principal } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
+import { certificateOf } from "#grpc/issued-to.ts";
+import type { SignInFarm } from "./sign-in-farm.ts";
 
 declare module "hono" {
   interface ContextVariableMap {
@@ -8,15 +11,38 @@ declare module "hono" {
   }
 }
 
-/** Finds the principal of an `Authorization` header; undefined is that of a request without one. */
-export type Identify = (authorization: string | undefined) => Promise<Principal>;
+/** Who calls: by an `Authorization` header, else by the cookie of a browser that is signed in. */
+export interface KnowsCallers extends Pick<SignInFarm, "identifySession"> {
+  identify(authorization: string | undefined, certificateOf?: string): Promise<Principal>;
+}
 
-/** Puts the acting principal into the context, or ends the request with 401. */
-export function authenticate(identify: Identify): MiddlewareHandler {
+/**
+ * Puts the acting principal into the context, or ends the request.
+ *
+ * Only a cookie is sent by browsers unasked, and so by the pages of others: what it alone vouches for
+ * must also show that it comes from a page of ours. Here, for every route at once.
+ */
+export function authenticate(farm: KnowsCallers): MiddlewareHandler {
   return async (c, next) => {
-    c.set("principal", await identify(c.req.header("authorization")));
+    c.set("principal", await callerOf(c, farm));
     await next();
   };
+}
+
+async function callerOf(c: Context, farm: KnowsCallers): Promise<Principal> {
+  const authorization = c.req.header("authorization");
+  const cookie = c.req.header("cookie");
+  const issuedTo = certificateOf((c.env as Partial<HttpBindings> | undefined)?.incoming?.socket);
+  if (authorization !== undefined || cookie === undefined)
+    return farm.identify(authorization, issuedTo);
+  const signedIn = await farm.identifySession(cookie, {
+    method: c.req.method,
+    host: c.req.header("host"),
+    origin: c.req.header("origin"),
+    fetchSite: c.req.header("sec-fetch-site"),
+    csrf: c.req.header("x-grange-csrf"),
+  });
+  return signedIn ?? farm.identify(undefined, issuedTo);
 }
 
 /** Who asks. A route that is mounted without `authenticate` fails here, rather than being open to all. */

@@ -109,7 +109,7 @@ test("the classes of a trace are those of the farm: what is there stays, what is
   await queue.register(aWorker("there", { sizeClass: 16, cpus: 16, slots: 3 }));
   await declareClass(db, aDeclaredClass({ sizeClass: 32, mostWorkers: 5, slotsPerWorker: 2 }));
 
-  const { header } = await traceSince("1h");
+  const { header } = await traceSince("2h");
 
   expect(header.classes.find(({ sizeClass }) => sizeClass === 16)?.pool).toEqual({
     kind: "fixed",

@@ -1,0 +1,181 @@
+import { z } from "zod";
+import { SuiteWord } from "#core/test-case.ts";
+
+/** What somebody at the forge must be allowed there to be allowed something here, from the least to the most. */
+export const NeededPermission = z.enum(["read", "triage", "write", "maintain", "admin", "nobody"]);
+export type NeededPermission = z.infer<typeof NeededPermission>;
+
+/** Property → patterns with `*`. */
+const ForkPlatform = z.record(z.string().min(1).max(256), z.array(z.string().max(1_024)).max(100));
+
+const pollLimits = { error: "at least a second, at most a day" };
+const PollMs = z.number().int().min(1_000, pollLimits).max(86_400_000, pollLimits);
+
+/** What the farm does with a repository's commits and pull requests, and who may ask for what in comments. */
+export const ForgePolicy = z.strictObject({
+  /** The named graph that is made; of all jobs when absent. */
+  graph: z.string().min(1).max(200).optional(),
+  /** Which tags get a graph: a pattern with `*`. */
+  tags: z.string().min(1).max(200).default("*"),
+  /** Graphs of commits of the default branch and of tags; of pull requests. */
+  branchGraphs: z.boolean().default(true),
+  pullGraphs: z.boolean().default(true),
+  /** Of pull requests from forks: after somebody's approval of that very commit, at once, or never. */
+  forkGraphs: z.enum(["approved", "always", "never"]).default("approved"),
+  forkBench: z.enum(["approved", "never"]).default("approved"),
+  /** The named graph of pull requests from forks; the same as of others when absent. */
+  forkGraph: z.string().min(1).max(200).optional(),
+  /** What their definitions may ask for: the network; properties of platforms, by patterns of their values. */
+  forkNetwork: z.boolean().default(false),
+  forkPlatform: ForkPlatform.default({ OSFamily: ["*"], ISA: ["*"] }),
+  /** The suite by which commits are measured; nothing is when absent. */
+  suite: SuiteWord.optional(),
+  /** Measure each head of the default branch, each tag. */
+  benchMaster: z.boolean().default(true),
+  benchReleases: z.boolean().default(true),
+  /** Which permission at the forge lets somebody use a command. */
+  commands: z
+    .strictObject({
+      bench: NeededPermission.default("write"),
+      build: NeededPermission.default("write"),
+      retrigger: NeededPermission.default("write"),
+      cancel: NeededPermission.default("write"),
+      approve: NeededPermission.default("write"),
+    })
+    .prefault({}),
+  /** How often all is compared with the forge; the server's usual when absent. */
+  pollMs: PollMs.optional(),
+});
+export type ForgePolicy = z.infer<typeof ForgePolicy>;
+
+/** A change of a policy: what is named is set; null takes it back to what is usual. */
+export const ForgePolicyChange = z.strictObject({
+  graph: z.string().min(1).max(200).nullable().optional(),
+  tags: z.string().min(1).max(200).nullable().optional(),
+  branchGraphs: z.boolean().nullable().optional(),
+  pullGraphs: z.boolean().nullable().optional(),
+  forkGraphs: z.enum(["approved", "always", "never"]).nullable().optional(),
+  forkBench: z.enum(["approved", "never"]).nullable().optional(),
+  forkGraph: z.string().min(1).max(200).nullable().optional(),
+  forkNetwork: z.boolean().nullable().optional(),
+  forkPlatform: ForkPlatform.nullable().optional(),
+  suite: SuiteWord.nullable().optional(),
+  benchMaster: z.boolean().nullable().optional(),
+  benchReleases: z.boolean().nullable().optional(),
+  commands: z
+    .partialRecord(z.enum(["bench", "build", "retrigger", "cancel", "approve"]), NeededPermission)
+    .optional(),
+  pollMs: PollMs.nullable().optional(),
+});
+export type ForgePolicyChange = z.infer<typeof ForgePolicyChange>;
+
+const Time = z.iso.datetime();
+const Kind = z.enum(["github", "git"]);
+const Place = z.string().min(1).max(4_096);
+
+/** `POST /forge/repositories` */
+export const AddForgeRepository = z.strictObject({
+  kind: Kind,
+  /** `OWNER/NAME` at GitHub; for a plain Git repository, what Git fetches. */
+  slug: Place,
+  policy: ForgePolicyChange.optional(),
+});
+export type AddForgeRepository = z.infer<typeof AddForgeRepository>;
+
+/** `POST /forge/repositories/remove|look` */
+export const NameForgeRepository = z.strictObject({ repository: Place });
+/** `POST /forge/repositories/policy` */
+export const ChangeForgePolicy = z.strictObject({ repository: Place, policy: ForgePolicyChange });
+/** `POST /forge/approve` */
+export const ApprovePull = z.strictObject({
+  repository: Place,
+  number: z.int().min(1),
+  // In full: whoever makes one commit makes another whose id begins alike.
+  head: z
+    .string()
+    .regex(/^[0-9a-f]{40}$/, "name the commit that you looked at in full: 40 hex digits"),
+});
+
+export const ForgeRepository = z.object({
+  /** As graphs call it. */
+  name: z.string(),
+  kind: Kind,
+  /** Without what it takes to be let in. */
+  url: z.string(),
+  defaultBranch: z.string(),
+  policy: ForgePolicy,
+  addedBy: z.string(),
+  addedAt: Time,
+  /** When all of it was last compared with the forge, and when it is again. */
+  reconciledAt: Time.nullable(),
+  nextAt: Time,
+  /** Why that failed, when it did. */
+  error: z.string().nullable(),
+  openPulls: z.number().int(),
+});
+export type ForgeRepository = z.infer<typeof ForgeRepository>;
+export const ForgeRepositories = z.object({ repositories: z.array(ForgeRepository) });
+
+export const ForgePull = z.object({
+  number: z.number().int(),
+  title: z.string(),
+  author: z.string(),
+  state: z.enum(["open", "closed", "merged"]),
+  head: z.string(),
+  isFork: z.boolean(),
+  /** Whether its commit waits for somebody's approval. */
+  isHeld: z.boolean(),
+  approvedBy: z.string().nullable(),
+  problem: z.string().nullable(),
+  /** The graph of its head, when there is one. */
+  graph: z.string().nullable(),
+});
+export type ForgePull = z.infer<typeof ForgePull>;
+
+export const ForgeHead = z.object({
+  ref: z.string(),
+  head: z.string(),
+  problem: z.string().nullable(),
+  graph: z.string().nullable(),
+});
+export type ForgeHead = z.infer<typeof ForgeHead>;
+
+export const ForgeDeliveryView = z.object({
+  id: z.string(),
+  event: z.string(),
+  slug: z.string(),
+  receivedAt: Time,
+  state: z.enum(["waiting", "done", "failed"]),
+  error: z.string().nullable(),
+});
+export type ForgeDeliveryView = z.infer<typeof ForgeDeliveryView>;
+
+/** What could not be shown at the forge yet, or never will be. */
+export const ForgeUnsent = z.object({
+  repository: z.string(),
+  key: z.string(),
+  attempts: z.number().int(),
+  nextAt: Time,
+  error: z.string().nullable(),
+  failedAt: Time.nullable(),
+});
+export type ForgeUnsent = z.infer<typeof ForgeUnsent>;
+
+export const ForgeRepositoryDetail = ForgeRepository.extend({
+  heads: z.array(ForgeHead),
+  pulls: z.array(ForgePull),
+  deliveries: z.array(ForgeDeliveryView),
+  unsent: z.array(ForgeUnsent),
+});
+export type ForgeRepositoryDetail = z.infer<typeof ForgeRepositoryDetail>;
+
+export const ForgeExamination = z.object({
+  findings: z.array(
+    z.object({
+      what: z.string(),
+      state: z.enum(["ok", "wrong", "unknown"]),
+      detail: z.string(),
+    }),
+  ),
+});
+export type ForgeExamination = z.infer<typeof ForgeExamination>;

@@ -1,0 +1,17 @@
+import { z } from "zod";
+import { PublicKeyText } from "#core/public-key-text.ts";
+
+/** What the farm attests of one digest: an envelope for each run that made it, the latest first. */
+export const Provenance = z.object({
+  digest: z.string(),
+  /** What checks the signatures (Ed25519), as the farm says itself: compare it with one that you have from elsewhere. */
+  key: z.object({ id: z.string(), publicKey: PublicKeyText }),
+  envelopes: z.array(
+    z.object({
+      payloadType: z.string(),
+      payload: z.base64(),
+      signatures: z.array(z.object({ keyid: z.string(), sig: z.base64() })).min(1),
+    }),
+  ),
+});
+export type Provenance = z.infer<typeof Provenance>;

@@ -1,0 +1,100 @@
+import { z } from "zod";
+
+const Time = z.iso.datetime();
+
+/** Who a browser is signed in as, and how one can sign in here. */
+export const SessionStanding = z.object({
+  /** Null: not signed in. */
+  session: z
+    .object({
+      id: z.string(),
+      principal: z.string(),
+      /** Who vouched: a token by its id, or an identity provider by its address. */
+      by: z.union([
+        z.object({ kind: z.literal("token"), id: z.string() }),
+        z.object({ kind: z.literal("provider"), issuer: z.string() }),
+      ]),
+      since: Time,
+      endsAt: Time,
+    })
+    .nullable(),
+  /** Why somebody who was signed in is no more. */
+  over: z.object({ principal: z.string(), why: z.string() }).nullable(),
+  /** Why the last sign-in at the provider came to nothing; told once. */
+  problem: z.string().nullable(),
+  /** To be sent as `X-Grange-Csrf` with all that changes something; null when not signed in. */
+  csrf: z.string().nullable(),
+  /** The name of the identity provider; null where there is none. */
+  provider: z.string().nullable(),
+  /** Whether who is not signed in may do everything. */
+  isOpen: z.boolean(),
+});
+export type SessionStanding = z.infer<typeof SessionStanding>;
+
+export const SignInWithToken = z.strictObject({ token: z.string().max(512) });
+export const SignInWithCode = z.strictObject({ code: z.string().max(128) });
+export const BeginSignIn = z.strictObject({ returnTo: z.string().max(4_096).optional() });
+/** Where to send the browser. */
+export const SignInAddress = z.object({ url: z.url() });
+export const SignedIn = z.object({ principal: z.string() });
+/** An address that signs its first visitor in. */
+export const SignInLink = z.object({ url: z.url(), expiresAt: Time });
+export type SignInLink = z.infer<typeof SignInLink>;
+
+/** A browser that is signed in, for who administers the farm, or for oneself. */
+export const ListedSession = z.object({
+  id: z.string(),
+  principal: z.string(),
+  groups: z.array(z.string()),
+  tokenId: z.string().nullable(),
+  issuer: z.string().nullable(),
+  createdAt: Time,
+  seenAt: Time,
+  endsAt: Time,
+});
+export type ListedSession = z.infer<typeof ListedSession>;
+
+/** Whose name is whose: a subject of an identity provider, and the principal that it is here. */
+export const ListedIdentity = z.object({
+  issuer: z.string(),
+  subject: z.string(),
+  principal: z.string(),
+  firstSeenAt: Time,
+  lastSeenAt: Time,
+});
+export type ListedIdentity = z.infer<typeof ListedIdentity>;
+
+export const AddIdentity = z.strictObject({
+  principal: z.string(),
+  subject: z.string().min(1).max(255),
+  /** The farm's own provider when absent. */
+  issuer: z.string().max(1_000).optional(),
+});
+export type AddIdentity = z.infer<typeof AddIdentity>;
+
+/** Whose signed tokens count, for which audience and subject, and as whom. */
+export const ListedIssuer = z.object({
+  name: z.string(),
+  url: z.string(),
+  audience: z.string(),
+  subject: z.string(),
+  principal: z.string(),
+  createdAt: Time,
+  createdBy: z.string(),
+});
+export type ListedIssuer = z.infer<typeof ListedIssuer>;
+
+export const AddIssuer = z.strictObject({
+  name: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/,
+      "the name of an issuer has letters, digits and . _ @ + -",
+    ),
+  url: z.string().max(1_000),
+  audience: z.string().min(1).max(1_000),
+  /** `*` stands for any characters. */
+  subject: z.string().min(1).max(1_000),
+  principal: z.string(),
+});
+export type AddIssuer = z.infer<typeof AddIssuer>;

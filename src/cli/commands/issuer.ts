@@ -1,0 +1,72 @@
+import type { Command } from "commander";
+import type { ListedIssuer } from "#api/session.ts";
+import { signInCalls } from "../api/sign-in-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+
+interface AddOptions extends CommonOptions {
+  readonly audience: string;
+  readonly subject: string;
+  readonly principal: string;
+}
+
+export const describeIssuer: Describe = (command) => {
+  describeAdd(command);
+  speaksToServer(command.command("list"))
+    .description("list whose signed tokens count")
+    .action((options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const issuers = await signInCalls(session.api).issuers();
+        return answer(session, options, issuers, () => issuerLines(issuers));
+      }),
+    );
+  speaksToServer(command.command("remove <name>"))
+    .description("let its tokens count no more")
+    .action((name: string, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const issuers = await signInCalls(session.api).removeIssuer(name);
+        return answer(session, options, issuers, () => issuerLines(issuers));
+      }),
+    );
+  withExamples(command, [
+    [
+      "workflows of one repository at GitHub act as ci-app",
+      "issuer add github https://token.actions.githubusercontent.com --audience https://farm.example " +
+        "--subject 'repo:org/app:ref:refs/heads/*' --principal ci-app",
+    ],
+    ["what ci-app may do is said as for everybody", "grant add ci-app submit --repository app"],
+  ]);
+};
+
+function describeAdd(command: Command): void {
+  speaksToServer(command.command("add <name> <url>"))
+    .description("let signed tokens (JWT) of a CI or a cloud count, as a principal of this farm")
+    .requiredOption("--audience <text>", "for whom they must be made out (`aud`)")
+    .requiredOption("--subject <pattern>", "what they must be about (`sub`); * stands for anything")
+    .requiredOption("--principal <name>", "as whom they count")
+    .action((name: string, url: string, options: AddOptions) =>
+      inSession(options, async (session) => {
+        const { audience, subject, principal } = options;
+        const issuer = { name, url, audience, subject, principal };
+        const issuers = await signInCalls(session.api).addIssuer(issuer);
+        return answer(session, options, issuers, () => issuerLines(issuers));
+      }),
+    );
+}
+
+function issuerLines(issuers: readonly ListedIssuer[]): string[] {
+  return tableLines([
+    ["name", "issuer", "audience", "subject", "counts as", "by"],
+    ...issuers.map((issuer) => [
+      issuer.name,
+      printableLine(issuer.url),
+      printableLine(issuer.audience),
+      printableLine(issuer.subject),
+      issuer.principal,
+      issuer.createdBy,
+    ]),
+  ]);
+}

@@ -1,0 +1,60 @@
+import type { Command } from "commander";
+import type { ListedSession } from "#api/session.ts";
+import { signInCalls } from "../api/sign-in-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { tableLines } from "../terminal/table.ts";
+import { timeText } from "../terminal/time-text.ts";
+
+export const describeSignIn: Describe = (command) => {
+  speaksToServer(command.command("link", { isDefault: true }))
+    .description("print an address that signs one browser in, as the holder of your token")
+    .action((options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const link = await signInCalls(session.api).link();
+        session.terminal.notes.line("Good once, for five minutes:");
+        return answer(session, options, link, () => [link.url]);
+      }),
+    );
+  speaksToServer(command.command("list"))
+    .description("list browsers that are signed in: yours, or all when you administer the farm")
+    .action((options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const sessions = await signInCalls(session.api).sessions();
+        return answer(session, options, sessions, () => sessionLines(sessions));
+      }),
+    );
+  describeEnd(command);
+  withExamples(command, [
+    ["sign your browser in without pasting a token", "sign-in"],
+    ["sign another one out", "sign-in end 3f2a9c01b7de44aa"],
+  ]);
+};
+
+function describeEnd(command: Command): void {
+  speaksToServer(command.command("end <id>"))
+    .description("sign a browser out")
+    .action((id: string, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const ended = await signInCalls(session.api).endSession(id);
+        return answer(session, options, ended, () => [
+          `Session ${ended.id} of ${ended.principal} has ended.`,
+        ]);
+      }),
+    );
+}
+
+function sessionLines(sessions: readonly ListedSession[]): string[] {
+  return tableLines([
+    ["id", "principal", "by", "since", "last seen", "until"],
+    ...sessions.map((each) => [
+      each.id,
+      each.principal,
+      each.tokenId === null ? (each.issuer ?? "") : `token ${each.tokenId}`,
+      timeText(each.createdAt),
+      timeText(each.seenAt),
+      timeText(each.endsAt),
+    ]),
+  ]);
+}

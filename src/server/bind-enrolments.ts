@@ -1,0 +1,104 @@
+import type { CallerRegistry } from "#access/caller-registry.ts";
+import { createEnrolment, grantOfMachine, redeemEnrolment } from "#access/enrol.ts";
+import { Grant, PrincipalName, wholeFarm } from "#access/principal.ts";
+import { requireGrant } from "#access/require-grant.ts";
+import { fingerprintOfHash, isEnrolmentShaped } from "#access/secret-token.ts";
+import { forgetOffences, listQuarantined } from "#access/worker-offence.store.ts";
+import type { Clock } from "#core/clock.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { principalOfWorker } from "#execution/worker-principal.store.ts";
+import { recordAudit } from "#graphs/audit.store.ts";
+import type { EnrolmentFarm } from "./http/enrolment-farm.ts";
+
+/** Enrolment of machines, for the HTTP API. Each change leaves an entry in the audit. */
+export function bindEnrolments({
+  db,
+  clock,
+  callers,
+}: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly callers: CallerRegistry;
+}): EnrolmentFarm {
+  return {
+    async createEnrolment({ principal, kind, expiresInMs, tokenExpiresInMs, ...where }, by) {
+      requireGrant(by, "administer", wholeFarm);
+      const name = PrincipalName.safeParse(principal);
+      if (!name.success) throw new Fault("invalid_argument", name.error.issues[0]?.message ?? "");
+      if (where.pool !== undefined && kind !== "worker") {
+        throw new Fault("invalid_argument", `a pool is what workers serve, and no ${kind} does`);
+      }
+      if (where.repository !== undefined && kind !== "granary") {
+        throw new Fault("invalid_argument", `only granaries are given projects, and no ${kind}`);
+      }
+      const grant = Grant.parse(grantOfMachine(name.data, kind, where));
+      const created = await db.transaction(async (tx) => {
+        const made = await createEnrolment(
+          tx,
+          { principal: name.data, kind, grant, createdBy: by.name, expiresInMs, tokenExpiresInMs },
+          clock.now(),
+        );
+        const detail = { what: "create enrolment", principal, kind, id: made.id, ...where };
+        await recordAudit(tx, { actor: by.name, verb: "administer", detail });
+        return made;
+      });
+      callers.forgetAll();
+      return { ...created, expiresAt: created.expiresAt.toISOString() };
+    },
+
+    async enrol({ enrolment, tokenHash }) {
+      if (!isEnrolmentShaped(enrolment)) {
+        throw new Fault(
+          "unauthenticated",
+          "that is no enrolment token: one begins with grange_enrol_ and has 56 characters, as " +
+            "`grange token create NAME --enrol worker` prints it",
+        );
+      }
+      const enrolled = await db.transaction(async (tx) => {
+        const done = await redeemEnrolment(
+          tx,
+          enrolment,
+          fingerprintOfHash(tokenHash),
+          clock.now(),
+        );
+        if (done.isNew) {
+          const detail = { what: "enrol", token: done.tokenId };
+          await recordAudit(tx, { actor: done.principal, verb: "enrol", detail });
+        }
+        return done;
+      });
+      const { principal, tokenId, expiresAt } = enrolled;
+      return { principal, tokenId, expiresAt: expiresAt?.toISOString() ?? null };
+    },
+
+    async quarantinedWorkers() {
+      return (await listQuarantined(db)).map(({ at, quarantinedAt, ...each }) => ({
+        ...each,
+        since: (quarantinedAt ?? at).toISOString(),
+      }));
+    },
+
+    async releaseWorker(name, by) {
+      requireGrant(by, "administer", wholeFarm);
+      const principal = await db.transaction(async (tx) => {
+        const of = (await forgetOffences(tx, name)) ? name : await principalOfWorker(tx, name);
+        const isReleased = of === name || (of !== undefined && (await forgetOffences(tx, of)));
+        if (!isReleased || of === undefined) {
+          throw new Fault(
+            "not_found",
+            `${JSON.stringify(name.slice(0, 128))} has done nothing that it could be released from; \`grange workers\` shows who is quarantined`,
+          );
+        }
+        await recordAudit(tx, {
+          actor: by.name,
+          verb: "administer",
+          detail: { what: "release worker", name, principal: of },
+        });
+        return of;
+      });
+      callers.forgetAll();
+      return { principal };
+    },
+  };
+}

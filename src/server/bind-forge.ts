@@ -1,0 +1,199 @@
+import { grantsOf } from "#access/grant.store.ts";
+import { anyone, type Principal, wholeFarm } from "#access/principal.ts";
+import { mayDo, requireGrant } from "#access/require-grant.ts";
+import type { ForgePolicyChange, ForgeRepository, ForgeRepositoryDetail } from "#api/forge.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { type ListedDelivery, latestDeliveries } from "#forge/delivery.store.ts";
+import {
+  type AdminRooms,
+  addRepository,
+  approveHead,
+  examine,
+  forgetRepository,
+  lookNow,
+  setPolicy,
+} from "#forge/forge-admin.ts";
+import { type ForgeGraph, latestGraphs } from "#forge/forge-graph.store.ts";
+import { latestPulls } from "#forge/pull.store.ts";
+import { latestRefs } from "#forge/ref.store.ts";
+import {
+  findWatched,
+  type WatchedRepository,
+  watchedRepositories,
+} from "#forge/repository.store.ts";
+import { countOpenPulls, unsentOf } from "#forge/unsent.store.ts";
+import { takeWebhook } from "#forge/webhooks/take-webhook.ts";
+import { situationKey, situationOf } from "#forge/what-to-make.ts";
+import { recordAudit } from "#graphs/audit.store.ts";
+import { nameRepository } from "#graphs/repository.store.ts";
+import { noSuite } from "#perf/requests/submit-request.ts";
+import { findSuite } from "#perf/suites.store.ts";
+import type { OpenForges } from "./forge/open-forges.ts";
+import type { ForgeFarm } from "./http/forge-farm.ts";
+import type { Rooms } from "./open-rooms.ts";
+
+/** Of each, as many as a page shows. */
+const mostShown = 100;
+
+/** Watched repositories, for the HTTP API. */
+export function bindForge(
+  { db, clock }: Pick<Rooms, "db" | "clock">,
+  { forges, webhookSecrets }: Pick<OpenForges, "forges" | "webhookSecrets">,
+): ForgeFarm {
+  const asked = (by: Principal): AdminRooms => {
+    requireGrant(by, "forge", wholeFarm);
+    return {
+      db,
+      clock,
+      forges,
+      nameRepository: (url) => db.transaction((tx) => nameRepository(tx, url)),
+      record: (tx, detail) => recordAudit(tx, { actor: by.name, verb: "forge", detail }),
+    };
+  };
+  /** A job with the network reaches this very API: on an open farm, as somebody who may do everything. */
+  const refuseNetworkOnOpenFarm = async ({ forkNetwork }: ForgePolicyChange) => {
+    if (forkNetwork !== true) return;
+    const nobody = { name: anyone, grants: await grantsOf(db, anyone) };
+    if (!mayDo(nobody, "administer", wholeFarm)) return;
+    throw new Fault(
+      "failed_precondition",
+      "on a farm that lets anyone administer it, jobs of forks get no network: with it they could do so, too. Close the farm first (docs/access.md)",
+    );
+  };
+  // Told now: who mistyped it need not find out why nothing is measured.
+  const requireSuite = async ({ suite }: ForgePolicyChange) => {
+    if (suite && (await findSuite(db, suite)) === undefined) throw await noSuite(db, suite);
+  };
+  const shown = async (repository: WatchedRepository) =>
+    repositoryForPage(repository, await countOpenPulls(db));
+
+  return {
+    async forgeRepositories() {
+      const open = await countOpenPulls(db);
+      return (await watchedRepositories(db)).map((each) => repositoryForPage(each, open));
+    },
+
+    forgeRepository: (written) =>
+      db.transaction(async (tx) => {
+        const repository = await findWatched(tx, written);
+        return repository && detailForPage(tx, repository);
+      }),
+
+    async forgeDeliveries() {
+      return (await latestDeliveries(db, undefined, mostShown)).map(deliveryForPage);
+    },
+
+    async addForgeRepository({ kind, slug, policy = {} }, by) {
+      const rooms = asked(by);
+      await refuseNetworkOnOpenFarm(policy);
+      await requireSuite(policy);
+      return shown(await addRepository(rooms, { kind, slug, policy, by: by.name }));
+    },
+    removeForgeRepository: async (name, by) => forgetRepository(asked(by), name),
+    async setForgePolicy(name, change, by) {
+      const rooms = asked(by);
+      await refuseNetworkOnOpenFarm(change);
+      await requireSuite(change);
+      return shown(await setPolicy(rooms, name, change));
+    },
+    async lookAtForgeRepository(name, by) {
+      return shown(await lookNow(asked(by), name));
+    },
+    approvePull: async (name, approval, by) =>
+      approveHead(asked(by), name, { ...approval, by: by.name }),
+    async examineForge(name, by) {
+      return { findings: [...(await examine(asked(by), name))] };
+    },
+
+    takeWebhook: (raw) => takeWebhook({ db, clock, secrets: webhookSecrets }, raw),
+  };
+}
+
+function repositoryForPage(
+  {
+    name,
+    kind,
+    url,
+    defaultBranch,
+    policy,
+    addedBy,
+    addedAt,
+    reconciledAt,
+    nextAt,
+    error,
+  }: WatchedRepository,
+  open: ReadonlyMap<string, number>,
+): ForgeRepository {
+  return {
+    name,
+    kind,
+    url,
+    defaultBranch,
+    policy,
+    addedBy,
+    addedAt: addedAt.toISOString(),
+    reconciledAt: reconciledAt?.toISOString() ?? null,
+    nextAt: nextAt.toISOString(),
+    error,
+    openPulls: open.get(name) ?? 0,
+  };
+}
+
+async function detailForPage(
+  tx: Tx,
+  repository: WatchedRepository,
+): Promise<ForgeRepositoryDetail> {
+  const { name, kind, slug, policy } = repository;
+  const pulls = await latestPulls(tx, name, mostShown);
+  const heads = await latestRefs(tx, name, repository.defaultBranch, mostShown);
+  const commits = [...pulls, ...heads].map(({ head }) => head);
+  const graphs = new Map<string, string>();
+  for (const graph of await latestGraphs(tx, name, commits)) {
+    if (graph.cancelledAt === null) graphs.set(placeOf(graph), graph.id);
+  }
+  // A row is there before its graph is: until all is made, there is nothing to be shown.
+  const graphAt = (ref: string, sha: string, isMade: boolean) =>
+    isMade ? (graphs.get(placeOf({ ref, sha })) ?? null) : null;
+  const unsent = await unsentOf(tx, name, mostShown);
+  return {
+    ...repositoryForPage(repository, await countOpenPulls(tx)),
+    heads: heads.map(({ ref, head, workedHead, problem }) => ({
+      ref,
+      head,
+      problem,
+      graph: graphAt(ref, head, workedHead === head),
+    })),
+    pulls: pulls.map((pull) => ({
+      number: pull.number,
+      title: pull.title,
+      author: pull.author,
+      state: pull.state,
+      head: pull.head,
+      isFork: pull.isFork,
+      isHeld: situationOf(pull, policy).kind === "held",
+      approvedBy: pull.approvedBy,
+      problem: pull.problem,
+      graph: graphAt(
+        `refs/pull/${pull.number}/head`,
+        pull.head,
+        pull.settled === situationKey(situationOf(pull, policy)),
+      ),
+    })),
+    deliveries:
+      kind === "github" ? (await latestDeliveries(tx, slug, mostShown)).map(deliveryForPage) : [],
+    unsent: unsent.map((each) => ({
+      ...each,
+      nextAt: each.nextAt.toISOString(),
+      failedAt: each.failedAt?.toISOString() ?? null,
+    })),
+  };
+}
+
+function placeOf({ ref, sha }: Pick<ForgeGraph, "ref" | "sha">): string {
+  return `${ref} ${sha}`;
+}
+
+function deliveryForPage({ id, event, slug, receivedAt, state, error }: ListedDelivery) {
+  return { id, event, slug, receivedAt: receivedAt.toISOString(), state, error };
+}

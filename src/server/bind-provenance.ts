@@ -1,0 +1,122 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { textOfPublicKey } from "#access/public-key.ts";
+import { resultsOfActions } from "#actions/many-results.store.ts";
+import { parseDigestKey } from "#core/digest.ts";
+import { protectedDomain } from "#core/trust-domain.ts";
+import { type AttestedRunRow, attestedRun, attestedSince } from "#graphs/attested-runs.store.ts";
+import {
+  type Action,
+  ActionResultSchema,
+  ActionSchema,
+  type Digest as DigestMessage,
+} from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { catchUp } from "#provenance/catch-up.ts";
+import { sealEnvelope } from "#provenance/envelope.ts";
+import { type AttestedRun, statementOf } from "#provenance/statement.ts";
+import { runsThatMade } from "#provenance/subject.store.ts";
+import type { ProvenanceFarm } from "./http/provenance-farm.ts";
+import type { Rooms } from "./open-rooms.ts";
+import { version } from "./version.ts";
+
+/** Of what many runs make, such as an empty file, the latest are enough. */
+const mostRuns = 5;
+
+/** Provenance, for the HTTP API: made when it is asked for, from what the farm itself knows of its runs. */
+export function bindProvenance({
+  db,
+  blobs,
+  farmKey,
+  project,
+  trees,
+}: Pick<Rooms, "db" | "blobs" | "farmKey" | "project" | "trees">): ProvenanceFarm {
+  const actionOf = async (digest: string): Promise<Action | undefined> => {
+    const bytes = await blobs.get(parseDigestKey(digest));
+    return bytes === undefined ? undefined : fromBinary(ActionSchema, bytes);
+  };
+  /** Whether the farm signed what the run's row says that it made: else the row may be somebody else's work. */
+  const isSealed = async ({ actionDigest, executionId, attempt, result }: AttestedRunRow) => {
+    const action = parseDigestKey(actionDigest);
+    const found = await resultsOfActions(db, project, [protectedDomain], [action]);
+    return (await trees.seals.thatHold(found)).some(
+      ({ origin, result: sealed }) =>
+        origin.kind === "execution" &&
+        origin.executionId === executionId &&
+        origin.attempt === attempt &&
+        Buffer.from(sealed).equals(result),
+    );
+  };
+  // Those who ask at once wait for one look.
+  let catchingUp: Promise<void> | undefined;
+
+  return {
+    async provenance(digest) {
+      catchingUp ??= catchUp(db, (since, most) => attestedSince(db, since, most)).finally(() => {
+        catchingUp = undefined;
+      });
+      await catchingUp;
+      const hash = digest.split("/")[0] ?? "";
+      const made = await db.transaction(async (tx) => {
+        const named = await runsThatMade(tx, hash, mostRuns);
+        return Promise.all(named.map(async (at) => ({ at, row: await attestedRun(tx, at) })));
+      });
+      const envelopes = [];
+      for (const { at, row } of made) {
+        if (row === undefined || !(await isSealed(row))) continue;
+        const action = await actionOf(row.actionDigest);
+        const run = attested(at, row, action, farmKey.id);
+        const isThere = run.outputs.some(
+          ({ digest: one }) => one === digest || one.startsWith(`${digest}/`),
+        );
+        if (isThere) envelopes.push(sealEnvelope(farmKey, statementOf(run)));
+      }
+      if (envelopes.length === 0) return undefined;
+      const key = { id: farmKey.id, publicKey: textOfPublicKey(farmKey.publicKey) };
+      return { digest, key, envelopes };
+    },
+  };
+}
+
+function attested(
+  at: { readonly job: string; readonly run: number },
+  { result, startedAt, finishedAt, ...row }: AttestedRunRow,
+  action: Action | undefined,
+  keyId: string,
+): AttestedRun {
+  const { outputFiles, outputDirectories, stdoutDigest } = fromBinary(ActionResultSchema, result);
+  const properties = action?.platform?.properties ?? [];
+  return {
+    ...at,
+    ...row,
+    graph: { ...row.graph, url: withoutLogin(row.graph.url) },
+    farm: { keyId, version },
+    startedAt: startedAt?.toISOString() ?? null,
+    finishedAt: finishedAt.toISOString(),
+    platform: Object.fromEntries(properties.map(({ name, value }) => [name, value])),
+    inputRoot: textOf(action?.inputRootDigest),
+    log: textOf(stdoutDigest),
+    outputs: [
+      ...outputFiles.map(({ path, digest }) => ({ path, kind: "file" as const, digest })),
+      ...outputDirectories.map(({ path, treeDigest }) => ({
+        path,
+        kind: "directory" as const,
+        digest: treeDigest,
+      })),
+    ].flatMap(({ digest, ...output }) => {
+      const text = textOf(digest);
+      return text === null ? [] : [{ ...output, digest: text }];
+    }),
+  };
+}
+
+function textOf(digest: DigestMessage | undefined): string | null {
+  return digest === undefined ? null : `${digest.hash}/${digest.sizeBytes}`;
+}
+
+/** An address may have a password in it, which is nobody's business who checks an output. */
+function withoutLogin(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const url = new URL(address);
+  url.username = "";
+  url.password = "";
+  return url.href;
+}

@@ -1,0 +1,206 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { silent } from "#execution/execution.fixture.ts";
+import { GrpcChannel } from "#grpc/channel.ts";
+import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
+import { freshDatabase } from "../../test/support/fresh-db.ts";
+import { testCertificate } from "../../test/support/test-certificate.ts";
+import { readServerConfig } from "./config.ts";
+import { type RunningServer, startServer } from "./start-server.ts";
+
+interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+let directory: string;
+let server: RunningServer;
+let trusted: string;
+let root: string;
+
+const openssl = (...args: string[]) => promisify(execFile)("openssl", args, { cwd: directory });
+
+/** An authority of one's own, in files named after it. */
+async function authority(name: string): Promise<void> {
+  const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const named = ["-subj", `/CN=${name}`, "-keyout", `${name}.key`, "-out", `${name}.crt`];
+  await openssl("req", "-x509", ...made, "-days", "2", ...named);
+}
+
+/** A certificate for a subject, signed by an authority. */
+async function issue(by: string, subject: string, extra: readonly string[] = []): Promise<Pair> {
+  const file = randomUUID();
+  await writeFile(join(directory, `${file}.ext`), extra.join("\n"));
+  const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const [key, csr, crt] = [`${file}.key`, `${file}.csr`, `${file}.crt`];
+  await openssl("req", ...made, "-subj", subject, "-keyout", key, "-out", csr);
+  const signing = ["-CA", `${by}.crt`, "-CAkey", `${by}.key`, "-CAcreateserial", "-days", "1"];
+  await openssl("x509", "-req", "-in", csr, ...signing, "-extfile", `${file}.ext`, "-out", crt);
+  const [cert, secret] = await Promise.all(
+    [crt, key].map((name) => readFile(join(directory, name), "utf8")),
+  );
+  return { cert: cert ?? "", key: secret ?? "" };
+}
+
+/** Who the farm takes somebody for, over HTTP. */
+async function callerWith(pair: Partial<Pair>, headers: Record<string, string> = {}) {
+  const asked = request(`${server.url.replace(/\/$/, "")}/api/v1/caller`, {
+    ca: trusted,
+    agent: false,
+    headers,
+    ...pair,
+  });
+  asked.end();
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  return { status: response.statusCode, body: await text(response) };
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "grange-mtls-"));
+  const own = await testCertificate(directory);
+  trusted = await readFile(own.cert, "utf8");
+  await Promise.all([authority("ours"), authority("theirs")]);
+  server = await startServer(
+    readServerConfig(
+      {
+        dataDir: join(directory, "data"),
+        port: 0,
+        databaseUrl: await freshDatabase(),
+        tlsCert: own.cert,
+        tlsKey: own.key,
+        clientCa: join(directory, "ours.crt"),
+        close: true,
+      },
+      {},
+    ),
+    silent,
+  );
+  root = (await readFile(join(directory, "data", "owner-token"), "utf8")).trim();
+  for (const principal of ["attic", "barn"]) {
+    const asked = request(`${server.url.replace(/\/$/, "")}/api/v1/enrolments`, {
+      ca: trusted,
+      agent: false,
+      method: "POST",
+      headers: { authorization: `Bearer ${root}`, "content-type": "application/json" },
+    });
+    asked.end(JSON.stringify({ principal, kind: "worker", pool: "default" }));
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    if (response.statusCode !== 201) throw new Error(await text(response));
+    response.resume();
+  }
+});
+afterAll(async () => {
+  await server?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function registering(pair: Partial<Pair>, pool?: string): Promise<string> {
+  const channel = new GrpcChannel({ url: server.url, tls: { ca: trusted, ...pair } });
+  const platform: Record<string, string> = pool === undefined ? {} : { pool };
+  const answer = await channel
+    .unary(Workers.method.register, {
+      name: `w-${randomUUID()}`,
+      instanceId: randomUUID(),
+      platform,
+      sizeClass: 1,
+      slots: 1,
+      transport: "pull",
+    })
+    .then(
+      () => "registered",
+      (reason: { code: string }) => reason.code,
+    );
+  await channel.stop();
+  return answer;
+}
+
+test("a machine is who its certificate says, over HTTP and gRPC, with its grants and no more", async () => {
+  const attic = await issue("ours", "/O=Us/CN=attic");
+
+  expect(JSON.parse((await callerWith(attic)).body)).toMatchObject({
+    name: "attic",
+    kind: "worker",
+    grants: [{ verb: "work", pool: "default" }],
+  });
+  expect(await registering(attic)).toBe("registered");
+  expect(await registering(attic, "release")).toBe("permission_denied");
+});
+
+test("who shows none is let in as far as its token reaches", async () => {
+  expect(JSON.parse((await callerWith({})).body)).toMatchObject({ name: "anyone" });
+  expect(
+    JSON.parse((await callerWith({}, { authorization: `Bearer ${root}` })).body),
+  ).toMatchObject({ name: "owner" });
+  expect(await registering({})).toBe("permission_denied");
+});
+
+test("where both are sent, the token says who asks", async () => {
+  const barn = await issue("ours", "/CN=barn");
+
+  const asked = await callerWith(barn, { authorization: `Bearer ${root}` });
+
+  expect(JSON.parse(asked.body)).toMatchObject({ name: "owner" });
+});
+
+test.each([
+  ["that names a person", "/CN=owner"],
+  ["that names nobody known", "/CN=somebody"],
+  ["that names `anyone`", "/CN=anyone"],
+  ["that names the header's trick", "/CN=attic\\, CN=owner"],
+])("a certificate of our authority %s is refused", async (_, subject) => {
+  const pair = await issue("ours", subject);
+
+  expect((await callerWith(pair)).status).toBe(401);
+  expect(await registering(pair)).toBe("unauthenticated");
+});
+
+test.each<[string, string, string, readonly string[]]>([
+  ["of another authority", "theirs", "/CN=attic", []],
+  ["for servers only", "ours", "/CN=attic", ["extendedKeyUsage=serverAuth"]],
+  ["without a common name", "ours", "/O=attic", []],
+  ["with two common names", "ours", "/CN=attic/CN=barn", []],
+])("a connection with a certificate %s is ended", async (_, by, subject, extra) => {
+  const pair = await issue(by, subject, extra);
+
+  await expect(callerWith(pair)).rejects.toThrow(/socket|ECONNRESET|disconnected/);
+  expect(await registering(pair)).toBe("unavailable");
+});
+
+test("a machine that lost its grants is refused at the next call, however long its certificate is good", async () => {
+  const barn = await issue("ours", "/CN=barn");
+  const before = await registering(barn);
+  const asked = request(`${server.url.replace(/\/$/, "")}/api/v1/grants/remove`, {
+    ca: trusted,
+    agent: false,
+    method: "POST",
+    headers: { authorization: `Bearer ${root}`, "content-type": "application/json" },
+  });
+  asked.end(JSON.stringify({ principal: "barn", verb: "work" }));
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  response.resume();
+
+  expect([before, await registering(barn)]).toEqual(["registered", "permission_denied"]);
+});
+
+test("an authority that cannot be read, or comes without TLS, stops the start", async () => {
+  const nothing = join(directory, "nothing.crt");
+  await writeFile(nothing, "no certificate");
+  const own = { tlsCert: join(directory, "ours.crt"), tlsKey: join(directory, "ours.key") };
+  const start = (told: object) =>
+    startServer(
+      readServerConfig({ dataDir: join(directory, "none"), port: 0, ...told }, {}),
+      silent,
+    );
+
+  await expect(start({ ...own, clientCa: nothing })).rejects.toThrow("holds no certificate");
+  await expect(start({ clientCa: nothing })).rejects.toThrow("--client-ca needs --tls-cert");
+});

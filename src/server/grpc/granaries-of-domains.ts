@@ -1,0 +1,20 @@
+import type { Principal } from "#access/principal.ts";
+import { domainOfClient } from "#access/trust-domains/domain-of-client.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
+import type { Granaries } from "#granaries/open-granaries.ts";
+
+/** Each may keep filters of keys for a few seconds. Most farms have `protected` and a handful of others. */
+const mostOthers = 16;
+
+/** What the farm has for the granaries of whoever asks, by their trust domain. */
+export type GranariesOf = (caller: Principal, project: string) => Granaries;
+
+export function granariesOfDomains(open: (domain: TrustDomain) => Granaries): GranariesOf {
+  const ofAll = open(protectedDomain);
+  const others = recentlyUsed<Granaries>(mostOthers);
+  return (caller, project) => {
+    const domain = domainOfClient(caller, project);
+    return domain === protectedDomain ? ofAll : others.get(domain, () => open(domain));
+  };
+}

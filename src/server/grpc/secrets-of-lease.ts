@@ -1,0 +1,45 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { Fault } from "#core/fault.ts";
+import { secretsProperty } from "#core/platform.ts";
+import { type SecretReference, secretsIn } from "#core/secret-reference.ts";
+import type { TrustDomain } from "#core/trust-domain.ts";
+import { ActionSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+
+/** Opens the values that a run is given; throws `failed_precondition` for what it is given no more. */
+export type OpenSecrets = (
+  references: readonly SecretReference[],
+  domain: TrustDomain,
+) => Promise<readonly { readonly name: string; readonly value: Uint8Array }[]>;
+
+/** The secrets that an action says it is given; throws for what the farm never writes. */
+export function secretsNamedIn(action: Uint8Array): SecretReference[] {
+  const { platform } = fromBinary(ActionSchema, action);
+  const said = platform?.properties.filter(({ name }) => name === secretsProperty) ?? [];
+  if (said.length === 0) return [];
+  const named = said.length === 1 ? secretsIn(said[0]?.value ?? "") : undefined;
+  if (named !== undefined) return named;
+  throw new Fault("failed_precondition", "what the action says of secrets cannot be read");
+}
+
+/**
+ * What goes to a worker with its lease.
+ *
+ * Who wrote the action had the right to it: builds of tools are refused that name secrets. What is checked again
+ * is the domain, since that is the wall that must hold should any other give way.
+ */
+export async function secretsOfLease(
+  action: Uint8Array,
+  domain: TrustDomain,
+  way: { readonly isPrivate: boolean; readonly open: OpenSecrets | undefined },
+): Promise<readonly { readonly name: string; readonly value: Uint8Array }[]> {
+  const named = secretsNamedIn(action);
+  if (named.length === 0) return [];
+  if (way.open === undefined) throw new Fault("failed_precondition", "this farm keeps no secrets");
+  if (!way.isPrivate) {
+    throw new Fault(
+      "unavailable",
+      "secrets are not sent over a line that others can read: give the farm a certificate (docs/tls.md), or set GRANGE_SECRETS_IN_CLEAR=1 where the network is yours alone",
+    );
+  }
+  return way.open(named, domain);
+}

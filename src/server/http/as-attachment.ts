@@ -1,0 +1,20 @@
+import type { Context } from "hono";
+import type { Digest } from "#core/digest.ts";
+
+/** Never shown as a page: what a build made could be one that acts as the user. */
+export function asAttachment(c: Context, name: string, { sizeBytes }: Digest): void {
+  c.header("content-type", "application/octet-stream");
+  c.header("content-disposition", attachmentNamed(name));
+  c.header("content-length", String(sizeBytes));
+  c.header("content-security-policy", "default-src 'none'; sandbox");
+}
+
+function attachmentNamed(name: string): string {
+  const base = name.slice(name.lastIndexOf("/") + 1).slice(0, 200) || "blob";
+  // Half a surrogate pair has no encoding, and what `encodeURIComponent` leaves alone is more than the header allows.
+  const encoded = encodeURIComponent(base.replace(/\p{Surrogate}/gu, "\uFFFD")).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,77 @@
+import { open, readFile, rename } from "node:fs/promises";
+import type { Logger } from "pino";
+import { insertGrant } from "#access/grant.store.ts";
+import { keepPrincipal } from "#access/principal.store.ts";
+import type { Grant, PrincipalKind } from "#access/principal.ts";
+import { fingerprintOf, isSameHash, isTokenShaped, newToken } from "#access/secret-token.ts";
+import { insertToken, storedToken } from "#access/token.store.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { recordAudit } from "#graphs/audit.store.ts";
+
+export interface KeptToken {
+  readonly file: string;
+  readonly principal: string;
+  readonly kind: PrincipalKind;
+  /** Given with the first token. Who takes it away later is obeyed. */
+  readonly grant: Grant;
+}
+
+/**
+ * Sees to it that a file holds a good token of somebody: for those who run the farm on its own machine.
+ *
+ * The file comes first: what a crash leaves there is not known to the farm, and another is made. A token that
+ * was revoked stays so, until somebody removes the file.
+ */
+export async function keepTokenInFile(
+  { db, logger, now }: { readonly db: Db; readonly logger: Logger; readonly now: Date },
+  { file, principal, kind, grant }: KeptToken,
+): Promise<void> {
+  const found = await tokenIn(file);
+  const fingerprint = found === undefined ? undefined : fingerprintOf(found);
+  const stored = fingerprint && (await storedToken(db, fingerprint.id));
+  if (stored !== undefined && isSameHash(stored.hash, fingerprint?.hash ?? Buffer.alloc(32))) {
+    const isOver = stored.revokedAt !== null || (stored.expiresAt ?? now) < now;
+    if (isOver)
+      logger.warn({ file }, "the token there is over; remove the file to have another made");
+    return;
+  }
+  const token = newToken();
+  await write(file, token);
+  await db.transaction(async (tx) => {
+    await keepPrincipal(tx, principal, kind);
+    await insertGrant(tx, principal, grant, "grange");
+    const made = { principal, fingerprint: fingerprintOf(token), createdBy: "grange" };
+    await insertToken(tx, { ...made, expiresAt: undefined }, now);
+    const detail = { what: "create token", principal, id: made.fingerprint.id, where: "at start" };
+    await recordAudit(tx, { actor: "grange", verb: "administer", detail });
+  });
+}
+
+async function tokenIn(file: string): Promise<string | undefined> {
+  try {
+    const text = (await readFile(file, "utf8")).trim();
+    return isTokenShaped(text) ? text : undefined;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new Fault(
+      "failed_precondition",
+      `cannot read the token in ${file}: ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+async function write(file: string, token: string): Promise<void> {
+  const aside = `${file}.${process.pid}`;
+  const handle = await open(aside, "w", 0o600);
+  try {
+    await handle.writeFile(`${token}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(aside, file);
+}
