@@ -3,7 +3,6 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "web/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/global-database.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
@@ -12,5 +11,13 @@ export default defineConfig({
     retry: process.env["CI"] === undefined ? 0 : 1,
     // End-to-end files mostly wait for processes; on two cores the default would be one at a time.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: [
+      {
+        extends: true,
+        // Rooms keep nothing outside what they open, so one process may try many: most of their time was imports.
+        test: { name: "rooms", include: ["src/**/*.test.ts", "web/**/*.test.ts"], isolate: false },
+      },
+      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"] } },
+    ],
   },
 });
