@@ -26,8 +26,12 @@ test("only what was given is changed; usual takes it back", () => {
 });
 
 test.each([
-  { what: "a word that is none", options: { forkGraphs: "sometimes" }, says: "forkGraphs" },
-  { what: "a permission that is none", options: { command: ["bench=king"] }, says: "commands" },
+  { what: "a word that is none", options: { forkGraphs: "sometimes" }, says: "--fork-graphs: " },
+  {
+    what: "a permission that is none",
+    options: { command: ["bench=king"] },
+    says: "--command bench: ",
+  },
   { what: "half a pair", options: { command: ["bench"] }, says: "COMMAND=PERMISSION" },
 ])("$what is refused by name", ({ options, says }) => {
   expect(() => policyChangeOf(options)).toThrow(says);
