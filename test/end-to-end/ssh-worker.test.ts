@@ -171,13 +171,15 @@ describe.skipIf(whyNoSshd !== undefined)("a worker over ssh", { timeout: 120_000
   });
 
   test("has its token in a file that only its user reads", async () => {
-    await runGrange(call("trusted"), { env: { GRANGE_WORKER_TOKEN: "a-secret-of-ours" } });
+    const here = ["--server", farm.url];
+    const made = await runGrange(["token", "create", "trusted", "--json", ...here]);
+    const { token } = JSON.parse(made.stdout) as { token: string };
+    await runGrange(["grant", "add", "trusted", "work", ...here]);
+    await runGrange(call("trusted"), { env: { GRANGE_WORKER_TOKEN: token } });
 
     const settings = join(there, "workers/trusted/settings.json");
     expect((await stat(settings)).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(await readFile(settings, "utf8"))).toMatchObject({
-      token: "a-secret-of-ours",
-    });
+    expect(JSON.parse(await readFile(settings, "utf8"))).toMatchObject({ token });
 
     // Nor does a job, though it runs as that user.
     const { id } = await farm.submit({
