@@ -41,6 +41,8 @@ export interface Target {
   ) => Promise<string>;
   /** Sends text over HTTP/1.1, and answers the first status. */
   readonly http1: (text: string | Uint8Array) => Promise<string>;
+  /** The same, whole: the answer's head and body. */
+  readonly http1Whole: (text: string | Uint8Array) => Promise<string>;
   /** Everything that the farm keeps for others: its blobs, half blobs, and how many rows are in which table. */
   kept(): Promise<readonly string[]>;
   stop(): Promise<void>;
@@ -75,17 +77,8 @@ export async function openTarget(farm: Pick<Farm, "url" | "dataDir">): Promise<T
       return digest;
     },
     raw: (method, parts, options) => rawCall(url, method, parts, options),
-    async http1(text) {
-      const socket = connect(Number(new URL(url).port), "127.0.0.1");
-      socket.on("error", () => {});
-      await once(socket, "connect");
-      socket.write(text);
-      const got: Buffer[] = [];
-      socket.on("data", (part) => got.push(part));
-      // A reset is an end as any other.
-      await new Promise((resolve) => socket.once("close", resolve));
-      return /^HTTP\/1.1 (\d+)/.exec(Buffer.concat(got).toString("latin1"))?.[1] ?? "closed";
-    },
+    http1: async (text) => statusOf(await http1Whole(url, text)),
+    http1Whole: (text) => http1Whole(url, text),
     async kept() {
       const [whole, halves] = await Promise.all([
         readdir(join(store, "blobs"), { recursive: true }),
@@ -99,6 +92,22 @@ export async function openTarget(farm: Pick<Farm, "url" | "dataDir">): Promise<T
       await db.close();
     },
   };
+}
+
+async function http1Whole(url: string, text: string | Uint8Array): Promise<string> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  socket.write(text);
+  const got: Buffer[] = [];
+  socket.on("data", (part) => got.push(part));
+  // A reset is an end as any other.
+  await new Promise((resolve) => socket.once("close", resolve));
+  return Buffer.concat(got).toString("latin1");
+}
+
+export function statusOf(answer: string): string {
+  return /^HTTP\/1.1 (\d+)/.exec(answer)?.[1] ?? "closed";
 }
 
 async function rawCall(
