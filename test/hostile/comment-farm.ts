@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { FakeGitHub, FakeRepository } from "../support/fake-github/fake-github.ts";
+import { toySuite } from "../support/toy-suite.ts";
 import type { OpenOptions, OpenSuite } from "./case.ts";
 import type { HostileFarm } from "./hostile-farm.ts";
 import { openFarm } from "./open-farm.ts";
@@ -20,6 +21,13 @@ export async function openCommentFarm(options: OpenOptions): Promise<OpenSuite<C
   const { github, pid } = farm;
   const repository = await github.repository(slug, { files: { "README.md": "demo\n" } });
   repository.setPermission("octocat", "write");
+  const suite = toySuite(repository.cloneUrl, { name: "demo", target: "t", sets: [["a"]] });
+  const pushed = await farm.ask(
+    "/benchmarks/suites/demo",
+    { definition: suite },
+    { method: "PUT" },
+  );
+  assert.ok(pushed.status < 300, pushed.text);
   const added = await farm.ask("/forge/repositories", {
     kind: "github",
     slug,
