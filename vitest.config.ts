@@ -1,9 +1,11 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
+/** Named by each project: named above them, too, it would be run once more. */
+const globalSetup = ["test/support/global-database.ts"];
+
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/global-database.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // What lands is not decided by one unlucky moment of a shared machine; a test that needed
@@ -15,9 +17,14 @@ export default defineConfig({
       {
         extends: true,
         // Rooms keep nothing outside what they open, so one process may try many: most of their time was imports.
-        test: { name: "rooms", include: ["src/**/*.test.ts", "web/**/*.test.ts"], isolate: false },
+        test: {
+          name: "rooms",
+          include: ["src/**/*.test.ts", "web/**/*.test.ts"],
+          isolate: false,
+          globalSetup,
+        },
       },
-      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"] } },
+      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"], globalSetup } },
     ],
   },
 });

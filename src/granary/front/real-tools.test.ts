@@ -15,8 +15,8 @@ const minute = 60_000;
 /** A machine of a build of project `tools`, as its tools see it. */
 async function machine(stand: Parameters<typeof frontOver>[0]) {
   const build = fakeBuild({ project: "tools" });
-  const { url, port } = await frontOver(stand, { builds: [build, fakeBuild()] });
-  return { build, port, cache: `${url}/build/${build.id}/cache/tools` };
+  const { url } = await frontOver(stand, { builds: [build, fakeBuild()] });
+  return { build, cache: `${url}/build/${build.id}/cache/tools` };
 }
 
 /** What the build had to wait for a farm, beyond what each answer takes. */
@@ -68,26 +68,19 @@ const noBazel = whyNoBazel();
 if (noBazel !== undefined) process.stderr.write(`\nSKIPPED: Bazel at a granary; ${noBazel}\n\n`);
 
 describe.skipIf(noBazel !== undefined)("Bazel at a granary", () => {
-  test.each(["gRPC", "HTTP"] as const)(
-    "finds by %s what another machine made, and builds without the farm as well",
-    async (way) => {
+  // By gRPC it is tried with a whole granary in test/granary.
+  test(
+    "finds by HTTP what another machine made, and builds without the farm as well",
+    async () => {
       const workspace = await bazelWorkspace();
       onTestFinished(() => workspace.remove());
       const bazel = await startBazel(workspace.path);
       onTestFinished(() => bazel.close());
       const targets = ["//gen/...", "//trees/...", "//shell/..."];
       const at = async (stand: Parameters<typeof frontOver>[0]) => {
-        const { port, cache, build } = await machine(stand);
-        const flags =
-          way === "HTTP"
-            ? [`--remote_cache=${cache}/bazel`]
-            : [
-                `--remote_cache=grpc://127.0.0.1:${port}`,
-                "--remote_instance_name=tools",
-                `--remote_header=x-grange-build=${build.id}`,
-              ];
+        const { cache, build } = await machine(stand);
         await bazel.run("clean");
-        const run = await bazel.run("build", ...targets, ...flags);
+        const run = await bazel.run("build", ...targets, `--remote_cache=${cache}/bazel`);
         assertGreen(run);
         const { internal: _, ...processes } = run.processes;
         return { processes, build, outputs: await bazel.outputs() };
