@@ -119,6 +119,8 @@ const mayImport: Record<string, readonly string[]> = {
     "comparison",
     "collector",
     "granary",
+    // How an envelope is opened: the command checks what the server signed.
+    "provenance",
   ],
 };
 

@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { z } from "zod";
 import type { Provenance } from "#api/provenance.ts";
+import { openEnvelope } from "#provenance/envelope.ts";
 
 const statement = z.object({
   _type: z.literal("https://in-toto.io/Statement/v1"),
@@ -23,13 +24,14 @@ const statement = z.object({
 export type Statement = z.infer<typeof statement>;
 
 export interface Checked {
-  readonly statement: Statement;
   readonly envelope: Provenance["envelopes"][number];
-  /** Empty when it holds. */
-  readonly problem: string;
+  /** What is to be believed; of an envelope that does not hold nothing is read. */
+  readonly found:
+    | { readonly kind: "holds"; readonly statement: Statement }
+    | { readonly kind: "refused"; readonly problem: string };
 }
 
-/** Reads each envelope, and whether it is signed by the key and speaks of the digest. */
+/** Which of the envelopes are signed by the key (Ed25519, 32 bytes), and speak of the digest. */
 export function checkProvenance(
   { envelopes }: Pick<Provenance, "envelopes">,
   hash: string,
@@ -38,26 +40,16 @@ export function checkProvenance(
   const x = Buffer.from(publicKey).toString("base64url");
   const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
   const keyId = createHash("sha256").update(publicKey).digest("hex").slice(0, 16);
+  const isOurs = (id: string, signed: Uint8Array, signature: Uint8Array) =>
+    id === keyId && verify(null, signed, key, signature);
+  const refused = (problem: string) => ({ kind: "refused", problem }) as const;
   return envelopes.map((envelope) => {
-    const body = Buffer.from(envelope.payload, "base64");
-    const signed = Buffer.concat([
-      Buffer.from(
-        `DSSEv1 ${envelope.payloadType.length} ${envelope.payloadType} ${body.byteLength} `,
-      ),
-      body,
-    ]);
-    const isStatement = envelope.payloadType === "application/vnd.in-toto+json";
-    const isSigned = envelope.signatures.some(
-      ({ keyid, sig }) => keyid === keyId && verify(null, signed, key, Buffer.from(sig, "base64")),
-    );
-    const read = statement.parse(JSON.parse(body.toString()));
-    const isAbout = read.subject.some(({ digest }) => Object.values(digest).includes(hash));
-    const problem =
-      isSigned && isStatement
-        ? isAbout
-          ? ""
-          : `it is not about ${hash}`
-        : `it is not signed by key ${keyId}`;
-    return { statement: read, envelope, problem };
+    const body = openEnvelope(isOurs, envelope);
+    if (body === undefined) return { envelope, found: refused(`it is not signed by key ${keyId}`) };
+    const read = statement.safeParse(body);
+    if (!read.success) return { envelope, found: refused("it is no statement of provenance") };
+    const isAbout = read.data.subject.some(({ digest }) => Object.values(digest).includes(hash));
+    if (!isAbout) return { envelope, found: refused(`it is not about ${hash}`) };
+    return { envelope, found: { kind: "holds", statement: read.data } };
   });
 }

@@ -34,7 +34,7 @@ export const describeProvenance: Describe = (command) => {
           options.key === undefined ? provenance.key.publicKey : await readPublicKey(options.key);
         const bytes = Buffer.from(PublicKeyText.parse(key).slice("ed25519:".length), "base64url");
         const checked = checkProvenance(provenance, hash, bytes);
-        const good = checked.filter(({ problem }) => problem === "");
+        const good = checked.filter(({ found }) => found.kind === "holds");
         const envelopes = (options.check === true ? good : checked).map(({ envelope }) => envelope);
         answer(session, options, { ...provenance, envelopes }, () => checked.flatMap(linesOf));
         if (options.check !== true || good.length > 0) return exitCodes.ok;
@@ -52,13 +52,15 @@ export const describeProvenance: Describe = (command) => {
   ]);
 };
 
-function linesOf({ statement, problem }: Checked): string[] {
+function linesOf({ found }: Checked): string[] {
+  if (found.kind === "refused") return [`NOT to be believed: ${found.problem}.`];
+  const { statement } = found;
   const { externalParameters: said } = statement.predicate.buildDefinition;
   const { builder, metadata } = statement.predicate.runDetails;
   const line = (name: string, value: unknown) =>
     `  ${name.padEnd(9)} ${printableLine(String(value))}`;
   return [
-    problem === "" ? "Signed by the farm:" : `NOT to be believed, ${problem}:`,
+    "Signed by the farm:",
     line("commit", `${said.commit} (${said.branch || "no branch"} of ${said.repository})`),
     line("run", metadata.invocationId),
     line("ended", metadata.finishedOn),

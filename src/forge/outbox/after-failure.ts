@@ -1,16 +1,6 @@
-import { Fault, type FaultCode } from "#core/fault.ts";
+import { Fault } from "#core/fault.ts";
 import { retryAfterMsOf } from "../forge-busy.ts";
-import { tryAgainInMs } from "../when-to-try-again.ts";
-
-/** The forge would answer the same again, until somebody changes something there or wants something else. */
-const forGood: readonly FaultCode[] = [
-  "permission_denied",
-  "invalid_argument",
-  "failed_precondition",
-  "unimplemented",
-  "out_of_range",
-  "already_exists",
-];
+import { isForGood as isForGoodAnywhere, tryAgainInMs } from "../when-to-try-again.ts";
 
 /** What is gone may have gone just between looking and writing. */
 const mostNotFound = 3;
@@ -29,7 +19,9 @@ export interface AfterFailure {
 export function afterFailure(reason: unknown, attempts: number, chance: number): AfterFailure {
   const code = reason instanceof Fault ? reason.code : "internal";
   const isForGood =
-    forGood.includes(code) ||
+    isForGoodAnywhere(reason) ||
+    // Until somebody changes something at the forge.
+    code === "permission_denied" ||
     (code === "not_found" && attempts + 1 >= mostNotFound) ||
     (code === "internal" && attempts + 1 >= mostInternal);
   return {
