@@ -82,7 +82,8 @@ test("a graph with a job of every kind runs to its end, once somebody has let it
   });
   const { chunks } = await farm.job(id, "shared");
   expect(chunks).toMatchObject({ items: 8, done: 8, failed: 0 });
-  expect(new Set(chunks?.batches.map(({ worker }) => worker)).size).toBe(2);
+  // Which of the two took how many is theirs: one may be held up by the graph that 'tests' made.
+  for (const { worker } of chunks?.batches ?? []) expect(worker).toMatch(/^worker-[12]$/);
   const batch = await runGrange(["logs", id, "shared", "--batch", "1", ...where]);
   expect(batch.stdout).toContain("reports/");
   expect(await farm.log(id, "count")).toContain("8 reports");
