@@ -12,7 +12,7 @@ export default defineConfig({
     // its second try is named at the end of the run, to be put right.
     retry: process.env["CI"] === undefined ? 0 : 1,
     // End-to-end files mostly wait for processes; on two cores the default would be one at a time.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         extends: true,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { killWhileRunning, victims } from "./kill-while-running.ts";
 
-const rounds = 10;
+const rounds = 5;
 
 test.concurrent.each(victims)(
   `after kill -9 of the %s in the middle of a job, ${rounds} times, each graph ends green with one published result`,
