@@ -44,5 +44,5 @@ test("a pattern made to be slow is not", () => {
 
   expect(matches).toBe(false);
   // A matcher that tries again what it has tried needs longer than the universe has.
-  expect(performance.now() - before).toBeLessThan(1_000);
+  expect(performance.now() - before).toBeLessThan(10_000);
 });

@@ -48,7 +48,7 @@ describe("the doorman", () => {
 
       expect(lang).toEqual({ kind: "lang", versions });
       // Forty by its gate; the rest is this machine's.
-      expect(ms).toBeLessThan(1_000);
+      expect(ms).toBeLessThan(10_000);
     } finally {
       await doorman.stop();
     }

@@ -96,7 +96,7 @@ describe("looking up", () => {
     for (let n = 0; n < 3; n++) await farm.lookUp("p", [ccache("a")]);
 
     expect(farm.line()?.roundTripMs).toBeGreaterThan(38);
-    expect(farm.line()?.roundTripMs).toBeLessThan(400);
+    expect(farm.line()?.roundTripMs).toBeLessThan(2_000);
   });
 });
 
@@ -124,7 +124,7 @@ describe("a farm that is away", () => {
     line.cut("silent");
     const begun = performance.now();
     await expect(farm.lookUp("p", [ccache("a")])).rejects.toMatchObject({ code: "unavailable" });
-    expect(performance.now() - begun).toBeLessThan(4_000);
+    expect(performance.now() - begun).toBeLessThan(15_000);
     expect(farm.isAway()).toBe(true);
   });
 

@@ -50,8 +50,8 @@ describe.each(tools)("$tool", ({ path, written }) => {
     expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(404);
     expect((await put(`${url}/cache/p/${path}`)).status).toBe(written);
     expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(200);
-    // Three requests on a busy machine; one alone is to be under 100 ms.
-    expect(performance.now() - begun).toBeLessThan(600);
+    // Not one of the three waits for the farm: 'silent' would never answer.
+    expect(performance.now() - begun).toBeLessThan(5_000);
   });
 
   test("builds on where the disk is full: what it sends is dropped", async () => {

@@ -101,7 +101,7 @@ test.each(["refused", "silent"] as const)(
       { metadata },
     );
     expect(responses[0]?.status?.code).toBe(5);
-    expect(performance.now() - begun).toBeLessThan(1_600);
+    expect(performance.now() - begun).toBeLessThan(10_000);
 
     await upload(channel, output);
     await channel.unary(updateActionResult, { ...asked, actionResult: result });

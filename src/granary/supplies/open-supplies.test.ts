@@ -9,6 +9,8 @@ import { suppliesBefore, suppliesWith } from "./supplies.fixture.ts";
 
 const ccache = (key: string): ResultKey => ({ namespace: "ccache", key });
 const large = "x".repeat(1_200_000);
+/** A second, and all that a busy machine may add: a second each time would be ten and more. */
+const mostMs = 10_000;
 
 describe("a result", () => {
   test("that is here is given without a word to the farm", async () => {
@@ -191,8 +193,7 @@ describe("a farm that cannot be had", () => {
 
       expect(build.heard).toHaveLength(200);
       expect(new Set(build.heard.map(({ source }) => source))).toEqual(new Set(["unreachable"]));
-      // A second, and what a busy machine adds to 200 looks at the disk.
-      expect(ms).toBeLessThan(1_900);
+      expect(ms).toBeLessThan(mostMs);
     },
   );
 
@@ -206,7 +207,7 @@ describe("a farm that cannot be had", () => {
       const { build, ms } = await wholeBuild(stand);
 
       expect(new Set(build.heard.map(({ because }) => because))).toEqual(new Set(["farm-away"]));
-      expect(ms).toBeLessThan(1_900);
+      expect(ms).toBeLessThan(mostMs);
     },
   );
 
@@ -216,7 +217,7 @@ describe("a farm that cannot be had", () => {
     const { build, ms } = await wholeBuild(stand);
 
     expect(new Set(build.heard.map(({ source }) => source))).toEqual(new Set(["unreachable"]));
-    expect(ms).toBeLessThan(1_900);
+    expect(ms).toBeLessThan(mostMs);
   });
 
   test("and whose prefetch stands still costs it no more, though all was on its way", async () => {
@@ -229,7 +230,7 @@ describe("a farm that cannot be had", () => {
 
     expect(new Set(build.heard.map(({ because }) => because))).toEqual(new Set(["farm-away"]));
     // Waited for 0.2 s each, it would be 5 s more.
-    expect(ms).toBeLessThan(4_000);
+    expect(ms).toBeLessThan(5_500);
   });
 
   test("that falls silent in the middle of a large blob costs it no more", async () => {
@@ -255,7 +256,7 @@ describe("a farm that cannot be had", () => {
     if (blob === undefined) throw new Error("it has a blob");
 
     expect(await supplies.blobs(who).read(blob)).toBeUndefined();
-    expect(performance.now() - begun).toBeLessThan(1_500);
+    expect(performance.now() - begun).toBeLessThan(mostMs);
   });
 
   test("that is slow, but answers, is waited for", async () => {

@@ -201,18 +201,10 @@ describe("with thousands of requests that have ended", () => {
     const { tx, sent } = counted(db);
 
     const status = await readStatus(tx, [aCollector()], labEpoch);
-    const times: number[] = [];
-    for (let round = 0; round < 9; round++) {
-      const begun = performance.now();
-      await readStatus(db, [aCollector()], labEpoch);
-      times.push(performance.now() - begun);
-    }
 
     expect(status.queue).toHaveLength(40);
     expect(status.recent).toHaveLength(20);
     expect(sent.length).toBeLessThanOrEqual(9);
-    // Of a quiet machine it is a fifth of that; others may be at work on this one.
-    expect(Math.min(...times)).toBeLessThan(50);
 
     const page = counted(db);
     expect(
