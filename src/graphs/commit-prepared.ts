@@ -3,16 +3,18 @@ import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
 import { kinOf } from "#execution/kin.ts";
+import { replaceExecutions } from "#execution/replace-executions.store.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
 import { advanceStoredGraphs, lockGraphs } from "./advancing/advance.store.ts";
 import { type Approximated, keepApproximations } from "./approximations/approximation.store.ts";
 import { insertChunkedRun } from "./chunks/chunked-run.store.ts";
 import { nextBatches } from "./chunks/share-items.ts";
+import { urgencyOf } from "./graph-priority.store.ts";
 import { insertRuns, type NewRun } from "./insert-runs.store.ts";
 import { wakeErrands } from "./kinds/errand.store.ts";
 import type { Prepared } from "./prepare-job.ts";
 import { happeningsOf } from "./queue-events.ts";
-import { type ReadyJob, stillTaken, takenKey } from "./ready-job.store.ts";
+import { type JobUrgency, type ReadyJob, stillTaken, takenKey } from "./ready-job.store.ts";
 
 /** A job whose preparation is over, one way or the other. */
 export interface PreparedJob {
@@ -46,6 +48,10 @@ export async function commitPrepared(
     now,
   );
   const servedBy = new Map(submitted.map(({ requestId, executionId }) => [requestId, executionId]));
+  const executionOf = (job: PreparedJob) => {
+    const request = wanted.get(job);
+    return request && servedBy.get(request.id);
+  };
 
   const graphs = await lockGraphs(
     tx,
@@ -58,11 +64,13 @@ export async function commitPrepared(
   if (after.size < jobs.length)
     throw new Fault("aborted", "a job was taken away while it was prepared");
 
-  const runs = jobs.map((job) => {
-    const request = wanted.get(job);
-    return runOf(job, request && servedBy.get(request.id), now);
-  });
+  const runs = jobs.map((job) => runOf(job, executionOf(job), now));
   await insertRuns(tx, runs);
+  // Somebody changed the graph's priority before we had its lock, and could not see these.
+  const late = jobs
+    .filter(({ job }) => !isAsWanted(job, after.get(takenKey(job))))
+    .flatMap((job) => executionOf(job) ?? []);
+  if (late.length > 0) await replaceExecutions(tx, await urgencyOf(tx, late));
   await keepApproximations(
     tx,
     jobs.flatMap((job) => approximatedBy(job, project)),
@@ -76,6 +84,10 @@ export async function commitPrepared(
     ),
   );
   if (runs.some(({ kind }) => kind === "to-plan")) await wakeErrands(tx);
+}
+
+function isAsWanted(job: JobUrgency, now: JobUrgency | undefined): boolean {
+  return now !== undefined && job.priority === now.priority && job.top === now.top;
 }
 
 function approximatedBy({ job, prepared }: PreparedJob, project: string): Approximated[] {

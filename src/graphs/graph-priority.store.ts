@@ -5,13 +5,16 @@ import { ExecutionId } from "#execution/execution.ts";
 import type { Urgency } from "#execution/replace-executions.store.ts";
 import type { GraphId } from "./graph-id.ts";
 
-/** The executions that serve a graph's runs now. */
+/** The executions that serve a graph's runs, and batches of them, now. */
 export async function executionsOfGraph(tx: Tx, graphId: GraphId): Promise<ExecutionId[]> {
   const rows = await tx.many(
     z.object({ id: ExecutionId }),
     sql`
-      select distinct execution_id as id from run
+      select execution_id as id from run
       where graph_id = ${graphId} and state <> 'finished' and execution_id is not null
+      union
+      select execution_id from work_batch
+      where graph_id = ${graphId} and state in ('queued', 'running')
     `,
   );
   return rows.map(({ id }) => id);
@@ -41,7 +44,7 @@ export async function graphPlace(
 /**
  * Stores how soon a graph is wanted; its lock must be held.
  *
- * What is being prepared with the old priority is taken out of those hands, and prepared again.
+ * What is being prepared with the old priority is put right by whoever stores it, under the same lock.
  */
 export async function savePriority(
   tx: Tx,
@@ -53,12 +56,7 @@ export async function savePriority(
     set priority = ${priority}, top = ${top}, priority_cap = ${cap}, version = version + 1
     where id = ${graphId}
   `);
-  await tx.run(sql`
-    update job set preparing_epoch = preparing_epoch + 1, preparing_until = null
-    where graph_id = ${graphId} and state = 'ready' and preparing_until is not null
-  `);
   await tx.run(sql`select pg_notify('grange_graph', ${graphId}::text)`);
-  await tx.run(sql`select pg_notify('grange_ready', '')`);
 }
 
 /**
@@ -70,14 +68,19 @@ export function urgencyOf(tx: Tx, executions: readonly ExecutionId[]): Promise<U
   return tx.many(
     z.object({ id: ExecutionId, priority: z.number(), top: z.boolean() }),
     sql`
-      select run.execution_id as id, bool_or(graph.top) as top,
+      select waiting.execution_id as id, bool_or(graph.top) as top,
         -- REv2's lower is sooner; people's higher is. least() passes over the null of no cap.
         0 - max(least(graph.priority + job.priority, graph.priority_cap)) as priority
-      from run
-      join job on job.graph_id = run.graph_id and job.name = run.job
-      join graph on graph.id = run.graph_id
-      where run.execution_id = any(${executions}::uuid[]) and run.state <> 'finished'
-      group by run.execution_id
+      from (
+        select execution_id, graph_id, job from run
+        where execution_id = any(${executions}::uuid[]) and state <> 'finished'
+        union all
+        select execution_id, graph_id, job from work_batch
+        where execution_id = any(${executions}::uuid[]) and state in ('queued', 'running')
+      ) as waiting
+      join job on job.graph_id = waiting.graph_id and job.name = waiting.job
+      join graph on graph.id = waiting.graph_id
+      group by waiting.execution_id
     `,
   );
 }

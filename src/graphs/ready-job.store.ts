@@ -108,20 +108,28 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
 
 type Taken = Pick<ReadyJob, "graphId" | "job" | "epoch">;
 
-/** Which jobs are still ready, and still in the hands that these epochs name. */
-export async function stillTaken(tx: Tx, jobs: readonly Taken[]): Promise<Set<string>> {
+/** How soon a job is wanted: the graph's own and the job's together, within the cap. */
+export type JobUrgency = Pick<ReadyJob, "priority" | "top">;
+
+/** Which jobs are still ready, and still in the hands that these epochs name; and how soon each is wanted by now. */
+export async function stillTaken(
+  tx: Tx,
+  jobs: readonly Taken[],
+): Promise<ReadonlyMap<string, JobUrgency>> {
   const rows = await tx.many(
-    z.object({ graphId: GraphId, job: z.string(), epoch: z.number() }),
+    ReadyJob.pick({ graphId: true, job: true, epoch: true, priority: true, top: true }),
     sql`
-      select job.graph_id as "graphId", job.name as job, job.preparing_epoch as epoch
+      select job.graph_id as "graphId", job.name as job, job.preparing_epoch as epoch,
+        least(graph.priority + job.priority, graph.priority_cap) as priority, graph.top
       from job
+      join graph on graph.id = job.graph_id
       join unnest(${jobs.map((job) => job.graphId)}::uuid[], ${jobs.map((job) => job.job)}::text[],
                   ${jobs.map((job) => job.epoch)}::bigint[]) as t (graph_id, name, epoch)
         on t.graph_id = job.graph_id and t.name = job.name and t.epoch = job.preparing_epoch
       where job.state = 'ready'
     `,
   );
-  return new Set(rows.map(takenKey));
+  return new Map(rows.map((row) => [takenKey(row), row]));
 }
 
 export function takenKey({ graphId, job, epoch }: Taken): string {

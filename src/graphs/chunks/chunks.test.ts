@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { everybody } from "#access/principal.ts";
+import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { cancelGraph } from "../cancel-graph.ts";
 import type { GraphId } from "../graph-id.ts";
 import { farmOfKinds } from "../kinds/farm-of-kinds.fixture.ts";
+import { setGraphPriority } from "../set-graph-priority.ts";
 import { chunkProgress } from "./chunk-progress.store.ts";
 import { type HeldBatch, PretendedWorker, pool } from "./workers-of-chunks.fixture.ts";
 
@@ -62,6 +65,23 @@ async function stateOf(id: GraphId): Promise<string | undefined> {
 }
 
 describe("a chunked job", () => {
+  test("whose graph's priority changes has it in all batches that wait in the queue", async () => {
+    const id = await farm.submitJobs(chunked(names(4), ", min: 2, max: 2"));
+    const priorities = () =>
+      db.many(
+        z.object({ priority: z.number() }),
+        sql`select priority from execution where invocation = ${id} and state = 'queued'`,
+      );
+    expect(await priorities()).toEqual([{ priority: 0 }, { priority: 0 }]);
+
+    const changed = await setGraphPriority(farm.queue, id, { priority: 40 }, everybody);
+
+    expect(changed).toMatchObject({ moved: 2 });
+    expect(await priorities()).toEqual([{ priority: -40 }, { priority: -40 }]);
+    await cancelGraph(db, farm.queue, everybody, id);
+    await farm.settle();
+  });
+
   test("is over when all its items are, and what needs it goes on", async () => {
     const on = await workers(3);
     const id = await farm.submitJobs(`${chunked(names(20))}  after: {kind: dummy, needs: [c]}`);

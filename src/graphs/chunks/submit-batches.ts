@@ -9,10 +9,12 @@ import { Fault, messageOf } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "#execution/execution.ts";
 import { kinOf } from "#execution/kin.ts";
+import { replaceExecutions } from "#execution/replace-executions.store.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import type { BuiltAction } from "../build-action.ts";
+import { urgencyOf } from "../graph-priority.store.ts";
 import { buildBatch } from "./build-batch.ts";
 import { batchesDone } from "./share-items.ts";
 import {
@@ -124,8 +126,12 @@ async function queueOne(
     if (submitted === undefined || graph === undefined)
       throw new Fault("internal", "a batch was not submitted");
     const { executionId } = submitted;
-    if (!(await queueBatch(tx, batch, built.action.digest, executionId)))
+    const wanted = await queueBatch(tx, batch, built.action.digest, executionId);
+    if (wanted === undefined)
       throw new Fault("aborted", "the batch was taken away while it was prepared");
+    // Somebody changed the graph's priority before we had its lock, and could not see this one.
+    if (wanted.priority !== batch.priority || wanted.top !== batch.top)
+      await replaceExecutions(tx, await urgencyOf(tx, [executionId]));
     await advanceStoredGraph(tx, graph, [batch.job]);
   });
 }

@@ -8,6 +8,7 @@ import type { ExecutionId } from "#execution/execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
 import { GraphId } from "../graph-id.ts";
+import type { JobUrgency } from "../ready-job.store.ts";
 import type { ChunkedRunKey } from "./chunked-run.store.ts";
 
 const PlannedBatch = z.object({
@@ -75,20 +76,29 @@ export interface BatchKey extends ChunkedRunKey {
   readonly number: number;
 }
 
-/** Gives a batch to an execution; false when it is no longer to be begun. The graph is locked. */
+/**
+ * Gives a batch to an execution, and answers how soon it is wanted by now; undefined when it is no longer to be begun.
+ * The graph is locked.
+ */
 export async function queueBatch(
   tx: Tx,
   { graphId, job, run, number }: BatchKey,
   actionDigest: Digest,
   executionId: ExecutionId,
-): Promise<boolean> {
-  const queued = await tx.run(sql`
-    update work_batch
-    set state = 'queued', action_digest = ${digestKey(actionDigest)}, execution_id = ${executionId}
-    where graph_id = ${graphId} and job = ${job} and run = ${run} and number = ${number}
-      and state = 'planned'
-  `);
-  return queued > 0;
+): Promise<JobUrgency | undefined> {
+  const [wanted] = await tx.many(
+    PlannedBatch.pick({ priority: true, top: true }),
+    sql`
+      update work_batch
+      set state = 'queued', action_digest = ${digestKey(actionDigest)}, execution_id = ${executionId}
+      from graph, job
+      where work_batch.graph_id = ${graphId} and work_batch.job = ${job}
+        and work_batch.run = ${run} and work_batch.number = ${number} and work_batch.state = 'planned'
+        and graph.id = ${graphId} and job.graph_id = ${graphId} and job.name = ${job}
+      returning least(graph.priority + job.priority, graph.priority_cap) as priority, graph.top
+    `,
+  );
+  return wanted;
 }
 
 /** How a batch ended. */
