@@ -4,6 +4,7 @@ import type { CommitIndexPage as Answer, CommitIndexSummary } from "#api/granary
 import { bytesText } from "../../parts/bytes.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { Ago } from "../../parts/times.tsx";
@@ -17,9 +18,8 @@ import "../granary/granary.css";
 export function CommitIndexPage() {
   const { commit } = useParams({ from: "/granary/indexes/$commit" });
   const search = useSearch({ from: "/granary/indexes/$commit" });
-  const { data, fetchNextPage, hasNextPage, isFetchingNextPage } = useSuspenseInfiniteQuery(
-    indexQuery({ commit, ...search }),
-  );
+  const pages = useSuspenseInfiniteQuery(indexQuery({ commit, ...search }));
+  const { data } = pages;
   const title = `Index of ${commit.slice(0, 10)}`;
   usePageTitle(title, "Granary");
   const index = data.pages[0]?.index;
@@ -41,16 +41,7 @@ export function CommitIndexPage() {
       ) : (
         <Results of={results} />
       )}
-      {hasNextPage ? (
-        <button
-          type="button"
-          className="more"
-          disabled={isFetchingNextPage}
-          onClick={() => void fetchNextPage()}
-        >
-          {isFetchingNextPage ? "Loading…" : "Load what is asked for later"}
-        </button>
-      ) : null}
+      <MoreButton pages={pages}>Load what is asked for later</MoreButton>
     </div>
   );
 }

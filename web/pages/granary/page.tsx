@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { Copyable } from "../../parts/copy.tsx";
 import { useHotkeys } from "../../parts/hotkeys.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { BuildList } from "./build-list.tsx";
@@ -21,9 +22,8 @@ import "./granary.css";
 export function GranaryPage() {
   const search = useSearch({ from: "/granary" });
   const navigate = useNavigate({ from: "/granary" });
-  const { data, fetchNextPage, hasNextPage, isFetchingNextPage } = useSuspenseInfiniteQuery(
-    buildsQuery(search),
-  );
+  const pages = useSuspenseInfiniteQuery(buildsQuery(search));
+  const { data } = pages;
   const { days } = useSuspenseQuery(savingsQuery(search.project)).data;
   const projectBox = useRef<HTMLInputElement>(null);
   const [selected, setSelected] = useState(-1);
@@ -81,16 +81,7 @@ export function GranaryPage() {
           ) : (
             <BuildList builds={builds} selected={selected} />
           )}
-          {hasNextPage ? (
-            <button
-              type="button"
-              className="more"
-              disabled={isFetchingNextPage}
-              onClick={() => void fetchNextPage()}
-            >
-              {isFetchingNextPage ? "Loading…" : "Load older builds"}
-            </button>
-          ) : null}
+          <MoreButton pages={pages}>Load older builds</MoreButton>
         </>
       )}
       <StoreLine />

@@ -5,6 +5,7 @@ import type { InvocationSummary } from "#api/invocation.ts";
 import { Copyable } from "../../parts/copy.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { useHotkeys } from "../../parts/hotkeys.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { shownText } from "../../parts/shown-text.ts";
@@ -19,7 +20,8 @@ export function InvocationsPage() {
   const search = useSearch({ from: "/invocations" });
   const navigate = useNavigate({ from: "/invocations" });
   const query = invocationsQuery(search);
-  const { data, fetchNextPage, hasNextPage, isFetchingNextPage } = useSuspenseInfiniteQuery(query);
+  const pages = useSuspenseInfiniteQuery(query);
+  const { data } = pages;
   const findBox = useRef<HTMLInputElement>(null);
   const projectBox = useRef<HTMLInputElement>(null);
   const [selected, setSelected] = useState(-1);
@@ -93,16 +95,7 @@ export function InvocationsPage() {
           ))}
         </ol>
       )}
-      {hasNextPage ? (
-        <button
-          type="button"
-          className="more"
-          disabled={isFetchingNextPage}
-          onClick={() => void fetchNextPage()}
-        >
-          {isFetchingNextPage ? "Loading…" : "Load older invocations"}
-        </button>
-      ) : null}
+      <MoreButton pages={pages}>Load older invocations</MoreButton>
     </div>
   );
 }

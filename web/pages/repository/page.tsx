@@ -6,6 +6,7 @@ import { mergeGraphSummary } from "../../farm/merge-graph-delta.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { GraphRow } from "../../parts/graph-row.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { graphsQuery } from "./load.ts";
 import { RepositoryLinks } from "./repository-links.tsx";
@@ -13,7 +14,8 @@ import { RepositoryLinks } from "./repository-links.tsx";
 export function RepositoryPage() {
   const { name } = useParams({ from: "/repositories/$name" });
   const query = graphsQuery(name);
-  const { data, fetchNextPage, hasNextPage, isFetchingNextPage } = useSuspenseInfiniteQuery(query);
+  const pages = useSuspenseInfiniteQuery(query);
+  const { data } = pages;
   const client = useQueryClient();
   const graphs = data.pages.flat();
   usePageTitle(name);
@@ -48,16 +50,7 @@ export function RepositoryPage() {
           </GraphRow>
         ))}
       </ol>
-      {hasNextPage ? (
-        <button
-          type="button"
-          className="more"
-          disabled={isFetchingNextPage}
-          onClick={() => void fetchNextPage()}
-        >
-          {isFetchingNextPage ? "Loading…" : "Load older graphs"}
-        </button>
-      ) : null}
+      <MoreButton pages={pages}>Load older graphs</MoreButton>
     </div>
   );
 }

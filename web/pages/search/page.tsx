@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient, useSuspenseInfiniteQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ConfirmButton } from "../../parts/confirm-button.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { Ago, Elapsed } from "../../parts/times.tsx";
 import { CommitRows } from "./commit-rows.tsx";
@@ -13,7 +14,8 @@ export function SearchPage() {
   const { id } = useParams({ from: "/searches/$id" });
   const query = searchQuery(id);
   const client = useQueryClient();
-  const { data, fetchNextPage, hasNextPage, isFetchingNextPage } = useSuspenseInfiniteQuery(query);
+  const pages = useSuspenseInfiniteQuery(query);
+  const { data } = pages;
   const [search] = data.pages;
   const cancel = useMutation({
     mutationFn: () => cancelSearch(id),
@@ -81,16 +83,7 @@ export function SearchPage() {
         </p>
       )}
       <CommitRows commits={data.pages.flatMap((page) => page.commitList)} />
-      {hasNextPage ? (
-        <button
-          type="button"
-          className="more"
-          disabled={isFetchingNextPage}
-          onClick={() => void fetchNextPage()}
-        >
-          {isFetchingNextPage ? "Loading…" : "Load older commits"}
-        </button>
-      ) : null}
+      <MoreButton pages={pages}>Load older commits</MoreButton>
     </div>
   );
 }

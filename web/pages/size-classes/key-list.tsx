@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useRef } from "react";
 import { useHotkeys } from "../../parts/hotkeys.ts";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { SearchBox } from "../../parts/search-box.tsx";
 import { KeyTable } from "./key-table.tsx";
 import { sizeClassKeysQuery } from "./load.ts";
@@ -11,9 +12,8 @@ export function KeyList() {
   const { find = "" } = useSearch({ from: "/size-classes" });
   const navigate = useNavigate({ from: "/size-classes" });
   const box = useRef<HTMLInputElement>(null);
-  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(
-    sizeClassKeysQuery(find),
-  );
+  const pages = useInfiniteQuery(sizeClassKeysQuery(find));
+  const { data, error } = pages;
   useHotkeys({ "/": () => box.current?.focus() });
   const keys = data?.pages.flatMap((page) => page.keys) ?? [];
   return (
@@ -49,16 +49,7 @@ export function KeyList() {
       ) : (
         <KeyTable keys={keys} />
       )}
-      {hasNextPage ? (
-        <button
-          type="button"
-          className="more"
-          disabled={isFetchingNextPage}
-          onClick={() => void fetchNextPage()}
-        >
-          {isFetchingNextPage ? "Loading…" : "Load cheaper ones"}
-        </button>
-      ) : null}
+      <MoreButton pages={pages}>Load cheaper ones</MoreButton>
     </section>
   );
 }
