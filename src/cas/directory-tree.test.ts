@@ -185,6 +185,16 @@ describe("a tree that somebody else made", () => {
     await expect(decodeTree(bytes)).rejects.toThrow("decoded");
   });
 
+  test("is refused as a Tree at its first illegal child, before what follows is decoded", async () => {
+    const illegal = Buffer.from([0x12, 0x04, 0x12, 0x02, 0x0a, 0x00]);
+    const noTree = Buffer.alloc(100, 0xff);
+
+    await expect(decodeTree(Buffer.concat([illegal, noTree]))).rejects.toMatchObject({
+      code: "invalid_argument",
+      message: expect.stringContaining("empty"),
+    });
+  });
+
   test("fails with a Fault and nothing else, whatever its bytes are", async () => {
     const store = memoryBlobStore();
     await fc.assert(

@@ -32,11 +32,12 @@ export function encodeTree(tree: DirectoryTree): Uint8Array {
 const mostParts = 2_000_000;
 
 /**
- * Decodes a Tree that somebody else made. Throws `invalid_argument` when it is not one,
- * `resource_exhausted` when it has more parts than trees that we take have entries.
+ * Decodes a Tree that somebody else made. Throws `invalid_argument` when it is not one, or has an
+ * illegal child, `resource_exhausted` when it has more parts than trees that we take have entries.
  *
  * A Tree of 36,000 files takes a tenth of a second and more; read directory by
- * directory, others have their turns meanwhile.
+ * directory, others have their turns meanwhile. Each child is checked before the next is decoded:
+ * a hundred thousand that nobody will use are a hundred times as large in memory.
  */
 export async function decodeTree(bytes: Uint8Array): Promise<Tree> {
   assertFewParts(TreeSchema, bytes, mostParts);
@@ -56,18 +57,22 @@ export async function decodeTree(bytes: Uint8Array): Promise<Tree> {
           reader.bytes(),
         );
       } else if (isMessage && field === TreeSchema.field.children.number) {
-        tree.children.push(fromBinary(DirectorySchema, reader.bytes()));
+        const child = fromBinary(DirectorySchema, reader.bytes());
+        checkDirectory(child);
+        tree.children.push(child);
+        assertFewChildren(tree, usualTreeLimits);
       } else {
         reader.skip(wireType, field);
       }
     }
   } catch (cause) {
+    if (cause instanceof Fault) throw cause;
     throw new Fault("invalid_argument", "a tree cannot be decoded", { cause });
   }
   return tree;
 }
 
-/** A Tree of which every Directory was checked and can be found by its digest. */
+/** A Tree of which every Directory is checked and can be found by its digest. */
 export interface OpenTree {
   readonly root: EncodedDirectory;
   /** By digest key: children are known by their digest alone, so a tree cannot hold itself. */
@@ -76,21 +81,26 @@ export interface OpenTree {
   readonly by: DigestFunction;
 }
 
-/** Throws `invalid_argument` for an illegal Directory, `resource_exhausted` beyond the limits. */
+function assertFewChildren({ children }: Tree, { maxEntries }: TreeLimits): void {
+  if (children.length <= maxEntries) return;
+  throw new Fault("resource_exhausted", `the tree has more than ${maxEntries} entries`);
+}
+
+/**
+ * Opens a Tree as it was decoded: its children are checked already. Throws `invalid_argument` for an
+ * illegal root, `resource_exhausted` beyond the limits.
+ */
 export async function openTree(
   tree: Tree,
   by: DigestFunction,
   limits: TreeLimits = usualTreeLimits,
 ): Promise<OpenTree> {
   if (tree.root === undefined) throw new Fault("invalid_argument", "a tree has no root");
-  if (tree.children.length > limits.maxEntries) {
-    throw new Fault("resource_exhausted", `the tree has more than ${limits.maxEntries} entries`);
-  }
+  assertFewChildren(tree, limits);
   const turn = takingTurns();
   const children = new Map<string, EncodedDirectory>();
   for (const child of tree.children) {
     await turn();
-    checkDirectory(child);
     const encoded = encodeDirectory(child, by);
     children.set(digestKey(encoded.digest), encoded);
   }
