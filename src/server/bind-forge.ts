@@ -24,6 +24,7 @@ import {
 } from "#forge/repository.store.ts";
 import { countOpenPulls, unsentOf } from "#forge/unsent.store.ts";
 import { takeWebhook } from "#forge/webhooks/take-webhook.ts";
+import { WebhookBodies } from "#forge/webhooks/webhook-bodies.ts";
 import { situationKey, situationOf } from "#forge/what-to-make.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import { nameRepository } from "#graphs/repository.store.ts";
@@ -65,6 +66,7 @@ export function bindForge(
   const requireSuite = async ({ suite }: ForgePolicyChange) => {
     if (suite && (await findSuite(db, suite)) === undefined) throw await noSuite(db, suite);
   };
+  const bodies = new WebhookBodies();
   const shown = async (repository: WatchedRepository) =>
     repositoryForPage(repository, await countOpenPulls(db));
 
@@ -106,7 +108,7 @@ export function bindForge(
       return { findings: [...(await examine(asked(by), name))] };
     },
 
-    takeWebhook: (raw) => takeWebhook({ db, clock, secrets: webhookSecrets }, raw),
+    takeWebhook: (raw) => takeWebhook({ db, clock, secrets: webhookSecrets, bodies }, raw),
   };
 }
 

@@ -79,9 +79,13 @@ const cases: readonly Case[] = [
     body: "{",
     ...withSignature(undefined),
   })),
-  refused("a body of 30 MB that is not signed", 413, () => ({
+  refused("a body of 30 MB that is not signed", 401, () => ({
     body: new Uint8Array(30 * 1_048_576),
     ...withSignature(undefined),
+  })),
+  refused("a body of 30 MB with a signature that was made up", 413, () => ({
+    body: new Uint8Array(30 * 1_048_576),
+    ...withSignature(`sha256=${"0".repeat(64)}`),
   })),
   refused("a signed body of 30 MB", 413, () => ({ body: new Uint8Array(30 * 1_048_576) })),
   refused("a signed form", 400, () => ({

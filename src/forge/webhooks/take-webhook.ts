@@ -3,10 +3,8 @@ import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { insertDelivery } from "../delivery.store.ts";
 import { readWebhook } from "./read-webhook.ts";
-import { isSigned } from "./webhook-signature.ts";
-
-/** GitHub sends nothing larger. */
-export const mostWebhookBytes = 25 * 1024 * 1024;
+import type { IncomingBody, WebhookBodies } from "./webhook-bodies.ts";
+import { checkSignature } from "./webhook-signature.ts";
 
 /** A webhook as it came in: nothing of it is believed yet. */
 export interface RawWebhook {
@@ -14,7 +12,7 @@ export interface RawWebhook {
   readonly event: string | undefined;
   readonly delivery: string | undefined;
   readonly contentType: string | undefined;
-  readonly body: Uint8Array;
+  readonly body: IncomingBody;
 }
 
 /** `kept`: it will be worked on. `known`: it came before. `nothing`: it asks for nothing. */
@@ -29,7 +27,13 @@ export async function takeWebhook(
     db,
     clock,
     secrets,
-  }: { readonly db: Db; readonly clock: Clock; readonly secrets: readonly string[] },
+    bodies,
+  }: {
+    readonly db: Db;
+    readonly clock: Clock;
+    readonly secrets: readonly string[];
+    readonly bodies: WebhookBodies;
+  },
   raw: RawWebhook,
 ): Promise<TakenWebhook> {
   if (secrets.length === 0) {
@@ -38,34 +42,50 @@ export async function takeWebhook(
       "this farm takes no webhooks: give the server GRANGE_GITHUB_WEBHOOK_SECRET",
     );
   }
-  if (raw.body.byteLength > mostWebhookBytes) {
-    throw new Fault("resource_exhausted", `a webhook has at most ${mostWebhookBytes} bytes`);
-  }
-  if (!isSigned(raw.body, raw.signature, secrets)) {
-    throw new Fault(
-      "unauthenticated",
-      "the webhook's signature (X-Hub-Signature-256) is missing or not that of our secret: both sides must have the same",
-    );
-  }
-  const { event, delivery } = raw;
+  // Only what a secret could have signed is worth reading.
+  const signature = checkSignature(raw.signature, secrets);
+  if (signature === undefined) throw notSigned();
+  const { event, delivery, slug, hint } = await bodies.read(
+    raw.body,
+    (piece) => signature.add(piece),
+    (body) => {
+      if (!signature.isRight()) throw notSigned();
+      const named = namedIn(raw);
+      return { ...named, ...readWebhook(named.event, parsed(body)) };
+    },
+  );
+  if (hint.about === "nothing") return "nothing";
+  const isNew = await db.transaction((tx) =>
+    insertDelivery(tx, { id: delivery, event, slug, hint, receivedAt: clock.now() }),
+  );
+  return isNew ? "kept" : "known";
+}
+
+function notSigned(): Fault {
+  return new Fault(
+    "unauthenticated",
+    "the webhook's signature (X-Hub-Signature-256) is missing or not that of our secret: both sides must have the same",
+  );
+}
+
+/** What the headers say, which the signature does not cover. */
+function namedIn({ event, delivery, contentType }: RawWebhook): {
+  readonly event: string;
+  readonly delivery: string;
+} {
   if (event === undefined || !/^[a-z_]{1,60}$/.test(event)) {
     throw new Fault("invalid_argument", "the header X-GitHub-Event names no event");
   }
   if (delivery === undefined || !/^[0-9A-Za-z-]{1,64}$/.test(delivery)) {
     throw new Fault("invalid_argument", "the header X-GitHub-Delivery names no delivery");
   }
-  if (!/^application\/json\b/i.test(raw.contentType ?? "")) {
+  if (!/^application\/json\b/i.test(contentType ?? "")) {
     throw new Fault(
       "invalid_argument",
       "the webhook's content type must be application/json: choose that in its settings",
     );
   }
-  const { slug, hint } = readWebhook(event, parsed(raw.body));
-  if (hint.about === "nothing") return "nothing";
-  const isNew = await db.transaction((tx) =>
-    insertDelivery(tx, { id: delivery, event, slug, hint, receivedAt: clock.now() }),
-  );
-  return isNew ? "kept" : "known";
+  return { event, delivery };
 }
 
 function parsed(body: Uint8Array): unknown {

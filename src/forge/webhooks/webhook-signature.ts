@@ -1,20 +1,30 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
+/** A body that is being held against its signature while it comes. */
+export interface SignatureCheck {
+  add(piece: Uint8Array): void;
+  /** After the last piece, once. */
+  isRight(): boolean;
+}
+
 /**
- * Whether a body was signed with one of the secrets: the header `X-Hub-Signature-256`.
+ * Begins to check what the header `X-Hub-Signature-256` claims; undefined when it claims nothing that could be true.
  *
  * All secrets are tried, and compared in constant time: how long it takes tells nothing of them. While a secret is
  * replaced there are two.
  */
-export function isSigned(
-  body: Uint8Array,
+export function checkSignature(
   header: string | undefined,
   secrets: readonly string[],
-): boolean {
+): SignatureCheck | undefined {
   const hex = /^sha256=([0-9a-f]{64})$/.exec(header ?? "")?.[1];
-  if (hex === undefined) return false;
+  if (hex === undefined) return undefined;
   const given = Buffer.from(hex, "hex");
-  return secrets
-    .map((secret) => timingSafeEqual(createHmac("sha256", secret).update(body).digest(), given))
-    .includes(true);
+  const sums = secrets.map((secret) => createHmac("sha256", secret));
+  return {
+    add(piece) {
+      for (const sum of sums) sum.update(piece);
+    },
+    isRight: () => sums.map((sum) => timingSafeEqual(sum.digest(), given)).includes(true),
+  };
 }

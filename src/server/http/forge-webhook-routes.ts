@@ -1,56 +1,41 @@
-import { type Context, Hono } from "hono";
-import { mostWebhookBytes } from "#forge/webhooks/take-webhook.ts";
+import { Hono } from "hono";
+import { Fault } from "#core/fault.ts";
+import { faultToHttp } from "./fault-to-http.ts";
 import type { ForgeFarm } from "./forge-farm.ts";
 
-/** What all webhooks that are being read may hold together: anybody may send bytes, and only the last says whose. */
-const mostHeldBytes = 4 * mostWebhookBytes;
+/** As soon as others are read; a forge that does not ask again is read anyway. */
+const retryAfterSeconds = 10;
 
 /** Where forges tell of what happens there. They have no token: their signature says who they are. */
 export function forgeWebhookRoutes(farm: Pick<ForgeFarm, "takeWebhook">): Hono {
   const routes = new Hono();
-  let heldBytes = 0;
 
   routes.post("/forge/github/webhooks", async (c) => {
-    const stated = Number(c.req.header("content-length") ?? Number.NaN);
-    if (stated > mostWebhookBytes) return tooLarge(c);
-    const reader = c.req.raw.body?.getReader();
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
+    const stated = c.req.header("content-length");
     try {
-      for (;;) {
-        const read = await reader?.read();
-        if (read === undefined || read.done) break;
-        bytes += read.value.byteLength;
-        heldBytes += read.value.byteLength;
-        parts.push(read.value);
-        const isTooLarge = bytes > mostWebhookBytes;
-        if (isTooLarge || heldBytes > mostHeldBytes) {
-          await reader?.cancel().catch(() => {});
-          return isTooLarge ? tooLarge(c) : busy(c);
-        }
-      }
       const taken = await farm.takeWebhook({
         signature: c.req.header("x-hub-signature-256"),
         event: c.req.header("x-github-event"),
         delivery: c.req.header("x-github-delivery"),
         contentType: c.req.header("content-type"),
-        body: Buffer.concat(parts),
+        body: {
+          statedBytes: stated === undefined ? undefined : Number(stated),
+          // Asked for when it is its turn: until then not a byte of it is taken off the socket.
+          get stream() {
+            return c.req.raw.body;
+          },
+        },
       });
       return c.json({ taken }, taken === "kept" ? 202 : 200);
-    } finally {
-      heldBytes -= bytes;
+    } catch (reason) {
+      if (!(reason instanceof Fault)) throw reason;
+      const { body } = faultToHttp(reason);
+      if (reason.code === "resource_exhausted") return c.json(body, 413);
+      if (reason.code !== "unavailable") throw reason;
+      c.header("retry-after", String(retryAfterSeconds));
+      return c.json(body, 503);
     }
   });
 
   return routes;
-}
-
-function tooLarge(c: Context): Response {
-  const message = `a webhook has at most ${mostWebhookBytes} bytes`;
-  return c.json({ error: { code: "resource_exhausted", message } }, 413);
-}
-
-function busy(c: Context): Response {
-  const message = "too many webhooks are being read; send it again later";
-  return c.json({ error: { code: "unavailable", message } }, 503);
 }

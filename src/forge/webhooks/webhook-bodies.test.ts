@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import { type IncomingBody, mostWebhookBytes, WebhookBodies } from "./webhook-bodies.ts";
+
+const large = 24 * 1_048_576;
+const forEver = { waitMs: 60_000, readMs: 60_000 };
+
+/** A body that comes when it is told to, and counts how often somebody wanted to read it. */
+function sent(statedBytes: number | undefined) {
+  let asked = 0;
+  let out: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let hasEnded: unknown;
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      out = controller;
+    },
+    cancel: (reason) => {
+      hasEnded = reason ?? "cancelled";
+    },
+  });
+  const body: IncomingBody = {
+    statedBytes,
+    get stream() {
+      asked += 1;
+      return stream;
+    },
+  };
+  return {
+    body,
+    asked: () => asked,
+    cancelled: () => hasEnded,
+    send: (text: string) => out?.enqueue(Buffer.from(text)),
+    end: () => out?.close(),
+    breakOff: () => out?.error(new Error("aborted")),
+  };
+}
+
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
+const unseen = () => {};
+
+describe("bodies of webhooks", () => {
+  test("are used once they are whole, and seen piece by piece before", async () => {
+    const bodies = new WebhookBodies(forEver);
+    const one = sent(10);
+    const pieces: string[] = [];
+    const used = bodies.read(one.body, (piece) => pieces.push(text(piece)), text);
+    one.send("hello");
+    one.send("there");
+    one.end();
+
+    expect(await used).toBe("hellothere");
+    expect(pieces).toEqual(["hello", "there"]);
+  });
+
+  test("that may be large are read one after the other, and nobody asks for the second before", async () => {
+    const bodies = new WebhookBodies(forEver);
+    const [first, second] = [sent(large), sent(undefined)];
+    const reads = [first, second].map(({ body }) => bodies.read(body, unseen, text));
+    first.send("of the first, long");
+    await Promise.resolve();
+
+    expect([first.asked(), second.asked()]).toEqual([1, 0]);
+
+    first.end();
+    expect(await reads[0]).toBe("of the first, long");
+    second.send("short");
+    second.end();
+    // And has nothing of the one before.
+    expect(await reads[1]).toBe("short");
+  });
+
+  test("that are small do not wait for a large one", async () => {
+    const bodies = new WebhookBodies(forEver);
+    const [slow, small] = [sent(large), sent(5)];
+    const held = bodies.read(slow.body, unseen, text);
+    const used = bodies.read(small.body, unseen, text);
+    small.send("small");
+    small.end();
+
+    expect(await used).toBe("small");
+    slow.breakOff();
+    await expect(held).rejects.toMatchObject({ code: "cancelled" });
+  });
+
+  test("that wait for too long are sent away unread, and one that is silent is given up", async () => {
+    const slow = sent(large);
+    const waiting = sent(large);
+    const bodies = new WebhookBodies({ waitMs: 5, readMs: 100 });
+    const held = bodies.read(slow.body, unseen, text).catch((reason: unknown) => reason);
+    const away = bodies.read(waiting.body, unseen, text).catch((reason: unknown) => reason);
+
+    expect(await away).toMatchObject({ code: "unavailable" });
+    expect(waiting.asked()).toBe(0);
+    expect(await held).toMatchObject({ code: "deadline_exceeded" });
+    expect(slow.cancelled()).toBeDefined();
+    // The room is free again.
+    const next = sent(large);
+    const used = bodies.read(next.body, unseen, text);
+    next.send("next");
+    next.end();
+    expect(await used).toBe("next");
+  });
+
+  test("are refused by what they say of their size, and by what comes beyond it", async () => {
+    const bodies = new WebhookBodies(forEver);
+    const [huge, more] = [sent(mostWebhookBytes + 1), sent(2)];
+    const tooLarge = expect.objectContaining({ code: "resource_exhausted" });
+
+    await expect(bodies.read(huge.body, unseen, text)).rejects.toEqual(tooLarge);
+    expect(huge.asked()).toBe(0);
+    const read = bodies.read(more.body, unseen, text);
+    more.send("abc");
+    await expect(read).rejects.toEqual(tooLarge);
+  });
+
+  test("free their place when what uses them throws", async () => {
+    const bodies = new WebhookBodies(forEver);
+    for (const n of [1, 2]) {
+      const body = sent(large);
+      const used = bodies.read(body.body, unseen, () => {
+        throw new Error(`no ${n}`);
+      });
+      body.end();
+      await expect(used).rejects.toThrow(`no ${n}`);
+    }
+  });
+});
