@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault, messageOf } from "#core/fault.ts";
+import type { PrivateHosts } from "#git/way-to-remote.ts";
 import type { PinnedPackage, Suite } from "#suites/suite.ts";
-import { checkOutCommit } from "./check-out-commit.ts";
+import { checkOutCommit, type WantedCommit } from "./check-out-commit.ts";
 import type { Component } from "./component.ts";
 import { getPackage } from "./get-package.ts";
 import { type HeldFolder, openShelfFolder } from "./shelf-folder.ts";
@@ -46,6 +47,8 @@ export interface ArtifactShelf {
 export interface ShelfOptions {
   readonly directory: string;
   readonly limitBytes: number;
+  /** Where Git may go on private addresses; anywhere without. */
+  readonly privateHosts?: PrivateHosts | undefined;
   /** From the farm's store, by `HASH/SIZE`. */
   readonly fetchBlob?: (digest: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 }
@@ -63,9 +66,36 @@ export async function openArtifactShelf({
   directory,
   limitBytes,
   fetchBlob,
+  privateHosts,
 }: ShelfOptions): Promise<ArtifactShelf> {
   const folder = await openShelfFolder(directory, limitBytes);
   const held = new Map<PlacedFolder, HeldFolder>();
+  const commitWanted = (wanted: WantedCommit, signal: AbortSignal): Wanted => ({
+    key: { commit: wanted.commit, build: wanted.build },
+    make: (into) => checkOutCommit({ ...wanted, privateHosts }, into, signal),
+  });
+  const wantedOf = async (
+    suite: Suite,
+    component: Component,
+    signal: AbortSignal,
+  ): Promise<Wanted> => {
+    switch (component.kind) {
+      case "npm":
+        return packageWanted({ npm: component.package, ...component }, signal);
+      case "git": {
+        const build = suite.artifacts.from === "git" ? suite.artifacts.build : [];
+        return commitWanted({ ...component, build }, signal);
+      }
+      case "blob":
+        return {
+          key: { blob: component.digest },
+          make: async (into) =>
+            unpackTarball(await blobOf(component.digest, fetchBlob, signal), into),
+        };
+      case "path":
+        return pathWanted(component.path);
+    }
+  };
 
   const hold = async <T extends PlacedFolder>(
     { key, make }: Wanted,
@@ -92,7 +122,7 @@ export async function openArtifactShelf({
       });
       if (component.kind === "path" && (await isFolder(component.path)))
         return placedAt(component.path);
-      return hold(await wantedOf(suite, component, signal, fetchBlob), signal, placedAt);
+      return hold(await wantedOf(suite, component, signal), signal, placedAt);
     },
 
     placeSource: (source, signal) =>
@@ -112,35 +142,14 @@ export async function openArtifactShelf({
   };
 }
 
-async function wantedOf(
-  suite: Suite,
-  component: Component,
-  signal: AbortSignal,
-  fetchBlob: ShelfOptions["fetchBlob"],
-): Promise<Wanted> {
-  switch (component.kind) {
-    case "npm":
-      return packageWanted({ npm: component.package, ...component }, signal);
-    case "git": {
-      const build = suite.artifacts.from === "git" ? suite.artifacts.build : [];
-      return commitWanted({ ...component, build }, signal);
-    }
-    case "blob":
-      return {
-        key: { blob: component.digest },
-        make: async (folder) =>
-          unpackTarball(await blobOf(component.digest, fetchBlob, signal), folder),
-      };
-    case "path": {
-      const bytes = await readFile(component.path).catch((cause: unknown) => {
-        throw new Fault("not_found", `there is no artifact: ${messageOf(cause)}`, { cause });
-      });
-      return {
-        key: { sha256: createHash("sha256").update(bytes).digest("hex") },
-        make: (folder) => unpackTarball(bytes, folder),
-      };
-    }
-  }
+async function pathWanted(path: string): Promise<Wanted> {
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new Fault("not_found", `there is no artifact: ${messageOf(cause)}`, { cause });
+  });
+  return {
+    key: { sha256: createHash("sha256").update(bytes).digest("hex") },
+    make: (folder) => unpackTarball(bytes, folder),
+  };
 }
 
 /** Without its integrity: what was got under one hash must not pass under another. */
@@ -151,16 +160,6 @@ function packageWanted(
   return {
     key: { npm, version, integrity },
     make: (folder) => getPackage({ npm, version, integrity }, folder, signal),
-  };
-}
-
-function commitWanted(
-  { repository, commit, build }: { repository: string; commit: string; build: string[][] },
-  signal: AbortSignal,
-): Wanted {
-  return {
-    key: { commit, build },
-    make: (folder) => checkOutCommit({ repository, commit, build }, folder, signal),
   };
 }
 

@@ -5,6 +5,7 @@ import { Fault, messageOf } from "#core/fault.ts";
 import { gitFault } from "#git/git-fault.ts";
 import { parseRepositoryAddress, withoutPassword } from "#git/repository-address.ts";
 import { type Git, openGit } from "#git/run-git.ts";
+import type { PrivateHosts } from "#git/way-to-remote.ts";
 import { buildEnvironment } from "./config.ts";
 
 export interface WantedCommit {
@@ -12,6 +13,8 @@ export interface WantedCommit {
   readonly commit: string;
   /** Run in the checked-out folder, one after the other. */
   readonly build: readonly (readonly string[])[];
+  /** Where Git may go on private addresses; anywhere without. */
+  readonly privateHosts?: PrivateHosts | undefined;
 }
 
 const fetchTimeoutMs = 20 * 60_000;
@@ -24,7 +27,7 @@ export async function checkOutCommit(
   signal: AbortSignal,
 ): Promise<void> {
   const config = await mkdtemp(`${folder}-`);
-  const git = await openGit(config);
+  const git = await openGit(config, wanted.privateHosts);
   try {
     await checkOut(git, wanted, folder, signal);
     await rm(join(folder, ".git"), { recursive: true, force: true });
@@ -43,7 +46,8 @@ async function checkOut(
 ): Promise<void> {
   const address = parseRepositoryAddress(repository, resolve("."));
   const from = address.kind === "local" ? address.path : address.url;
-  const options = { directory: folder, signal, timeoutMs: fetchTimeoutMs };
+  const settings = await git.wayTo(from);
+  const options = { directory: folder, signal, timeoutMs: fetchTimeoutMs, settings };
   const must = async (args: readonly string[]) => {
     const { exitCode, stderr } = await git.run(args, options);
     if (exitCode !== 0) throw gitFault(repository, stderr);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
 import { openGit } from "#git/run-git.ts";
+import type { PrivateHosts } from "#git/way-to-remote.ts";
 import type { Suite } from "#suites/suite.ts";
 import { suitePattern } from "#suites/suite-pattern.ts";
 import { type KnownArtifact, knownArtifacts } from "./known-artifacts.ts";
@@ -13,6 +14,8 @@ import { resolveTag } from "./resolve-tag.ts";
 
 export interface FindOptions {
   readonly signal?: AbortSignal;
+  /** Where Git may go on private addresses; anywhere without, as the user who asks. */
+  readonly privateHosts?: PrivateHosts | undefined;
 }
 
 /** What a suite's source holds now, as far as one look says. */
@@ -29,13 +32,13 @@ export interface FoundArtifacts {
 /** Asks npm or Git what artifacts there are. `unavailable` when it could not be asked. */
 export async function findArtifacts(
   suite: Suite,
-  { signal }: FindOptions = {},
+  { signal, privateHosts }: FindOptions = {},
 ): Promise<FoundArtifacts> {
   switch (suite.artifacts.from) {
     case "npm":
       return fromNpm(suite, signal);
     case "git":
-      return fromGit(suite, suite.artifacts, signal);
+      return fromGit(suite, suite.artifacts, privateHosts, signal);
     case "nowhere":
       return {
         artifacts: [],
@@ -61,11 +64,12 @@ async function fromNpm(suite: Suite, signal: AbortSignal | undefined): Promise<F
 async function fromGit(
   suite: Suite,
   source: Extract<Suite["artifacts"], { from: "git" }>,
+  privateHosts: PrivateHosts | undefined,
   signal: AbortSignal | undefined,
 ): Promise<FoundArtifacts> {
   const release = source.release && suitePattern(source.release.tags);
   const folder = await mkdtemp(join(tmpdir(), "grange-commits-"));
-  const git = await openGit(folder);
+  const git = await openGit(folder, privateHosts);
   try {
     const { repository, branch } = source;
     const isRelease = (tag: string) => release?.match(tag) !== undefined;

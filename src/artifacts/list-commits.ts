@@ -30,7 +30,8 @@ const mostTags = 100;
 
 /**
  * The commits of a branch and of tags. Of a repository elsewhere only commits are fetched, no files, where
- * its server can leave those out; `folder` is ours alone, and thrown away afterwards.
+ * its server can leave those out; `folder` is ours alone, and thrown away afterwards. Throws `permission_denied`
+ * where Git may not go.
  */
 export async function listCommits(
   git: Git,
@@ -40,7 +41,7 @@ export async function listCommits(
 ): Promise<ListedCommits> {
   const address = parseRepositoryAddress(repository, resolve("."));
   const from = address.kind === "local" ? address.path : address.url;
-  const options = signal === undefined ? {} : { signal };
+  const options = { ...(signal && { signal }), settings: await git.wayTo(from) };
   const run = async (args: readonly string[], directory?: string) => {
     const { exitCode, stdout, stderr } = await git.run(args, {
       ...options,

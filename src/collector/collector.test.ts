@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 async function start(more: Partial<CollectorConfig> = {}): Promise<RunningCollector> {
-  const config = readCollectorConfig({
+  const told = {
     name: "lab-1",
     version: "1",
     dataDir,
@@ -35,7 +35,8 @@ async function start(more: Partial<CollectorConfig> = {}): Promise<RunningCollec
     claimWaitMs: 20,
     drainMs: 50,
     ...more,
-  });
+  };
+  const config = readCollectorConfig(told, { isOnThisMachine: true });
   const logger = pino({ level: "silent" });
   const collector = await startCollectorOn(config, farm, async () => bench, logger);
   running.push(collector);

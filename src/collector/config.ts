@@ -17,6 +17,11 @@ export const CollectorConfig = z.object({
     .int()
     .positive()
     .default(10 * gigabyte),
+  /**
+   * Hosts on private addresses that sources of suites may be fetched from: names or addresses with `*`. Whoever may
+   * change a suite names an address, and this machine goes there.
+   */
+  privateHosts: z.array(z.string()).default([]),
   /** `wait`: for a quiet machine, but not for ever; then figures are flagged. `refuse`: for ever. `flag`: not at all. */
   onLoad: z.enum(["wait", "refuse", "flag"]).default("wait"),
   /** How long `wait` waits. */
@@ -56,16 +61,25 @@ type Told = {
 const CollectorEnvironment = z.object({
   GRANGE_COLLECTOR_DATA: z.string().optional(),
   GRANGE_MEASURING_LOCK: z.string().optional(),
+  GRANGE_PRIVATE_HOSTS: z.string().optional(),
 });
 
-/** Reads GRANGE_COLLECTOR_DATA and GRANGE_MEASURING_LOCK; what a command line says wins over them. */
+/**
+ * Reads GRANGE_COLLECTOR_DATA, GRANGE_MEASURING_LOCK and GRANGE_PRIVATE_HOSTS; what a command line says wins over
+ * them. Of a farm on this very machine the collector goes where its user could, as that farm's server does.
+ */
 export function readCollectorConfig(
   told: Told,
+  farm: { readonly isOnThisMachine: boolean },
   env: NodeJS.ProcessEnv = process.env,
 ): CollectorConfig {
   const e = CollectorEnvironment.parse(env);
   const parsed = CollectorConfig.safeParse({
     measuringLock: e.GRANGE_MEASURING_LOCK || undefined,
+    privateHosts:
+      e.GRANGE_PRIVATE_HOSTS?.split(",")
+        .map((host) => host.trim())
+        .filter((host) => host !== "") ?? (farm.isOnThisMachine ? ["*"] : []),
     ...told,
     dataDir:
       told.dataDir ??

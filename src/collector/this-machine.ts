@@ -13,13 +13,14 @@ import type { Workbench } from "./workbench.ts";
 
 /** The machine that this process runs on. */
 export async function thisMachine(
-  { dataDir, artifactLimitBytes, sandbox }: CollectorConfig,
+  { dataDir, artifactLimitBytes, privateHosts, sandbox }: CollectorConfig,
   lab: Pick<LabConnection, "fetchBlob">,
   logger: Logger,
 ): Promise<Workbench> {
   const shelf = await openArtifactShelf({
     directory: join(dataDir, "artifacts"),
     limitBytes: artifactLimitBytes,
+    privateHosts,
     fetchBlob: (digest, signal) => lab.fetchBlob(digest, signal),
   });
   const place = await openWorkPlace({

@@ -43,7 +43,7 @@ import { type OperationDesk, operationDesk } from "#invocations/operation-desk.t
 import { type LabTimes, labTimes, labTimesFor } from "#perf/lab-times.ts";
 import { reportHooks } from "#perf/reports/make-report.ts";
 import { startBenchmarkCron } from "#perf/requests/cron.ts";
-import { type SourceDesk, sourceDesk } from "#perf/requests/source-desk.ts";
+import { type AskSource, type SourceDesk, sourceDesk } from "#perf/requests/source-desk.ts";
 import { advanceSearches } from "#perf/searches/advance-searches.ts";
 import { askForFigure } from "#perf/searches/ask-for-figure.ts";
 import { type SecretDesk, secretDesk } from "#secrets/secret-desk.ts";
@@ -289,7 +289,8 @@ export async function openRooms(
       }),
     );
     const ending = new AbortController();
-    const sources = sourceDesk({ db, clock, ask: findArtifacts, signal: ending.signal });
+    const ask: AskSource = (suite, options) => findArtifacts(suite, { ...options, privateHosts });
+    const sources = sourceDesk({ db, clock, ask, signal: ending.signal });
     keep(
       await startBenchmarkCron({
         db,

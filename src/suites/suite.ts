@@ -31,12 +31,17 @@ const RelativePath = z
 const Pattern = z.string().max(500);
 
 /** It becomes an argument of npm: nothing that npm could take for an option, a folder or an address. */
-export const NpmPackage = z.string().regex(/^(@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9][a-z0-9._~-]*$/i, {
-  error: "the name of an npm package",
-});
-export const NpmVersion = z.string().regex(/^\d[0-9A-Za-z.+-]{0,79}$/, {
-  error: "an exact version, such as 5.9.3",
-});
+// npm takes what ends as a tarball does for a file of this machine.
+export const NpmPackage = z
+  .string()
+  .regex(/^(?!.*\.(?:tgz|tar|tar\.gz)$)(@[a-z0-9][a-z0-9._~-]*\/)?[a-z0-9][a-z0-9._~-]*$/i, {
+    error: "the name of an npm package",
+  });
+export const NpmVersion = z
+  .string()
+  .regex(/^(?!.*\.(?:tgz|tar|tar\.gz)$)\d[0-9A-Za-z.+-]{0,79}$/i, {
+    error: "an exact version, such as 5.9.3",
+  });
 const Integrity = z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/, {
   error: "sha512-…, as the registry's `dist.integrity` says",
 });

@@ -5,10 +5,14 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openArtifactShelf } from "#artifacts/artifact-shelf.ts";
+import { findArtifacts } from "#artifacts/find-artifacts.ts";
 import { openGit } from "#git/run-git.ts";
 import { wayToRemote } from "#git/way-to-remote.ts";
 import { sendToWebhook } from "#graphs/kinds/send-to-webhook.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
+import { parseSuite } from "#suites/read-suite.ts";
+import { toySuite } from "../support/toy-suite.ts";
 import type { HostileCase, HostileSuite } from "./case.ts";
 import { allowedPrivateHost, type ClosedFarm, openClosedFarm } from "./closed-farm.ts";
 import { as } from "./hostile-farm.ts";
@@ -131,6 +135,82 @@ const byGit: readonly Case[] = [
   },
 ];
 
+/** What a suite says of its artifacts: the server asks there, and collectors fetch what it found. */
+function suiteFrom(name: string, repository: string) {
+  return toySuite(repository, { name, target: "t", sets: [["a"]] });
+}
+
+let suites = 0;
+
+/** The source of a suite is not asked, and who wants something measured of it is told why. */
+function unasked(
+  name: string,
+  address: (port: number) => string,
+  why: RegExp = /private address/,
+): Case {
+  return {
+    name: `a suite whose source is ${name}`,
+    async run(farm) {
+      const before = farm.trap.visits.length;
+      suites += 1;
+      const suite = `outbound-${suites}`;
+      const definition = suiteFrom(suite, address(farm.trap.port));
+      const pushed = await farm.ask(
+        `/benchmarks/suites/${suite}`,
+        { definition },
+        { method: "PUT", ...as(farm.root) },
+      );
+      assert.equal(pushed.status, 200, pushed.text);
+      const asked = { suite, artifact: "0123456789ab" };
+      const { status, said } = await farm.ask("/benchmarks/requests", asked, as(farm.root));
+      assert.equal(status, 403, said);
+      assert.match(said, why);
+      assert.equal(farm.trap.visits.length, before, "somebody came");
+    },
+  };
+}
+
+const bySuites: readonly Case[] = [
+  unasked("127.0.0.1", (port) => `http://127.0.0.1:${port}/x.git`),
+  unasked("localhost", (port) => `http://localhost:${port}/x.git`),
+  unasked("127.0.0.1 as one number", (port) => `http://2130706433:${port}/x.git`),
+  unasked("IPv6's loopback", (port) => `http://[::1]:${port}/x.git`),
+  unasked("the metadata of a cloud", () => "http://169.254.169.254/latest/meta-data/"),
+  unasked("Git's own protocol", (port) => `git://127.0.0.1:${port}/x.git`),
+  {
+    name: "a suite whose source sends on to a private address",
+    async run(farm) {
+      const before = farm.trap.visits.length;
+      const repository = `http://${allowedPrivateHost}:${farm.sender.port}/suite.git`;
+      const look = findArtifacts(parseSuite(suiteFrom("sent-on", repository), "a suite"), {
+        privateHosts: [allowedPrivateHost],
+      });
+      await assert.rejects(look, /has moved/);
+      assert(farm.sender.visits.some((path) => path.includes("suite.git")));
+      assert.equal(farm.trap.visits.length, before, "it was followed");
+    },
+  },
+  {
+    name: "a collector that is to fetch a source there",
+    async run({ trap }) {
+      const before = trap.visits.length;
+      const directory = await mkdtemp(join(tmpdir(), "grange-shelf-"));
+      const { signal } = new AbortController();
+      try {
+        const shelf = await openArtifactShelf({ directory, limitBytes: 1e6, privateHosts: [] });
+        for (const host of ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"]) {
+          const git = `http://${host}:${trap.port}/x.git`;
+          const placing = shelf.placeSource({ git, commit: "0".repeat(40) }, signal);
+          await assert.rejects(placing, /private address/);
+        }
+        assert.equal(trap.visits.length, before, "somebody came");
+      } finally {
+        await rm(directory, { recursive: true, force: true });
+      }
+    },
+  },
+];
+
 const told = (url: string) => ({ id: "00000000-0000-4000-8000-000000000000", url, body: {} });
 
 /** A notification that reaches nobody, though its URL begins with what is allowed. */
@@ -201,7 +281,7 @@ async function listening(server: Server, host: string): Promise<number> {
 export const outboundSuite: HostileSuite<Outside> = {
   interface: "where the farm goes by itself",
   atLeast: 20,
-  cases: [...byGit, ...byWebhooks],
+  cases: [...byGit, ...bySuites, ...byWebhooks],
   async open(options) {
     const [trapped, sent]: [string[], string[]] = [[], []];
     const trap = createServer((request, response) => {

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { CollectorConfig } from "#collector/config.ts";
 import { messageOf } from "#core/fault.ts";
+import { isLoopback } from "#core/host-guard.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { labConnection } from "../api/collector-calls.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
@@ -26,13 +27,15 @@ export async function collectorConfig(
   name: string,
   options: RunOptions,
   version: string,
+  serverUrl: string,
 ): Promise<CollectorConfig> {
   if (options.refuseLoad === true && options.flagLoad === true)
     throw new UsageError("--refuse-load and --flag-load contradict each other");
   const { readCollectorConfig } = await import("#collector/config.ts");
-  const onLoad =
+  const onLoad: CollectorConfig["onLoad"] =
     options.refuseLoad === true ? "refuse" : options.flagLoad === true ? "flag" : "wait";
-  return readCollectorConfig({
+  const farm = { isOnThisMachine: isLoopback(new URL(serverUrl).hostname) };
+  const told = {
     name,
     version,
     onLoad,
@@ -44,7 +47,8 @@ export async function collectorConfig(
     selfTestComparisons: options.comparisons,
     updateCommand: options.updateCommand,
     anyTarget: options.anyTarget,
-  });
+  };
+  return readCollectorConfig(told, farm);
 }
 
 /**

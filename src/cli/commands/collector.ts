@@ -134,7 +134,7 @@ function describeRun(command: Command, program: Program): void {
       inSession(options, async (session) => {
         const { collectorConfig, runCollector } = await import("../collector/run-collector.ts");
         const { apiAsItself } = await import("../enrol/api-as-itself.ts");
-        const config = await collectorConfig(name, options, program.version);
+        const config = await collectorConfig(name, options, program.version, session.api.serverUrl);
         const api = await apiAsItself(session, options, config);
         return runCollector(config, api, options.logLevel);
       }),
@@ -151,7 +151,7 @@ function describeSelfTest(command: Command, program: Program): void {
         const { selfTestWish } = await import("#collector/self-test.ts");
         const { holderOf } = await import("#machine/holder-lock.ts");
         const { processLogger } = await import("../process-logger.ts");
-        const config = await collectorConfig(name, options, program.version);
+        const config = await collectorConfig(name, options, program.version, session.api.serverUrl);
         if (holderOf(directoryLock(config.dataDir))) {
           await writeFile(selfTestWish(config.dataDir), "");
           return answer(session, options, { asked: true }, () => [
