@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
@@ -40,7 +41,8 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
 }
 
 async function take(lock: string, path: string): Promise<void> {
-  const mine = `${lock}.${process.pid}`;
+  // Not by our number: in two containers that share the directory both may have the same.
+  const mine = `${lock}.${randomUUID()}`;
   await writeFile(mine, `${process.pid} ${await startTimeOf(process.pid)}\n`);
   try {
     for (;;) {
@@ -73,7 +75,7 @@ async function take(lock: string, path: string): Promise<void> {
  * of; a fresh one is put back.
  */
 async function removeStale(lock: string, held: string): Promise<void> {
-  const aside = `${lock}.stale.${process.pid}`;
+  const aside = `${lock}.stale.${randomUUID()}`;
   try {
     await rename(lock, aside);
   } catch (cause) {

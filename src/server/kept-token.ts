@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";
 import type { Logger } from "pino";
 import { insertGrant } from "#access/grant.store.ts";
@@ -65,7 +66,7 @@ async function tokenIn(file: string): Promise<string | undefined> {
 }
 
 async function write(file: string, token: string): Promise<void> {
-  const aside = `${file}.${process.pid}`;
+  const aside = `${file}.${randomUUID()}`;
   const handle = await open(aside, "w", 0o600);
   try {
     await handle.writeFile(`${token}\n`);

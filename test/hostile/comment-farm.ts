@@ -3,7 +3,7 @@ import type { FakeGitHub, FakeRepository } from "../support/fake-github/fake-git
 import { toySuite } from "../support/toy-suite.ts";
 import type { OpenOptions, OpenSuite } from "./case.ts";
 import type { HostileFarm } from "./hostile-farm.ts";
-import { openFarm } from "./open-farm.ts";
+import { type OpenFarm, openFarm } from "./open-farm.ts";
 
 /** A farm that watches a repository at a GitHub of ours. `octocat` may write there; `mallory` may read. */
 export interface CommentFarm {
@@ -18,6 +18,15 @@ const patienceMs = 25_000;
 
 export async function openCommentFarm(options: OpenOptions): Promise<OpenSuite<CommentFarm>> {
   const { target: farm, stop } = await openFarm(options);
+  try {
+    return { target: await watched(farm), stop };
+  } catch (reason) {
+    await stop();
+    throw reason;
+  }
+}
+
+async function watched(farm: OpenFarm): Promise<CommentFarm> {
   const { github, pid } = farm;
   const repository = await github.repository(slug, { files: { "README.md": "demo\n" } });
   repository.setPermission("octocat", "write");
@@ -34,7 +43,7 @@ export async function openCommentFarm(options: OpenOptions): Promise<OpenSuite<C
     policy: { suite: "demo", benchMaster: false, branchGraphs: false, pullGraphs: false },
   });
   assert.equal(added.status, 201, added.text);
-  return { target: { pid, farm, github, repository }, stop };
+  return { pid, farm, github, repository };
 }
 
 /** What a comment came to: our reaction to it, and our answer. */

@@ -7,7 +7,11 @@ export function shared<T extends { stop(): Promise<void> }>(start: (full: boolea
   return async ({ full }: OpenOptions): Promise<OpenSuite<T>> => {
     holders += 1;
     standing ??= start(full);
-    const target = await standing;
+    const target = await standing.catch((reason: unknown) => {
+      holders -= 1;
+      standing = undefined;
+      throw reason;
+    });
     return {
       target,
       async stop() {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
@@ -90,7 +90,7 @@ async function keptIn(file: string): Promise<Kept | undefined> {
 
 async function keep(file: string, kept: Kept): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const aside = `${file}.${process.pid}`;
+  const aside = `${file}.${randomUUID()}`;
   const handle = await open(aside, "w", 0o600);
   try {
     await handle.writeFile(`${JSON.stringify(kept)}\n`);

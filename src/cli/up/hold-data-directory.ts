@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
@@ -24,7 +25,7 @@ type Holder = z.infer<typeof Holder>;
  */
 export function holdDataDirectory(path: string): HeldDataDirectory {
   const lock = join(path, "up.json");
-  const mine = `${lock}.${process.pid}`;
+  const mine = `${lock}.${randomUUID()}`;
   const me = identityOf(process.pid) ?? { pid: process.pid, startTime: "" };
   const write = (url: string | null) => writeFileSync(mine, `${JSON.stringify({ ...me, url })}\n`);
   try {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { errnoOf } from "#cas/disk-fault.ts";
 
@@ -32,7 +33,7 @@ async function take(lock: string, mine: string): Promise<boolean> {
   if (found !== undefined) {
     if (Date.now() - found.mtimeMs < silentAfterMs) return false;
     // Of several who find it silent, one moves it away.
-    const away = `${lock}.${process.pid}`;
+    const away = `${lock}.${randomUUID()}`;
     await rename(lock, away).catch(absent);
     await rm(away, { force: true });
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -51,7 +52,7 @@ export function startEviction(
   }
 
   async function note(next: Noted): Promise<void> {
-    const aside = `${notes}.${process.pid}`;
+    const aside = `${notes}.${randomUUID()}`;
     await writeFile(aside, JSON.stringify(next));
     await rename(aside, notes);
   }
