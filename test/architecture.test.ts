@@ -76,6 +76,7 @@ const mayImport: Record<string, readonly string[]> = {
     "core",
     "api",
     "db",
+    "machine",
     "access",
     "cas",
     "git",

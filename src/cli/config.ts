@@ -4,6 +4,18 @@ import { Fault } from "#core/fault.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { readClientCertificate } from "#grpc/client-certificate.ts";
 
+const variablesOfSecretFiles = [
+  "GRANGE_FARM_KEY",
+  "GRANGE_SECRETS_KEY",
+  "GRANGE_TLS_KEY",
+  "GRANGE_CLIENT_KEY",
+  "GRANGE_OIDC_CLIENT_SECRET_FILE",
+  "GRANGE_GITHUB_APP_KEY",
+  "GRANGE_GITHUB_WEBHOOK_SECRET",
+  "GRANGE_GITHUB_WEBHOOK_SECRET_OLD",
+  "GRANGE_ENROL",
+] as const;
+
 /** What the environment says to the command line. Options given with a command go on top. */
 const CliConfig = z.object({
   serverUrl: z
@@ -26,6 +38,8 @@ const CliConfig = z.object({
   workerServerUrl: z.url({ protocol: /^https?$/ }).optional(),
   workerToken: z.string().optional(),
   dataDir: z.string().optional(),
+  /** Files of keys and tokens, this program's or a server's: no job may read one. What is no file is no matter. */
+  secretFiles: z.array(z.string()),
   /** Where this machine keeps artifacts that it measures, and their results: a user's own, not a checkout's. */
   benchDir: z.string().optional(),
   /** What all that measure on this machine hold by turns. */
@@ -51,6 +65,7 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     workerServerUrl: env["GRANGE_WORKER_SERVER"] || undefined,
     workerToken: env["GRANGE_WORKER_TOKEN"] || undefined,
     dataDir: env["GRANGE_DATA"] || undefined,
+    secretFiles: variablesOfSecretFiles.flatMap((name) => env[name] || []),
     benchDir:
       env["GRANGE_BENCH_DATA"] ||
       (env["XDG_DATA_HOME"] ? join(env["XDG_DATA_HOME"], "grange", "bench") : undefined),

@@ -65,7 +65,7 @@ export function withWorkOptions(command: Command): Command {
       "show this certificate under TLS; its name is who asks (GRANGE_CLIENT_CERT)",
     )
     .option("--client-key <file>", "the certificate's key (GRANGE_CLIENT_KEY)")
-    .option("--hide <dir>", "a directory that jobs do not see; may be repeated", repeated)
+    .option("--hide <path>", "a directory or file that jobs do not see; may be repeated", repeated)
     .option(
       "--lease <time>",
       "how long its jobs outlive a lost network, such as 20m; at most an hour",
@@ -124,35 +124,38 @@ export async function workHere(options: WorkOptions, version: string): Promise<n
         ...(options.memory === undefined ? {} : { memoryBytes: amountGiven(options.memory) }),
         ...(options.hide === undefined
           ? {}
-          : { hiddenPaths: options.hide.map((dir) => resolve(dir)) }),
+          : { hiddenPaths: options.hide.map((path) => resolve(path)) }),
         ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
         ...(options.once === true ? { once: true } : {}),
         ...(options.endWithParent === true ? hurry : {}),
         ...(await settingsFrom(options.settings)),
       });
-      return startWorker(
-        await hidingFarms(await asItself(config, options.enrol), options.tokenFile),
-        logger,
-      );
+      return startWorker(await hidingFarms(await asItself(config, options.enrol), options), logger);
     },
     () => ({}),
   );
 }
 
-/** Jobs see nothing of a farm whose data lies on this machine, whether or not somebody thought of `--hide`. */
+/**
+ * Jobs see nothing of a farm whose data lies on this machine, nor what this worker itself is known by, whether or not
+ * somebody thought of `--hide`.
+ */
 async function hidingFarms(
   config: WorkerConfig,
-  tokenFile: string | undefined,
+  { tokenFile, clientKey, enrol }: WorkOptions,
 ): Promise<WorkerConfig> {
   const { farmDataHere } = await import("./up/farm-data-here.ts");
+  const { secretFilesHere } = await import("./up/secret-files-here.ts");
   const { readCliConfig } = await import("./config.ts");
   const { dataDir, hiddenPaths } = config;
+  const { dataDir: named, secretFiles } = readCliConfig();
   const farms = farmDataHere({
-    named: readCliConfig().dataDir,
+    named,
     here: process.cwd(),
     used: [dataDir, ...(tokenFile === undefined ? [] : [tokenFile])],
   });
-  return { ...config, hiddenPaths: [...hiddenPaths, ...farms] };
+  const files = secretFilesHere(farms, [...secretFiles, tokenFile, clientKey, enrol]);
+  return { ...config, hiddenPaths: [...hiddenPaths, ...farms, ...files] };
 }
 
 /** With the token of its own, of this enrolment or an earlier one; a token that it is told counts more. */

@@ -113,6 +113,20 @@ export const ServerConfig = z.object({
 });
 export type ServerConfig = z.infer<typeof ServerConfig>;
 
+/** The files that it names of which each lets its reader be the farm, or somebody whom the farm knows. */
+export function secretFilesIn(config: ServerConfig): (string | undefined)[] {
+  const { farmKey, secretsKey, tlsKey, oidc, githubApp } = config;
+  return [
+    farmKey,
+    secretsKey,
+    tlsKey,
+    oidc?.clientSecretFile,
+    githubApp?.keyFile,
+    githubApp?.webhookSecretFile,
+    githubApp?.oldWebhookSecretFile,
+  ];
+}
+
 /** Reads the configuration from the environment; what the caller knows better goes on top. */
 export function readServerConfig(
   overrides: Partial<z.input<typeof ServerConfig>> = {},

@@ -2,12 +2,13 @@ import type { Logger } from "pino";
 import { cacheHandler } from "#cache-protocols/http/cache-handler.ts";
 import type { Service } from "#core/service.ts";
 import { executionChannel, logChannel } from "#execution/notify.store.ts";
+import { noteSecretFiles } from "#machine/secret-files.ts";
 import { benchmarkChannel } from "#perf/channels.ts";
 import { addressToGive } from "./address-to-give.ts";
 import { bindFarm } from "./bind-farm.ts";
 import { certificateFiles, openCertificate } from "./certificate.ts";
 import { changeFeed } from "./change-feed.ts";
-import type { ServerConfig } from "./config.ts";
+import { type ServerConfig, secretFilesIn } from "./config.ts";
 import { openDataDirectory } from "./data-directory.ts";
 import { startForge } from "./forge/start-forge.ts";
 import { grpcMethods } from "./grpc-methods.ts";
@@ -41,6 +42,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     const certificate = files && keep(await openCertificate(files, logger));
     const directory = await openDataDirectory(config.dataDir);
     keep({ stop: () => directory.release() });
+    await noteSecretFiles(directory.path, secretFilesIn(config));
     const rooms = keep(await openRooms(config, directory, logger));
     await settleWhoMayEnter(rooms, config, logger);
     const feeds = {

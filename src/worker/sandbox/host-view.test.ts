@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toolsIn } from "./host-view.ts";
+import { hidingSteps, toolsIn } from "./host-view.ts";
 
 const hidden = ["/home", "/root", "/srv/me"];
 
@@ -18,4 +18,21 @@ test.each([
 
 test("shows the Node that runs the worker, wherever it is", () => {
   expect(toolsIn(hidden, [], "/root/node-v20/bin/node")).toEqual(["/root/node-v20"]);
+});
+
+test("hides directories and files that are there, and no file of what is not shown anyway", () => {
+  const folder = "/usr/lib";
+  const steps = hidingSteps([
+    folder,
+    "/etc/hostname",
+    "/etc/hostname",
+    "/gone",
+    "/proc/version",
+    "/",
+  ]);
+
+  expect(steps).toEqual([
+    { kind: "empty", path: folder },
+    { kind: "show", path: "/etc/hostname", from: "/dev/null" },
+  ]);
 });

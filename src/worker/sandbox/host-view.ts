@@ -10,6 +10,7 @@ export type ViewStep =
 export interface HostViewSettings {
   readonly path: string;
   readonly homeDir: string;
+  /** Directories and files. */
   readonly hiddenPaths: readonly string[];
   /** Files that stand in for the host's, by their path in the sandbox. */
   readonly standIns: Readonly<Record<string, string>>;
@@ -41,9 +42,7 @@ export function hostView({ path, homeDir, hiddenPaths, standIns }: HostViewSetti
       if (entry.isSymbolicLink()) return [{ kind: "link", path: at, target: readlinkSync(at) }];
       return entry.isDirectory() ? [{ kind: "show", path: at, from: at }] : [];
     }),
-    ...[...new Set(hidden)]
-      .filter((at) => at !== "/" && existsSync(at))
-      .map((at): ViewStep => ({ kind: "empty", path: at })),
+    ...hidingSteps(hidden),
     ...toolsIn(hidden, path.split(":"), process.execPath)
       .filter((at) => existsSync(at))
       .map((at): ViewStep => ({ kind: "show", path: at, from: at })),
@@ -51,6 +50,19 @@ export function hostView({ path, homeDir, hiddenPaths, standIns }: HostViewSetti
     ...Object.entries(standIns)
       .filter(([at]) => existsSync(at))
       .map(([at, from]): ViewStep => ({ kind: "show", path: at, from })),
+  ];
+}
+
+/** A directory is empty, and a file says nothing; one of what is not shown anyway need not be hidden. */
+export function hidingSteps(hidden: readonly string[]): ViewStep[] {
+  const there = [...new Set(hidden)].filter((at) => at !== "/" && existsSync(at));
+  const folders = there.filter((at) => statSync(at).isDirectory());
+  const isBelow = (at: string) =>
+    notShown.has(at.split("/")[1] ?? "") || folders.some((folder) => at.startsWith(`${folder}/`));
+  const files = there.filter((at) => !folders.includes(at) && !isBelow(at));
+  return [
+    ...folders.map((path): ViewStep => ({ kind: "empty", path })),
+    ...files.map((path): ViewStep => ({ kind: "show", path, from: "/dev/null" })),
   ];
 }
 

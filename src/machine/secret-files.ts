@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync, realpathSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+
+/** In a farm's data directory. */
+const listName = "secret-files.json";
+const List = z.array(z.string());
+
+/**
+ * Writes down in a farm's data directory which files elsewhere hold its keys, for the workers of this machine: their
+ * jobs run as their user, and must not see them. Replaces what was there.
+ */
+export async function noteSecretFiles(
+  dataDir: string,
+  files: readonly (string | undefined)[],
+): Promise<void> {
+  const given = files.filter((file) => file !== undefined).map((file) => resolve(file));
+  const list = join(dataDir, listName);
+  const aside = `${list}.${randomUUID()}`;
+  await writeFile(aside, `${JSON.stringify(given)}\n`, { mode: 0o600 });
+  await rename(aside, list);
+}
+
+/** Those that a server wrote down there; none where nobody did, or where we may not look. */
+export function secretFilesOf(dataDir: string): readonly string[] {
+  try {
+    return List.parse(JSON.parse(readFileSync(join(dataDir, listName), "utf8")));
+  } catch {
+    return [];
+  }
+}
+
+/** Where files are in truth: a job may come to one by any of the links that lead there. */
+export function realPlaces(files: readonly string[]): string[] {
+  const real = files.flatMap((file) => {
+    try {
+      return [realpathSync(file)];
+    } catch {
+      // What we cannot reach, no job of ours can.
+      return [];
+    }
+  });
+  return [...new Set(real)];
+}

@@ -1,0 +1,103 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Farm, startFarm } from "../support/farm.ts";
+import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
+
+// SLSA 1.2, Build L3, "Isolated", for keys that no data directory has: jobs run as the worker's user, who may be the server's.
+
+const minute = 60_000;
+const tokenInEnvironment = "sentinel-of-the-worker-4711";
+
+let folder: string | undefined;
+let farm: Farm;
+let repository: SampleRepository;
+
+/** Jobs see the host's files there; what is below /tmp, /home or /root they never do. */
+async function visibleFolder(): Promise<string | undefined> {
+  for (const place of ["/var/lib", "/srv", "/opt"]) {
+    const made = await mkdtemp(join(place, "grange-keys-")).catch(() => undefined);
+    if (made !== undefined) return realpath(made);
+  }
+  return undefined;
+}
+
+beforeAll(async () => {
+  const made = await visibleFolder();
+  if (made === undefined) return;
+  folder = made;
+  const keyOf = (name: string) => join(made, name);
+  await promisify(execFile)("openssl", [
+    ..."genpkey -algorithm ed25519 -out".split(" "),
+    keyOf("of-the-farm.pem"),
+  ]);
+  await writeFile(keyOf("of-secrets"), `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 });
+  await writeFile(keyOf("of-the-worker"), "not used, and not to be read");
+  await writeFile(keyOf("for-everybody"), "what anybody may read");
+  await mkdir(keyOf("links"));
+  await symlink(keyOf("of-secrets"), keyOf("links/key"));
+  repository = await sampleRepository({ "source.txt": "as it was committed\n" });
+  farm = await startFarm({
+    workers: 0,
+    env: {
+      GRANGE_FARM_KEY: keyOf("of-the-farm.pem"),
+      GRANGE_SECRETS_KEY: keyOf("links/key"),
+    },
+  });
+  // Which is told nothing of these keys but by the data directory that its own lies in.
+  farm.startWorker({
+    env: {
+      GRANGE_TLS_KEY: keyOf("of-the-worker"),
+      GRANGE_TEST_SENTINEL: tokenInEnvironment,
+    },
+  });
+}, minute);
+afterAll(async () => {
+  await farm?.stop();
+  await repository?.remove();
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+}, minute);
+
+test("a job sees no key that server or worker was given from elsewhere, nor their environment", async ({
+  skip,
+}) => {
+  skip(folder === undefined, "NOT TESTED: this user may write nowhere that jobs see");
+  const commands = [
+    "set +eu",
+    `for f in ${folder}/* ${folder}/links/*; do echo "$f: [$(cat $f 2>/dev/null)]"; done`,
+    "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'; env",
+    "echo looked everywhere",
+  ];
+  const { id } = await farm.submit({
+    repository: repository.path,
+    definitions: {
+      "farm.yml": JSON.stringify({
+        version: 1,
+        jobs: { looks: { commands, inputs: [] } },
+      }).replaceAll("${", () => "$${"),
+    },
+  });
+  await farm.untilOver(id);
+  const workers = (await (await fetch(`${farm.url}/api/v1/workers`)).json()) as {
+    facilities: Record<string, string>;
+  }[];
+  const sandbox = workers[0]?.facilities["sandbox"] ?? "none";
+  skip(sandbox.startsWith("none"), `NOT TESTED: no sandbox here: ${sandbox}`);
+
+  const printed = (await farm.log(id, "looks"))
+    .split("\n")
+    .filter((line) => !/^(\$| {2})/.test(line));
+  expect(printed).toEqual(
+    expect.arrayContaining([
+      `${folder}/for-everybody: [what anybody may read]`,
+      `${folder}/of-the-farm.pem: []`,
+      `${folder}/of-secrets: []`,
+      `${folder}/links/key: []`,
+      "looked everywhere",
+    ]),
+  );
+  expect(printed.join("\n")).not.toContain(tokenInEnvironment);
+});
