@@ -257,7 +257,7 @@ export async function openExecutionQueue(parts: {
     chooseSizes: (requests) => chooser.choose(requests),
     submitIn,
     transaction: (work) => desk.transaction(work),
-    follow: (id, signal) => watch.follow(id, signal),
+    follow: (id, signal, first) => watch.follow(id, signal, first),
     waitForEnd: (id, signal) => watch.waitForEnd(id, signal),
 
     stillWanted: async (tx, ids) => (await hooks.stillWanted?.(tx, ids)) ?? [],

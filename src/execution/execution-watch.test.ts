@@ -45,6 +45,37 @@ test("an end that is told while it is being read is not lost", async () => {
   expect(await waiting).toBe(end.finished);
 });
 
+test("who submitted it is told how it stood, and of its end, without anybody reading", async () => {
+  const queued = aView();
+  const watch = executionWatch(async () => {
+    throw new Error("nobody need look");
+  });
+  const news = watch.follow(queued.id, never, queued);
+
+  expect((await news.next()).value).toBe(queued);
+  const next = news.next();
+  await new Promise((resolve) => setImmediate(resolve));
+  const end = anEnd(queued);
+  watch.ended([end]);
+
+  expect((await next).value).toBe(end);
+});
+
+test.each(["changed", "ended"] as const)(
+  "an execution that another server %s before anybody listened here is read",
+  async (how) => {
+    const queued = aView();
+    const end = anEnd(queued);
+    const watch = executionWatch(async () => [end]);
+
+    // The notification of an end comes before the answer to the commit of what was submitted.
+    if (how === "changed") watch.changed([queued.id]);
+    else watch.ended([end]);
+
+    expect((await watch.follow(queued.id, never, queued).next()).value).toBe(end);
+  },
+);
+
 function aView(): ExecutionView {
   const queuedAt = new Date();
   return {

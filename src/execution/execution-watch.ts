@@ -1,5 +1,6 @@
 import { coalescer } from "#core/coalescer.ts";
 import { Fault } from "#core/fault.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
 import type { ExecutionId } from "./execution.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
 import type { ExecutionView } from "./read-executions.store.ts";
@@ -11,8 +12,15 @@ export interface ExecutionWatch {
    *
    * Changes that follow each other quickly may be seen as one. Throws `not_found` when there
    * is no such execution, `cancelled` when the signal says so.
+   *
+   * `first` is how it stood a moment ago, for who just submitted it: unless there has been news
+   * since, nobody looks.
    */
-  follow(id: ExecutionId, signal: AbortSignal): AsyncGenerator<ExecutionView, void>;
+  follow(
+    id: ExecutionId,
+    signal: AbortSignal,
+    first?: ExecutionView,
+  ): AsyncGenerator<ExecutionView, void>;
   waitForEnd(id: ExecutionId, signal: AbortSignal): Promise<FinishedExecution>;
   /** Says that executions may have changed. */
   changed(ids: Iterable<ExecutionId>): void;
@@ -22,10 +30,15 @@ export interface ExecutionWatch {
   changedAll(): void;
 }
 
+/** News between a commit and who begins to listen then; the two are less than a turn of the event loop apart. */
+const mostUnheard = 10_000;
+
 export function executionWatch(
   read: (ids: readonly ExecutionId[]) => Promise<readonly ExecutionView[]>,
 ): ExecutionWatch {
   const bells = new Map<ExecutionId, Set<(end?: ExecutionView) => void>>();
+  // Another server may hand out an execution, and tell of its end, before this one hears of its own commit.
+  const unheard = recentlyUsed<true>(mostUnheard);
   // A thousand who wait for a thousand ends ask once, not a thousand times.
   const reading = coalescer(async (ids: readonly ExecutionId[]) => {
     const views = new Map((await read([...new Set(ids)])).map((view) => [view.id, view]));
@@ -33,10 +46,16 @@ export function executionWatch(
   });
 
   const changed = (ids: Iterable<ExecutionId>) => {
-    for (const id of ids) for (const ring of bells.get(id) ?? []) ring();
+    for (const id of ids) tell(id);
   };
 
-  async function* follow(id: ExecutionId, signal: AbortSignal) {
+  const tell = (id: ExecutionId, end?: ExecutionView) => {
+    const listening = bells.get(id);
+    if (listening === undefined) unheard.set(id, true);
+    else for (const ring of listening) ring(end);
+  };
+
+  async function* follow(id: ExecutionId, signal: AbortSignal, first?: ExecutionView) {
     let ring = () => {};
     let hasRung = true;
     let end: ExecutionView | undefined;
@@ -51,10 +70,12 @@ export function executionWatch(
     signal.addEventListener("abort", hurry);
     try {
       let last = "";
+      let known = unheard.peek(id) === undefined ? first : undefined;
       while (true) {
         if (signal.aborted) throw new Fault("cancelled", `nobody waits for ${id} any more`);
         hasRung = false;
-        const view: ExecutionView | undefined = end ?? (await reading.add(id));
+        const view: ExecutionView | undefined = end ?? known ?? (await reading.add(id));
+        known = undefined;
         if (view === undefined) throw new Fault("not_found", `there is no execution ${id}`);
         const seen = fingerprint(view);
         if (seen !== last) {
@@ -76,7 +97,7 @@ export function executionWatch(
     follow,
     changed,
     ended(views) {
-      for (const view of views) for (const ring of bells.get(view.id) ?? []) ring(view);
+      for (const view of views) tell(view.id, view);
     },
     changedAll: () => changed([...bells.keys()]),
     async waitForEnd(id, signal) {

@@ -21,6 +21,8 @@ export interface Submitted {
   readonly isNew: boolean;
   /** The request had been submitted before, and its execution is over: read it, no news will come. */
   readonly isFinished: boolean;
+  /** Of one that this call put there. */
+  readonly queuedAt?: Date;
 }
 
 /** Each round loses a request only to an execution that ends at that moment. */
@@ -51,7 +53,13 @@ export async function submitExecutions(
     const rows = asRows(open, now);
     const inserted = await insertNew(tx, rows);
     for (const id of inserted)
-      served.set(id, { requestId: id, executionId: id, isNew: true, isFinished: false });
+      served.set(id, {
+        requestId: id,
+        executionId: id,
+        isNew: true,
+        isFinished: false,
+        queuedAt: now,
+      });
     if (inserted.length < open.length) {
       for (const each of await joinKnown(tx, rows)) {
         if (!served.has(each.requestId)) served.set(each.requestId, { ...each, isNew: false });

@@ -42,6 +42,8 @@ export interface OpenOperation {
   readonly executionId: ExecutionId;
   /** Opened just now: nobody knows its name yet who could have cancelled it. */
   readonly isNew?: boolean;
+  /** How its execution stood when it was opened, if it was new, too. */
+  readonly first?: ExecutionView | undefined;
 }
 
 /** Operations as one server sees them. Any number of servers share one database. */
@@ -82,21 +84,22 @@ export async function operationDesk(parts: {
       const now = clock.now();
       const submitted = await queue.submitIn(tx, requests);
       const rows = asked.map(({ id, asking, request }, i) => {
-        const { executionId, isNew } = submitted[i] ?? missing(id);
-        return { id, executionId, asking, actionDigest: request.actionDigest, joined: !isNew };
+        const { executionId, isNew, queuedAt } = submitted[i] ?? missing(id);
+        const { actionDigest } = request;
+        const first = queuedAt && newlyQueued(request, queuedAt);
+        return { id, executionId, asking, actionDigest, joined: !isNew, first };
       });
       const until = watchedUntil(now, times);
       const refused = new Set(await insertOperations(tx, rows, { now, watchedUntil: until }));
       const unwanted = rows.flatMap(({ id, executionId }) => (refused.has(id) ? executionId : []));
       const after = unwanted.length === 0 ? undefined : await queue.cancel(tx, unwanted);
-      return { opened: rows.map(({ id, executionId }) => ({ id, executionId, refused })), after };
+      const opened = rows.map(({ id, executionId, first }) => {
+        return { id, executionId, first, isRefused: refused.has(id) };
+      });
+      return { opened, after };
     });
     after?.();
-    return opened.map(({ id, executionId, refused }) => ({
-      id,
-      executionId,
-      isRefused: refused.has(id),
-    }));
+    return opened;
   });
 
   const renew = async (ids: readonly OperationId[]): Promise<void> => {
@@ -139,13 +142,14 @@ export async function operationDesk(parts: {
       return findOperation(db, id);
     },
 
-    async *follow({ id, executionId, isNew = false }, signal) {
+    async *follow({ id, executionId, isNew = false, first }, signal) {
       const listening = watched.listen(id);
       const { cancelled } = listening;
       try {
         // Asked after listening, so that no cancellation falls between the two.
         if (!isNew) watched.cancelled(await cancelledAmong(db, [id]));
-        for await (const view of queue.follow(executionId, AbortSignal.any([signal, cancelled]))) {
+        const either = AbortSignal.any([signal, cancelled]);
+        for await (const view of queue.follow(executionId, either, first)) {
           if (cancelled.aborted) break;
           // Told of the execution first: the reason is the operation's, written down in the same moment.
           const because =
@@ -192,6 +196,17 @@ export async function operationDesk(parts: {
       await opening.idle();
     },
   };
+}
+
+/** A worker may have it by then; until it says that it has begun, clients are told the same. */
+function newlyQueued(
+  { id, project, actionDigest }: ExecutionRequest,
+  queuedAt: Date,
+): ExecutionView {
+  const state = { kind: "queued", queuedAt } as const;
+  const cancelRequested = false;
+  const finished = undefined;
+  return { id, project, actionDigest, attempt: 0, cancelRequested, queuedAt, state, finished };
 }
 
 function missing(id: OperationId): never {

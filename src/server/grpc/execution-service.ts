@@ -188,7 +188,7 @@ async function* follow(
     for await (const each of news)
       yield await operationMessage(operation.id, actionDigest, each, wishes, blobs);
   };
-  yield* withHeartbeats(messages(), heartbeatMs, () => ours.abort());
+  yield* withHeartbeats(messages(), heartbeatMs, () => ours.abort("over"));
 }
 
 function refusal({ invocation }: Asking): string {
