@@ -1,5 +1,4 @@
 import type { Tx } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
 
 const preferring = new WeakSet<Tx>();
 
@@ -12,11 +11,7 @@ const preferring = new WeakSet<Tx>();
 export async function preferIndexes(tx: Tx): Promise<void> {
   if (preferring.has(tx)) return;
   preferring.add(tx);
-  travel(
-    tx.run(sql`
-      select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)
-    `),
-  );
+  travel(tx, "set local enable_seqscan = off; set local enable_bitmapscan = off");
 }
 
 const knowing = new WeakSet<Tx>();
@@ -30,7 +25,13 @@ const knowing = new WeakSet<Tx>();
 export async function preferKnownPlans(tx: Tx): Promise<void> {
   if (knowing.has(tx)) return;
   knowing.add(tx);
-  travel(tx.run(sql`select set_config('plan_cache_mode', 'force_generic_plan', true)`));
+  travel(tx, "set local plan_cache_mode = force_generic_plan");
+}
+
+/** Takes that back, for statements that may be about thousands of rows after all. */
+export async function chooseByValues(tx: Tx): Promise<void> {
+  if (!knowing.delete(tx)) return;
+  travel(tx, "set local plan_cache_mode = auto");
 }
 
 /**
@@ -39,10 +40,13 @@ export async function preferKnownPlans(tx: Tx): Promise<void> {
  * For what a crash may undo without harm, because somebody says it again.
  */
 export async function commitWithoutWaiting(tx: Tx): Promise<void> {
-  travel(tx.run(sql`select set_config('synchronous_commit', 'off', true)`));
+  travel(tx, "set local synchronous_commit = off");
 }
 
-/** Not waited for, so that it travels with the next statement; which fails, too, if this should. */
-function travel(sent: Promise<unknown>): void {
-  sent.catch(() => {});
+/**
+ * Not waited for, so that it travels with the next statement; which fails, too, if this should. As a script:
+ * a statement with values costs both sides twice as much, and each end of an action has two of these.
+ */
+function travel(tx: Tx, settings: string): void {
+  tx.script(settings).catch(() => {});
 }

@@ -20,7 +20,7 @@ import type { FinishedExecution, Usage } from "./finished-execution.ts";
 import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
 import { dropAttemptLogs } from "./log.store.ts";
 import { notifyExecutions, notifyQueue } from "./notify.store.ts";
-import { preferKnownPlans } from "./prefer-indexes.store.ts";
+import { chooseByValues, preferKnownPlans } from "./prefer-indexes.store.ts";
 import { publishFinished } from "./publish-finished.ts";
 import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
 import type { ExecutionView } from "./read-executions.store.ts";
@@ -57,6 +57,9 @@ export interface Settled {
   readonly afterCommit: AfterCommit;
 }
 
+/** So few are looked up by their keys, whatever the tables hold. */
+const fewEndings = 16;
+
 /**
  * Ends leases: each execution is finished, or goes back into the queue.
  *
@@ -75,6 +78,7 @@ export async function settleLeases(
   },
 ): Promise<Settled> {
   const ids = endings.map(({ lease }) => lease.executionId);
+  if (endings.length <= fewEndings) await preferKnownPlans(tx);
   const [locked, served] = await together([
     lockLeased(tx, ids, rules.now),
     rules.hooks.servedBy?.(tx, ids),
@@ -130,7 +134,8 @@ export async function settleLeases(
 
   const again = [...requeued, ...returned, ...resized.map(({ held }) => held)];
   const isAlone = served?.length === 0 && again.length === 0 && background.length === 0;
-  if (isAlone) await preferKnownPlans(tx);
+  // What a graph does next may be about thousands of jobs.
+  await (isAlone ? preferKnownPlans(tx) : chooseByValues(tx));
   const stored = [
     ...(attempts.length > 0 ? [recordAttempts(tx, attempts)] : []),
     ...(requeued.length > 0 ? [requeueHeld(tx, requeued, true)] : []),

@@ -1,6 +1,4 @@
 import type { Tx } from "#db/db.ts";
-import { together } from "#db/together.ts";
-import type { ExecutionId } from "#execution/execution.ts";
 import type { FinishedExecution } from "#execution/finished-execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
 import {
@@ -10,14 +8,14 @@ import {
   lockGraphs,
 } from "./advancing/advance.store.ts";
 import { endBatchesOf } from "./chunks/share-items.ts";
-import { graphsOfBatches, moveBatches } from "./chunks/work-batch.store.ts";
+import { moveBatches } from "./chunks/work-batch.store.ts";
 import type { GraphId } from "./graph-id.ts";
 import { goOnWithSeries } from "./reruns/series.store.ts";
 import { retriesAgain } from "./retry-again.ts";
 import {
   type EndedRun,
   finishRuns,
-  graphsOfExecutions,
+  graphsServedBy,
   type JobKey,
   moveRuns,
   retryBudgets,
@@ -66,11 +64,6 @@ export async function onExecutionsFinished(
     ...batches.map(({ graphId, job }) => ({ graphId, job, ...goingOn })),
   ]);
   return graphs.map((graph) => graph.id);
-}
-
-/** The graphs with a run or a batch in one of these executions. */
-export async function graphsServedBy(tx: Tx, ids: readonly ExecutionId[]): Promise<GraphId[]> {
-  return (await together([graphsOfExecutions(tx, ids), graphsOfBatches(tx, ids)])).flat();
 }
 
 /**

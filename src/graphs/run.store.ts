@@ -28,6 +28,21 @@ export async function graphsOfExecutions(tx: Tx, ids: readonly ExecutionId[]): P
   return rows.map((row) => row.graphId);
 }
 
+/** The graphs with a run or a batch in one of these executions. Asked at each end, so that one statement does. */
+export async function graphsServedBy(tx: Tx, ids: readonly ExecutionId[]): Promise<GraphId[]> {
+  const rows = await tx.many(
+    GraphRow,
+    sql`
+      select graph_id as "graphId" from run
+      where execution_id = any(${ids}::uuid[]) and state <> 'finished'
+      union
+      select graph_id from work_batch
+      where execution_id = any(${ids}::uuid[]) and state in ('queued', 'running')
+    `,
+  );
+  return rows.map((row) => row.graphId);
+}
+
 const ChangedRun = z.object({ graphId: GraphId, job: z.string(), outcome: RunOutcome.nullable() });
 export type ChangedRun = z.infer<typeof ChangedRun>;
 

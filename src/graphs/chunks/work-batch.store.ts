@@ -173,20 +173,6 @@ function asColumns(end: BatchEnd) {
   };
 }
 
-const GraphRow = z.object({ graphId: GraphId });
-
-/** The graphs that have a batch in one of these executions. */
-export async function graphsOfBatches(tx: Tx, ids: readonly ExecutionId[]): Promise<GraphId[]> {
-  const rows = await tx.many(
-    GraphRow,
-    sql`
-      select distinct graph_id as "graphId" from work_batch
-      where execution_id = any(${ids}::uuid[]) and state in ('queued', 'running')
-    `,
-  );
-  return rows.map((row) => row.graphId);
-}
-
 const MovedBatch = z.object({ graphId: GraphId, job: z.string() });
 
 /** Shows on batches whether they run, or wait once more. */
