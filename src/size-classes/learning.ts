@@ -3,6 +3,7 @@ import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
+import { commitWithoutWaiting } from "#execution/prefer-indexes.store.ts";
 import { type TaughtExecution, taughtExecutions } from "#execution/taught-executions.store.ts";
 import { addLesson, emptyHistory, type Lesson } from "./add-runs.ts";
 import {
@@ -17,8 +18,8 @@ import { dropLessons, takeLessons } from "./lesson.store.ts";
 import { lessonOf } from "./lesson-of.ts";
 import type { OfferedClasses } from "./offered-classes.ts";
 
-/** What ends within so long is learned together. */
-const soonMs = 100;
+/** What ends within so long is learned together: a turn costs as much for fifteen executions as for one. */
+const soonMs = 500;
 /** Lessons of a server that died are learned by another after this at the latest. */
 const everyMs = 5_000;
 const perTurn = 200;
@@ -49,6 +50,9 @@ export function learning(parts: {
 
   const turn = (most: number, taken: (ids: readonly ExecutionId[]) => void) =>
     db.transaction(async (tx) => {
+      // A crash forgets both that it was learned and what: it is learned again. And those who end
+      // executions meanwhile do not wait for this one's turn at the disk.
+      await commitWithoutWaiting(tx);
       const ids = (await takeLessons(tx, most)) ?? [];
       taken(ids);
       if (ids.length > 0) await learn(tx, await taughtExecutions(tx, ids), offers);
