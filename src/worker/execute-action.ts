@@ -15,8 +15,9 @@ import {
   type Work,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import { type ActionRequest, environmentOf, parseWork } from "./action-request.ts";
+import { type Clearing, Clearings } from "./clearings.ts";
 import { countingFetches, type Fetched } from "./counting-fetches.ts";
-import { type ExecutionPlace, ExecutionPlaces } from "./execution-places.ts";
+import { ExecutionPlaces } from "./execution-places.ts";
 import { FetchAhead } from "./fetch-ahead.ts";
 import { finishedWithoutProcess, usageMessage } from "./finished-message.ts";
 import type { InputRoot } from "./input-root/input-root.ts";
@@ -59,6 +60,8 @@ export interface ActionWatch {
   readonly stop: AbortSignal;
   /** Called when the process runs and its log begins to grow. The log is the callee's to close. */
   readonly started: (stdout: CapturedLog) => void;
+  /** Settles when the farm has the result, which goes before all clearing up; absent: nothing does. */
+  readonly reported?: Promise<unknown>;
 }
 
 /** Executes actions on this machine, any number at a time. */
@@ -67,7 +70,7 @@ export class ActionExecutor {
   readonly #settings: ExecutorSettings;
   readonly #pipes: FifoPool;
   readonly #places: ExecutionPlaces;
-  readonly #clearings = new Set<Promise<void>>();
+  readonly #clearings = new Clearings();
   /** For what is not claimed yet; it stands back from what is. */
   readonly ahead: FetchAhead;
 
@@ -101,13 +104,13 @@ export class ActionExecutor {
         ? undefined
         : finishedWithoutProcess(work, reason, watch.stop.aborted);
     } finally {
-      this.#clear(clearing);
+      this.#clearings.add(clearing, watch.reported);
     }
   }
 
   /** Resolves when nothing of executions that have ended is left, nor of what is ready for others. */
   async cleared(): Promise<void> {
-    await Promise.all([...this.#clearings, this.#places.stop()]);
+    await Promise.all([this.#clearings.over(), this.#places.stop()]);
   }
 
   async #executeIn(job: Job): Promise<Finished | undefined> {
@@ -238,16 +241,6 @@ export class ActionExecutor {
       usage: usageMessage(end.usage),
     });
   }
-
-  /** Takes down what an execution needed, while its result is already on its way. */
-  #clear(clearing: Clearing): void {
-    const clear = async () => {
-      for (const step of clearing.steps) await step().catch(() => {});
-      await clearing.place?.dispose();
-    };
-    const clearingUp = clear().finally(() => this.#clearings.delete(clearingUp));
-    this.#clearings.add(clearingUp);
-  }
 }
 
 interface Job {
@@ -258,12 +251,6 @@ interface Job {
   readonly watch: ActionWatch;
   readonly metadata: ExecutedActionMetadata;
   readonly clearing: Clearing;
-}
-
-/** What is to be undone at the end: the steps in their order, then the place. */
-interface Clearing {
-  place: ExecutionPlace | undefined;
-  readonly steps: (() => Promise<void>)[];
 }
 
 function secretFormsOf({ secrets }: ActionRequest): SecretForms | undefined {

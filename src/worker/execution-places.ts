@@ -40,6 +40,9 @@ const mostTryingMs = 10_000;
 /** What a pipe takes at once, whoever reads it. */
 const pipeBytes = 60_000;
 
+/** What runs longer has been begun for a while when the next sandbox is set up beside it. */
+const refillAfterMs = 25;
+
 /** More would be processes that nobody needs: a place is made while an action runs. */
 const mostReady = 16;
 
@@ -64,6 +67,7 @@ export class ExecutionPlaces {
   #shared: { readonly generation: number; readonly done: Promise<void> } | undefined;
   #stopped = false;
   #count = 0;
+  #refilling: NodeJS.Timeout | undefined;
 
   constructor(machine: PlacesMachine, pipes: FifoPool, searchPath: string, slots: number) {
     this.#machine = machine;
@@ -97,6 +101,7 @@ export class ExecutionPlaces {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    clearTimeout(this.#refilling);
     await this.opened;
     const ready = await Promise.allSettled(this.#ready.splice(0));
     for (const one of ready) if (one.status === "fulfilled") await one.value.dispose();
@@ -107,7 +112,18 @@ export class ExecutionPlaces {
     setImmediate(() => this.#refill());
   }
 
+  /**
+   * While another one waits, the next has time: to start a process holds this one up for some
+   * milliseconds, and the end and the report of what is soon over would wait for it.
+   */
+  #refillLater(): void {
+    if (this.#ready.length === 0) this.#refillSoon();
+    else this.#refilling ??= setTimeout(() => this.#refill(), refillAfterMs);
+  }
+
   #refill(): void {
+    clearTimeout(this.#refilling);
+    this.#refilling = undefined;
     while (this.#canWait && !this.#stopped && this.#ready.length < this.#most) {
       const place = this.#make(true);
       // Whoever takes it hears of it.
@@ -141,6 +157,7 @@ export class ExecutionPlaces {
       }
     };
     const waitingSandbox = await wait();
+    const refill = () => this.#refillSoon();
     return {
       scratch,
       temp,
@@ -148,6 +165,7 @@ export class ExecutionPlaces {
       group,
       waiting: waitingSandbox,
       async dispose() {
+        refill();
         await waitingSandbox?.end();
         await group.close().catch(() => {});
         await removeTree(scratch).catch(() => {});
@@ -163,7 +181,7 @@ export class ExecutionPlaces {
     if (sandbox.waiting === undefined) throw new Fault("unimplemented", "no sandbox waits here");
     await this.#share();
     const generation = shell.generation;
-    const begun = () => this.#refillSoon();
+    const begun = () => this.#refillLater();
     const pipe = await this.#pipes.takeBlocking();
     const argv = group.commandLine([...shell.enter, ...sandbox.waiting(places)]);
     const process = await spawnProcess(argv, this.#searchPath, this.#pipes, pipe.readEnd).catch(

@@ -101,6 +101,8 @@ export class ExecutionsUnderWay {
     const begun = performance.now();
     let log: LogStream | undefined;
     let saying: NodeJS.Timeout | undefined;
+    let tellReported = () => {};
+    const reported = new Promise<void>((resolve) => (tellReported = resolve));
     const finished = await executor.execute(work, farm.blobs(work.project), {
       stop: running.stop.signal,
       started: (stdout) => {
@@ -108,6 +110,7 @@ export class ExecutionsUnderWay {
         const at = timestampNow();
         saying = setTimeout(() => this.#sayStarted(lease, at), tooShortToSayMs);
       },
+      reported,
     });
     clearTimeout(saying);
     this.#remember(finished, performance.now() - begun);
@@ -122,6 +125,7 @@ export class ExecutionsUnderWay {
       // No message can hold it: without a report the lease runs out by itself.
       logger.error({ lease: key, reason: messageOf(reason) }, "a result is lost");
     } finally {
+      tellReported();
       log?.close();
       this.#reporting.delete(key);
       this.#changes.tell();
