@@ -121,6 +121,13 @@ describe("an index that somebody made up is refused, and told what is wrong wher
     expect(() => decodeIndex(new Uint8Array(indexLimits.bytes + 1))).toThrow("bytes, over");
   });
 
+  test.each([8, 9, 13, 16, 17, 21, 24])(
+    "noise of the byte %i, which might be taken for an empty one",
+    (byte) => {
+      expect(() => decodeIndex(Buffer.alloc(4_000, byte))).toThrow(/index/);
+    },
+  );
+
   test("a length that goes on after the end", () => {
     expect(() => decodeIndex(Uint8Array.of(0x12, 0xff, 0xff, 0xff, 0xff, 0x07))).toThrow(
       "after the end",

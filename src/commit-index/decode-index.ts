@@ -47,6 +47,10 @@ export async function decodeIndexInTurns(bytes: Uint8Array, who?: string): Promi
 
 const { base: baseField, entries: entriesField, removed: removedField } = CommitIndexSchema.field;
 
+const ownFields: ReadonlySet<number> = new Set(
+  [baseField, entriesField, removedField].map(({ number }) => number),
+);
+
 /** One entry a step: an index is never here as a message as well. */
 function* decodeInSteps(bytes: Uint8Array): Generator<void, DecodedIndex> {
   if (bytes.byteLength > indexLimits.bytes) {
@@ -62,7 +66,11 @@ function* decodeInSteps(bytes: Uint8Array): Generator<void, DecodedIndex> {
 
   for (let place = 0; reader.pos < bytes.byteLength; place++) {
     const { number, content } = nextField(reader, bytes, place);
-    if (content === undefined) continue;
+    if (content === undefined) {
+      // Of another kind than ours are: no version of us writes that, and noise looks like it.
+      if (ownFields.has(number)) throw wrong(`field ${place + 1} is no message`);
+      continue;
+    }
     if (number === baseField.number) {
       base = digestOf(decode(DigestSchema, content, "its base"), "its base");
       continue;

@@ -7,7 +7,7 @@ import { farmGraph } from "./farm-graph.ts";
 import { faultsMeasurement } from "./faults.ts";
 import { measureFour } from "./four-timings.ts";
 import { hintsMeasurement } from "./hints.ts";
-import { hostileIndexes } from "./hostile-index.ts";
+import { hostileGranaries } from "./hostile-granaries.ts";
 import { bazelBuilt, ccacheProject } from "./project.ts";
 import { realHistory } from "./real-history.ts";
 import { sharing } from "./sharing.ts";
@@ -45,7 +45,7 @@ export const granaryShow: Show = {
     realHistory,
     sharing,
     faultsMeasurement,
-    hostileIndexes,
+    hostileGranaries,
     hostileFarms,
   ],
 };

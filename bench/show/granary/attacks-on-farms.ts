@@ -1,47 +1,19 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { GranaryBuildReport } from "#api/granary.ts";
-import type { BlobStore } from "#cas/blob-store.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { encodeIndex } from "#commit-index/encode-index.ts";
 import type { IndexDelta, IndexEntry } from "#commit-index/index-entry.ts";
 import { type Digest, digestFrom, digestKey } from "#core/digest.ts";
-import { Fault } from "#core/fault.ts";
-import { GrpcChannel } from "#grpc/channel.ts";
-import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
-import { Granaries, PublishResultsResponse_End_Kind } from "#proto/grange/granary/v1/granary_pb.ts";
-import { type Farm, startFarm } from "../../../test/support/farm.ts";
-import { runGrange } from "../../../test/support/run-grange.ts";
-import { sampleRepository } from "../../../test/support/sample-repository.ts";
-import { atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
-import { watchMemory } from "./watch-memory.ts";
+import { type Hostile, inChunks, mebibyte, rpc, sha } from "./hostile-caller.ts";
 
-const rpc = Granaries.method;
-const sha = (text: string) => createHash("sha1").update(text).digest("hex");
+const terabyte = 2 ** 40;
+
 const made = (text: string, sizeBytes: number) =>
   digestFrom("sha256", createHash("sha256").update(text).digest("hex"), sizeBytes);
 
-/** Two large indexes at a time, some 200 MiB each once they are decoded, and as much garbage. */
-const mostGrowthMiB = 1_024;
-const mebibyte = 1_048_576;
-const terabyte = 2 ** 40;
-
-/** Who holds the right `cache`, and wishes the farm no good. */
-interface Hostile {
-  readonly channel: GrpcChannel;
-  readonly blobs: BlobStore;
-  /** A repository that the farm can fetch from. */
-  readonly repository: string;
-  /** Puts an index there and publishes it; `commit` is a word. */
-  readonly publish: (
-    bytes: Uint8Array,
-    more?: { readonly commit?: string; readonly repository?: string },
-  ) => Promise<{ readonly taken: number; readonly refused: number }>;
-  /** A result of ccache's of this project. */
-  readonly keep: (key: string, project?: string) => Promise<Digest>;
-}
-
-interface Case {
+/** Something that a granary could do to harm its farm. */
+export interface Attack {
   readonly name: string;
   /** How many do it at once. */
   readonly times: number;
@@ -70,7 +42,7 @@ const repeated = (piece: Uint8Array, times: number) =>
 const endOf = ({ taken, refused }: { taken: number; refused: number }) =>
   `${taken} taken, ${refused} refused`;
 
-const cases: readonly Case[] = [
+export const attacksOnFarms: readonly Attack[] = [
   {
     name: "an index of a million entries",
     times: 3,
@@ -239,145 +211,8 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** What a granary that means harm can do to a farm: refused, bounded, and others are served meanwhile. */
-export const hostileIndexes: Measurement = {
-  title: "hostile granaries",
-  long: false,
-  async measure() {
-    const farm = await startFarm({ workers: 0 });
-    const repository = await sampleRepository({
-      ".grange/farm.yml": 'version: 1\njobs:\n  a: { commands: "true", inputs: [] }\n',
-    });
-    const channel = new GrpcChannel({ url: farm.url });
-    try {
-      await runGrange(["submit", "--repo", repository.path, "--server", farm.url]);
-      return await attack(farm, hostileOn(channel, repository.path));
-    } finally {
-      await channel.stop();
-      await farm.stop();
-      await repository.remove();
-    }
-  },
-};
-
-async function attack(farm: Farm, hostile: Hostile): Promise<Row[]> {
-  const memory = await watchMemory(farm.server.pid);
-  const honest = honestBuilds(farm);
-  const failed: string[] = [];
-  for (const { name, times, wanted, act } of cases) {
-    const ends = await Promise.all(
-      Array.from({ length: times }, (_, n) =>
-        act(hostile, n).catch((reason: unknown) =>
-          reason instanceof Fault ? reason.code : String(reason),
-        ),
-      ),
-    );
-    const others = [...new Set(ends)].filter((end) => end !== wanted);
-    if (others.length > 0) failed.push(`${name}: ${others.join(", ")}`);
-    memory.passed(name);
-  }
-  const { calls, failures, longestMs } = await honest.stop();
-  const { grownMiB, most } = memory.stop();
-  const isAlive = (await fetch(`${farm.url}/api/v1/granary/quarantine?project=default`)).ok;
-  const how = `${cases.length} attacks by several at once, with a granary that means well beside them; ${failed.join("; ") || "none failed"}`;
-  return [
-    exactly(
-      "hostile granaries: attacks that end as they should",
-      cases.length - failed.length,
-      cases.length,
-      "",
-      how,
-    ),
-    atMost(
-      "hostile granaries: farm's memory at its most, above before",
-      grownMiB,
-      mostGrowthMiB,
-      "MiB",
-      `most in: ${most}`,
-    ),
-    exactly("hostile granaries: the farm answers afterwards", String(isAlive), "true", "", how),
-    exactly(
-      "hostile granaries: honest calls that failed meanwhile",
-      failures,
-      0,
-      `of ${calls}`,
-      "look-ups of a result, index and filter, one after the other",
-    ),
-    forInformation(
-      "hostile granaries: the longest honest call",
-      longestMs,
-      "ms",
-      "on a machine that the attackers load as well",
-    ),
-  ];
-}
-
-function honestBuilds(farm: Farm) {
-  const channel = new GrpcChannel({ url: farm.url });
-  const end = { calls: 0, failures: 0, longestMs: 0 };
-  let isOver = false;
-  const running = (async () => {
-    while (!isOver) {
-      const begun = performance.now();
-      try {
-        await channel.unary(rpc.lookUp, { results: [{ namespace: "ccache", key: "k" }] });
-        await channel.unary(rpc.resolve, {
-          commits: [sha("honest")],
-          environment: "e",
-          wantFilter: true,
-        });
-      } catch {
-        end.failures++;
-      }
-      end.calls++;
-      end.longestMs = Math.max(end.longestMs, performance.now() - begun);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  })();
-  return {
-    async stop() {
-      isOver = true;
-      await running;
-      await channel.stop();
-      return end;
-    },
-  };
-}
-
-function hostileOn(channel: GrpcChannel, repository: string): Hostile {
-  const blobs = remoteBlobStore(channel, "");
-  return {
-    channel,
-    blobs,
-    repository,
-    async publish(bytes, { commit = "any", repository: of = "" } = {}) {
-      const digest = digestOf(bytes);
-      await blobs.write(digest, inChunks(bytes));
-      return channel.unary(rpc.publishIndex, {
-        repository: of,
-        commits: [sha(commit)],
-        environment: "e",
-        entries: toDigestMessage(digest),
-      });
-    },
-    async keep(key, instanceName = "") {
-      const bytes = Buffer.from(`value of ${key}`);
-      const value = digestOf(bytes);
-      await blobs.put(value, bytes);
-      const results = [{ result: { namespace: "ccache", key }, value: toDigestMessage(value) }];
-      const { ends } = await channel.unary(rpc.publishResults, { instanceName, results });
-      if (ends[0]?.kind !== PublishResultsResponse_End_Kind.KEPT) throw new Error("was not kept");
-      return value;
-    },
-  };
-}
-
 function blobItem(digest: Digest) {
   return { item: { case: "blob" as const, value: toDigestMessage(digest) } };
-}
-
-async function* inChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.byteLength; at += mebibyte) yield bytes.subarray(at, at + mebibyte);
 }
 
 function aReport(): string {
