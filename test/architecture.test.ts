@@ -191,6 +191,7 @@ const ownerOf: Record<string, string> = {
   cache_entry: "caches",
   commit_index: "granaries",
   granary_build: "granaries",
+  hourly_count: "granaries",
   quarantined_result: "granaries",
   git_object: "git",
   secret: "secrets",

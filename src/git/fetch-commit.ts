@@ -30,6 +30,8 @@ export interface Mirrors {
    * `not_found`, `failed_precondition` (no commits), `unavailable`, `unauthenticated`.
    */
   fetchCommit(repository: string, revision: string, signal?: AbortSignal): Promise<FetchedCommit>;
+  /** Whether a commit, by its full id, is in our mirror. Asks nobody else. */
+  hasCommit(repository: string, sha: string): Promise<boolean>;
 }
 
 export interface MirrorsOptions {
@@ -67,6 +69,13 @@ export function openMirrors({ git, directory, workingDirectory }: MirrorsOptions
   }
 
   return {
+    async hasCommit(repository, sha) {
+      const address = parseRepositoryAddress(repository, workingDirectory);
+      const source = address.kind === "local" ? await repositoryAt(git, address.path) : address.url;
+      assertPlainRevision(sha);
+      return (await (await mirrorOf(source)).resolve(sha)) === sha;
+    },
+
     async fetchCommit(repository, revision, signal) {
       const address = parseRepositoryAddress(repository, workingDirectory);
       assertPlainRevision(revision);

@@ -33,6 +33,7 @@ export async function farmOfGranaries(
   options: {
     readonly knowsCommit?: KnowsCommit;
     readonly mostNewIndexesAnHour?: number;
+    readonly mostReportsAnHour?: number;
     readonly clock?: Clock;
   } = {},
 ) {
@@ -133,9 +134,9 @@ export async function farmOfGranaries(
 export type FarmOfGranaries = Awaited<ReturnType<typeof farmOfGranaries>>;
 
 /** One with a database of its own, which ends with it. */
-export async function freshFarmOfGranaries() {
+export async function freshFarmOfGranaries(options: Parameters<typeof farmOfGranaries>[1] = {}) {
   const db = await freshDb();
-  const farm = await farmOfGranaries(db);
+  const farm = await farmOfGranaries(db, options);
   return {
     ...farm,
     async stop() {

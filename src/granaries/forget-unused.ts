@@ -1,5 +1,6 @@
 import type { Db } from "#db/db.ts";
 import { forgetBuilds } from "./granary-build.store.ts";
+import { forgetCounts } from "./hourly-count.store.ts";
 import { forgetIndexes, type UnusedIndex, unusedIndexes } from "./index-retention.store.ts";
 
 /** Of a protected branch so many indexes stay, however long nobody builds it. */
@@ -38,7 +39,8 @@ export async function forgetUnusedIndexes(
   }
 }
 
-/** Forgets what granaries told of builds long ago. */
+/** Forgets what granaries told of builds long ago, and how often whoever told it did. */
 export async function forgetOldBuilds(db: Db, before: Date): Promise<void> {
+  await forgetCounts(db, before);
   while ((await forgetBuilds(db, before)) > 0);
 }

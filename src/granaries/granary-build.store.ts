@@ -2,25 +2,46 @@ import { z } from "zod";
 import { GranaryBuildReport, GranaryBuildSummary, SavingsOfDay } from "#api/granary.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
+import { countedOnce, tooOften } from "./hourly-count.store.ts";
 
-/** Keeps what a granary tells of a build, once: told again, it changes nothing. */
+/** A report has up to half a megabyte, and is kept for 90 days; nobody builds more often than each second. */
+const usualMostAnHour = 3_600;
+
+const Counted = z.object({ count: z.number() });
+
+/**
+ * Keeps what a granary tells of a build, once: told again, it changes nothing.
+ *
+ * Throws `resource_exhausted` where `principal` has told of too many within the hour.
+ */
 export async function addBuild(
   tx: Tx,
   report: GranaryBuildReport,
   principal: string,
+  most: number = usualMostAnHour,
 ): Promise<void> {
   const { counts, bytes } = report;
-  await tx.run(sql`
+  const bound = { what: "reported builds", who: principal, most };
+  const counted = await tx.many(
+    Counted,
+    sql`
+    with counted as (${countedOnce(bound)}),
+    added as (
     insert into granary_build (id, project, repository, commit, branch, environment, machine, principal,
       started_at, ended_at, local, prefetched, fetched, missed, unreachable, prefetched_bytes, wasted_bytes,
       saved_ms, waited_ms, report)
-    values (${report.id}, ${report.project}, ${report.repository}, ${report.commit ?? ""}, ${report.branch},
+    select ${report.id}, ${report.project}, ${report.repository}, ${report.commit ?? ""}, ${report.branch},
       ${report.environment}, ${report.machine}, ${principal}, ${report.startedAt}, ${report.endedAt},
       ${counts.local}, ${counts.prefetched}, ${counts.fetched}, ${counts.missed}, ${counts.unreachable},
       ${bytes.transferred}, ${bytes.wasted}, ${report.savedMs}, ${report.waitedMs},
-      ${JSON.stringify(report)}::jsonb)
+      ${JSON.stringify(report)}::jsonb
+    from counted
     on conflict (id) do nothing
-  `);
+    )
+    select count from counted
+  `,
+  );
+  if (counted.length === 0) throw tooOften(bound);
 }
 
 const Listed = z.object({ report: GranaryBuildSummary }).transform(({ report }) => report);

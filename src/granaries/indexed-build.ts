@@ -10,8 +10,8 @@ const Text = (most: number) => z.string().max(most).refine(isKeepable, "text wit
 export const IndexedBuild = z.object({
   project: z.string(),
   repository: Text(200),
-  /** Its commit, then its first parents, the nearest first. */
-  commits: z.array(CommitId).min(1).max(indexLimits.commits),
+  /** Its commit, then its first parents, the nearest first; none where nobody knows them. */
+  commits: z.array(CommitId).max(indexLimits.commits),
   tree: z.union([z.literal(""), CommitId]),
   branch: Text(255),
   environment: EnvironmentName,

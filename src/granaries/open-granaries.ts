@@ -15,7 +15,6 @@ import type { StoredIndex } from "./commit-index.store.ts";
 import { fetchOrder } from "./fetch-order.ts";
 import type { FetchedThing } from "./fetched-message.ts";
 import { addBuild } from "./granary-build.store.ts";
-import { hourlyLimit } from "./hourly-limit.ts";
 import type { IndexedBuild } from "./indexed-build.ts";
 import { keyFilters } from "./project-keys.ts";
 import { type FarmResult, projectResults } from "./project-results.ts";
@@ -30,12 +29,15 @@ import { quarantine } from "./quarantine.ts";
 import { resolveIndexes } from "./resolve-indexes.ts";
 import { type IndexBlob, smallIndexes } from "./small-indexes.ts";
 import type { ToldResult } from "./stored-result-message.ts";
+import { type ToldOfQuarantine, tellOfQuarantine } from "./tell-of-quarantine.ts";
 
 /** What granaries ask of the farm. Who may is checked before. */
 export interface Granaries {
   resolve(build: IndexedBuild): Promise<ChosenIndex<StoredIndex>[]>;
   /** Of what was resolved, that which may come along with the answer. */
   smallIndexes(chosen: readonly ChosenIndex<StoredIndex>[]): Promise<IndexBlob[]>;
+  /** What whoever has heard of all up to a version is to drop. */
+  quarantinedSince(project: string, version: number): Promise<ToldOfQuarantine>;
   /** Undefined where a project has too many keys. */
   keyFilter(project: string, madeAfter?: Date): Promise<KeyFilter | undefined>;
   lookUp(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
@@ -51,9 +53,6 @@ export interface Granaries {
   reportDivergence(project: string, divergence: Divergence, principal: string): Promise<boolean>;
 }
 
-/** A report has up to half a megabyte, and is kept for 90 days; nobody builds more often than each second. */
-const mostReportsAnHour = 3_600;
-
 export function openGranaries(parts: {
   readonly db: Db;
   readonly blobs: BlobStore;
@@ -64,11 +63,11 @@ export function openGranaries(parts: {
   readonly domain: TrustDomain;
   readonly knowsCommit: KnowsCommit;
   readonly mostNewIndexesAnHour?: number;
+  readonly mostReportsAnHour?: number;
 }): Granaries {
-  const { db, clock, mostNewIndexesAnHour } = parts;
+  const { db, mostNewIndexesAnHour } = parts;
   const results = projectResults(parts);
   const filters = keyFilters(parts);
-  const countReport = hourlyLimit(mostReportsAnHour, "reported builds", clock);
   const indexParts = {
     ...parts,
     results,
@@ -77,16 +76,14 @@ export function openGranaries(parts: {
   return {
     resolve: (build) => resolveIndexes(parts, build),
     smallIndexes: (chosen) => smallIndexes(parts.blobs, chosen),
+    quarantinedSince: (project, version) => tellOfQuarantine(db, project, version),
     keyFilter: filters,
     lookUp: (project, keys) => results.whole(project, keys),
     fetch: (project, items) => fetchOrder({ ...parts, results }, project, items),
     publishResults: (project, told, principal) =>
       publishResults({ ...parts, results }, project, told, principal),
     publishIndex: (build, told) => publishIndex(indexParts, build, told),
-    async reportBuild(report, principal) {
-      countReport(principal);
-      await addBuild(db, report, principal);
-    },
+    reportBuild: (report, principal) => addBuild(db, report, principal, parts.mostReportsAnHour),
     reportDivergence: (project, divergence, principal) =>
       quarantine(parts, project, divergence, principal),
   };

@@ -29,10 +29,11 @@ import type { IndexedBuild } from "./indexed-build.ts";
 import { entriesOf, nearestBase } from "./nearest-base.ts";
 import type { ProjectResults } from "./project-results.ts";
 
-/** Whether a repository that the farm knows has a commit. */
+/** Whether a repository that the farm knows has a commit. What finding out costs is on `principal`'s account. */
 export type KnowsCommit = (
   repository: string,
   commit: string,
+  principal: string,
 ) => Promise<"known" | "unknown" | "no such repository">;
 
 export interface IndexParts {
@@ -79,9 +80,12 @@ export async function publishIndex(
   build: IndexedBuild,
   told: ToldIndex,
 ): Promise<PublishedIndex> {
-  const commit = build.commits[0] ?? "";
+  const [commit] = build.commits;
+  if (commit === undefined) {
+    throw new Fault("invalid_argument", "an index is of a commit, and none is named");
+  }
   const key: IndexKey = { ...build, commit, domain: parts.domain };
-  await requireKnown(parts, build.repository, commit);
+  await requireKnown(parts, build.repository, commit, told.principal);
   return largeIndexes.through(build.project, async () => {
     const said = await readTold(parts.blobs, told.entries);
     const { entries, goneBlobs } = await admit(parts, build.project, said.entries);
@@ -98,8 +102,13 @@ export async function publishIndex(
   });
 }
 
-async function requireKnown({ knowsCommit }: IndexParts, repository: string, commit: string) {
-  if (repository === "" || (await knowsCommit(repository, commit)) !== "unknown") return;
+async function requireKnown(
+  { knowsCommit }: IndexParts,
+  repository: string,
+  commit: string,
+  principal: string,
+) {
+  if (repository === "" || (await knowsCommit(repository, commit, principal)) !== "unknown") return;
   throw new Fault(
     "failed_precondition",
     `${repository} has no commit ${commit} that the farm can fetch; push it first, then its index is taken`,

@@ -28,6 +28,7 @@ export async function addQuarantine(tx: Tx, found: NewQuarantine): Promise<void>
     set found_at = now(),
         found_by = excluded.found_by,
         producer = excluded.producer,
+        version = excluded.version,
         divergence = excluded.divergence,
         released_at = null,
         released_by = null
@@ -53,6 +54,46 @@ export function keysInQuarantine(
       where project = ${project} and released_at is null
     `,
   );
+}
+
+const Told = z
+  .object({
+    newest: z.number(),
+    told: z.array(ResultKey.extend({ version: z.number() })),
+  })
+  .transform(({ newest, told }) => ({ newest, results: told }));
+
+/** What went into quarantine after a version and is still there, the first `most`; and the project's newest version. */
+export async function quarantinedAfter(
+  tx: Tx,
+  project: string,
+  version: number,
+  most: number,
+): Promise<z.output<typeof Told>> {
+  const [row] = await tx.many(
+    Told,
+    sql`
+      select (
+          select coalesce(max(version), 0) from quarantined_result where project = ${project}
+        ) as newest,
+        (
+          select coalesce(
+            jsonb_agg(
+              jsonb_build_object('namespace', namespace, 'key', key, 'version', version) order by version
+            ),
+            '[]'
+          )
+          from (
+            select namespace, key, version
+            from quarantined_result
+            where project = ${project} and version > ${version} and released_at is null
+            order by version
+            limit ${most}
+          ) as later
+        ) as told
+    `,
+  );
+  return row ?? { newest: 0, results: [] };
 }
 
 /** Lets a key go; false when it was not in quarantine. */

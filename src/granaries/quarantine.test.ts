@@ -10,6 +10,7 @@ import { aReport, buildOf, entryOf, freshFarmOfGranaries } from "./farm-of-grana
 import { quarantine, release } from "./quarantine.ts";
 import { quarantinePage } from "./quarantine-page.ts";
 import type { ToldResult } from "./stored-result-message.ts";
+import { tellOfQuarantine } from "./tell-of-quarantine.ts";
 
 const farm = await freshFarmOfGranaries();
 const { db } = farm;
@@ -223,6 +224,50 @@ test("its page says who made it, who was given it, and how much they made of it"
       givenTo: [{ build: given.id, machine: "m1" }],
       madeFrom: 1,
     },
+  ]);
+});
+
+test("a granary hears what is in quarantine, under both names, once, and in pieces", async () => {
+  const tool = await farm.aResult("news", "k");
+  const { told: action, action: digest } = await farm.anAction("news", "an action");
+  const later = await farm.aResult("news", "later");
+  await report("news", tool);
+  await report("news", action);
+  const bothNames = [
+    { namespace: "reapi", key: action.key },
+    { namespace: "bazel", key: `ac/${digest.hash}` },
+  ];
+
+  const first = await tellOfQuarantine(db, "news", 0, 1);
+  const second = await tellOfQuarantine(db, "news", first.version, 1);
+  const third = await tellOfQuarantine(db, "news", second.version, 1);
+
+  expect(first.results).toEqual([{ namespace: "ccache", key: "k" }]);
+  expect(second.results).toEqual(bothNames);
+  expect(third).toEqual({ results: [], version: second.version });
+  await report("news", later);
+  await db.transaction((tx) => release(tx, "news", tool, "root"));
+  expect(await tellOfQuarantine(db, "news", second.version)).toMatchObject({
+    results: [{ namespace: "ccache", key: "later" }],
+  });
+  // Of another farm, or of this one before it lost what it knew: all of it is told.
+  const { version } = await tellOfQuarantine(db, "news", 10 ** 9);
+  expect((await tellOfQuarantine(db, "news", version)).results).toEqual([]);
+  expect(version).toBeLessThan(10 ** 9);
+  expect((await tellOfQuarantine(db, "another project", 0)).results).toEqual([]);
+});
+
+test("one that was released and is doubted again is told again", async () => {
+  const told = await farm.aResult("again", "k");
+  await report("again", told);
+  const { version } = await tellOfQuarantine(db, "again", 0);
+  await db.transaction((tx) => release(tx, "again", told, "root"));
+  await farm.granaries.publishResults("again", [told], "p");
+
+  await report("again", told);
+
+  expect((await tellOfQuarantine(db, "again", version)).results).toEqual([
+    { namespace: "ccache", key: "k" },
   ]);
 });
 

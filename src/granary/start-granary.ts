@@ -117,6 +117,8 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
         directory: dataDirectory,
         store,
         farm,
+        farmName: config.farm?.server ?? "",
+        forget: (project, key) => supplies.forget({ project, build: undefined }, key),
         outbox: waiting,
         changedSince: (facts, commit, signal) => changedSince(git, facts, commit, signal),
         limits: {

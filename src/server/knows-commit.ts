@@ -1,30 +1,35 @@
 import { Fault } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
-import { hourlyLimit } from "#granaries/hourly-limit.ts";
+import { countOnce } from "#granaries/hourly-count.store.ts";
 import type { KnowsCommit } from "#granaries/publish-index.ts";
 import { addressOfRepository, knownRepository } from "#graphs/catalogs/known-repository.store.ts";
 import type { Rooms } from "./open-rooms.ts";
 
 const remembered = 10_000;
 /** Each is a fetch from wherever the repository lies. */
-const mostUnknownAnHour = 600;
+const usualMostUnknownAnHour = 600;
 
-/** Whether a repository that the farm knows has a commit. What it has once it has for good. */
-export function knowsCommit({
-  db,
-  mirrors,
-  clock,
-}: Pick<Rooms, "db" | "mirrors" | "clock">): KnowsCommit {
+/**
+ * Whether a repository that the farm knows has a commit. What it has once it has for good, and what is in our mirror
+ * costs nobody anything; a fetch is counted for who caused it, so that nobody uses up what others need.
+ */
+export function knowsCommit(
+  { db, mirrors }: Pick<Rooms, "db" | "mirrors">,
+  most: number = usualMostUnknownAnHour,
+): KnowsCommit {
   const known = recentlyUsed<true>(remembered);
-  const countFetch = hourlyLimit(mostUnknownAnHour, "asked for unknown commits", clock);
-  return async (repository, commit) => {
+  return async (repository, commit, principal) => {
     const name = await knownRepository(db, repository);
     if (name === undefined) return "no such repository";
     const key = `${commit} ${name}`;
     if (known.peek(key) !== undefined) return "known";
-    countFetch(name);
+    const address = await addressOfRepository(db, name);
     try {
-      await mirrors.fetchCommit(await addressOfRepository(db, name), commit);
+      if (!(await mirrors.hasCommit(address, commit))) {
+        const what = `asked for commits that ${name} may have`;
+        await countOnce(db, { what, who: principal, most });
+        await mirrors.fetchCommit(address, commit);
+      }
     } catch (reason) {
       if (reason instanceof Fault && absences.has(reason.code)) return "unknown";
       throw reason;

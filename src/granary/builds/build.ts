@@ -35,6 +35,11 @@ export interface Build {
   readonly prefetch: Prefetch | undefined;
   /** Whether the farm may have a result: false only when it did not at the start. */
   mayBeAtFarm(key: ResultKey): boolean;
+  /**
+   * Until the farm has said at the build's start what is in quarantine, or had its time to: what is here may have to be
+   * dropped by then. Undefined once that is known.
+   */
+  newsOfQuarantine?(): Promise<void> | undefined;
   asked(key: ResultKey, what: Asked): void;
   /** A blob of a result was read by the build, or written. */
   askedBlob(digest: Digest): void;

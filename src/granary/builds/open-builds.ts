@@ -19,10 +19,12 @@ import { type BuildFacts, withCommitFrom } from "./build-facts.ts";
 import { type Demand, indexEntries, startDemand } from "./demand.ts";
 import { type DemandLog, openDemandLog } from "./demand-log.ts";
 import { fetchingAhead } from "./fetch-ahead.ts";
-import { type Plan, type PlanParts, planAhead } from "./plan-ahead.ts";
+import { onlyHear, type Plan, type PlanParts, planAhead } from "./plan-ahead.ts";
 import { type BuildEnd, publishIndex, publishInterrupted } from "./publish-build.ts";
+import { openQuarantineNews } from "./quarantine-news.ts";
 import { reportOf, type TruncatedMark } from "./report.ts";
 import { stepClock } from "./step-clock.ts";
+import { untilHeard } from "./until-heard.ts";
 import { openWorkspaceMemory } from "./workspace-memory.ts";
 
 export interface RunningBuild extends Build {
@@ -51,6 +53,10 @@ export interface BuildsParts {
   readonly directory: string;
   readonly store: GranaryStore;
   readonly farm: GranaryFarm;
+  /** The farm's address: what is known of one farm's versions says nothing of another's. */
+  readonly farmName?: string;
+  /** Drops a result wherever it is held; the store's own where nothing else holds any. */
+  readonly forget?: (project: string, key: ResultKey) => Promise<void>;
   readonly outbox: Pick<Outbox, "addIndex" | "addReport" | "hold" | "sentBytes">;
   readonly changedSince: PlanParts["changedSince"];
   readonly limits: TransferLimits;
@@ -93,6 +99,11 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
   const shared = sharedTransfers();
   const workspaces = openWorkspaceMemory(join(parts.directory, "workspaces"));
   const waste = await openWasteMemory(join(parts.directory, "prefetch-waste.json"));
+  const news = await openQuarantineNews(
+    join(parts.directory, "quarantine-heard.json"),
+    parts.farmName ?? "",
+    parts.forget ?? ((project, key) => store.forget(project, key)),
+  );
   const entries = new Map<string, Entry>();
   const note = (message: string) => logger.info(message);
 
@@ -122,6 +133,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       elapsedMs,
     });
     const isFetching = facts.prefetch && waste.isWorthIt(facts.project, facts.command);
+    const hearing = untilHeard(farm.line()?.roundTripMs);
     const build: RunningBuild = {
       id,
       project: facts.project,
@@ -131,8 +143,11 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
         return facts;
       },
       mayBeAtFarm: (key) => mayHave?.(key) ?? true,
-      asked(key, what) {
+      newsOfQuarantine: () => hearing.pending(),
+      asked(key, said) {
         prefetch.asked(key);
+        const isDropped = said.because === "never-made" && news.hasDropped(facts.project, key);
+        const what = isDropped ? { ...said, because: "quarantined" as const } : said;
         if (what.result === undefined) steps.missed(key, elapsedMs());
         demand.asked(key, what, Math.max(0, elapsedMs() - what.waitedMs), prefetch.leadMs(key));
       },
@@ -163,16 +178,24 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       isAway: () => farm.isAway(),
       blobs: (project) => farm.blobs(project),
       async resolve(which, signal) {
-        const resolved = await farm.resolve(which, signal);
-        mayHave = resolved.mayHave;
-        return resolved;
+        try {
+          const quarantineSince = news.since(facts.project);
+          const resolved = await farm.resolve({ ...which, quarantineSince }, signal);
+          mayHave = resolved.mayHave;
+          const { quarantined } = resolved;
+          if (quarantined !== undefined) await news.take(facts.project, quarantined);
+          return resolved;
+        } finally {
+          hearing.heard();
+        }
       },
     };
     const planParts = { store, farm: planFarm, changedSince: parts.changedSince, note };
     if (!isFetching) prefetch.planned("over-budget");
     const plan = isFetching
       ? planAhead(planParts, facts, prefetch, abort.signal)
-      : Promise.resolve({ indexes: [], isCut: false });
+      : onlyHear(planFarm, facts, abort.signal);
+    void plan.finally(() => hearing.heard());
     const letGo = parts.upload === "after" ? outbox.hold() : () => {};
     const sentBefore = outbox.sentBytes;
     entries.set(id, {

@@ -98,6 +98,19 @@ export async function planAhead(
   return { indexes: used, isCut };
 }
 
+/** Of a build for which nothing is fetched ahead, the farm is still asked what must not be given any more. */
+export async function onlyHear(
+  farm: Pick<GranaryFarm, "resolve" | "isAway">,
+  { project, repository, environment }: BuildFacts,
+  signal: AbortSignal,
+): Promise<Plan> {
+  if (!farm.isAway()) {
+    const nothing = { commits: [], tree: "", branch: "" };
+    await farm.resolve({ project, repository, environment, ...nothing }, signal).catch(() => {});
+  }
+  return { indexes: [], isCut: false };
+}
+
 async function changedFor(
   parts: PlanParts,
   facts: BuildFacts,

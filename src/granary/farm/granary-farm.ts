@@ -17,6 +17,8 @@ export interface WhichBuild {
   readonly tree: string;
   readonly branch: string;
   readonly environment: string;
+  /** Up to which version it is known here what is in quarantine; undefined: nobody wants to know. */
+  readonly quarantineSince?: number;
 }
 
 export interface Resolved {
@@ -25,6 +27,8 @@ export interface Resolved {
   readonly mayHave: ((key: ResultKey) => boolean) | undefined;
   /** Indexes that came along. Not yet compared with their digests. */
   readonly blobs?: readonly { readonly digest: Digest; readonly data: Uint8Array }[];
+  /** Undefined where it was not asked for, and of a farm that does not say. */
+  readonly quarantined?: { readonly results: readonly ResultKey[]; readonly version: number };
 }
 
 export type FetchWish =

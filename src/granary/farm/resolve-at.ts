@@ -1,21 +1,23 @@
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { indexLimits } from "#commit-index/index-limits.ts";
 import { readKeyFilter } from "#commit-index/key-filter.ts";
+import { ResultKey } from "#commit-index/result-key.ts";
 import type { GrpcChannel } from "#grpc/channel.ts";
-import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
+import { Granaries, type Quarantined } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { Resolved, WhichBuild } from "./granary-farm.ts";
 
 const mostIndexes = 3;
+const mostQuarantined = 2_000;
 /** Each with its base. */
 const mostBlobs = 2 * mostIndexes;
 
 export async function resolveAt(
   channel: GrpcChannel,
-  { project, repository, commits, tree, branch, environment }: WhichBuild,
+  { project, repository, commits, tree, branch, environment, quarantineSince }: WhichBuild,
   signal: AbortSignal | undefined,
   timeoutMs: number,
 ): Promise<Resolved> {
-  const { indexes, filter, blobs } = await channel.unary(
+  const { indexes, filter, blobs, quarantined } = await channel.unary(
     Granaries.method.resolve,
     {
       instanceName: project,
@@ -25,6 +27,7 @@ export async function resolveAt(
       branch,
       environment,
       wantFilter: true,
+      ...(quarantineSince === undefined ? {} : { quarantineSince: BigInt(quarantineSince) }),
     },
     { timeoutMs, ...(signal === undefined ? {} : { signal }) },
   );
@@ -35,5 +38,17 @@ export async function resolveAt(
       digest: fromDigestMessage(digest, "an index that came along"),
       data,
     })),
+    ...(quarantined === undefined ? {} : { quarantined: fromQuarantined(quarantined) }),
+  };
+}
+
+/** Of tools that this version does not know there is nothing here that could be dropped. */
+function fromQuarantined({ results, version }: Quarantined) {
+  return {
+    results: results.slice(0, mostQuarantined).flatMap(({ namespace, key }) => {
+      const known = ResultKey.safeParse({ namespace, key });
+      return known.success ? [known.data] : [];
+    }),
+    version: Math.max(0, Math.min(Number(version), Number.MAX_SAFE_INTEGER)),
   };
 }

@@ -45,7 +45,9 @@ export async function lookFor(
   const here = async () =>
     (await store.find(project, key).catch(() => undefined)) ?? halves.find(project, key);
 
-  const local = await here();
+  const first = await here();
+  const news = first && build?.newsOfQuarantine?.();
+  const local = news === undefined ? first : await news.then(here);
   if (local !== undefined) {
     const source = prefetch?.leadMs(key) === undefined ? "local" : "prefetched";
     return { source, because: undefined, result: local };

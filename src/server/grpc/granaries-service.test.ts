@@ -267,7 +267,6 @@ describe("an index", () => {
       channel.unary(rpc.resolve, { environment: "e", commits: [sha(1)], ...more });
 
     for (const wrong of [
-      { commits: [] },
       { commits: ["HEAD"] },
       { commits: Array.from({ length: 65 }, () => sha(1)) },
       { environment: "no word" },
@@ -304,6 +303,43 @@ test("results are published and looked up", async () => {
   const { KEPT, REFUSED } = PublishResultsResponse_End_Kind;
   expect(ends.map(({ kind }) => kind)).toEqual([KEPT, REFUSED]);
   expect(results).toMatchObject([{ value: { hash: value.hash }, costMs: 3 }]);
+});
+
+test("whoever keeps results hears what is in quarantine since it asked last", async () => {
+  const ask = (quarantineSince?: bigint) =>
+    channel.unary(rpc.resolve, {
+      instanceName: "heard",
+      environment: "e",
+      ...(quarantineSince === undefined ? {} : { quarantineSince }),
+    });
+  const told = await farm.aResult("heard", "doubted");
+  expect((await ask(0n)).quarantined).toMatchObject({ results: [], version: 0n });
+  await farm.granaries.reportDivergence(
+    "heard",
+    {
+      namespace: "ccache",
+      key: "doubted",
+      kept: digestKey(told.value),
+      madeNow: `${"0".repeat(64)}/1`,
+      differs: [],
+      machine: "m",
+      build: null,
+      at: "2026-11-22T10:00:00.000Z",
+    },
+    "checker",
+  );
+
+  const { quarantined } = await ask(0n);
+
+  expect(quarantined?.results).toMatchObject([{ namespace: "ccache", key: "doubted" }]);
+  for (const since of [quarantined?.version ?? 0n, 2n ** 62n]) {
+    expect((await ask(since)).quarantined).toMatchObject({
+      results: [],
+      version: quarantined?.version,
+    });
+  }
+  expect((await ask(-1n)).quarantined?.results).toHaveLength(1);
+  expect((await ask()).quarantined).toBeUndefined();
 });
 
 test("a build and a divergence are told in the words of the HTTP API, and nothing else is taken", async () => {

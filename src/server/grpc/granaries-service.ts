@@ -66,10 +66,15 @@ export function granariesService(parts: {
   return [
     fetchMethod(readerOf),
     ...methodsOf(Granaries, {
-      async resolve({ instanceName, wantFilter, ...said }, context) {
+      async resolve({ instanceName, wantFilter, quarantineSince, ...said }, context) {
         const { project, granaries } = await readerOf(context, instanceName);
         const build = indexedBuildOf({ ...said, project });
-        const indexes = await granaries.resolve(build);
+        const [indexes, quarantined] = await Promise.all([
+          granaries.resolve(build),
+          quarantineSince === undefined
+            ? undefined
+            : granaries.quarantinedSince(project, versionOf(quarantineSince)),
+        ]);
         const newest = Math.max(
           0,
           ...indexes.map(({ candidate }) => candidate.updatedAt.getTime()),
@@ -82,6 +87,14 @@ export function granariesService(parts: {
           indexes: indexes.map(foundIndex),
           blobs: blobs.map(({ digest, data }) => ({ digest: toDigestMessage(digest), data })),
           ...(filter === undefined ? {} : { filter }),
+          ...(quarantined === undefined
+            ? {}
+            : {
+                quarantined: {
+                  results: [...quarantined.results],
+                  version: BigInt(quarantined.version),
+                },
+              }),
         };
       },
 
@@ -135,6 +148,13 @@ export function granariesService(parts: {
     }),
   ];
 }
+
+/** One of another farm, or nonsense, is more than any version of ours; less than 0 is none. */
+function versionOf(said: bigint): number {
+  return Number(said < 0n ? 0n : said > maxVersion ? maxVersion : said);
+}
+
+const maxVersion = BigInt(Number.MAX_SAFE_INTEGER);
 
 function assertFew(count: number, most: number, what: string): void {
   if (count <= most) return;

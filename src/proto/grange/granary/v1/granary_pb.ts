@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file grange/granary/v1/granary.proto.
  */
 export const file_grange_granary_v1_granary: GenFile = /*@__PURE__*/
-  fileDesc("Ch9ncmFuZ2UvZ3JhbmFyeS92MS9ncmFuYXJ5LnByb3RvEhFncmFuZ2UuZ3JhbmFyeS52MSIrCglSZXN1bHRLZXkSEQoJbmFtZXNwYWNlGAEgASgJEgsKA2tleRgCIAEoCSK4AQoKSW5kZXhFbnRyeRIsCgZyZXN1bHQYASABKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5SZXN1bHRLZXkSNgoFYmxvYnMYAiADKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIQCghmaXJzdF9tcxgDIAEoDRIVCghzYXZlZF9tcxgEIAEoDUgAiAEBEg4KBmlucHV0cxgFIAMoCUILCglfc2F2ZWRfbXMiowEKC0NvbW1pdEluZGV4EjUKBGJhc2UYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIuCgdlbnRyaWVzGAIgAygLMh0uZ3JhbmdlLmdyYW5hcnkudjEuSW5kZXhFbnRyeRItCgdyZW1vdmVkGAMgAygLMhwuZ3JhbmdlLmdyYW5hcnkudjEuUmVzdWx0S2V5IpQBCg5SZXNvbHZlUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEhIKCnJlcG9zaXRvcnkYAiABKAkSDwoHY29tbWl0cxgDIAMoCRIMCgR0cmVlGAQgASgJEg4KBmJyYW5jaBgFIAEoCRITCgtlbnZpcm9ubWVudBgGIAEoCRITCgt3YW50X2ZpbHRlchgHIAEoCCKxAgoKRm91bmRJbmRleBI0CgZzb3VyY2UYASABKA4yJC5ncmFuZ2UuZ3JhbmFyeS52MS5Gb3VuZEluZGV4LlNvdXJjZRIOCgZjb21taXQYAiABKAkSEAoIZGlzdGFuY2UYAyABKA0SNgoFaW5kZXgYBCABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIQCghjb21wbGV0ZRgFIAEoCBIPCgdlbnRyaWVzGAYgASgNEg0KBWJ5dGVzGAcgASgDEg8KB3RhcmdldHMYCCADKAkiUAoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEgoKBkNPTU1JVBABEggKBFRSRUUQAhIMCghBTkNFU1RPUhADEgoKBkJSQU5DSBAEIpwBCg9SZXNvbHZlUmVzcG9uc2USLgoHaW5kZXhlcxgBIAMoCzIdLmdyYW5nZS5ncmFuYXJ5LnYxLkZvdW5kSW5kZXgSLAoGZmlsdGVyGAIgASgLMhwuZ3JhbmdlLmdyYW5hcnkudjEuS2V5RmlsdGVyEisKBWJsb2JzGAMgAygLMhwuZ3JhbmdlLmdyYW5hcnkudjEuSW5kZXhCbG9iIlIKCUluZGV4QmxvYhI3CgZkaWdlc3QYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIMCgRkYXRhGAIgASgMIikKCUtleUZpbHRlchIMCgRiaXRzGAEgASgMEg4KBmhhc2hlcxgCIAEoDSLGAgoMU3RvcmVkUmVzdWx0EiwKBnJlc3VsdBgBIAEoCzIcLmdyYW5nZS5ncmFuYXJ5LnYxLlJlc3VsdEtleRI2CgV2YWx1ZRgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EkMKCmF0dHJpYnV0ZXMYAyADKAsyLy5ncmFuZ2UuZ3JhbmFyeS52MS5TdG9yZWRSZXN1bHQuQXR0cmlidXRlc0VudHJ5EjYKBWJsb2JzGAQgAygLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSFAoHY29zdF9tcxgFIAEoDUgAiAEBGjEKD0F0dHJpYnV0ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgoKCF9jb3N0X21zIlUKDUxvb2tVcFJlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRItCgdyZXN1bHRzGAIgAygLMhwuZ3JhbmdlLmdyYW5hcnkudjEuUmVzdWx0S2V5IkIKDkxvb2tVcFJlc3BvbnNlEjAKB3Jlc3VsdHMYASADKAsyHy5ncmFuZ2UuZ3JhbmFyeS52MS5TdG9yZWRSZXN1bHQifAoJRmV0Y2hJdGVtEi4KBnJlc3VsdBgBIAEoCzIcLmdyYW5nZS5ncmFuYXJ5LnYxLlJlc3VsdEtleUgAEjcKBGJsb2IYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdEgAQgYKBGl0ZW0iUgoMRmV0Y2hSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSKwoFaXRlbXMYAiADKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5GZXRjaEl0ZW0iNwoNRmV0Y2hSZXNwb25zZRIOCgZwYWNrZWQYASABKAwSFgoOdW5wYWNrZWRfYnl0ZXMYAiABKA0iOAoHRmV0Y2hlZBItCgVpdGVtcxgBIAMoCzIeLmdyYW5nZS5ncmFuYXJ5LnYxLkZldGNoZWRJdGVtIqUBCgtGZXRjaGVkSXRlbRIxCgZyZXN1bHQYASABKAsyHy5ncmFuZ2UuZ3JhbmFyeS52MS5TdG9yZWRSZXN1bHRIABIrCgRibG9iGAIgASgLMhsuZ3JhbmdlLmdyYW5hcnkudjEuQmxvYlBhcnRIABIuCgZhYnNlbnQYAyABKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5GZXRjaEl0ZW1IAEIGCgRpdGVtImEKCEJsb2JQYXJ0EjcKBmRpZ2VzdBgBIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0Eg4KBm9mZnNldBgCIAEoAxIMCgRkYXRhGAMgASgMImAKFVB1Ymxpc2hSZXN1bHRzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEjAKB3Jlc3VsdHMYAiADKAsyHy5ncmFuZ2UuZ3JhbmFyeS52MS5TdG9yZWRSZXN1bHQiugIKFlB1Ymxpc2hSZXN1bHRzUmVzcG9uc2USOwoEZW5kcxgBIAMoCzItLmdyYW5nZS5ncmFuYXJ5LnYxLlB1Ymxpc2hSZXN1bHRzUmVzcG9uc2UuRW5kGuIBCgNFbmQSQAoEa2luZBgBIAEoDjIyLmdyYW5nZS5ncmFuYXJ5LnYxLlB1Ymxpc2hSZXN1bHRzUmVzcG9uc2UuRW5kLktpbmQSDwoHbWVzc2FnZRgCIAEoCRI4CgdtaXNzaW5nGAMgAygLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QiTgoES2luZBIUChBLSU5EX1VOU1BFQ0lGSUVEEAASCAoES0VQVBABEgkKBUtOT1dOEAISDgoKSU5DT01QTEVURRADEgsKB1JFRlVTRUQQBCLhAQoTUHVibGlzaEluZGV4UmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEhIKCnJlcG9zaXRvcnkYAiABKAkSDwoHY29tbWl0cxgDIAMoCRIMCgR0cmVlGAQgASgJEg4KBmJyYW5jaBgFIAEoCRITCgtlbnZpcm9ubWVudBgGIAEoCRI4CgdlbnRyaWVzGAcgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSEAoIY29tcGxldGUYCCABKAgSDwoHdGFyZ2V0cxgJIAMoCSJuChRQdWJsaXNoSW5kZXhSZXNwb25zZRINCgV0YWtlbhgBIAEoDRIPCgdyZWZ1c2VkGAIgASgNEjYKBWluZGV4GAMgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QiOQoSUmVwb3J0QnVpbGRSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSDAoEanNvbhgCIAEoCSIVChNSZXBvcnRCdWlsZFJlc3BvbnNlIj4KF1JlcG9ydERpdmVyZ2VuY2VSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSDAoEanNvbhgCIAEoCSIvChhSZXBvcnREaXZlcmdlbmNlUmVzcG9uc2USEwoLcXVhcmFudGluZWQYASABKAgyjQUKCUdyYW5hcmllcxJQCgdSZXNvbHZlEiEuZ3JhbmdlLmdyYW5hcnkudjEuUmVzb2x2ZVJlcXVlc3QaIi5ncmFuZ2UuZ3JhbmFyeS52MS5SZXNvbHZlUmVzcG9uc2USTQoGTG9va1VwEiAuZ3JhbmdlLmdyYW5hcnkudjEuTG9va1VwUmVxdWVzdBohLmdyYW5nZS5ncmFuYXJ5LnYxLkxvb2tVcFJlc3BvbnNlEkwKBUZldGNoEh8uZ3JhbmdlLmdyYW5hcnkudjEuRmV0Y2hSZXF1ZXN0GiAuZ3JhbmdlLmdyYW5hcnkudjEuRmV0Y2hSZXNwb25zZTABEmUKDlB1Ymxpc2hSZXN1bHRzEiguZ3JhbmdlLmdyYW5hcnkudjEuUHVibGlzaFJlc3VsdHNSZXF1ZXN0GikuZ3JhbmdlLmdyYW5hcnkudjEuUHVibGlzaFJlc3VsdHNSZXNwb25zZRJfCgxQdWJsaXNoSW5kZXgSJi5ncmFuZ2UuZ3JhbmFyeS52MS5QdWJsaXNoSW5kZXhSZXF1ZXN0GicuZ3JhbmdlLmdyYW5hcnkudjEuUHVibGlzaEluZGV4UmVzcG9uc2USXAoLUmVwb3J0QnVpbGQSJS5ncmFuZ2UuZ3JhbmFyeS52MS5SZXBvcnRCdWlsZFJlcXVlc3QaJi5ncmFuZ2UuZ3JhbmFyeS52MS5SZXBvcnRCdWlsZFJlc3BvbnNlEmsKEFJlcG9ydERpdmVyZ2VuY2USKi5ncmFuZ2UuZ3JhbmFyeS52MS5SZXBvcnREaXZlcmdlbmNlUmVxdWVzdBorLmdyYW5nZS5ncmFuYXJ5LnYxLlJlcG9ydERpdmVyZ2VuY2VSZXNwb25zZWIGcHJvdG8z", [file_build_bazel_remote_execution_v2_remote_execution]);
+  fileDesc("Ch9ncmFuZ2UvZ3JhbmFyeS92MS9ncmFuYXJ5LnByb3RvEhFncmFuZ2UuZ3JhbmFyeS52MSIrCglSZXN1bHRLZXkSEQoJbmFtZXNwYWNlGAEgASgJEgsKA2tleRgCIAEoCSK4AQoKSW5kZXhFbnRyeRIsCgZyZXN1bHQYASABKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5SZXN1bHRLZXkSNgoFYmxvYnMYAiADKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIQCghmaXJzdF9tcxgDIAEoDRIVCghzYXZlZF9tcxgEIAEoDUgAiAEBEg4KBmlucHV0cxgFIAMoCUILCglfc2F2ZWRfbXMiowEKC0NvbW1pdEluZGV4EjUKBGJhc2UYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIuCgdlbnRyaWVzGAIgAygLMh0uZ3JhbmdlLmdyYW5hcnkudjEuSW5kZXhFbnRyeRItCgdyZW1vdmVkGAMgAygLMhwuZ3JhbmdlLmdyYW5hcnkudjEuUmVzdWx0S2V5IsgBCg5SZXNvbHZlUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEhIKCnJlcG9zaXRvcnkYAiABKAkSDwoHY29tbWl0cxgDIAMoCRIMCgR0cmVlGAQgASgJEg4KBmJyYW5jaBgFIAEoCRITCgtlbnZpcm9ubWVudBgGIAEoCRITCgt3YW50X2ZpbHRlchgHIAEoCBIdChBxdWFyYW50aW5lX3NpbmNlGAggASgDSACIAQFCEwoRX3F1YXJhbnRpbmVfc2luY2UisQIKCkZvdW5kSW5kZXgSNAoGc291cmNlGAEgASgOMiQuZ3JhbmdlLmdyYW5hcnkudjEuRm91bmRJbmRleC5Tb3VyY2USDgoGY29tbWl0GAIgASgJEhAKCGRpc3RhbmNlGAMgASgNEjYKBWluZGV4GAQgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSEAoIY29tcGxldGUYBSABKAgSDwoHZW50cmllcxgGIAEoDRINCgVieXRlcxgHIAEoAxIPCgd0YXJnZXRzGAggAygJIlAKBlNvdXJjZRIWChJTT1VSQ0VfVU5TUEVDSUZJRUQQABIKCgZDT01NSVQQARIICgRUUkVFEAISDAoIQU5DRVNUT1IQAxIKCgZCUkFOQ0gQBCLRAQoPUmVzb2x2ZVJlc3BvbnNlEi4KB2luZGV4ZXMYASADKAsyHS5ncmFuZ2UuZ3JhbmFyeS52MS5Gb3VuZEluZGV4EiwKBmZpbHRlchgCIAEoCzIcLmdyYW5nZS5ncmFuYXJ5LnYxLktleUZpbHRlchIrCgVibG9icxgDIAMoCzIcLmdyYW5nZS5ncmFuYXJ5LnYxLkluZGV4QmxvYhIzCgtxdWFyYW50aW5lZBgEIAEoCzIeLmdyYW5nZS5ncmFuYXJ5LnYxLlF1YXJhbnRpbmVkIk0KC1F1YXJhbnRpbmVkEi0KB3Jlc3VsdHMYASADKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5SZXN1bHRLZXkSDwoHdmVyc2lvbhgCIAEoAyJSCglJbmRleEJsb2ISNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDAoEZGF0YRgCIAEoDCIpCglLZXlGaWx0ZXISDAoEYml0cxgBIAEoDBIOCgZoYXNoZXMYAiABKA0ixgIKDFN0b3JlZFJlc3VsdBIsCgZyZXN1bHQYASABKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5SZXN1bHRLZXkSNgoFdmFsdWUYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBJDCgphdHRyaWJ1dGVzGAMgAygLMi8uZ3JhbmdlLmdyYW5hcnkudjEuU3RvcmVkUmVzdWx0LkF0dHJpYnV0ZXNFbnRyeRI2CgVibG9icxgEIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EhQKB2Nvc3RfbXMYBSABKA1IAIgBARoxCg9BdHRyaWJ1dGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIKCghfY29zdF9tcyJVCg1Mb29rVXBSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSLQoHcmVzdWx0cxgCIAMoCzIcLmdyYW5nZS5ncmFuYXJ5LnYxLlJlc3VsdEtleSJCCg5Mb29rVXBSZXNwb25zZRIwCgdyZXN1bHRzGAEgAygLMh8uZ3JhbmdlLmdyYW5hcnkudjEuU3RvcmVkUmVzdWx0InwKCUZldGNoSXRlbRIuCgZyZXN1bHQYASABKAsyHC5ncmFuZ2UuZ3JhbmFyeS52MS5SZXN1bHRLZXlIABI3CgRibG9iGAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3RIAEIGCgRpdGVtIlIKDEZldGNoUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEisKBWl0ZW1zGAIgAygLMhwuZ3JhbmdlLmdyYW5hcnkudjEuRmV0Y2hJdGVtIjcKDUZldGNoUmVzcG9uc2USDgoGcGFja2VkGAEgASgMEhYKDnVucGFja2VkX2J5dGVzGAIgASgNIjgKB0ZldGNoZWQSLQoFaXRlbXMYASADKAsyHi5ncmFuZ2UuZ3JhbmFyeS52MS5GZXRjaGVkSXRlbSKlAQoLRmV0Y2hlZEl0ZW0SMQoGcmVzdWx0GAEgASgLMh8uZ3JhbmdlLmdyYW5hcnkudjEuU3RvcmVkUmVzdWx0SAASKwoEYmxvYhgCIAEoCzIbLmdyYW5nZS5ncmFuYXJ5LnYxLkJsb2JQYXJ0SAASLgoGYWJzZW50GAMgASgLMhwuZ3JhbmdlLmdyYW5hcnkudjEuRmV0Y2hJdGVtSABCBgoEaXRlbSJhCghCbG9iUGFydBI3CgZkaWdlc3QYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIOCgZvZmZzZXQYAiABKAMSDAoEZGF0YRgDIAEoDCJgChVQdWJsaXNoUmVzdWx0c1JlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRIwCgdyZXN1bHRzGAIgAygLMh8uZ3JhbmdlLmdyYW5hcnkudjEuU3RvcmVkUmVzdWx0IroCChZQdWJsaXNoUmVzdWx0c1Jlc3BvbnNlEjsKBGVuZHMYASADKAsyLS5ncmFuZ2UuZ3JhbmFyeS52MS5QdWJsaXNoUmVzdWx0c1Jlc3BvbnNlLkVuZBriAQoDRW5kEkAKBGtpbmQYASABKA4yMi5ncmFuZ2UuZ3JhbmFyeS52MS5QdWJsaXNoUmVzdWx0c1Jlc3BvbnNlLkVuZC5LaW5kEg8KB21lc3NhZ2UYAiABKAkSOAoHbWlzc2luZxgDIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0Ik4KBEtpbmQSFAoQS0lORF9VTlNQRUNJRklFRBAAEggKBEtFUFQQARIJCgVLTk9XThACEg4KCklOQ09NUExFVEUQAxILCgdSRUZVU0VEEAQi4QEKE1B1Ymxpc2hJbmRleFJlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRISCgpyZXBvc2l0b3J5GAIgASgJEg8KB2NvbW1pdHMYAyADKAkSDAoEdHJlZRgEIAEoCRIOCgZicmFuY2gYBSABKAkSEwoLZW52aXJvbm1lbnQYBiABKAkSOAoHZW50cmllcxgHIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EhAKCGNvbXBsZXRlGAggASgIEg8KB3RhcmdldHMYCSADKAkibgoUUHVibGlzaEluZGV4UmVzcG9uc2USDQoFdGFrZW4YASABKA0SDwoHcmVmdXNlZBgCIAEoDRI2CgVpbmRleBgDIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0IjkKElJlcG9ydEJ1aWxkUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEgwKBGpzb24YAiABKAkiFQoTUmVwb3J0QnVpbGRSZXNwb25zZSI+ChdSZXBvcnREaXZlcmdlbmNlUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEgwKBGpzb24YAiABKAkiLwoYUmVwb3J0RGl2ZXJnZW5jZVJlc3BvbnNlEhMKC3F1YXJhbnRpbmVkGAEgASgIMo0FCglHcmFuYXJpZXMSUAoHUmVzb2x2ZRIhLmdyYW5nZS5ncmFuYXJ5LnYxLlJlc29sdmVSZXF1ZXN0GiIuZ3JhbmdlLmdyYW5hcnkudjEuUmVzb2x2ZVJlc3BvbnNlEk0KBkxvb2tVcBIgLmdyYW5nZS5ncmFuYXJ5LnYxLkxvb2tVcFJlcXVlc3QaIS5ncmFuZ2UuZ3JhbmFyeS52MS5Mb29rVXBSZXNwb25zZRJMCgVGZXRjaBIfLmdyYW5nZS5ncmFuYXJ5LnYxLkZldGNoUmVxdWVzdBogLmdyYW5nZS5ncmFuYXJ5LnYxLkZldGNoUmVzcG9uc2UwARJlCg5QdWJsaXNoUmVzdWx0cxIoLmdyYW5nZS5ncmFuYXJ5LnYxLlB1Ymxpc2hSZXN1bHRzUmVxdWVzdBopLmdyYW5nZS5ncmFuYXJ5LnYxLlB1Ymxpc2hSZXN1bHRzUmVzcG9uc2USXwoMUHVibGlzaEluZGV4EiYuZ3JhbmdlLmdyYW5hcnkudjEuUHVibGlzaEluZGV4UmVxdWVzdBonLmdyYW5nZS5ncmFuYXJ5LnYxLlB1Ymxpc2hJbmRleFJlc3BvbnNlElwKC1JlcG9ydEJ1aWxkEiUuZ3JhbmdlLmdyYW5hcnkudjEuUmVwb3J0QnVpbGRSZXF1ZXN0GiYuZ3JhbmdlLmdyYW5hcnkudjEuUmVwb3J0QnVpbGRSZXNwb25zZRJrChBSZXBvcnREaXZlcmdlbmNlEiouZ3JhbmdlLmdyYW5hcnkudjEuUmVwb3J0RGl2ZXJnZW5jZVJlcXVlc3QaKy5ncmFuZ2UuZ3JhbmFyeS52MS5SZXBvcnREaXZlcmdlbmNlUmVzcG9uc2ViBnByb3RvMw", [file_build_bazel_remote_execution_v2_remote_execution]);
 
 /**
  * A result by its tool's own name. `namespace` is "reapi" (the key is `hash/size` of an action), or a tool of
@@ -140,7 +140,7 @@ export type ResolveRequest = Message<"grange.granary.v1.ResolveRequest"> & {
   repository: string;
 
   /**
-   * The build's commit, then its first parents, the nearest first. At most 64.
+   * The build's commit, then its first parents, the nearest first. At most 64; none where nobody knows the commit.
    *
    * @generated from field: repeated string commits = 3;
    */
@@ -171,6 +171,13 @@ export type ResolveRequest = Message<"grange.granary.v1.ResolveRequest"> & {
    * @generated from field: bool want_filter = 7;
    */
   wantFilter: boolean;
+
+  /**
+   * Whoever keeps results says up to which version it has heard what is in quarantine: 0 at first. Absent: it keeps none.
+   *
+   * @generated from field: optional int64 quarantine_since = 8;
+   */
+  quarantineSince?: bigint | undefined;
 };
 
 /**
@@ -303,6 +310,13 @@ export type ResolveResponse = Message<"grange.granary.v1.ResolveResponse"> & {
    * @generated from field: repeated grange.granary.v1.IndexBlob blobs = 3;
    */
   blobs: IndexBlob[];
+
+  /**
+   * Absent when it was not asked for.
+   *
+   * @generated from field: grange.granary.v1.Quarantined quarantined = 4;
+   */
+  quarantined?: Quarantined | undefined;
 };
 
 /**
@@ -311,6 +325,34 @@ export type ResolveResponse = Message<"grange.granary.v1.ResolveResponse"> & {
  */
 export const ResolveResponseSchema: GenMessage<ResolveResponse> = /*@__PURE__*/
   messageDesc(file_grange_granary_v1_granary, 5);
+
+/**
+ * Results that nobody is to be given any more: who has one of them drops it.
+ *
+ * @generated from message grange.granary.v1.Quarantined
+ */
+export type Quarantined = Message<"grange.granary.v1.Quarantined"> & {
+  /**
+   * Put there after the version that was asked about, the first of them first. At most 2,000.
+   *
+   * @generated from field: repeated grange.granary.v1.ResultKey results = 1;
+   */
+  results: ResultKey[];
+
+  /**
+   * Up to which this tells everything. Less than was asked about: the farm does not remember; begin at 0.
+   *
+   * @generated from field: int64 version = 2;
+   */
+  version: bigint;
+};
+
+/**
+ * Describes the message grange.granary.v1.Quarantined.
+ * Use `create(QuarantinedSchema)` to create a new message.
+ */
+export const QuarantinedSchema: GenMessage<Quarantined> = /*@__PURE__*/
+  messageDesc(file_grange_granary_v1_granary, 6);
 
 /**
  * @generated from message grange.granary.v1.IndexBlob
@@ -332,7 +374,7 @@ export type IndexBlob = Message<"grange.granary.v1.IndexBlob"> & {
  * Use `create(IndexBlobSchema)` to create a new message.
  */
 export const IndexBlobSchema: GenMessage<IndexBlob> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 6);
+  messageDesc(file_grange_granary_v1_granary, 7);
 
 /**
  * A Bloom filter over SHA-256 of `namespace NUL key`: hash i is (first 8 bytes + i * next 8 bytes) mod 2^64 mod bits.
@@ -356,7 +398,7 @@ export type KeyFilter = Message<"grange.granary.v1.KeyFilter"> & {
  * Use `create(KeyFilterSchema)` to create a new message.
  */
 export const KeyFilterSchema: GenMessage<KeyFilter> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 7);
+  messageDesc(file_grange_granary_v1_granary, 8);
 
 /**
  * @generated from message grange.granary.v1.StoredResult
@@ -397,7 +439,7 @@ export type StoredResult = Message<"grange.granary.v1.StoredResult"> & {
  * Use `create(StoredResultSchema)` to create a new message.
  */
 export const StoredResultSchema: GenMessage<StoredResult> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 8);
+  messageDesc(file_grange_granary_v1_granary, 9);
 
 /**
  * @generated from message grange.granary.v1.LookUpRequest
@@ -421,7 +463,7 @@ export type LookUpRequest = Message<"grange.granary.v1.LookUpRequest"> & {
  * Use `create(LookUpRequestSchema)` to create a new message.
  */
 export const LookUpRequestSchema: GenMessage<LookUpRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 9);
+  messageDesc(file_grange_granary_v1_granary, 10);
 
 /**
  * @generated from message grange.granary.v1.LookUpResponse
@@ -440,7 +482,7 @@ export type LookUpResponse = Message<"grange.granary.v1.LookUpResponse"> & {
  * Use `create(LookUpResponseSchema)` to create a new message.
  */
 export const LookUpResponseSchema: GenMessage<LookUpResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 10);
+  messageDesc(file_grange_granary_v1_granary, 11);
 
 /**
  * @generated from message grange.granary.v1.FetchItem
@@ -469,7 +511,7 @@ export type FetchItem = Message<"grange.granary.v1.FetchItem"> & {
  * Use `create(FetchItemSchema)` to create a new message.
  */
 export const FetchItemSchema: GenMessage<FetchItem> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 11);
+  messageDesc(file_grange_granary_v1_granary, 12);
 
 /**
  * @generated from message grange.granary.v1.FetchRequest
@@ -493,7 +535,7 @@ export type FetchRequest = Message<"grange.granary.v1.FetchRequest"> & {
  * Use `create(FetchRequestSchema)` to create a new message.
  */
 export const FetchRequestSchema: GenMessage<FetchRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 12);
+  messageDesc(file_grange_granary_v1_granary, 13);
 
 /**
  * One message of the stream: Fetched messages in a zstd frame.
@@ -519,7 +561,7 @@ export type FetchResponse = Message<"grange.granary.v1.FetchResponse"> & {
  * Use `create(FetchResponseSchema)` to create a new message.
  */
 export const FetchResponseSchema: GenMessage<FetchResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 13);
+  messageDesc(file_grange_granary_v1_granary, 14);
 
 /**
  * @generated from message grange.granary.v1.Fetched
@@ -536,7 +578,7 @@ export type Fetched = Message<"grange.granary.v1.Fetched"> & {
  * Use `create(FetchedSchema)` to create a new message.
  */
 export const FetchedSchema: GenMessage<Fetched> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 14);
+  messageDesc(file_grange_granary_v1_granary, 15);
 
 /**
  * @generated from message grange.granary.v1.FetchedItem
@@ -573,7 +615,7 @@ export type FetchedItem = Message<"grange.granary.v1.FetchedItem"> & {
  * Use `create(FetchedItemSchema)` to create a new message.
  */
 export const FetchedItemSchema: GenMessage<FetchedItem> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 15);
+  messageDesc(file_grange_granary_v1_granary, 16);
 
 /**
  * A blob, or a part of a large one. Parts come in order; nothing else comes between them.
@@ -602,7 +644,7 @@ export type BlobPart = Message<"grange.granary.v1.BlobPart"> & {
  * Use `create(BlobPartSchema)` to create a new message.
  */
 export const BlobPartSchema: GenMessage<BlobPart> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 16);
+  messageDesc(file_grange_granary_v1_granary, 17);
 
 /**
  * @generated from message grange.granary.v1.PublishResultsRequest
@@ -626,7 +668,7 @@ export type PublishResultsRequest = Message<"grange.granary.v1.PublishResultsReq
  * Use `create(PublishResultsRequestSchema)` to create a new message.
  */
 export const PublishResultsRequestSchema: GenMessage<PublishResultsRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 17);
+  messageDesc(file_grange_granary_v1_granary, 18);
 
 /**
  * @generated from message grange.granary.v1.PublishResultsResponse
@@ -645,7 +687,7 @@ export type PublishResultsResponse = Message<"grange.granary.v1.PublishResultsRe
  * Use `create(PublishResultsResponseSchema)` to create a new message.
  */
 export const PublishResultsResponseSchema: GenMessage<PublishResultsResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 18);
+  messageDesc(file_grange_granary_v1_granary, 19);
 
 /**
  * @generated from message grange.granary.v1.PublishResultsResponse.End
@@ -672,7 +714,7 @@ export type PublishResultsResponse_End = Message<"grange.granary.v1.PublishResul
  * Use `create(PublishResultsResponse_EndSchema)` to create a new message.
  */
 export const PublishResultsResponse_EndSchema: GenMessage<PublishResultsResponse_End> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 18, 0);
+  messageDesc(file_grange_granary_v1_granary, 19, 0);
 
 /**
  * @generated from enum grange.granary.v1.PublishResultsResponse.End.Kind
@@ -717,7 +759,7 @@ export type PublishResultsResponse_End_Kind = (typeof PublishResultsResponse_End
  * Describes the enum grange.granary.v1.PublishResultsResponse.End.Kind.
  */
 export const PublishResultsResponse_End_KindSchema: GenEnum<PublishResultsResponse_End_Kind> = /*@__PURE__*/
-  enumDesc(file_grange_granary_v1_granary, 18, 0, 0);
+  enumDesc(file_grange_granary_v1_granary, 19, 0, 0);
 
 /**
  * @generated from message grange.granary.v1.PublishIndexRequest
@@ -778,7 +820,7 @@ export type PublishIndexRequest = Message<"grange.granary.v1.PublishIndexRequest
  * Use `create(PublishIndexRequestSchema)` to create a new message.
  */
 export const PublishIndexRequestSchema: GenMessage<PublishIndexRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 19);
+  messageDesc(file_grange_granary_v1_granary, 20);
 
 /**
  * @generated from message grange.granary.v1.PublishIndexResponse
@@ -809,7 +851,7 @@ export type PublishIndexResponse = Message<"grange.granary.v1.PublishIndexRespon
  * Use `create(PublishIndexResponseSchema)` to create a new message.
  */
 export const PublishIndexResponseSchema: GenMessage<PublishIndexResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 20);
+  messageDesc(file_grange_granary_v1_granary, 21);
 
 /**
  * @generated from message grange.granary.v1.ReportBuildRequest
@@ -833,7 +875,7 @@ export type ReportBuildRequest = Message<"grange.granary.v1.ReportBuildRequest">
  * Use `create(ReportBuildRequestSchema)` to create a new message.
  */
 export const ReportBuildRequestSchema: GenMessage<ReportBuildRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 21);
+  messageDesc(file_grange_granary_v1_granary, 22);
 
 /**
  * @generated from message grange.granary.v1.ReportBuildResponse
@@ -846,7 +888,7 @@ export type ReportBuildResponse = Message<"grange.granary.v1.ReportBuildResponse
  * Use `create(ReportBuildResponseSchema)` to create a new message.
  */
 export const ReportBuildResponseSchema: GenMessage<ReportBuildResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 22);
+  messageDesc(file_grange_granary_v1_granary, 23);
 
 /**
  * @generated from message grange.granary.v1.ReportDivergenceRequest
@@ -870,7 +912,7 @@ export type ReportDivergenceRequest = Message<"grange.granary.v1.ReportDivergenc
  * Use `create(ReportDivergenceRequestSchema)` to create a new message.
  */
 export const ReportDivergenceRequestSchema: GenMessage<ReportDivergenceRequest> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 23);
+  messageDesc(file_grange_granary_v1_granary, 24);
 
 /**
  * @generated from message grange.granary.v1.ReportDivergenceResponse
@@ -889,7 +931,7 @@ export type ReportDivergenceResponse = Message<"grange.granary.v1.ReportDivergen
  * Use `create(ReportDivergenceResponseSchema)` to create a new message.
  */
 export const ReportDivergenceResponseSchema: GenMessage<ReportDivergenceResponse> = /*@__PURE__*/
-  messageDesc(file_grange_granary_v1_granary, 24);
+  messageDesc(file_grange_granary_v1_granary, 25);
 
 /**
  * @generated from service grange.granary.v1.Granaries

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { type Sql, sql } from "#db/sql.ts";
+
+/** What somebody may do `most` times within an hour, on all servers together. */
+export interface HourlyBound {
+  readonly what: string;
+  readonly who: string;
+  readonly most: number;
+}
+
+const Counted = z.object({ count: z.number() });
+
+/**
+ * A table expression with one row where it may be done once more, and was counted; with none where it may not. For
+ * statements that do at once what is counted.
+ */
+export function countedOnce({ what, who, most }: HourlyBound): Sql {
+  return sql`
+    insert into hourly_count as known (what, who) values (${what}, ${who})
+    on conflict (what, who) do update
+    set since = case when ${isOver} then now() else known.since end,
+        count = case when ${isOver} then 1 else known.count + 1 end
+    where ${isOver} or known.count < ${most}
+    returning count
+  `;
+}
+
+const isOver: Sql = { text: "known.since <= now() - interval '1 hour'", values: [] };
+
+/** Counts once; throws `resource_exhausted` when it was done as often as it may be. */
+export async function countOnce(tx: Tx, bound: HourlyBound): Promise<void> {
+  if ((await tx.many(Counted, countedOnce(bound))).length === 0) throw tooOften(bound);
+}
+
+export function tooOften({ what, who, most }: HourlyBound): Fault {
+  return new Fault(
+    "resource_exhausted",
+    `${who} has ${what} ${most} times within an hour, which is the most`,
+  );
+}
+
+/** Forgets whose hour was over before. */
+export async function forgetCounts(tx: Tx, before: Date): Promise<void> {
+  await tx.run(sql`delete from hourly_count where since < ${before}`);
+}

@@ -1,0 +1,39 @@
+import type { ResultKey } from "#commit-index/result-key.ts";
+import type { Tx } from "#db/db.ts";
+import { quarantinedAfter } from "./quarantine.store.ts";
+import { actionHashOf, bazelKeyOf } from "./same-result.ts";
+
+export interface ToldOfQuarantine {
+  readonly results: readonly ResultKey[];
+  /** Up to which this tells everything. */
+  readonly version: number;
+}
+
+/** Each may have a second name. Whoever missed more hears the rest when its next build starts. */
+const mostAtOnce = 1_000;
+
+/**
+ * What a granary that has heard of everything up to a version is to drop, oldest first, under both names that it may
+ * have it by.
+ *
+ * Of a result of Bazel's HTTP cache REv2's name is not known, as it says the action's size. Whoever speaks both has
+ * asked the farm under that one, too.
+ */
+export async function tellOfQuarantine(
+  tx: Tx,
+  project: string,
+  since: number,
+  most: number = mostAtOnce,
+): Promise<ToldOfQuarantine> {
+  const { newest, results } = await quarantinedAfter(tx, project, since, most);
+  const last = results.at(-1);
+  return {
+    results: results.flatMap(({ namespace, key }) => namesOf({ namespace, key })),
+    version: last !== undefined && results.length === most ? last.version : newest,
+  };
+}
+
+function namesOf(result: ResultKey): ResultKey[] {
+  const other = result.namespace === "reapi" ? bazelKeyOf(actionHashOf(result) ?? "") : undefined;
+  return other === undefined ? [result] : [result, { namespace: "bazel", key: other }];
+}
