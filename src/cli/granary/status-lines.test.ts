@@ -32,6 +32,15 @@ test("one of something is not many", () => {
   expect(linesOf(standing({ outbox }))).toContain("2 results (0 B), 1 index, 1 report");
 });
 
+test("what the farm fails to take is said, with its reason", () => {
+  const setAside = { results: 1, indexes: 0, reports: 0, because: "a bug" };
+  const outbox = { results: 3, indexes: 0, reports: 0, bytes: 0, trouble: "a bug", setAside };
+  expect(linesOf(standing({ outbox }))).toContain(
+    "set aside of these: 1 result, 0 indexes, 0 reports",
+  );
+  expect(linesOf(standing({ outbox }))).toContain("(a bug); tried again each hour");
+});
+
 test("who has no farm to ask is not told that there is no index", () => {
   const none = { indexes: [], results: 0, bytes: 0 };
   expect(aheadLines(none, null, true)).toEqual(["this granary has no farm to fetch from"]);

@@ -20,6 +20,13 @@ export function statusLines(status: GranaryStatus, now: Date, wished?: string): 
     const what = `${counted(outbox.results, "result")} (${memorySizeText(outbox.bytes)}), ${counted(outbox.indexes, "index", "indexes")}, ${counted(outbox.reports, "report")}`;
     lines.push(`to be sent: ${what}${outbox.trouble === undefined ? "" : `; ${outbox.trouble}`}`);
   }
+  const { setAside } = outbox;
+  if (setAside !== undefined) {
+    const what = `${counted(setAside.results, "result")}, ${counted(setAside.indexes, "index", "indexes")}, ${counted(setAside.reports, "report")}`;
+    lines.push(
+      `set aside of these: ${what}, which the farm fails to take (${setAside.because}); tried again each hour, and when the granary starts`,
+    );
+  }
   for (const { project, command, startedAt, id } of builds) {
     const since = durationText(now.getTime() - Date.parse(startedAt));
     lines.push(`build ${id} of ${project}, for ${since}: ${command}`);

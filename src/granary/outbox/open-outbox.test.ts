@@ -101,7 +101,14 @@ const divergence: Divergence = {
   at: "2026-11-22T00:00:00.000Z",
 };
 
-const nothing = { results: 0, indexes: 0, reports: 0, bytes: 0, trouble: undefined };
+const nothing = {
+  results: 0,
+  indexes: 0,
+  reports: 0,
+  bytes: 0,
+  trouble: undefined,
+  setAside: undefined,
+};
 
 function keysAt(farm: FakeFarm): string[] {
   return [...farm.kept.values()].map(({ key }) => key).toSorted();
@@ -217,6 +224,79 @@ test("an index that is over what a project may have in an hour holds up no resul
 
   expect(await outbox.drained()).toEqual(nothing);
   expect(keysAt(farm)).toEqual(["a"]);
+});
+
+test("what the farm fails to take holds up nothing else, and is said until it is taken", async () => {
+  const { farm, outbox, result, spool } = await withOutbox();
+  let isBroken = true;
+  farm.endOf = ({ key }) => {
+    if (isBroken && key === "bad") throw new Fault("internal", "a bug of the farm's");
+    return undefined;
+  };
+  farm.before = (step) => {
+    if (isBroken && step === "reportBuild") throw new Fault("internal", "a bug of the farm's");
+  };
+  const release = outbox.hold();
+  for (const key of ["a", "bad", "b"]) await outbox.addResult(await result(key));
+  await outbox.addReport(report);
+  await outbox.addDivergence("p", divergence);
+  await outbox.addResult(await result("c"));
+  release();
+
+  expect(await outbox.drained()).toMatchObject({
+    results: 1,
+    reports: 1,
+    trouble: expect.stringContaining("a bug of the farm's") as string,
+  });
+  expect(keysAt(farm)).toEqual(["a", "b", "c"]);
+  expect(farm.divergences).toEqual([divergence]);
+  expect(readdirSync(spool)).toHaveLength(2);
+  isBroken = false;
+  await expect.poll(() => outbox.state(), { timeout: 20_000 }).toMatchObject(nothing);
+  expect(keysAt(farm)).toEqual(["a", "b", "bad", "c"]);
+  expect([outbox.droppedResults, farm.reports]).toEqual([0, [report]]);
+});
+
+test("an index waits for results before it that are still tried, and what is left is tried after a restart", async () => {
+  const { farm, outbox, result, open } = await withOutbox();
+  let isBroken = true;
+  farm.endOf = ({ key }) => {
+    if (isBroken && key === "bad") throw new Fault("internal", "a bug of the farm's");
+    return undefined;
+  };
+  const release = outbox.hold();
+  const bad = await result("bad");
+  await outbox.addResult(bad);
+  await outbox.addResult(await result("good"));
+  await outbox.addIndex(index);
+  release();
+
+  expect(await outbox.drained()).toMatchObject({ results: 1, indexes: 1 });
+  expect(outbox.isHeld(bad.value)).toBe(true);
+  await outbox.stop();
+  expect(farm.indexes).toEqual([]);
+  isBroken = false;
+  const next = await open();
+
+  expect(await next.drained()).toMatchObject(nothing);
+  expect(next.isHeld(bad.value)).toBe(false);
+  const order = farm.calls.map(({ step }) => step).filter((step) => step.startsWith("publish"));
+  expect(order.slice(-2)).toEqual(["publishResults", "publishIndex"]);
+});
+
+test("a farm that fails at everything is not asked for each thing", async () => {
+  const { farm, outbox, result } = await withOutbox();
+  farm.endOf = () => {
+    throw new Fault("internal", "its database is gone");
+  };
+  const release = outbox.hold();
+  for (let i = 0; i < 300; i++) await outbox.addResult(await result(`k${i}`, [5]));
+  release();
+
+  expect(await outbox.drained()).toMatchObject({ results: 300 });
+  const asked = farm.calls.filter(({ step }) => step === "publishResults");
+  expect(asked.length).toBeLessThan(40);
+  expect(outbox.droppedResults).toBe(0);
 });
 
 const steps = [

@@ -9,12 +9,15 @@ import type { GranaryFarm } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { doorway } from "./doorway.ts";
 import { heldBlobs } from "./held-blobs.ts";
-import type { Outbox, OutboxState } from "./outbox.ts";
+import type { Outbox } from "./outbox.ts";
+import { stateOf } from "./outbox-state.ts";
 import { paceOf } from "./pace.ts";
-import { type SpooledItems, sendNext } from "./send-next.ts";
+import { type Left, type SpooledItems, sendFiles } from "./send-next.ts";
 import { openSpool, type SpoolFile } from "./spool.ts";
 import { divergenceLine, indexLine, readResultLine, resultLine } from "./spooled-line.ts";
+import { meaningOf } from "./what-a-failure-means.ts";
 import { whatToDrop } from "./what-to-drop.ts";
+import { afterFailing, type Failing, whatToSend } from "./what-to-send.ts";
 
 export interface OutboxOptions {
   /** The granary's data directory: `outbox` is made in it. */
@@ -60,6 +63,9 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   const door = doorway();
   const pace = options.bytesPerSecond ? paceOf(options.bytesPerSecond) : undefined;
   const sending = new Set<SpoolFile>();
+  /** By their paths, since what is left of a file has its place. */
+  const failing = new Map<string, Failing>();
+  const failingOf = ({ path }: SpoolFile) => failing.get(path);
   let sentBytes = 0;
   let droppedResults = 0;
   let trouble: string | undefined;
@@ -82,6 +88,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   async function letGo(files: readonly SpoolFile[]): Promise<void> {
     await Promise.all(
       files.map(async (file) => {
+        failing.delete(file.path);
         const lines = await spool.remove(file);
         if (file.kind === "results") for (const result of resultsIn(lines)) held.release(result);
       }),
@@ -99,23 +106,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     await letGo(files);
   }
 
-  function state(): OutboxState {
-    let [results, indexes, reports, bytes] = [0, 0, 0, 0];
-    for (const file of spool.files()) {
-      bytes += file.bytes;
-      if (file.kind === "results") results += file.items;
-      else if (file.kind === "index") indexes += file.items;
-      else reports += file.items;
-    }
-    const full = `${overflow} were dropped, as more waited than is kept`;
-    return {
-      results,
-      indexes,
-      reports,
-      bytes,
-      trouble: trouble ?? (overflow > 0 ? full : undefined),
-    };
-  }
+  const state = () => stateOf(spool.files(), failingOf, { trouble, overflow });
 
   /** Nothing is left, or nothing can leave. */
   function settle(): void {
@@ -135,7 +126,29 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     await rest(ms, AbortSignal.any([wake.signal, stopping.signal]));
   }
 
-  async function attempt(): Promise<void> {
+  function hasFailed(file: SpoolFile, because: string): void {
+    const now = performance.now();
+    failing.set(file.path, afterFailing(failing.get(file.path), because, now, Math.random()));
+  }
+
+  /** What the farm has not taken stays in its place; all else of these files is done with. */
+  async function keepLeft(files: readonly SpoolFile[], left: readonly Left[]): Promise<void> {
+    for (const { file, lines, because } of left) {
+      if (lines.length < file.items) {
+        const before = await spool.lines(file);
+        await spool.keepOnly(file, lines);
+        if (file.kind === "results") {
+          for (const result of resultsIn(lines)) held.add(result);
+          for (const result of resultsIn(before)) held.release(result);
+        }
+      }
+      hasFailed(file, because);
+    }
+    await letGo(files.filter((file) => !left.some((its) => its.file === file)));
+  }
+
+  /** Why nothing of it was taken, and is tried again later; undefined when something was. Throws when nothing leaves at all. */
+  async function attempt(files: readonly SpoolFile[]): Promise<string | undefined> {
     // What the farm's own line says before anybody calls in vain.
     if (farm.isAway()) throw new Fault("unavailable", "the farm cannot be reached");
     const context = {
@@ -147,33 +160,57 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
       },
       onDropped,
     };
-    const files = await sendNext(spool, context, (some) => some.forEach((f) => sending.add(f)));
-    await letGo(files);
+    for (const file of files) sending.add(file);
+    try {
+      const left = await sendFiles(spool, files, context);
+      await keepLeft(files, left);
+      const hasMoved =
+        left.length < files.length || left.some(({ file, lines }) => lines.length < file.items);
+      return hasMoved ? undefined : left[0]?.because;
+    } catch (reason) {
+      if (meaningOf(reason) !== "failing" || stopping.signal.aborted) throw reason;
+      for (const file of files) hasFailed(file, messageOf(reason));
+      return messageOf(reason);
+    }
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      if (spool.files().length === 0 || door.isHeld()) {
+      const next = door.isHeld()
+        ? ({ kind: "nothing" } as const)
+        : whatToSend(spool.files(), failingOf, performance.now());
+      if (next.kind !== "send") {
         if (spool.files().length === 0) overflow = 0;
+        // The farm answers, or nobody wants to know whether it does.
+        if (!door.isHeld()) trouble = undefined;
         settle();
-        await pause(longMs);
+        await pause(next.kind === "wait" ? next.untilMs - performance.now() : longMs);
         continue;
       }
+      let reason: unknown;
       try {
-        await attempt();
-        if (failures > 0) logger.info({ failures }, "the outbox is being emptied again");
-        failures = 0;
+        const because = await attempt(next.files);
         trouble = undefined;
-      } catch (reason) {
+        if (because === undefined) {
+          if (failures > 0) logger.info({ failures }, "the outbox is being emptied again");
+          failures = 0;
+          continue;
+        }
+        reason = because;
+      } catch (caught) {
         if (stopping.signal.aborted) return;
-        failures++;
-        trouble = messageOf(reason);
-        if (failures === 1) logger.warn({ reason: trouble }, "the outbox waits for the farm");
-        settle();
-        await pause(backoffMs(failures, Math.random()));
+        reason = caught;
+        trouble = messageOf(caught);
       } finally {
         sending.clear();
       }
+      failures++;
+      if (failures === 1) {
+        logger.warn({ reason: messageOf(reason) }, "the outbox waits for the farm");
+      }
+      // Of what fails by itself, others may still leave: whoever waits hears of it when some more have not.
+      if (trouble !== undefined || failures > otherTries) settle();
+      await pause(backoffMs(failures, Math.random()));
     }
   }
 
@@ -244,6 +281,9 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
 function resultsIn(lines: readonly string[]): GranaryResult[] {
   return lines.map(readResultLine).filter((result) => result !== undefined);
 }
+
+/** A farm that fails at so many things one after the other fails at all of them. */
+const otherTries = 3;
 
 /** Until something happens. */
 const longMs = 3_600_000;

@@ -2,6 +2,7 @@ import type { Divergence, GranaryBuildReport } from "#api/granary.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import type { Service } from "#core/service.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import type { SetAside } from "./what-to-send.ts";
 
 /** What a build asked for, on its way to its commit's index. */
 export interface IndexToPublish {
@@ -22,13 +23,16 @@ export interface OutboxState {
   readonly indexes: number;
   readonly reports: number;
   readonly bytes: number;
-  /** Why nothing leaves at the moment; undefined when all goes well. */
+  /** Why nothing leaves at the moment, or not all; undefined when all goes well. */
   readonly trouble: string | undefined;
+  /** Of what waits, that which the farm has not taken often enough: tried again each hour, and when the granary starts. */
+  readonly setAside?: SetAside | undefined;
 }
 
 /**
  * What goes to the farm, in the background: durable when `add…` resolves, sent in order (results before the index that
- * names them), again after a crash, at least once. What the farm refuses for good is dropped, and said so.
+ * names them), again after a crash, at least once. What the farm refuses for good is dropped, and said so; what it fails
+ * to take is tried again by and by, and the others go before it.
  */
 export interface Outbox extends Service {
   addResult(result: GranaryResult): Promise<void>;

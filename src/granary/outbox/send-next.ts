@@ -15,71 +15,73 @@ export interface SpooledItems {
   readonly reports: number;
 }
 
-export interface Sending extends Omit<ResultSending, "onDropped"> {
+/** Lines of a file that the farm does not take now, and why. */
+export interface Left {
+  readonly file: SpoolFile;
+  readonly lines: readonly string[];
+  readonly because: string;
+}
+
+export interface Sending extends Omit<ResultSending, "onDropped" | "onFailing"> {
   readonly onDropped: (what: SpooledItems, because: string) => void;
 }
 
-/** The farm takes 2,000 at once; a file has 500 at most. */
-const enoughResults = 1_000;
 /** A blob larger than this goes in chunks. */
 const wholeUpToBytes = 1024 * 1024;
 
 const unreadable = "the disk does not give it back";
 
 /**
- * Sends the oldest of what waits, and answers which files are done with. Strictly in order, so that an index arrives
- * after the results that were added before it.
+ * Sends files of one kind, and answers what of them is left. Throws when they are all to be sent once more.
+ *
+ * Each of a file's own order, so that an index arrives after the results that were added before it.
  */
-export async function sendNext(
+export async function sendFiles(
   spool: Spool,
+  files: readonly SpoolFile[],
   sending: Sending,
-  onBegin: (files: readonly SpoolFile[]) => void,
-): Promise<readonly SpoolFile[]> {
-  const files = filesToSend(spool.files());
-  onBegin(files);
+): Promise<readonly Left[]> {
   const [first] = files;
   if (first === undefined) return [];
   switch (first.kind) {
     case "results":
-      await sendResultFiles(spool, files, sending);
-      return files;
+      return sendResultFiles(spool, files, sending);
     case "index":
-      await sendEach(first, await spool.lines(first), readIndexLine, sending, "indexes", (index) =>
+      return sendEach(first, await spool.lines(first), readIndexLine, sending, "indexes", (index) =>
         sendIndex(index, sending),
       );
-      return files;
     case "report":
-      await sendEach(first, await spool.lines(first), readReportLine, sending, "reports", (told) =>
+      return sendEach(first, await spool.lines(first), readReportLine, sending, "reports", (told) =>
         unlessTooOften(() =>
           "divergence" in told
             ? sending.farm.reportDivergence(told.project, told.divergence)
             : sending.farm.reportBuild(told),
         ),
       );
-      return files;
   }
 }
 
-/** Results next to each other travel together; of others, one file at a time. */
-function filesToSend(files: readonly SpoolFile[]): readonly SpoolFile[] {
-  const chosen: SpoolFile[] = [];
-  let items = 0;
-  for (const file of files) {
-    const fits = file.kind === "results" && items + file.items <= enoughResults;
-    if (chosen.length > 0 && !fits) break;
-    chosen.push(file);
-    items += file.items;
-    if (file.kind !== "results") break;
-  }
-  return chosen;
+/** What is left, by its file. */
+function leftovers() {
+  const left = new Map<SpoolFile, { readonly lines: string[]; readonly because: string }>();
+  return {
+    add(file: SpoolFile, line: string, reason: unknown) {
+      const its = left.get(file) ?? { lines: [], because: messageOf(reason) };
+      its.lines.push(line);
+      left.set(file, its);
+    },
+    all: (): Left[] => [...left].map(([file, its]) => ({ file, ...its })),
+  };
 }
 
 async function sendResultFiles(
   spool: Spool,
   files: readonly SpoolFile[],
   sending: Sending,
-): Promise<void> {
+): Promise<readonly Left[]> {
   const byProject = new Map<string, GranaryResult[]>();
+  const places = new Map<GranaryResult, { readonly file: SpoolFile; readonly line: string }>();
+  const left = leftovers();
   for (const file of files) {
     const lines = await spool.lines(file);
     const lost = file.items - lines.length;
@@ -90,6 +92,7 @@ async function sendResultFiles(
         sending.onDropped({ results: 1, indexes: 0, reports: 0 }, unreadable);
         continue;
       }
+      places.set(result, { file, line });
       const others = byProject.get(result.project);
       if (others) others.push(result);
       else byProject.set(result.project, [result]);
@@ -99,8 +102,13 @@ async function sendResultFiles(
     const onDropped = (dropped: readonly GranaryResult[], because: string) => {
       sending.onDropped({ results: dropped.length, indexes: 0, reports: 0 }, because);
     };
-    await sendResults({ ...sending, onDropped }, project, results);
+    const onFailing = (result: GranaryResult, reason: unknown) => {
+      const place = places.get(result);
+      if (place !== undefined) left.add(place.file, place.line, reason);
+    };
+    await sendResults({ ...sending, onDropped, onFailing }, project, results);
   }
+  return left.all();
 }
 
 /** One at a time; sent again from the first after a failure. */
@@ -111,7 +119,8 @@ async function sendEach<Item>(
   { pass, onDropped }: Sending,
   kind: "indexes" | "reports",
   send: (item: Item) => Promise<void>,
-): Promise<void> {
+): Promise<readonly Left[]> {
+  const left = leftovers();
   const nothing = { results: 0, indexes: 0, reports: 0 };
   const lost = file.items - lines.length;
   if (lost > 0) onDropped({ ...nothing, [kind]: lost }, unreadable);
@@ -131,8 +140,10 @@ async function sendEach<Item>(
       (_, reason) => {
         onDropped({ ...nothing, [kind]: 1 }, messageOf(reason));
       },
+      (_, reason) => left.add(file, line, reason),
     );
   }
+  return left.all();
 }
 
 /**

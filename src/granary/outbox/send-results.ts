@@ -17,6 +17,8 @@ export interface ResultSending {
   readonly pass: (bytes: number) => Promise<void>;
   readonly onSent: (bytes: number) => void;
   readonly onDropped: (results: readonly GranaryResult[], because: string) => void;
+  /** The farm does not take it now, for a reason of its own. */
+  readonly onFailing: (result: GranaryResult, reason: unknown) => void;
 }
 
 /** As many as one request of FindMissingBlobs may ask for in most caches. */
@@ -26,6 +28,9 @@ const digestsAtOnce = 5_000;
 const smallBytes = 1024 * 1024;
 const smallAtOnce = 16;
 const largeAtOnce = 2;
+
+/** Where more of them fail, it is not for what they are. */
+const mostFailingBlobs = 8;
 
 /** A farm that loses blobs as fast as it gets them is not helped by a sixth time. */
 const mostRounds = 5;
@@ -39,13 +44,19 @@ export async function sendResults(
   project: string,
   results: readonly GranaryResult[],
 ): Promise<void> {
-  const { farm, onDropped } = sending;
+  const { farm, onDropped, onFailing } = sending;
   const there = farm.blobs(project);
   /** By digest: why the farm will not get it. */
   const unsendable = new Map<string, string>();
+  /** Why it does not get it now. */
+  const failing = new Map<string, unknown>();
 
   const refuse = (digests: readonly Digest[], because: string) => {
     for (const digest of digests) unsendable.set(digestKey(digest), because);
+  };
+  const fail = (digest: Digest, reason: unknown) => {
+    failing.set(digestKey(digest), reason);
+    if (failing.size > mostFailingBlobs) throw reason;
   };
   await sending.pass(0);
   for (const some of inChunks(namedBy(results), digestsAtOnce)) {
@@ -53,14 +64,21 @@ export async function sendResults(
       some,
       (digests) => there.findMissing(digests),
       (digests, reason) => refuse(digests, messageOf(reason)),
+      fail,
     );
-    await sendBlobs(sending, there, missing, refuse);
+    await sendBlobs(sending, there, missing, refuse, fail);
   }
 
   let waiting = results;
   for (let round = 1; waiting.length > 0; round++) {
     const sendable = waiting.filter((result) => {
-      const lost = [result.value, ...result.blobs].find((d) => unsendable.has(digestKey(d)));
+      const all = [result.value, ...result.blobs];
+      const late = all.find((d) => failing.has(digestKey(d)));
+      if (late !== undefined) {
+        onFailing(result, failing.get(digestKey(late)));
+        return false;
+      }
+      const lost = all.find((d) => unsendable.has(digestKey(d)));
       if (lost === undefined) return true;
       const key = digestKey(lost);
       onDropped([result], `its blob ${key} cannot be sent: ${unsendable.get(key)}`);
@@ -75,6 +93,7 @@ export async function sendResults(
       sendable,
       async (some) => withEnds(some, await farm.publishResults(project, some)),
       (some, reason) => onDropped(some, messageOf(reason)),
+      onFailing,
     );
     const again: GranaryResult[] = [];
     const missing: Digest[] = [];
@@ -93,7 +112,7 @@ export async function sendResults(
           break;
       }
     }
-    await sendBlobs(sending, there, uniqueDigests(missing), refuse);
+    await sendBlobs(sending, there, uniqueDigests(missing), refuse, fail);
     waiting = again;
   }
 }
@@ -103,6 +122,7 @@ async function sendBlobs(
   there: BlobStore,
   digests: readonly Digest[],
   refuse: (digests: readonly Digest[], because: string) => void,
+  fail: (digest: Digest, reason: unknown) => void,
 ): Promise<void> {
   const isGone = "it is gone from this machine";
 
@@ -110,8 +130,10 @@ async function sendBlobs(
     try {
       if (await put()) onSent(digest.sizeBytes);
     } catch (reason) {
-      if (meaningOf(reason) === "wait") throw reason;
-      refuse([digest], messageOf(reason));
+      const meaning = meaningOf(reason);
+      if (meaning === "wait") throw reason;
+      if (meaning === "failing") fail(digest, reason);
+      else refuse([digest], messageOf(reason));
     }
   };
 

@@ -21,6 +21,8 @@ export interface Spool {
   add(kind: SpooledKind, line: string): Promise<void>;
   /** Empty when it cannot be read. */
   lines(file: SpoolFile): Promise<string[]>;
+  /** Leaves these of its lines, in its place. Answers the file as it is then. */
+  keepOnly(file: SpoolFile, lines: readonly string[]): Promise<SpoolFile>;
   /** Answers its lines. It is none of the files from the moment of the call. */
   remove(file: SpoolFile): Promise<string[]>;
   /** Resolves when nothing is being written. */
@@ -63,8 +65,10 @@ export async function openSpool(directory: string): Promise<Spool> {
     files.push({ path, kind: kind as SpooledKind, items, bytes: size });
   }
 
-  async function write({ kind, lines }: Batch): Promise<SpoolFile> {
-    const path = join(directory, `${String(next++).padStart(12, "0")}-${kind}.jsonl`);
+  const newPath = (kind: SpooledKind) =>
+    join(directory, `${String(next++).padStart(12, "0")}-${kind}.jsonl`);
+
+  async function write({ kind, lines }: Batch, path = newPath(kind)): Promise<SpoolFile> {
     const text = Buffer.from(`${lines.join("\n")}\n`);
     const file = await open(`${path}${partSuffix}`, "wx");
     try {
@@ -101,6 +105,17 @@ export async function openSpool(directory: string): Promise<Spool> {
     files: () => files,
     add: (kind, line) => adding.add({ kind, line }),
     lines: async ({ path }) => linesOf(await readFile(path, "utf8").catch(() => "")),
+    async keepOnly(file, lines) {
+      try {
+        const left = await write({ kind: file.kind, lines: [...lines] }, file.path);
+        await rename(`${file.path}${partSuffix}`, file.path);
+        // Not synced, as below.
+        files = files.map((other) => (other === file ? left : other));
+        return left;
+      } catch (reason) {
+        throw diskFault(reason, directory);
+      }
+    },
     async remove(file) {
       files = files.filter((other) => other !== file);
       const lines = linesOf(await readFile(file.path, "utf8").catch(() => ""));

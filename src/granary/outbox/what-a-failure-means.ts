@@ -1,40 +1,64 @@
 import { Fault, type FaultCode } from "#core/fault.ts";
 
 /**
- * `wait`: the farm may take it later. `refused`: it takes this never; of several, each is to be tried by itself.
- * `all-refused`: it takes nothing of that kind from us.
+ * `wait`: nothing leaves at present. `failing`: the farm answers, and does not take this now; others may go before it.
+ * `refused`: it takes this never; of several, each is to be tried by itself. `all-refused`: it takes nothing of that
+ * kind from us.
  */
-export type FailureMeaning = "wait" | "refused" | "all-refused";
+export type FailureMeaning = "wait" | "failing" | "refused" | "all-refused";
 
 const refusals: readonly FaultCode[] = ["invalid_argument", "out_of_range", "already_exists"];
+/** The farm is away, does not know us yet, or has too much to do; or this granary ends. */
+const waits: readonly FaultCode[] = [
+  "unavailable",
+  "unauthenticated",
+  "resource_exhausted",
+  "cancelled",
+];
 
-/** In doubt, things wait: the spool's limits bound that, and what is dropped does not come back. */
+/** In doubt, a thing is tried again: the spool's limits bound that, and what is dropped does not come back. */
 export function meaningOf(reason: unknown): FailureMeaning {
-  if (!(reason instanceof Fault)) return "wait";
+  if (!(reason instanceof Fault)) return "failing";
   if (reason.code === "permission_denied") return "all-refused";
-  return refusals.includes(reason.code) ? "refused" : "wait";
+  if (refusals.includes(reason.code)) return "refused";
+  return waits.includes(reason.code) ? "wait" : "failing";
 }
 
+/** Of one attempt. A farm at which all of it fails is not asked for each. */
+const mostFailing = 4;
+
 /**
- * Calls with all items; where that is refused, with each half, down to the one that is at fault. Answers in no order.
+ * Calls with all items; where that is refused or fails, with each half, down to the one that is at fault. Answers in no
+ * order. Throws what keeps all of them waiting, and what fails for more than a few.
  */
 export async function callInParts<Item, Answer>(
   items: readonly Item[],
   call: (items: readonly Item[]) => Promise<readonly Answer[]>,
   onRefused: (items: readonly Item[], reason: unknown) => void,
+  onFailing: (item: Item, reason: unknown) => void,
 ): Promise<Answer[]> {
-  if (items.length === 0) return [];
-  try {
-    return [...(await call(items))];
-  } catch (reason) {
-    const meaning = meaningOf(reason);
-    if (meaning === "wait") throw reason;
-    if (meaning === "all-refused" || items.length === 1) {
-      onRefused(items, reason);
-      return [];
+  let failing = 0;
+  async function inParts(some: readonly Item[]): Promise<Answer[]> {
+    if (some.length === 0) return [];
+    try {
+      return [...(await call(some))];
+    } catch (reason) {
+      const meaning = meaningOf(reason);
+      if (meaning === "wait") throw reason;
+      if (meaning === "all-refused" || (meaning === "refused" && some.length === 1)) {
+        onRefused(some, reason);
+        return [];
+      }
+      const [only] = some;
+      if (some.length === 1 && only !== undefined) {
+        if (++failing > mostFailing) throw reason;
+        onFailing(only, reason);
+        return [];
+      }
+      const half = Math.ceil(some.length / 2);
+      const first = await inParts(some.slice(0, half));
+      return [...first, ...(await inParts(some.slice(half)))];
     }
-    const half = Math.ceil(items.length / 2);
-    const first = await callInParts(items.slice(0, half), call, onRefused);
-    return [...first, ...(await callInParts(items.slice(half), call, onRefused))];
   }
+  return inParts(items);
 }

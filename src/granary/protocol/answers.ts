@@ -35,6 +35,10 @@ const OutboxAnswer = z.object({
   reports: Count,
   bytes: Count,
   trouble: z.string().optional(),
+  /** What the farm has failed to take, again and again: it is tried each hour. */
+  setAside: z
+    .object({ results: Count, indexes: Count, reports: Count, because: z.string() })
+    .optional(),
 });
 
 export const GranaryStatus = z.object({

@@ -235,6 +235,10 @@ function summaryOf({ counts, bytes, savedMs, waitedMs }: GranaryBuildReport): En
   };
 }
 
-export function outboxAnswer({ results, indexes, reports, bytes, trouble }: OutboxState) {
-  return { results, indexes, reports, bytes, ...(trouble === undefined ? {} : { trouble }) };
+export function outboxAnswer({ trouble, setAside, ...waiting }: OutboxState) {
+  return {
+    ...waiting,
+    ...(trouble === undefined ? {} : { trouble }),
+    ...(setAside === undefined ? {} : { setAside }),
+  };
 }
