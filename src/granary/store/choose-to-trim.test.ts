@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type BlobOnDisk, bytesUsed, chooseToTrim, type ResultOnDisk } from "./choose-to-trim.ts";
+import {
+  type BlobOnDisk,
+  bytesUsed,
+  chooseToTrim,
+  chooseToTrimInTurns,
+  type ResultOnDisk,
+} from "./choose-to-trim.ts";
 
 const minute = 60_000;
 const now = 1_000_000 * minute;
@@ -25,7 +31,12 @@ function blob(key: number, bytes: number, ageMinutes = 60, more: Partial<BlobOnD
 }
 
 function choose(results: readonly Named[], blobs: readonly BlobOnDisk[], limit: number) {
-  const chosen = chooseToTrim(results, new Map(blobs.map((b) => [b.key, b])), limit, now);
+  const chosen = chooseToTrim(
+    results,
+    new Map(blobs.map((b) => [b.key, b])),
+    { limitBytes: limit },
+    now,
+  );
   return [chosen.results.map(({ name }) => name), chosen.blobs.map(({ key }) => key)];
 }
 
@@ -80,6 +91,37 @@ test("files of the future are no better than those of now", () => {
   expect(choose(results, [blob(1, 60), blob(2, 60)], 100)).toEqual([["past"], [2]]);
 });
 
+test("others have their turns while it is chosen, and nothing is chosen otherwise for that", async () => {
+  const results = Array.from({ length: 30_000 }, (_, i) =>
+    result(`r${i}`, (i * 7_919) % 50_000, [i]),
+  );
+  const blobs = new Map(results.map((_, i) => [i, blob(i, 10)]));
+  const limit = { limitBytes: 150_000 };
+  let isOver = false;
+  let turns = 0;
+
+  const choosing = chooseToTrimInTurns(results, blobs, limit, now).finally(() => {
+    isOver = true;
+  });
+  for (; !isOver; turns++) await new Promise((resolve) => setImmediate(resolve));
+
+  expect(turns).toBeGreaterThan(5);
+  expect(await choosing).toEqual(chooseToTrim(results, blobs, limit, now));
+});
+
+test("a full disk makes a tenth free, whatever the limit is", () => {
+  const results = Array.from({ length: 10 }, (_, i) => result(`r${i}`, 100 - i, [i]));
+  const blobs = new Map(results.map((_, i) => [i, blob(i, 10)]));
+  const { results: gone, usedBytes } = chooseToTrim(
+    results,
+    blobs,
+    { limitBytes: 10 ** 9, isDiskFull: true },
+    now,
+  );
+
+  expect([gone.length, usedBytes]).toEqual([2, 110]);
+});
+
 test("whatever there is, it is enough or all that may go; and what stays is whole", () => {
   const anyBlob = (key: number) =>
     fc
@@ -102,7 +144,7 @@ test("whatever there is, it is enough or all that may go; and what stays is whol
   fc.assert(
     fc.property(all, ({ results, blobs, limit }) => {
       const byKey = new Map(blobs.map((b) => [b.key, b]));
-      const chosen = chooseToTrim(results, byKey, limit, now);
+      const chosen = chooseToTrim(results, byKey, { limitBytes: limit }, now);
 
       const kept = results.filter((r) => !chosen.results.includes(r));
       const removed = new Set(chosen.blobs.map(({ key }) => key));

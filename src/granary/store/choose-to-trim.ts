@@ -1,3 +1,6 @@
+import { takingTurns } from "#cas/take-turns.ts";
+import { leastFirst } from "#commit-index/least-first.ts";
+
 /** Keys are short ones: see `key-set.ts`. */
 export interface ResultOnDisk {
   readonly usedAtMs: number;
@@ -20,6 +23,14 @@ export interface BlobOnDisk {
 export interface ToTrim<Result, Blob> {
   readonly results: readonly Result[];
   readonly blobs: readonly Blob[];
+  /** What the store costs before that. */
+  readonly usedBytes: number;
+}
+
+export interface TrimLimit {
+  readonly limitBytes: number;
+  /** The disk has no room for more than there is, whatever the limit. */
+  readonly isDiskFull?: boolean;
 }
 
 /** Whoever uploads a blob names it in a result soon after, or does not come back. */
@@ -38,24 +49,55 @@ const trimTo = 0.9;
  * result most of whose bytes are such goes only when the rest does not do.
  */
 export function chooseToTrim<Result extends ResultOnDisk, Blob extends BlobOnDisk>(
+  ...store: Parameters<typeof choosing<Result, Blob>>
+): ToTrim<Result, Blob> {
+  const steps = choosing(...store);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same, without holding up the process: of a million files it takes some seconds. */
+export async function chooseToTrimInTurns<Result extends ResultOnDisk, Blob extends BlobOnDisk>(
+  ...store: Parameters<typeof choosing<Result, Blob>>
+): Promise<ToTrim<Result, Blob>> {
+  const turn = takingTurns(undefined, "trimming");
+  const steps = choosing(...store);
+  for (let step = 1; ; step++) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (step % stepsInOneGo === 0) await turn();
+  }
+}
+
+/** Some tens of microseconds. */
+const stepsInOneGo = 64;
+
+/** Each step looks at one thing. */
+function* choosing<Result extends ResultOnDisk, Blob extends BlobOnDisk>(
   results: readonly Result[],
   blobs: ReadonlyMap<number, Blob>,
-  limitBytes: number,
+  { limitBytes, isDiskFull = false }: TrimLimit,
   nowMs: number,
-): ToTrim<Result, Blob> {
-  const used = bytesUsed(results, blobs);
-  if (used <= limitBytes) return { results: [], blobs: [] };
-  let excess = used - limitBytes * trimTo;
-
+): Generator<void, ToTrim<Result, Blob>> {
+  let usedBytes = 0;
   const named = new Map<number, number>();
-  for (const result of results) {
-    for (const key of result.blobs) named.set(key, (named.get(key) ?? 0) + 1);
+  for (const { bytes, blobs: its } of results) {
+    usedBytes += bytes;
+    for (const key of its) named.set(key, (named.get(key) ?? 0) + 1);
+    yield;
   }
-  // A clock that was ahead has left files of the future. They are as good as used now, no better.
-  const age = ({ usedAtMs }: { readonly usedAtMs: number }) => Math.max(0, nowMs - usedAtMs);
+  for (const { freeBytes } of blobs.values()) {
+    usedBytes += freeBytes;
+    yield;
+  }
+  const mostBytes = isDiskFull ? Math.min(limitBytes, usedBytes - 1) : limitBytes;
+  if (usedBytes <= mostBytes) return { results: [], blobs: [], usedBytes };
+  let excess = usedBytes - mostBytes * trimTo;
+
   const dropped: Result[] = [];
   const removed: Blob[] = [];
-
   const remove = (blob: Blob | undefined) => {
     if (blob === undefined || blob.isHeld || blob.freeBytes === 0) return;
     removed.push(blob);
@@ -71,31 +113,56 @@ export function chooseToTrim<Result extends ResultOnDisk, Blob extends BlobOnDis
     }
   };
 
-  const own: Result[] = [];
-  const shared: Result[] = [];
+  const own = oldestFirst<Result>(results.length, nowMs);
+  const shared = oldestFirst<Result>(results.length, nowMs);
   for (const result of results) {
-    if (result.isHeld) continue;
-    (isMostlyLinked(result, blobs) ? shared : own).push(result);
+    if (!result.isHeld) (isMostlyLinked(result, blobs) ? shared : own).push(result);
+    yield;
   }
-  const unnamed = [...blobs.values()]
-    .filter((blob) => !named.has(blob.key) && !blob.isHeld && blob.freeBytes > 0)
-    .filter((blob) => age(blob) >= youngMs)
-    .toSorted((a, b) => age(b) - age(a));
-  let nextUnnamed = 0;
+  const unnamed = oldestFirst<Blob>(blobs.size, nowMs);
+  for (const blob of blobs.values()) {
+    const mayGo = !named.has(blob.key) && !blob.isHeld && blob.freeBytes > 0;
+    if (mayGo && ageOf(blob, nowMs) >= youngMs) unnamed.push(blob);
+    yield;
+  }
 
   for (const round of [own, shared]) {
-    for (const result of round.toSorted((a, b) => age(b) - age(a))) {
-      for (; nextUnnamed < unnamed.length; nextUnnamed++) {
-        const blob = unnamed[nextUnnamed] as Blob;
-        if (excess <= 0 || age(blob) < age(result)) break;
-        remove(blob);
+    for (let next = round.oldest(); next !== undefined && excess > 0; next = round.oldest()) {
+      const lone = unnamed.oldest();
+      if (lone !== undefined && ageOf(lone, nowMs) >= ageOf(next, nowMs)) {
+        remove(unnamed.pop());
+      } else {
+        drop(next);
+        round.pop();
       }
-      if (excess <= 0) break;
-      drop(result);
+      yield;
     }
-    for (; nextUnnamed < unnamed.length && excess > 0; nextUnnamed++) remove(unnamed[nextUnnamed]);
+    while (unnamed.oldest() !== undefined && excess > 0) {
+      remove(unnamed.pop());
+      yield;
+    }
   }
-  return { results: dropped, blobs: removed };
+  return { results: dropped, blobs: removed, usedBytes };
+}
+
+/** A clock that was ahead has left files of the future. They are as good as used now, no better. */
+function ageOf({ usedAtMs }: { readonly usedAtMs: number }, nowMs: number): number {
+  return Math.max(0, nowMs - usedAtMs);
+}
+
+/** Sorted only as far as it is looked at: to sort all of a million would be one long turn. */
+function oldestFirst<T extends { readonly usedAtMs: number }>(most: number, nowMs: number) {
+  const things: T[] = [];
+  const order = leastFirst(most);
+  const at = (index: number | undefined) => (index === undefined ? undefined : things[index]);
+  return {
+    push(thing: T) {
+      order.push(things.length, -ageOf(thing, nowMs));
+      things.push(thing);
+    },
+    oldest: () => at(order.least()),
+    pop: () => at(order.pop()),
+  };
 }
 
 /** What the store costs: what would be free if it were gone. */

@@ -7,7 +7,7 @@ import { digestOfFile } from "#cas/disk-layout.ts";
 import type { Digest } from "#core/digest.ts";
 import { isEmptyDigest } from "#core/digest.ts";
 import { isAltered } from "./altered.ts";
-import { type BlobOnDisk, bytesUsed, chooseToTrim, type ResultOnDisk } from "./choose-to-trim.ts";
+import { type BlobOnDisk, chooseToTrimInTurns, type ResultOnDisk } from "./choose-to-trim.ts";
 import { shortKeyOf } from "./key-set.ts";
 import { bytesOnDisk, type KnownFiles, namesIn } from "./known-files.ts";
 import { readResultText } from "./result-file.ts";
@@ -51,12 +51,10 @@ export interface TrimRequest {
 export async function trimStore(
   request: TrimRequest,
 ): Promise<{ readonly removedBytes: number; readonly leftBytes: number }> {
-  const { paths, known, isDiskFull, now, namedMeanwhile, signal } = request;
+  const { paths, known, now, namedMeanwhile, signal } = request;
   const blobs = await blobsOnDisk(request);
   const results = await resultsOnDisk(request);
-  const used = bytesUsed(results, blobs);
-  const limitBytes = isDiskFull ? Math.min(request.limitBytes, used - 1) : request.limitBytes;
-  const chosen = chooseToTrim(results, blobs, limitBytes, now.getTime());
+  const chosen = await chooseToTrimInTurns(results, blobs, request, now.getTime());
   let removedBytes = 0;
 
   await inTurns(chosen.results, signal, callsInOneGo, (result) => {
@@ -75,7 +73,7 @@ export async function trimStore(
     known.blobIsGone(blob.digest);
     removedBytes += blob.freeBytes;
   });
-  return { removedBytes, leftBytes: used - removedBytes };
+  return { removedBytes, leftBytes: chosen.usedBytes - removedBytes };
 }
 
 async function inTurns<T>(
