@@ -75,6 +75,7 @@ const mayImport: Record<string, readonly string[]> = {
   server: [
     "core",
     "api",
+    "machine",
     "db",
     "machine",
     "access",

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Clock, systemClock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { type HeldLock, takeLock } from "#machine/holder-lock.ts";
+import { makeDirectory } from "#machine/make-directory.ts";
 import { MeasuringLock } from "#machine/measuring-lock.ts";
 import { Collector, type CollectorOver } from "./collector.ts";
 import type { CollectorParts } from "./collector-parts.ts";
@@ -104,7 +104,7 @@ async function openParts(
 
 /** One process at a time: two would tell each other's results. */
 async function holdDirectory(dataDir: string, name: string): Promise<HeldLock> {
-  await mkdir(dataDir, { recursive: true });
+  makeDirectory(dataDir);
   const taken = await takeLock(directoryLock(dataDir), name);
   if ("lock" in taken) return taken.lock;
   const { holder } = taken;

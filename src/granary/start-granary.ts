@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { openDiskUploads } from "#cas/disk-uploads.ts";
-import { Fault } from "#core/fault.ts";
+import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { openGit } from "#git/run-git.ts";
 import { takeLock } from "#machine/holder-lock.ts";
+import { makeDirectory } from "#machine/make-directory.ts";
 import { buildOfDune } from "./builds/build-of-dune.ts";
 import { openBuilds } from "./builds/open-builds.ts";
 import { endpointPath, type GranaryConfig, lockPath, ownVariables } from "./config.ts";
@@ -58,10 +59,12 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
     return isStopped;
   };
 
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 }).catch((cause: Error) => {
-    const message = `the data directory ${dataDirectory} cannot be made (${cause.message}); choose another with --data`;
+  try {
+    makeDirectory(dataDirectory, 0o700);
+  } catch (cause) {
+    const message = `the data directory ${dataDirectory} cannot be made (${messageOf(cause)}); choose another with --data`;
     throw new Fault("failed_precondition", message, { cause });
-  });
+  }
   const taken = await takeLock(lockPath(config), "grange granary");
   if ("holder" in taken) {
     const { pid } = taken.holder;

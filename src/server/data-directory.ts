@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
+import { makeDirectory } from "#machine/make-directory.ts";
 
 export interface DataDirectory {
   readonly path: string;
@@ -19,7 +20,7 @@ export interface DataDirectory {
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   try {
-    await mkdir(path, { recursive: true });
+    makeDirectory(path);
     await writeFile(join(path, ".writable"), "");
     await unlink(join(path, ".writable"));
   } catch (cause) {

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
+import { mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "#core/fault.ts";
+import { makeDirectory } from "#machine/make-directory.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import type { WorkerConfig } from "./config.ts";
@@ -48,7 +49,7 @@ export async function openMachine(
   patience = new Patience(),
 ): Promise<Machine> {
   const { dataDir } = settings;
-  await mkdir(join(dataDir, "run", ownOwner()), { recursive: true });
+  makeDirectory(join(dataDir, "run", ownOwner()));
   const runDir = await mkdtemp(join(dataDir, "run", ownOwner(), "w-"));
   const local = await LocalStore.open(dataDir, patience);
   const layers = await LayerCache.open(dataDir, local);

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Fault } from "#core/fault.ts";
+import { Fault, messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import { type GranaryPlace, ownVariables } from "#granary/config.ts";
+import { makeDirectory } from "#machine/make-directory.ts";
 import { grangeCommand } from "../up/grange-command.ts";
 import { connectToGranary, type GranaryClient, type ReadAnswer } from "./granary-client.ts";
 
@@ -19,7 +20,12 @@ export async function startDaemon(
   options: readonly string[],
   read: ReadAnswer,
 ): Promise<GranaryClient> {
-  mkdirSync(place.dataDirectory, { recursive: true, mode: 0o700 });
+  try {
+    makeDirectory(place.dataDirectory, 0o700);
+  } catch (cause) {
+    const why = `the data directory ${place.dataDirectory} cannot be made (${messageOf(cause)})`;
+    throw new Fault("failed_precondition", `${why}; choose another with --data`, { cause });
+  }
   const logFile = join(place.dataDirectory, "log");
   const log = openSync(logFile, "a", 0o600);
   const before = fstatSync(log).size;

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
+import { makeDirectory } from "#machine/make-directory.ts";
 import { jsonOr } from "../api/api-failure.ts";
 import { identityOf, isRunning } from "./process-identity.ts";
 
@@ -29,7 +30,7 @@ export function holdDataDirectory(path: string): HeldDataDirectory {
   const me = identityOf(process.pid) ?? { pid: process.pid, startTime: "" };
   const write = (url: string | null) => writeFileSync(mine, `${JSON.stringify({ ...me, url })}\n`);
   try {
-    makeDirectory(path);
+    makeOwnDirectory(path);
     write(null);
   } catch (cause) {
     throw new Fault(
@@ -55,8 +56,8 @@ export function holdDataDirectory(path: string): HeldDataDirectory {
   };
 }
 
-function makeDirectory(path: string): void {
-  mkdirSync(join(path, "logs"), { recursive: true });
+function makeOwnDirectory(path: string): void {
+  makeDirectory(join(path, "logs"));
   // In a repository that does not ignore it, the directory ignores itself.
   if (basename(path) === ".grange-data") writeFileSync(join(path, ".gitignore"), "*\n");
 }

@@ -1,0 +1,31 @@
+import { mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { makeDirectory } from "./make-directory.ts";
+
+const root = mkdtempSync(join(tmpdir(), "grange-directories-"));
+afterAll(() => rm(root, { recursive: true }));
+
+test("a directory is made with those above it, and one that is there is as good", () => {
+  const path = join(root, "a", "b", "c");
+  makeDirectory(path, 0o700);
+  makeDirectory(path, 0o700);
+
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+});
+
+test("a file in its way is an error", () => {
+  writeFileSync(join(root, "file"), "");
+
+  expect(() => makeDirectory(join(root, "file"))).toThrow(/EEXIST/);
+  expect(() => makeDirectory(join(root, "file", "x"))).toThrow(/ENOTDIR/);
+});
+
+test.runIf(process.platform === "linux")(
+  "a file system that takes none says so, and is not asked for ever",
+  () => {
+    expect(() => makeDirectory("/proc/no-such/below")).toThrow(/ENOENT/);
+  },
+);

@@ -1,0 +1,22 @@
+import { mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+
+/**
+ * Makes a directory, and those above it; one that is there is as good.
+ *
+ * Not by Node's own `recursive`: where a file system takes none (`/proc`), that tries for ever, without a turn for
+ * anybody else, and no signal ends it.
+ */
+export function makeDirectory(path: string, mode = 0o777): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (reason) {
+    const { code } = reason as NodeJS.ErrnoException;
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+    const above = dirname(path);
+    const isAboveThere = statSync(above, { throwIfNoEntry: false }) !== undefined;
+    if (code !== "ENOENT" || above === path || isAboveThere) throw reason;
+    makeDirectory(above, mode);
+    makeDirectory(path, mode);
+  }
+}
