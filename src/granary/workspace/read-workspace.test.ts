@@ -194,6 +194,18 @@ describe("a repository within another", () => {
   });
 });
 
+test("a repository within another that ignores it counts as little as any ignored file", async () => {
+  repository.write({ ".gitignore": "/vendor/\n" });
+  const commit = repository.commit("one");
+  const inner = testRepository(root);
+  inner.commit("inner");
+  runPlainGit(root, "clone", "--quiet", inner.path, join(repository.path, "vendor"));
+  writeFileSync(join(repository.path, "vendor", "new.c"), "new");
+
+  expect(await read()).toMatchObject({ commit, dirty: false });
+  expect((await read(join(repository.path, "vendor"))).dirtyPaths).toEqual(["new.c"]);
+});
+
 describe("without a commit the build goes on as one of nothing", () => {
   test("in no repository, and in a directory that is not there", async () => {
     const directory = mkdtempSync(join(root, "plain-"));
