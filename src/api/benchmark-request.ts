@@ -30,6 +30,9 @@ export const ArtifactTag = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+/-]{0,119}
 });
 export type ArtifactTag = z.infer<typeof ArtifactTag>;
 
+/** As often as a suite may say that a case is run. */
+export const mostRuns = 50;
+
 /** Ask for an artifact to be measured. */
 export const SubmitBenchmarkRequest = z.strictObject({
   suite: SuiteWord,
@@ -47,6 +50,8 @@ export const SubmitBenchmarkRequest = z.strictObject({
   targets: z.array(SuiteWord).max(50).default([]),
   benchmarks: z.array(SuiteWord).max(500).default([]),
   paired: z.boolean().optional(),
+  /** How often each case is run, in both ways; default: as the suite says. Never less often: figures would not compare. */
+  runs: z.int().min(1).max(mostRuns).optional(),
   /**
    * `missing`: ask for parents, too, that nobody has measured. `none`: do not, but fill up what the comparison with
    * the parent wants. `alone`: measure it without comparing it with anything.
@@ -94,6 +99,8 @@ export const RequestSummary = z.object({
   targets: z.array(z.string()),
   benchmarks: z.array(z.string()),
   paired: z.boolean(),
+  /** Null: as often as the suite says. */
+  runs: z.number().int().nullable(),
   requestedBy: z.string(),
   because: z.string(),
   createdAt: Time,
@@ -116,6 +123,8 @@ export const BenchmarkJobView = z.object({
   profile: z.string(),
   set: z.number().int(),
   benchmarks: z.array(z.string()),
+  /** Null: as often as the suite says. */
+  runs: z.number().int().nullable(),
   optional: z.boolean(),
   state: JobState,
   attempts: z.number().int(),

@@ -125,7 +125,14 @@ export const ClaimedBenchmarkJob = z.object({
   artifact: ArtifactToGet,
   against: ArtifactToGet.nullable(),
   /** What to measure, in this order. Cases that are stored already are left out (for pairs: with so many pairs). */
-  cases: z.array(z.object({ case: TestCase, storedPairs: z.number().int() })),
+  cases: z.array(
+    z.object({
+      case: TestCase,
+      storedPairs: z.number().int(),
+      /** So many iterations, numbered from the one after this; without it as the suite says. */
+      iterations: z.object({ after: z.number().int(), count: z.number().int() }).optional(),
+    }),
+  ),
   doubts: z.array(Doubt),
   leaseMs: z.number().int(),
 });

@@ -260,6 +260,14 @@ test("results that the server does not take are the test's error, and hold nothi
   expect(farm.storedOf("a")).toMatchObject([{ error: expect.stringContaining("makes no sense") }]);
 });
 
+test("takes as many runs as a job says, numbered from where it says", async () => {
+  const job = farm.enqueue(["a"], { iterations: { after: 3, count: 2 } });
+  await start();
+
+  expect(await farm.ended(job)).toEqual({ outcome: "success" });
+  expect(farm.storedOf("a")).toMatchObject([{ iterations: [{ iteration: 4 }, { iteration: 5 }] }]);
+});
+
 describe("pairs", () => {
   test("are told one by one, and go on after a crash where they were", async () => {
     const never = gate();

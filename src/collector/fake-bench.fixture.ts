@@ -55,10 +55,15 @@ export class FakeBench implements Workbench {
     { benchmark }: TestCase,
     _artifact: PlacedArtifact,
     signal: AbortSignal,
+    { after, count } = { after: 0, count: 1 },
   ): Promise<MeasuredIteration[]> {
     await this.#work(benchmark, signal);
     this.measured.push(benchmark);
-    return [{ iteration: 1, values: { wall: 1 }, warnings: [] }];
+    return Array.from({ length: count }, (_, i) => ({
+      iteration: after + i + 1,
+      values: { wall: 1 },
+      warnings: [],
+    }));
   }
 
   async measurePairs({

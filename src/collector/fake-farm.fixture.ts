@@ -22,9 +22,12 @@ import type { LabConnection } from "./lab-connection.ts";
 
 type Component = { readonly kind: string; readonly [name: string]: unknown };
 
+type Iterations = ClaimedBenchmarkJob["cases"][number]["iterations"];
+
 interface FakeJob {
   readonly claimed: Omit<ClaimedBenchmarkJob, "epoch" | "attempt" | "cases">;
   readonly cases: readonly TestCase[];
+  readonly iterations: Iterations | undefined;
   epoch: number;
   attempt: number;
   state: "queued" | "in-progress" | "ended" | "cancelled";
@@ -78,7 +81,12 @@ export class FakeFarm implements LabConnection {
 
   enqueue(
     benchmarks: readonly string[],
-    more: { requestId?: string; component?: Component; paired?: boolean } = {},
+    more: {
+      requestId?: string;
+      component?: Component;
+      paired?: boolean;
+      iterations?: Iterations;
+    } = {},
   ): FakeJob {
     const component = more.component ?? { kind: "npm", package: "tool", version: "1.0.0" };
     const job: FakeJob = {
@@ -95,6 +103,7 @@ export class FakeFarm implements LabConnection {
         leaseMs: 60_000,
       },
       cases: benchmarks.map(caseOf),
+      iterations: more.iterations,
       epoch: 0,
       attempt: 0,
       state: "queued",
@@ -176,7 +185,11 @@ export class FakeFarm implements LabConnection {
     job.state = "in-progress";
     job.holder = claim.incarnation;
     const cases = job.cases
-      .map((each) => ({ case: each, storedPairs: this.#pairsOf(job, each) }))
+      .map((each) => ({
+        case: each,
+        storedPairs: this.#pairsOf(job, each),
+        ...(job.iterations && { iterations: job.iterations }),
+      }))
       .filter((each) => job.claimed.purpose === "paired" || !this.#has(each.case));
     const { epoch, attempt } = job;
     const answer = { ...job.claimed, epoch, attempt, cases };

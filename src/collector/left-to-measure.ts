@@ -7,6 +7,8 @@ export interface CaseLeft {
   readonly case: TestCase;
   /** How many pairs of it there are, stored or kept here. */
   readonly from: number;
+  /** How many iterations, numbered from which; without it as the suite says. */
+  readonly iterations?: { readonly after: number; readonly count: number };
   /** Those of them that are kept here. */
   readonly kept: readonly { readonly child: MetricValues; readonly parent: MetricValues }[];
 }
@@ -19,14 +21,14 @@ export function leftToMeasure(
 ): CaseLeft[] {
   const isPaired = purpose === "paired" || purpose === "confirm";
   const left: CaseLeft[] = [];
-  for (const { case: testCase, storedPairs } of cases) {
+  for (const { case: testCase, storedPairs, iterations } of cases) {
     const key = caseKey(testCase);
     if (done.includes(key)) continue;
     const own = kept.filter(({ test }) => caseKey(test.case) === key);
     if (own.some(({ test }) => !isPaired || test.error !== undefined)) continue;
     const pairs = own.flatMap(({ test }) => test.pairs ?? []);
     const from = Math.max(storedPairs, ...pairs.map(({ pair }) => pair));
-    left.push({ case: testCase, from, kept: pairs });
+    left.push({ case: testCase, from, kept: pairs, ...(iterations && { iterations }) });
   }
   return left;
 }

@@ -38,7 +38,13 @@ export async function measureCase(
   const metrics = metricsOf(suite);
   try {
     if (against === undefined) {
-      const iterations = await bench.measureTest(suite, testCase, artifact, signal);
+      const iterations = await bench.measureTest(
+        suite,
+        testCase,
+        artifact,
+        signal,
+        left.iterations,
+      );
       const flagged = iterations.map((each) => ({
         ...each,
         warnings: warningsOf([...(warning === undefined ? [] : [warning]), ...each.warnings]),

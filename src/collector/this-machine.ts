@@ -35,8 +35,18 @@ export async function thisMachine(
     load: (sampleMs, signal) => sampleLoad(sampleMs, signal),
     place: (suite, backend, component, signal) => shelf.place(suite, backend, component, signal),
     release: (placed) => shelf.release(placed),
-    measureTest: (suite, testCase, artifact, signal) =>
-      measureTest({ suite, case: testCase, artifact, place, signal }),
+    measureTest: (suite, testCase, artifact, signal, wanted) =>
+      measureTest({
+        suite,
+        case: testCase,
+        artifact,
+        place,
+        signal,
+        ...(wanted && {
+          iterations: { counted: wanted.count, timed: wanted.count },
+          after: wanted.after,
+        }),
+      }),
     measurePairs: (wanted) => measurePairs({ ...wanted, place }),
     close: () => place.close(),
   };

@@ -32,6 +32,8 @@ export interface Workbench {
     testCase: TestCase,
     artifact: PlacedArtifact,
     signal: AbortSignal,
+    /** In place of what the suite says. */
+    iterations?: { readonly after: number; readonly count: number },
   ): Promise<MeasuredIteration[]>;
   measurePairs(wanted: PairsWanted): Promise<MeasuredPair[]>;
   close(): Promise<void>;

@@ -51,6 +51,21 @@ describe.each(["bubblewrap", "none"] as const)("with sandbox %s", (kind) => {
     expect(values["max-rss"]).toBeLessThan(300e6);
   });
 
+  test("more runs than the suite says are numbered from where those before ended", async () => {
+    const suite = suiteOf({
+      metrics: { "wall-time": { take: { from: "wall-time" }, nature: "noisy", unit: "seconds" } },
+    });
+    const artifact = await shop.artifact("tool", { run: "#!/bin/sh\nexit 0" }, "run");
+
+    const iterations = await measureTest({
+      ...{ suite, case: theCase, artifact, place: shop.place, signal: signal() },
+      iterations: { counted: 4, timed: 4 },
+      after: 3,
+    });
+
+    expect(iterations.map(({ iteration }) => iteration)).toEqual([4, 5, 6, 7]);
+  });
+
   test("peaks of memory are the program's own, not ours", async () => {
     const ours = Buffer.alloc(300e6, 1);
     const suite = suiteOf({

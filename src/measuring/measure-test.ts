@@ -19,6 +19,8 @@ export interface TestToMeasure {
   readonly signal: AbortSignal;
   /** In place of the suite's. */
   readonly iterations?: Partial<Suite["iterations"]> | undefined;
+  /** Iterations are numbered from the one after this. */
+  readonly after?: number | undefined;
 }
 
 /** Measures one test case. A benchmark that fails is a `Fault` that says how, and of no other's concern. */
@@ -45,7 +47,7 @@ export async function measureTest(test: TestToMeasure): Promise<MeasuredIteratio
       if (iteration <= counted)
         results.push(await runOnce("counted", { ...test, source, counter }));
       if (iteration <= timed) results.push(await runOnce("timed", { ...test, source }));
-      iterations.push(merged(iteration, results));
+      iterations.push(merged((test.after ?? 0) + iteration, results));
     }
     return iterations;
   } finally {

@@ -12,8 +12,10 @@ export const StoredSlice = z.object({
   profile: z.string(),
   set: z.number(),
   benchmarks: z.array(z.string()),
+  runs: z.number().nullable(),
 });
 
 export const sliceColumns = sql`
-  job.purpose, job.section, job.target, job.backend, job.profile, job.benchmark_set as "set", job.benchmarks
+  job.purpose, job.section, job.target, job.backend, job.profile, job.benchmark_set as "set", job.benchmarks,
+  job.runs
 `;

@@ -140,7 +140,14 @@ function collectorRow(
   ];
 }
 
-function namedLines({ backends, profiles, targets, benchmarks, paired }: RequestSummary): string[] {
+function namedLines({
+  backends,
+  profiles,
+  targets,
+  benchmarks,
+  paired,
+  runs,
+}: RequestSummary): string[] {
   const named = [
     ["backends", backends],
     ["profiles", profiles],
@@ -150,7 +157,11 @@ function namedLines({ backends, profiles, targets, benchmarks, paired }: Request
   const only = named.flatMap(([what, list]) =>
     list.length === 0 ? [] : [`${what} ${list.join(", ")}`],
   );
-  return [...only, ...(paired ? ["interleaved with its parent"] : [])];
+  return [
+    ...only,
+    ...(paired ? ["interleaved with its parent"] : []),
+    ...(runs === null ? [] : [`each case run ${runs} times`]),
+  ];
 }
 
 function estimateText({ startsAt, endsAt, leastEndsAt, mostEndsAt }: Estimate, now: Date): string {

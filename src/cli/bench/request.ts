@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { z } from "zod";
 import type { RequestDetail, SubmittedRequest } from "#api/benchmark-request.ts";
-import { RequestKind, RequestState } from "#api/benchmark-request.ts";
+import { mostRuns, RequestKind, RequestState } from "#api/benchmark-request.ts";
 import { messageOf } from "#core/fault.ts";
 import { benchmarkCalls } from "../api/benchmark-calls.ts";
 import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
@@ -26,6 +26,7 @@ interface AskOptions extends CommonOptions {
   readonly parent?: string;
   readonly pr?: number;
   readonly paired?: boolean;
+  readonly runs?: number;
   readonly parents: boolean;
   readonly alone?: boolean;
   readonly waitForArtifacts?: boolean;
@@ -91,13 +92,18 @@ function describeAsk(command: Command): void {
     .option("--pr <number>", "the pull request that it is of", numberFrom(0, 999_999_999))
     .option("--paired", "interleave it with its parent, for noisy metrics")
     .option("--no-paired", "do not, though the suite does")
+    .option(
+      "--runs <number>",
+      `run each case so often, at least as often as the suite does, at most ${mostRuns}`,
+      numberFrom(1, mostRuns),
+    )
     .option("--no-parents", "leave parents alone that nobody has measured")
     .option("--alone", "measure it without comparing it with anything")
     .option("--tarball <backend=file>", "what you built (once for each backend)", repeated)
     .option("--wait-for-artifacts", "it is not there yet; say `grange bench ready` when it is")
     .action((artifact: string, options: AskOptions) =>
       inSession(options, async (session) => {
-        const { backend, profile, target, benchmark, kind, parent, pr, paired } = options;
+        const { backend, profile, target, benchmark, kind, parent, pr, paired, runs } = options;
         const suite = await suiteOf(session, options);
         const tarballs = await keepTarballs(session, options.tarball ?? []);
         const submitted = await benchmarkCalls(session.api).submit({
@@ -114,6 +120,7 @@ function describeAsk(command: Command): void {
           ...(parent === undefined ? {} : { parent }),
           ...(pr === undefined ? {} : { pr }),
           ...(paired === undefined ? {} : { paired }),
+          ...(runs === undefined ? {} : { runs }),
         });
         return answer(session, options, submitted, () => submittedLines(session, submitted));
       }),

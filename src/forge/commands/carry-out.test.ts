@@ -86,7 +86,7 @@ const wanted = async () => (await unsentOf(db, "demo", 9)).map(({ key }) => key)
 
 describe("a command", () => {
   test("to measure asks the lab, answers with a link, and has the report told", async () => {
-    const ended = await carryOut("@grange bench queue profiles=opt");
+    const ended = await carryOut("@grange bench queue profiles=opt runs=7");
 
     expect(asked).toEqual([
       [
@@ -101,6 +101,7 @@ describe("a command", () => {
           profiles: ["opt"],
           targets: [],
           benchmarks: [],
+          runs: 7,
         },
         "octocat@github",
       ],

@@ -4,7 +4,7 @@ export interface BenchChoice {
   readonly profiles: readonly string[];
   readonly targets: readonly string[];
   readonly benchmarks: readonly string[];
-  /** How often each is to be measured; undefined: as often as usual. Understood so that it can be refused with its reason. */
+  /** How often each case is run; undefined: as often as usual. */
   readonly runs: number | undefined;
 }
 
@@ -33,7 +33,7 @@ export const commandKinds = [
 
 /** What is typed to the farm, by the name under which it is addressed. */
 export function usage(name: string): readonly string[] {
-  const choice = "[backends=A,B] [profiles=…] [targets=…] [benchmarks=…]";
+  const choice = "[backends=A,B] [profiles=…] [targets=…] [benchmarks=…] [runs=N]";
   return [
     `@${name} bench [queue] ${choice}`,
     `@${name} build SHA ${choice}`,

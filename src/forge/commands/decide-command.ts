@@ -162,11 +162,6 @@ function decideBench(
       "Nothing is measured of this repository: no suite is set for it. Who runs the farm sets one with `grange forge set`.",
     );
   }
-  if (wish.choice.runs !== undefined) {
-    return answer(
-      "How often things are measured is for the suite to say: `runs=` cannot be changed for one request.",
-    );
-  }
   switch (mayMeasure(pull, policy)) {
     case "never":
       return answer("Commits of forks are not measured here.");

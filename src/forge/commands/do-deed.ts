@@ -42,7 +42,7 @@ async function bench(
   { repository, pull }: CommandPlace,
   { by, suite, sha, isToWait, choice }: Deed & { kind: "bench" },
 ): Promise<Answer> {
-  const { backends, profiles, targets, benchmarks } = choice;
+  const { backends, profiles, targets, benchmarks, runs } = choice;
   const { request, outcome, sentence } = await desk.requestBenchmark(
     {
       suite,
@@ -54,6 +54,7 @@ async function bench(
       profiles: [...profiles],
       targets: [...targets],
       benchmarks: [...benchmarks],
+      ...(runs === undefined ? {} : { runs }),
     },
     by,
   );

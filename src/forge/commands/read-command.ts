@@ -1,3 +1,4 @@
+import { mostRuns } from "#api/benchmark-request.ts";
 import { maxSelectionLength, parseSelection } from "#api/selection/parse-selection.ts";
 import { SelectionProblem } from "#api/selection/selection-problem.ts";
 import { SuiteWord } from "#core/test-case.ts";
@@ -14,7 +15,6 @@ export const usualName = "grange";
 
 /** A page of names of jobs fits; what is longer is no command that somebody typed. */
 const longestLine = maxSelectionLength + 100;
-const mostRuns = 100;
 const lists = { backends: 50, profiles: 50, targets: 50, benchmarks: 500 } as const;
 
 /**

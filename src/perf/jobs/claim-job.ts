@@ -7,7 +7,7 @@ import { noSuchCollector } from "../collectors/change-register.ts";
 import { collectorsOfTarget, findCollector } from "../collectors/collector.store.ts";
 import { selfTestDue } from "../collectors/self-test-due.ts";
 import type { LabTimes } from "../lab-times.ts";
-import { measuredCases, storedPairs } from "../results/stored-cases.store.ts";
+import { measuredCases, storedIterations, storedPairs } from "../results/stored-cases.store.ts";
 import {
   type FoundJob,
   firstQueuedJob,
@@ -19,7 +19,7 @@ import {
 } from "./claim-job.store.ts";
 import { decideClaim } from "./decide-claim.ts";
 import type { AfterJob } from "./decide-end.ts";
-import { casesLeft, jobCases } from "./job-cases.ts";
+import { casesLeft, jobCases, type StoredIterations } from "./job-cases.ts";
 import { recordError, settleJob } from "./job-in-hand.store.ts";
 import { servedSets } from "./served-sets.ts";
 
@@ -128,11 +128,15 @@ async function workOf(
     isPaired && me.environmentId !== null
       ? await storedPairs(tx, job.id, me.environmentId)
       : new Map<string, number>();
+  const iterations =
+    job.runs !== null && me.environmentId !== null
+      ? await storedIterations(tx, job.artifactId, job, me.environmentId)
+      : new Map<string, StoredIterations>();
   return {
     definition: suite,
     artifact: { tag: job.artifactTag, component },
     against: job.againstTag === null ? null : { tag: job.againstTag, component: againstComponent },
-    cases: casesLeft(jobCases(suite, job), job.purpose, measured, pairs),
+    cases: casesLeft(jobCases(suite, job), job, measured, pairs, iterations),
   };
 }
 

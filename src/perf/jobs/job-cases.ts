@@ -18,18 +18,36 @@ export function jobCases(suite: Suite, job: PlannedWork): TestCase[] {
   return planned.filter((testCase) => doubted.has(caseKey(testCase)));
 }
 
+export interface StoredIterations {
+  /** The highest of their numbers. */
+  readonly last: number;
+  readonly count: number;
+}
+
 /**
  * What is left of a job's cases. One that has its figures is left out; of one that is measured in pairs, only who
- * judges the pairs knows whether there are enough.
+ * judges the pairs knows whether there are enough. Where a job says how many runs, those that are missing are taken.
  */
 export function casesLeft(
   cases: readonly TestCase[],
-  purpose: PlannedWork["purpose"],
+  { purpose, runs }: Pick<PlannedWork, "purpose"> & { readonly runs: number | null },
   measured: ReadonlySet<string>,
   pairs: ReadonlyMap<string, number>,
+  iterations: ReadonlyMap<string, StoredIterations>,
 ): ClaimedBenchmarkJob["cases"] {
   const isPaired = purpose === "paired" || purpose === "confirm";
   return cases
     .filter((testCase) => isPaired || !measured.has(caseKey(testCase)))
-    .map((testCase) => ({ case: testCase, storedPairs: pairs.get(caseKey(testCase)) ?? 0 }));
+    .map((testCase) => ({
+      case: testCase,
+      storedPairs: pairs.get(caseKey(testCase)) ?? 0,
+      ...(runs === null
+        ? {}
+        : { iterations: missingRuns(runs, iterations.get(caseKey(testCase))) }),
+    }));
+}
+
+/** Some may be left that nobody counts any more as enough: then one more does no harm. */
+function missingRuns(runs: number, stored: StoredIterations = { last: 0, count: 0 }) {
+  return { after: stored.last, count: Math.max(1, runs - stored.count) };
 }

@@ -44,9 +44,9 @@ async function aLabWith(parentBackends: readonly string[]) {
       const rest =
         job.against === null
           ? {
-              iterations: [1, 2, 3].map((iteration) => ({
-                iteration,
-                values: { instructions: 1_000, "wall-time": secondsOf(tag, iteration) },
+              iterations: Array.from({ length: each.iterations?.count ?? 3 }, (_, i) => ({
+                iteration: i + 1 + (each.iterations?.after ?? 0),
+                values: { instructions: 1_000, "wall-time": secondsOf(tag, i + 1) },
               })),
             }
           : {
@@ -64,8 +64,11 @@ async function aLabWith(parentBackends: readonly string[]) {
 
   return {
     done,
-    submit: (backends: readonly string[]) =>
+    collector,
+    advance: () => one.advance(),
+    submit: (backends: readonly string[], runs?: number) =>
       one.submit({
+        ...(runs === undefined ? {} : { runs }),
         artifact: "child",
         parents: "none",
         targets: ["linux-x64"],
@@ -137,4 +140,51 @@ test("asked for again, only pairs are taken anew, and there is a report of its o
   // Pairs are evidence of their own each time.
   expect(lab.done.slice(before)).toEqual(["paired child js"]);
   expect(await count("benchmark_report")).toBe(2);
+});
+
+test("asked for with more runs, child and parent get those that are missing, and no others", async () => {
+  const lab = await aLabWith(["js"]);
+  await lab.submit(["js"]);
+  await lab.carryOut();
+  const before = lab.done.length;
+
+  await lab.submit(["js"], 5);
+  await lab.carryOut();
+  await lab.submit(["js"], 4);
+  await lab.carryOut();
+
+  expect(lab.done.slice(before)).toEqual([
+    "backfill parent js",
+    "own child js",
+    // Pairs are evidence of their own each time.
+    "paired child js",
+    "paired child js",
+  ]);
+  const results = await db.many(
+    z.object({ iterations: z.number(), last: z.number() }),
+    sql`
+      select distinct result.iterations, (
+        select max(iteration) from benchmark_collection as taken
+        where taken.artifact_id = result.artifact_id and taken.case_id = result.case_id) as last
+      from benchmark_result as result
+    `,
+  );
+  expect(results).toEqual([{ iterations: 5, last: 5 }]);
+});
+
+test("a job that is to take more runs is no success before they are told", async () => {
+  const lab = await aLabWith(["js"]);
+  await lab.submit(["js"]);
+  await lab.carryOut();
+
+  await lab.submit(["js"], 5);
+  await lab.advance();
+  const job = await lab.collector.claim();
+  if (job === null) throw new Error("no job");
+
+  expect(job.cases.map(({ iterations }) => iterations)).toEqual([
+    { after: 3, count: 2 },
+    { after: 3, count: 2 },
+  ]);
+  expect(await lab.collector.end(job)).toEqual({ state: "queued" });
 });

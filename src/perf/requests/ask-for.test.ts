@@ -70,6 +70,58 @@ describe("asked for again", () => {
     expect(await requests()).toMatchObject([{ state: "in-progress" }]);
   });
 
+  test("with more runs, the greatest wins: what a job in hand will not take, another one adds", async () => {
+    await storeSuite(db);
+    await storeArtifact(db, { tag: "a" });
+    const desk = aDesk(db);
+    await desk.submit({ artifact: "a", backends: ["js"], runs: 5 });
+    await desk.advance();
+
+    const answers = await Promise.all(
+      [db, otherDb, db].map((each, i) =>
+        aDesk(each).submit({ artifact: "a", backends: ["js"], runs: [9, 7, 9][i] ?? 0 }),
+      ),
+    );
+    const fewer = await desk.submit({ artifact: "a", backends: ["js"], runs: 5 });
+
+    expect(answers.filter(({ outcome }) => outcome === "added").length).toBeGreaterThan(0);
+    expect(fewer).toMatchObject({ outcome: "nothing-missing" });
+    const runs = await db.many(
+      z.object({ runs: z.number(), jobs: z.number() }),
+      sql`select runs, count(*) as jobs from benchmark_job group by runs order by runs`,
+    );
+    expect(runs[0]).toEqual({ runs: 5, jobs: 10 });
+    expect(runs.at(-1)).toEqual({ runs: 9, jobs: 10 });
+  });
+
+  test("after fewer runs, only who asks for more is measured again", async () => {
+    await storeSuite(db);
+    const artifact = await storeArtifact(db, { tag: "a" });
+    await measureAll(db, artifact.id);
+    await db.run(sql`update benchmark_result set iterations = 5`);
+    const desk = aDesk(db);
+    const open = async () => {
+      const { id } = await desk.submit({ artifact: "a", runs: 5 });
+      await desk.advance();
+      return (await requests()).filter(({ state }) => state === "in-progress").length + id.length;
+    };
+
+    expect(await open()).toBe(36);
+    await desk.submit({ artifact: "a", runs: 6 });
+    await desk.advance();
+
+    expect(await requests()).toMatchObject([{ state: "completed" }, { state: "in-progress" }]);
+  });
+
+  test("with fewer runs than the suite takes is refused, with how many it may be", async () => {
+    await storeSuite(db);
+    await storeArtifact(db, { tag: "a" });
+
+    await expect(aDesk(db).submit({ artifact: "a", runs: 2 })).rejects.toThrow(
+      /demo runs each case 3 times as it is.* ask for 3 to 50 runs/,
+    );
+  });
+
   test("after it has ended, a new request finds the results, and ends at once", async () => {
     await storeSuite(db);
     const artifact = await storeArtifact(db, { tag: "a" });

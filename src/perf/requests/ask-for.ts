@@ -150,7 +150,9 @@ async function askForParents(
 ): Promise<string[]> {
   const { discover } = suite.definition;
   // Where the farm asks for the main line by itself, a parent is asked for as it would be; else as its child is.
-  const wish = discover === undefined ? asked : { ...nothingAsked, paired: asked.paired };
+  const { paired } = asked;
+  // Only what it is compared with must be run as often as itself, and that is among the request's own jobs.
+  const wish = { ...(discover === undefined ? asked : nothingAsked), paired, runs: null };
   const missing = missingParents(
     asked.artifact,
     await ancestorsOf(tx, parentId, mostParents),
@@ -179,13 +181,14 @@ function parentIdOf({ parent, artifact }: Asked): number | null {
   return parent === null ? null : (parent?.id ?? artifact.parentId);
 }
 
-function wordsOf({ backends, profiles, targets, benchmarks, paired }: Wish) {
+function wordsOf({ backends, profiles, targets, benchmarks, paired, runs }: Wish) {
   return {
     backends: [...backends],
     profiles: [...profiles],
     targets: [...targets],
     benchmarks: [...benchmarks],
     paired,
+    runs,
   };
 }
 

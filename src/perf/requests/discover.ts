@@ -68,6 +68,7 @@ async function askForNew({ db, clock }: DiscoverRooms, name: string): Promise<nu
           targets: [],
           benchmarks: [],
           paired: suite.definition.pairs.default,
+          runs: null,
           waitForArtifacts: false,
           parents: "none",
           by: "grange",

@@ -23,8 +23,10 @@ export async function fillRequest(
   const measured = await measuredCases(tx, ids);
   const standingOf = (artifact: StoredArtifact): Standing => ({
     artifact,
-    measured: new Set(
-      measured.filter(({ artifactId }) => artifactId === artifact.id).map((each) => caseKey(each)),
+    measured: new Map(
+      measured
+        .filter(({ artifactId }) => artifactId === artifact.id)
+        .map((each) => [caseKey(each), each.iterations]),
     ),
   });
   const own = artifacts.find(({ id }) => id === request.artifactId);

@@ -19,6 +19,8 @@ export function mergeWishes(suite: Suite, one: Wish, other: Wish): Wish {
     targets: unionOfAll(one.targets, other.targets),
     benchmarks: unionOfAll(one.benchmarks, other.benchmarks),
     paired: one.paired || other.paired,
+    // Who wants fewer has them among more.
+    runs: one.runs === null ? other.runs : Math.max(one.runs, other.runs ?? 0),
   };
 }
 
@@ -26,13 +28,14 @@ export function isSameWish(one: Wish, other: Wish): boolean {
   return textOf(one) === textOf(other);
 }
 
-function textOf({ backends, profiles, targets, benchmarks, paired }: Wish): string {
+function textOf({ backends, profiles, targets, benchmarks, paired, runs }: Wish): string {
   return JSON.stringify([
     backends.toSorted(),
     profiles.toSorted(),
     targets.toSorted(),
     benchmarks.toSorted(),
     paired,
+    runs,
   ]);
 }
 

@@ -10,13 +10,21 @@ import { whichToStart } from "./which-to-start.ts";
 
 const suite = aSuite();
 const npm = { kind: "npm", package: "p", version: "1.0.0" } as const;
-const everything: Wish = { backends: [], profiles: [], targets: [], benchmarks: [], paired: false };
+const everything: Wish = {
+  backends: [],
+  profiles: [],
+  targets: [],
+  benchmarks: [],
+  paired: false,
+  runs: null,
+};
 const someWish = fc.record({
   backends: fc.subarray(["js", "native"]),
   profiles: fc.subarray(["check", "emit"]),
   targets: fc.subarray(["linux-x64", "linux-arm64"]),
   benchmarks: fc.subarray(["alpha", "beta", "gamma", "sort"]),
   paired: fc.boolean(),
+  runs: fc.option(fc.integer({ min: 1, max: 50 })),
 });
 const artifact = (id: number, ...backends: string[]) => ({
   id,
@@ -33,27 +41,30 @@ describe("a plan", () => {
       fc.property(
         someWish,
         fc.boolean(),
-        fc.infiniteStream(fc.boolean()),
+        fc.infiniteStream(fc.integer({ min: 0, max: 50 })),
         (wish, hasNative, luck) => {
           const parent = hasNative ? artifact(2, "js", "native") : artifact(2, "js");
-          const measured = new Set(
-            casesOf({ ...everything, backends: ["js", "native"] }).filter(
-              () => luck.next().value === true,
-            ),
+          // Of so many runs, where there is a result.
+          const measured = new Map(
+            casesOf({ ...everything, backends: ["js", "native"] }).flatMap((key) => {
+              const runs: number = luck.next().value;
+              return runs === 0 ? [] : [[key, runs] as const];
+            }),
           );
+          const isEnough = (key: string) => (measured.get(key) ?? 0) >= (wish.runs ?? 1);
           const jobs = planRequest(
             suite,
             wish,
-            { artifact: artifact(1, "js", "native"), measured: new Set() },
+            { artifact: artifact(1, "js", "native"), measured: new Map() },
             { artifact: parent, measured },
           );
 
           const own = jobs.filter(({ purpose }) => purpose === "own");
           const backfill = jobs.filter(({ purpose }) => purpose === "backfill");
           for (const job of backfill) {
-            expect(job.artifactId).toBe(2);
+            expect(job).toMatchObject({ artifactId: 2, runs: wish.runs });
             expect(Object.keys(parent.components)).toContain(job.backend);
-            expect(planCases(suite, job).some((each) => !measured.has(caseKey(each)))).toBe(true);
+            expect(planCases(suite, job).some((each) => !isEnough(caseKey(each)))).toBe(true);
           }
           const filled = new Set(
             backfill.flatMap((job) => planCases(suite, job).map((each) => caseKey(each))),
@@ -61,7 +72,7 @@ describe("a plan", () => {
           const wanted = own
             .filter(({ backend }) => Object.hasOwn(parent.components, backend))
             .flatMap((job) => planCases(suite, job).map((each) => caseKey(each)));
-          expect(wanted.every((key) => measured.has(key) || filled.has(key))).toBe(true);
+          expect(wanted.every((key) => isEnough(key) || filled.has(key))).toBe(true);
         },
       ),
     );
@@ -84,8 +95,8 @@ describe("a plan", () => {
       },
     });
     const sides = [
-      { artifact: artifact(1, "js"), measured: new Set<string>() },
-      { artifact: artifact(2, "js"), measured: new Set<string>() },
+      { artifact: artifact(1, "js"), measured: new Map<string, number>() },
+      { artifact: artifact(2, "js"), measured: new Map<string, number>() },
     ] as const;
     const pairs = (wish: Wish) =>
       planRequest(quiet, wish, ...sides)
@@ -129,6 +140,7 @@ describe("two wishes merged", () => {
         const cases = new Set(casesOf(both));
 
         expect([...casesOf(one), ...casesOf(other)].every((key) => cases.has(key))).toBe(true);
+        expect(both.runs ?? 0).toBe(Math.max(one.runs ?? 0, other.runs ?? 0));
         expect(isSameWish(both, mergeWishes(suite, other, one))).toBe(true);
         expect(isSameWish(both, mergeWishes(suite, both, one))).toBe(true);
         expect(isSameWish(both, mergeWishes(suite, both, other))).toBe(true);

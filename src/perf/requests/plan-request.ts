@@ -16,6 +16,8 @@ export interface Wish {
   readonly targets: readonly string[];
   readonly benchmarks: readonly string[];
   readonly paired: boolean;
+  /** How often each case is run; null: as the suite says. */
+  readonly runs: number | null;
 }
 
 export interface NewJob extends PlannedJob {
@@ -23,6 +25,7 @@ export interface NewJob extends PlannedJob {
   readonly artifactId: number;
   readonly againstId: number | null;
   readonly purpose: z.infer<typeof JobPurpose>;
+  readonly runs: number | null;
   readonly doubts?: readonly z.infer<typeof Doubt>[];
   /** All of it has results already: the job ends as it is made. */
   readonly done: boolean;
@@ -31,8 +34,8 @@ export interface NewJob extends PlannedJob {
 /** Of an artifact, what is known of it. */
 export interface Standing {
   readonly artifact: Pick<StoredArtifact, "id" | "components">;
-  /** `caseKey` of each case that has a result. */
-  readonly measured: ReadonlySet<string>;
+  /** By `caseKey`, of how many runs the result of each case is that has one. */
+  readonly measured: ReadonlyMap<string, number>;
 }
 
 /**
@@ -42,7 +45,7 @@ export interface Standing {
  */
 export function ownJobs(
   suite: Suite,
-  wish: Omit<Wish, "paired">,
+  wish: Omit<Wish, "paired" | "runs">,
   artifact: Pick<StoredArtifact, "components">,
 ): PlannedJob[] {
   const jobs = planJobs(suite, { ...wish, available: Object.keys(artifact.components) });
@@ -54,7 +57,8 @@ export function ownJobs(
 /**
  * Everything that a request needs: its own jobs, those that its parent lacks for the comparison, and pairs.
  *
- * A parent is filled up in all sections and whatever its age, but only with what it has no result of.
+ * A parent is filled up in all sections and whatever its age, but only with what it has no result of, or one of fewer
+ * runs than are asked for: the least of more runs is less.
  */
 export function planRequest(
   suite: Suite,
@@ -62,17 +66,22 @@ export function planRequest(
   own: Standing,
   parent: Standing | undefined,
 ): NewJob[] {
+  const { runs } = wish;
   const planned = ownJobs(suite, wish, own.artifact);
+  const isDone = (job: PlannedJob, standing: Standing) => isMeasured(suite, job, standing, runs);
   const shared =
     parent === undefined
       ? []
       : planned.filter(({ backend }) => Object.hasOwn(parent.artifact.components, backend));
   return [
-    ...planned.map((job) => newJob(job, "own", own.artifact.id, null, isDone(suite, job, own))),
+    ...planned.map((job) => ({
+      ...newJob(job, "own", own.artifact.id, null, isDone(job, own)),
+      runs,
+    })),
     ...shared.flatMap((job) =>
-      parent === undefined || isDone(suite, job, parent)
+      parent === undefined || isDone(job, parent)
         ? []
-        : [newJob(job, "backfill", parent.artifact.id, null, false)],
+        : [{ ...newJob(job, "backfill", parent.artifact.id, null, false), runs }],
     ),
     ...(wish.paired ? shared : []).flatMap((job) =>
       parent === undefined || !hasNoisyMetric(suite, job.section)
@@ -115,11 +124,16 @@ function newJob(
   againstId: number | null,
   done: boolean,
 ): NewJob {
-  return { ...job, id: randomUUID(), purpose, artifactId, againstId, done };
+  return { ...job, id: randomUUID(), purpose, artifactId, againstId, done, runs: null };
 }
 
-function isDone(suite: Suite, job: PlannedJob, { measured }: Standing): boolean {
-  return planCases(suite, job).every((each) => measured.has(caseKey(each)));
+function isMeasured(
+  suite: Suite,
+  job: PlannedJob,
+  { measured }: Standing,
+  runs: number | null,
+): boolean {
+  return planCases(suite, job).every((each) => (measured.get(caseKey(each)) ?? 0) >= (runs ?? 1));
 }
 
 /** Interleaved processes say nothing about counts. */

@@ -33,10 +33,10 @@ export async function insertJobs(
     sql`
       with wanted as (
         select * from jsonb_to_recordset(${rows}::jsonb) as w (
-          id uuid, artifact_id int, against_id int, purpose text, section text, target text, backend text,
+          id uuid, artifact_id int, against_id int, purpose text, runs int, section text, target text, backend text,
           profile text, benchmark_set int, benchmarks text[], doubts jsonb, optional boolean, done boolean)
       ), alike as (
-        -- Equal work of the same definition: in hand, or done with nothing left to measure.
+        -- Equal work of the same definition, of no fewer runs: in hand, or done with nothing left to measure.
         select distinct on (wanted.id) wanted.id as wanted, job.id as job
         from wanted join benchmark_job as job
           on job.artifact_id = wanted.artifact_id and job.section = wanted.section
@@ -44,6 +44,7 @@ export async function insertJobs(
          and job.benchmark_set = wanted.benchmark_set and job.benchmarks = wanted.benchmarks
          and job.suite_digest = ${suiteDigest}
         where wanted.purpose in ('own', 'backfill') and job.purpose in ('own', 'backfill')
+          and (wanted.done or coalesce(job.runs, 0) >= coalesce(wanted.runs, 0))
           and (job.state in ('queued', 'in-progress')
                or (job.state = 'success' and (wanted.done or wanted.purpose = 'backfill')))
         order by wanted.id, job.state = 'success', job.created_at desc
@@ -60,10 +61,10 @@ export async function insertJobs(
       ), inserted as (
         insert into benchmark_job
           (id, request_id, artifact_id, against_id, suite_digest, purpose, section, target, backend, profile,
-           benchmark_set, benchmarks, doubts, optional, state, max_attempts, not_before, created_at,
+           benchmark_set, benchmarks, runs, doubts, optional, state, max_attempts, not_before, created_at,
            started_at, ended_at)
         select id, ${requestId}::uuid, artifact_id, against_id, ${suiteDigest}, purpose, section, target, backend,
-               profile, benchmark_set, benchmarks, doubts, optional,
+               profile, benchmark_set, benchmarks, runs, doubts, optional,
                case when done then 'success' else 'queued' end, ${maxAttempts}::int, ${now}::timestamptz, ${now}::timestamptz,
                case when done then ${now}::timestamptz end, case when done then ${now}::timestamptz end
         from wanted where id not in (select wanted from known)
@@ -130,9 +131,10 @@ const Case = z.object({
   scenario: z.string(),
   backend: z.string(),
   target: z.string(),
+  iterations: z.number(),
 });
 
-/** Which cases of these artifacts have a result, of any machine. */
+/** Which cases of these artifacts have a result, of any machine; and of how many runs, on the one that has most. */
 export function measuredCases(
   tx: Tx,
   artifactIds: readonly number[],
@@ -140,10 +142,11 @@ export function measuredCases(
   return tx.many(
     Case,
     sql`
-      select distinct result.artifact_id as "artifactId", test_case.section, test_case.benchmark, test_case.profile,
-             test_case.scenario, test_case.backend, test_case.target
+      select result.artifact_id as "artifactId", test_case.section, test_case.benchmark, test_case.profile,
+             test_case.scenario, test_case.backend, test_case.target, max(result.iterations) as iterations
       from benchmark_result as result join benchmark_case as test_case on test_case.id = result.case_id
       where result.artifact_id = any(${artifactIds}::int[])
+      group by result.artifact_id, test_case.id
     `,
   );
 }

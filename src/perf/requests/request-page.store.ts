@@ -27,7 +27,7 @@ function summaries(tx: Tx, chosen: Sql): Promise<RequestSummary[]> {
     sql`
       with request as materialized (${chosen})
       select request.id, request.suite, artifact.tag as artifact, parent.tag as parent, request.kind, request.pr,
-        request.state, request.backends, request.profiles, request.targets, request.benchmarks, request.paired,
+        request.state, request.backends, request.profiles, request.targets, request.benchmarks, request.paired, request.runs,
         request.requested_by as "requestedBy", request.because, request.created_at as "createdAt",
         request.started_at as "startedAt", request.ended_at as "endedAt", request.ended_by as "endedBy",
         jsonb_build_object('total', jobs.total, 'ended', jobs.ended, 'failed', jobs.failed) as jobs,
@@ -49,7 +49,7 @@ function summaries(tx: Tx, chosen: Sql): Promise<RequestSummary[]> {
 }
 
 const columns = sql`
-  id, suite, artifact_id, parent_id, kind, pr, state, backends, profiles, targets, benchmarks, paired,
+  id, suite, artifact_id, parent_id, kind, pr, state, backends, profiles, targets, benchmarks, paired, runs,
   requested_by, because, created_at, started_at, ended_at, ended_by
 `;
 

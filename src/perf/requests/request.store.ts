@@ -19,6 +19,7 @@ const StoredRequest = z.object({
   targets: z.array(z.string()),
   benchmarks: z.array(z.string()),
   paired: z.boolean(),
+  runs: z.number().nullable(),
   requestedBy: z.string(),
   because: z.string(),
   createdAt: z.date(),
@@ -30,7 +31,7 @@ export type StoredRequest = z.infer<typeof StoredRequest>;
 const columns = sql`
   request.id, request.suite, request.artifact_id as "artifactId", request.parent_id as "parentId",
   request.kind, request.pr, request.state, request.backends, request.profiles, request.targets,
-  request.benchmarks, request.paired, request.requested_by as "requestedBy", request.because,
+  request.benchmarks, request.paired, request.runs, request.requested_by as "requestedBy", request.because,
   request.created_at as "createdAt", request.started_at as "startedAt", request.ended_at as "endedAt"
 `;
 
@@ -39,11 +40,11 @@ type NewRequest = Omit<StoredRequest, "startedAt" | "endedAt">;
 export async function insertRequest(tx: Tx, request: NewRequest): Promise<void> {
   await tx.run(sql`
     insert into benchmark_request
-      (id, suite, artifact_id, parent_id, kind, pr, state, backends, profiles, targets, benchmarks, paired,
+      (id, suite, artifact_id, parent_id, kind, pr, state, backends, profiles, targets, benchmarks, paired, runs,
        requested_by, because, created_at)
     values (${request.id}, ${request.suite}, ${request.artifactId}, ${request.parentId}, ${request.kind},
             ${request.pr}, ${request.state}, ${request.backends}, ${request.profiles}, ${request.targets},
-            ${request.benchmarks}, ${request.paired}, ${request.requestedBy}, ${request.because},
+            ${request.benchmarks}, ${request.paired}, ${request.runs}, ${request.requestedBy}, ${request.because},
             ${request.createdAt})
   `);
 }
@@ -149,13 +150,13 @@ export async function widenRequest(
   id: BenchmarkRequestId,
   wider: Pick<
     StoredRequest,
-    "backends" | "profiles" | "targets" | "benchmarks" | "paired" | "pr" | "parentId"
+    "backends" | "profiles" | "targets" | "benchmarks" | "paired" | "runs" | "pr" | "parentId"
   >,
 ): Promise<void> {
   await tx.run(sql`
     update benchmark_request
     set backends = ${wider.backends}, profiles = ${wider.profiles}, targets = ${wider.targets},
-        benchmarks = ${wider.benchmarks}, paired = ${wider.paired}, pr = ${wider.pr},
+        benchmarks = ${wider.benchmarks}, paired = ${wider.paired}, runs = ${wider.runs}, pr = ${wider.pr},
         parent_id = ${wider.parentId}
     where id = ${id} and state in ('waiting-for-artifacts', 'artifacts-ready', 'in-progress')
   `);

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
+import { mostRuns, type SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
 import type { Components } from "#artifacts/component.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
@@ -65,6 +65,7 @@ export async function submitRequest(
         : await requireArtifact(tx, suite.name, submitted.parent);
     const parent = submitted.parents === "alone" ? null : named;
     const artifact = await artifactFor(tx, suite, submitted, named, now);
+    requireRuns(suite.definition, submitted.runs);
     if (named?.id === artifact.id) {
       throw new Fault(
         "invalid_argument",
@@ -81,6 +82,7 @@ export async function submitRequest(
         kind: kindFor(artifact, submitted.kind),
         pr: submitted.pr ?? null,
         paired: submitted.paired ?? suite.definition.pairs.default,
+        runs: submitted.runs ?? null,
         by,
         because: "",
       },
@@ -220,6 +222,16 @@ function requireWords(suite: Suite, submitted: Submitted): void {
   throw new Fault(
     "invalid_argument",
     `${suite.suite} has no case of these backends, profiles, targets and benchmarks together`,
+  );
+}
+
+/** The least of fewer runs is greater: against all that was measured before it would look like a regression. */
+function requireRuns({ suite, iterations }: Suite, runs: number | undefined): void {
+  const usual = Math.max(iterations.counted, iterations.timed);
+  if (runs === undefined || runs >= usual) return;
+  throw new Fault(
+    "invalid_argument",
+    `${suite} runs each case ${usual} times as it is, and figures of ${runs} would not compare with others: ask for ${usual} to ${mostRuns} runs`,
   );
 }
 

@@ -31,7 +31,7 @@ export type Lasted = z.infer<typeof Lasted>;
 /**
  * How long the last ten of each of these took that ended well, the newest first.
  *
- * Of what found everything measured, nothing is learnt, nor from a part of a set.
+ * Of what found everything measured, nothing is learnt, nor from a part of a set, nor of more runs than usual.
  */
 export function durationsOfLike(tx: Tx, likes: readonly JobLike[]): Promise<Lasted[]> {
   if (likes.length === 0) return Promise.resolve([]);
@@ -48,7 +48,7 @@ export function durationsOfLike(tx: Tx, likes: readonly JobLike[]): Promise<Last
         where job.state = 'success' and job.target = likeness.target and job.section = likeness.section
           and job.backend = likeness.backend and job.profile = likeness.profile
           and job.benchmark_set = likeness.set and (job.purpose in ('paired', 'confirm')) = likeness.pairs
-          and job.benchmarks = '{}' and job.ended_at > job.started_at and artifact.suite = likeness.suite
+          and job.benchmarks = '{}' and job.runs is null and job.ended_at > job.started_at and artifact.suite = likeness.suite
         order by job.ended_at desc limit 10
       ) as lasted
       group by likeness.suite, likeness.section, likeness.target, likeness.backend, likeness.profile,

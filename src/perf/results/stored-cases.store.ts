@@ -6,11 +6,11 @@ import type { JobSlice } from "#suites/plan-cases.ts";
 
 type Slice = Pick<JobSlice, "section" | "target" | "backend" | "profile">;
 
-/** The cases of a slice that an artifact has a result of, on whatever machine: keys. */
+/** The cases of a slice that an artifact has a result of, of at least so many runs, on whatever machine: keys. */
 export async function measuredCases(
   tx: Tx,
   artifactId: number,
-  { section, target, backend, profile }: Slice,
+  { section, target, backend, profile, runs }: Slice & { readonly runs: number | null },
 ): Promise<ReadonlySet<string>> {
   const rows = await tx.many(
     TestCase,
@@ -19,19 +19,48 @@ export async function measuredCases(
       from benchmark_result as result join benchmark_case as test on test.id = result.case_id
       where result.artifact_id = ${artifactId} and test.section = ${section} and test.target = ${target}
         and test.backend = ${backend} and test.profile = ${profile}
+        and result.iterations >= ${runs ?? 1}
     `,
   );
   return new Set(rows.map(caseKey));
 }
 
+const Iterated = TestCase.extend({ last: z.number(), count: z.number() });
+
+/** Of a slice's cases, the iterations of an artifact that were taken in one environment: the last one's number, and how many. */
+export async function storedIterations(
+  tx: Tx,
+  artifactId: number,
+  { section, target, backend, profile }: Slice,
+  environmentId: number,
+): Promise<ReadonlyMap<string, { readonly last: number; readonly count: number }>> {
+  const rows = await tx.many(
+    Iterated,
+    sql`
+      select test.section, test.benchmark, test.profile, test.scenario, test.backend, test.target,
+             max(taken.iteration) as last, count(*) as count
+      from benchmark_collection as taken join benchmark_case as test on test.id = taken.case_id
+      where taken.artifact_id = ${artifactId} and taken.environment_id = ${environmentId}
+        and test.section = ${section} and test.target = ${target} and test.backend = ${backend}
+        and test.profile = ${profile}
+      group by test.id
+    `,
+  );
+  return new Map(rows.map((row) => [caseKey(row), row]));
+}
+
 /**
  * The cases of a job of which something was told: keys. An error of this job; of one that is measured in pairs, a
- * pair of it; else a result of its artifact, from whomever.
+ * pair of it; else a result of its artifact, from whomever, of as many runs as the job wants.
  */
 export async function casesTold(
   tx: Tx,
   jobId: string,
-  job: Slice & { readonly artifactId: number; readonly purpose: string },
+  job: Slice & {
+    readonly artifactId: number;
+    readonly purpose: string;
+    readonly runs: number | null;
+  },
 ): Promise<ReadonlySet<string>> {
   const isPaired = job.purpose === "paired" || job.purpose === "confirm";
   const rows = await tx.many(

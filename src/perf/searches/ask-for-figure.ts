@@ -31,6 +31,7 @@ export function askForFigure(now: () => Date): AskForFigure {
           targets: [wanted.target],
           benchmarks: [wanted.benchmark],
           paired: false,
+          runs: null,
           by,
           because,
         },

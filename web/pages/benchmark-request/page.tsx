@@ -104,7 +104,8 @@ function Standing({ request }: { readonly request: RequestDetail }) {
   );
 }
 
-function chosenWords({ backends, benchmarks, paired, profiles, targets }: RequestDetail): string {
+function chosenWords(request: RequestDetail): string {
+  const { backends, benchmarks, paired, profiles, runs, targets } = request;
   const chosen = [...backends, ...profiles, ...targets, ...benchmarks];
-  return `${chosen.length === 0 ? "all that is usual" : `only ${chosen.join(", ")}`}${paired ? ", with pairs" : ""}`;
+  return `${chosen.length === 0 ? "all that is usual" : `only ${chosen.join(", ")}`}${paired ? ", with pairs" : ""}${runs === null ? "" : `, each case run ${runs} times`}`;
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
+import { mostRuns } from "#api/benchmark-request.ts";
 import { Modal } from "../../parts/modal.tsx";
 import { type AskForm, askedRequest, emptyForm } from "./asked-request.ts";
 import { artifactsQuery, submitRequest, suitesQuery } from "./load.ts";
@@ -83,6 +84,17 @@ export function AskDialog({ suite, artifact = "", onClose }: Props) {
               <option value="yes">yes: noisy figures are judged too</option>
               <option value="no">no</option>
             </select>
+          </label>
+          <label className="stacked">
+            Runs of each case
+            <input
+              type="number"
+              min={1}
+              max={mostRuns}
+              value={form.runs}
+              placeholder="as many as usual"
+              onChange={({ target }) => change({ runs: target.value })}
+            />
           </label>
         </div>
         <datalist id={list}>

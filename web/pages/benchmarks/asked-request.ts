@@ -1,4 +1,4 @@
-import { ArtifactTag, type SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
+import { ArtifactTag, mostRuns, type SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
 
 /** The form as it is filled in so far. */
 export interface AskForm {
@@ -6,6 +6,8 @@ export interface AskForm {
   readonly artifact: string;
   readonly parent: string;
   readonly paired: "" | "yes" | "no";
+  /** Empty: as often as the suite says. */
+  readonly runs: string;
   readonly backends: readonly string[];
   readonly profiles: readonly string[];
   readonly targets: readonly string[];
@@ -18,6 +20,7 @@ export const emptyForm: AskForm = {
   artifact: "",
   parent: "",
   paired: "",
+  runs: "",
   backends: [],
   profiles: [],
   targets: [],
@@ -31,6 +34,10 @@ export function askedRequest(form: AskForm): SubmitBenchmarkRequest | undefined 
   const parent = form.parent.trim();
   if (!artifact.success || form.suite === "") return undefined;
   if (parent !== "" && !ArtifactTag.safeParse(parent).success) return undefined;
+  const runs = form.runs === "" ? undefined : Number(form.runs);
+  if (runs !== undefined && !(Number.isInteger(runs) && runs >= 1 && runs <= mostRuns)) {
+    return undefined;
+  }
   return {
     suite: form.suite,
     artifact: artifact.data,
@@ -40,6 +47,7 @@ export function askedRequest(form: AskForm): SubmitBenchmarkRequest | undefined 
     benchmarks: [...form.benchmarks],
     ...(parent === "" ? {} : { parent }),
     ...(form.paired === "" ? {} : { paired: form.paired === "yes" }),
+    ...(runs === undefined ? {} : { runs }),
     ...(form.waits ? { waitForArtifacts: true } : {}),
   };
 }
