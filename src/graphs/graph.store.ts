@@ -28,6 +28,8 @@ export interface NewGraph {
   readonly catalog: Catalog;
   /** The digest of the templates that it was made of; null when it was made of none. */
   readonly templateCatalog?: string | null | undefined;
+  /** Git's id of the directory of definitions, where they are the commit's own. */
+  readonly definitionsTree?: string | null | undefined;
   readonly branch: string;
   readonly switches: Readonly<Record<string, unknown>>;
   /** Nothing of it is known when absent. */
@@ -89,7 +91,7 @@ export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
     insert into graph (id, repository, commit, rev, subject, author, committed_at, catalog,
                        parameters, domain, skip_cache, counts, branch, switches, priority, priority_cap,
                        top, submitted_by, set_id, parent_id, parent_kind, parent_job, template_catalog,
-                       named, selection, given, ttl_ms)
+                       named, selection, given, ttl_ms, definitions_tree)
     values (${graph.id}, ${graph.repository}, ${graph.commit}, ${graph.rev}, ${graph.subject},
             ${graph.author}, ${graph.committedAt}, ${graph.catalog.digest},
             ${JSON.stringify(graph.parameters)}::jsonb, ${graph.domain}, ${graph.skipCache},
@@ -98,7 +100,8 @@ export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
             ${graph.parent?.id ?? null}, ${graph.parent?.kind ?? null},
             ${graph.parent?.kind === "subgraph" ? graph.parent.job : null}, ${graph.templateCatalog ?? null},
             ${graph.choice?.named ?? null}, ${graph.choice?.selection ?? null},
-            ${graph.choice?.given ? JSON.stringify(graph.choice.given) : null}::jsonb, ${graph.ttlMs ?? null})
+            ${graph.choice?.given ? JSON.stringify(graph.choice.given) : null}::jsonb, ${graph.ttlMs ?? null},
+            ${graph.definitionsTree ?? null})
     on conflict (id) do nothing
   `);
   if (inserted === 0) return false;

@@ -147,6 +147,7 @@ export async function submitGraph(
       commit: sha,
       catalog: planned.catalog,
       templateCatalog: from.catalog.digest,
+      definitionsTree: from.tree,
       parameters: definitions.parameters,
       domain,
       skipCache: request.skipCache ?? false,

@@ -37,6 +37,7 @@ function saidWith(evil: string): readonly string[] {
   const check = graphCheck(
     {
       graph: aGraph({ subject: evil, author: evil, rev: evil, branch: evil }),
+      others: [],
       failed: [{ ...failed, job: { ...failed.job, name: evil, reason: evil } }],
       url: "https://farm.test/graphs/1",
     },

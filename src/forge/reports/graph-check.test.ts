@@ -6,7 +6,10 @@ import { aFailedJob, aGraph } from "./told.fixture.ts";
 
 const place = { sha: "a".repeat(40), name: "grange", externalId: "grange/a/grange" };
 const check = (told: Partial<GraphToTell>) =>
-  graphCheck({ graph: aGraph(), failed: [], url: "https://farm.test/graphs/1", ...told }, place);
+  graphCheck(
+    { graph: aGraph(), failed: [], others: [], url: "https://farm.test/graphs/1", ...told },
+    place,
+  );
 const line = (text: string) => ({ line: 1, text });
 
 describe("a place that a tool's line names", () => {
@@ -123,10 +126,34 @@ describe("a graph's check run", () => {
         level: "failure",
         message: "lint: failed, exit code 1, it was killed",
       },
+      {
+        path: ".grange",
+        startLine: 1,
+        endLine: 1,
+        level: "failure",
+        message: "unknown: failed, exit code 2",
+      },
     ]);
     expect(summary).toContain("3 jobs: 1 succeeded, 1 failed, 1 skipped.");
     expect(summary).toContain("#### `build`\n\nfailed, exit code 2. [The job](");
     expect(summary).toContain("```text\nsrc/a.ts:3:1 error");
+  });
+
+  test("has a note for each failed job before any has two, and names those that it has no room for", () => {
+    const errorLines = [line("src/a.ts:1 error"), line("src/a.ts:2 error")];
+    const failed = Array.from({ length: 40 }, (_, i) => aFailedJob(`job${i}`, { errorLines }));
+    const others = ["job40", "job`41"];
+
+    const { annotations, summary } = check({
+      graph: aGraph({ jobs: 900, counts: { failed: 900 } }),
+      failed,
+      others,
+    });
+
+    expect(annotations).toHaveLength(50);
+    expect(new Set(annotations.map(({ message }) => message.split(":")[0])).size).toBe(40);
+    expect(summary).toContain("And 860 more that failed: `job40`, `job'41`, and others.");
+    expect(summary).toContain("30 more places are in the logs, or above.");
   });
 
   test("is bounded, and says what is left out", () => {

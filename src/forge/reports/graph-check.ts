@@ -10,6 +10,8 @@ import type { FailedJobToTell, GraphToTell } from "./report-source.ts";
 const longestSummary = 60_000;
 /** GitHub takes fifty in a call, and shows few more. */
 const mostAnnotations = 50;
+/** Where a job is defined that nobody knows the file of: GitHub itself notes its own jobs' failures at `.github`. */
+const somewhere = { file: ".grange", line: 1 };
 const mostOfAJob = 10;
 const mostLines = 5;
 const longestMessage = 4_000;
@@ -29,10 +31,8 @@ export function graphCheck(
     summary: fitted([
       `${countsText(told)} [The graph](${url}).`,
       ...failed.map(jobText),
-      ...(countOf(told, ["failed"]) > failed.length
-        ? [`And ${countOf(told, ["failed"]) - failed.length} more that failed.`]
-        : []),
-      ...(leftOut > 0 ? [`${leftOut} more places are named in the logs.`] : []),
+      ...othersText(told),
+      ...(leftOut > 0 ? [`${leftOut} more places are in the logs, or above.`] : []),
     ]),
     annotations: graph.state === "cancelled" ? [] : annotations,
   };
@@ -97,6 +97,16 @@ function jobText({ job, run, url }: FailedJobToTell): string {
   ].join("\n\n");
 }
 
+/** Of failed jobs that are not told of, names as far as they are known. */
+function othersText(told: GraphToTell): string[] {
+  const { failed, others } = told;
+  const more = countOf(told, ["failed"]) - failed.length;
+  if (more <= 0) return [];
+  const names = others.map((name) => codeSpan(name)).join(", ");
+  const unnamed = more > others.length ? ", and others" : "";
+  return [`And ${more} more that failed${names === "" ? "" : `: ${names}${unnamed}`}.`];
+}
+
 function reasonOf({ job, run }: Pick<FailedJobToTell, "job" | "run">): string {
   const outcome = run?.outcome ?? null;
   const exit = run?.exitCode ?? null;
@@ -109,12 +119,20 @@ function reasonOf({ job, run }: Pick<FailedJobToTell, "job" | "run">): string {
   return said.join(", ").replace(/[.\s]+$/, "");
 }
 
-/** At the places that error lines name; else where the job is defined. */
+/**
+ * At the places that error lines name; else where the job is defined. Each job has its first before any has its
+ * second, so that none goes without while there is room.
+ */
 function annotationsFor(failed: readonly FailedJobToTell[]) {
-  const all = failed.flatMap(annotationsOf);
+  const byJob = failed.map(annotationsOf);
+  const chosen = byJob.flatMap((of, job) => of.map((each, at) => ({ each, job, at })));
+  const kept = chosen.toSorted((a, b) => Number(a.at > 0) - Number(b.at > 0) || a.job - b.job);
   return {
-    annotations: all.slice(0, mostAnnotations),
-    leftOut: Math.max(0, all.length - mostAnnotations),
+    annotations: kept
+      .slice(0, mostAnnotations)
+      .toSorted((a, b) => a.job - b.job || a.at - b.at)
+      .map(({ each }) => each),
+    leftOut: Math.max(0, chosen.length - mostAnnotations),
   };
 }
 
@@ -127,10 +145,10 @@ function annotationsOf({ job, run, definedAt }: FailedJobToTell): CheckAnnotatio
     return [annotation(place.path, place.line, `${job.name}: ${text}`)];
   });
   if (found.length > 0) return found.slice(0, mostOfAJob);
-  if (definedAt === undefined) return [];
   const lines = (run?.errorLines ?? []).slice(0, mostLines).map(({ text }) => text);
   const message = [`${job.name}: ${reasonOf({ job, run })}`, ...lines].join("\n");
-  return [annotation(definedAt.file, definedAt.line, message)];
+  const { file, line } = definedAt ?? somewhere;
+  return [annotation(file, line, message)];
 }
 
 /** Shown as plain text: nothing in it is markup. */

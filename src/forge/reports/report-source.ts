@@ -32,6 +32,8 @@ export interface FailedJobToTell {
 export interface GraphToTell {
   readonly graph: GraphSummary;
   readonly failed: readonly FailedJobToTell[];
+  /** Names of some more that failed. */
+  readonly others: readonly string[];
   readonly url: string;
 }
 

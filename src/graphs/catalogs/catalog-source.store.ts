@@ -3,31 +3,39 @@ import type { BranchCatalog } from "#api/branch.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { DefinitionDigest } from "../catalog.ts";
+import type { JobPlaces } from "../definitions/job-places.ts";
 
 const Found = z.object({ catalog: DefinitionDigest });
+const FoundTree = Found.extend({ hasPlaces: z.boolean() });
 
 /** Which catalog a directory of definitions is, by Git's id of it; undefined when it was not read yet. */
 export async function catalogOfTree(
   tx: Tx,
   repository: string,
   tree: string,
-): Promise<DefinitionDigest | undefined> {
+): Promise<z.infer<typeof FoundTree> | undefined> {
   const [row] = await tx.many(
-    Found,
-    sql`select catalog from catalog_source where repository = ${repository} and tree = ${tree}`,
+    FoundTree,
+    sql`select catalog, places is not null as "hasPlaces" from catalog_source where repository = ${repository} and tree = ${tree}`,
   );
-  return row?.catalog;
+  return row;
 }
 
-/** Remembers which catalog a directory is. Both never change. */
+/** Remembers which catalog a directory is, and where its jobs stand. Neither ever changes. */
 export async function rememberTree(
   tx: Tx,
-  source: { readonly repository: string; readonly tree: string; readonly catalog: string },
+  source: {
+    readonly repository: string;
+    readonly tree: string;
+    readonly catalog: string;
+    readonly places: JobPlaces;
+  },
 ): Promise<void> {
   await tx.run(sql`
-    insert into catalog_source (repository, tree, catalog)
-    values (${source.repository}, ${source.tree}, ${source.catalog})
-    on conflict do nothing
+    insert into catalog_source (repository, tree, catalog, places)
+    values (${source.repository}, ${source.tree}, ${source.catalog}, ${JSON.stringify(source.places)}::jsonb)
+    on conflict (repository, tree) do update set places = excluded.places
+      where catalog_source.places is null
   `);
 }
 

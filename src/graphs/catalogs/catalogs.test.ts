@@ -1,7 +1,10 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
+import { GraphId } from "../graph-id.ts";
 import { branchCatalog, catalogOfTree } from "./catalog-source.store.ts";
 import { farmOfCatalogs } from "./farm-of-catalogs.fixture.ts";
+import { placesOf } from "./job-place.store.ts";
 import { previewGraph } from "./preview-graph.ts";
 import { definitionsTree } from "./read-definition-files.ts";
 
@@ -74,9 +77,42 @@ describe("the definitions of a commit", () => {
     const commit = await rooms.mirrors.fetchCommit(repository.path, sha);
     const tree = (await definitionsTree(rooms.git, commit)) ?? "";
 
-    expect(await catalogOfTree(db, first.graph.repository, tree)).toBe(
+    expect((await catalogOfTree(db, first.graph.repository, tree))?.catalog).toBe(
       (await branchCatalog(db, first.graph.repository, "main"))?.catalog,
     );
+  });
+
+  test("are remembered with the lines of their jobs, also when they are known from another commit", async () => {
+    repository.write({
+      ".grange/farm.yml":
+        "version: 1\njobs:\n  # quick\n  a: {commands: x}\n\n  b:\n    commands: y\n",
+      ".grange/made.yml":
+        "version: 1\njobs:\n  $merge:\n  - {made-1: {commands: z}}\n  - {made-2: {commands: z}}\n",
+      "a.txt": "3",
+    });
+    repository.commit("three");
+    const first = await farm.submit();
+    repository.write({ "a.txt": "4" });
+    repository.commit("four");
+    const second = await farm.submit();
+    // As if it had been read before places were noted.
+    await db.run(sql`update catalog_source set places = null`);
+    repository.write({ "a.txt": "5" });
+    repository.commit("five");
+    const third = await farm.submit();
+
+    for (const { graph } of [first, second, third]) {
+      expect(
+        await placesOf(db, GraphId.parse(graph.id), ["a", "b", "made-2", "__proto__"]),
+      ).toEqual(
+        new Map([
+          ["a", { file: ".grange/farm.yml", line: 4 }],
+          ["b", { file: ".grange/farm.yml", line: 6 }],
+          ["made-2", { file: ".grange/made.yml", line: 2 }],
+          ["__proto__", { file: ".grange/made.yml", line: 2 }],
+        ]),
+      );
+    }
   });
 
   test("are told of with line and column, also when they are known from another commit", async () => {

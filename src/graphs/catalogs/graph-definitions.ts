@@ -6,6 +6,7 @@ import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
 import type { Git } from "#git/run-git.ts";
 import type { Wishes } from "../definitions/choose-values.ts";
 import { DefinitionProblems } from "../definitions/definition-problems.ts";
+import { placesOfJobs } from "../definitions/job-places.ts";
 import { readTemplates } from "../definitions/read-templates.ts";
 import type { TemplateEvaluator } from "../definitions/template-evaluator.ts";
 import type { Templates } from "../definitions/templates.ts";
@@ -44,6 +45,8 @@ export interface GraphDefinitions {
   readonly reread: (() => Promise<Templates>) | undefined;
   /** Whether they are those of the commit that the graph is of. */
   readonly isOfCommit: boolean;
+  /** Git's id of the directory that they were in; undefined where they are no commit's, or another repository's. */
+  readonly tree?: string | undefined;
   /** Stores what a graph that is made of them refers to. */
   keep(tx: Tx): Promise<void>;
 }
@@ -185,21 +188,24 @@ async function ofCommit(
   if (tree === undefined) throw noDefinitions(commit.sha);
   const read = () => readDefinitionFiles(git, commit, shelf);
   const known = await catalogOfTree(db, repository, tree);
-  if (known !== undefined) {
-    const catalog = await shelf.get(db, known);
+  const own = isOfCommit ? tree : undefined;
+  if (known?.hasPlaces === true) {
+    const catalog = await shelf.get(db, known.catalog);
     const templates = templatesOf(catalog);
-    return { catalog, templates, reread: read, isOfCommit, keep: async () => {} };
+    return { catalog, templates, reread: read, isOfCommit, tree: own, keep: async () => {} };
   }
   const templates = await read();
   const catalog = templateCatalogOf(templates);
+  const places = placesOfJobs(templates);
   return {
     catalog,
     templates,
     reread: undefined,
     isOfCommit,
+    tree: own,
     async keep(tx) {
       await keepTemplates(tx, catalog);
-      await rememberTree(tx, { repository, tree, catalog: catalog.digest });
+      await rememberTree(tx, { repository, tree, catalog: catalog.digest, places });
       shelf.put(catalog);
     },
   };

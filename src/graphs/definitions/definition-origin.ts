@@ -9,6 +9,8 @@ export interface DefinitionOrigin {
   problem(finding: Finding): DefinitionProblem;
   /** The place of the part at a path, in a sentence. */
   where(path: readonly PropertyKey[]): string;
+  /** The line in which a job begins, or all of them; undefined where there are no lines any more. */
+  lineOf(job: string | undefined): number | undefined;
 }
 
 export function originInFile(source: SourceFile): DefinitionOrigin {
@@ -20,6 +22,7 @@ export function originInFile(source: SourceFile): DefinitionOrigin {
       message,
     }),
     where: (path) => `${source.file}:${source.place(path, "key").line}`,
+    lineOf: (job) => source.lineOfJob(job),
   };
 }
 
@@ -30,6 +33,7 @@ export function originInCatalog(digest: string): DefinitionOrigin {
   return {
     file,
     where,
+    lineOf: () => undefined,
     problem: ({ path, message }) => ({ file: where(path), line: null, column: null, message }),
   };
 }

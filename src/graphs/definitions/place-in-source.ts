@@ -33,6 +33,18 @@ export function placeOf(
   return wanted ?? found.value ?? 0;
 }
 
+/** Where the entries of the map under a key at the top begin; none where it is no map. */
+export function offsetsOfEntries(document: Document, key: string): Map<string, number> {
+  const map = isMap(document.contents) ? childOf(document.contents, key) : undefined;
+  const entries = isPair(map) && isMap(map.value) ? map.value.items : [];
+  return new Map(
+    entries.flatMap((pair) => {
+      const offset = offsetOf(pair.key);
+      return offset === undefined || !isScalar(pair.key) ? [] : [[String(pair.key.value), offset]];
+    }),
+  );
+}
+
 interface Found {
   /** How many parts of the path were found. */
   readonly depth: number;

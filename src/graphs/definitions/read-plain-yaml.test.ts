@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
-import { readPlainYaml } from "./read-plain-yaml.ts";
+import { readPlainYaml as read } from "./read-plain-yaml.ts";
 
 const usual = `# yaml-language-server: $schema=../docs/schema/definitions.schema.json
 version: 1
@@ -42,6 +42,11 @@ jobs:
 
 const manual = readFileSync(join(import.meta.dirname, "../../../docs/definitions.md"), "utf8");
 const examples = [...manual.matchAll(/```yaml\n(.*?)```/gs)].map(([, example = ""]) => example);
+
+function readPlainYaml(text: string) {
+  const plain = read(text);
+  return plain && { value: plain.value };
+}
 
 /** What the package makes of it; undefined when it finds fault. */
 function wholly(text: string): { readonly value: unknown } | undefined {

@@ -13,12 +13,16 @@ const strange = /[^\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufdcf\ufdf0-\ufe
  * Block maps and lists, texts and flow collections of one line, literal texts. Undefined for all
  * else: anchors, tags, folded texts, texts over several lines, keys that stand twice, errors.
  * What is read here is what the `yaml` package reads; where each part stands, nobody asks
- * before something is wrong, and then the package reads the file again.
+ * before something is wrong, and then the package reads the file again. Only where the entries of
+ * `jobs` begin is noted: `offsets`.
  */
-export function readPlainYaml(text: string): { readonly value: unknown } | undefined {
+export function readPlainYaml(
+  text: string,
+): { readonly value: unknown; readonly offsets: ReadonlyMap<string, number> } | undefined {
   if (!text.endsWith("\n") || strange.test(text)) return undefined;
   try {
-    return { value: new PlainReader(text).all() };
+    const reader = new PlainReader(text);
+    return { value: reader.all(), offsets: reader.jobOffsets };
   } catch (reason) {
     if (reason instanceof NotPlain) return undefined;
     throw reason;
@@ -27,6 +31,9 @@ export function readPlainYaml(text: string): { readonly value: unknown } | undef
 
 class PlainReader {
   readonly #text: string;
+  readonly jobOffsets = new Map<string, number>();
+  /** The key at the top that is being read. */
+  #top = "";
   /** The line at hand: where it ends, where its content begins, and in which column. -1 past the last. */
   #end = -1;
   #at = 0;
@@ -73,6 +80,8 @@ class PlainReader {
     while (this.#column === column) {
       const { key, end } = readKey(this.#text, this.#at, this.#end);
       if (Object.hasOwn(map, key)) throw new NotPlain();
+      if (depth === 0) this.#top = key;
+      if (depth === 1 && this.#top === "jobs") this.jobOffsets.set(key, this.#at);
       this.#at = end;
       map[key] = this.#value(column, depth, true);
     }

@@ -12,7 +12,7 @@ import {
 import { messageOf } from "#core/fault.ts";
 import { definitionLimits } from "./definition-limits.ts";
 import type { DefinitionProblem } from "./definition-problems.ts";
-import { type Place, placeOf } from "./place-in-source.ts";
+import { offsetsOfEntries, type Place, placeOf } from "./place-in-source.ts";
 import { readPlainYaml } from "./read-plain-yaml.ts";
 
 /** A file of definitions as it was written: its value, and where each part of it stands. */
@@ -23,6 +23,8 @@ export interface SourceFile {
   readonly length: number;
   /** Where the part at `path` stands, or else the nearest part around it. */
   place(path: readonly PropertyKey[], of?: "key" | "value"): Place;
+  /** In which line the entry of `jobs` of this name begins, or else all of them. Cheap. */
+  lineOfJob(name: string | undefined): number;
 }
 
 /** Reads YAML that nobody vouches for. */
@@ -40,16 +42,39 @@ export function readSourceFile(file: string, text: string): SourceFile | Definit
   const plain = readPlainYaml(text);
   if (plain === undefined) return readWholly(file, text);
   let whole: SourceFile | DefinitionProblem[] | undefined;
+  let lines: ReadonlyMap<string, number> | undefined;
+  // Places are asked for when something is wrong, and most of the time nothing is.
+  const place: SourceFile["place"] = (path, of) => {
+    whole ??= readWholly(file, text);
+    return Array.isArray(whole) ? { line: 1, column: 1 } : whole.place(path, of);
+  };
   return {
     file,
     value: plain.value,
     length: text.length,
-    // Places are asked for when something is wrong, and most of the time nothing is.
-    place(path, of) {
-      whole ??= readWholly(file, text);
-      return Array.isArray(whole) ? { line: 1, column: 1 } : whole.place(path, of);
+    place,
+    lineOfJob(name) {
+      lines ??= linesAt(text, plain.offsets);
+      // In a map of one line there are no others.
+      return lines.get(name ?? "") ?? place(["jobs"], "key").line;
     },
   };
+}
+
+/** One pass over the text, for offsets in rising order. */
+function linesAt(text: string, offsets: ReadonlyMap<string, number>): Map<string, number> {
+  const lines = new Map<string, number>();
+  let line = 1;
+  let at = 0;
+  for (const [name, offset] of offsets) {
+    for (let end = text.indexOf("\n", at); end !== -1 && end < offset; ) {
+      line += 1;
+      at = end + 1;
+      end = text.indexOf("\n", at);
+    }
+    lines.set(name, line);
+  }
+  return lines;
 }
 
 function readWholly(file: string, text: string): SourceFile | DefinitionProblem[] {
@@ -80,11 +105,19 @@ function readWholly(file: string, text: string): SourceFile | DefinitionProblem[
       message,
     }));
     if (refused.length > 0) return refused;
+    const place: SourceFile["place"] = (path, of = "value") => at(placeOf(document, path, of));
+    let jobs: ReadonlyMap<string, number> | undefined;
     return {
       file,
       value: document.toJS({ maxAliasCount: definitionLimits.aliases }),
       length: text.length,
-      place: (path, of = "value") => at(placeOf(document, path, of)),
+      place,
+      lineOfJob(name) {
+        jobs ??= new Map(
+          [...offsetsOfEntries(document, "jobs")].map(([key, offset]) => [key, at(offset).line]),
+        );
+        return jobs.get(name ?? "") ?? place(["jobs"], "key").line;
+      },
     };
   } catch (reason) {
     // The parser recurses, and an alias bomb is refused while values are made.

@@ -125,6 +125,8 @@ async function storeClone(
       // A portion is of the whole catalog: that is what was signed, and what today's is compared with.
       catalog: { ...whole.catalog, entries: portion.catalog.entries },
       templateCatalog: templateCatalogOf(original, definitions),
+      definitionsTree:
+        definitions === undefined ? original.definitionsTree : definitions.definitionsTree,
       priority,
       priorityCap: cap,
       top,

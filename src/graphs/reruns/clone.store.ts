@@ -38,6 +38,7 @@ const OriginalRow = z.object({
   parameters: z.record(z.string(), z.json()),
   switches: SwitchValues,
   templateCatalog: z.string().nullable(),
+  definitionsTree: z.string().nullable(),
   choice: SubmittedChoice,
   /** How long any of its jobs may wait for its start. */
   ttlMs: z
@@ -71,7 +72,7 @@ export async function originalGraph(tx: Tx, id: GraphId): Promise<OriginalGraph 
              graph.subject, graph.author, graph.committed_at as "committedAt", graph.catalog,
              graph.parameters, graph.switches, graph.domain, graph.skip_cache as "skipCache",
              graph.branch, graph.priority, graph.top,
-             graph.template_catalog as "templateCatalog", graph.ttl_ms as "ttlMs",
+             graph.template_catalog as "templateCatalog", graph.definitions_tree as "definitionsTree", graph.ttl_ms as "ttlMs",
              jsonb_build_object('named', graph.named, 'selection', graph.selection, 'given', graph.given)
                as choice
       from graph join repository on repository.name = graph.repository

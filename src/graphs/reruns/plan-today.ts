@@ -12,6 +12,7 @@ import type { OriginalGraph } from "./clone.store.ts";
 export interface PresentPlan {
   readonly plan: Plan;
   readonly templateCatalog: string;
+  readonly definitionsTree: string | undefined;
   /** Stores the definitions that the plan was made of. */
   keep(tx: Tx): Promise<void>;
 }
@@ -50,6 +51,7 @@ export function planToday(
     return {
       plan: { ...planned, inactive: stillInactive(original, planned) },
       templateCatalog: from.catalog.digest,
+      definitionsTree: from.tree,
       keep: (tx) => from.keep(tx),
     };
   };

@@ -1,5 +1,6 @@
 import type { Tx } from "#db/db.ts";
 import type { ReportSource } from "#forge/reports/report-source.ts";
+import { placesOf } from "#graphs/catalogs/job-place.store.ts";
 import { GraphId } from "#graphs/graph-id.ts";
 import { failedJobs } from "#graphs/graph-page.store.ts";
 import { graphSummary, graphVersions } from "#graphs/graph-summary.store.ts";
@@ -8,8 +9,10 @@ import { reportOf, reportVersions } from "#perf/reports/report.store.ts";
 import { BenchmarkRequestId } from "#perf/requests/request.store.ts";
 import { requestSummaries } from "#perf/requests/request-page.store.ts";
 
-/** Who looks at a check run looks at the first few; the graph's page has all. */
-const mostFailed = 30;
+/** As many as a check run has annotations: one for each. */
+const mostFailed = 50;
+/** Further ones are told by name. */
+const mostNamed = 500;
 
 /** What forges are told of, from the rooms that know it. `url` is where people find the farm. */
 export function reportSource(url: string): ReportSource {
@@ -21,16 +24,23 @@ export function reportSource(url: string): ReportSource {
       if (graph === undefined) return undefined;
       const page = `${base}/graphs/${id}`;
       const failed = [];
-      for (const job of await failedJobs(tx, graphId, mostFailed)) {
+      const jobs = await failedJobs(tx, graphId, mostNamed);
+      const told = jobs.slice(0, mostFailed);
+      const places = await placesOf(
+        tx,
+        graphId,
+        told.map(({ name }) => name),
+      );
+      for (const job of told) {
         const [run] = await runsOf(tx, graphId, job.name);
         failed.push({
           job,
           run,
-          definedAt: undefined,
+          definedAt: places.get(job.name),
           url: `${page}/jobs/${asPart(job.name)}`,
         });
       }
-      return { graph, failed, url: page };
+      return { graph, failed, others: jobs.slice(mostFailed).map(({ name }) => name), url: page };
     },
 
     async request(tx, id) {

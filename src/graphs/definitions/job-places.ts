@@ -1,0 +1,27 @@
+import type { Templates } from "./templates.ts";
+
+/** A file and a line of it, from 1. */
+type PlaceInFile = readonly [file: string, line: number];
+
+/** Where the jobs of one directory of definitions are written. */
+export interface JobPlaces {
+  readonly jobs: Readonly<Record<string, PlaceInFile>>;
+  /** Of expressions that become jobs, whose names nobody knows before. */
+  readonly expressions: readonly PlaceInFile[];
+}
+
+/** Of definitions that were read from files; those from a catalog have no places. */
+export function placesOfJobs({ jobs, expressions }: Templates): JobPlaces {
+  const named = jobs.flatMap(({ name, origin }) => {
+    const line = origin.lineOf(name);
+    const place: PlaceInFile = [origin.file, line ?? 0];
+    return line === undefined ? [] : [[name, place] as const];
+  });
+  return {
+    jobs: Object.fromEntries(named),
+    expressions: expressions.flatMap(({ origin }): PlaceInFile[] => {
+      const line = origin.lineOf(undefined);
+      return line === undefined ? [] : [[origin.file, line]];
+    }),
+  };
+}
