@@ -29,6 +29,7 @@ function circumstances(
       edited: false,
       head,
       headSeenAt: new Date(0),
+      createdAt: new Date(3_600_000),
       ...more.command,
     },
     pull: { ...aPull, approvedHead: null, ...more.pull },
@@ -129,6 +130,12 @@ describe("an approval", () => {
       command: { headSeenAt: null },
       pull: fork,
       says: /Nobody can tell whether `aaaaaaaaaaaa` was there already/,
+    },
+    {
+      what: "that head came while it was typed",
+      command: { headSeenAt: new Date(3_600_000 - 59_000) },
+      pull: fork,
+      says: /The head came 59 s before this comment/,
     },
   ])("is refused when $what", ({ command, pull, says }) => {
     const deed = decide("@grange approve", { command, pull });

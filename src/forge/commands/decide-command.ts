@@ -14,7 +14,7 @@ import { readCommand } from "./read-command.ts";
 export interface CommandCircumstances {
   readonly command: Pick<
     WaitingCommand,
-    "command" | "edited" | "head" | "headSeenAt" | "author" | "repository"
+    "command" | "edited" | "head" | "headSeenAt" | "createdAt" | "author" | "repository"
   >;
   readonly pull: Pick<
     KnownPull,
@@ -121,6 +121,12 @@ function isAllowed(
   }
 }
 
+/**
+ * A head that came later before an approval than this was not looked at: whoever pushes while a maintainer types
+ * would have it approved.
+ */
+const shortestLookMs = 60_000;
+
 function decideApproval(
   sha: string | undefined,
   by: Principal,
@@ -144,7 +150,14 @@ function decideApproval(
   if (command.head !== head) {
     return answer(`The head has moved since: it is \`${short}\` now. ${ask}`);
   }
-  if (command.headSeenAt !== null) return approved;
+  if (command.headSeenAt !== null) {
+    const agoMs = command.createdAt.getTime() - command.headSeenAt.getTime();
+    if (agoMs >= shortestLookMs) return approved;
+    const seconds = Math.round(agoMs / 1_000);
+    return answer(
+      `The head came ${seconds} s before this comment, and its author may not have seen it: it is \`${short}\`. ${ask}`,
+    );
+  }
   return answer(
     `Nobody can tell whether \`${short}\` was there already when this comment was written. ${ask}`,
   );
