@@ -197,7 +197,9 @@ async function cancelMeasuring(
   pull: number,
 ): Promise<void> {
   const by = forgePrincipal(name);
-  for (const id of await requestsUnderWay(db, name, pull)) await desk.cancelBenchmark(id, by);
+  for (const { id, isShared } of await requestsUnderWay(db, name, pull)) {
+    if (!isShared) await desk.cancelBenchmark(id, by);
+  }
 }
 
 /** Passes on that graphs are not wanted any more: those of before a crash, too. */

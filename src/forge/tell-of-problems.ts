@@ -2,6 +2,7 @@ import type { Tx } from "#db/db.ts";
 import type { ForgeRooms } from "./forge-rooms.ts";
 import { want } from "./outbox/outbox.store.ts";
 import { outboxKey } from "./outbox/outbox-content.ts";
+import { hasLiveGraph } from "./reports/subject.store.ts";
 import type { WatchedRepository } from "./repository.store.ts";
 import { namedGraphOf } from "./what-to-make.ts";
 
@@ -59,6 +60,8 @@ async function wantCheck(
   // A plain Git repository has nowhere to show it.
   if (kind === "git") return;
   const check = namedGraphOf(policy, isFork) ?? "grange";
+  // Another pull request with that head has a graph of it: that is what there is to see.
+  if (await hasLiveGraph(tx, { repository: name, sha, name: check })) return;
   const key = outboxKey({ kind: "check", sha, name: check });
   await want(
     tx,

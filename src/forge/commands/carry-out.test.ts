@@ -155,6 +155,24 @@ describe("a command", () => {
     expect(asked).toEqual([["cancelBenchmark", requestId, "octocat@github"]]);
   });
 
+  test("to cancel leaves alone what another open pull request with this head waits for", async () => {
+    await keepPull(db, "demo", { ...aPull, number: 8, headSince: new Date(0) });
+    for (const pull of [7, 8]) {
+      const told = { kind: "request", sha: aPull.head, name: "", wasAskedFor: true } as const;
+      await tellOf(db, { ...told, repository: "demo", subject: requestId, pull }, forgeEpoch);
+    }
+
+    const { answer } = await carryOut("@grange cancel");
+    await keepPull(db, "demo", {
+      ...{ ...aPull, number: 8, state: "closed", headSince: new Date(0) },
+      updatedAt: new Date(aPull.updatedAt.getTime() + 1_000),
+    });
+    await carryOut("@grange cancel");
+
+    expect(answer).toContain("for another pull request with this head, too, goes on");
+    expect(asked).toEqual([["cancelBenchmark", requestId, "octocat@github"]]);
+  });
+
   test("to approve is kept for the head", async () => {
     const pull = { ...aPull, isFork: true };
     forge.pullNow = pull;

@@ -100,8 +100,15 @@ async function cancel(
     await desk.cancelGraph(id, by);
     ended += 1;
   }
-  for (const id of await requestsUnderWay(db, repository, pull)) {
-    if (await desk.cancelBenchmark(id, by)) ended += 1;
+  const requests = await requestsUnderWay(db, repository, pull);
+  for (const { id, isShared } of requests) {
+    if (!isShared && (await desk.cancelBenchmark(id, by))) ended += 1;
+  }
+  if (requests.some(({ isShared }) => isShared)) {
+    return {
+      ...done,
+      text: "What is measured for another pull request with this head, too, goes on.",
+    };
   }
   return ended > 0 ? done : { ...done, text: "Nothing runs for this pull request." };
 }

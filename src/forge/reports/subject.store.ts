@@ -33,7 +33,7 @@ export async function noteSubject(
     insert into forge_subject as known (repository, kind, id, sha, pull, name, was_asked_for, noted_at)
     select watched.name, ${kind}, ${id}::uuid, ${sha}, ${pull}::integer, ${name}, ${wasAskedFor}::boolean, ${now}
     from forge_repository as watched where watched.name = ${repository}
-    on conflict (kind, id) do update
+    on conflict (kind, id, repository, coalesce(pull, 0)) do update
     set was_asked_for = true, is_over = false, told_version = null
     where excluded.was_asked_for and not known.was_asked_for
   `);
@@ -52,20 +52,49 @@ export function subjectsToWatch(tx: Tx, overSince: Date, most: number): Promise<
   );
 }
 
-/** Requests to measure something that people asked for on a pull request, and that may not be over yet. */
-export async function requestsUnderWay(
+const UnderWay = z.object({ id: z.string(), isShared: z.boolean() });
+
+/**
+ * Requests to measure something that people asked for on a pull request, and that may not be over yet; shared with
+ * another one that is open, if its head is the same.
+ */
+export function requestsUnderWay(
   tx: Tx,
   repository: string,
   pull: number,
-): Promise<string[]> {
-  const found = await tx.many(
-    Subject.pick({ id: true }),
+): Promise<z.infer<typeof UnderWay>[]> {
+  return tx.many(
+    UnderWay,
     sql`
-      select id from forge_subject
-      where repository = ${repository} and pull = ${pull} and kind = 'request' and not is_over
+      select subject.id, exists (
+          select from forge_subject as other
+          join forge_pull as elsewhere
+            on elsewhere.repository = other.repository and elsewhere.number = other.pull
+          where other.kind = 'request' and other.id = subject.id and elsewhere.state = 'open'
+            and (other.repository, other.pull) <> (subject.repository, subject.pull)
+        ) as "isShared"
+      from forge_subject as subject
+      where subject.repository = ${repository} and subject.pull = ${pull} and subject.kind = 'request'
+        and not subject.is_over
     `,
   );
-  return found.map(({ id }) => id);
+}
+
+/** Whether a check run shows a graph that somebody needs. */
+export async function hasLiveGraph(
+  tx: Tx,
+  { repository, sha, name }: Pick<Subject, "repository" | "sha" | "name">,
+): Promise<boolean> {
+  const found = await tx.many(
+    z.object({}),
+    sql`
+      select from forge_subject as subject join forge_graph as graph using (id)
+      where subject.kind = 'graph' and subject.repository = ${repository} and subject.sha = ${sha}
+        and subject.name = ${name} and graph.cancelled_at is null
+      limit 1
+    `,
+  );
+  return found.length > 0;
 }
 
 /** All that share a graph's check run, or a pull request's comment: locked, the latest first. */
@@ -93,20 +122,20 @@ export function lockTogether(
 /** Those of which the outbox knows now, by the versions that were read before. */
 export async function noteTold(
   tx: Tx,
-  told: readonly {
-    readonly kind: Subject["kind"];
-    readonly id: string;
+  told: readonly (Pick<Subject, "kind" | "id" | "repository" | "pull"> & {
     readonly version: string | undefined;
     readonly isOver: boolean;
-  }[],
+  })[],
   now: Date,
 ): Promise<void> {
   await tx.run(sql`
     update forge_subject as known
     set told_version = told.version, is_over = told.is_over, told_at = ${now}
     from unnest(${told.map(({ kind }) => kind)}::text[], ${told.map(({ id }) => id)}::uuid[],
+                ${told.map(({ repository }) => repository)}::text[], ${told.map(({ pull }) => pull)}::int[],
                 ${told.map(({ version }) => version ?? null)}::text[],
-                ${told.map(({ isOver }) => isOver)}::boolean[]) as told (kind, id, version, is_over)
-    where known.kind = told.kind and known.id = told.id
+                ${told.map(({ isOver }) => isOver)}::boolean[]) as told (kind, id, repository, pull, version, is_over)
+    where known.kind = told.kind and known.id = told.id and known.repository = told.repository
+      and known.pull is not distinct from told.pull
   `);
 }

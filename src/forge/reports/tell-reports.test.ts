@@ -69,6 +69,7 @@ const setGraph = (id: string, more: Parameters<typeof aGraph>[0]) =>
   graphs.set(id, {
     graph: aGraph({ id, ...more }),
     failed: [],
+    others: [],
     url: `https://farm.test/graphs/${id}`,
   });
 const outbox = () =>
@@ -133,6 +134,20 @@ describe("a graph", () => {
     ]);
   });
 
+  test("that another pull request with this head has, too, is shown rather than one that was ended", async () => {
+    await note();
+    setGraph(one, { version: 1, state: "succeeded" });
+    now = new Date(now.getTime() + 1_000);
+    await note({ subject: two, pull: 8 });
+    setGraph(two, { version: 1, state: "cancelled" });
+    await tell();
+
+    expect(await outbox()).toMatchObject([
+      { key: `check/${sha}/grange`, content: { check: { state: { conclusion: "success" } } } },
+    ]);
+    expect(await tell()).toBe(0);
+  });
+
   test("that never comes is given up after a day, and waited for until then", async () => {
     await note();
     expect(await tell()).toBe(0);
@@ -186,6 +201,24 @@ describe("a request to measure", () => {
       "comment/7",
       "label/7/perf-regression",
     ]);
+  });
+
+  test("that two pull requests wait for, having one head, is told on each of them, once", async () => {
+    await note(request);
+    await note({ ...request, pull: 8 });
+    await note({ ...request, pull: 8 });
+    requests.set(two, aRequest({ id: two }));
+
+    await Promise.all([tell(), tell()]);
+    const afterwards = await tell();
+
+    expect((await outbox()).map(({ key, revision }) => [key, revision]).toSorted()).toEqual([
+      ["comment/7", 1],
+      ["comment/8", 1],
+      ["label/7/perf-regression", 1],
+      ["label/8/perf-regression", 1],
+    ]);
+    expect(afterwards).toBe(0);
   });
 
   test("of a branch has no comment", async () => {

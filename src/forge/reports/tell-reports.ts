@@ -5,7 +5,7 @@ import { outboxKey } from "../outbox/outbox-content.ts";
 import { longestComment } from "./fit-comment.ts";
 import { graphCheck } from "./graph-check.ts";
 import { pullComment } from "./pull-comment.ts";
-import type { ReportSource } from "./report-source.ts";
+import type { GraphToTell, ReportSource } from "./report-source.ts";
 import {
   lockTogether,
   noteSubject,
@@ -96,9 +96,8 @@ async function tell(tx: Tx, source: ReportSource, subject: Subject, now: Date): 
       : await tellRequests(tx, source, together, now);
   await noteTold(
     tx,
-    together.map(({ kind, id }) => ({
-      kind,
-      id,
+    together.map(({ kind, id, repository, pull }) => ({
+      ...{ kind, id, repository, pull },
       version: versions.get(id),
       isOver: over.has(id) || !versions.has(id),
     })),
@@ -106,7 +105,10 @@ async function tell(tx: Tx, source: ReportSource, subject: Subject, now: Date): 
   );
 }
 
-/** The latest graph of a commit is what its check run shows. Answers those in which nothing more happens. */
+/**
+ * The latest graph of a commit is what its check run shows, but none that was cancelled while another was not: two
+ * pull requests may have that head, and one of them be closed. Answers those in which nothing more happens.
+ */
 async function tellGraph(
   tx: Tx,
   source: ReportSource,
@@ -114,15 +116,25 @@ async function tellGraph(
   now: Date,
 ): Promise<ReadonlySet<string>> {
   const over = new Set(together.map(({ id }) => id));
-  for (const { id, repository, sha, name } of together) {
+  let shown: GraphToTell | undefined;
+  for (const { id } of together) {
     const told = await source.graph(tx, id);
     if (told === undefined) continue;
     if (told.graph.state === "running") over.delete(id);
-    const check = graphCheck(told, { sha, name, externalId: checkId(sha, name) });
-    const key = outboxKey({ kind: "check", sha, name });
-    await want(tx, repository, key, { kind: "check", check }, now);
-    break;
+    if (shown === undefined || told.graph.state !== "cancelled") shown = told;
+    if (told.graph.state !== "cancelled") break;
   }
+  const [first] = together;
+  if (shown === undefined || first === undefined) return over;
+  const { repository, sha, name } = first;
+  const check = graphCheck(shown, { sha, name, externalId: checkId(sha, name) });
+  await want(
+    tx,
+    repository,
+    outboxKey({ kind: "check", sha, name }),
+    { kind: "check", check },
+    now,
+  );
   return over;
 }
 
