@@ -11,6 +11,7 @@ import { parseDuration } from "./definitions/duration.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 import { lesserTtlMs } from "./expiry/graph-ttl.ts";
 import type { GraphId } from "./graph-id.ts";
+import type { OutsiderRules } from "./plan-for-outsiders.ts";
 import type { SubmittedChoice } from "./submitted-choice.ts";
 
 /** A graph as it begins. */
@@ -30,6 +31,8 @@ export interface NewGraph {
   readonly templateCatalog?: string | null | undefined;
   /** Git's id of the directory of definitions, where they are the commit's own. */
   readonly definitionsTree?: string | null | undefined;
+  /** What its definitions may ask for, when somebody wrote them who may not write in the repository. */
+  readonly outsiders?: OutsiderRules | null | undefined;
   readonly branch: string;
   readonly switches: Readonly<Record<string, unknown>>;
   /** Nothing of it is known when absent. */
@@ -91,7 +94,7 @@ export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
     insert into graph (id, repository, commit, rev, subject, author, committed_at, catalog,
                        parameters, domain, skip_cache, counts, branch, switches, priority, priority_cap,
                        top, submitted_by, set_id, parent_id, parent_kind, parent_job, template_catalog,
-                       named, selection, given, ttl_ms, definitions_tree)
+                       named, selection, given, ttl_ms, definitions_tree, outsiders)
     values (${graph.id}, ${graph.repository}, ${graph.commit}, ${graph.rev}, ${graph.subject},
             ${graph.author}, ${graph.committedAt}, ${graph.catalog.digest},
             ${JSON.stringify(graph.parameters)}::jsonb, ${graph.domain}, ${graph.skipCache},
@@ -101,7 +104,8 @@ export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
             ${graph.parent?.kind === "subgraph" ? graph.parent.job : null}, ${graph.templateCatalog ?? null},
             ${graph.choice?.named ?? null}, ${graph.choice?.selection ?? null},
             ${graph.choice?.given ? JSON.stringify(graph.choice.given) : null}::jsonb, ${graph.ttlMs ?? null},
-            ${graph.definitionsTree ?? null})
+            ${graph.definitionsTree ?? null},
+            ${graph.outsiders ? JSON.stringify(graph.outsiders) : null}::jsonb)
     on conflict (id) do nothing
   `);
   if (inserted === 0) return false;

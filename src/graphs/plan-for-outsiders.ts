@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { fitsStars } from "#core/star-pattern.ts";
 import { definitionLimits } from "./definitions/definition-limits.ts";
 import { DefinitionProblems } from "./definitions/definition-problems.ts";
@@ -6,11 +7,12 @@ import type { JobDefinition } from "./definitions/job-definition.ts";
 import { type Plan, plan } from "./plan.ts";
 
 /** What definitions of somebody who may not write in the repository may ask for: of pull requests from forks. */
-export interface OutsiderRules {
-  readonly network: boolean;
+export const OutsiderRules = z.object({
+  network: z.boolean(),
   /** Property of a platform → patterns of values; no other may be asked for, size classes neither. */
-  readonly platform: Readonly<Record<string, readonly string[]>>;
-}
+  platform: z.record(z.string(), z.array(z.string()).readonly()).readonly(),
+});
+export type OutsiderRules = Readonly<z.infer<typeof OutsiderRules>>;
 
 /** Others reach beyond the graph: they make further ones, tell people of it, wait for machines that have rights of their own. */
 const allowedKinds: readonly (JobDefinition["kind"] | undefined)[] = [

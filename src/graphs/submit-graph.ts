@@ -148,6 +148,7 @@ export async function submitGraph(
       catalog: planned.catalog,
       templateCatalog: from.catalog.digest,
       definitionsTree: from.tree,
+      outsiders: origin.outsiders,
       parameters: definitions.parameters,
       domain,
       skipCache: request.skipCache ?? false,

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { everybody } from "#access/principal.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { GraphId } from "../graph-id.ts";
+import { submitGraph } from "../submit-graph.ts";
 import { farmOfReruns } from "./farm-of-reruns.fixture.ts";
 import { graphSet } from "./graph-set.store.ts";
 
@@ -99,6 +101,43 @@ describe("a clone", () => {
 
     expect([first.id, second.id]).toEqual([id, id]);
     expect((await farm.job(first.id, "a")).origin.audit).toHaveLength(1);
+  });
+});
+
+describe("of an outsider's graph", () => {
+  const rules = { network: false, platform: {} };
+  const ofOutsider = async () => {
+    await farm.graphOf(jobs);
+    const { graph } = await submitGraph(
+      farm.submission,
+      { repository: farm.repository.path },
+      everybody,
+      { outsiders: rules },
+    );
+    return GraphId.parse(graph.id);
+  };
+
+  test("today's definitions are held to what outsiders may ask for; so are those of its clones", async () => {
+    const original = await ofOutsider();
+    const { id } = await cloneOf(original);
+    await farm.graphOf(`${jobs}\n  d: {commands: new, network: true}`);
+
+    for (const each of [original, id]) {
+      await expect(farm.clone(each, { mode: "today" })).rejects.toThrow(
+        /job "d": pull requests from forks may not have network here/,
+      );
+      expect((await farm.clone(each, { dryRun: true }))?.todayProblem).toContain("network");
+    }
+    const own = await farm.graphOf(`${jobs}\n  d: {commands: new, network: true}`);
+    expect((await farm.clone(own, { mode: "today" }))?.applied).toBe(true);
+  });
+
+  test("what they may ask for, they may today", async () => {
+    const original = await ofOutsider();
+    await farm.graphOf(`${jobs}\n  d: {commands: new}`);
+    const { id } = await cloneOf(original, { mode: "today" });
+
+    expect(Object.keys(await farm.states(id))).toEqual(["a", "b", "c", "d"]);
   });
 });
 

@@ -7,6 +7,7 @@ import { sql } from "#db/sql.ts";
 import { DefinitionDigest } from "../catalog.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
 import { GraphId } from "../graph-id.ts";
+import { OutsiderRules } from "../plan-for-outsiders.ts";
 import { SubmittedChoice } from "../submitted-choice.ts";
 
 const Definition = z.custom<JobDefinition>((body) => typeof body === "object");
@@ -39,6 +40,7 @@ const OriginalRow = z.object({
   switches: SwitchValues,
   templateCatalog: z.string().nullable(),
   definitionsTree: z.string().nullable(),
+  outsiders: OutsiderRules.nullable(),
   choice: SubmittedChoice,
   /** How long any of its jobs may wait for its start. */
   ttlMs: z
@@ -72,7 +74,8 @@ export async function originalGraph(tx: Tx, id: GraphId): Promise<OriginalGraph 
              graph.subject, graph.author, graph.committed_at as "committedAt", graph.catalog,
              graph.parameters, graph.switches, graph.domain, graph.skip_cache as "skipCache",
              graph.branch, graph.priority, graph.top,
-             graph.template_catalog as "templateCatalog", graph.definitions_tree as "definitionsTree", graph.ttl_ms as "ttlMs",
+             graph.template_catalog as "templateCatalog", graph.definitions_tree as "definitionsTree",
+             graph.outsiders, graph.ttl_ms as "ttlMs",
              jsonb_build_object('named', graph.named, 'selection', graph.selection, 'given', graph.given)
                as choice
       from graph join repository on repository.name = graph.repository

@@ -4,6 +4,7 @@ import { branchDefinition } from "../catalogs/branch-definition.store.ts";
 import { graphDefinitions, withPlaces } from "../catalogs/graph-definitions.ts";
 import { fillTemplates } from "../definitions/fill-templates.ts";
 import { type Plan, plan } from "../plan.ts";
+import { planForOutsiders } from "../plan-for-outsiders.ts";
 import { resolveSources } from "../resolve-sources.ts";
 import type { SubmissionRooms } from "../submit-graph.ts";
 import type { OriginalGraph } from "./clone.store.ts";
@@ -21,7 +22,8 @@ export interface PresentPlan {
  * Plans graphs anew from the definitions that their branches have now.
  *
  * Parameters and switches stay as they were given, where today's definitions still declare them;
- * what nobody had asked for is still not asked for. Throws a `Fault` where there are no such definitions.
+ * what nobody had asked for is still not asked for; what outsiders may ask for is what they may still. Throws a
+ * `Fault` where there are no such definitions.
  */
 export function planToday(
   rooms: SubmissionRooms,
@@ -46,7 +48,10 @@ export function planToday(
         branch: said,
       };
       const filled = await fillTemplates(templates, wishes, context, rooms.evaluator);
-      return plan(await resolveSources(rooms, filled), selection ?? undefined);
+      const select = selection ?? undefined;
+      return original.outsiders === null
+        ? plan(await resolveSources(rooms, filled), select)
+        : planForOutsiders(filled, select, original.outsiders);
     });
     return {
       plan: { ...planned, inactive: stillInactive(original, planned) },
