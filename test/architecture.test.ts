@@ -134,6 +134,7 @@ const ownerOf: Record<string, string> = {
       "forge_repository",
       "forge_delivery",
       "forge_redelivery",
+      "forge_delivery_mark",
       "forge_graph",
       "forge_ref",
       "forge_pull",

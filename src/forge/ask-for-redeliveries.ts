@@ -1,17 +1,23 @@
 import { messageOf } from "#core/fault.ts";
 import {
   deliveriesThatCame,
+  deliveryMark,
   endStrangeDeliveries,
   forgetDeliveries,
   forgetRedeliveries,
+  moveDeliveryMark,
   noteRedelivery,
 } from "./delivery.store.ts";
 import type { ForgeDelivery } from "./forge.ts";
 import type { ForgeRooms } from "./forge-rooms.ts";
 
 const hourMs = 60 * 60_000;
-/** GitHub keeps what it sent for three days, and what is older is in the next look at everything anyway. */
-const lookBackMs = 6 * hourMs;
+/** So long GitHub keeps what it sent. */
+const mostBackMs = 3 * 24 * hourMs;
+/** Where nobody has looked yet. What is older is in the next look at everything anyway. */
+const firstBackMs = 6 * hourMs;
+/** Its times have whole seconds, and a list may lag behind. */
+const overlapMs = 2 * 60_000;
 /** It is still trying. */
 const settledMs = 60_000;
 const mostAtOnce = 100;
@@ -33,19 +39,48 @@ export function neverTaken(
   });
 }
 
+/** From when on a list is read: where the look before ended, as far as there is anything to be had. Pure. */
+export function readFrom(mark: Date | undefined, now: Date): Date {
+  const before = mark === undefined ? -firstBackMs : mark.getTime() - now.getTime() - overlapMs;
+  return new Date(now.getTime() + Math.max(before, -mostBackMs));
+}
+
+/**
+ * Up to when all was looked through, when these were to be asked for and only so many (the oldest) were. Pure.
+ *
+ * What is left over comes with the next look, which begins before it.
+ */
+export function readUntil(
+  missing: readonly Pick<ForgeDelivery, "deliveredAt">[],
+  asked: number,
+  settled: Date,
+): Date {
+  const left = missing.map(({ deliveredAt }) => deliveredAt.getTime()).toSorted((a, b) => a - b);
+  return new Date(Math.min(settled.getTime(), left[asked] ?? Number.POSITIVE_INFINITY));
+}
+
 /** Has the forge send again what never came. Once each: the state itself is read by every look at everything. */
 export async function askForRedeliveries(rooms: ForgeRooms): Promise<number> {
   const { db, clock, forges, logger } = rooms;
   if (forges.github === undefined) return 0;
-  const now = clock.now().getTime();
-  const sent = await forges.github.deliveries(new Date(now - lookBackMs));
+  const now = clock.now();
+  const settled = new Date(now.getTime() - settledMs);
+  const sent = await forges.github.deliveries(readFrom(await deliveryMark(db), now));
   const came = await deliveriesThatCame(
     db,
     sent.map(({ guid }) => guid),
   );
+  const missing = neverTaken(sent, came, settled).toSorted(
+    (a, b) => a.deliveredAt.getTime() - b.deliveredAt.getTime(),
+  );
+  let looked = 0;
+  let tries = 0;
   let asked = 0;
-  for (const { id, guid } of neverTaken(sent, came, new Date(now - settledMs)).slice(-mostAtOnce)) {
+  for (const { id, guid } of missing) {
+    if (tries === mostAtOnce) break;
+    looked += 1;
     if (!(await noteRedelivery(db, guid, clock.now()))) continue;
+    tries += 1;
     try {
       await forges.github.redeliver(id);
       asked += 1;
@@ -56,6 +91,7 @@ export async function askForRedeliveries(rooms: ForgeRooms): Promise<number> {
       );
     }
   }
+  await moveDeliveryMark(db, readUntil(missing, looked, settled));
   return asked;
 }
 

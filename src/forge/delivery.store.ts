@@ -128,6 +128,22 @@ export async function deliveriesThatCame(tx: Tx, ids: readonly string[]): Promis
   return new Set(came.map(({ id }) => id));
 }
 
+const Mark = z.object({ until: z.date() });
+
+/** Up to when what the forge says that it sent was looked through; undefined: nobody has yet. */
+export async function deliveryMark(tx: Tx): Promise<Date | undefined> {
+  const [mark] = await tx.many(Mark, sql`select until from forge_delivery_mark`);
+  return mark?.until;
+}
+
+/** Of two servers the one that came further counts. */
+export async function moveDeliveryMark(tx: Tx, until: Date): Promise<void> {
+  await tx.run(sql`
+    insert into forge_delivery_mark as mark (until) values (${until})
+    on conflict (only_one) do update set until = greatest(mark.until, excluded.until)
+  `);
+}
+
 /** False when the forge was asked for it before. */
 export async function noteRedelivery(tx: Tx, id: string, now: Date): Promise<boolean> {
   const noted = await tx.run(

@@ -106,7 +106,8 @@ export function memoryForge(): MemoryForge {
       answer("commentsOf", () => forge.said.filter((comment) => comment.pull === pull)),
     permission: (_, login) =>
       answer("permission", () => forge.permissions.get(login) ?? ("read" as const)),
-    deliveries: () => answer("deliveries", () => forge.sent),
+    deliveries: (since) =>
+      answer("deliveries", () => forge.sent.filter(({ deliveredAt }) => deliveredAt >= since)),
     redeliver: (id) =>
       answer("redeliver", () => {
         forge.redelivered.push(id);

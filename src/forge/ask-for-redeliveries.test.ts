@@ -1,0 +1,124 @@
+import fc from "fast-check";
+import pino from "pino";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { sql } from "#db/sql.ts";
+import { freshDb } from "../../test/support/fresh-db.ts";
+import { askForRedeliveries, readFrom, readUntil } from "./ask-for-redeliveries.ts";
+import { insertDelivery } from "./delivery.store.ts";
+import type { ForgeRooms } from "./forge-rooms.ts";
+import { usualForgeTimes } from "./forge-times.ts";
+import { memoryDesk } from "./memory-desk.fixture.ts";
+import { type MemoryForge, memoryForge } from "./memory-forge.fixture.ts";
+
+const db = await freshDb();
+afterAll(() => db.close());
+
+const hourMs = 3_600_000;
+const began = new Date("2026-01-10T00:00:00Z");
+let now: Date;
+let github: MemoryForge;
+let reads: Date[];
+
+beforeEach(async () => {
+  await db.script("truncate forge_delivery, forge_redelivery, forge_delivery_mark");
+  now = began;
+  reads = [];
+  github = memoryForge();
+});
+
+function ask() {
+  const { deliveries } = github;
+  const rooms: ForgeRooms = {
+    db,
+    clock: { now: () => now },
+    logger: pino({ level: "silent" }),
+    desk: memoryDesk(),
+    forges: {
+      git: memoryForge(),
+      github: {
+        ...github,
+        deliveries: (since) => {
+          reads.push(since);
+          return deliveries(since);
+        },
+      },
+    },
+    times: usualForgeTimes,
+    chance: () => 0.5,
+  };
+  return askForRedeliveries(rooms);
+}
+
+const lose = (guid: string, at: Date) =>
+  github.sent.unshift({ id: guid, guid, event: "push", deliveredAt: at, wasTaken: false });
+
+test("each look begins where the one before ended, whichever server had it, and asks for nothing twice", async () => {
+  lose("a", new Date(now.getTime() - hourMs));
+  await Promise.all([ask(), ask()]);
+  now = new Date(now.getTime() + 5 * 60_000);
+  lose("b", new Date(now.getTime() - 2 * 60_000));
+  await ask();
+
+  expect(github.redelivered).toEqual(["a", "b"]);
+  expect(reads.map((since) => (began.getTime() - since.getTime()) / 60_000)).toEqual([360, 360, 3]);
+});
+
+test("after a farm was down for a day, that day is looked through; what GitHub keeps no more is not", async () => {
+  await ask();
+  now = new Date(now.getTime() + 24 * hourMs);
+  lose("while it was down", new Date(now.getTime() - 20 * hourMs));
+  await ask();
+  now = new Date(now.getTime() + 30 * 24 * hourMs);
+  await ask();
+
+  expect(github.redelivered).toEqual(["while it was down"]);
+  expect(reads.at(-1)).toEqual(new Date(now.getTime() - 72 * hourMs));
+});
+
+test("of more than can be asked for at once, the rest comes with the next looks", async () => {
+  for (let i = 0; i < 250; i++) lose(`${i}`, new Date(now.getTime() - hourMs + i * 1_000));
+  const asked = [await ask(), await ask(), await ask(), await ask()];
+
+  expect(asked).toEqual([100, 100, 50, 0]);
+  expect(github.redelivered).toEqual(Array.from({ length: 250 }, (_, i) => `${i}`));
+});
+
+test("a look that fails is no look", async () => {
+  lose("a", new Date(now.getTime() - hourMs));
+  github.fails = () => true;
+  await expect(ask()).rejects.toThrow();
+  now = new Date(now.getTime() + 5.5 * hourMs);
+  github.fails = () => false;
+
+  await ask();
+
+  expect(github.redelivered).toEqual([]);
+  expect(reads).toHaveLength(2);
+});
+
+test("what came is not asked for", async () => {
+  const hint = { about: "refs" } as const;
+  await db.transaction((tx) =>
+    insertDelivery(tx, { id: "came", event: "push", slug: "o/n", hint, receivedAt: now }),
+  );
+  lose("came", new Date(now.getTime() - hourMs));
+
+  expect(await ask()).toBe(0);
+  await db.run(sql`delete from forge_delivery`);
+});
+
+test("nothing that is left over is before the next look, and no look is longer than GitHub remembers", () => {
+  const time = fc.integer({ min: 0, max: 10 * 86_400_000 }).map((ms) => new Date(ms));
+  fc.assert(
+    fc.property(fc.array(time), fc.nat(20), time, time, (times, asked, settled, at) => {
+      const missing = times.map((deliveredAt) => ({ deliveredAt }));
+      const left = times.toSorted((a, b) => a.getTime() - b.getTime()).slice(asked);
+      const from = readFrom(readUntil(missing, asked, settled), at);
+
+      for (const each of left) {
+        expect(from <= each || at.getTime() - from.getTime() === 3 * 86_400_000).toBe(true);
+      }
+      expect(at.getTime() - from.getTime()).toBeLessThanOrEqual(3 * 86_400_000);
+    }),
+  );
+});
