@@ -12,11 +12,13 @@ import { keepRefs } from "./ref.store.ts";
 import {
   changePolicy,
   findWatched,
+  findWatchedAt,
   insertRepository,
   lookSoon,
   removeRepository,
   type WatchedRepository,
 } from "./repository.store.ts";
+import type { SealedWay } from "./way.store.ts";
 import { workedFromTheStart } from "./what-to-make.ts";
 
 export interface AdminRooms {
@@ -25,6 +27,8 @@ export interface AdminRooms {
   readonly forges: Forges;
   /** What graphs call the repository at an address. */
   nameRepository(url: string): Promise<string>;
+  /** Seals what lets the farm into a repository, for the database. */
+  sealWay(slug: string, address: string): SealedWay;
   /** For the record, in the same transaction. */
   record(tx: Tx, detail: Readonly<Record<string, unknown>>): Promise<void>;
 }
@@ -42,13 +46,17 @@ export async function addRepository(
   const { db, clock, forges } = rooms;
   const { kind, by } = wanted;
   // GitHub does not tell them apart, and webhooks name them as their owner wrote them.
-  const slug = kind === "github" ? wanted.slug.toLowerCase() : wanted.slug;
+  const given = kind === "github" ? wanted.slug.toLowerCase() : wanted.slug;
   const forge = forgeFor(forges, kind);
-  const defaultBranch = await forge.defaultBranch(slug);
-  const refs = await forge.refs(slug);
-  const url = withoutPassword(await forge.fetchAddress(slug));
+  const defaultBranch = await forge.defaultBranch(given);
+  const refs = await forge.refs(given);
+  const url = withoutPassword(await forge.fetchAddress(given));
   const name = await rooms.nameRepository(url);
+  const slug = withoutPassword(given);
+  const way = slug === given ? undefined : rooms.sealWay(slug, given);
   return db.transaction(async (tx) => {
+    const same = await findWatchedAt(tx, url);
+    if (same !== undefined) throw isWatched(same.name);
     const repository = {
       name,
       kind,
@@ -58,21 +66,21 @@ export async function addRepository(
       policy: changedPolicy({}, wanted.policy),
       addedBy: by,
       addedAt: clock.now(),
+      way,
     };
-    if (!(await insertRepository(tx, repository))) {
-      throw new Fault(
-        "already_exists",
-        `${name} is watched already; \`grange forge list\` shows it`,
-      );
-    }
+    if (!(await insertRepository(tx, repository))) throw isWatched(name);
     await keepRefs(tx, name, refs, workedFromTheStart(refs), repository.addedAt);
     await rooms.record(tx, { what: "watch a repository", repository: name, kind, url });
     return requireWatched(tx, name);
   });
 }
 
+function isWatched(name: string): Fault {
+  return new Fault("already_exists", `${name} is watched already; \`grange forge list\` shows it`);
+}
+
 export async function requireWatched(tx: Tx, name: string): Promise<WatchedRepository> {
-  const found = await findWatched(tx, name);
+  const found = (await findWatched(tx, name)) ?? (await findWatchedAt(tx, withoutPassword(name)));
   if (found !== undefined) return found;
   throw new Fault(
     "not_found",

@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ForgePolicy } from "./forge-policy.ts";
+import { gitHubHosts, repositoryKey } from "./same-repository.ts";
+import type { SealedWay } from "./way.store.ts";
 
 export const ForgeKind = z.enum(["github", "git"]);
 export type ForgeKind = z.infer<typeof ForgeKind>;
@@ -39,7 +41,7 @@ export async function tellForge(tx: Tx): Promise<void> {
   await tx.run(sql`select pg_notify(${forgeChannel}, '')`);
 }
 
-/** False when it is watched already. */
+/** False when it is watched already. `way`: what lets the farm in, where it takes something. */
 export async function insertRepository(
   tx: Tx,
   {
@@ -51,16 +53,18 @@ export async function insertRepository(
     policy,
     addedBy,
     addedAt,
+    way,
   }: Pick<
     WatchedRepository,
     "name" | "kind" | "slug" | "url" | "defaultBranch" | "policy" | "addedBy" | "addedAt"
-  >,
+  > & { readonly way?: SealedWay | undefined },
 ): Promise<boolean> {
   const inserted = await tx.run(sql`
     insert into forge_repository (name, kind, slug, url, default_branch, policy, added_by, added_at,
-                                  comments_since, next_at)
+                                  comments_since, next_at, way, way_key)
     values (${name}, ${kind}, ${slug}, ${url}, ${defaultBranch}, ${JSON.stringify(policy)}::jsonb,
-            ${addedBy}, ${addedAt}, ${addedAt}, ${addedAt})
+            ${addedBy}, ${addedAt}, ${addedAt}, ${addedAt},
+            ${way === undefined ? null : Buffer.from(way.sealed)}, ${way?.keyId ?? null})
     on conflict do nothing
   `);
   await tellForge(tx);
@@ -80,18 +84,21 @@ export async function findWatched(tx: Tx, name: string): Promise<WatchedReposito
   return found;
 }
 
-/** The one that is fetched from an address, however its end is written. */
+const Address = z.object({ name: z.string(), kind: ForgeKind, url: z.string() });
+
+/** The one that an address leads to, in whichever of its forms it is written. */
 export async function findWatchedAt(
   tx: Tx,
   address: string,
 ): Promise<WatchedRepository | undefined> {
-  const bare = address.replace(/\/+$/, "").replace(/\.git$/, "");
-  const [found] = await tx.many(
-    Repository,
-    sql`select ${columns} from forge_repository where url in (${address}, ${bare}, ${`${bare}.git`})
-        order by url = ${address} desc limit 1`,
+  const known = await tx.many(
+    Address,
+    sql`select name, kind, url from forge_repository order by url = ${address} desc, name`,
   );
-  return found;
+  const hosts = gitHubHosts(known.flatMap(({ kind, url }) => (kind === "github" ? [url] : [])));
+  const key = repositoryKey(address, hosts);
+  const found = known.find(({ url }) => repositoryKey(url, hosts) === key);
+  return found && findWatched(tx, found.name);
 }
 
 export async function removeRepository(tx: Tx, name: string): Promise<boolean> {

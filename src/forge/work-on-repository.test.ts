@@ -45,6 +45,7 @@ beforeEach(async () => {
     clock,
     forges,
     nameRepository: (url) => desk.nameRepository(url),
+    sealWay: (_, address) => ({ keyId: "k", sealed: Buffer.from(address) }),
     record: async () => {},
   };
 });

@@ -40,7 +40,7 @@ const mostShown = 100;
 /** Watched repositories, for the HTTP API. */
 export function bindForge(
   { db, clock }: Pick<Rooms, "db" | "clock">,
-  { forges, webhookSecrets }: Pick<OpenForges, "forges" | "webhookSecrets">,
+  { forges, ways, webhookSecrets }: Pick<OpenForges, "forges" | "ways" | "webhookSecrets">,
 ): ForgeFarm {
   const asked = (by: Principal): AdminRooms => {
     requireGrant(by, "forge", wholeFarm);
@@ -49,6 +49,7 @@ export function bindForge(
       clock,
       forges,
       nameRepository: (url) => db.transaction((tx) => nameRepository(tx, url)),
+      sealWay: ways.seal,
       record: (tx, detail) => recordAudit(tx, { actor: by.name, verb: "forge", detail }),
     };
   };

@@ -56,6 +56,7 @@ import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { type OpenForges, openForges } from "./forge/open-forges.ts";
 import { wayIn } from "./forge/way-in.ts";
+import { openedWays, sealOpenWays } from "./forge/ways.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { openDatabase } from "./open-database.ts";
 import { queueHooks } from "./queue-hooks.ts";
@@ -152,10 +153,11 @@ export async function openRooms(
     const database = keep(await openDatabase(config, logger));
     const { db } = database;
     const clock = keep(await databaseClock(db, systemClock));
+    const secretsKey = await openSecretsKey(directory.path, config.secretsKey);
     const secrets = secretDesk({
       db,
       clock,
-      key: await openSecretsKey(directory.path, config.secretsKey),
+      key: secretsKey,
       audit: (tx, actor, detail) => recordAudit(tx, { actor, verb: "secret", detail }),
     });
 
@@ -226,7 +228,9 @@ export async function openRooms(
     const privateHosts =
       config.privateHosts ?? (isLoopback(config.host ?? "localhost") ? ["*"] : []);
     const git = keep(await openGit(join(directory.path, "git"), privateHosts));
-    const forges = keep(await openForges(config.githubApp, { git, logger }));
+    const ways = openedWays(db, secretsKey);
+    await sealOpenWays(db, ways);
+    const forges = keep(await openForges(config.githubApp, { git, logger, ways }));
     const mirrors = openMirrors({
       git,
       directory: directory.mirrors,

@@ -14,13 +14,16 @@ const mostNameLength = 250;
 export function openGitForge({
   git,
   workingDirectory,
+  wayInto = async (slug) => slug,
 }: {
   readonly git: Git;
   /** What relative paths of repositories are relative to. */
   readonly workingDirectory: string;
+  /** The address of a slug with what it takes to be let in. */
+  readonly wayInto?: (slug: string) => Promise<string>;
 }): Forge {
   const list = async (slug: string): Promise<RemoteRefs> => {
-    const address = parseRepositoryAddress(slug, workingDirectory);
+    const address = parseRepositoryAddress(await wayInto(slug), workingDirectory);
     const place = address.kind === "local" ? await repositoryAt(git, address.path) : address.url;
     return listRemoteRefs(git, place);
   };
@@ -36,7 +39,7 @@ export function openGitForge({
 
   return {
     kind: "git",
-    fetchAddress: async (slug) => slug,
+    fetchAddress: wayInto,
 
     async refs(slug) {
       const { byName } = await list(slug);

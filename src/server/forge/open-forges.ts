@@ -5,21 +5,27 @@ import { openGitForge } from "#forge/git/open-git-forge.ts";
 import { openGitHub } from "#forge/github/open-github.ts";
 import type { Git } from "#git/run-git.ts";
 import { type GitHubAppConfig, readSecretFile, readWebhookSecrets } from "./config.ts";
+import type { Ways } from "./ways.ts";
 
 /** The forges that this farm speaks with. */
 export interface OpenForges extends Service {
   readonly forges: Forges;
+  readonly ways: Ways;
   /** By which webhooks are known to be GitHub's; none where none are taken. */
   readonly webhookSecrets: readonly string[];
 }
 
 export async function openForges(
   config: GitHubAppConfig | undefined,
-  { git, logger }: { readonly git: Git; readonly logger: Logger },
+  { git, logger, ways }: { readonly git: Git; readonly logger: Logger; readonly ways: Ways },
 ): Promise<OpenForges> {
-  const plain = openGitForge({ git, workingDirectory: process.cwd() });
+  const plain = openGitForge({
+    git,
+    workingDirectory: process.cwd(),
+    wayInto: (slug) => ways.open(slug),
+  });
   if (config === undefined) {
-    return { forges: { git: plain }, webhookSecrets: [], stop: async () => {} };
+    return { forges: { git: plain }, ways, webhookSecrets: [], stop: async () => {} };
   }
   const github = openGitHub({
     appId: config.appId,
@@ -32,6 +38,7 @@ export async function openForges(
   });
   return {
     forges: { git: plain, github },
+    ways,
     webhookSecrets: await readWebhookSecrets(config),
     stop: () => github.stop(),
   };

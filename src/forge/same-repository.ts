@@ -1,0 +1,46 @@
+/** A machine whose repositories are GitHub's, as addresses name it: with its port where that is not the usual one. */
+export type GitHubHost = string;
+
+/** What GitHub lets owners and repositories be called. All else is taken for no repository of it. */
+const owner = "[a-z0-9](?:[a-z0-9-]{0,38})";
+const repository = "[a-z0-9._-]{1,100}?";
+const place = `${owner}/${repository}`;
+
+const forms: readonly RegExp[] = [
+  // Whatever lets somebody in, it leads to the same place; but no second @, of which readers differ where the host begins.
+  new RegExp(
+    `^https?://(?:[^/@\\s\\\\]*@)?([a-z0-9.-]+(?::\\d{1,5})?)/(${place})(?:\\.git)?/*$`,
+    "i",
+  ),
+  new RegExp(`^ssh://(?:git@)?([a-z0-9.-]+)(?::22)?/(${place})(?:\\.git)?/*$`, "i"),
+  new RegExp(`^git@([a-z0-9.-]+):/?(${place})(?:\\.git)?/*$`, "i"),
+];
+
+/**
+ * The same text for all addresses of one repository, and different ones for different repositories.
+ *
+ * Only of GitHub is it known that its addresses by HTTPS and SSH, with `.git` and without, in large letters and
+ * small, are one. Of others, only how the end is written does not count. Pure, and strict: what might be read in
+ * two ways is not taken for GitHub's.
+ */
+export function repositoryKey(address: string, hosts: ReadonlySet<GitHubHost>): string {
+  for (const form of forms) {
+    const [, host = "", path = ""] = form.exec(address) ?? [];
+    const known = withoutUsualPort(host, address);
+    if (!hosts.has(known) || /\/\.{1,2}$/.test(path)) continue;
+    return `github ${known}/${path.toLowerCase()}`;
+  }
+  return `address ${address.replace(/\/+$/, "").replace(/\.git$/, "")}`;
+}
+
+/** Where GitHub is, by the addresses of repositories that are known to be there. */
+export function gitHubHosts(urls: readonly string[]): ReadonlySet<GitHubHost> {
+  const hosts = urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host.toLowerCase()] : []));
+  return new Set(["github.com", ...hosts]);
+}
+
+function withoutUsualPort(host: string, address: string): string {
+  const usual = /^https:/i.test(address) ? ":443" : /^http:/i.test(address) ? ":80" : undefined;
+  const plain = host.toLowerCase();
+  return usual !== undefined && plain.endsWith(usual) ? plain.slice(0, -usual.length) : plain;
+}

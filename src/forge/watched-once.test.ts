@@ -1,0 +1,52 @@
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { freshDb } from "../../test/support/fresh-db.ts";
+import { type AdminRooms, addRepository, lookNow } from "./forge-admin.ts";
+import { memoryForge } from "./memory-forge.fixture.ts";
+import { findWatchedAt } from "./repository.store.ts";
+
+const db = await freshDb();
+afterAll(() => db.close());
+beforeEach(() => db.script("truncate forge_repository cascade"));
+
+const admin: AdminRooms = {
+  db,
+  clock: { now: () => new Date("2026-01-01T00:00:00Z") },
+  forges: {
+    git: { ...memoryForge(), kind: "git", fetchAddress: async (slug) => slug },
+    github: { ...memoryForge(), fetchAddress: async (slug) => `https://github.com/${slug}.git` },
+  },
+  nameRepository: async (url) => url,
+  sealWay: (_, address) => ({ keyId: "k", sealed: new Uint8Array(Buffer.from(address)) }),
+  record: async () => {},
+};
+const add = (kind: "git" | "github", slug: string) =>
+  addRepository(admin, { kind, slug, policy: {}, by: "ada" });
+
+test.each([
+  "https://github.com/Owner/Name",
+  "git@github.com:owner/name.git",
+  "ssh://git@github.com/owner/name",
+  "https://somebody:token@github.com/owner/name/",
+])(
+  "a repository at GitHub is watched once, and found by all its addresses: %s",
+  async (address) => {
+    const { name } = await add("github", "owner/name");
+
+    await expect(add("git", address)).rejects.toMatchObject({ code: "already_exists" });
+    expect(await findWatchedAt(db, address)).toMatchObject({ name });
+    expect(await lookNow(admin, address)).toMatchObject({ name });
+  },
+);
+
+test("also where the plain Git repository was there first", async () => {
+  await add("git", "git@github.com:owner/name.git");
+
+  await expect(add("github", "Owner/Name")).rejects.toMatchObject({ code: "already_exists" });
+});
+
+test("what only looks like it is another's", async () => {
+  await add("github", "owner/name");
+
+  await add("git", "https://github.com.evil.example/owner/name");
+  expect(await findWatchedAt(db, "https://github.com@evil.example/owner/name")).toBeUndefined();
+});

@@ -1,0 +1,49 @@
+import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { openWays, putWay, type SealedWay, wayOf } from "#forge/way.store.ts";
+import { withoutPassword } from "#git/repository-address.ts";
+import { type SealedFor, seal, unseal } from "#secrets/sealed-value.ts";
+import type { SecretsKey } from "#secrets/secrets-key.ts";
+
+/** What lets the farm into plain Git repositories: in the database sealed with the key of secrets, and nowhere in clear. */
+export interface Ways {
+  seal(slug: string, address: string): SealedWay;
+  /** The address with what it takes to be let in; as it is where nothing is kept of it. */
+  open(slug: string): Promise<string>;
+}
+
+// No secret of a definition is called so: names of those have no blanks.
+const about = (slug: string): SealedFor => ({
+  ...{ name: "way into a repository", repository: slug, branch: "", users: null, version: 1 },
+});
+
+export function openedWays(db: Db, key: SecretsKey): Ways {
+  return {
+    seal: (slug, address) => ({
+      keyId: key.id,
+      sealed: new Uint8Array(seal(key, about(slug), Buffer.from(address))),
+    }),
+    async open(slug) {
+      const way = await wayOf(db, slug);
+      if (way === undefined) return slug;
+      const address = way.keyId === key.id ? unseal(key, about(slug), way.sealed) : undefined;
+      if (address !== undefined) return Buffer.from(address).toString();
+      throw new Fault(
+        "failed_precondition",
+        `what lets the farm into ${slug} was sealed with another key (${way.keyId}): bring that key back (GRANGE_SECRETS_KEY), or remove the repository with \`grange forge remove\` and add it anew`,
+      );
+    },
+  };
+}
+
+/** Seals what an earlier version kept in clear. Any number of servers may. */
+export async function sealOpenWays(db: Db, ways: Ways): Promise<number> {
+  return db.transaction(async (tx) => {
+    const open = await openWays(tx);
+    for (const { name, slug } of open) {
+      const shown = withoutPassword(slug);
+      await putWay(tx, name, { slug: shown, way: ways.seal(shown, slug) });
+    }
+    return open.length;
+  });
+}
