@@ -1,8 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
-import { myTurn, shortWork, takingTurns } from "./take-turns.ts";
+import { isSomebodyElseWaiting, myTurn, shortWork, takingTurns } from "./take-turns.ts";
 
 afterEach(() => {
+  if (vi.isFakeTimers()) {
+    vi.advanceTimersByTime(100);
+    // The next test's time begins anew, and what was short in this one is to be none of its.
+    expect(isSomebodyElseWaiting("nobody")).toBe(false);
+  }
   vi.useRealTimers();
 });
 
@@ -65,7 +70,7 @@ test("a loop goes on at once where nothing short is in hand", async () => {
 
 test("a loop rests until what is short is over", async () => {
   timeStandsStill();
-  const over = shortWork();
+  const over = shortWork("somebody");
   const loop = stoodInLine();
   await someSteps();
   expect(loop.wentOn).toBe(false);
@@ -74,10 +79,32 @@ test("a loop rests until what is short is over", async () => {
   expect(loop.wentOn).toBe(true);
 });
 
+test("a loop rests a little longer for somebody else, who may ask for more", async () => {
+  timeStandsStill();
+  const over = shortWork("somebody else");
+  const loop = stoodInLine();
+  over();
+  await someSteps();
+  expect(loop.wentOn).toBe(false);
+  await vi.advanceTimersByTimeAsync(5);
+  await someSteps();
+  expect(loop.wentOn).toBe(true);
+});
+
+test("knows whether anybody else has something short in hand", () => {
+  timeStandsStill();
+  const over = shortWork("one");
+  expect(isSomebodyElseWaiting("one")).toBe(false);
+  expect(isSomebodyElseWaiting("another")).toBe(true);
+  over();
+  vi.advanceTimersByTime(6);
+  expect(isSomebodyElseWaiting("another")).toBe(false);
+});
+
 test("however much is short, a loop goes on after a rest", async () => {
   timeStandsStill();
   const loop = stoodInLine();
-  const overs = [shortWork(), shortWork(), shortWork()];
+  const overs = [shortWork("a"), shortWork("b"), shortWork("b")];
   await someSteps();
   expect(loop.wentOn).toBe(false);
   // The longest rest there is, and less than short things are waited for.
@@ -89,7 +116,7 @@ test("however much is short, a loop goes on after a rest", async () => {
 
 test("nobody rests for what was to be short and is not", async () => {
   timeStandsStill();
-  const over = shortWork();
+  const over = shortWork("somebody else");
   vi.advanceTimersByTime(1_000);
   const loop = stoodInLine();
   await someSteps();

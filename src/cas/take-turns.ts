@@ -11,10 +11,22 @@ const mostOwedMs = 4;
 const longestRestMs = 40;
 /** What takes longer is not waiting for us. */
 const shortMs = 50;
+/**
+ * So soon after one short thing, whoever had it done is likely to ask for the next: what others do for long
+ * rests on. Without, it would have all of the time between two calls of one client.
+ */
+const nextWithinMs = 5;
+
+/** Something short, in hand or just over. */
+interface Short {
+  readonly who: string;
+  isOver: boolean;
+  until: number;
+}
 
 /** Who waits, and for each the loops that do; the one whose turn is next first. */
 const lines = new Map<string, (() => void)[]>();
-const shorts = new Set<{ readonly until: number }>();
+const shorts = new Set<Short>();
 let restUntil = 0;
 let due = false;
 let resting: NodeJS.Timeout | undefined;
@@ -53,19 +65,36 @@ export function myTurn(who: string, owedMs: number): Promise<void> {
 }
 
 /**
- * Tells that something short is in hand: long loops rest after each turn until it is over. Answers
- * how to tell that.
+ * Tells that something short is in hand for somebody: long loops rest after each turn until it is over.
+ * Answers how to tell that.
  */
-export function shortWork(): () => void {
-  const work = { until: performance.now() + shortMs };
+export function shortWork(who: string): () => void {
+  const now = performance.now();
+  for (const old of shorts) {
+    if (old.until > now) break;
+    shorts.delete(old);
+  }
+  const work: Short = { who, isOver: false, until: now + shortMs };
   shorts.add(work);
   return () => {
-    shorts.delete(work);
-    if (shorts.size > 0 || resting === undefined) return;
+    if (work.isOver) return;
+    work.isOver = true;
+    work.until = Math.min(work.until, performance.now() + nextWithinMs);
+    if (resting === undefined) return;
     clearTimeout(resting);
     resting = undefined;
     goOn();
   };
+}
+
+/** Whether something short of anybody else is in hand, or was a moment ago. */
+export function isSomebodyElseWaiting(who: string): boolean {
+  const now = performance.now();
+  for (const short of shorts) {
+    if (short.until <= now) shorts.delete(short);
+    else if (short.who !== who) return true;
+  }
+  return false;
 }
 
 function goOn(): void {
@@ -76,30 +105,32 @@ function goOn(): void {
 
 function letOneOn(): void {
   due = false;
-  const restMs = restUntil - performance.now();
-  if (restMs > 0 && isSomethingShort()) {
+  const [next] = lines;
+  if (next === undefined) return;
+  const [who, line] = next;
+  const now = performance.now();
+  const restMs = Math.min(restUntil, shortUntil(who, now)) - now;
+  if (restMs > 0) {
     resting = setTimeout(() => {
       resting = undefined;
       goOn();
     }, restMs);
     return;
   }
-  for (const [who, line] of lines) {
-    const first = line.shift();
-    // To the end of those who wait.
-    lines.delete(who);
-    if (line.length > 0) lines.set(who, line);
-    first?.();
-    break;
-  }
+  const first = line.shift();
+  // To the end of those who wait.
+  lines.delete(who);
+  if (line.length > 0) lines.set(who, line);
+  first?.();
   goOn();
 }
 
-function isSomethingShort(): boolean {
-  const now = performance.now();
-  for (const work of shorts) {
-    if (work.until > now) return true;
-    shorts.delete(work);
+/** Until when what is long for somebody is to rest. One's own next call may wait for what one has asked for already. */
+function shortUntil(who: string, now: number): number {
+  let until = 0;
+  for (const short of shorts) {
+    if (short.until <= now) shorts.delete(short);
+    else if (!short.isOver || short.who !== who) until = Math.max(until, short.until);
   }
-  return false;
+  return until;
 }

@@ -12,6 +12,7 @@ import { IncomingMessages } from "./incoming-messages.ts";
 import { certificateOf } from "./issued-to.ts";
 import { headersOf, metadataOf } from "./metadata.ts";
 import type { Method } from "./method.ts";
+import { bytesPerMs, peerOf } from "./read-in-turns.ts";
 import { okHeaders, type StatusHeaders, statusHeaders } from "./status.ts";
 import { writeFramed } from "./write-framed.ts";
 
@@ -24,6 +25,8 @@ export interface StreamOptions {
   readonly around: Around;
   /** Told of what was thrown that is not a Fault. */
   readonly onUnexpected: (reason: unknown, path: string) => void;
+  /** Told whenever bytes have come. */
+  readonly onData: () => void;
   /** Told of each call that is wrong in itself. */
   readonly onRefused: () => void;
   /** What the connection has sent. */
@@ -43,8 +46,6 @@ export interface StreamOptions {
 /** Decoded, such a message may be many times as large, and holds the event loop for a while. */
 const largeBytes = 65_536;
 
-/** A mebibyte takes about a millisecond to receive, or to send. */
-const bytesPerMs = 1_048_576;
 /** One for all: to make a fault takes 30 µs, mostly for its trace, and each call that ends well has one. */
 const callIsOver = new Fault("cancelled", "the call is over");
 
@@ -66,9 +67,8 @@ export function serveStream(
   const timeoutMs = parseGrpcTimeout(String(headers["grpc-timeout"] ?? ""));
   const deadline = timeoutMs === undefined ? undefined : new Date(Date.now() + timeoutMs);
   const socket = stream.session?.socket;
-  const { remoteAddress, remotePort } = socket ?? {};
-  const peer = `${remoteAddress}:${remotePort}`;
-  const isPrivate = stream.session?.encrypted === true || isLoopbackAddress(remoteAddress);
+  const peer = peerOf(socket);
+  const isPrivate = stream.session?.encrypted === true || isLoopbackAddress(socket?.remoteAddress);
   const metadata = metadataOf(headers);
   const issuedTo = certificateOf(socket);
   const context = new ServerCallContext(path, metadata, deadline, peer, isPrivate, issuedTo);
@@ -132,8 +132,9 @@ export function serveStream(
     return;
   }
   const incoming = requests;
+  stream.on("data", options.onData);
   stream.on("end", () => {
-    if (!over && incoming.receivedBytes < largeBytes) shortOver = shortWork();
+    if (!over && incoming.receivedBytes < largeBytes) shortOver = shortWork(peer);
     incoming.finish();
   });
   if (timeoutMs !== undefined) {
@@ -150,20 +151,20 @@ export function serveStream(
     if (!stream.headersSent) begin(stream, context);
     await sendHeld(stream, message, options);
   };
-  const through = <T>(gate: FairGate, bytes: number, work: () => T | Promise<T>) => {
+  const through = <T>(gate: FairGate, owedMs: number, work: () => T | Promise<T>) => {
     shortOver();
     const inLine = async () => {
-      await myTurn(peer, bytes / bytesPerMs);
+      await myTurn(peer, owedMs);
       context.signal.throwIfAborted();
       return work();
     };
     return gate.through(peer, inLine, context.signal);
   };
   const inTurn = <T>(bytes: number, work: () => T | Promise<T>) =>
-    bytes < largeBytes ? work() : through(options.large, bytes, work);
+    bytes < largeBytes ? work() : through(options.large, 0, work);
   const sendInTurn = async (bytes: number, make: () => Promise<Payload>) => {
     if (bytes < largeBytes) return send(await make());
-    const sent = async () => send(await through(options.largeAnswers, bytes, make));
+    const sent = async () => send(await through(options.largeAnswers, bytes / bytesPerMs, make));
     await options.unreadAnswers.through(peer, sent, context.signal);
   };
   options

@@ -6,6 +6,7 @@ import { HeldBytes, SharedBytes } from "./held-bytes.ts";
 import { keepAlive } from "./keep-alive.ts";
 import type { Method } from "./method.ts";
 import { limitPings } from "./ping-limit.ts";
+import { readInTurns } from "./read-in-turns.ts";
 import { type Around, serveStream } from "./serve-stream.ts";
 import { ourSettings, sessionMemoryMb, widenSession } from "./window-sizes.ts";
 
@@ -77,6 +78,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     const ofThisSession = {
       ...forStreams,
       unreadAnswers: new FairGate(mostUnreadAnswers),
+      onData: readInTurns(session),
       onRefused: calmLimit(session, mostRefused),
       held: new HeldBytes(mostHeld, "the messages of this connection", allHeld),
       unsent: new HeldBytes(mostHeld, "the answers that this connection does not read", allUnsent),

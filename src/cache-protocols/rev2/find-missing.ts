@@ -18,7 +18,7 @@ import { projectOf } from "./project-of.ts";
 const method = ContentAddressableStorage.method.findMissingBlobs;
 
 /** Asked for and answered at once: more would hold up the event loop. */
-const askedAtOnce = 256;
+const askedAtOnce = 32;
 /** MD5's, which is the shortest. */
 const leastHashLength = 32;
 

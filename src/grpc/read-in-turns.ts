@@ -1,0 +1,72 @@
+import type { Http2Session } from "node:http2";
+import type { Socket } from "node:net";
+import { isSomebodyElseWaiting, myTurn } from "#cas/take-turns.ts";
+
+/** A mebibyte takes about a millisecond to receive, or to send. */
+export const bytesPerMs = 1_048_576;
+
+/** Read at once while others wait. Node itself reads 2 MiB of one connection before it looks at another. */
+const turnBytes = 262_144;
+
+/** What comes in tiny pieces costs by the piece: a frame of one byte as much as 5,000 bytes of a large one. */
+const bytesOfAPiece = 5_000;
+
+/** What a session reads from, without the socket's knowing: no public call makes it wait. */
+interface Handle {
+  readonly bytesRead: number;
+  /** Above 0 while the session's answers wait for its peer. */
+  readonly writeQueueSize: number;
+  readStart(): void;
+  readStop(): void;
+}
+
+/** Who a connection belongs to, as far as turns go: to itself. */
+export function peerOf(socket: Pick<Socket, "remoteAddress" | "remotePort"> | undefined): string {
+  return `${socket?.remoteAddress}:${socket?.remotePort}`;
+}
+
+/**
+ * Reads a session's connection by turns while somebody else has something short in hand: to receive and
+ * cut 4 MiB into frames holds the event loop for as long as to decode them. Answers a function to be
+ * called whenever bytes have come.
+ *
+ * What is not read waits with whoever sends it, so that this holds no memory.
+ */
+export function readInTurns(session: Http2Session): () => void {
+  const { socket } = session;
+  const handle = handleOf(socket);
+  // Nothing is lost but fairness.
+  if (handle === undefined) return () => {};
+  const who = peerOf(socket);
+  let seen = 0;
+  let owedBytes = 0;
+  let isWaiting = false;
+
+  const goOn = () => {
+    isWaiting = false;
+    // While an answer waits for its peer, the session itself reads nothing, and goes on when it has gone.
+    if (!session.destroyed && handle.writeQueueSize === 0) handle.readStart();
+  };
+
+  return () => {
+    if (session.destroyed) return;
+    const { bytesRead } = handle;
+    owedBytes += Math.max(bytesRead - seen, bytesOfAPiece);
+    seen = bytesRead;
+    // The session goes on by itself after each of its answers.
+    if (isWaiting) return handle.readStop();
+    if (owedBytes < turnBytes) return;
+    const owedMs = owedBytes / bytesPerMs;
+    owedBytes = 0;
+    if (!isSomebodyElseWaiting(who)) return;
+    isWaiting = true;
+    handle.readStop();
+    void myTurn(who, owedMs).then(goOn);
+  };
+}
+
+function handleOf(socket: Http2Session["socket"]): Handle | undefined {
+  const { _handle: handle } = socket as unknown as { readonly _handle?: Partial<Handle> };
+  const isOne = typeof handle?.readStart === "function" && typeof handle.readStop === "function";
+  return isOne ? (handle as Handle) : undefined;
+}
