@@ -45,12 +45,16 @@ async function serve(directory: string): Promise<void> {
     systemClock,
     { ttlMs: 60_000, limit: 200_000 },
   );
+  const uploads = await openDiskUploads(directory, disk);
   const methods = [
     ...casService(
       () => blobs,
       (reason) => say(String(reason)),
     ),
-    ...byteStreamService(() => blobs, await openDiskUploads(directory, disk)),
+    ...byteStreamService(
+      () => blobs,
+      () => uploads,
+    ),
   ];
   const server = grpcServer({ methods, onUnexpected: (reason) => say(String(reason)) });
   server.http2.listen(0, "127.0.0.1");

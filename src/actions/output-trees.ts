@@ -45,17 +45,27 @@ export interface OutputTrees {
 /** Digests remembered in all; about 200 bytes of memory each. */
 const rememberedDigests = 400_000;
 
+export const contentsKept = () =>
+  recentlyUsed<Promise<TreeContent | undefined>>(
+    rememberedDigests,
+    (content) => 1 + (content ? content.files.length + content.directories.length : 0),
+  );
+
 /**
  * Remembers of the Trees met last what they refer to.
  *
  * One `node_modules` is taken by every job of a graph, and checked for every hit: it
  * takes a second to read. What may change is asked each time: whether blobs are there.
+ *
+ * @param contents What is remembered; shared by stores, whose `name` tells their Trees apart. What one project has
+ * of a Tree must not tell another what is in it.
  */
-export function outputTrees(store: BlobStore, seals: ResultSeals = unsealed): OutputTrees {
-  const contents = recentlyUsed<Promise<TreeContent | undefined>>(
-    rememberedDigests,
-    (content) => 1 + (content ? content.files.length + content.directories.length : 0),
-  );
+export function outputTrees(
+  store: BlobStore,
+  seals: ResultSeals = unsealed,
+  contents = contentsKept(),
+  name = "",
+): OutputTrees {
   const beingStored = new Map<string, Promise<void>>();
 
   const read = async (digest: Digest): Promise<TreeContent | undefined> => {
@@ -64,7 +74,7 @@ export function outputTrees(store: BlobStore, seals: ResultSeals = unsealed): Ou
   };
 
   const contentOf = async (digest: Digest): Promise<TreeContent | undefined> => {
-    const key = digestKey(digest);
+    const key = name + digestKey(digest);
     const content = await contents.get(key, () => read(digest));
     // It may be there the next time.
     if (content === undefined) contents.forget(key);

@@ -23,16 +23,16 @@ export interface ValueWish {
   readonly certain?: boolean;
 }
 
-/** What build tools keep, by name, in the store of all. */
+/** What build tools keep, by name, each among the blobs of its project. */
 export interface Caches extends Service {
   readonly counter: CacheCounter;
   find(name: EntryName): Promise<CacheEntry | undefined>;
   findMany(names: readonly EntryName[]): Promise<CacheEntry[]>;
   /** An entry's bytes; undefined when they are gone, and then it is an entry no more. */
   valueOf(entry: CacheEntry, wish: ValueWish): Promise<Value | undefined>;
-  /** A blob that anybody put into the store, by its hash. */
-  blobWith(hash: string): Promise<Digest | undefined>;
-  blobValue(digest: Digest, wish: ValueWish): Promise<Value | undefined>;
+  /** A blob that anybody put into the project, by its hash. */
+  blobWith(project: string, hash: string): Promise<Digest | undefined>;
+  blobValue(project: string, digest: Digest, wish: ValueWish): Promise<Value | undefined>;
   /**
    * An ActionResult all of whose blobs are there, from whoever made it; or what was put in place of one.
    * `domain` is the reader's; `protected` when absent.
@@ -46,9 +46,9 @@ export interface Caches extends Service {
   /** The result of an action that somebody put there over HTTP, for those who ask by gRPC. */
   resultPutFor(project: string, action: Digest): Promise<ActionResult | undefined>;
   /** Takes in bytes. They are kept, but nothing names them yet. */
-  take(chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
+  take(project: string, chunks: AsyncIterable<Uint8Array>): Promise<Digest>;
   /** The same where all is known already: the store need not write what it has. */
-  takeAs(digest: Digest, chunks: AsyncIterable<Uint8Array>): Promise<void>;
+  takeAs(project: string, digest: Digest, chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** Durable when it resolves. "refused" when there is one, and `again` is "refuse". */
   keep(entry: NewCacheEntry, again: "replace" | "refuse"): Promise<"kept" | "refused">;
   remove(name: EntryName): Promise<boolean>;

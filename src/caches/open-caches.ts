@@ -1,8 +1,7 @@
 import type { Logger } from "pino";
 import type { OutputTrees } from "#actions/output-trees.ts";
-import type { BlobStore } from "#cas/blob-store.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import type { DiskBlobStore } from "#cas/disk-blob-store.ts";
+import type { ProjectStore } from "#cas/namespaces/project-blobs.ts";
 import type { Clock } from "#core/clock.ts";
 import { coalescer } from "#core/coalescer.ts";
 import type { Db } from "#db/db.ts";
@@ -28,13 +27,14 @@ const nameKey = ({ project, tool, key }: EntryName) => `${tool}/${key}/${project
 
 export function openCaches(parts: {
   readonly db: Db;
-  readonly blobs: BlobStore;
-  readonly disk: Pick<DiskBlobStore, "take" | "withHash">;
-  readonly trees: OutputTrees;
+  /** Who writes into the caches of a project may. */
+  readonly storeOf: (project: string) => Pick<ProjectStore, "blobs" | "files">;
+  readonly treesOf: (project: string) => OutputTrees;
   readonly clock: Clock;
   readonly logger: Logger;
 }): Caches {
-  const { db, blobs, disk, trees, clock, logger } = parts;
+  const { db, storeOf, treesOf, clock, logger } = parts;
+  const blobsOf = (project: string) => storeOf(project).blobs;
 
   const finding = coalescer<EntryName, CacheEntry | undefined>(async (names) => {
     const found = new Map((await entriesNamed(db, names)).map((each) => [nameKey(each), each]));
@@ -55,7 +55,7 @@ export function openCaches(parts: {
   const find = (name: EntryName) => finding.add(name);
 
   const forgetting = coalescer<CacheEntry, void>(async (entries) => {
-    for (const entry of entries) await forgetGone(db, blobs, entry);
+    for (const entry of entries) await forgetGone(db, blobsOf(entry.project), entry);
     return entries.map(() => undefined);
   });
 
@@ -72,6 +72,7 @@ export function openCaches(parts: {
   }
 
   async function valueOf(entry: CacheEntry, wish: ValueWish): Promise<Value | undefined> {
+    const blobs = blobsOf(entry.project);
     const value = await blobValue(blobs, entry.digest, wish);
     if (value === undefined) forget(entry);
     else if (clock.now().getTime() - entry.lastUsedAt.getTime() > touchAfterMs) {
@@ -83,26 +84,27 @@ export function openCaches(parts: {
     return value;
   }
 
-  const results = { db, trees, find, valueOf, mostResultBytes: inOnePiece };
+  const results = { db, treesOf, find, valueOf, mostResultBytes: inOnePiece };
 
   return {
     counter: cacheCounter(),
     find,
     findMany: (names) => (names.length === 0 ? Promise.resolve([]) : entriesNamed(db, names)),
     valueOf,
-    blobWith: (hash) => disk.withHash(hash),
-    blobValue: (digest, wish) => blobValue(blobs, digest, wish),
+    blobWith: (project, hash) => storeOf(project).files.withHash(hash),
+    blobValue: (project, digest, wish) => blobValue(blobsOf(project), digest, wish),
     actionResult: (name, hash, wish, domain) => resultUnder(results, name, hash, wish, domain),
     resultPutFor: (project, action) => resultPutFor(results, project, action),
 
-    async take(chunks) {
+    async take(project, chunks) {
+      const { blobs, files } = storeOf(project);
       const { head, rest } = await upTo(inOnePiece, chunks);
-      if (rest !== undefined) return disk.take(rest);
+      if (rest !== undefined) return files.take(rest);
       const digest = digestOf(head);
       await blobs.put(digest, head);
       return digest;
     },
-    takeAs: (digest, chunks) => blobs.write(digest, chunks),
+    takeAs: (project, digest, chunks) => blobsOf(project).write(digest, chunks),
 
     async keep(entry, again) {
       if (again === "replace") {
@@ -112,6 +114,7 @@ export function openCaches(parts: {
       if (await addEntry(db, entry)) return "kept";
       const first = await find(entry);
       if (first !== undefined) {
+        const blobs = blobsOf(entry.project);
         const gone = await blobs.findMissing([first.digest]);
         if (gone.length === 0) return "refused";
         await forgetGone(db, blobs, first);

@@ -14,7 +14,7 @@ import type { EntriesWithResults } from "./result-under.ts";
  * happens to read as a message names no output that is in the store.
  */
 export async function resultPutFor(
-  { trees, mostResultBytes, find, valueOf }: EntriesWithResults,
+  { treesOf, mostResultBytes, find, valueOf }: EntriesWithResults,
   project: string,
   action: Digest,
 ): Promise<ActionResult | undefined> {
@@ -24,7 +24,7 @@ export async function resultPutFor(
   const value = await valueOf(entry, {});
   const result = value?.kind === "bytes" ? asActionResult(value.bytes) : undefined;
   if (result === undefined || !isUsable(result)) return undefined;
-  return (await isComplete(trees, result, "sha256")) ? result : undefined;
+  return (await isComplete(treesOf(project), result, "sha256")) ? result : undefined;
 }
 
 function isUsable(result: ActionResult): boolean {

@@ -12,7 +12,7 @@ import type { CacheEntry, EntryName } from "./tool-rules.ts";
 
 /** What was put in the place of results. */
 export interface EntriesWithResults {
-  readonly trees: OutputTrees;
+  readonly treesOf: (project: string) => OutputTrees;
   /** Those that are read as one. */
   readonly mostResultBytes: number;
   readonly find: (name: EntryName) => Promise<CacheEntry | undefined>;
@@ -31,7 +31,7 @@ export async function resultUnder(
   wish: ValueWish,
   domain: TrustDomain = protectedDomain,
 ): Promise<Value | undefined> {
-  const { db, trees } = parts;
+  const trees = parts.treesOf(name.project);
   const entry = await parts.find(name);
   // No tool writes results so large.
   if (entry !== undefined && entry.digest.sizeBytes > parts.mostResultBytes) {
@@ -43,7 +43,7 @@ export async function resultUnder(
     if (result === undefined || (await isComplete(trees, result, "sha256"))) return value;
   }
   const key = { project: name.project, domain };
-  const hit = await lookUpByHash(db, trees, key, hash);
+  const hit = await lookUpByHash(parts.db, trees, key, hash);
   if (hit === undefined) return undefined;
   const bytes = toBinary(ActionResultSchema, hit);
   return { kind: "bytes", digest: digestOf(bytes), bytes };

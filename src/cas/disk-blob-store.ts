@@ -17,6 +17,8 @@ import { writeChunks } from "./write-chunks.ts";
 
 /** Blobs as files of one directory. */
 export interface DiskBlobStore extends BlobStore {
+  /** Where it writes aside. */
+  readonly temp: string;
   /**
    * The file that is, or would be, the blob: to be linked, never written. Ask
    * `findMissing` first.
@@ -63,14 +65,22 @@ const smallBytes = 1024 * 1024;
  * process leaves no half blob, and several processes may share the directory. It
  * is not synced: after a power cut a young file may be shorter than its digest,
  * and then counts as missing, which every reader must expect anyway.
+ *
+ * @param sharedTemp Of another store of the same file system, for what is being written: whoever opens that one
+ * removes what was left there.
  */
-export async function openDiskBlobStore(directory: string): Promise<DiskBlobStore> {
-  const { blobs, temp, path, leavingPath } = diskLayout(directory);
+export async function openDiskBlobStore(
+  directory: string,
+  sharedTemp?: string,
+): Promise<DiskBlobStore> {
+  const { blobs, temp, path, leavingPath } = diskLayout(directory, sharedTemp);
   let readers = 0;
   await inDirectory(async () => {
     await mkdir(blobs, { recursive: true });
-    await mkdir(temp, { recursive: true });
-    await removeLeftovers(temp);
+    if (sharedTemp === undefined) {
+      await mkdir(temp, { recursive: true });
+      await removeLeftovers(temp);
+    }
     // Its file is for those who link it; all others are served without it.
     await keep(emptyDigest, async () => {});
   });
@@ -172,6 +182,7 @@ export async function openDiskBlobStore(directory: string): Promise<DiskBlobStor
   }
 
   return {
+    temp,
     path,
     list: () => storedBlobs(blobs),
     usage: () => inDirectory(() => usageOf(directory, blobs)),

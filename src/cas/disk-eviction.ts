@@ -26,7 +26,10 @@ export interface DiskEviction {
  */
 export async function openDiskEviction(directory: string): Promise<DiskEviction> {
   const { blobs, path, leaving, leavingPath } = diskLayout(directory);
-  await inDirectory(() => mkdir(leaving, { recursive: true }));
+  await inDirectory(async () => {
+    await mkdir(blobs, { recursive: true });
+    await mkdir(leaving, { recursive: true });
+  });
 
   function inDirectory<T>(work: () => Promise<T>): Promise<T> {
     return work().catch((reason: unknown) => {

@@ -20,12 +20,12 @@ export interface DiskLayout {
   readonly leavingPath: (digest: Digest) => string;
 }
 
-export function diskLayout(directory: string): DiskLayout {
+export function diskLayout(directory: string, temp = join(directory, "temp")): DiskLayout {
   const blobs = join(directory, "blobs");
   const leaving = join(directory, "leaving");
   return {
     blobs,
-    temp: join(directory, "temp"),
+    temp,
     path: (digest) => {
       // Whatever function names it, no bytes are one file.
       const kept = isEmptyDigest(digest) ? emptyDigest : digest;

@@ -20,6 +20,12 @@ const usualLimits: UploadLimits = {
 
 const readBytes = 1024 * 1024;
 
+/** Uploads into one store; and, within the same limits, into others of its file system. */
+export interface DiskUploads extends Uploads {
+  /** Names of uploads must tell the stores apart. */
+  into(other: DiskBlobStore): Pick<Uploads, "committed" | "receive">;
+}
+
 interface Running {
   /** What is here when it is broken off now. */
   receivedBytes: number;
@@ -42,7 +48,7 @@ export async function openDiskUploads(
   directory: string,
   disk: DiskBlobStore,
   limits: UploadLimits = usualLimits,
-): Promise<Uploads> {
+): Promise<DiskUploads> {
   const uploads = join(directory, "uploads");
   const running = new Map<string, Running>();
   const kept = (key: string) => join(uploads, key);
@@ -98,7 +104,12 @@ export async function openDiskUploads(
     }
   }
 
-  async function receive(upload: Upload, key: string, progress: Running): Promise<void> {
+  async function receive(
+    to: DiskBlobStore,
+    upload: Upload,
+    key: string,
+    progress: Running,
+  ): Promise<void> {
     const { digest, offset } = upload;
     const aside = `${tempFileIn(uploads)}~${key}`;
     const file = await (offset > 0 ? goOn(aside, key, upload) : open(aside, "wx", 0o600));
@@ -128,7 +139,7 @@ export async function openDiskUploads(
       }
       await writeChunks(file, chunks());
       assertIs(digest, digesting.digest(), offset);
-      await disk.keepFile(digest, file, aside);
+      await to.keepFile(digest, file, aside);
     } catch (reason) {
       await file.close().catch(() => {});
       if (isBrokenOff && progress.receivedBytes > 0) {
@@ -139,13 +150,7 @@ export async function openDiskUploads(
     }
   }
 
-  return {
-    sweep: () =>
-      inDirectory(async () => {
-        await giveBack(uploads);
-        await removeTooMany();
-      }),
-
+  const into = (to: DiskBlobStore): Pick<Uploads, "committed" | "receive"> => ({
     committed: (name) =>
       inDirectory(async () => {
         const key = keyOf(name);
@@ -176,11 +181,21 @@ export async function openDiskUploads(
         const progress = { receivedBytes: 0, isInterrupted: false, interrupt, over };
         running.set(key, progress);
         try {
-          await receive(upload, key, progress);
+          await receive(to, upload, key, progress);
         } finally {
           if (running.get(key) === progress) running.delete(key);
           end();
         }
+      }),
+  });
+
+  return {
+    ...into(disk),
+    into,
+    sweep: () =>
+      inDirectory(async () => {
+        await giveBack(uploads);
+        await removeTooMany();
       }),
   };
 }

@@ -18,21 +18,25 @@ export interface ExistenceCacheOptions {
  * Build clients ask for the same digests again and again. Only presence is
  * remembered: a blob that was missing may have been uploaded since. A read that
  * finds none, or a corrupt one, makes its digest unsure again.
+ *
+ * @param seen Until when which blobs are taken to be here; shared by stores, whose `name` tells their blobs apart.
  */
 export function cachingExistence(
   base: BlobStore,
   clock: Clock,
   { ttlMs, limit }: ExistenceCacheOptions,
+  seen = new Map<string, number>(),
+  name = "",
 ): BlobStore {
-  const seenUntil = new Map<string, number>();
+  const keyOf = (digest: Digest) => name + digestKey(digest);
 
   function remember(digest: Digest, now: number): void {
-    const key = digestKey(digest);
+    const key = keyOf(digest);
     // Taken out first, so that the order of the map is the order of expiry.
-    seenUntil.delete(key);
-    seenUntil.set(key, now + ttlMs);
-    const [oldest] = seenUntil.keys();
-    if (seenUntil.size > limit && oldest !== undefined) seenUntil.delete(oldest);
+    seen.delete(key);
+    seen.set(key, now + ttlMs);
+    const [oldest] = seen.keys();
+    if (seen.size > limit && oldest !== undefined) seen.delete(oldest);
   }
 
   async function forgetOnLoss<T>(digest: Digest, read: () => Promise<T>): Promise<T> {
@@ -41,7 +45,7 @@ export function cachingExistence(
       found = await read();
       return found;
     } finally {
-      if (found === undefined) seenUntil.delete(digestKey(digest));
+      if (found === undefined) seen.delete(keyOf(digest));
     }
   }
 
@@ -49,7 +53,7 @@ export function cachingExistence(
     try {
       yield* chunks;
     } catch (reason) {
-      seenUntil.delete(digestKey(digest));
+      seen.delete(keyOf(digest));
       throw reason;
     }
   }
@@ -74,7 +78,7 @@ export function cachingExistence(
 
     async findMissing(digests) {
       const now = clock.now().getTime();
-      const unsure = digests.filter((d) => (seenUntil.get(digestKey(d)) ?? 0) <= now);
+      const unsure = digests.filter((d) => (seen.get(keyOf(d)) ?? 0) <= now);
       if (unsure.length === 0) return [];
       const missing = await base.findMissing(unsure);
       const absent = new Set(missing.map(digestKey));

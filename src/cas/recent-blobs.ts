@@ -13,18 +13,23 @@ export interface RecentBlobs {
   readonly recent: BlobStore;
 }
 
+export const bytesKept = () =>
+  recentlyUsed<Uint8Array>(allAtMost, (bytes) => bytes.byteLength + 200);
+
 /**
  * Remembers small blobs that came a moment ago.
  *
  * An action is read twice within milliseconds of its upload: when it is asked for, and when a worker gets
  * it. Either time it is eight round trips to the thread pool, for it and its command. For readers who want
  * the bytes: whether a blob is still in the store, this does not say.
+ *
+ * @param kept What is remembered; shared by stores, whose `name` tells their blobs apart.
  */
-export function recentBlobs(base: BlobStore): RecentBlobs {
-  const kept = recentlyUsed<Uint8Array>(allAtMost, (bytes) => bytes.byteLength + 200);
+export function recentBlobs(base: BlobStore, kept = bytesKept(), name = ""): RecentBlobs {
+  const keyOf = (digest: Digest) => name + digestKey(digest);
   const keep = (digest: Digest, bytes: Uint8Array) => {
     // A copy: these may be a piece of a message of megabytes.
-    if (bytes.byteLength <= eachAtMost) kept.set(digestKey(digest), Uint8Array.from(bytes));
+    if (bytes.byteLength <= eachAtMost) kept.set(keyOf(digest), Uint8Array.from(bytes));
   };
   const store: BlobStore = {
     ...base,
@@ -38,7 +43,7 @@ export function recentBlobs(base: BlobStore): RecentBlobs {
     recent: {
       ...store,
       async get(digest) {
-        const known = kept.peek(digestKey(digest));
+        const known = kept.peek(keyOf(digest));
         if (known !== undefined) return known;
         const bytes = await base.get(digest);
         if (bytes !== undefined) keep(digest, bytes);

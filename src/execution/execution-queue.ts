@@ -22,6 +22,7 @@ import { appendLogChunk, type LogAppended } from "./log.store.ts";
 import { type AheadExecution, type AheadHint, lookAheadDesk } from "./look-ahead-desk.ts";
 import { executionChannel, logChannel, notifyExecutions, queueChannel } from "./notify.store.ts";
 import { commitWithoutWaiting, preferIndexes } from "./prefer-indexes.store.ts";
+import { projectsOfExecutions } from "./projects-of-executions.ts";
 import type { AfterCommit, QueueHooks } from "./queue-hooks.ts";
 import { type QueueTimes, usualTimes } from "./queue-times.ts";
 import { readExecutions } from "./read-executions.store.ts";
@@ -109,6 +110,7 @@ export async function openExecutionQueue(parts: {
     for (const grown of logFollowers) grown(id);
   };
 
+  const projects = projectsOfExecutions(db);
   const told = toldExecutions(clock);
   const desk = claimDesk({
     db,
@@ -289,7 +291,10 @@ export async function openExecutionQueue(parts: {
         );
       }
       if (most < 1) return [];
-      return desk.claim({ worker, most, waitMs, signal, isResting: worker.draining, asOf });
+      const isResting = worker.draining;
+      const leased = await desk.claim({ worker, most, waitMs, signal, isResting, asOf });
+      projects.handedOut(leased);
+      return leased;
     },
 
     async lookAhead(process, most) {
@@ -305,7 +310,7 @@ export async function openExecutionQueue(parts: {
     release,
 
     async finish(report) {
-      return end(await judgeReport(report, hooks));
+      return end(await judgeReport(report, hooks, (id) => projects.of(id)));
     },
 
     appendLog: async (chunk) => {

@@ -1,6 +1,6 @@
 import { type Digest, type DigestFunction, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import type { Outcome } from "./execution.ts";
+import type { ExecutionId, Outcome } from "./execution.ts";
 import type { Usage } from "./finished-execution.ts";
 import type { Lease, WorkerProcess } from "./lease.ts";
 import type { QueueHooks } from "./queue-hooks.ts";
@@ -34,6 +34,7 @@ export interface FinishReport {
 export async function judgeReport(
   { outcome, digestFunction = "sha256", ...report }: FinishReport,
   hooks: Pick<QueueHooks, "missingOutputs">,
+  projectOf: (id: ExecutionId) => Promise<string | undefined>,
 ): Promise<EndingLease> {
   const lacksInputs = (report.missingInputs ?? []).length > 0;
   const reported = (really: FinishReport["outcome"], message = report.message) => ({
@@ -46,7 +47,10 @@ export async function judgeReport(
   if (report.result === undefined)
     return reported("infrastructure_error", "the worker sent no result");
   try {
-    const missing = (await hooks.missingOutputs?.(report.result, digestFunction)) ?? [];
+    const project = await projectOf(report.lease.executionId);
+    // Of an execution that is gone no lease is good, whatever came of it.
+    if (project === undefined) return reported("succeeded");
+    const missing = (await hooks.missingOutputs?.(report.result, digestFunction, project)) ?? [];
     if (missing.length === 0) return reported("succeeded");
     const names = missing.slice(0, 10).map(digestKey).join(", ");
     return reported(

@@ -22,13 +22,17 @@ export interface Progress {
  */
 export interface QueueHooks {
   /**
-   * Blobs that a result names and the store lacks. Asked before the transaction, since it takes time.
+   * Blobs that a result names and its project lacks. Asked before the transaction, since it takes time.
    *
    * @param digestFunction That of the digests in the result.
    *
    * Throws `invalid_argument` when the result is no legal one: the execution has then failed.
    */
-  missingOutputs?(result: Uint8Array, digestFunction: DigestFunction): Promise<readonly Digest[]>;
+  missingOutputs?(
+    result: Uint8Array,
+    digestFunction: DigestFunction,
+    project: string,
+  ): Promise<readonly Digest[]>;
   /** Those of the executions, which are locked, that somebody waits for; nobody when absent. */
   stillWanted?(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;
   /**

@@ -43,14 +43,18 @@ export async function farmOfGranaries(
   const disk = await openDiskBlobStore(directory);
   const blobs = verifying(disk, (digest) => disk.remove(digest));
   const trees = outputTrees(blobs);
-  const caches = openCaches({ db, blobs, disk, trees, clock, logger });
+  // One for all projects: what is told of one is asked of the same blobs as what is told of another.
+  const storeOf = () => ({ blobs, files: disk });
+  const blobsOf = () => blobs;
+  const treesOf = () => trees;
+  const caches = openCaches({ db, storeOf, treesOf, clock, logger });
   const open = () =>
     openGranaries({
       knowsCommit: async () => "no such repository",
       ...options,
       db,
-      blobs,
-      trees,
+      blobsOf,
+      treesOf,
       caches,
       clock,
       logger,
@@ -71,6 +75,8 @@ export async function farmOfGranaries(
     disk,
     blobs,
     trees,
+    blobsOf,
+    treesOf,
     caches,
     clock,
     granaries,

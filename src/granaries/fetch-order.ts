@@ -6,6 +6,7 @@ import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { FetchItem } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { FetchedThing } from "./fetched-message.ts";
+import type { BlobsOf } from "./project-parts.ts";
 import type { ProjectResults } from "./project-results.ts";
 import { keyOf, toStoredResult } from "./stored-result-message.ts";
 
@@ -20,7 +21,7 @@ const readsAtOnce = 32;
 export const packBytes = 256 * 1024;
 
 interface FetchParts {
-  readonly blobs: BlobStore;
+  readonly blobsOf: BlobsOf;
   readonly results: ProjectResults;
 }
 
@@ -74,10 +75,11 @@ async function* thingsFor(parts: FetchParts, project: string, wishes: readonly W
 }
 
 async function* thingsOfSome(
-  { blobs, results }: FetchParts,
+  { blobsOf, results }: FetchParts,
   project: string,
   wishes: readonly Wish[],
 ): AsyncGenerator<FetchedThing, void, undefined> {
+  const blobs = blobsOf(project);
   const keys = wishes.flatMap(({ item: { item } }) =>
     item.case === "result" ? keyOf(item.value) : [],
   );

@@ -1,8 +1,6 @@
 import type { Logger } from "pino";
-import type { OutputTrees } from "#actions/output-trees.ts";
 import type { Divergence, GranaryBuildReport } from "#api/granary.ts";
 import type { Caches } from "#caches/caches.ts";
-import type { BlobStore } from "#cas/blob-store.ts";
 import type { KeyFilter } from "#commit-index/key-filter.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Clock } from "#core/clock.ts";
@@ -17,6 +15,7 @@ import type { FetchedThing } from "./fetched-message.ts";
 import { addBuild } from "./granary-build.store.ts";
 import type { IndexedBuild } from "./indexed-build.ts";
 import { keyFilters } from "./project-keys.ts";
+import type { BlobsOf, TreesOf } from "./project-parts.ts";
 import { type FarmResult, projectResults } from "./project-results.ts";
 import {
   type KnowsCommit,
@@ -35,7 +34,7 @@ import { type ToldOfQuarantine, tellOfQuarantine } from "./tell-of-quarantine.ts
 export interface Granaries {
   resolve(build: IndexedBuild): Promise<ChosenIndex<StoredIndex>[]>;
   /** Of what was resolved, that which may come along with the answer. */
-  smallIndexes(chosen: readonly ChosenIndex<StoredIndex>[]): Promise<IndexBlob[]>;
+  smallIndexes(project: string, chosen: readonly ChosenIndex<StoredIndex>[]): Promise<IndexBlob[]>;
   /** What whoever has heard of all up to a version is to drop. */
   quarantinedSince(project: string, version: number): Promise<ToldOfQuarantine>;
   /** Undefined where a project has too many keys. */
@@ -55,8 +54,8 @@ export interface Granaries {
 
 export function openGranaries(parts: {
   readonly db: Db;
-  readonly blobs: BlobStore;
-  readonly trees: OutputTrees;
+  readonly blobsOf: BlobsOf;
+  readonly treesOf: TreesOf;
   readonly caches: Pick<Caches, "keep">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -75,7 +74,7 @@ export function openGranaries(parts: {
   };
   return {
     resolve: (build) => resolveIndexes(parts, build),
-    smallIndexes: (chosen) => smallIndexes(parts.blobs, chosen),
+    smallIndexes: (project, chosen) => smallIndexes(parts.blobsOf(project), chosen),
     quarantinedSince: (project, version) => tellOfQuarantine(db, project, version),
     keyFilter: filters,
     lookUp: (project, keys) => results.whole(project, keys),

@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import type { OutputTrees } from "#actions/output-trees.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import type { Clock } from "#core/clock.ts";
@@ -9,11 +8,17 @@ import type { Db } from "#db/db.ts";
 import { type IsProtected, keptOfProtectedBranch } from "./forget-unused.ts";
 import { indexedBranches, type TipIndex, tipsOfBranch } from "./index-retention.store.ts";
 import { entriesOf } from "./nearest-base.ts";
+import type { BlobsOf, TreesOf } from "./project-parts.ts";
 import { projectResults } from "./project-results.ts";
 
 /** Systems and toolchains that one branch is built with. Who reports more makes them up, and pins no more for it. */
 const mostEnvironments = 8;
 const entriesAtOnce = 500;
+
+export interface PinnedBlob {
+  readonly project: string;
+  readonly digest: Digest;
+}
 
 /**
  * What a fresh machine is given ahead that builds the tip of a protected branch: the newest indexes of each, their bases,
@@ -23,13 +28,13 @@ const entriesAtOnce = 500;
  */
 export async function* pinnedBlobs(parts: {
   readonly db: Db;
-  readonly blobs: BlobStore;
-  readonly trees: OutputTrees;
+  readonly blobsOf: BlobsOf;
+  readonly treesOf: TreesOf;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly domain: TrustDomain;
   readonly isProtected: IsProtected;
-}): AsyncGenerator<Digest, void, undefined> {
+}): AsyncGenerator<PinnedBlob, void, undefined> {
   const { db, domain } = parts;
   const results = projectResults(parts);
   for (const branch of await indexedBranches(db, domain)) {
@@ -39,7 +44,16 @@ export async function* pinnedBlobs(parts: {
       most: keptOfProtectedBranch,
       mostEnvironments,
     });
-    for (const tip of tips) yield* blobsOfTip(parts, results, tip);
+    for (const tip of tips) {
+      const { project } = tip;
+      const { logger } = parts;
+      for await (const digest of blobsOfTip(
+        { blobs: parts.blobsOf(project), logger },
+        results,
+        tip,
+      ))
+        yield { project, digest };
+    }
   }
 }
 

@@ -20,6 +20,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { digestNamed } from "./digest-named.ts";
 import { fromAttributes } from "./entry-attributes.ts";
+import type { TreesOf } from "./project-parts.ts";
 
 /** A result that the farm has, whichever tool's it is. */
 export interface FarmResult extends ResultKey {
@@ -39,7 +40,7 @@ export interface ProjectResults {
   /** Those all of whose blobs are here. Their values are blobs from then on, too. */
   whole(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
   /** Makes values that are rows blobs, too. */
-  storeValues(results: readonly FarmResult[]): Promise<void>;
+  storeValues(project: string, results: readonly FarmResult[]): Promise<void>;
 }
 
 /** More blobs at once would hold up the event loop, and fit into no message. */
@@ -51,11 +52,11 @@ const touchAfterMs = 60 * 60_000;
 
 export function projectResults(parts: {
   readonly db: Db;
-  readonly trees: OutputTrees;
+  readonly treesOf: TreesOf;
   readonly clock: Clock;
   readonly domain: TrustDomain;
 }): ProjectResults {
-  const { db, trees, clock } = parts;
+  const { db, treesOf, clock } = parts;
   const domains = readableDomains(parts.domain);
   const isLongUnused = ({ lastUsedAt }: { readonly lastUsedAt: Date }) =>
     clock.now().getTime() - lastUsedAt.getTime() > touchAfterMs;
@@ -73,15 +74,19 @@ export function projectResults(parts: {
     ]);
     // In the order of domains: an own one goes before what all may read.
     const first = new Map<string, FoundResult>();
-    for (const row of await trees.seals.thatHold(rows)) {
+    for (const row of await treesOf(project).seals.thatHold(rows)) {
       const key = digestKey(row.actionDigest);
       if (!first.has(key)) first.set(key, row);
     }
     return { rows: [...first.values()], entries };
   }
 
-  async function resultsIn(found: Awaited<ReturnType<typeof find>>): Promise<FarmResult[]> {
+  async function resultsIn(
+    project: string,
+    found: Awaited<ReturnType<typeof find>>,
+  ): Promise<FarmResult[]> {
     const turn = takingTurns();
+    const trees = treesOf(project);
     const ofActions = await mapAtMost(treesAtOnce, found.rows, async (row) => {
       await turn();
       return fromRow(trees, row);
@@ -89,37 +94,43 @@ export function projectResults(parts: {
     return [...ofActions.flatMap((each) => each ?? []), ...found.entries.map(fromEntry)];
   }
 
-  async function missingOf(digests: readonly Digest[]): Promise<Set<string>> {
+  async function missingOf(project: string, digests: readonly Digest[]): Promise<Set<string>> {
     const turn = takingTurns();
+    const { store } = treesOf(project);
     const once = uniqueDigests(digests);
     const missing = new Set<string>();
     for (let at = 0; at < once.length; at += askedAtOnce) {
       await turn();
-      for (const digest of await trees.store.findMissing(once.slice(at, at + askedAtOnce))) {
+      for (const digest of await store.findMissing(once.slice(at, at + askedAtOnce))) {
         missing.add(digestKey(digest));
       }
     }
     return missing;
   }
 
-  async function storeValues(results: readonly FarmResult[]): Promise<void> {
+  async function storeValues(project: string, results: readonly FarmResult[]): Promise<void> {
+    const { store } = treesOf(project);
     const rows = results.filter(({ bytes }) => bytes !== undefined);
-    const missing = await missingOf(rows.map(({ value }) => value));
+    const missing = await missingOf(
+      project,
+      rows.map(({ value }) => value),
+    );
     await mapAtMost(
       storedAtOnce,
       rows.filter(({ value }) => missing.has(digestKey(value))),
-      async ({ value, bytes }) => bytes && trees.store.put(value, bytes),
+      async ({ value, bytes }) => bytes && store.put(value, bytes),
     );
   }
 
   return {
     storeValues,
-    named: async (project, keys) => resultsIn(await find(project, keys)),
+    named: async (project, keys) => resultsIn(project, await find(project, keys)),
 
     async whole(project, keys) {
       const found = await find(project, keys);
-      const results = await resultsIn(found);
+      const results = await resultsIn(project, found);
       const missing = await missingOf(
+        project,
         results.flatMap(({ value, bytes, blobs }) =>
           bytes === undefined ? [value, ...blobs] : blobs,
         ),
@@ -130,7 +141,7 @@ export function projectResults(parts: {
           blobs.length <= mostBlobsOfResult &&
           !blobs.some((blob) => missing.has(digestKey(blob))),
       );
-      await storeValues(whole);
+      await storeValues(project, whole);
 
       const used = new Set(whole.map(keyText));
       await Promise.all([

@@ -27,6 +27,7 @@ import {
 import { touchIndexes } from "./index-retention.store.ts";
 import type { IndexedBuild } from "./indexed-build.ts";
 import { entriesOf, nearestBase } from "./nearest-base.ts";
+import type { BlobsOf } from "./project-parts.ts";
 import type { ProjectResults } from "./project-results.ts";
 
 /** Whether a repository that the farm knows has a commit. What finding out costs is on `principal`'s account. */
@@ -38,7 +39,7 @@ export type KnowsCommit = (
 
 export interface IndexParts {
   readonly db: Db;
-  readonly blobs: BlobStore;
+  readonly blobsOf: BlobsOf;
   readonly results: ProjectResults;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -87,7 +88,7 @@ export async function publishIndex(
   const key: IndexKey = { ...build, commit, domain: parts.domain };
   await requireKnown(parts, build.repository, commit, told.principal);
   return largeIndexes.through(build.project, async () => {
-    const said = await readTold(parts.blobs, told.entries);
+    const said = await readTold(parts.blobsOf(build.project), told.entries);
     const { entries, goneBlobs } = await admit(parts, build.project, said.entries);
     const kept = withinBytes(entries).entries;
     const refused = said.entries.length - kept.length + said.unknownEntries;
@@ -140,11 +141,12 @@ async function readTold(blobs: BlobStore, digest: Digest) {
 }
 
 async function admit(
-  { blobs, results }: IndexParts,
+  { blobsOf, results }: IndexParts,
   project: string,
   said: readonly IndexEntry[],
 ): Promise<{ readonly entries: IndexEntry[]; readonly goneBlobs: number }> {
   const turn = takingTurns();
+  const blobs = blobsOf(project);
   const entries: IndexEntry[] = [];
   let goneBlobs = 0;
   for (let at = 0; at < said.length; at += entriesAtOnce) {
@@ -156,7 +158,7 @@ async function admit(
       (await blobs.findMissing(its.flatMap(({ blobs: named }) => named))).map(digestKey),
     );
     // A value that is a row becomes a blob, so that it can be fetched like all else.
-    await results.storeValues(found);
+    await results.storeValues(project, found);
     entries.push(...admitEntries(some, found, gone));
     goneBlobs += gone.size;
   }
@@ -170,12 +172,14 @@ async function merge(
   told: ToldIndex,
   admitted: readonly IndexEntry[],
 ): Promise<Digest> {
-  const { db, blobs } = parts;
+  const { db } = parts;
+  const blobs = parts.blobsOf(build.project);
+  const reading = { ...parts, blobs };
   let base: Promise<BaseIndex | undefined> | undefined;
   for (let tried = 0; tried < mostTries; tried++) {
     const own = await indexOfCommit(db, key);
     if (own === undefined) await requireRoom(parts, key);
-    const before = own === undefined ? [] : await entriesOf(parts, own.digest);
+    const before = own === undefined ? [] : await entriesOf(reading, own.digest);
     const { entries, bytes } = withinBytes(
       mergeIndexes([before ?? [], admitted]).slice(0, indexLimits.entries),
     );
@@ -189,7 +193,7 @@ async function merge(
       await touchIndexes(db, [key]);
       return own.digest;
     }
-    base ??= nearestBase(parts, build);
+    base ??= nearestBase(reading, build);
     const form = deltaTo(entries, await base);
     const encoded = await encodeIndexInTurns(form.delta);
     const digest = digestOf(encoded);

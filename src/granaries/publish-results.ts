@@ -1,6 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { keepClientResult } from "#actions/client-results.ts";
-import type { OutputTrees } from "#actions/output-trees.ts";
 import type { Caches } from "#caches/caches.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { keyText } from "#commit-index/result-key.ts";
@@ -14,6 +13,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { digestNamed } from "./digest-named.ts";
 import { toAttributes } from "./entry-attributes.ts";
+import type { TreesOf } from "./project-parts.ts";
 import type { ProjectResults } from "./project-results.ts";
 import { keysInQuarantine } from "./quarantine.store.ts";
 import { bazelResultHash } from "./same-result.ts";
@@ -29,7 +29,7 @@ export type ResultEnd =
 
 export interface PublishParts {
   readonly db: Db;
-  readonly trees: OutputTrees;
+  readonly treesOf: TreesOf;
   readonly caches: Pick<Caches, "keep">;
   readonly results: ProjectResults;
   readonly domain: TrustDomain;
@@ -77,7 +77,7 @@ export async function publishResults(
 }
 
 async function keepAction(
-  { db, trees, domain }: PublishParts,
+  { db, treesOf, domain }: PublishParts,
   project: string,
   { key, value }: ToldResult,
   principal: string,
@@ -87,6 +87,7 @@ async function keepAction(
   if (value.sizeBytes > mostResultBytes) {
     return { kind: "refused", message: `an ActionResult of over ${mostResultBytes} bytes` };
   }
+  const trees = treesOf(project);
   const bytes = await trees.store.get(value);
   if (bytes === undefined) return { kind: "incomplete", missing: [value] };
   const result = actionResultIn(bytes);
@@ -115,7 +116,7 @@ function actionResultIn(bytes: Uint8Array): ActionResult | undefined {
 }
 
 async function keepEntry(
-  { trees, caches, domain }: PublishParts,
+  { treesOf, caches, domain }: PublishParts,
   project: string,
   result: ToldResult,
   principal: string,
@@ -132,7 +133,7 @@ async function keepEntry(
     return { kind: "refused", message: `${key} is not ac/HASH` };
   }
   const attributes = toAttributes(result);
-  const missing = await trees.store.findMissing([value, ...blobs]);
+  const missing = await treesOf(project).store.findMissing([value, ...blobs]);
   if (missing.length > 0) return { kind: "incomplete", missing };
   // Nx's contract: what is there is never overwritten.
   const again = namespace === "nx" ? "refuse" : "replace";

@@ -15,13 +15,14 @@ const touchAfterMs = 60 * 60_000;
 export async function resolveIndexes(
   parts: {
     readonly db: Db;
-    readonly blobs: Pick<BlobStore, "findMissing">;
+    readonly blobsOf: (project: string) => Pick<BlobStore, "findMissing">;
     readonly clock: Clock;
     readonly domain: TrustDomain;
   },
   build: IndexedBuild,
 ): Promise<ChosenIndex<StoredIndex>[]> {
-  const { db, blobs, clock } = parts;
+  const { db, clock } = parts;
+  const blobs = parts.blobsOf(build.project);
   const domains = readableDomains(parts.domain);
   const found = (await candidateIndexes(db, { ...build, domains })).toSorted(
     (a, b) => domains.indexOf(a.domain) - domains.indexOf(b.domain),

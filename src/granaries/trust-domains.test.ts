@@ -13,14 +13,14 @@ import { openGranaries } from "./open-granaries.ts";
 
 const farm = await freshFarmOfGranaries();
 const silent = pino({ level: "silent" });
-const { db, blobs, trees, caches, clock } = farm;
+const { db, blobsOf, treesOf, caches, clock } = farm;
 afterAll(() => farm.stop());
 
 const inDomain = (domain: string) =>
   openGranaries({
     db,
-    blobs,
-    trees,
+    blobsOf,
+    treesOf,
     caches,
     clock,
     logger: silent,
@@ -101,8 +101,8 @@ test("one's own indexes do not use up what all may have within an hour", async (
   const few = (domain: string) =>
     openGranaries({
       db,
-      blobs,
-      trees,
+      blobsOf,
+      treesOf,
       caches,
       clock,
       logger: silent,

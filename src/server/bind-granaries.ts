@@ -23,8 +23,10 @@ const dayMs = 24 * 60 * 60_000;
 const resultsOfPage = 200;
 
 /** What granaries told, and what the farm knows for them, for the HTTP API. */
-export function bindGranaries(rooms: Pick<Rooms, "db" | "blobs" | "trees" | "clock">): GranaryFarm {
-  const { db, blobs, clock } = rooms;
+export function bindGranaries(
+  rooms: Pick<Rooms, "db" | "blobsOf" | "treesOf" | "clock">,
+): GranaryFarm {
+  const { db, blobsOf, clock } = rooms;
   // Pages show what everybody reads.
   const domain = protectedDomain;
   const results = projectResults({ ...rooms, domain });
@@ -56,6 +58,7 @@ export function bindGranaries(rooms: Pick<Rooms, "db" | "blobs" | "trees" | "clo
         ? newestIndexOfCommit(db, which)
         : indexOfCommit(db, { ...which, environment }));
       if (index === undefined) return undefined;
+      const blobs = blobsOf(which.project);
       const { entries } = await resolveChain(index.digest, (blob) => blobs.get(blob));
       const inOrder = entries.toSorted(byFirstUse);
       const some = inOrder.slice(from, from + resultsOfPage);

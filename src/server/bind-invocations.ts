@@ -48,10 +48,10 @@ function lookingAgain(everyMs: number): Ticket {
 
 /** Build tools' invocations, their executions, and blobs. */
 export function bindInvocations(
-  rooms: Pick<Rooms, "db" | "blobs" | "clock" | "queue">,
+  rooms: Pick<Rooms, "db" | "blobsOf" | "clock" | "queue">,
   feeds: Pick<Feeds, "logs">,
 ): InvocationFarm {
-  const { db, blobs, clock, queue } = rooms;
+  const { db, blobsOf, clock, queue } = rooms;
 
   const whyExecutionWaits = async (id: ExecutionId): Promise<WaitingReason | null> => {
     const now = clock.now();
@@ -119,7 +119,7 @@ export function bindInvocations(
       readExecutionLog(rooms, Id.parse(id), stream, offset, most),
     executionLogChanges: (id) => feeds.logs.ticket(id),
 
-    readBlob: (digest) => blobs.read(digest),
-    listTree: (digest) => listTree(blobs, digest),
+    readBlob: (project, digest) => blobsOf(project).read(digest),
+    listTree: (project, digest) => listTree(blobsOf(project), digest),
   };
 }

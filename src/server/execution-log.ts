@@ -14,7 +14,7 @@ const noBytes = new Uint8Array();
 
 /** A piece of what an execution wrote; undefined when nobody knows the execution. */
 export async function readExecutionLog(
-  rooms: { readonly db: Db; readonly blobs: BlobStore },
+  rooms: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
   id: ExecutionId,
   stream: LogStream,
   offset: number,
@@ -22,6 +22,7 @@ export async function readExecutionLog(
 ): Promise<LogPiece | undefined> {
   const [view] = await readExecutions(rooms.db, [id]);
   if (view === undefined) return undefined;
+  const blobs = rooms.blobsOf(view.project);
   const result = view.finished?.result ?? null;
   const attempt = Math.max(1, view.attempt);
   if (stream === "stdout") {
@@ -33,9 +34,9 @@ export async function readExecutionLog(
       cachedFromGraph: null,
       cachedFromJob: null,
     };
-    return readRunLog(rooms, run, offset, most);
+    return readRunLog({ db: rooms.db, blobs }, run, offset, most);
   }
-  const bytes = result === null ? noBytes : await stderrOf(rooms.blobs, view, result, offset, most);
+  const bytes = result === null ? noBytes : await stderrOf(blobs, view, result, offset, most);
   const complete = view.state.kind === "finished" && bytes.length < most;
   return { bytes, nextOffset: offset + bytes.length, complete, attempt };
 }

@@ -4,15 +4,18 @@ import { domainOfClient, mayKeep } from "#access/trust-domains/domain-of-client.
 import { lookUpActionResult } from "#actions/action-cache.ts";
 import { keepClientResult } from "#actions/client-results.ts";
 import { actionCacheService } from "#cache-protocols/rev2/action-cache-service.ts";
+import type { BlobsFor } from "#cache-protocols/rev2/blobs-for.ts";
 import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts";
 import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
 import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.ts";
 import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { projectOf } from "#cache-protocols/rev2/project-of.ts";
+import { anyMayBegin } from "#cas/namespaces/project-blobs.ts";
 import type { Digest } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import { holdersOf, standingOfWorker } from "#execution/worker-principal.store.ts";
 import { openGranaries } from "#granaries/open-granaries.ts";
+import type { CallContext } from "#grpc/call-context.ts";
 import type { Method } from "#grpc/method.ts";
 import { buildEventService } from "./grpc/build-event-service.ts";
 import { executionService } from "./grpc/execution-service.ts";
@@ -24,18 +27,29 @@ import { workersService } from "./grpc/workers-service.ts";
 import { knowsCommit } from "./knows-commit.ts";
 import { noteWorkerOffence } from "./note-worker-offence.ts";
 import type { Rooms } from "./open-rooms.ts";
+import { requireMayBegin } from "./require-may-begin.ts";
 
 /** For actions that name no timeout of their own. */
 const defaultTimeoutMs = 60 * 60_000;
 
 /** All that the farm serves over gRPC. */
 export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
-  const { blobs, trees, queue, operations, notes, db } = rooms;
+  const { stores, blobsOf, treesOf, queue, operations, notes, db } = rooms;
   const callers = grpcCallers(rooms.callers);
+  const storeFor = (project: string, context: CallContext) =>
+    stores.of(project, async () => requireMayBegin(await callers.of(context), project));
+  const blobsFor: BlobsFor = (project, context) => storeFor(project, context).blobs;
+  const recentOf = (project: string) => stores.of(project, anyMayBegin).recent;
   const knows = knowsCommit(rooms);
   const lookUpResult = async (where: { project: string; domain: TrustDomain }, action: Digest) =>
-    (await lookUpActionResult(db, trees, { ...where, actionDigest: action }, "clients too"))
-      ?.result ?? rooms.caches.resultPutFor(where.project, action);
+    (
+      await lookUpActionResult(
+        db,
+        treesOf(where.project),
+        { ...where, actionDigest: action },
+        "clients too",
+      )
+    )?.result ?? rooms.caches.resultPutFor(where.project, action);
 
   return [
     ...callers.guard([
@@ -44,13 +58,10 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
         actionCacheUpdates: async ({ instanceName }, context) =>
           mayKeep(await callers.of(context), projectOf(instanceName)),
       }),
-      ...casService(
-        () => blobs,
-        (err) => logger.error({ err }, "a blob could not be served"),
-      ),
-      ...byteStreamService(() => blobs, rooms.uploads),
+      ...casService(blobsFor, (err) => logger.error({ err }, "a blob could not be served")),
+      ...byteStreamService(blobsFor, (project, context) => storeFor(project, context).uploads),
       ...actionCacheService({
-        blobsFor: () => blobs,
+        blobsFor,
         notes,
         callers,
         lookUpResult: ({ asking: { project }, caller, actionDigest }) =>
@@ -58,26 +69,27 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
         keepResult: ({ asking: { project }, caller, actionDigest }, result) => {
           const domain = domainOfClient(caller, project);
           const principal = caller.name;
-          return keepClientResult(db, trees, { project, domain, actionDigest, result, principal });
+          const kept = { project, domain, actionDigest, result, principal };
+          return keepClientResult(db, treesOf(project), kept);
         },
       }),
       ...executionService({
         operations,
         notes,
-        blobs: rooms.recentBlobs,
+        blobsOf: recentOf,
         callers,
         lookUpResult,
         defaultTimeoutMs,
       }),
-      ...operationsService({ operations, blobs, callers }),
+      ...operationsService({ operations, blobsOf, callers }),
       ...granariesService({
         callers,
         clock: rooms.clock,
         granariesOf: granariesOfDomains((domain) =>
           openGranaries({
             db,
-            blobs,
-            trees,
+            blobsOf,
+            treesOf,
             domain,
             logger,
             caches: rooms.caches,
@@ -107,7 +119,7 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
           holdersOf: (ids) => holdersOf(db, ids),
           offended: noteWorkerOffence(rooms, logger),
         }),
-        blobs: rooms.recentBlobs,
+        blobsOf: recentOf,
         secrets: {
           open: (references, domain) => rooms.secrets.valuesOf(references, domain),
           inClear: rooms.secretsInClear,

@@ -4,20 +4,17 @@ import type { CallerRegistry } from "#access/caller-registry.ts";
 import { type FarmKey, openFarmKey } from "#access/farm-key.ts";
 import type { Principal } from "#access/principal.ts";
 import { adoptResults } from "#actions/adopt-results.ts";
-import { type OutputTrees, outputTrees } from "#actions/output-trees.ts";
+import type { OutputTrees } from "#actions/output-trees.ts";
+import { projectTrees } from "#actions/project-trees.ts";
 import { resultSeals } from "#actions/result-seals.ts";
 import { findArtifacts } from "#artifacts/find-artifacts.ts";
 import type { Caches } from "#caches/caches.ts";
 import { openCaches } from "#caches/open-caches.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
-import { openDiskEviction } from "#cas/disk-eviction.ts";
-import { openDiskUploads } from "#cas/disk-uploads.ts";
-import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
-import { recentBlobs } from "#cas/recent-blobs.ts";
-import type { Uploads } from "#cas/uploads.ts";
-import { verifying } from "#cas/verifying-blob-store.ts";
+import { anyMayBegin, openProjectBlobs, type ProjectBlobs } from "#cas/namespaces/project-blobs.ts";
+import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { type Clock, systemClock } from "#core/clock.ts";
+import { defaultProject } from "#core/default-project.ts";
 import { digestKey } from "#core/digest.ts";
 import { isLoopback } from "#core/host-guard.ts";
 import type { Service } from "#core/service.ts";
@@ -77,14 +74,15 @@ export interface Rooms extends Service {
   /** What runs are given and nobody else may read. */
   readonly secrets: SecretDesk;
   readonly secretsInClear: boolean;
+  /** Blobs by project. */
+  readonly stores: ProjectBlobs;
+  readonly blobsOf: (project: string) => BlobStore;
+  readonly treesOf: (project: string) => OutputTrees;
+  /** Those of the farm's own work: graphs, and the benchmark lab. */
   readonly blobs: BlobStore;
-  /** The same, for those who read what came a moment ago. */
-  readonly recentBlobs: BlobStore;
-  /** Keeps them under the limit. */
-  readonly eviction: Eviction;
-  /** Uploads into it that may be gone on with. */
-  readonly uploads: Uploads;
   readonly trees: OutputTrees;
+  /** Keeps them under the limit, all together. */
+  readonly eviction: Eviction;
   readonly caches: Caches;
   readonly queue: ExecutionQueue;
   readonly operations: OperationDesk;
@@ -111,8 +109,8 @@ export interface Rooms extends Service {
   readonly scaling: ServerConfig["scaling"];
 }
 
-/** Until projects are told apart, all that a farm does belongs to one. */
-const project = "default";
+/** Until graphs have projects of their own, all that a farm does by itself belongs to one. */
+const project = defaultProject;
 
 /** Presence is remembered for a minute: far less than an unused blob lives. */
 const existence = { ttlMs: 60_000, limit: 200_000 };
@@ -161,17 +159,16 @@ export async function openRooms(
       audit: (tx, actor, detail) => recordAudit(tx, { actor, verb: "secret", detail }),
     });
 
-    const disk = await openDiskBlobStore(directory.blobs);
-    const uploads = await openDiskUploads(directory.blobs, disk);
-    const checked = cachingExistence(
-      verifying(disk, async (digest) => {
-        logger.error({ blob: digestKey(digest) }, "a blob is corrupt; it was removed");
-        await disk.remove(digest);
-      }),
-      systemClock,
+    const stores = await openProjectBlobs({
+      directory: directory.blobs,
+      clock: systemClock,
       existence,
-    );
-    const { store: blobs, recent } = recentBlobs(checked);
+      isCorrupt: (of, digest) =>
+        logger.error({ project: of, blob: digestKey(digest) }, "a blob is corrupt; it was removed"),
+    });
+    const storeOf = (name: string) => stores.of(name, anyMayBegin);
+    const blobsOf = (name: string) => storeOf(name).blobs;
+    const { blobs } = storeOf(project);
 
     const seals = resultSeals(farmKey, ({ project, action, origin }) =>
       logger.error(
@@ -180,21 +177,22 @@ export async function openRooms(
       ),
     );
     await signOldResults(db, { ...seals, keyId: farmKey.id }, farmKey, clock, logger);
-    const trees = outputTrees(blobs, seals);
-    const caches = keep(openCaches({ db, blobs, disk, trees, clock, logger }));
+    const treesOf = projectTrees(blobsOf, seals);
+    const trees = treesOf(project);
+    const caches = keep(openCaches({ db, storeOf, treesOf, clock, logger }));
     const eviction = keep(
       startEviction({
         db,
-        blobs: checked,
-        trees,
-        disk: await openDiskEviction(directory.blobs),
+        blobsOf,
+        treesOf,
+        disk: await openStoreEviction(directory.blobs),
         directory: directory.blobs,
         limitBytes: config.storeLimitBytes,
         pinned: () =>
           pinnedBlobs({
             db,
-            blobs: checked,
-            trees,
+            blobsOf,
+            treesOf,
             clock,
             logger,
             domain: protectedDomain,
@@ -213,7 +211,7 @@ export async function openRooms(
         db,
         clock,
         logger,
-        hooks: queueHooks(trees, () => lessons.soon()),
+        hooks: queueHooks(treesOf, () => lessons.soon()),
         analyzer: sizeClassAnalyzer({
           db,
           clock,
@@ -273,7 +271,9 @@ export async function openRooms(
       }),
     );
     const times = labTimesFor(config.benchmarkLeaseMs ?? labTimes.leaseMs);
-    keep(startHousekeeping({ db, queue, operations, uploads, clock, logger, labTimes: times }));
+    keep(
+      startHousekeeping({ db, queue, operations, uploads: stores, clock, logger, labTimes: times }),
+    );
     const shelf = new CatalogShelf();
     const { pricePerWorkerMinute } = config;
     keep(
@@ -324,10 +324,11 @@ export async function openRooms(
       farmKey,
       secrets,
       secretsInClear: config.secretsInClear ?? false,
+      stores,
+      blobsOf,
+      treesOf,
       blobs,
-      recentBlobs: recent,
       eviction,
-      uploads,
       trees,
       caches,
       queue,

@@ -10,7 +10,8 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import { queueHooks } from "./queue-hooks.ts";
 
 const db = await freshDb();
-const hooks = queueHooks(outputTrees(memoryBlobStore()));
+const trees = outputTrees(memoryBlobStore());
+const hooks = queueHooks(() => trees);
 afterAll(() => db.close());
 
 test("what became of an invocation's actions is known when their executions are long deleted", async () => {

@@ -20,13 +20,13 @@ import { noteLessons } from "#size-classes/lesson.store.ts";
  * itself; what size classes learn from is learned after the commit.
  */
 export function queueHooks(
-  trees: OutputTrees,
+  treesOf: (project: string) => OutputTrees,
   /** Called after executions ended that have something to teach. */
   taught: () => void = () => {},
 ): QueueHooks {
   return {
-    missingOutputs: (result, digestFunction) =>
-      missingBlobsOf(trees, fromBinary(ActionResultSchema, result), digestFunction),
+    missingOutputs: (result, digestFunction, project) =>
+      missingBlobsOf(treesOf(project), fromBinary(ActionResultSchema, result), digestFunction),
 
     stillWanted: async (tx, ids) =>
       (
@@ -48,7 +48,7 @@ export function queueHooks(
             executionId: id,
             result: fromBinary(ActionResultSchema, result),
           };
-          await recordActionResult(tx, made, trees.seals);
+          await recordActionResult(tx, made, treesOf(project).seals);
         }),
       );
     },

@@ -117,13 +117,17 @@ export async function startHostileFarm(values: readonly Uint8Array[]): Promise<H
       return { ends: results.map(() => end) };
     },
   });
+  const uploads = await openDiskUploads(directory, disk);
   const server = grpcServer({
     methods: [
       ...casService(
         () => store,
         () => {},
       ),
-      ...byteStreamService(() => store, await openDiskUploads(directory, disk)),
+      ...byteStreamService(
+        () => store,
+        () => uploads,
+      ),
       ...granaries,
     ],
     graceMs: 0,

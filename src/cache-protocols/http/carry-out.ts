@@ -49,9 +49,11 @@ export async function carryOut(exchange: Exchange, wish: Wish): Promise<void> {
     }
 
     case "read-blob": {
-      const digest = await caches.blobWith(wish.hash);
+      const digest = await caches.blobWith(project, wish.hash);
       if (digest === undefined) return miss(exchange);
-      return serveValue(exchange, digest.sizeBytes, {}, (how) => caches.blobValue(digest, how));
+      return serveValue(exchange, digest.sizeBytes, {}, (how) =>
+        caches.blobValue(project, digest, how),
+      );
     }
 
     case "read-action-result": {

@@ -13,7 +13,7 @@ export async function takeEntry(
   const { caches, principal } = exchange;
   // Before the body: it may be large, and for nothing.
   if (again === "refuse") await refuseRewrite(exchange, entry);
-  const digest = await caches.take(bodyOf(exchange, exchange.mostEntryBytes));
+  const digest = await caches.take(entry.project, bodyOf(exchange, exchange.mostEntryBytes));
   if ((await caches.keep({ ...entry, digest, principal }, again)) === "refused") throw isThere();
 }
 
@@ -28,13 +28,13 @@ function isThere(): Fault {
 
 /** Takes in a blob, which must be what its hash says. */
 export async function takeBlob(exchange: Exchange, hash: string): Promise<void> {
-  const { caches, request } = exchange;
+  const { caches, project, request } = exchange;
   const length = request.headers["content-length"];
   if (length !== undefined) {
     const digest = Digest.parse({ hash, sizeBytes: Number(length) });
-    return caches.takeAs(digest, bodyOf(exchange, exchange.mostEntryBytes));
+    return caches.takeAs(project, digest, bodyOf(exchange, exchange.mostEntryBytes));
   }
-  const digest = await caches.take(bodyOf(exchange, exchange.mostEntryBytes));
+  const digest = await caches.take(project, bodyOf(exchange, exchange.mostEntryBytes));
   if (digest.hash !== hash) {
     throw new Fault("invalid_argument", `the bytes are ${digest.hash}, not ${hash}`);
   }

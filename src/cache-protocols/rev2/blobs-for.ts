@@ -1,5 +1,12 @@
 import type { BlobStore } from "#cas/blob-store.ts";
+import type { Uploads } from "#cas/uploads.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 
-/** The blobs that a call is about: a farm has one store for all, a granary another for each build. */
+/** The blobs that a call is about: a farm has others for each project, a granary for each build. */
 export type BlobsFor = (project: string, context: CallContext) => BlobStore;
+
+/** Uploads into the same. */
+export type UploadsFor = (
+  project: string,
+  context: CallContext,
+) => Pick<Uploads, "committed" | "receive">;

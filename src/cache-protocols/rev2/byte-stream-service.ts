@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { BlobStore } from "#cas/blob-store.ts";
-import { notSoFar, type Uploads } from "#cas/uploads.ts";
+import { notSoFar } from "#cas/uploads.ts";
 import { unzstd, zstd } from "#cas/zstd/zstd-streams.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -12,7 +12,7 @@ import {
   ReadRequestSchema,
   WriteResponseSchema,
 } from "#proto/google/bytestream/bytestream_pb.ts";
-import type { BlobsFor } from "./blobs-for.ts";
+import type { BlobsFor, UploadsFor } from "./blobs-for.ts";
 import { committedSizeFor, goesOnByBlobBytes } from "./byte-stream-committed-size.ts";
 import { receiveUpload } from "./byte-stream-upload.ts";
 import { projectOf } from "./project-of.ts";
@@ -28,24 +28,22 @@ const mostReadBytes = 1_048_576;
  * Offsets count bytes of the blob, wherever the API leaves a choice. What is here of a
  * broken upload is kept, and QueryWriteStatus says how much that is.
  */
-export function byteStreamService(
-  blobsFor: BlobsFor,
-  uploads: Pick<Uploads, "committed" | "receive">,
-): Method[] {
+export function byteStreamService(blobsFor: BlobsFor, uploadsFor: UploadsFor): Method[] {
   return [
     rawMethod(ByteStream.method.read, (call) => read(blobsFor, call)),
-    rawMethod(ByteStream.method.write, (call) => write(blobsFor, uploads, call)),
+    rawMethod(ByteStream.method.write, (call) => write(blobsFor, uploadsFor, call)),
     ...methodsOf(ByteStream, {
       async queryWriteStatus({ resourceName }, context) {
         const { instanceName, digest, packing } = parseWriteName(resourceName);
-        if (await isHere(blobsFor(projectOf(instanceName), context), digest)) {
+        const project = projectOf(instanceName);
+        if (await isHere(blobsFor(project, context), digest)) {
           return { complete: true, committedSize: BigInt(digest.sizeBytes) };
         }
         const committed = goesOnByBlobBytes(
           packing,
           requestMetadataIn(context.metadata)?.toolDetails,
         )
-          ? await uploads.committed(resourceName)
+          ? await uploadsFor(project, context).committed(resourceName)
           : 0;
         return { complete: false, committedSize: BigInt(committed) };
       },
@@ -81,13 +79,14 @@ async function read(blobsFor: BlobsFor, { requests, context, send }: ServerCall)
 
 async function write(
   blobsFor: BlobsFor,
-  uploads: Pick<Uploads, "receive">,
+  uploadsFor: UploadsFor,
   { requests, context, send }: ServerCall,
 ): Promise<void> {
   const upload = await receiveUpload(requests);
   const { instanceName, digest, packing } = parseWriteName(upload.resourceName);
+  const project = projectOf(instanceName);
   const tool = requestMetadataIn(context.metadata)?.toolDetails;
-  const wasHere = await isHere(blobsFor(projectOf(instanceName), context), digest);
+  const wasHere = await isHere(blobsFor(project, context), digest);
   const told = committedSizeFor(packing, tool, wasHere);
   if (!wasHere) {
     const { firstOffset: offset, resourceName: name, data } = upload;
@@ -96,7 +95,7 @@ async function write(
       packing === "zstd" ? unzstd(data, digest.sizeBytes - offset, context.peer) : data;
     const interrupt = () =>
       requests.fail(new Fault("aborted", "another call goes on with this upload"));
-    await uploads.receive({ name, digest, offset, chunks, interrupt });
+    await uploadsFor(project, context).receive({ name, digest, offset, chunks, interrupt });
   } else if (told === "received") {
     for await (const _ of upload.data);
   }

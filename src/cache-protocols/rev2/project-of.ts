@@ -1,7 +1,5 @@
+import { defaultProject } from "#core/default-project.ts";
 import { Fault } from "#core/fault.ts";
-
-/** The project of those who name no instance. */
-export const defaultProject = "default";
 
 const longestName = 128;
 const legalName = /^(?!.*\/\.{1,2}(\/|$))[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9._-]+)*$/;

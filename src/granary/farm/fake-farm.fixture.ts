@@ -133,13 +133,17 @@ export async function fakeFarm(
       return { quarantined: true };
     },
   });
+  const uploads = await openDiskUploads(directory, blobs);
   const server = grpcServer({
     methods: [
       ...casService(
         () => blobs,
         () => {},
       ),
-      ...byteStreamService(() => blobs, await openDiskUploads(directory, blobs)),
+      ...byteStreamService(
+        () => blobs,
+        () => uploads,
+      ),
       ...(options.withService === false ? [] : granaries),
       ...(options.methods ?? []),
     ],

@@ -141,7 +141,7 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
       actionCacheUpdates: async () => true,
     }),
     ...casService(blobsFor, (err) => logger.error({ err }, "a blob could not be served")),
-    ...byteStreamService(blobsFor, uploads),
+    ...byteStreamService(blobsFor, () => uploads),
     ...actionCacheService({
       blobsFor,
       // Invocations are the farm's to list: it hears of builds by their reports.

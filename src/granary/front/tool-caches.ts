@@ -67,10 +67,10 @@ export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: bool
       }
       return value;
     },
-    async blobWith(hash) {
+    async blobWith(_project, hash) {
       return (await store.blobs.withHash(hash).catch(() => undefined)) ?? named.peek(hash);
     },
-    blobValue: (digest, wish) => blobValue(blobs, digest, wish),
+    blobValue: (_project, digest, wish) => blobValue(blobs, digest, wish),
 
     async actionResult(name, _hash, wish) {
       const entry = await find(name);
@@ -87,12 +87,12 @@ export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: bool
     // Whoever speaks gRPC asks for results of their own.
     resultPutFor: async () => undefined,
 
-    async take(chunks) {
+    async take(_project, chunks) {
       const { digest, isKept } = await takeOrDrop(store.blobs, chunks, onDropped);
       if (!isKept) dropped.add(digest);
       return digest;
     },
-    async takeAs(digest, chunks) {
+    async takeAs(_project, digest, chunks) {
       const take = async (bytes: AsyncIterable<Uint8Array>) => {
         await blobs.write(digest, bytes);
         return digest;

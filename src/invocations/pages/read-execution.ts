@@ -14,7 +14,7 @@ const mostOutputs = 2_000;
 
 /** An execution with all that is known of it, but for why it waits; undefined when nobody knows it any more. */
 export async function readExecution(
-  { db, blobs }: { readonly db: Db; readonly blobs: BlobStore },
+  { db, blobsOf }: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
   id: ExecutionId,
 ): Promise<Omit<ExecutionDetail, "waiting"> | undefined> {
   const [[view], terms, attempts, askers] = await Promise.all([
@@ -35,7 +35,7 @@ export async function readExecution(
     project: view.project,
     domain,
     actionDigest: digestKey(view.actionDigest),
-    ...(await readAction(blobs, view.actionDigest)),
+    ...(await readAction(blobsOf(view.project), view.actionDigest)),
     state,
     worker,
     sizeClass,

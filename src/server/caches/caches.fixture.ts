@@ -35,7 +35,13 @@ export async function serveCaches(
   const disk = await openDiskBlobStore(directory);
   const blobs = verifying(disk, (digest) => disk.remove(digest));
   const trees = outputTrees(blobs);
-  const caches = openCaches({ db, blobs, disk, trees, clock: systemClock, logger });
+  const caches = openCaches({
+    db,
+    storeOf: () => ({ blobs, files: disk }),
+    treesOf: () => trees,
+    clock: systemClock,
+    logger,
+  });
   const callers = callerRegistry(db, systemClock);
   const handle = cacheHandler({
     caches,

@@ -42,8 +42,12 @@ let url: string;
 beforeEach(async () => {
   const directory = await mkdtemp(join(root, "store-"));
   blobs = await openDiskBlobStore(directory);
+  const uploads = await openDiskUploads(directory, blobs);
   server = grpcServer({
-    methods: byteStreamService(() => blobs, await openDiskUploads(directory, blobs)),
+    methods: byteStreamService(
+      () => blobs,
+      () => uploads,
+    ),
   });
   server.http2.listen(0, "127.0.0.1");
   await once(server.http2, "listening");

@@ -45,7 +45,10 @@ beforeEach(async () => {
         () => blobs,
         () => {},
       ),
-      ...byteStreamService(() => blobs, uploads),
+      ...byteStreamService(
+        () => blobs,
+        () => uploads,
+      ),
       ...capabilitiesService({ execution: true, actionCacheUpdates: async () => false }),
     ],
   });

@@ -21,6 +21,7 @@ import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
 import type { Asking } from "#invocations/asking.ts";
 import type { AskingNotes } from "#invocations/asking-notes.ts";
+import type { StoredOperation } from "#invocations/operation.store.ts";
 import { OperationId, operationIdIn, operationName } from "#invocations/operation.ts";
 import type { OpenOperation, OperationDesk } from "#invocations/operation-desk.ts";
 import {
@@ -36,7 +37,7 @@ import { withHeartbeats } from "./with-heartbeats.ts";
 export interface ExecutionServiceParts {
   readonly operations: OperationDesk;
   readonly notes: AskingNotes;
-  readonly blobs: BlobStore;
+  readonly blobsOf: (project: string) => BlobStore;
   readonly callers: GrpcCallers;
   /** The action cache's answer; undefined when there is none that may be used. */
   readonly lookUpResult: (
@@ -66,7 +67,7 @@ export function executionService(parts: ExecutionServiceParts): Method[] {
       const id = operationIdIn(name);
       const operation = id && (await parts.operations.attend(id));
       if (operation === undefined) throw new Fault("not_found", `there is no operation ${name}`);
-      yield* follow(operation, operation.actionDigest, nothingInlined, signal, parts);
+      yield* follow(operation, operation, nothingInlined, signal, parts);
     },
   });
 }
@@ -86,6 +87,7 @@ async function* execute(
   );
   const asking = askingFrom(context.metadata, { project, principal: caller.name });
   const domain = domainOfClient(caller, project);
+  const blobs = parts.blobsOf(project);
   const id = OperationId.parse(randomUUID());
   const name = operationName(id);
   parts.notes.heard(asking);
@@ -98,13 +100,13 @@ async function* execute(
     const result = await parts.lookUpResult({ project, domain }, actionDigest);
     parts.notes.lookedUp(asking, actionDigest, result !== undefined);
     if (result !== undefined) {
-      await finishResult(parts.blobs, actionDigest, result, request);
+      await finishResult(blobs, actionDigest, result, request);
       yield completed(name, actionDigest, { result, cachedResult: true, status: {} });
       return;
     }
   }
 
-  const read = await readAction(actionDigest, parts.blobs);
+  const read = await readAction(actionDigest, blobs);
   if (read.kind === "missing") {
     yield completed(name, actionDigest, { status: missingBlobs(read.missing) });
     return;
@@ -122,7 +124,7 @@ async function* execute(
     yield completed(name, actionDigest, cancelledResponse(refusal(asking)));
     return;
   }
-  yield* follow(operation, actionDigest, request, context.signal, parts);
+  yield* follow(operation, { project, actionDigest }, request, context.signal, parts);
 }
 
 /** Undefined when the invocation was cancelled. */
@@ -177,11 +179,12 @@ async function open(
 /** The first Operation comes at once, so that a client whose stream breaks knows what to wait for. */
 async function* follow(
   operation: OpenOperation,
-  actionDigest: Digest,
+  { project, actionDigest }: Pick<StoredOperation, "project" | "actionDigest">,
   wishes: InlineWishes,
   signal: AbortSignal,
-  { operations, blobs, heartbeatMs = usualHeartbeatMs }: ExecutionServiceParts,
+  { operations, blobsOf, heartbeatMs = usualHeartbeatMs }: ExecutionServiceParts,
 ): AsyncGenerator<OperationInit, void> {
+  const blobs = blobsOf(project);
   const ours = new AbortController();
   const news = operations.follow(operation, AbortSignal.any([signal, ours.signal]));
   const messages = async function* () {

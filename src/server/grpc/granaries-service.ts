@@ -80,7 +80,7 @@ export function granariesService(parts: {
           ...indexes.map(({ candidate }) => candidate.updatedAt.getTime()),
         );
         const [blobs, filter] = await Promise.all([
-          granaries.smallIndexes(indexes),
+          granaries.smallIndexes(project, indexes),
           wantFilter ? granaries.keyFilter(project, new Date(newest)) : undefined,
         ]);
         return {

@@ -15,7 +15,7 @@ import { operationMessage } from "./operation-message.ts";
 
 export interface OperationsServiceParts {
   readonly operations: OperationDesk;
-  readonly blobs: BlobStore;
+  readonly blobsOf: (project: string) => BlobStore;
   readonly callers: GrpcCallers;
 }
 
@@ -65,12 +65,12 @@ async function standing(
   name: string,
   waitMs: number,
   signal: CallContext["signal"],
-  { operations, blobs }: OperationsServiceParts,
+  { operations, blobsOf }: OperationsServiceParts,
 ): Promise<OperationInit> {
   const id = operationIdIn(name);
   const operation = id && (await operations.attend(id));
   if (operation === undefined) throw unknown(name);
-  const { actionDigest } = operation;
+  const { actionDigest, project } = operation;
   const enough = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let last: OperationInit | undefined;
@@ -79,7 +79,7 @@ async function standing(
       operation,
       AbortSignal.any([signal, enough.signal]),
     )) {
-      last = await operationMessage(operation.id, actionDigest, news, noWishes, blobs);
+      last = await operationMessage(operation.id, actionDigest, news, noWishes, blobsOf(project));
       if (waitMs === 0) break;
       // How it stands is told in any case, however long it takes to find out.
       timer ??= setTimeout(() => enough.abort(), waitMs);

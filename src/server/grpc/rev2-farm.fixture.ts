@@ -51,7 +51,7 @@ export async function rev2Server(parts: {
 }) {
   const { db, clock, blobs = memoryBlobStore(), times } = parts;
   const trees = outputTrees(blobs);
-  const queue = await aQueue(db, { clock, hooks: queueHooks(trees) });
+  const queue = await aQueue(db, { clock, hooks: queueHooks(() => trees) });
   const operations = await operationDesk({
     db,
     queue,
@@ -70,13 +70,13 @@ export async function rev2Server(parts: {
         ...executionService({
           operations,
           notes,
-          blobs,
+          blobsOf: () => blobs,
           callers,
           lookUpResult,
           defaultTimeoutMs: 60_000,
           ...(parts.heartbeatMs === undefined ? {} : { heartbeatMs: parts.heartbeatMs }),
         }),
-        ...operationsService({ operations, blobs, callers }),
+        ...operationsService({ operations, blobsOf: () => blobs, callers }),
         ...actionCacheService({
           blobsFor: () => trees.store,
           notes,
@@ -96,7 +96,7 @@ export async function rev2Server(parts: {
           },
         }),
       ]),
-      ...workersService({ queue, blobs }),
+      ...workersService({ queue, blobsOf: () => blobs }),
     ],
     graceMs: 200,
   });

@@ -19,7 +19,7 @@ import { workersService } from "./workers-service.ts";
 const db = await freshDb();
 const blobs = memoryBlobStore();
 const queue = await aQueue(db);
-const server = grpcServer({ methods: workersService({ queue, blobs }) });
+const server = grpcServer({ methods: workersService({ queue, blobsOf: () => blobs }) });
 server.http2.listen(0, "127.0.0.1");
 await once(server.http2, "listening");
 const { port } = server.http2.address() as AddressInfo;

@@ -47,11 +47,11 @@ const operations = await operationDesk({ db, queue, clock, logger: silent });
 const notes = askingNotes({ db, clock, logger: silent });
 const server = grpcServer({
   methods: [
-    ...workersService({ queue, blobs }),
+    ...workersService({ queue, blobsOf: () => blobs }),
     ...executionService({
       operations,
       notes,
-      blobs,
+      blobsOf: () => blobs,
       callers: grpcCallers({ identify: async () => everybody }),
       lookUpResult: async () => undefined,
       defaultTimeoutMs: 60_000,

@@ -50,7 +50,7 @@ export interface SecretsOnTheWay {
 /** What workers call. The queue decides; this translates, and adds the bytes of Action and Command. */
 export function workersService(parts: {
   readonly queue: ExecutionQueue;
-  readonly blobs: BlobStore;
+  readonly blobsOf: (project: string) => BlobStore;
   readonly secrets?: SecretsOnTheWay | undefined;
   /** Nobody is asked for rights when absent. */
   readonly gate?: WorkerGate;
@@ -92,7 +92,7 @@ export function workersService(parts: {
       await gate.requireProcess(context, process);
       const most = Math.min(Math.max(request.most, 0), mostAhead);
       const waiting = await queue.lookAhead(process, most);
-      const ahead = await Promise.all(waiting.map((each) => inputRootOf(each, parts.blobs)));
+      const ahead = await Promise.all(waiting.map((each) => inputRootOf(each, parts.blobsOf)));
       return { ahead: ahead.flatMap((each) => each ?? []) };
     },
 
@@ -183,9 +183,9 @@ function processFrom(request: {
 /** The input root of what waits; undefined where its Action cannot be read, which is for its claim to say. */
 async function inputRootOf(
   { project, actionDigest }: AheadExecution,
-  blobs: BlobStore,
+  blobsOf: (project: string) => BlobStore,
 ): Promise<MessageInitShape<typeof AheadSchema> | undefined> {
-  const bytes = await blobs.get(actionDigest);
+  const bytes = await blobsOf(project).get(actionDigest);
   if (bytes === undefined) return undefined;
   try {
     const { inputRootDigest } = fromBinary(ActionSchema, bytes);
@@ -210,15 +210,18 @@ async function prepareWork(
   leased: readonly LeasedExecution[],
   parts: {
     readonly queue: ExecutionQueue;
-    readonly blobs: BlobStore;
+    readonly blobsOf: (project: string) => BlobStore;
     readonly secrets?: SecretsOnTheWay | undefined;
   },
   isPrivate: boolean,
 ): Promise<Work[]> {
-  const { queue, blobs, secrets } = parts;
+  const { queue, blobsOf, secrets } = parts;
   const way = { isPrivate: isPrivate || secrets?.inClear === true, open: secrets?.open };
   const read = await Promise.all(
-    leased.map(async (each) => ({ each, found: await actionAndCommand(each, blobs, way) })),
+    leased.map(async (each) => ({
+      each,
+      found: await actionAndCommand(each, blobsOf(each.project), way),
+    })),
   );
   const work: Work[] = [];
   let room = mostBytesPerAnswer;

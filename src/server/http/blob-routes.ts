@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { stream } from "hono/streaming";
+import { projectOf } from "#cache-protocols/rev2/project-of.ts";
 import { type Digest, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { asAttachment } from "./as-attachment.ts";
@@ -9,14 +10,15 @@ import { found } from "./found.ts";
 /** What is shown as text is read whole. */
 const mostTextBytes = 1024 * 1024;
 
-/** Blobs by their digest: to keep, to read, or to see what is in a directory. */
+/** Blobs of a project by their digest: to keep, to read, or to see what is in a directory. */
 export function blobRoutes(farm: Farm): Hono {
   const routes = new Hono();
 
   routes.get("/blobs/:hash/:size", async (c) => {
     const digest = digestOf(c);
     if (c.req.query("as") === "text") return textOf(farm, c, digest);
-    const chunks = found(await farm.readBlob(digest), describe(digest));
+    const project = projectIn(c);
+    const chunks = found(await farm.readBlob(project, digest), describe(digest, project));
     asAttachment(c, c.req.query("name") ?? digest.hash, digest);
     return stream(c, async (body) => {
       for await (const chunk of chunks) {
@@ -29,7 +31,8 @@ export function blobRoutes(farm: Farm): Hono {
 
   routes.get("/blobs/:hash/:size/tree", async (c) => {
     const digest = digestOf(c);
-    return c.json(found(await farm.listTree(digest), describe(digest)));
+    const project = projectIn(c);
+    return c.json(found(await farm.listTree(project, digest), describe(digest, project)));
   });
 
   return routes;
@@ -42,8 +45,10 @@ async function textOf(farm: Farm, c: Context, digest: Digest): Promise<Response>
       `only blobs of up to ${mostTextBytes} bytes are shown as text; download it instead`,
     );
   }
+  const project = projectIn(c);
+  const chunks = found(await farm.readBlob(project, digest), describe(digest, project));
   const parts: Uint8Array[] = [];
-  for await (const part of found(await farm.readBlob(digest), describe(digest))) parts.push(part);
+  for await (const part of chunks) parts.push(part);
   const bytes = Buffer.concat(parts);
   if (!isText(bytes)) {
     throw new Fault("failed_precondition", "this blob is no UTF-8 text; download it instead");
@@ -74,6 +79,11 @@ function digestOf(c: Context): Digest {
   }
 }
 
-function describe(digest: Digest): string {
-  return `blob ${digest.hash}/${digest.sizeBytes} in the farm's store; what nobody uses for long is dropped`;
+/** Whose blob is meant: that of graphs unless it is said. */
+function projectIn(c: Context): string {
+  return projectOf(c.req.query("project") ?? "");
+}
+
+function describe(digest: Digest, project: string): string {
+  return `blob ${digest.hash}/${digest.sizeBytes} in project "${project}"; what nobody uses for long is dropped`;
 }

@@ -56,7 +56,7 @@ export interface InvocationFarm {
     most: number,
   ): Promise<LogPiece | undefined>;
   executionLogChanges(id: string): Ticket;
-  readBlob(digest: Digest): Promise<AsyncIterable<Uint8Array> | undefined>;
+  readBlob(project: string, digest: Digest): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** What is in an output directory, by the digest of its Tree. */
-  listTree(digest: Digest): Promise<TreeListing | undefined>;
+  listTree(project: string, digest: Digest): Promise<TreeListing | undefined>;
 }

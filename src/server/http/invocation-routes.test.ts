@@ -37,7 +37,7 @@ beforeAll(async () => {
   const ticket = () => ({ changed: async () => {}, drop() {} });
   const feeds = { logs: { ticket, stop: async () => {} } };
   const farm = {
-    ...bindInvocations({ db, blobs, clock, queue }, feeds),
+    ...bindInvocations({ db, blobsOf: () => blobs, clock, queue }, feeds),
     identify: async () => caller,
   };
   const logger = pino({ level: "silent" });

@@ -7,8 +7,10 @@ import { outputTrees } from "#actions/output-trees.ts";
 import { resultWith } from "#actions/result.fixture.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import type { DiskEviction } from "#cas/disk-eviction.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
+import { ownNamespace } from "#cas/namespaces/namespace.ts";
+import type { StoreEviction } from "#cas/namespaces/store-eviction.ts";
+import { defaultProject } from "#core/default-project.ts";
 import { type Digest, digestFrom, digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
@@ -33,10 +35,10 @@ class Model {
   readonly blobs = new Map<string, { digest: Digest; lastUsedAt: Date }>();
   readonly results: { action: string; names: readonly Digest[] }[] = [];
 
-  readonly disk: DiskEviction = {
+  readonly disk: StoreEviction = {
     list: () => this.#list(),
-    look: async (digest) => this.blobs.get(digestKey(digest)),
-    removeUnused: async (digest, before) => {
+    look: async (_, digest) => this.blobs.get(digestKey(digest)),
+    removeUnused: async (_, digest, before) => {
       const found = this.blobs.get(digestKey(digest));
       return found !== undefined && found.lastUsedAt < before
         ? this.blobs.delete(digestKey(digest))
@@ -48,7 +50,7 @@ class Model {
   async *#list() {
     // A copy: what is removed meanwhile is still listed, as a directory does.
     const listed = [...this.blobs.values()];
-    yield* listed;
+    for (const blob of listed) yield { ...blob, namespace: ownNamespace };
   }
 
   use(digest: Digest): void {
@@ -69,7 +71,7 @@ class Model {
     const result = resultWith({
       outputFiles: names.map((digest, i) => ({ path: `${i}`, digest: toDigestMessage(digest) })),
     });
-    const key = { project: "p", domain: protectedDomain, actionDigest };
+    const key = { project: defaultProject, domain: protectedDomain, actionDigest };
     await recordActionResult(db, { ...key, result, executionId: randomUUID(), attempt: 1 });
     this.results.push({ action: digestKey(actionDigest), names });
     await this.#used(digestKey(actionDigest), true);
@@ -120,7 +122,13 @@ async function evictAndJudge(model: Model): Promise<string[]> {
   const before = new Map(model.blobs);
   const size = model.bytes();
   const store = memoryBlobStore();
-  const rooms = { db, blobs: store, trees: outputTrees(store), disk: model.disk, pinned: noClaims };
+  const rooms = {
+    db,
+    blobsOf: () => store,
+    treesOf: () => outputTrees(store),
+    disk: model.disk,
+    pinned: noClaims,
+  };
   const now = new Date(model.nowMs);
 
   const round = await evict(rooms, limitBytes, now, new AbortController().signal);

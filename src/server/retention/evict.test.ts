@@ -14,9 +14,11 @@ import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
-import { openDiskEviction } from "#cas/disk-eviction.ts";
 import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
+import { ownNamespace } from "#cas/namespaces/namespace.ts";
+import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { systemClock } from "#core/clock.ts";
+import { defaultProject } from "#core/default-project.ts";
 import { type Digest, digestFrom, digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
@@ -26,6 +28,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { type EvictionRooms, evict } from "./evict.ts";
+import { noClaims } from "./farm-claims.ts";
 
 const root = await mkdtemp(join(tmpdir(), "grange-retention-"));
 afterAll(() => rm(root, { recursive: true }));
@@ -36,15 +39,19 @@ const hourMs = 60 * 60_000;
 const never = new AbortController().signal;
 const ago = (hours: number) => new Date(Date.now() - hours * hourMs);
 
-async function* none(): AsyncGenerator<Digest, void, undefined> {}
-
-async function aStore(pinned: EvictionRooms["pinned"] = none) {
+async function aStore(pinned: EvictionRooms["pinned"] = noClaims) {
   const directory = await mkdtemp(join(root, "store-"));
   const disk = await openDiskBlobStore(directory);
   // As a server has it: what was seen a minute ago is not looked for.
   const blobs = cachingExistence(disk, systemClock, { ttlMs: 60_000, limit: 100_000 });
   const trees = outputTrees(blobs);
-  const rooms = { db, blobs, trees, disk: await openDiskEviction(directory), pinned };
+  const rooms: EvictionRooms = {
+    db,
+    blobsOf: () => blobs,
+    treesOf: () => trees,
+    disk: await openStoreEviction(directory),
+    pinned,
+  };
   const age = async (digest: Digest, hours: number) =>
     utimes(disk.path(digest), ago(hours), new Date("2000-01-01T00:00:00Z"));
   const put = async (bytes: Uint8Array, hours: number) => {
@@ -53,7 +60,8 @@ async function aStore(pinned: EvictionRooms["pinned"] = none) {
     await age(digest, hours);
     return digest;
   };
-  const isHere = async (digest: Digest) => (await rooms.disk.look(digest)) !== undefined;
+  const isHere = async (digest: Digest) =>
+    (await rooms.disk.look(ownNamespace, digest)) !== undefined;
   return { directory, disk, blobs, trees, rooms, put, age, isHere };
 }
 
@@ -61,7 +69,7 @@ const text = (seed: string, length = 1_000) => Buffer.from(seed.padEnd(length, "
 
 async function record(digests: readonly Digest[], hours: number) {
   const actionDigest = digestOf(Buffer.from(randomUUID()));
-  const key = { project: "p", domain: protectedDomain, actionDigest };
+  const key = { project: defaultProject, domain: protectedDomain, actionDigest };
   const result = resultWith({
     outputFiles: digests.map((digest, i) => ({ path: `f${i}`, digest: toDigestMessage(digest) })),
   });
@@ -101,7 +109,7 @@ test("what is unused longest goes, with what names it, and nothing else", async 
     await record([old, newer], 90),
     await record([newer, alsoNewer], 200),
   ];
-  const entry = { project: "p", tool: "nx", attributes: {}, principal: "x" } as const;
+  const entry = { project: defaultProject, tool: "nx", attributes: {}, principal: "x" } as const;
   await replaceEntries(db, [
     { ...entry, key: "1", digest: old },
     { ...entry, key: "2", digest: newer },
@@ -142,7 +150,7 @@ test("a result with a directory goes with a file of that directory", async () =>
 test("what waits for a worker, and what an index pins, stays; the latter until all else is gone", async () => {
   let pinned: Digest[] = [];
   const { rooms, disk, put, age, isHere } = await aStore(async function* () {
-    yield* pinned;
+    for (const digest of pinned) yield { project: defaultProject, digest };
   });
   const file = await put(text("an input"), 500);
   const directories = buildDirectoryTree([
@@ -158,7 +166,7 @@ test("what waits for a worker, and what an index pins, stays; the latter until a
   await db.run(sql`
     insert into execution (id, project, domain, action_digest, requirements, size_class, invocation, lane, place,
       priority, timeout_ms, do_not_cache, queued_at)
-    values (${randomUUID()}, 'p', 'protected', ${digestKey(action)}, '{}', 1, 'i', 1, 1, 0, 1000, false, now())
+    values (${randomUUID()}, ${defaultProject}, 'protected', ${digestKey(action)}, '{}', 1, 'i', 1, 1, 0, 1000, false, now())
   `);
   const indexed = await put(text("indexed"), 500);
   pinned = [indexed];
@@ -253,7 +261,7 @@ test("under load, no incomplete result is served, and what was named can be read
 test("two servers that evict at once do no more harm than one", async () => {
   const { rooms, directory, put } = await aStore();
   for (let i = 0; i < 300; i++) await put(text(`blob ${i}`), 4 + i);
-  const other = { ...rooms, disk: await openDiskEviction(directory) };
+  const other = { ...rooms, disk: await openStoreEviction(directory) };
 
   const [one, two] = await Promise.all([
     evict(rooms, 150_000, new Date(), never),
@@ -277,7 +285,8 @@ test("a million blobs take no more memory than a few", async () => {
   };
   const disk: EvictionRooms["disk"] = {
     async *list() {
-      for (let i = 0; i < many; i++) yield { digest: digestAt(i), lastUsedAt: ago(4 + i / 1_000) };
+      for (let i = 0; i < many; i++)
+        yield { namespace: ownNamespace, digest: digestAt(i), lastUsedAt: ago(4 + i / 1_000) };
     },
     look: async () => undefined,
     removeUnused: async () => {

@@ -1,7 +1,8 @@
 import type { OutputTrees } from "#actions/output-trees.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
-import type { DiskEviction } from "#cas/disk-eviction.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
+import type { Namespace } from "#cas/namespaces/namespace.ts";
+import type { NamespacedBlob, StoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
@@ -21,9 +22,9 @@ const notedLateMs = 2 * 60_000;
 export interface EvictionRooms {
   readonly db: Tx;
   /** Read for what is held. Must not count reading as a use. */
-  readonly blobs: BlobStore;
-  readonly trees: OutputTrees;
-  readonly disk: DiskEviction;
+  readonly blobsOf: (project: string) => BlobStore;
+  readonly treesOf: (project: string) => OutputTrees;
+  readonly disk: StoreEviction;
   /** What indexes of protected branches' newest commits name, themselves among it. */
   readonly pinned: Claims;
 }
@@ -62,10 +63,10 @@ export async function evict(
 
   const measure = async (holds: Holds) => {
     const worth = new Worth();
-    for await (const { digest, lastUsedAt } of disk.list()) {
+    for await (const { namespace, digest, lastUsedAt } of disk.list()) {
       await turn();
       signal.throwIfAborted();
-      worth.add(digest.sizeBytes, idleMs(lastUsedAt), holds.of(digest));
+      worth.add(digest.sizeBytes, idleMs(lastUsedAt), holds.of(namespace, digest));
     }
     return worth;
   };
@@ -85,8 +86,8 @@ export async function evict(
   const holds = await farmHolds(rooms, now, signal);
   const worth = await measure(holds);
   const cut = worth.cut(worth.bytes - limitBytes * evictTo);
-  const isToGo = (digest: Digest, lastUsedAt: Date) =>
-    goes(cut, digest, idleMs(lastUsedAt), holds.of(digest));
+  const isToGo = (namespace: Namespace, digest: Digest, lastUsedAt: Date) =>
+    goes(cut, digest, idleMs(lastUsedAt), holds.of(namespace, digest));
 
   const leastIdle = leastIdleOf(cut);
   let forgottenNames = 0;
@@ -96,25 +97,25 @@ export async function evict(
     forgottenNames = await forgetNamesOf(
       rooms,
       new Date(now.getTime() - leastIdle + notedLateMs),
-      async (digest) => {
-        const found = await disk.look(digest);
-        return found === undefined || isToGo(digest, found.lastUsedAt);
+      async (namespace, digest) => {
+        const found = await disk.look(namespace, digest);
+        return found === undefined || isToGo(namespace, digest, found.lastUsedAt);
       },
       signal,
     );
     const unusedSince = new Date(now.getTime() - youngMs);
-    const remove = async (some: readonly Digest[]) => {
-      await mapAtMost(removedAtOnce, some, async (digest) => {
-        if (!(await disk.removeUnused(digest, unusedSince))) return;
+    const remove = async (some: readonly NamespacedBlob[]) => {
+      await mapAtMost(removedAtOnce, some, async ({ namespace, digest }) => {
+        if (!(await disk.removeUnused(namespace, digest, unusedSince))) return;
         removedBlobs++;
         removedBytes += digest.sizeBytes;
       });
     };
-    let some: Digest[] = [];
-    for await (const { digest, lastUsedAt } of disk.list()) {
+    let some: NamespacedBlob[] = [];
+    for await (const blob of disk.list()) {
       await turn();
       signal.throwIfAborted();
-      if (isToGo(digest, lastUsedAt)) some.push(digest);
+      if (isToGo(blob.namespace, blob.digest, blob.lastUsedAt)) some.push(blob);
       if (some.length < 256) continue;
       await remove(some);
       some = [];

@@ -2,6 +2,8 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { OutputTrees } from "#actions/output-trees.ts";
 import { blobsOfResult } from "#actions/result-blobs.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
+import { namespaceOf } from "#cas/namespaces/namespace.ts";
+import { defaultProject } from "#core/default-project.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
@@ -17,11 +19,17 @@ import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remot
 import { Holds } from "./held-blobs.ts";
 import { holdInputs, holdTree } from "./inputs-of-action.ts";
 
+/** A blob of a project's that somebody has a claim on. */
+export interface Claim {
+  readonly project: string;
+  readonly digest: Digest;
+}
+
 /** Names blobs that somebody has a claim on. May name one twice, or one that is not there. */
-export type Claims = () => AsyncIterable<Digest>;
+export type Claims = () => AsyncIterable<Claim>;
 
 /** Of a farm without indexes. */
-export async function* noClaims(): AsyncGenerator<Digest, void, undefined> {}
+export async function* noClaims(): AsyncGenerator<Claim, void, undefined> {}
 
 /** People come back to what a graph made, and to its logs: for a week, unless the room is wanted. */
 const keepOutputsMs = 7 * 24 * 60 * 60_000;
@@ -35,20 +43,27 @@ const keepOutputsMs = 7 * 24 * 60 * 60_000;
 export async function farmHolds(
   rooms: {
     readonly db: Tx;
-    readonly blobs: BlobStore;
-    readonly trees: OutputTrees;
+    readonly blobsOf: (project: string) => BlobStore;
+    readonly treesOf: (project: string) => OutputTrees;
     readonly pinned: Claims;
   },
   now: Date,
   signal: AbortSignal,
 ): Promise<Holds> {
-  const { db, blobs, trees, pinned } = rooms;
+  const { db, blobsOf, pinned } = rooms;
   const holds = new Holds();
-  const firmly = (digest: Digest) => holds.firm.add(digest);
+  const firmlyIn = (project: string) => {
+    const { firm } = holds.in(namespaceOf(project));
+    return (digest: Digest) => firm.add(digest);
+  };
+  // Graphs and the benchmark lab work in the default project.
+  const [blobs, trees] = [blobsOf(defaultProject), rooms.treesOf(defaultProject)];
+  const firmly = firmlyIn(defaultProject);
+  const { light } = holds.in(namespaceOf(defaultProject));
 
-  for (const action of await openActions(db)) {
+  for (const { project, digest } of await openActions(db)) {
     signal.throwIfAborted();
-    await holdInputs(blobs, action, firmly);
+    await holdInputs(blobsOf(project), digest, firmlyIn(project));
   }
   for (const root of await rootsOfChunkedRuns(db)) await holdTree(blobs, root, firmly);
   for await (const made of resultsOfGraphsUnderWay(db)) {
@@ -60,11 +75,11 @@ export async function farmHolds(
   const since = new Date(now.getTime() - keepOutputsMs);
   for await (const made of resultsOfGraphsSince(db, since)) {
     signal.throwIfAborted();
-    for (const digest of await namedBy(trees, made)) holds.light.add(digest);
+    for (const digest of await namedBy(trees, made)) light.add(digest);
   }
-  for await (const digest of pinned()) {
+  for await (const { project, digest } of pinned()) {
     signal.throwIfAborted();
-    holds.light.add(digest);
+    holds.in(namespaceOf(project)).light.add(digest);
   }
   return holds;
 }

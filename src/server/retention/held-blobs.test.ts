@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { type Namespace, namespaceOf, ownNamespace } from "#cas/namespaces/namespace.ts";
 import { digestFrom } from "#core/digest.ts";
 import { HeldBlobs, Holds } from "./held-blobs.ts";
 
@@ -26,16 +27,16 @@ test("a hash of zeroes is one like all others", () => {
   expect(held.has(zeroes)).toBe(true);
 });
 
-test("what is held both ways is held firmly", () => {
+test("what is held both ways is held firmly, and in its own namespace alone", () => {
   const holds = new Holds();
   const [both, light, none] = some(3) as [never, never, never];
-  holds.firm.add(both);
-  holds.light.add(both);
-  holds.light.add(light);
+  const { firm, light: lightly } = holds.in(ownNamespace);
+  firm.add(both);
+  lightly.add(both);
+  lightly.add(light);
 
-  expect([both, light, none].map((digest) => holds.of(digest))).toEqual([
-    "firm",
-    "light",
-    undefined,
-  ]);
+  const inNamespace = (namespace: Namespace) =>
+    [both, light, none].map((digest) => holds.of(namespace, digest));
+  expect(inNamespace(ownNamespace)).toEqual(["firm", "light", undefined]);
+  expect(inNamespace(namespaceOf("another"))).toEqual([undefined, undefined, undefined]);
 });

@@ -1,3 +1,4 @@
+import type { Namespace } from "#cas/namespaces/namespace.ts";
 import { type Digest, hexOf } from "#core/digest.ts";
 import type { Hold } from "./worth-of-blobs.ts";
 
@@ -52,14 +53,26 @@ export class HeldBlobs {
   }
 }
 
-/** Who holds what, as it was when the round began. What is claimed later was asked for then, and so is young. */
-export class Holds {
+/** Who holds what of one namespace. */
+export class HoldsOfNamespace {
   readonly firm = new HeldBlobs();
   readonly light = new HeldBlobs();
+}
 
-  of(digest: Digest): Hold | undefined {
-    if (this.firm.has(digest)) return "firm";
-    return this.light.has(digest) ? "light" : undefined;
+/** Who holds what, as it was when the round began. What is claimed later was asked for then, and so is young. */
+export class Holds {
+  readonly #namespaces = new Map<Namespace, HoldsOfNamespace>();
+
+  in(namespace: Namespace): HoldsOfNamespace {
+    const its = this.#namespaces.get(namespace) ?? new HoldsOfNamespace();
+    this.#namespaces.set(namespace, its);
+    return its;
+  }
+
+  of(namespace: Namespace, digest: Digest): Hold | undefined {
+    const its = this.#namespaces.get(namespace);
+    if (its?.firm.has(digest)) return "firm";
+    return its?.light.has(digest) ? "light" : undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import { treeDigestOf } from "#actions/output-tree.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
 import { forgetResults, type UnusedResult, unusedResults } from "#actions/unused-results.store.ts";
 import { forgetEntries, type UnusedEntry, unusedEntries } from "#caches/unused-entries.store.ts";
+import { type Namespace, namespaceOf } from "#cas/namespaces/namespace.ts";
 import { type Digest, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
@@ -12,7 +13,7 @@ import { namedBy } from "./farm-claims.ts";
 const atOnce = 200;
 
 /** Whether a blob is gone, or is to go in this round. */
-export type IsDoomed = (digest: Digest) => Promise<boolean>;
+export type IsDoomed = (namespace: Namespace, digest: Digest) => Promise<boolean>;
 
 /**
  * Forgets all that names a blob that is to go, before it goes: results of actions, and entries of caches.
@@ -22,28 +23,31 @@ export type IsDoomed = (digest: Digest) => Promise<boolean>;
  * blobs tell. Answers how many went.
  */
 export async function forgetNamesOf(
-  rooms: { readonly db: Tx; readonly trees: OutputTrees },
+  rooms: { readonly db: Tx; readonly treesOf: (project: string) => OutputTrees },
   before: Date,
   isDoomed: IsDoomed,
   signal: AbortSignal,
 ): Promise<number> {
-  const { db, trees } = rooms;
-  const anyDoomed = async (digests: readonly Digest[]) => {
-    for (const digest of digests) if (await isDoomed(digest)) return true;
+  const { db, treesOf } = rooms;
+  const anyDoomed = async (namespace: Namespace, digests: readonly Digest[]) => {
+    for (const digest of digests) if (await isDoomed(namespace, digest)) return true;
     return false;
   };
 
   const results = await forgetThose<UnusedResult>({
     page: (after) => unusedResults(db, before, after, atOnce),
     // Reading a Tree may count as its use, as file systems are mounted: not before it is known to stay.
-    isUseless: async (result) =>
-      (await anyDoomed(treesOf(result))) || (await anyDoomed(await namedBy(trees, result))),
+    isUseless: async (result) => {
+      const namespace = namespaceOf(result.project);
+      if (await anyDoomed(namespace, treesIn(result))) return true;
+      return anyDoomed(namespace, await namedBy(treesOf(result.project), result));
+    },
     forget: (useless) => forgetResults(db, useless),
     signal,
   });
   const entries = await forgetThose<UnusedEntry>({
     page: (after) => unusedEntries(db, before, after, atOnce),
-    isUseless: ({ digest }) => isDoomed(digest),
+    isUseless: ({ project, digest }) => isDoomed(namespaceOf(project), digest),
     forget: (useless) => forgetEntries(db, useless),
     signal,
   });
@@ -51,7 +55,7 @@ export async function forgetNamesOf(
 }
 
 /** An illegal result has none, and is never served. */
-function treesOf({ result, actionDigest }: UnusedResult): readonly Digest[] {
+function treesIn({ result, actionDigest }: UnusedResult): readonly Digest[] {
   try {
     const { outputDirectories } = fromBinary(ActionResultSchema, result);
     return outputDirectories.map((each) => treeDigestOf(each, functionOf(actionDigest)));

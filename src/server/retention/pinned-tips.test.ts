@@ -2,6 +2,7 @@ import { utimes } from "node:fs/promises";
 import pino from "pino";
 import { afterAll, expect, test } from "vitest";
 import { openDiskEviction } from "#cas/disk-eviction.ts";
+import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { sql } from "#db/sql.ts";
@@ -38,13 +39,13 @@ async function grownOld(): Promise<void> {
 test("a protected branch's newest commits stay warm when the store is full, others' results go first", async () => {
   const made = async (n: number, branch: string) => {
     const key = `${branch} ${n}`;
-    const told = await farm.aResult("p", key, padded(key));
-    const action = await farm.anAction("p", key, {
+    const told = await farm.aResult("default", key, padded(key));
+    const action = await farm.anAction("default", key, {
       stdoutRaw: Buffer.from(padded(`out ${key}`)),
     });
     // Of the action's result, the build has asked for the value alone.
     const entries = [entryOf(told), entryOf({ ...action.told, blobs: [] })];
-    await farm.publish(buildOf("p", n, { branch }), entries);
+    await farm.publish(buildOf("default", n, { branch }), entries);
     return [told, action.told];
   };
   const old = await made(1, "main");
@@ -53,19 +54,19 @@ test("a protected branch's newest commits stay warm when the store is full, othe
   await grownOld();
   const rooms = {
     db,
-    blobs: farm.blobs,
-    trees: farm.trees,
-    disk: await openDiskEviction(farm.directory),
+    blobsOf: farm.blobsOf,
+    treesOf: farm.treesOf,
+    disk: await openStoreEviction(farm.directory),
     pinned,
   };
 
   const round = await evict(rooms, 40_000, new Date(), new AbortController().signal);
 
   expect(round.removedBlobs).toBeGreaterThan(0);
-  expect(await farm.granaries.lookUp("p", tips)).toHaveLength(tips.length);
-  expect(await farm.granaries.lookUp("p", [...old, ...others])).toEqual([]);
-  const [best] = await farm.granaries.resolve(buildOf("p", 5, { branch: "main" }));
-  expect(best?.candidate.commit).toBe(buildOf("p", 4).commits[0]);
+  expect(await farm.granaries.lookUp("default", tips)).toHaveLength(tips.length);
+  expect(await farm.granaries.lookUp("default", [...old, ...others])).toEqual([]);
+  const [best] = await farm.granaries.resolve(buildOf("default", 5, { branch: "main" }));
+  expect(best?.candidate.commit).toBe(buildOf("default", 4).commits[0]);
 });
 
 test("environments that somebody makes up pin no more than those of eight", async () => {
@@ -75,7 +76,7 @@ test("environments that somebody makes up pin no more than those of eight", asyn
     await farm.publish(buildOf("q", 1, { branch: "main", environment: `e${n}` }), [entryOf(told)]);
   }
   const named = new Set<string>();
-  for await (const digest of pinned()) named.add(digestKey(digest));
+  for await (const { digest } of pinned()) named.add(digestKey(digest));
 
   const results = await farm.granaries.lookUp(
     "q",

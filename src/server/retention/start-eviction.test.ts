@@ -6,7 +6,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { outputTrees } from "#actions/output-trees.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
-import { openDiskEviction } from "#cas/disk-eviction.ts";
+import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { systemClock } from "#core/clock.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { noClaims } from "./farm-claims.ts";
@@ -30,9 +30,9 @@ async function aStore(blobs: number) {
   const start = async (limitBytes: number | undefined) =>
     startEviction({
       db,
-      blobs: disk,
-      trees: outputTrees(disk),
-      disk: await openDiskEviction(directory),
+      blobsOf: () => disk,
+      treesOf: () => outputTrees(disk),
+      disk: await openStoreEviction(directory),
       pinned: noClaims,
       directory,
       limitBytes,

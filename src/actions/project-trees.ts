@@ -1,0 +1,19 @@
+import type { BlobStore } from "#cas/blob-store.ts";
+import { contentsKept, type OutputTrees, outputTrees } from "./output-trees.ts";
+import type { ResultSeals } from "./result-seals.ts";
+
+/** The output directories of results as each project has them, which share what is remembered of them. */
+export function projectTrees(
+  blobsOf: (project: string) => BlobStore,
+  seals: ResultSeals,
+): (project: string) => OutputTrees {
+  const contents = contentsKept();
+  // A project's blobs are another object once it has some, and the same from then on.
+  const known = new WeakMap<BlobStore, OutputTrees>();
+  return (project) => {
+    const blobs = blobsOf(project);
+    const trees = known.get(blobs) ?? outputTrees(blobs, seals, contents, `${project} `);
+    known.set(blobs, trees);
+    return trees;
+  };
+}

@@ -1,0 +1,17 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { diskFault, errnoOf } from "../disk-fault.ts";
+import { Namespace, namespacesDirectory } from "./namespace.ts";
+
+/** Those of projects other than the default one, as they are at the moment. */
+export async function namespacesIn(directory: string): Promise<Namespace[]> {
+  const found = await readdir(join(directory, namespacesDirectory), { withFileTypes: true }).catch(
+    (reason: unknown) => {
+      if (errnoOf(reason) === "ENOENT") return [];
+      throw diskFault(reason, directory);
+    },
+  );
+  return found
+    .filter((each) => each.isDirectory())
+    .map(({ name }) => Namespace.parse(join(namespacesDirectory, name)));
+}

@@ -1,0 +1,167 @@
+import { mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "#core/clock.ts";
+import { defaultProject } from "#core/default-project.ts";
+import type { Digest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { BlobStore } from "../blob-store.ts";
+import { type DiskBlobStore, openDiskBlobStore } from "../disk-blob-store.ts";
+import { diskFault, errnoOf } from "../disk-fault.ts";
+import { openDiskUploads } from "../disk-uploads.ts";
+import { cachingExistence, type ExistenceCacheOptions } from "../existence-caching-blob-store.ts";
+import { memoryBlobStore } from "../memory-blob-store.ts";
+import { bytesKept, recentBlobs } from "../recent-blobs.ts";
+import type { Uploads } from "../uploads.ts";
+import { verifying } from "../verifying-blob-store.ts";
+import { namespaceOf, namespacesDirectory } from "./namespace.ts";
+import { namespacesIn } from "./namespaces-in.ts";
+
+/** The blobs of one project, in the forms in which they are asked for. */
+export interface ProjectStore {
+  readonly blobs: BlobStore;
+  /** The same, for those who read what came a moment ago. */
+  readonly recent: BlobStore;
+  /** Uploads that may be gone on with. Their names begin with the project, so that they are no other's. */
+  readonly uploads: Pick<Uploads, "committed" | "receive">;
+  readonly files: Pick<DiskBlobStore, "take" | "withHash">;
+}
+
+/** Throws `permission_denied` for who may not be the first to put blobs into a project. */
+export type MayBegin = () => Promise<void>;
+
+export interface ProjectBlobs extends Pick<Uploads, "sweep"> {
+  /**
+   * A project's own blobs, and nobody else's.
+   *
+   * The first that is put into a project makes its namespace, when `mayBegin` allows it; it is asked then only.
+   * Until then the project has no blobs, and asking for one makes nothing.
+   */
+  of(project: string, mayBegin: MayBegin): ProjectStore;
+}
+
+/** Each has 256 directories, and is walked by whoever makes room. */
+const usuallyAtMost = 256;
+
+const nothing = memoryBlobStore();
+
+/** For those whose right to write was looked at before, or who only put what follows from results that are there. */
+export async function anyMayBegin(): Promise<void> {}
+
+/**
+ * Blobs of projects in one directory: those of `default` as they always lay, each other project's in a store of its
+ * own below it, opened when it is first asked for. What is being written, what was broken off, and memory they share.
+ */
+export async function openProjectBlobs(parts: {
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly existence: ExistenceCacheOptions;
+  readonly isCorrupt: (project: string, digest: Digest) => void;
+  readonly mostNamespaces?: number;
+}): Promise<ProjectBlobs> {
+  const { directory, clock, existence, isCorrupt, mostNamespaces = usuallyAtMost } = parts;
+  const seen = new Map<string, number>();
+  const kept = bytesKept();
+  const ownDisk = await openDiskBlobStore(directory);
+  const uploads = await openDiskUploads(directory, ownDisk);
+  const own = stackOn(ownDisk, defaultProject, "");
+  const open = new Map<string, ProjectStore>();
+  const opening = new Map<string, Promise<ProjectStore>>();
+  let beginning: Promise<unknown> = Promise.resolve();
+
+  function stackOn(disk: DiskBlobStore, project: string, name: string): ProjectStore {
+    const checked = verifying(disk, async (digest) => {
+      isCorrupt(project, digest);
+      await disk.remove(digest);
+    });
+    const known = cachingExistence(checked, clock, existence, seen, name);
+    const { store, recent } = recentBlobs(known, kept, name);
+    return { blobs: store, recent, uploads: uploads.into(disk), files: disk };
+  }
+
+  const directoryOf = (project: string) => join(directory, namespaceOf(project));
+
+  async function openNow(project: string): Promise<ProjectStore> {
+    const disk = await openDiskBlobStore(directoryOf(project), ownDisk.temp);
+    const store = stackOn(disk, project, `${namespaceOf(project)} `);
+    open.set(project, store);
+    return store;
+  }
+
+  /** Undefined where there is none, by whichever server. */
+  async function find(project: string): Promise<ProjectStore | undefined> {
+    const known = open.get(project) ?? opening.get(project);
+    if (known !== undefined) return known;
+    const isThere = await stat(directoryOf(project)).then(
+      () => true,
+      (reason: unknown) => {
+        if (errnoOf(reason) === "ENOENT") return false;
+        throw diskFault(reason, directory);
+      },
+    );
+    if (!isThere) return undefined;
+    const meanwhile = open.get(project);
+    if (meanwhile !== undefined) return meanwhile;
+    const store = opening.get(project) ?? openNow(project).finally(() => opening.delete(project));
+    opening.set(project, store);
+    return store;
+  }
+
+  /** One at a time, so that the limit holds; two servers may go beyond it by one. */
+  async function begin(project: string, mayBegin: MayBegin): Promise<ProjectStore> {
+    const there = await find(project);
+    if (there !== undefined) return there;
+    await mayBegin();
+    const begun = beginning.then(async () => {
+      if (
+        (await find(project)) === undefined &&
+        (await namespacesIn(directory)).length >= mostNamespaces
+      ) {
+        throw new Fault(
+          "resource_exhausted",
+          `the farm keeps the blobs of ${mostNamespaces} projects apart, which is the most, and ${project.slice(0, 200)} would be one more: ` +
+            "build under the instance name of another project, or have whoever runs the farm stop it and remove " +
+            `what nobody needs below ${namespacesDirectory}/ in its directory of blobs`,
+        );
+      }
+      await mkdir(directoryOf(project), { recursive: true });
+      return find(project);
+    });
+    beginning = begun.catch(() => {});
+    const store = await begun;
+    if (store === undefined) throw new Fault("aborted", `the blobs of ${project} were removed`);
+    return store;
+  }
+
+  /** Of a project that is not open here, and may have come to be by the next call. */
+  function unopened(project: string, mayBegin: MayBegin): ProjectStore {
+    const lookingFor = (which: "blobs" | "recent"): BlobStore => {
+      const here = async () => (await find(project))?.[which] ?? nothing;
+      const begun = async () => (await begin(project, mayBegin))[which];
+      return {
+        get: async (digest) => (await here()).get(digest),
+        read: async (digest, range) => (await here()).read(digest, range),
+        findMissing: async (digests) => (await here()).findMissing(digests),
+        put: async (digest, bytes) => (await begun()).put(digest, bytes),
+        write: async (digest, chunks) => (await begun()).write(digest, chunks),
+      };
+    };
+    return {
+      blobs: lookingFor("blobs"),
+      recent: lookingFor("recent"),
+      uploads: {
+        committed: async (name) => (await find(project))?.uploads.committed(name) ?? 0,
+        receive: async (upload) => (await begin(project, mayBegin)).uploads.receive(upload),
+      },
+      files: {
+        take: async (chunks) => (await begin(project, mayBegin)).files.take(chunks),
+        withHash: async (hash) => (await find(project))?.files.withHash(hash),
+      },
+    };
+  }
+
+  return {
+    of: (project, mayBegin) =>
+      project === defaultProject ? own : (open.get(project) ?? unopened(project, mayBegin)),
+    sweep: () => uploads.sweep(),
+  };
+}

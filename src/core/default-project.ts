@@ -1,0 +1,2 @@
+/** The project of those who name none. */
+export const defaultProject = "default";

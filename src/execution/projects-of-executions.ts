@@ -1,0 +1,24 @@
+import { recentlyUsed } from "#core/recently-used.ts";
+import type { Tx } from "#db/db.ts";
+import type { ExecutionId } from "./execution.ts";
+import type { LeasedExecution } from "./lease.ts";
+import { projectOfExecution } from "./project-of-execution.store.ts";
+
+/** Some hundred bytes each; more than workers hold at one server, so that the database is hardly asked. */
+const mostRemembered = 100_000;
+
+/** Whose executions are, which never changes: remembered from their hand-out, else asked of the database. */
+export function projectsOfExecutions(db: Tx) {
+  const known = recentlyUsed<string>(mostRemembered);
+  return {
+    handedOut(leased: readonly LeasedExecution[]): void {
+      for (const { lease, project } of leased) known.set(lease.executionId, project);
+    },
+    /** Undefined when nobody knows the execution any more. */
+    async of(id: ExecutionId): Promise<string | undefined> {
+      const project = known.peek(id) ?? (await projectOfExecution(db, id));
+      if (project !== undefined) known.set(id, project);
+      return project;
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { anyone, type Principal } from "#access/principal.ts";
+import { grantCommand, mayDo } from "#access/require-grant.ts";
+import { Fault } from "#core/fault.ts";
+
+/**
+ * Throws `permission_denied` for who may not be the first to put blobs into a project: there is room for few, and
+ * each costs. Who may build there may.
+ */
+export function requireMayBegin(caller: Principal, project: string): void {
+  const where = { repository: project, branch: "" };
+  if (mayDo(caller, "execute", where) || mayDo(caller, "cache", where)) return;
+  const who = caller.name === anyone ? "who sends no token" : caller.name;
+  throw new Fault(
+    "permission_denied",
+    `nobody has built in the project ${project} yet, and ${who} may not be the first: ask somebody who administers ` +
+      `the farm for \`${grantCommand(caller.name, "execute", where)}\`, or look whether the instance name is the one you mean`,
+  );
+}
