@@ -17,24 +17,26 @@ const mostParts = 250_000;
 const trustedForMs = 5 * 60_000;
 const rememberedDigests = 200_000;
 
-/** Brings to a farm what an action needs and this machine has. What neither has, the farm asks for itself. */
+/** Brings to a project of a farm what an action needs and this machine has. What neither has, the farm asks for itself. */
 export interface InputBringer {
-  bring(farm: BlobStore, action: Digest): Promise<void>;
+  bring(farm: BlobStore, project: string, action: Digest): Promise<void>;
   /** The farm misses something after all: nothing is taken to be there any more. */
   forget(): void;
 }
 
 export function inputBringer(local: BlobStore): InputBringer {
   let seen = recentlyUsed<number>(rememberedDigests);
-  const isThere = (digest: Digest) =>
-    performance.now() - (seen.peek(digestKey(digest)) ?? Number.NEGATIVE_INFINITY) < trustedForMs;
+  const nameOf = (project: string, digest: Digest) => `${project} ${digestKey(digest)}`;
+  const isThere = (project: string, digest: Digest) =>
+    performance.now() - (seen.peek(nameOf(project, digest)) ?? Number.NEGATIVE_INFINITY) <
+    trustedForMs;
 
   async function message(digest: Digest): Promise<Uint8Array | undefined> {
     return digest.sizeBytes <= mostMessageBytes ? local.get(digest) : undefined;
   }
 
   /** All that the action names, but what is below a directory that was brought before. */
-  async function needed(action: Digest): Promise<Digest[]> {
+  async function needed(project: string, action: Digest): Promise<Digest[]> {
     const bytes = await message(action);
     if (bytes === undefined) return [];
     assertFewParts(ActionSchema, bytes, mostParts);
@@ -43,7 +45,7 @@ export function inputBringer(local: BlobStore): InputBringer {
     const root = fromDigestMessage(inputRootDigest, "the input root", by);
     const found = new Map<string, Digest>();
     const add = (digest: Digest) => {
-      const isNew = !found.has(digestKey(digest)) && !isThere(digest);
+      const isNew = !found.has(digestKey(digest)) && !isThere(project, digest);
       if (isNew) found.set(digestKey(digest), digest);
       return isNew;
     };
@@ -76,15 +78,15 @@ export function inputBringer(local: BlobStore): InputBringer {
   }
 
   return {
-    async bring(farm, action) {
-      const all = await needed(action);
+    async bring(farm, project, action) {
+      const all = await needed(project, action);
       if (all.length === 0) return;
       const missing = await farm.findMissing(all);
       const brought = await mapAtMost(atOnce, missing, (digest) => bring(farm, digest));
       // A directory stands for all below it, so that none is remembered unless all are there.
       if (!brought.every(Boolean)) return;
       const now = performance.now();
-      for (const digest of all) seen.set(digestKey(digest), now);
+      for (const digest of all) seen.set(nameOf(project, digest), now);
     },
     forget() {
       seen = recentlyUsed<number>(rememberedDigests);

@@ -60,11 +60,12 @@ export function relayedMethods(
       const request = decodeRequest(execute, ExecuteRequestSchema, message);
       const { instanceName, actionDigest, digestFunction } = request;
       const action = fromDigestMessage(actionDigest, "the action", digestFunction);
-      await inputs.bring(relay.blobs(projectOf(instanceName)), action);
+      const project = projectOf(instanceName);
+      await inputs.bring(relay.blobs(project), project, action);
       const { context } = call;
       const onAnswer = (answer: Uint8Array) => {
         const result = resultIn(answer);
-        if (result !== undefined) noteExecuted(projectOf(instanceName), action, result, context);
+        if (result !== undefined) noteExecuted(project, action, result, context);
       };
       try {
         await passOn(relay, execute, call, [message], onAnswer);

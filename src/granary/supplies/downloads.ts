@@ -13,7 +13,7 @@ export type Download =
   | { readonly kind: "unkept"; readonly bytes: Uint8Array | undefined };
 
 export interface Downloads extends Service {
-  /** Brings a blob of the farm's into the store, once for all that ask. Throws when the farm fails, or is silent. */
+  /** Brings a blob of a project's into the store, once for all that ask. Throws when the farm fails, or is silent. */
   bring(project: string, digest: Digest, patience: FarmPatience): Promise<Download>;
 }
 
@@ -96,8 +96,11 @@ export function downloads(parts: {
     return { kind: "here", bytes: undefined };
   }
 
+  // What one project of the farm does not have, another may: each asks for itself.
+  const nameOf = (project: string, digest: Digest) => `${project} ${digestKey(digest)}`;
+
   function begin(project: string, digest: Digest): UnderWay {
-    const key = digestKey(digest);
+    const key = nameOf(project, digest);
     const waiting = new Set<FarmPatience>();
     const heard = () => {
       for (const patience of waiting) patience.heard();
@@ -123,8 +126,7 @@ export function downloads(parts: {
   return {
     async bring(project, digest, patience) {
       if (isStopped) return { kind: "absent" };
-      // Another project's transfer is as good: a name of bytes is the same everywhere.
-      const download = underWay.get(digestKey(digest)) ?? begin(project, digest);
+      const download = underWay.get(nameOf(project, digest)) ?? begin(project, digest);
       download.waiting.add(patience);
       try {
         return await patience.wait(download.end);

@@ -7,15 +7,19 @@ import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import { lookUpActionResult, recordActionResult } from "#actions/action-cache.ts";
 import { outputTrees } from "#actions/output-trees.ts";
+import { projectTrees } from "#actions/project-trees.ts";
 import { resultWith, storedResult } from "#actions/result.fixture.ts";
 import { blobsOfResult } from "#actions/result-blobs.ts";
+import { unsealed } from "#actions/result-seals.ts";
 import { replaceEntries } from "#caches/cache-entry.store.ts";
 import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import { diskLayout } from "#cas/disk-layout.ts";
 import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
-import { ownNamespace } from "#cas/namespaces/namespace.ts";
+import { namespaceOf, ownNamespace } from "#cas/namespaces/namespace.ts";
+import { anyMayBegin, openProjectBlobs } from "#cas/namespaces/project-blobs.ts";
 import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
@@ -28,7 +32,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { type EvictionRooms, evict } from "./evict.ts";
-import { noClaims } from "./farm-claims.ts";
+import { type Claim, noClaims } from "./farm-claims.ts";
 
 const root = await mkdtemp(join(tmpdir(), "grange-retention-"));
 afterAll(() => rm(root, { recursive: true }));
@@ -67,9 +71,9 @@ async function aStore(pinned: EvictionRooms["pinned"] = noClaims) {
 
 const text = (seed: string, length = 1_000) => Buffer.from(seed.padEnd(length, "."));
 
-async function record(digests: readonly Digest[], hours: number) {
+async function record(digests: readonly Digest[], hours: number, project = defaultProject) {
   const actionDigest = digestOf(Buffer.from(randomUUID()));
-  const key = { project: defaultProject, domain: protectedDomain, actionDigest };
+  const key = { project, domain: protectedDomain, actionDigest };
   const result = resultWith({
     outputFiles: digests.map((digest, i) => ({ path: `f${i}`, digest: toDigestMessage(digest) })),
   });
@@ -190,6 +194,56 @@ test("what waits for a worker, and what an index pins, stays; the latter until a
   expect(round.overBytes).toBeGreaterThan(0);
   expect(round.heldBytes).toBeGreaterThanOrEqual(1_000);
   await db.run(sql`delete from execution`);
+});
+
+test("projects share one limit; each loses its own, and no name goes for what another project lost", async () => {
+  const directory = await mkdtemp(join(root, "store-"));
+  const stores = await openProjectBlobs({
+    directory,
+    clock: systemClock,
+    existence: { ttlMs: 60_000, limit: 1_000 },
+    isCorrupt: () => {},
+  });
+  const blobsOf = (project: string) => stores.of(project, anyMayBegin).blobs;
+  const put = async (project: string, bytes: Uint8Array, hours: number) => {
+    const digest = digestOf(bytes);
+    await blobsOf(project).put(digest, bytes);
+    const { path } = diskLayout(join(directory, namespaceOf(project)));
+    await utimes(path(digest), ago(hours), new Date("2000-01-01T00:00:00Z"));
+    return digest;
+  };
+  let pinned: Claim[] = [];
+  const disk = await openStoreEviction(directory);
+  const rooms: EvictionRooms = {
+    db,
+    blobsOf,
+    treesOf: projectTrees(blobsOf, unsealed),
+    disk,
+    pinned: async function* () {
+      yield* pinned;
+    },
+  };
+  // The same bytes: long unused in one project, used lately in the other, held in a third.
+  const same = await put("a", text("same"), 500);
+  await put("b", text("same"), 5);
+  await put("c", text("same"), 500);
+  pinned = [{ project: "c", digest: same }];
+  const ofDefault = await put(defaultProject, text("default's"), 400);
+  const [inA, inB] = [await record([same], 500, "a"), await record([same], 500, "b")];
+  const neverThere = await record([same], 500, "without-a-namespace");
+
+  const round = await evict(rooms, 2_900, new Date(), never);
+
+  const isHere = async (project: string, digest: Digest) =>
+    (await disk.look(namespaceOf(project), digest)) !== undefined;
+  expect(round).toMatchObject({ removedBlobs: 2, bytes: 2_000 });
+  expect(await Promise.all(["a", "b", "c"].map((each) => isHere(each, same)))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  expect(await isHere(defaultProject, ofDefault)).toBe(false);
+  expect(await Promise.all([inA, inB, neverThere].map(isRecorded))).toEqual([false, true, false]);
 });
 
 test("under load, no incomplete result is served, and what was named can be read", async () => {
