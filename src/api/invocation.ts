@@ -3,7 +3,7 @@ import { z } from "zod";
 const Time = z.iso.datetime();
 const Count = z.number().int().nonnegative();
 
-/** `<hash>/<size>`, as in `/api/v1/blobs/<hash>/<size>`. */
+/** `<hash>/<size>`, as in `/api/v1/blobs/<hash>/<size>?project=<project>`. */
 const BlobKey = z.string();
 
 /**
@@ -75,6 +75,8 @@ const NamedBlob = z.object({
   name: z.string(),
   /** Null when the file is not in the farm's store: then only the tool knows where it is. */
   blob: BlobKey.nullable(),
+  /** Whose store that is. */
+  project: z.string().nullable(),
   uri: z.string(),
 });
 

@@ -66,8 +66,8 @@ const oneTest = (attempt: number, status: string, shard = 1) => ({
   durationMs: 800 + attempt * 310,
   cached: false,
   files: [
-    { name: "test.log", blob: `${hash(`${attempt} ${status}`)}/2048`, uri: "" },
-    { name: "test.xml", blob: null, uri: "file:///tmp/test.xml" },
+    { name: "test.log", blob: `${hash(`${attempt} ${status}`)}/2048`, project: "default", uri: "" },
+    { name: "test.xml", blob: null, project: null, uri: "file:///tmp/test.xml" },
   ],
 });
 
@@ -110,7 +110,12 @@ export function madeUpInvocation(
         workspaceStatus: { BUILD_USER: "ada", BUILD_HOST: "laptop" },
         failure: "//lib/store:store_test failed",
         logBytes: 900,
-        profile: { name: "command.profile.gz", blob: `${hash("profile")}/48213`, uri: "" },
+        profile: {
+          name: "command.profile.gz",
+          blob: `${hash("profile")}/48213`,
+          project: "default",
+          uri: "",
+        },
         moreTargets: false,
         metrics: {
           wallTimeMs: 64_000,
@@ -137,7 +142,9 @@ export function madeUpInvocation(
             testStatus: null,
             durationMs: null,
             tests: [],
-            outputs: [{ name: "app/app", blob: `${hash("app")}/1843200`, uri: "" }],
+            outputs: [
+              { name: "app/app", blob: `${hash("app")}/1843200`, project: "default", uri: "" },
+            ],
           },
         ],
       },

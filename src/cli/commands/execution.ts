@@ -69,19 +69,22 @@ function linesOf(execution: ExecutionDetail): string[] {
       : [`invocation ${printableLine(asker.invocation)}`]),
     `why on that size class: grange size-class explain ${execution.id}`,
     ...(command === null ? [] : ["", "command", ...command.arguments.map(indented)]),
-    ...(outputs.length === 0 ? [] : ["", "outputs", ...outputs.map(outputLine)]),
+    ...(outputs.length === 0
+      ? []
+      : ["", "outputs", ...outputs.map((output) => outputLine(execution.project, output))]),
     ...(execution.moreOutputs === 0 ? [] : [`  and ${execution.moreOutputs} more`]),
   ];
 }
 
 const indented = (text: string) => `  ${printableLine(text)}`;
 
-function outputLine(output: ExecutionDetail["outputs"][number]): string {
+function outputLine(project: string, output: ExecutionDetail["outputs"][number]): string {
+  const query = `?project=${encodeURIComponent(project)}`;
   switch (output.kind) {
     case "file":
-      return `${indented(output.path)}  /api/v1/blobs/${output.blob}`;
+      return `${indented(output.path)}  /api/v1/blobs/${output.blob}${query}`;
     case "directory":
-      return `${indented(output.path)}/  /api/v1/blobs/${output.tree}/tree`;
+      return `${indented(output.path)}/  /api/v1/blobs/${output.tree}/tree${query}`;
     case "symlink":
       return indented(`${output.path} -> ${output.target}`);
   }

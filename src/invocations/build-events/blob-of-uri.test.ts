@@ -5,13 +5,13 @@ import { blobOfUri } from "./blob-of-uri.ts";
 const hash = "ab".repeat(32);
 
 test.each([
-  [`bytestream://127.0.0.1:80/blobs/${hash}/12`, `${hash}/12`],
-  [`bytestream://host/team/app/blobs/${hash}/0`, `${hash}/0`],
-  [`bytestream://host/app/blobs/blake3/${hash}/12`, `blake3-${hash}/12`],
-  [`bytestream://host/blobs/${"ab".repeat(20)}/12`, `sha1-${"ab".repeat(20)}/12`],
-])("%s is %s", (uri, key) => {
+  [`bytestream://127.0.0.1:80/blobs/${hash}/12`, "default", `${hash}/12`],
+  [`bytestream://host/team/app/blobs/${hash}/0`, "team/app", `${hash}/0`],
+  [`bytestream://host/app/blobs/blake3/${hash}/12`, "app", `blake3-${hash}/12`],
+  [`bytestream://host/blobs/${"ab".repeat(20)}/12`, "default", `sha1-${"ab".repeat(20)}/12`],
+])("%s is %s's %s", (uri, project, key) => {
   const blob = blobOfUri(uri);
-  expect(blob && digestKey(blob)).toBe(key);
+  expect(blob && [blob.project, digestKey(blob.digest)]).toEqual([project, key]);
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import { defaultProject } from "#core/default-project.ts";
 import {
   type Digest,
   digestFrom,
@@ -6,18 +7,24 @@ import {
   isHexOf,
 } from "#core/digest.ts";
 
+/** A blob of a project's. */
+export interface BlobOfProject {
+  readonly project: string;
+  readonly digest: Digest;
+}
+
 /**
  * The blob that a `bytestream://host/[instance/]blobs/[function/]hash/size` names.
  *
  * Undefined for all else: a `file://` is on the tool's machine alone.
  */
-export function blobOfUri(uri: string): Digest | undefined {
+export function blobOfUri(uri: string): BlobOfProject | undefined {
   const found =
-    /^bytestream:\/\/[^/]*\/(?:.*\/)?blobs\/(?:([a-z0-9]+)\/)?([0-9a-f]+)\/(\d{1,15})$/.exec(uri);
+    /^bytestream:\/\/[^/]*\/(?:(.*)\/)?blobs\/(?:([a-z0-9]+)\/)?([0-9a-f]+)\/(\d{1,15})$/.exec(uri);
   if (found === null) return undefined;
-  const [, named, hex = "", size] = found;
+  const [, project = defaultProject, named, hex = "", size] = found;
   const name =
     named === undefined ? functionByLength(hex) : digestFunctions.find((one) => one === named);
   if (name === undefined || !isHexOf(name, hex)) return undefined;
-  return digestFrom(name, hex, Number(size));
+  return { project, digest: digestFrom(name, hex, Number(size)) };
 }

@@ -140,5 +140,7 @@ function testOf(row: TestRow): InvocationTest {
 
 function named({ name, uri }: NamedFile) {
   const blob = blobOfUri(uri);
-  return { name, uri, blob: blob === undefined ? null : digestKey(blob) };
+  return blob === undefined
+    ? { name, uri, blob: null, project: null }
+    : { name, uri, blob: digestKey(blob.digest), project: blob.project };
 }

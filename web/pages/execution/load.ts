@@ -17,10 +17,11 @@ export const executionQuery = (id: string) =>
 export const executionLogUrl = (id: string, stream: "stdout" | "stderr") =>
   `${apiBase}/executions/${encodeURIComponent(id)}/log?stream=${stream}`;
 
-export const treeQuery = (tree: string, isOpen: boolean) =>
+export const treeQuery = (project: string, tree: string, isOpen: boolean) =>
   queryOptions({
-    queryKey: ["tree", tree],
-    queryFn: ({ signal }) => ask(TreeListing, `/blobs/${tree}/tree`, { signal }),
+    queryKey: ["tree", project, tree],
+    queryFn: ({ signal }) =>
+      ask(TreeListing, `/blobs/${tree}/tree?project=${encodeURIComponent(project)}`, { signal }),
     enabled: isOpen,
     // A tree is what it is called.
     staleTime: Number.POSITIVE_INFINITY,

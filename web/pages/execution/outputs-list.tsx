@@ -11,18 +11,19 @@ const mostShown = 500;
 
 /** What an execution made, to be downloaded. */
 export function OutputsList(props: {
+  readonly project: string;
   readonly outputs: readonly ExecutionOutput[];
   /** That the farm did not tell. */
   readonly more: number;
 }) {
-  const { outputs } = props;
+  const { outputs, project } = props;
   if (outputs.length === 0) return <p className="faint">None.</p>;
   const left = Math.max(0, outputs.length - mostShown) + props.more;
   return (
     <>
       <ul className="outputs">
         {outputs.slice(0, mostShown).map((output) => (
-          <OutputLine key={output.path} output={output} />
+          <OutputLine key={output.path} project={project} output={output} />
         ))}
       </ul>
       {left > 0 ? <p className="faint">{left.toLocaleString("en")} more are not shown.</p> : null}
@@ -30,11 +31,12 @@ export function OutputsList(props: {
   );
 }
 
-function OutputLine({ output }: { output: ExecutionOutput }) {
+function OutputLine({ project, output }: { project: string; output: ExecutionOutput }) {
   switch (output.kind) {
     case "file":
       return (
         <FileLine
+          project={project}
           path={output.path}
           blob={output.blob}
           sizeBytes={output.sizeBytes}
@@ -50,11 +52,12 @@ function OutputLine({ output }: { output: ExecutionOutput }) {
         </li>
       );
     case "directory":
-      return <DirectoryLine path={output.path} tree={output.tree} />;
+      return <DirectoryLine project={project} path={output.path} tree={output.tree} />;
   }
 }
 
 function FileLine(props: {
+  readonly project: string;
   readonly path: string;
   readonly blob: string;
   readonly sizeBytes: number;
@@ -62,7 +65,7 @@ function FileLine(props: {
 }) {
   return (
     <li>
-      <a href={blobUrl(props.blob, { name: props.path })} download>
+      <a href={blobUrl(props.project, props.blob, { name: props.path })} download>
         {shownText(props.path)}
       </a>
       <span className="faint number">
@@ -73,9 +76,14 @@ function FileLine(props: {
   );
 }
 
-function DirectoryLine({ path, tree }: { path: string; tree: string }) {
+function DirectoryLine(props: {
+  readonly project: string;
+  readonly path: string;
+  readonly tree: string;
+}) {
+  const { project, path, tree } = props;
   const [isOpen, setOpen] = useState(false);
-  const { data, error } = useQuery(treeQuery(tree, isOpen));
+  const { data, error } = useQuery(treeQuery(project, tree, isOpen));
   return (
     <li className="directory">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -89,7 +97,7 @@ function DirectoryLine({ path, tree }: { path: string; tree: string }) {
         <ul>
           {data?.entries.map((entry) =>
             entry.kind === "file" ? (
-              <FileLine key={entry.path} {...entry} />
+              <FileLine key={entry.path} project={project} {...entry} />
             ) : (
               <li key={entry.path}>
                 <span>

@@ -62,7 +62,11 @@ export function ExecutionPage() {
         </Part>
         <div className="beside">
           <Part title={`Outputs ${execution.outputs.length || ""}`}>
-            <OutputsList outputs={execution.outputs} more={execution.moreOutputs} />
+            <OutputsList
+              project={execution.project}
+              outputs={execution.outputs}
+              more={execution.moreOutputs}
+            />
           </Part>
           <Part title="Asked for by">
             <Askers askedBy={execution.askedBy} />

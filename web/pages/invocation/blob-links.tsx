@@ -4,13 +4,18 @@ import { shownText } from "../../parts/shown-text.ts";
 interface NamedBlob {
   readonly name: string;
   readonly blob: string | null;
+  readonly project: string | null;
   readonly uri: string;
 }
 
-/** Where a blob is had: to keep under a name, or to read as text. */
-export function blobUrl(blob: string, query: Readonly<Record<string, string>> = {}): string {
-  const search = new URLSearchParams(query).toString();
-  return `${apiBase}/blobs/${blob}${search === "" ? "" : `?${search}`}`;
+/** Where a project's blob is had: to keep under a name, or to read as text. */
+export function blobUrl(
+  project: string | null,
+  blob: string,
+  query: Readonly<Record<string, string>> = {},
+): string {
+  const search = new URLSearchParams({ ...query, ...(project === null ? {} : { project }) });
+  return `${apiBase}/blobs/${blob}?${search}`;
 }
 
 /** What people read rather than keep. */
@@ -21,7 +26,7 @@ export function BlobLinks({ files }: { files: readonly NamedBlob[] }) {
   if (files.length === 0) return null;
   return (
     <ul className="blob-links">
-      {files.map(({ name, blob, uri }) => (
+      {files.map(({ name, blob, project, uri }) => (
         <li key={`${name} ${uri}`}>
           {blob === null ? (
             <span className="faint" title={uri}>
@@ -29,7 +34,7 @@ export function BlobLinks({ files }: { files: readonly NamedBlob[] }) {
             </span>
           ) : (
             <>
-              <a href={blobUrl(blob, { name })} download>
+              <a href={blobUrl(project, blob, { name })} download>
                 {shownText(name)}
               </a>
               {isReadable(name) ? (
@@ -37,7 +42,7 @@ export function BlobLinks({ files }: { files: readonly NamedBlob[] }) {
                   {" "}
                   <a
                     className="faint"
-                    href={blobUrl(blob, { as: "text" })}
+                    href={blobUrl(project, blob, { as: "text" })}
                     target="_blank"
                     rel="noopener"
                   >
