@@ -84,6 +84,8 @@ export const ServerConfig = z.object({
         .default(5 * 60_000),
     })
     .prefault({}),
+  /** How many projects beside the default one have blobs of their own. */
+  mostProjects: z.coerce.number().int().min(0).max(10_000).default(256),
   /** The largest entry that the HTTP caches of build tools take. */
   mostCacheEntryBytes: z.coerce
     .number()
@@ -153,6 +155,7 @@ export function readServerConfig(
     privateHosts: env["GRANGE_PRIVATE_HOSTS"],
     pricePerWorkerMinute: env["GRANGE_PRICE_PER_WORKER_MINUTE"],
     mostCacheEntryBytes: env["GRANGE_CACHE_ENTRY_BYTES"],
+    mostProjects: env["GRANGE_MOST_PROJECTS"],
     storeLimitBytes: env["GRANGE_STORE_LIMIT"] || undefined,
     scaling: {
       targetWaitMs: env["GRANGE_SCALE_TARGET_WAIT_MS"],

@@ -125,6 +125,7 @@ export async function openRooms(
       Pick<
         ServerConfig,
         | "storeLimitBytes"
+        | "mostProjects"
         | "benchmarkPeriodMs"
         | "benchmarkLeaseMs"
         | "farmKey"
@@ -163,6 +164,7 @@ export async function openRooms(
       directory: directory.blobs,
       clock: systemClock,
       existence,
+      ...(config.mostProjects === undefined ? {} : { mostNamespaces: config.mostProjects }),
       isCorrupt: (of, digest) =>
         logger.error({ project: of, blob: digestKey(digest) }, "a blob is corrupt; it was removed"),
     });

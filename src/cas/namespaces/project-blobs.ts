@@ -13,7 +13,7 @@ import { memoryBlobStore } from "../memory-blob-store.ts";
 import { bytesKept, recentBlobs } from "../recent-blobs.ts";
 import type { Uploads } from "../uploads.ts";
 import { verifying } from "../verifying-blob-store.ts";
-import { namespaceOf, namespacesDirectory } from "./namespace.ts";
+import { namespaceOf } from "./namespace.ts";
 import { namespacesIn } from "./namespaces-in.ts";
 
 /** The blobs of one project, in the forms in which they are asked for. */
@@ -119,8 +119,7 @@ export async function openProjectBlobs(parts: {
         throw new Fault(
           "resource_exhausted",
           `the farm keeps the blobs of ${mostNamespaces} projects apart, which is the most, and ${project.slice(0, 200)} would be one more: ` +
-            "build under the instance name of another project, or have whoever runs the farm stop it and remove " +
-            `what nobody needs below ${namespacesDirectory}/ in its directory of blobs`,
+            "build under the instance name of another project, or have whoever runs the farm allow more (GRANGE_MOST_PROJECTS)",
         );
       }
       await mkdir(directoryOf(project), { recursive: true });
