@@ -6,6 +6,7 @@ import { encodeIndex } from "#commit-index/encode-index.ts";
 import type { IndexDelta, IndexEntry } from "#commit-index/index-entry.ts";
 import { type Digest, digestFrom } from "#core/digest.ts";
 import type { GrpcChannel } from "#grpc/channel.ts";
+import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
 import {
   CommitIndexSchema,
   Granaries,
@@ -58,6 +59,9 @@ interface Publishing {
   readonly commits?: string[];
 }
 
+/** The blobs of the project that all of this is told of. */
+export const blobsOf = (channel: GrpcChannel) => remoteBlobStore(channel, "hostile");
+
 /** What became of it: the code of a refusal, or how much was taken. */
 export async function published(
   channel: GrpcChannel,
@@ -90,7 +94,7 @@ export function refused(
     async run(farm) {
       const index = bytes(farm.full);
       const digest = digestOf(index);
-      await farm.blobs.write(
+      await blobsOf(farm.channel).write(
         digest,
         (async function* () {
           for (let at = 0; at < index.byteLength; at += 1_048_576)

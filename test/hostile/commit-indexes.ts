@@ -8,6 +8,7 @@ import type { HostileSuite } from "./case.ts";
 import { openClosedFarm } from "./closed-farm.ts";
 import {
   alone,
+  blobsOf,
   type Case,
   entry,
   type Farms,
@@ -77,7 +78,7 @@ const cases: readonly Case[] = [
     name: "commits that are none, a thousand of them, and of a branch's name",
     async run(farm) {
       const index = alone([entry("a", [made("a", 1)])]);
-      await farm.blobs.put(digestOf(index), index);
+      await blobsOf(farm.channel).put(digestOf(index), index);
       for (const commits of [
         ["main"],
         ["../../x"],
@@ -92,7 +93,7 @@ const cases: readonly Case[] = [
     name: "targets of 10,000 letters, a thousand of them, and with escapes",
     async run(farm) {
       const index = alone([entry("a", [made("a", 1)])]);
-      await farm.blobs.put(digestOf(index), index);
+      await blobsOf(farm.channel).put(digestOf(index), index);
       for (const targets of [
         ["t".repeat(10_000)],
         Array.from({ length: 1_000 }, () => "t"),
@@ -131,7 +132,7 @@ const cases: readonly Case[] = [
     async run(farm) {
       const bytes = Buffer.alloc(1_048_576, randomUUID());
       const blob = digestOf(bytes);
-      await farm.blobs.put(blob, bytes);
+      await blobsOf(farm.channel).put(blob, bytes);
       const items = Array.from({ length: 10_000 }, () => ({
         item: { case: "blob" as const, value: toDigestMessage(blob) },
       }));

@@ -123,7 +123,7 @@ export function callerRules(farm: () => SharedFarm): void {
 
     test("without the grant, UpdateActionResult is PERMISSION_DENIED, and nothing is written (Bazel warns and goes on)", async () => {
       const tool = farm().tool({ instanceName: closedProject });
-      const actionDigest = await tool.putAction({ script: "true" });
+      const actionDigest = await farm().tool().putAction({ script: "true" });
 
       const written = tool.client.unary(ActionCache.method.updateActionResult, {
         ...tool.where,

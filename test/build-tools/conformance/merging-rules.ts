@@ -1,11 +1,21 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Code } from "#proto/google/rpc/code_pb.ts";
+import type { BuildTool } from "./build-tool.ts";
 import { refusal } from "./foreign-client.ts";
-import { textOf } from "./foreign-digest.ts";
+import { bytesOf, textOf } from "./foreign-digest.ts";
 import type { SharedFarm } from "./shared-farm.ts";
 
 /** Prints something else whenever it runs. */
 const clock = "date +%s.%N";
+
+/** One action, which each tool has uploaded to its own instance. */
+async function theSameIn(tools: readonly BuildTool[], script: string) {
+  const action = { salt: bytesOf(randomUUID()) };
+  const [one] = await Promise.all(tools.map((tool) => tool.putAction({ script, action })));
+  if (one === undefined) throw new Error("no tool, no action");
+  return one;
+}
 
 export function mergingRules(farm: () => SharedFarm): void {
   describe("Execute and the cache", () => {
@@ -83,7 +93,8 @@ export function mergingRules(farm: () => SharedFarm): void {
         farm().tool({ instanceName }),
       );
       if (one === undefined || other === undefined) throw new Error("there are two");
-      const action = await one.putAction({ script: clock });
+      // Blobs are kept apart, too.
+      const action = await theSameIn([one, other], clock);
       const first = await one.ran(one.execute(action));
 
       expect(await refusal(other.cached(action))).toMatchObject({ code: Code.NOT_FOUND });
@@ -92,11 +103,19 @@ export function mergingRules(farm: () => SharedFarm): void {
       expect(textOf(second.result.stdoutRaw)).not.toBe(textOf(first.result.stdoutRaw));
     });
 
+    test("so are blobs: one instance is not told of what another has (private repositories on one farm)", async () => {
+      const one = farm().tool({ instanceName: "team/g" });
+      const other = farm().tool({ instanceName: "team/h" });
+      const blob = await one.put(bytesOf(`only ${Math.random()}`));
+
+      expect(await other.missing(blob)).toHaveLength(1);
+      expect(await one.missing(blob)).toEqual([]);
+      expect(await other.read(blob).catch(() => undefined)).toBeUndefined();
+    });
+
     test("the same at once in two instances is executed twice", async () => {
       const tools = ["team/c", "team/d"].map((instanceName) => farm().tool({ instanceName }));
-      const [one] = tools;
-      const action = await one?.putAction({ script: `sleep 0.3; ${clock}` });
-      if (action === undefined) throw new Error("there is one");
+      const action = await theSameIn(tools, `sleep 0.3; ${clock}`);
 
       const both = await Promise.all(tools.map((tool) => tool.ran(tool.execute(action))));
 
