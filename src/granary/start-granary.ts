@@ -185,15 +185,15 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
         readFacts: (said) => readFacts({ git, dataDirectory }, said),
         async status() {
           const line = farm.line();
+          const because = farm.awayBecause?.();
+          const away = { away: farm.isAway(), ...(because === undefined ? {} : { because }) };
           return {
             version: config.version,
             pid: process.pid,
             port: front.port,
             directory: dataDirectory,
             farm:
-              config.farm === undefined
-                ? null
-                : { server: config.farm.server, away: farm.isAway(), ...line },
+              config.farm === undefined ? null : { server: config.farm.server, ...away, ...line },
             store: await store.usage(),
             outbox: outboxAnswer(waiting.state()),
             builds: builds.running().map(({ id, project, facts, startedAt }) => ({

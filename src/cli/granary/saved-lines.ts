@@ -17,7 +17,11 @@ export function savedLines(summary: EndSummary | null): string[] {
   ];
   if (fetched > 0) parts.push(`${fetched} fetched`);
   if (missed > 0) parts.push(`${missed} made`);
-  if (unreachable > 0) parts.push(`${unreachable} made, as the farm did not answer`);
+  if (unreachable > 0) {
+    parts.push(
+      `${unreachable} made, as the farm did not answer (\`grange granary status\` says why)`,
+    );
+  }
   const after: string[] = [];
   if (savedMs > 0) after.push(`saved about ${durationText(savedMs)}`);
   if (waitedMs > 0) after.push(`waited ${durationText(waitedMs)}`);

@@ -27,6 +27,11 @@ test("a granary that was started without the farm that is wished for says what t
   expect(linesOf(standing({ farm }))).not.toContain("GRANGE_SERVER");
 });
 
+test("a farm that does not know the token is told from one that is gone", () => {
+  const because = "this farm does not know that token";
+  expect(linesOf(standing({ farm: { ...farm, away: true, because } }))).toContain(`(${because})`);
+});
+
 test("one of something is not many", () => {
   const outbox = { results: 2, indexes: 1, reports: 1, bytes: 0 };
   expect(linesOf(standing({ outbox }))).toContain("2 results (0 B), 1 index, 1 report");
@@ -45,7 +50,7 @@ test("who has no farm to ask is not told that there is no index", () => {
   const none = { indexes: [], results: 0, bytes: 0 };
   expect(aheadLines(none, null, true)).toEqual(["this granary has no farm to fetch from"]);
   expect(aheadLines(none, { ...farm, away: true }, true)).toEqual([
-    "nobody to ask: http://farm:8980 does not answer",
+    "nobody to ask: http://farm:8980 does not answer; `grange granary status` says why",
   ]);
   expect(aheadLines(none, farm, true)).toEqual(["no index of this commit, or of one before it"]);
 });

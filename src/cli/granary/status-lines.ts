@@ -44,7 +44,10 @@ function isSame(one: string, other: string | undefined): boolean {
 }
 
 function farmLine(farm: NonNullable<GranaryStatus["farm"]>): string {
-  if (farm.away) return `farm: ${farm.server} does not answer; builds go on without it`;
+  if (farm.away) {
+    const how = farm.because === undefined ? "" : ` (${farm.because})`;
+    return `farm: ${farm.server} does not answer as it should${how}; builds go on without it`;
+  }
   const measured =
     farm.roundTripMs === undefined || farm.bytesPerSecond === undefined
       ? ""
@@ -59,7 +62,9 @@ export function aheadLines(
 ): string[] {
   if (ahead.indexes.length === 0) {
     if (farm === null) return ["this granary has no farm to fetch from"];
-    if (farm.away) return [`nobody to ask: ${farm.server} does not answer`];
+    if (farm.away) {
+      return [`nobody to ask: ${farm.server} does not answer; \`grange granary status\` says why`];
+    }
     return ["no index of this commit, or of one before it"];
   }
   const lines = ahead.indexes.map(

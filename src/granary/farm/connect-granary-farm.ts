@@ -42,19 +42,18 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
   const service = serviceSeen(() =>
     logger.warn(`${address.server} does not speak with granaries: it is used as if it had nothing`),
   );
+  let awayBecause: string | undefined;
   const circuit = circuitBreaker({
     // Of no keys: the shortest call that shows the service, the token and the way.
     probe: () =>
       line.renewedBy(async (channel) => {
         await channel.unary(Granaries.method.lookUp, {}, { timeoutMs: directTimeoutMs });
       }),
-    onChange: (isAway, reason) =>
-      isAway
-        ? logger.warn(
-            { reason: messageOf(reason) },
-            `${address.server} is away; builds go on without`,
-          )
-        : logger.info(`${address.server} is back`),
+    onChange(isAway, reason) {
+      awayBecause = isAway ? messageOf(reason) : undefined;
+      if (awayBecause === undefined) return logger.info(`${address.server} is back`);
+      logger.warn({ reason: awayBecause }, `${address.server} is away; builds go on without`);
+    },
   });
 
   /** A short call: its time is the line's. */
@@ -100,6 +99,7 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
         )
         .catch(() => {}),
     isAway: () => circuit.isAway(),
+    awayBecause: () => awayBecause,
     line: () => meter.line(),
     blobs,
 

@@ -53,6 +53,8 @@ export type FetchedThing =
 export interface GranaryFarm extends Service {
   /** Whether calls are not made at present: the last ones failed, and it is not yet time to try again. */
   isAway(): boolean;
+  /** Why, as whoever found it out was told; undefined while it is not away. */
+  awayBecause?(): string | undefined;
   /** The measured line: round trip in ms, and bytes per second; undefined before anything was measured. */
   line(): { readonly roundTripMs: number; readonly bytesPerSecond: number } | undefined;
   resolve(build: WhichBuild, signal?: AbortSignal): Promise<Resolved>;

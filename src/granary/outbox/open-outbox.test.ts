@@ -290,7 +290,8 @@ test("a farm that fails at everything is not asked for each thing", async () => 
     throw new Fault("internal", "its database is gone");
   };
   const release = outbox.hold();
-  for (let i = 0; i < 300; i++) await outbox.addResult(await result(`k${i}`, [5]));
+  const all = await Promise.all(Array.from({ length: 300 }, (_, i) => result(`k${i}`, [5])));
+  await Promise.all(all.map((each) => outbox.addResult(each)));
   release();
 
   expect(await outbox.drained()).toMatchObject({ results: 300 });

@@ -150,7 +150,11 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   /** Why nothing of it was taken, and is tried again later; undefined when something was. Throws when nothing leaves at all. */
   async function attempt(files: readonly SpoolFile[]): Promise<string | undefined> {
     // What the farm's own line says before anybody calls in vain.
-    if (farm.isAway()) throw new Fault("unavailable", "the farm cannot be reached");
+    if (farm.isAway()) {
+      const why = farm.awayBecause?.();
+      const how = why === undefined ? "" : `: ${why}`;
+      throw new Fault("unavailable", `the farm cannot be reached${how}`);
+    }
     const context = {
       farm,
       local: options.blobs,

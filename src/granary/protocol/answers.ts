@@ -50,6 +50,7 @@ export const GranaryStatus = z.object({
     .object({
       server: z.string(),
       away: z.boolean(),
+      because: z.string().optional(),
       roundTripMs: z.number().optional(),
       bytesPerSecond: z.number().optional(),
     })
