@@ -4,6 +4,7 @@ import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import type { FarmPatience } from "./farm-patience.ts";
+import { type Follower, followDownload } from "./follow-download.ts";
 
 /** What became of a blob that was asked for at the farm. */
 export type Download =
@@ -15,6 +16,15 @@ export type Download =
 export interface Downloads extends Service {
   /** Brings a blob of a project's into the store, once for all that ask. Throws when the farm fails, or is silent. */
   bring(project: string, digest: Digest, patience: FarmPatience): Promise<Download>;
+  /** The same, and of a large one the bytes while they come, for the first that asks. */
+  follow(project: string, digest: Digest, patience: FarmPatience): Promise<Download | Coming>;
+}
+
+export interface Coming {
+  readonly kind: "coming";
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Resolves when nothing more of it comes. */
+  readonly over: Promise<void>;
 }
 
 interface UnderWay {
@@ -26,8 +36,8 @@ interface UnderWay {
 const inOnePieceBytes = 1024 * 1024;
 
 /**
- * Whole and right before the first byte is given on: no tool sees an answer break off because the farm went away, and
- * two that ask for one blob cost one transfer.
+ * Whole and right before the first byte is given on, unless who asks for a large blob wants it while it comes; and two
+ * that ask for one blob cost one transfer.
  */
 export function downloads(parts: {
   readonly farm: Pick<GranaryFarm, "blobs">;
@@ -66,7 +76,11 @@ export function downloads(parts: {
     return { kind: "here", bytes };
   }
 
-  async function asStream(project: string, digest: Digest, heard: () => void): Promise<Download> {
+  async function asStream(
+    project: string,
+    digest: Digest,
+    heard: (chunk: Uint8Array) => void,
+  ): Promise<Download> {
     const chunks = await unlessStopped(farm.blobs(project).read(digest));
     if (chunks === undefined) return { kind: "absent" };
     let farmFailed: { readonly reason: unknown } | undefined;
@@ -76,7 +90,7 @@ export function downloads(parts: {
         for (;;) {
           const next = await unlessStopped(chunks.next());
           if (next.done) return;
-          heard();
+          heard(next.value);
           yield next.value;
         }
       } catch (reason) {
@@ -99,11 +113,12 @@ export function downloads(parts: {
   // What one project of the farm does not have, another may: each asks for itself.
   const nameOf = (project: string, digest: Digest) => `${project} ${digestKey(digest)}`;
 
-  function begin(project: string, digest: Digest): UnderWay {
+  function begin(project: string, digest: Digest, follower?: Follower): UnderWay {
     const key = nameOf(project, digest);
     const waiting = new Set<FarmPatience>();
-    const heard = () => {
+    const heard = (chunk?: Uint8Array) => {
       for (const patience of waiting) patience.heard();
+      if (chunk !== undefined) follower?.push(chunk);
     };
     const bring = digest.sizeBytes <= inOnePieceBytes ? inOnePiece : asStream;
     const end = bring(project, digest, heard).then(
@@ -123,16 +138,39 @@ export function downloads(parts: {
     return begun;
   }
 
+  async function bringWhole(
+    project: string,
+    digest: Digest,
+    patience: FarmPatience,
+  ): Promise<Download> {
+    if (isStopped) return { kind: "absent" };
+    const download = underWay.get(nameOf(project, digest)) ?? begin(project, digest);
+    download.waiting.add(patience);
+    try {
+      return await patience.wait(download.end);
+    } finally {
+      download.waiting.delete(patience);
+    }
+  }
+
   return {
-    async bring(project, digest, patience) {
-      if (isStopped) return { kind: "absent" };
-      const download = underWay.get(nameOf(project, digest)) ?? begin(project, digest);
-      download.waiting.add(patience);
-      try {
-        return await patience.wait(download.end);
-      } finally {
-        download.waiting.delete(patience);
+    bring: bringWhole,
+    async follow(project, digest, patience) {
+      const isFirst = !underWay.has(nameOf(project, digest));
+      if (isStopped || !isFirst || digest.sizeBytes <= inOnePieceBytes) {
+        return bringWhole(project, digest, patience);
       }
+      const follower = followDownload(digest);
+      const download = begin(project, digest, follower);
+      download.waiting.add(patience);
+      const over = download.end.then(
+        () => {},
+        () => {},
+      );
+      void over.then(() => download.waiting.delete(patience));
+      const first = await patience.wait(Promise.race([download.end, follower.begun]));
+      if (first !== undefined) return first;
+      return { kind: "coming", over, chunks: follower.chunks(download.end, blobs, patience) };
     },
     async stop() {
       isStopped = true;

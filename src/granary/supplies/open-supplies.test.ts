@@ -255,7 +255,11 @@ describe("a farm that cannot be had", () => {
     const [blob] = kept.blobs;
     if (blob === undefined) throw new Error("it has a blob");
 
-    expect(await supplies.blobs(who).read(blob)).toBeUndefined();
+    const reading = await supplies.blobs(who).read(blob);
+    const read = async () => {
+      for await (const _ of reading ?? []);
+    };
+    await expect(read()).rejects.toMatchObject({ code: "unavailable" });
     expect(performance.now() - begun).toBeLessThan(mostMs);
   });
 

@@ -2,7 +2,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
-import type { Download, Downloads } from "./downloads.ts";
+import type { Coming, Download, Downloads } from "./downloads.ts";
 import type { FarmPatience } from "./farm-patience.ts";
 import type { HalfFetched } from "./half-fetched.ts";
 import type { ForWhom } from "./supplies.ts";
@@ -21,7 +21,9 @@ export function suppliedBlobs(parts: SuppliedBlobsParts, who: ForWhom): BlobStor
   const { local, farm, downloads, halves, patienceOf } = parts;
   const { project, build } = who;
 
-  async function bring(digest: Digest): Promise<Download> {
+  async function bring(digest: Digest): Promise<Download>;
+  async function bring(digest: Digest, how: "while it comes"): Promise<Download | Coming>;
+  async function bring(digest: Digest, how?: "while it comes"): Promise<Download | Coming> {
     const patience = patienceOf(who);
     const hasHope = () => !patience.isOver && !farm.isAway();
     const coming = build?.prefetch?.coming(digest);
@@ -35,15 +37,22 @@ export function suppliedBlobs(parts: SuppliedBlobsParts, who: ForWhom): BlobStor
     }
     if (!hasHope()) return { kind: "absent" };
     const done = build?.prefetch?.giveWay();
+    let over: Promise<void> | undefined;
     try {
-      const download = await downloads.bring(project, digest, patience);
+      const download = await downloads[how === undefined ? "bring" : "follow"](
+        project,
+        digest,
+        patience,
+      );
       if (download.kind === "absent") halves.lost(digest);
+      if (download.kind === "coming") over = download.over;
       return download;
     } catch {
       // A blob that cannot be had is none: tools make again what they lack, and end over other answers.
       return { kind: "absent" };
     } finally {
-      done?.();
+      if (over === undefined) done?.();
+      else void over.then(done);
     }
   }
 
@@ -62,8 +71,11 @@ export function suppliedBlobs(parts: SuppliedBlobsParts, who: ForWhom): BlobStor
       build?.askedBlob(digest);
       const here = await unlessRotten(local.read(digest, range));
       if (here !== undefined) return here;
-      const download = await bring(digest);
+      // Who reads a part first wants to be certain of the whole before anything of it is given.
+      const download =
+        range === undefined ? await bring(digest, "while it comes") : await bring(digest);
       if (download.kind === "absent") return undefined;
+      if (download.kind === "coming") return download.chunks;
       if (download.kind === "here") return local.read(digest, range);
       return farm.blobs(project).read(digest, range);
     },
