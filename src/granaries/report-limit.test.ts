@@ -7,8 +7,9 @@ afterAll(() => farm.stop());
 
 test("what somebody reports within an hour is bounded on all servers together", async () => {
   const servers = [farm.open(), farm.open()];
-  const tell = (n: number, who: string) =>
-    servers[n % 2]?.reportBuild(aReport("limited", { branch: who }), who);
+  const tell = async (n: number, who: string) => {
+    await servers[n % 2]?.reportBuild(aReport("limited", { branch: who }), who);
+  };
 
   const ends = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => tell(n, "busy")));
   await tell(0, "another");

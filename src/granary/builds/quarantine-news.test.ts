@@ -70,7 +70,7 @@ async function scene(answer: (which: WhichBuild) => Promise<QuarantineTold | und
 test.each([true, false])(
   "what went into quarantine since is dropped before this machine answers (fetching ahead: %s)",
   async (prefetch) => {
-    let tell = (_: QuarantineTold) => {};
+    let tell: (told: QuarantineTold) => void = () => {};
     const told = new Promise<QuarantineTold>((resolve) => {
       tell = resolve;
     });

@@ -52,7 +52,7 @@ export function suppliedBlobs(parts: SuppliedBlobsParts, who: ForWhom): BlobStor
       return { kind: "absent" };
     } finally {
       if (over === undefined) done?.();
-      else void over.then(done);
+      else void over.finally(() => done?.());
     }
   }
 
