@@ -1,0 +1,135 @@
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { FakeGitHub, FakeRepository } from "../support/fake-github/fake-github.ts";
+import { startFakeGitHub } from "../support/fake-github/start-fake-github.ts";
+import { type FarmHere, startFarmHere } from "../support/farm-here.ts";
+import { freshDatabase } from "../support/fresh-db.ts";
+import { runGrange } from "../support/run-grange.ts";
+
+/*
+ * `grange forge test` as somebody types it whose App does not work: each line that is wrong says what to do.
+ */
+
+const slug = "octo/demo";
+const secret = randomUUID();
+const [databaseUrl, otherUrl] = [await freshDatabase(), await freshDatabase()];
+let dataDir: string;
+let github: FakeGitHub;
+let repository: FakeRepository;
+let farm: FarmHere;
+/** It was given another App's key. */
+let mistaken: FarmHere;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "grange-set-up-"));
+  github = await startFakeGitHub();
+  repository = await github.repository(slug, { files: { "a.txt": "1" } });
+  const webhookSecretFile = join(dataDir, "webhook-secret");
+  await writeFile(webhookSecretFile, secret);
+  const start = async (name: string, database: string, key: string) => {
+    const keyFile = join(dataDir, `${name}.pem`);
+    await writeFile(keyFile, key);
+    const { appId, url: api } = github;
+    const githubApp = { appId, keyFile, webhookSecretFile, api, paceMs: 0 };
+    return startFarmHere({ databaseUrl: database, githubApp, workers: 0 });
+  };
+  farm = await start("right", databaseUrl, github.privateKey);
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+  const another = privateKey.export({ type: "pkcs1", format: "pem" }).toString();
+  mistaken = await start("wrong", otherUrl, another);
+  hookUp();
+  await farm.ask("/forge/repositories", { kind: "github", slug });
+}, 60_000);
+afterAll(async () => {
+  await mistaken?.stop();
+  await farm?.stop();
+  await github?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}, 60_000);
+afterEach(hookUp);
+
+function hookUp(): void {
+  github.sendWebhooksTo(`${farm.url}/forge/github/webhooks`, secret);
+}
+
+/** What is said to be wrong: lines of the table, as they are printed. */
+async function examined(at = farm, names: readonly string[] = [slug]) {
+  await github.webhooksSent();
+  const args = ["forge", "test", ...names, "--server", at.url];
+  const { code, stdout, stderr } = await runGrange(args);
+  // What failed while a test before this one had broken something is told until the next look.
+  const wrong = stdout
+    .split("\n")
+    .filter((line) => line.startsWith("WRONG") && !line.includes("the last look at it"));
+  return { code, wrong: wrong.join("\n"), count: wrong.length, stderr };
+}
+
+test("all is right, and the command ends well", async () => {
+  await repository.push("main", { "a.txt": "2" });
+
+  expect(await examined()).toMatchObject({ code: 0, wrong: "", stderr: "" });
+}, 30_000);
+
+test("a key of another app: make a new one, and give its file", async () => {
+  const { code, count, wrong } = await examined(mistaken, []);
+
+  expect([code, count]).toEqual([1, 1]);
+  expect(wrong).toMatch(
+    /^WRONG +app +the private key is not one of app \d+ .*make a new key in the app's settings and give its file/,
+  );
+}, 30_000);
+
+test("a clock that is off: let the machine keep its time", async () => {
+  github.skewClock(600_000);
+  const { code, wrong } = await examined().finally(() => github.skewClock(0));
+
+  expect(code).toBe(1);
+  expect(wrong).toMatch(
+    /WRONG +clock +this machine is \d+ s behind GitHub, .*let the machine keep its time/,
+  );
+}, 30_000);
+
+test("another secret at GitHub: give both the same", async () => {
+  github.sendWebhooksTo(`${farm.url}/forge/github/webhooks`, "not the farm's secret");
+  await repository.push("main", { "a.txt": "3" });
+  const { code, count, wrong } = await examined();
+
+  expect([code, count]).toEqual([1, 1]);
+  expect(wrong).toMatch(
+    /^WRONG +deliveries .*the farm answered 401, so its webhook secret is not the one that GitHub signs with: give both the same/,
+  );
+}, 30_000);
+
+test("a permission that is missing: set it, and accept it where the app is installed", async () => {
+  await repository.push("main", { "a.txt": "4" });
+  github.setGranted({
+    permissions: { metadata: "read", contents: "read", issues: "read", pull_requests: "write" },
+  });
+  const { code, count, wrong } = await examined().finally(() =>
+    github.setGranted({
+      permissions: {
+        ...{ metadata: "read", contents: "read", issues: "read" },
+        ...{ pull_requests: "write", checks: "write" },
+      },
+    }),
+  );
+
+  expect([code, count]).toEqual([1, 1]);
+  expect(wrong).toMatch(
+    /^WRONG +permission checks +not granted, but write is needed to report check runs: set it in the app's settings, "Permissions & events", and accept it/,
+  );
+}, 30_000);
+
+test("an address that GitHub cannot reach: the address, and what works without it", async () => {
+  github.sendWebhooksTo("http://127.0.0.1:1/forge/github/webhooks", secret);
+  await repository.push("main", { "a.txt": "5" });
+  const { code, count, wrong } = await examined();
+
+  expect([code, count]).toEqual([1, 1]);
+  expect(wrong).toMatch(
+    /^WRONG +deliveries .*GitHub cannot reach http:\/\/127\.0\.0\.1:1\/forge\/github\/webhooks.*all is found by polling/,
+  );
+}, 30_000);
