@@ -22,11 +22,6 @@ const Command = z.object({
 });
 export type WaitingCommand = z.infer<typeof Command>;
 
-const columns = sql`
-  repository, id, pull, author, command, head, head_seen_at as "headSeenAt", edited,
-  created_at as "createdAt", attempts
-`;
-
 /** Keeps a command as it was first read; what was read before stays. */
 export async function insertCommand(
   tx: Tx,
@@ -97,18 +92,4 @@ export async function postponeCommand(
     update forge_comment set leased_until = null, next_at = ${nextAt}, error = ${error}
     where repository = ${repository} and id = ${id} and state = 'waiting' and attempts = ${attempts}
   `);
-}
-
-export function commandsOfPull(
-  tx: Tx,
-  repository: string,
-  pull: number,
-): Promise<WaitingCommand[]> {
-  return tx.many(
-    Command,
-    sql`
-      select ${columns} from forge_comment where repository = ${repository} and pull = ${pull}
-      order by created_at, id
-    `,
-  );
 }

@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Clock } from "#core/clock.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { commandsOfPull } from "./command.store.ts";
+import { commandsOfPull } from "./commands-of-pull.fixture.ts";
 import { insertDelivery, latestDeliveries } from "./delivery.store.ts";
 import { type AdminRooms, addRepository, setPolicy } from "./forge-admin.ts";
 import type { ForgeRooms } from "./forge-rooms.ts";

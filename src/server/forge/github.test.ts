@@ -10,6 +10,7 @@ import { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
+import { askServer } from "../../../test/support/ask-server.ts";
 import type { FakeGitHub, FakeRepository } from "../../../test/support/fake-github/fake-github.ts";
 import { startFakeGitHub } from "../../../test/support/fake-github/start-fake-github.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
@@ -54,15 +55,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-async function ask(method: string, path: string, body?: unknown) {
-  const response = await fetch(`${server.url}/api/v1${path}`, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: (await response.json()) as unknown };
-}
+const ask = (method: string, path: string, body?: unknown) => askServer(server, method, path, body);
 
 const detailOf = async (repository: string) => {
   const named = new URLSearchParams({ repository }).toString();

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { ForgeRepositories, ForgeRepository, ForgeRepositoryDetail } from "#api/forge.ts";
 import { GraphSummary } from "#api/graph.ts";
 import { runPlainGit, testRepository } from "#git/repository.fixture.ts";
+import { askServer } from "../../../test/support/ask-server.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { readServerConfig } from "../config.ts";
 import { type RunningServer, startServer } from "../start-server.ts";
@@ -43,15 +44,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-async function ask(method: string, path: string, body?: unknown) {
-  const response = await fetch(`${servers[0]?.url}/api/v1${path}`, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: (await response.json()) as unknown };
-}
+const ask = (method: string, path: string, body?: unknown) =>
+  askServer(servers[0] ?? { url: "" }, method, path, body);
 
 const detailOf = async (repository: string) => {
   const named = new URLSearchParams({ repository }).toString();

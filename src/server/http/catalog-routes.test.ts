@@ -8,6 +8,7 @@ import { CatalogDetail, CatalogDiff, CatalogSummary, PushedCatalog } from "#api/
 import { SubmittedGraph } from "#api/graph.ts";
 import { GraphPreview } from "#api/preview.ts";
 import { testRepository } from "#git/repository.fixture.ts";
+import { askServer } from "../../../test/support/ask-server.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { readServerConfig } from "../config.ts";
 import { type RunningServer, startServer } from "../start-server.ts";
@@ -26,15 +27,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-async function ask(method: string, path: string, body?: unknown) {
-  const response = await fetch(`${server.url}/api/v1${path}`, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: (await response.json()) as unknown };
-}
+const ask = (method: string, path: string, body?: unknown) => askServer(server, method, path, body);
 
 const files = { "a.yml": "version: 1\nswitches: {pgo: }\njobs:\n  build: {commands: make}\n" };
 

@@ -21,6 +21,7 @@ import { aReport, sha } from "#granaries/farm-of-granaries.fixture.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { ContentAddressableStorage } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
+import { askServer } from "../../../test/support/ask-server.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { readServerConfig } from "../config.ts";
 import { type RunningServer, startServer } from "../start-server.ts";
@@ -42,17 +43,8 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-async function ask(method: string, path: string, body?: unknown, token?: string) {
-  const response = await fetch(`${server.url}/api/v1${path}`, {
-    method,
-    headers: {
-      "content-type": "application/json",
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: (await response.json()) as unknown };
-}
+const ask = (method: string, path: string, body?: unknown, token?: string) =>
+  askServer(server, method, path, body, token);
 const get = async (path: string) => (await ask("GET", path)).body;
 
 async function put(bytes: Uint8Array | string) {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { addComment, emitComment } from "../comment-deeds.ts";
-import { type CommentState, type RepositoryState, record } from "../fake-state.ts";
+import { type CommentState, type PullState, type RepositoryState, record } from "../fake-state.ts";
 import { commentAnswer, labelAnswer, reactionAnswer } from "../pull-answers.ts";
 import { pullPayload } from "../webhook-payloads.ts";
 import {
@@ -31,6 +31,11 @@ function sinceOf(call: Call): (comment: CommentState) => boolean {
   return (comment) => Math.floor(comment.updatedAt.getTime() / 1_000) * 1_000 >= since;
 }
 
+function ownPull(call: Call): { readonly repository: RepositoryState; readonly pull: PullState } {
+  const repository = repositoryOf(call);
+  return { repository, pull: pullOf(repository, call.parameters["issue_number"]) };
+}
+
 function ownComment(call: Call): {
   readonly repository: RepositoryState;
   readonly comment: CommentState;
@@ -50,157 +55,107 @@ function note(
   record(call.state, { what, repository: slugOf(repository), pull, id: String(id), text });
 }
 
+/** A label came or went: what is there changes, it is written down, and a webhook tells. */
+function changeLabel(call: Call, action: "labeled" | "unlabeled", label: string): void {
+  const { state, webhooks } = call;
+  const { repository, pull } = ownPull(call);
+  if (action === "labeled") pull.labels.add(label);
+  else pull.labels.delete(label);
+  pull.updatedAt = state.now();
+  const what = action === "labeled" ? "label added" : "label removed";
+  note(call, what, repository, pull.number, label, label);
+  const payload = pullPayload(state, repository, pull, action, state.bot, { label });
+  webhooks.emit("pull_request", payload, repository);
+}
+
+function labelsOf(call: Call) {
+  const { repository, pull } = ownPull(call);
+  return [...pull.labels].map((name) => () => labelAnswer(call.state, repository, name));
+}
+
+/** All of them are the installation's, and need the same permission. */
+function route(
+  method: Route["method"],
+  path: string,
+  level: "read" | "write",
+  handle: Route["handle"],
+): Route {
+  return { method, path, by: "installation", needs: ["pull_requests", level], handle };
+}
+
 export const commentRoutes: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/repos/{owner}/{repo}/issues/comments",
-    by: "installation",
-    needs: ["pull_requests", "read"],
-    handle(call) {
-      const repository = repositoryOf(call);
-      const isByUpdate = call.query.get("sort") === "updated";
-      const sign = call.query.get("direction") === "desc" ? -1 : 1;
-      const list = [...repository.comments.values()]
-        .filter(sinceOf(call))
-        .sort(
-          (a, b) =>
-            sign *
-            ((isByUpdate ? a.updatedAt.getTime() - b.updatedAt.getTime() : 0) || a.id - b.id),
-        )
-        .map((comment) => () => commentAnswer(call.state, repository, comment));
-      return { status: 200, list };
-    },
-  },
-  {
-    method: "GET",
-    path: commentsOfOne,
-    by: "installation",
-    needs: ["pull_requests", "read"],
-    handle(call) {
-      const repository = repositoryOf(call);
-      const pull = pullOf(repository, call.parameters["issue_number"]);
-      const list = [...repository.comments.values()]
-        .filter((comment) => comment.pull === pull.number)
-        .filter(sinceOf(call))
-        .map((comment) => () => commentAnswer(call.state, repository, comment));
-      return { status: 200, list };
-    },
-  },
-  {
-    method: "POST",
-    path: commentsOfOne,
-    by: "installation",
-    needs: ["pull_requests", "write"],
-    handle(call) {
-      const { state, webhooks } = call;
-      const repository = repositoryOf(call);
-      const pull = pullOf(repository, call.parameters["issue_number"]);
-      const { body } = bodyOf(Body, call);
-      const comment = addComment(state, repository, pull, state.bot, body);
-      note(call, "comment created", repository, pull.number, comment.id, body);
-      emitComment(state, repository, webhooks, comment, "created", state.bot);
-      return { status: 201, body: commentAnswer(state, repository, comment) };
-    },
-  },
-  {
-    method: "PATCH",
-    path: oneComment,
-    by: "installation",
-    needs: ["pull_requests", "write"],
-    handle(call) {
-      const { state, webhooks } = call;
-      const { repository, comment } = ownComment(call);
-      const { body } = bodyOf(Body, call);
-      const was = comment.body;
-      comment.body = body;
-      comment.updatedAt = state.now();
-      note(call, "comment updated", repository, comment.pull, comment.id, body);
-      emitComment(state, repository, webhooks, comment, "edited", state.bot, was);
-      return { status: 200, body: commentAnswer(state, repository, comment) };
-    },
-  },
-  {
-    method: "DELETE",
-    path: oneComment,
-    by: "installation",
-    needs: ["pull_requests", "write"],
-    handle(call) {
-      const { repository, comment } = ownComment(call);
-      repository.comments.delete(comment.id);
-      note(call, "comment deleted", repository, comment.pull, comment.id, comment.body);
-      emitComment(call.state, repository, call.webhooks, comment, "deleted", call.state.bot);
-      return { status: 204 };
-    },
-  },
-  {
-    method: "POST",
-    path: `${oneComment}/reactions`,
-    by: "installation",
-    needs: ["pull_requests", "write"],
-    handle(call) {
-      const { repository, comment } = ownComment(call);
-      const { content } = bodyOf(Reaction, call);
-      const by = call.state.bot;
-      const known = comment.reactions.find((one) => one.content === content && one.by === by);
-      if (known !== undefined) return { status: 200, body: reactionAnswer(call.state, known) };
-      const reaction = { id: call.state.nextId(), content, by };
-      comment.reactions.push(reaction);
-      note(call, "reaction added", repository, comment.pull, comment.id, content);
-      return { status: 201, body: reactionAnswer(call.state, reaction) };
-    },
-  },
-  {
-    method: "GET",
-    path: labelsOfOne,
-    by: "installation",
-    needs: ["pull_requests", "read"],
-    handle(call) {
-      const repository = repositoryOf(call);
-      const pull = pullOf(repository, call.parameters["issue_number"]);
-      return {
-        status: 200,
-        list: [...pull.labels].map((name) => () => labelAnswer(call.state, repository, name)),
-      };
-    },
-  },
-  {
-    method: "POST",
-    path: labelsOfOne,
-    by: "installation",
-    needs: ["pull_requests", "write"],
-    handle(call) {
-      const { state, webhooks } = call;
-      const repository = repositoryOf(call);
-      const pull = pullOf(repository, call.parameters["issue_number"]);
-      for (const label of bodyOf(Labels, call).labels) {
-        if (pull.labels.has(label)) continue;
-        pull.labels.add(label);
-        pull.updatedAt = state.now();
-        note(call, "label added", repository, pull.number, label, label);
-        const payload = pullPayload(state, repository, pull, "labeled", state.bot, { label });
-        webhooks.emit("pull_request", payload, repository);
-      }
-      const body = [...pull.labels].map((name) => labelAnswer(state, repository, name));
-      return { status: 200, body };
-    },
-  },
-  {
-    method: "DELETE",
-    path: `${labelsOfOne}/{name}`,
-    by: "installation",
-    needs: ["pull_requests", "write"],
-    handle(call) {
-      const { state, webhooks } = call;
-      const repository = repositoryOf(call);
-      const pull = pullOf(repository, call.parameters["issue_number"]);
-      const label = call.parameters["name"] ?? "";
-      if (!pull.labels.delete(label)) throw new Refusal(404, "Label does not exist");
-      pull.updatedAt = state.now();
-      note(call, "label removed", repository, pull.number, label, label);
-      const payload = pullPayload(state, repository, pull, "unlabeled", state.bot, { label });
-      webhooks.emit("pull_request", payload, repository);
-      const body = [...pull.labels].map((name) => labelAnswer(state, repository, name));
-      return { status: 200, body };
-    },
-  },
+  route("GET", "/repos/{owner}/{repo}/issues/comments", "read", (call) => {
+    const repository = repositoryOf(call);
+    const isByUpdate = call.query.get("sort") === "updated";
+    const sign = call.query.get("direction") === "desc" ? -1 : 1;
+    const list = [...repository.comments.values()]
+      .filter(sinceOf(call))
+      .sort(
+        (a, b) =>
+          sign * ((isByUpdate ? a.updatedAt.getTime() - b.updatedAt.getTime() : 0) || a.id - b.id),
+      )
+      .map((comment) => () => commentAnswer(call.state, repository, comment));
+    return { status: 200, list };
+  }),
+  route("GET", commentsOfOne, "read", (call) => {
+    const { repository, pull } = ownPull(call);
+    const list = [...repository.comments.values()]
+      .filter((comment) => comment.pull === pull.number)
+      .filter(sinceOf(call))
+      .map((comment) => () => commentAnswer(call.state, repository, comment));
+    return { status: 200, list };
+  }),
+  route("POST", commentsOfOne, "write", (call) => {
+    const { state, webhooks } = call;
+    const { repository, pull } = ownPull(call);
+    const { body } = bodyOf(Body, call);
+    const comment = addComment(state, repository, pull, state.bot, body);
+    note(call, "comment created", repository, pull.number, comment.id, body);
+    emitComment(state, repository, webhooks, comment, "created", state.bot);
+    return { status: 201, body: commentAnswer(state, repository, comment) };
+  }),
+  route("PATCH", oneComment, "write", (call) => {
+    const { state, webhooks } = call;
+    const { repository, comment } = ownComment(call);
+    const { body } = bodyOf(Body, call);
+    const was = comment.body;
+    comment.body = body;
+    comment.updatedAt = state.now();
+    note(call, "comment updated", repository, comment.pull, comment.id, body);
+    emitComment(state, repository, webhooks, comment, "edited", state.bot, was);
+    return { status: 200, body: commentAnswer(state, repository, comment) };
+  }),
+  route("DELETE", oneComment, "write", (call) => {
+    const { repository, comment } = ownComment(call);
+    repository.comments.delete(comment.id);
+    note(call, "comment deleted", repository, comment.pull, comment.id, comment.body);
+    emitComment(call.state, repository, call.webhooks, comment, "deleted", call.state.bot);
+    return { status: 204 };
+  }),
+  route("POST", `${oneComment}/reactions`, "write", (call) => {
+    const { repository, comment } = ownComment(call);
+    const { content } = bodyOf(Reaction, call);
+    const by = call.state.bot;
+    const known = comment.reactions.find((one) => one.content === content && one.by === by);
+    if (known !== undefined) return { status: 200, body: reactionAnswer(call.state, known) };
+    const reaction = { id: call.state.nextId(), content, by };
+    comment.reactions.push(reaction);
+    note(call, "reaction added", repository, comment.pull, comment.id, content);
+    return { status: 201, body: reactionAnswer(call.state, reaction) };
+  }),
+  route("GET", labelsOfOne, "read", (call) => ({ status: 200, list: labelsOf(call) })),
+  route("POST", labelsOfOne, "write", (call) => {
+    const { pull } = ownPull(call);
+    for (const label of bodyOf(Labels, call).labels) {
+      if (!pull.labels.has(label)) changeLabel(call, "labeled", label);
+    }
+    return { status: 200, body: labelsOf(call).map((each) => each()) };
+  }),
+  route("DELETE", `${labelsOfOne}/{name}`, "write", (call) => {
+    const { pull } = ownPull(call);
+    const label = call.parameters["name"] ?? "";
+    if (!pull.labels.has(label)) throw new Refusal(404, "Label does not exist");
+    changeLabel(call, "unlabeled", label);
+    return { status: 200, body: labelsOf(call).map((each) => each()) };
+  }),
 ];

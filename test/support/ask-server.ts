@@ -1,0 +1,19 @@
+/** What a server's API answers, whatever it is. A body is sent as JSON. */
+export async function askServer(
+  { url }: { readonly url: string },
+  method: string,
+  path: string,
+  body?: unknown,
+  token?: string,
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const headers = {
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+  const response = await fetch(`${url.replace(/\/$/, "")}/api/v1${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as unknown };
+}
