@@ -3,10 +3,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
 import { Requests } from "#api/benchmark-request.ts";
 import { ClaimAnswer } from "#api/collector.ts";
 import { ForgeRepositoryDetail } from "#api/forge.ts";
 import { GraphSummary } from "#api/graph.ts";
+import { sql } from "#db/sql.ts";
 import { metricsOf } from "#suites/metrics-of.ts";
 import { Suite } from "#suites/suite.ts";
 import type { FakeGitHub, FakeRepository } from "../support/fake-github/fake-github.ts";
@@ -127,6 +129,25 @@ test("a failing job of a pull request is one check run, with the place that its 
   expect(repository.comments(number)).toEqual([]);
 }, 90_000);
 
+test("a job that fails without a word is noted where the commit defines it", async () => {
+  const number = await repository.openPull({
+    files: {
+      ".grange/jobs.yml": `${definitions}  # Says nothing.\n  silent: {commands: exit 3}\n`,
+      "src/tool.ts": "good",
+    },
+  });
+  const { head } = repository.pullState(number);
+
+  const check = await until("the check's end", () =>
+    repository.checks(head).find(({ status }) => status === "completed"),
+  );
+
+  expect(check.annotations).toMatchObject([
+    { path: ".grange/jobs.yml", start_line: 11, message: "silent: failed, exit code 3" },
+  ]);
+  await repository.closePull(number);
+}, 90_000);
+
 /** Does all that there is to measure: each commit as much work as is said, or as the usual one does. */
 async function measure(works: Readonly<Record<string, number>>): Promise<void> {
   for (;;) {
@@ -136,12 +157,15 @@ async function measure(works: Readonly<Record<string, number>>): Promise<void> {
     const holder = { collector: "barn", incarnation, epoch: job.epoch };
     const work = works[job.artifact.tag] ?? 1_000;
     for (const each of job.cases) {
-      const values = { work };
+      const { after, count } = each.iterations ?? { after: 0, count: 1 };
       await post(`/benchmarks/jobs/${job.id}/test`, {
         holder,
         case: each.case,
         metrics: metricsOf(Suite.parse(job.definition)),
-        iterations: [{ iteration: 1, values }],
+        iterations: Array.from({ length: count }, (_, i) => ({
+          iteration: after + i + 1,
+          values: { work },
+        })),
       });
     }
     await post(`/benchmarks/jobs/${job.id}/end`, { holder, end: { outcome: "success" } });
@@ -215,6 +239,42 @@ test("what people ask to be measured is told in one comment, edited in place", a
   await until("that the check ends well", () =>
     repository.checks(second).find(({ conclusion }) => conclusion === "success"),
   );
+}, 120_000);
+
+test("a comment says how often each case is run, and what was measured before is added to", async () => {
+  const number = await repository.openPull({ files: { "src/tool.ts": "good, and often" } });
+  const { head } = repository.pullState(number);
+  const replies = () => repository.comments(number).map(({ body }) => body);
+  const runsOf = async () => {
+    const { requests } = Requests.parse(await (await farm.ask("/benchmarks/requests")).json());
+    return requests.filter(({ artifact }) => artifact === tagOf(head)).map(({ runs }) => runs);
+  };
+
+  await repository.comment(number, "maintainer", "@grange bench");
+  await measured(head);
+  await repository.comment(number, "maintainer", "@grange bench runs=4");
+  await until("the second request", async () => ((await runsOf()).length === 2 ? true : undefined));
+  await until("its end", async () => {
+    await measure({});
+    return (await detail()).unsent.length === 0 ? true : undefined;
+  });
+  await repository.comment(number, "maintainer", "@grange bench runs=1");
+  await until("the refusal", () =>
+    replies().find((body) => body.includes("ask for 2 to 50 runs")) === undefined
+      ? undefined
+      : true,
+  );
+
+  expect((await runsOf()).toSorted()).toEqual([4, null]);
+  const iterations = await farm.rooms.db.many(
+    z.object({ iterations: z.number() }),
+    sql`
+      select result.iterations from benchmark_result as result
+      join benchmark_artifact as artifact on artifact.id = result.artifact_id
+      where artifact.tag = ${tagOf(head)}
+    `,
+  );
+  expect(iterations).toEqual([{ iterations: 4 }]);
 }, 120_000);
 
 test("when nothing has changed, nothing is written", async () => {
