@@ -27,7 +27,6 @@ beforeEach(async () => {
 });
 
 function ask() {
-  const { deliveries } = github;
   const rooms: ForgeRooms = {
     db,
     clock: { now: () => now },
@@ -39,7 +38,7 @@ function ask() {
         ...github,
         deliveries: (since) => {
           reads.push(since);
-          return deliveries(since);
+          return github.deliveries(since);
         },
       },
     },
@@ -88,7 +87,7 @@ test("of more than can be asked for at once, the rest comes with the next looks"
 test("a look that fails is no look", async () => {
   lose("a", new Date(now.getTime() - hourMs));
   github.fails = () => true;
-  await expect(ask()).rejects.toThrow();
+  await expect(ask()).rejects.toThrow("out of order");
   now = new Date(now.getTime() + 5.5 * hourMs);
   github.fails = () => false;
 

@@ -13,7 +13,10 @@ const cases = fc.infiniteStream(fc.boolean());
 
 /** Some letters large, as people write them. */
 const cased = (text: string, large: { next(): { value?: boolean } }) =>
-  [...text].map((letter) => (large.next().value === true ? letter.toUpperCase() : letter)).join("");
+  text
+    .split("")
+    .map((letter) => (large.next().value === true ? letter.toUpperCase() : letter))
+    .join("");
 
 const forms = [
   (at: string, of: string) => `https://${at}/${of}`,

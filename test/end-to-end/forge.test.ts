@@ -265,7 +265,7 @@ test("a comment says how often each case is run, and what was measured before is
       : true,
   );
 
-  expect((await runsOf()).toSorted()).toEqual([4, null]);
+  expect(new Set(await runsOf())).toEqual(new Set([4, null]));
   const iterations = await farm.rooms.db.many(
     z.object({ iterations: z.number() }),
     sql`

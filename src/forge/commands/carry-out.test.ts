@@ -164,7 +164,10 @@ describe("a command", () => {
 
     const { answer } = await carryOut("@grange cancel");
     await keepPull(db, "demo", {
-      ...{ ...aPull, number: 8, state: "closed", headSince: new Date(0) },
+      ...aPull,
+      number: 8,
+      state: "closed",
+      headSince: new Date(0),
       updatedAt: new Date(aPull.updatedAt.getTime() + 1_000),
     });
     await carryOut("@grange cancel");

@@ -97,7 +97,10 @@ async function tell(tx: Tx, source: ReportSource, subject: Subject, now: Date): 
   await noteTold(
     tx,
     together.map(({ kind, id, repository, pull }) => ({
-      ...{ kind, id, repository, pull },
+      kind,
+      id,
+      repository,
+      pull,
       version: versions.get(id),
       isOver: over.has(id) || !versions.has(id),
     })),

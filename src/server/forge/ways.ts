@@ -14,7 +14,11 @@ export interface Ways {
 
 // No secret of a definition is called so: names of those have no blanks.
 const about = (slug: string): SealedFor => ({
-  ...{ name: "way into a repository", repository: slug, branch: "", users: null, version: 1 },
+  name: "way into a repository",
+  repository: slug,
+  branch: "",
+  users: null,
+  version: 1,
 });
 
 export function openedWays(db: Db, key: SecretsKey): Ways {
