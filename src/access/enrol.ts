@@ -7,7 +7,7 @@ import {
   type StoredEnrolment,
 } from "./enrolment.store.ts";
 import { insertGrant } from "./grant.store.ts";
-import { keepPrincipalAs } from "./principal.store.ts";
+import { keepPrincipalAs, principalNamed } from "./principal.store.ts";
 import { anyone, type Grant, type MachineKind } from "./principal.ts";
 import {
   fingerprintOf,
@@ -97,12 +97,14 @@ export async function redeemEnrolment(
   enrolmentToken: string,
   own: TokenFingerprint,
   now: Date,
+  kind?: MachineKind,
 ): Promise<Enrolled> {
   const { id, hash } = fingerprintOf(enrolmentToken);
   const stored = await lockEnrolment(tx, id);
   const enrolment = stored !== undefined && isSameHash(stored.hash, hash) ? stored : undefined;
   const verdict = judgeEnrolment(id, enrolment, own.id, now);
   const { principal, createdBy, tokenExpiresAt } = verdict.enrolment;
+  if (kind !== undefined) await requireKind(tx, principal, kind);
   if (verdict.isNew) {
     if ((await storedToken(tx, own.id)) !== undefined) throw takenToken();
     const expiresAt = tokenExpiresAt ?? undefined;
@@ -118,6 +120,17 @@ export async function redeemEnrolment(
     expiresAt: tokenExpiresAt ?? undefined,
     isNew: verdict.isNew,
   };
+}
+
+/** Told before the token is used up: a worker that became a granary by mistake would only be refused later. */
+async function requireKind(tx: Tx, principal: string, kind: MachineKind): Promise<void> {
+  const known = await principalNamed(tx, principal);
+  if (known === undefined || known.kind === kind) return;
+  throw new Fault(
+    "failed_precondition",
+    `that enrolment token is for a ${known.kind} (${principal}), and this is a ${kind}: ` +
+      `\`grange token create NAME --enrol ${kind}\` makes one for it`,
+  );
 }
 
 /** What an enrolment is good for now; throws `unauthenticated` for nothing. */

@@ -35,6 +35,8 @@ export type CreateEnrolment = z.input<typeof CreateEnrolment>;
 /** A machine hands an enrolment token in. Its own token stays with it: the farm gets the hash. */
 export const Enrol = z.strictObject({
   enrolment: z.string().max(128),
+  /** What it is; refused, without using the token up, when that is for a machine of another kind. */
+  kind: EnrolledKind.optional(),
   /** SHA-256 of the token that it made: `grange_` and 32 random bytes as base64url. In hex. */
   tokenHash: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hex"),
 });

@@ -166,7 +166,8 @@ async function asItself(config: WorkerConfig, told: string | undefined) {
   const enrol = told ?? readCliConfig().enrol;
   const folder = join(config.dataDir, "enrolled");
   const { server, ca, name, hiddenPaths } = config;
-  const token = await ownToken({ server, ca, enrol, file: join(folder, `${name}.json`) });
+  const file = join(folder, `${name}.json`);
+  const token = await ownToken({ kind: "worker", server, ca, enrol, file });
   if (token === undefined) return config;
   // A job runs as the same user, and the token is none of its business.
   return { ...config, token, hiddenPaths: [...hiddenPaths, folder] };

@@ -1,30 +1,69 @@
 import type { PeerCertificate, TLSSocket } from "node:tls";
+import { Fault } from "#core/fault.ts";
 
 /** A property of the socket itself: HTTP/2 shows its own only through a proxy, which no map would know. */
-const issuedTo = Symbol("to whom the client's certificate was issued");
+const shownBy = Symbol("what the client's certificate came to");
+
+type Shown = { readonly name: string } | { readonly refused: string };
 
 /** A name with more is nobody's that we know; it would only be carried about. */
 const longestName = 256;
 
 /**
- * Looks at the certificate with which a client made its connection. False for one that is not to be talked to:
- * it shows a certificate, and that is of no authority of ours, over, or meant for something else than a client.
- *
+ * Looks at the certificate with which a client made its connection, and notes whose it is, or why it is not taken.
  * Who shows none is told from the others by what it sends.
+ *
+ * A connection with one that is not taken is not cut: all that is asked on it is refused, with the reason. Who is
+ * cut off learns nothing, and looks for a farm that is down.
  */
-export function acceptsClient(socket: TLSSocket): boolean {
+export function noteCertificate(socket: TLSSocket): void {
   // Null once the socket is gone.
-  const subject = (socket.getPeerCertificate() as PeerCertificate | null)?.subject;
-  if (subject === undefined) return true;
-  if (!socket.authorized) return false;
-  const name: unknown = subject.CN;
-  // Several common names, or none: nobody can say which one the authority vouches for.
-  if (typeof name !== "string" || name.length > longestName) return false;
-  Object.assign(socket, { [issuedTo]: name });
-  return true;
+  const shown = socket.getPeerCertificate() as PeerCertificate | null;
+  if (shown?.subject === undefined) return;
+  Object.assign(socket, { [shownBy]: judged(shown, socket) });
 }
 
-/** The name on the verified certificate of a connection's other side; undefined when it showed none. */
+function judged(
+  { subject, valid_to }: PeerCertificate,
+  { authorized, authorizationError }: TLSSocket,
+): Shown {
+  if (!authorized) return { refused: whyNot(String(authorizationError), valid_to) };
+  const name: unknown = subject.CN;
+  // Several common names, or none: nobody can say which one the authority vouches for.
+  if (typeof name !== "string" || name.length > longestName)
+    return { refused: "has no common name, or several: it must name one machine" };
+  return { name };
+}
+
+/** By OpenSSL's names for what may be wrong. */
+function whyNot(code: string, until: string): string {
+  switch (code) {
+    case "CERT_HAS_EXPIRED":
+      return `ran out on ${until}: have another issued`;
+    case "CERT_NOT_YET_VALID":
+      return "is not good yet: one of the two clocks is wrong";
+    case "INVALID_PURPOSE":
+      return "is not for clients: it needs extendedKeyUsage=clientAuth";
+    default:
+      return `is of no authority that this farm takes machines' certificates from (--client-ca): ${code}`;
+  }
+}
+
+/** Whose certificate a connection's other side showed, or why what it showed is not taken; neither when it showed none. */
+export function certificateOn(socket: object | undefined): {
+  readonly issuedTo?: string;
+  readonly notTaken?: Fault;
+} {
+  const shown = (socket as { readonly [shownBy]?: Shown } | undefined)?.[shownBy];
+  if (shown === undefined) return {};
+  if ("name" in shown) return { issuedTo: shown.name };
+  const sentence = `this machine's certificate (GRANGE_CLIENT_CERT) ${shown.refused}`;
+  return { notTaken: new Fault("unauthenticated", sentence) };
+}
+
+/** The name on that certificate. Throws `unauthenticated` when it is not taken. */
 export function certificateOf(socket: object | undefined): string | undefined {
-  return (socket as { readonly [issuedTo]?: string } | undefined)?.[issuedTo];
+  const { issuedTo, notTaken } = certificateOn(socket);
+  if (notTaken !== undefined) throw notTaken;
+  return issuedTo;
 }

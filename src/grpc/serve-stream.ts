@@ -9,7 +9,7 @@ import type { Payload } from "./frame.ts";
 import { longestTimerMs, parseGrpcTimeout } from "./grpc-timeout.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { IncomingMessages } from "./incoming-messages.ts";
-import { certificateOf } from "./issued-to.ts";
+import { certificateOn } from "./issued-to.ts";
 import { headersOf, metadataOf } from "./metadata.ts";
 import type { Method } from "./method.ts";
 import { bytesPerMs, peerOf } from "./read-in-turns.ts";
@@ -70,7 +70,7 @@ export function serveStream(
   const peer = peerOf(socket);
   const isPrivate = stream.session?.encrypted === true || isLoopbackAddress(socket?.remoteAddress);
   const metadata = metadataOf(headers);
-  const issuedTo = certificateOf(socket);
+  const { issuedTo, notTaken } = certificateOn(socket);
   const context = new ServerCallContext(path, metadata, deadline, peer, isPrivate, issuedTo);
 
   let requests: IncomingMessages | undefined;
@@ -113,6 +113,11 @@ export function serveStream(
     shortOver();
   });
 
+  if (notTaken !== undefined) {
+    stream.resume();
+    fail(notTaken);
+    return;
+  }
   const method = options.methods.get(path);
   if (method === undefined) {
     stream.resume();

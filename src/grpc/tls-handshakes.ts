@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
-import { acceptsClient } from "./issued-to.ts";
+import { noteCertificate } from "./issued-to.ts";
 import type { UndecidedSockets } from "./undecided-sockets.ts";
 
 /** A certificate and its key, in PEM. Another one is another object. */
@@ -42,8 +42,8 @@ export function tlsHandshakes(
   const underWay = new Map<string, () => void>();
   server.on("secureConnection", (socket) => {
     underWay.get(connectionName(socket))?.();
-    if (shown.clientCa !== undefined && !acceptsClient(socket)) socket.destroy();
-    else secured(socket);
+    if (shown.clientCa !== undefined) noteCertificate(socket);
+    secured(socket);
   });
   server.on("tlsClientError", (_, socket) => void socket.destroy());
 

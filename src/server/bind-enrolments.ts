@@ -47,7 +47,7 @@ export function bindEnrolments({
       return { ...created, expiresAt: created.expiresAt.toISOString() };
     },
 
-    async enrol({ enrolment, tokenHash }) {
+    async enrol({ enrolment, kind, tokenHash }) {
       if (!isEnrolmentShaped(enrolment)) {
         throw new Fault(
           "unauthenticated",
@@ -61,6 +61,7 @@ export function bindEnrolments({
           enrolment,
           fingerprintOfHash(tokenHash),
           clock.now(),
+          kind,
         );
         if (done.isNew) {
           const detail = { what: "enrol", token: done.tokenId };

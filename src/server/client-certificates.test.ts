@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -7,12 +6,12 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { silent } from "#execution/execution.fixture.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { Workers } from "#proto/grange/worker/v1/worker_pb.ts";
 import { freshDatabase } from "../../test/support/fresh-db.ts";
+import { type TestAuthority, testAuthority } from "../../test/support/test-authority.ts";
 import { testCertificate } from "../../test/support/test-certificate.ts";
 import { readServerConfig } from "./config.ts";
 import { type RunningServer, startServer } from "./start-server.ts";
@@ -27,28 +26,17 @@ let server: RunningServer;
 let trusted: string;
 let root: string;
 
-const openssl = (...args: string[]) => promisify(execFile)("openssl", args, { cwd: directory });
-
-/** An authority of one's own, in files named after it. */
-async function authority(name: string): Promise<void> {
-  const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  const named = ["-subj", `/CN=${name}`, "-keyout", `${name}.key`, "-out", `${name}.crt`];
-  await openssl("req", "-x509", ...made, "-days", "2", ...named);
-}
+let authorities: Readonly<Record<"ours" | "theirs", TestAuthority>>;
 
 /** A certificate for a subject, signed by an authority. */
-async function issue(by: string, subject: string, extra: readonly string[] = []): Promise<Pair> {
-  const file = randomUUID();
-  await writeFile(join(directory, `${file}.ext`), extra.join("\n"));
-  const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  const [key, csr, crt] = [`${file}.key`, `${file}.csr`, `${file}.crt`];
-  await openssl("req", ...made, "-subj", subject, "-keyout", key, "-out", csr);
-  const signing = ["-CA", `${by}.crt`, "-CAkey", `${by}.key`, "-CAcreateserial", "-days", "1"];
-  await openssl("x509", "-req", "-in", csr, ...signing, "-extfile", `${file}.ext`, "-out", crt);
-  const [cert, secret] = await Promise.all(
-    [crt, key].map((name) => readFile(join(directory, name), "utf8")),
-  );
-  return { cert: cert ?? "", key: secret ?? "" };
+async function issue(
+  by: "ours" | "theirs",
+  subject: string,
+  extensions: readonly string[] = [],
+  days = 1,
+): Promise<Pair> {
+  const { cert, key } = await authorities[by].issue(subject, { extensions, days });
+  return { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
 }
 
 /** Who the farm takes somebody for, over HTTP. */
@@ -68,7 +56,11 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "grange-mtls-"));
   const own = await testCertificate(directory);
   trusted = await readFile(own.cert, "utf8");
-  await Promise.all([authority("ours"), authority("theirs")]);
+  const [ours, theirs] = await Promise.all([
+    testAuthority(directory, "ours"),
+    testAuthority(directory, "theirs"),
+  ]);
+  authorities = { ours, theirs };
   server = await startServer(
     readServerConfig(
       {
@@ -163,16 +155,21 @@ test.each([
   expect(await registering(pair)).toBe("unauthenticated");
 });
 
-test.each<[string, string, string, readonly string[]]>([
-  ["of another authority", "theirs", "/CN=attic", []],
-  ["for servers only", "ours", "/CN=attic", ["extendedKeyUsage=serverAuth"]],
-  ["without a common name", "ours", "/O=attic", []],
-  ["with two common names", "ours", "/CN=attic/CN=barn", []],
-])("a connection with a certificate %s is ended", async (_, by, subject, extra) => {
-  const pair = await issue(by, subject, extra);
+test.each<[string, "ours" | "theirs", string, readonly string[], number, string]>([
+  ["of another authority", "theirs", "/CN=attic", [], 1, "of no authority that this farm"],
+  ["that is over", "ours", "/CN=attic", [], -1, "ran out on"],
+  ["for servers only", "ours", "/CN=attic", ["extendedKeyUsage=serverAuth"], 1, "not for clients"],
+  ["without a common name", "ours", "/O=attic", [], 1, "no common name"],
+  ["with two common names", "ours", "/CN=attic/CN=barn", [], 1, "or several"],
+])("a certificate %s is refused with the reason", async (_, by, subject, extra, days, why) => {
+  const pair = await issue(by, subject, extra, days);
 
-  await expect(callerWith(pair)).rejects.toThrow(/socket|ECONNRESET|disconnected/);
-  expect(await registering(pair)).toBe("unavailable");
+  const alone = await callerWith(pair);
+  expect(alone.status).toBe(401);
+  expect(alone.body).toContain(why);
+  // A token beside it does not help.
+  expect((await callerWith(pair, { authorization: `Bearer ${root}` })).status).toBe(401);
+  expect(await registering(pair)).toBe("unauthenticated");
 });
 
 test("a machine that lost its grants is refused at the next call, however long its certificate is good", async () => {

@@ -3,7 +3,7 @@ import { type ApiClient, apiClient } from "../api/api-client.ts";
 import type { CommonOptions, Session } from "../session.ts";
 import { ownToken } from "./own-token.ts";
 
-/** The API as a machine calls it: with the token that it is told, else with one of its own, if it has or gets one. */
+/** The API as a collector calls it: with the token that it is told, else with one of its own, if it has or gets one. */
 export async function apiAsItself(
   { api, config }: Session,
   { tokenFile, enrol }: CommonOptions & { readonly enrol?: string },
@@ -11,6 +11,7 @@ export async function apiAsItself(
 ): Promise<ApiClient> {
   if (tokenFile !== undefined || config.token !== undefined) return api;
   const token = await ownToken({
+    kind: "collector",
     server: api.serverUrl,
     ca: config.ca,
     enrol: enrol ?? config.enrol,

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { Enrolled } from "#api/enrolment.ts";
+import { Enrolled, type EnrolledKind } from "#api/enrolment.ts";
 import { backoffMs } from "#core/backoff.ts";
 import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
@@ -35,6 +35,7 @@ export async function ownToken(wish: {
   readonly ca?: string | undefined;
   /** An enrolment token, or a file that holds one. */
   readonly enrol?: string | undefined;
+  readonly kind: z.infer<typeof EnrolledKind>;
   /** Where the machine's token is kept. */
   readonly file: string;
 }): Promise<string | undefined> {
@@ -53,7 +54,7 @@ export async function ownToken(wish: {
   const mine = { server, enrolment, token };
   await keep(wish.file, { ...mine, principal: null });
   const api = apiClient(wish.server, { token: undefined, ca: wish.ca });
-  const body = { enrolment: enrolmentToken, tokenHash: sha256(token) };
+  const body = { enrolment: enrolmentToken, kind: wish.kind, tokenHash: sha256(token) };
   const { principal } = await whileUnreachable(() => api.post(Enrolled, "/enrol", body));
   await keep(wish.file, { ...mine, principal });
   return token;

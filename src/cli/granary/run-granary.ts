@@ -83,6 +83,7 @@ async function tokenOfGranary(
   if (told !== undefined) return told;
   const { ownToken } = await import("../enrol/own-token.ts");
   return ownToken({
+    kind: "granary",
     server,
     ca,
     enrol: options.enrol,
