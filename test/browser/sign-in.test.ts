@@ -40,6 +40,7 @@ beforeAll(async () => {
   await provider.register(`${server.url}/auth/callback`);
   root = CreatedToken.parse(await post("/tokens", { principal: "root" })).token;
   await post("/grants", { principal: "root", verb: "*", top: true });
+  await post("/grants", { principal: "root", verb: "submit", pool: "ci-*", costCap: 90 });
   await post("/grants", { principal: "alice@farm.example", verb: "define" });
   await post("/grants/remove", { principal: "anyone", verb: "*" }, root);
 });
@@ -81,6 +82,11 @@ test("somebody signs in with a token that is pasted in, does something, and sign
   await page.getByRole("link", { name: "root" }).click();
   await page.getByRole("heading", { level: 1, name: "root" }).waitFor();
   await page.getByRole("cell", { name: "everything" }).waitFor();
+  // What narrows some grant has a column, and what narrows none has not.
+  await page.getByRole("columnheader", { name: "pools" }).waitFor();
+  await page.getByRole("cell", { name: "ci-*" }).waitFor();
+  await page.getByRole("cell", { name: "90 min" }).waitFor();
+  expect(await page.getByRole("columnheader", { name: "highest size class" }).count()).toBe(0);
   await look(page, "signed-in");
   expect(await page.evaluate("document.cookie")).toBe("");
   expect(

@@ -44,7 +44,22 @@ export function WhoAmI({ session, errand }: Props) {
   );
 }
 
+/** What a grant may be narrowed by; columns only for what some grant is. */
+const narrowings: readonly {
+  readonly name: string;
+  readonly of: (grant: Caller["grants"][number]) => string | undefined;
+}[] = [
+  { name: "pools", of: ({ pool }) => pool },
+  { name: "other properties", of: ({ label }) => label },
+  { name: "highest size class", of: ({ sizeClassCap }) => sizeClassCap?.toString() },
+  {
+    name: "highest cost",
+    of: ({ costCap }) => (costCap === undefined ? undefined : `${costCap} min`),
+  },
+];
+
 function Grants({ grants }: Pick<Caller, "grants">) {
+  const limits = narrowings.filter(({ of }) => grants.some((grant) => of(grant) !== undefined));
   return (
     <section aria-label="Grants" className="sign-in-way">
       <h2>What you may do</h2>
@@ -61,6 +76,11 @@ function Grants({ grants }: Pick<Caller, "grants">) {
               <th scope="col">repository</th>
               <th scope="col">branch</th>
               <th scope="col">highest priority</th>
+              {limits.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
@@ -70,6 +90,9 @@ function Grants({ grants }: Pick<Caller, "grants">) {
                 <td>{grant.repository === "*" ? "all" : grant.repository}</td>
                 <td>{grant.branch === "*" ? "all" : grant.branch}</td>
                 <td>{grant.top ? "top" : (grant.priorityCap ?? "any")}</td>
+                {limits.map(({ name, of }) => (
+                  <td key={name}>{of(grant) ?? "any"}</td>
+                ))}
               </tr>
             ))}
           </tbody>
