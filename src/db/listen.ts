@@ -3,58 +3,113 @@ import pg from "pg";
 /** How long to wait before connecting again; the slow polls of the listeners bridge the gap. */
 const reconnectMs = 250;
 
-/**
- * Hears NOTIFY on a connection of its own, and stays connected.
- *
- * What was sent while the connection was down is lost. `heard` is therefore
- * called with an empty payload after each reconnection: look for yourself.
- */
-export async function listenOn(
-  config: pg.ClientConfig,
-  channel: string,
-  heard: (payload: string) => void,
-): Promise<{ stop(): Promise<void> }> {
-  let client: pg.Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
+type Heard = (payload: string) => void;
 
-  const connect = async () => {
-    const next = new pg.Client(config);
-    next.on("notification", (message) => heard(message.payload ?? ""));
-    next.on("error", () => {});
-    next.on("end", () => {
-      if (client === next) later();
+/** Hears NOTIFY for all who listen in this process. */
+export interface Listener {
+  /**
+   * What was sent while the connection was down is lost. `heard` is therefore
+   * called with an empty payload after each reconnection: look for yourself.
+   */
+  listen(channel: string, heard: Heard): Promise<{ stop(): Promise<void> }>;
+  close(): Promise<void>;
+}
+
+/**
+ * Listens on one connection, made with the first who listens, and stays connected.
+ *
+ * One for all channels: PostgreSQL wakes every backend that listens to anything at each commit
+ * that notifies. A server listens in some twenty places, and two commits of each action notify.
+ */
+export function openListener(config: pg.ClientConfig): Listener {
+  const listening = new Map<string, Set<Heard>>();
+  let connected: Promise<pg.Client> | undefined;
+  /** The one whose loss matters: it was whole, and nobody has ended it. */
+  let current: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client(config);
+    client.on("notification", ({ channel, payload }) => {
+      for (const heard of listening.get(channel) ?? []) heard(payload ?? "");
+    });
+    client.on("error", () => {});
+    client.on("end", () => {
+      if (current === client) later();
     });
     try {
-      await next.connect();
-      await next.query(`listen ${pg.escapeIdentifier(channel)}`);
+      await client.connect();
+      for (const channel of listening.keys()) await listenTo(client, channel);
     } catch (cause) {
-      await next.end().catch(() => {});
+      await client.end().catch(() => {});
       throw cause;
     }
-    if (stopped) await next.end();
-    else client = next;
+    current = client;
+    return client;
+  };
+
+  /** Asked while one is being made, gets the same. */
+  const connection = (): Promise<pg.Client> => {
+    if (connected === undefined) {
+      const made = connect();
+      connected = made;
+      made.catch(() => {
+        if (connected === made) connected = undefined;
+      });
+    }
+    return connected;
   };
 
   const later = () => {
-    client = undefined;
-    if (stopped) return;
+    connected = undefined;
+    current = undefined;
+    if (isClosed || listening.size === 0 || timer !== undefined) return;
     timer = setTimeout(() => {
-      connect().then(
-        () => heard(""),
-        () => later(),
-      );
+      timer = undefined;
+      connection().then(() => {
+        for (const all of listening.values()) for (const heard of all) heard("");
+      }, later);
     }, reconnectMs);
   };
 
-  await connect();
+  const end = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const last = connected;
+    connected = undefined;
+    const client = await last?.catch(() => undefined);
+    if (current === client) current = undefined;
+    await client?.end().catch(() => {});
+  };
+
   return {
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      const last = client;
-      client = undefined;
-      await last?.end().catch(() => {});
+    async listen(channel, heard) {
+      // Of its own, should somebody listen twice with one function.
+      const bell: Heard = (payload) => heard(payload);
+      const here = listening.get(channel) ?? new Set();
+      listening.set(channel, here.add(bell));
+      const stop = async () => {
+        here.delete(bell);
+        if (here.size === 0 && listening.get(channel) === here) listening.delete(channel);
+        if (listening.size === 0) await end();
+      };
+      try {
+        await listenTo(await connection(), channel);
+      } catch (cause) {
+        await stop();
+        throw cause;
+      }
+      return { stop };
+    },
+    async close() {
+      isClosed = true;
+      listening.clear();
+      await end();
     },
   };
+}
+
+async function listenTo(client: pg.Client, channel: string): Promise<void> {
+  await client.query(`listen ${pg.escapeIdentifier(channel)}`);
 }

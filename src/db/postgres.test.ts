@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import { freshDatabase } from "../../test/support/fresh-db.ts";
+import type { Db } from "./db.ts";
 import { openPostgres } from "./postgres.ts";
 import { sql } from "./sql.ts";
 
@@ -67,3 +68,83 @@ test("a listener hears notifications, and is called with nothing after its conne
   expect(heard).toEqual(["ding", ""]);
   await db.close();
 });
+
+test("all who listen share a connection; who stops hears no more, and the others go on", async () => {
+  const db = openPostgres({ url });
+  const bells = listeners();
+  const [first, second, third] = await Promise.all([
+    db.listen("one", bells.heard("first")),
+    db.listen("one", bells.heard("second")),
+    db.listen("two", bells.heard("third")),
+  ]);
+
+  expect(await connectionsThatListen(db)).toBe(1);
+  await first.stop();
+  await db.run(sql`select pg_notify('one', 'ding'), pg_notify('two', 'dong')`);
+  await bells.untilHeard(2);
+  expect(bells.all).toEqual(["second: ding", "third: dong"]);
+  await cutThoseThatListen(db);
+  await bells.untilHeard(4);
+  expect(bells.all.slice(2)).toEqual(["second: ", "third: "]);
+  await db.run(sql`select pg_notify('two', 'again')`);
+  await bells.untilHeard(5);
+  expect(bells.all.at(-1)).toBe("third: again");
+
+  await Promise.all([second.stop(), third.stop()]);
+  await expect.poll(() => connectionsThatListen(db)).toBe(0);
+  const fourth = await db.listen("one", bells.heard("fourth"));
+  await db.run(sql`select pg_notify('one', 'anew')`);
+  await bells.untilHeard(6);
+  expect(bells.all.at(-1)).toBe("fourth: anew");
+  await fourth.stop();
+  await db.close();
+});
+
+test("who begins to listen after the connection was made again hears on that one", async () => {
+  const db = openPostgres({ url });
+  const bells = listeners();
+  await db.listen("one", bells.heard("first"));
+  await cutThoseThatListen(db);
+  await bells.untilHeard(1);
+
+  await db.listen("two", bells.heard("second"));
+  await db.run(sql`select pg_notify('one', 'ding'), pg_notify('two', 'dong')`);
+  await bells.untilHeard(3);
+
+  expect(bells.all).toEqual(["first: ", "first: ding", "second: dong"]);
+  expect(await connectionsThatListen(db)).toBe(1);
+  await db.close();
+});
+
+function listeners() {
+  const all: string[] = [];
+  let told = () => {};
+  return {
+    all,
+    heard: (name: string) => (payload: string) => {
+      all.push(`${name}: ${payload}`);
+      told();
+    },
+    async untilHeard(count: number) {
+      while (all.length < count) await new Promise<void>((resolve) => (told = resolve));
+    },
+  };
+}
+
+async function connectionsThatListen(db: Db): Promise<number> {
+  const [row] = await db.many(
+    Count,
+    sql`
+      select count(*) as n from pg_stat_activity
+      where query like 'listen%' and datname = current_database()
+    `,
+  );
+  return row?.n ?? 0;
+}
+
+async function cutThoseThatListen(db: Db): Promise<void> {
+  await db.run(sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where query like 'listen%' and datname = current_database()
+  `);
+}

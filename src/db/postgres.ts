@@ -4,7 +4,7 @@ import { Fault } from "#core/fault.ts";
 import { databaseFault } from "./database-fault.ts";
 import type { Db, Tx } from "./db.ts";
 import { gatheringSocket } from "./gathering-socket.ts";
-import { listenOn } from "./listen.ts";
+import { openListener } from "./listen.ts";
 import type { Sql } from "./sql.ts";
 import { statementNames } from "./statement-names.ts";
 import { acceptLast } from "./with-commit.ts";
@@ -45,7 +45,7 @@ export function openPostgres(options: PostgresOptions): Db {
   // listener the process would end.
   pool.on("error", () => {});
   const nameOf = statementNames();
-  const listeners = new Set<{ stop(): Promise<void> }>();
+  const listener = openListener(config);
 
   return {
     ...over(pool, nameOf),
@@ -91,19 +91,10 @@ export function openPostgres(options: PostgresOptions): Db {
       }
     },
 
-    async listen(channel, heard) {
-      const listener = await listenOn(config, channel, heard);
-      listeners.add(listener);
-      return {
-        async stop() {
-          listeners.delete(listener);
-          await listener.stop();
-        },
-      };
-    },
+    listen: (channel, heard) => listener.listen(channel, heard),
 
     async close() {
-      await Promise.all([...listeners].map((listener) => listener.stop()));
+      await listener.close();
       await pool.end();
     },
   };
