@@ -64,6 +64,18 @@ test("a sandbox that waited for a shell that is gone is not used", async ({ skip
   await Promise.all([before.dispose(), next.dispose()]);
 });
 
+test("for each place that was given back, another one waits", async ({ skip }) => {
+  const { places, canWait } = await openPlaces(2);
+  skip(!canWait, "NOT TESTED: sandboxes do not wait on this machine");
+  const used = [await places.take(true), await places.take(true)];
+  for (const place of used) await place.dispose();
+
+  const next = [await places.take(true), await places.take(true)];
+
+  expect(next.map(({ waiting }) => waiting === undefined)).toEqual([false, false]);
+  for (const place of next) await place.dispose();
+});
+
 test("places that nobody took leave nothing behind", async () => {
   const { machine, places } = await openPlaces(3);
   const taken = await places.take(true);

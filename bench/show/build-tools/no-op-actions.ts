@@ -29,7 +29,7 @@ async function measureOn(farm: Farm): Promise<Row[]> {
     const { seconds } = await run(client, actions, inFlight);
     const overheads = executed.map(({ answeredMs, processMs }) => answeredMs - processMs);
     const answers = executed.map(({ answeredMs }) => answeredMs);
-    const one = `${actions} no-op actions one by one through Execute, two workers of one slot, all on this machine`;
+    const one = `${actions} no-op actions one by one through Execute, two workers with a slot for each CPU, all on this machine`;
     const overhead = `${one}; Execute to answer, less the process and the making of its sandbox`;
     return [
       atMost("no-op action: overhead, p50", quantile(overheads, 0.5), 8, "ms", overhead),
@@ -40,7 +40,7 @@ async function measureOn(farm: Farm): Promise<Row[]> {
         "no-op actions per second",
         actions / seconds,
         "1/s",
-        `${actions} of them, ${inFlight} at a time, two workers of one slot`,
+        `${actions} of them, ${inFlight} at a time, two workers with a slot for each CPU`,
       ),
     ];
   } finally {
