@@ -60,7 +60,7 @@ export function serveStream(
   const refused = notGrpc(headers);
   if (refused !== undefined) {
     stream.respond({ ":status": refused }, { endStream: true });
-    stream.resume();
+    stream.on("data", options.onData);
     return;
   }
   const path = headers[":path"] ?? "";
@@ -106,6 +106,8 @@ export function serveStream(
 
   // Without a listener, a peer's reset would end the process.
   stream.on("error", () => {});
+  // Of what nobody serves, too: to throw bytes away takes as long as to take them.
+  stream.on("data", options.onData);
   stream.on("close", () => {
     if (!over) abort(new Fault("cancelled", "the client has gone"));
     over = true;
@@ -137,7 +139,6 @@ export function serveStream(
     return;
   }
   const incoming = requests;
-  stream.on("data", options.onData);
   stream.on("end", () => {
     if (!over && incoming.receivedBytes < largeBytes) shortOver = shortWork(peer);
     incoming.finish();

@@ -4,16 +4,26 @@ import { digestOf } from "#cas/digest-of.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { ContentAddressableStorage } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
+/** On one small action. */
+export interface Spent {
+  readonly ms: number;
+  /** For which the server's main thread was at work, for whomever. */
+  readonly serverMs: number;
+}
+
 /** A build tool that asks what is there, and fetches a few small blobs. */
 export interface HonestClient {
-  /** Does so many times what a small action needs; answers how long each took, in ms. */
-  work(times: number): Promise<number[]>;
+  /** Does so many times what a small action needs; answers how long each took. */
+  work(times: number): Promise<Spent[]>;
   stop(): Promise<void>;
 }
 
 const { findMissingBlobs, batchUpdateBlobs, batchReadBlobs } = ContentAddressableStorage.method;
 
-export async function honestClient(url: string): Promise<HonestClient> {
+export async function honestClient(
+  url: string,
+  serverWorkedMs: () => number,
+): Promise<HonestClient> {
   const channel = new GrpcChannel({ url });
   const blobs = Array.from({ length: 10 }, () => randomBytes(1_000));
   const digests = blobs.map((bytes) => toDigestMessage(digestOf(bytes)));
@@ -22,8 +32,9 @@ export async function honestClient(url: string): Promise<HonestClient> {
   });
   return {
     async work(times) {
-      const took: number[] = [];
+      const spent: Spent[] = [];
       for (let n = 0; n < times; n++) {
+        const workedBefore = serverWorkedMs();
         const since = performance.now();
         await channel.unary(findMissingBlobs, {
           blobDigests: [...digests, toDigestMessage(digestOf(randomBytes(8)))],
@@ -31,11 +42,12 @@ export async function honestClient(url: string): Promise<HonestClient> {
         const { responses } = await channel.unary(batchReadBlobs, { digests });
         if (responses.some(({ data }) => data.byteLength !== 1_000))
           throw new Error("a blob is short");
-        took.push(performance.now() - since);
+        const ms = performance.now() - since;
+        spent.push({ ms, serverMs: serverWorkedMs() - workedBefore });
         // As a build tool that has other things to do, too.
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
-      return took;
+      return spent;
     },
     stop: () => channel.stop(),
   };

@@ -1,14 +1,15 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { mostSharedBytes } from "#grpc/server.ts";
 import { hostileCases, tryHostile } from "../../../test/build-tools/hostile-cases.ts";
 import { openTarget } from "../../../test/build-tools/hostile-target.ts";
 import { type Farm, startFarm } from "../../../test/support/farm.ts";
 import { quantile } from "../quantile.ts";
-import { atMost, exactly, type Measurement, type Row } from "../row.ts";
+import { atMost, exactly, forInformation, type Measurement, type Row } from "../row.ts";
 import type { Attack } from "./attacker.ts";
-import { type HonestClient, honestClient } from "./honest-client.ts";
+import { type HonestClient, honestClient, type Spent } from "./honest-client.ts";
 
 /** What a server may hold for others at most, and as much for the garbage that making it leaves. */
 const mostGrowthMiB = (2 * mostSharedBytes) / 1_048_576;
@@ -85,13 +86,13 @@ async function attackRow(
 ): Promise<Row[]> {
   // What one attack has made a server take, it does not give back for the next.
   const farm = await startFarm({ workers: 0 });
-  const honest = await honestClient(farm.url);
+  const honest = await honestClient(farm.url, () => mainThreadMs(farm));
   try {
     await honest.work(honestCalls);
     const idle = await serverMiB(farm);
-    const alone = quantile(await honest.work(honestCalls), 0.5);
-    const ours: number[] = [];
-    const others: number[] = [];
+    const alone = median(await honest.work(honestCalls), "ms");
+    const ours: Spent[] = [];
+    const others: Spent[] = [];
     let most = 0;
     let pace = 0;
     let longestClearing = 0;
@@ -102,7 +103,7 @@ async function attackRow(
       const watching = setInterval(() => void look(), 200);
       const attacked = await underAttack(honest, attacker, { url: farm.url, kind });
       clearInterval(watching);
-      ours.push(...attacked.took);
+      ours.push(...attacked.spent);
       pace = attacked.callsPerSecond;
       // What an attack leaves to clear away is no part of the comparison.
       longestClearing = Math.max(longestClearing, await secondsUntil(honest, 1.5 * alone));
@@ -111,9 +112,10 @@ async function attackRow(
         kind,
         pace: Math.max(pace, 0.1),
       });
-      others.push(...elsewhere.took);
+      others.push(...elsewhere.spent);
     }
-    const [during, meanwhile] = [quantile(ours, 0.5), quantile(others, 0.5)];
+    const [during, meanwhile] = [median(ours, "ms"), median(others, "ms")];
+    const [busy, usual] = [median(ours, "serverMs"), median(others, "serverMs")];
     const sameElsewhere =
       "while the same attacker does as many of the same calls to a sink on the same machine, by turns";
     const how =
@@ -128,6 +130,12 @@ async function attackRow(
         `PSS of the server at most, from ${Math.round(idle)} MiB; twice what it may hold of all connections' messages`,
       ),
       atMost(`hostile: ${title}: honest clients slowed`, during / meanwhile, 2, "×", how),
+      forInformation(
+        `hostile: ${title}: work of the server before an honest answer`,
+        busy / usual,
+        "×",
+        `CPU of its main thread, which waits for no core: ${busy.toFixed(1)} ms under attack, ${usual.toFixed(1)} otherwise`,
+      ),
       atMost(
         `hostile: ${title}: slowed for after it`,
         longestClearing,
@@ -146,15 +154,15 @@ async function attackRow(
 async function underAttack(honest: HonestClient, attacker: ChildProcess, attack: Attack) {
   await told(attacker, attack);
   const since = performance.now();
-  const took = await honest.work(honestCalls);
+  const spent = await honest.work(honestCalls);
   const seconds = (performance.now() - since) / 1_000;
-  return { took, callsPerSecond: Number(await told(attacker, "stop")) / seconds };
+  return { spent, callsPerSecond: Number(await told(attacker, "stop")) / seconds };
 }
 
 async function secondsUntil(honest: HonestClient, usualMs: number): Promise<number> {
   const since = performance.now();
   const passed = () => (performance.now() - since) / 1_000;
-  while (quantile(await honest.work(10), 0.5) > usualMs && passed() < 20);
+  while (median(await honest.work(10), "ms") > usualMs && passed() < 20);
   return passed();
 }
 
@@ -179,6 +187,19 @@ async function killed(child: ChildProcess): Promise<void> {
 
 function beside(file: string): string {
   return new URL(file, import.meta.url).pathname;
+}
+
+function median(spent: readonly Spent[], of: keyof Spent): number {
+  return quantile(
+    spent.map((each) => each[of]),
+    0.5,
+  );
+}
+
+/** How long its main thread has been at work. On a machine with much else to do, this says more than a clock. */
+function mainThreadMs({ server }: Farm): number {
+  const text = readFileSync(`/proc/${server.pid}/task/${server.pid}/schedstat`, "utf8");
+  return Number(text.split(" ")[0]) / 1e6;
 }
 
 /** PSS: shared pages are counted once among those that share them. */
