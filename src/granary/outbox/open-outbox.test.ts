@@ -477,12 +477,10 @@ test("a spool that has rotted costs what is rotten", async () => {
   outbox.hold();
   for (const key of ["a", "b", "c"]) await outbox.addResult(await result(key));
   await outbox.stop();
-  const [first = "", second = ""] = readdirSync(spool).toSorted();
-  writeFileSync(
-    join(spool, first),
-    readFileSync(join(spool, first)).map((byte) => byte ^ 1),
-  );
-  writeFileSync(join(spool, second), "");
+  const [first = ""] = readdirSync(spool).toSorted();
+  const [a = "", , c = ""] = readFileSync(join(spool, first), "utf8").split("\n");
+  writeFileSync(join(spool, first), `${a.slice(0, -9)}\n\0\0\0\n${c}\n{"cut o`);
+  writeFileSync(join(spool, "000000000008-results.jsonl"), "");
   writeFileSync(join(spool, "000000000009-results.jsonl.part"), "half");
   mkdirSync(join(spool, "stray"));
 
@@ -491,6 +489,27 @@ test("a spool that has rotted costs what is rotten", async () => {
   expect(await next.drained()).toEqual(nothing);
   expect(keysAt(farm)).toEqual(["c"]);
   expect(readdirSync(spool)).toEqual(["stray"]);
+});
+
+test("results that come while others are sent travel with the next", async () => {
+  const { farm, outbox, result, spool } = await withOutbox();
+  let more: Promise<void> | undefined;
+  farm.before = (step) => {
+    if (step !== "publishResults") return;
+    more ??= Promise.all(["b", "c"].map(async (key) => outbox.addResult(await result(key)))).then(
+      () => {},
+    );
+  };
+  await outbox.addResult(await result("a"));
+  await outbox.drained();
+  await more;
+
+  expect(await outbox.drained()).toEqual(nothing);
+  expect(keysAt(farm)).toEqual(["a", "b", "c"]);
+  expect(farm.calls.filter(({ step }) => step === "publishResults").map((c) => c.count)).toEqual([
+    1, 2,
+  ]);
+  expect(readdirSync(spool)).toEqual([]);
 });
 
 test("uploads keep to the bandwidth that they are given", async () => {

@@ -13,7 +13,7 @@ import type { Outbox } from "./outbox.ts";
 import { stateOf } from "./outbox-state.ts";
 import { paceOf } from "./pace.ts";
 import { type Left, type SpooledItems, sendFiles } from "./send-next.ts";
-import { openSpool, type SpoolFile } from "./spool.ts";
+import { mostItemsAFile, openSpool, type SpoolFile } from "./spool.ts";
 import { divergenceLine, indexLine, readResultLine, resultLine } from "./spooled-line.ts";
 import { meaningOf } from "./what-a-failure-means.ts";
 import { whatToDrop } from "./what-to-drop.ts";
@@ -52,7 +52,9 @@ const defaults = {
 export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   const { farm, logger } = options;
   const limits = { ...defaults, ...options };
-  const spool = await openSpool(join(options.directory, "outbox"));
+  // The oldest are dropped by files: a tenth of all at most.
+  const mostItems = Math.min(mostItemsAFile, Math.ceil(limits.mostResults / 10));
+  const spool = await openSpool(join(options.directory, "outbox"), mostItems);
   const held = heldBlobs(limits.mostHeldBytes);
   for (const file of spool.files()) {
     if (file.kind !== "results") continue;
@@ -116,7 +118,8 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   }
 
   function awaken(): void {
-    wake.abort();
+    // A reason of ours: the usual one is an error with a stack, made for each result.
+    wake.abort("awake");
     wake = new AbortController();
   }
 
@@ -218,9 +221,9 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     }
   }
 
-  async function add(kind: SpoolFile["kind"], line: string): Promise<void> {
+  async function add(keep: () => void | Promise<void>): Promise<void> {
     if (stopping.signal.aborted) throw new Fault("unavailable", "the outbox is closed");
-    await spool.add(kind, line);
+    await keep();
     // A farm that was away is asked when its time has come, not at each result.
     if (failures === 0) awaken();
     await dropTooMany();
@@ -241,15 +244,16 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
       // Before it is on disk: a trim may look in between.
       held.add(result);
       try {
-        await add("results", resultLine(result));
+        await add(() => spool.addResult(resultLine(result)));
       } catch (reason) {
         held.release(result);
         throw reason;
       }
     },
-    addIndex: (index) => add("index", indexLine(index)),
-    addReport: (report) => add("report", JSON.stringify(report)),
-    addDivergence: (project, divergence) => add("report", divergenceLine(project, divergence)),
+    addIndex: (index) => add(() => spool.add("index", indexLine(index))),
+    addReport: (report) => add(() => spool.add("report", JSON.stringify(report))),
+    addDivergence: (project, divergence) =>
+      add(() => spool.add("report", divergenceLine(project, divergence))),
 
     hold() {
       const release = door.hold();
@@ -276,7 +280,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     async stop() {
       stopping.abort();
       await running;
-      await spool.idle();
+      await spool.close();
       settle();
     },
   };

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bundleScript, runAndKill } from "../store/bundled-script.fixture.ts";
@@ -8,6 +8,7 @@ import { openOutbox } from "./open-outbox.ts";
 
 /** Keeps and adds results, four at a time, while what it added leaves for a farm that writes down what it has. */
 const script = `
+  import { setTimeout } from "node:timers/promises";
   import { appendFileSync } from "node:fs";
   import { pino } from "pino";
   import { digestOf } from "#cas/digest-of.ts";
@@ -40,6 +41,8 @@ const script = `
       await store.keep(result);
       await outbox.addResult(result);
       process.stdout.write(key + "\\n");
+      // Tools' requests come from outside, too: between two of them, others have their turn.
+      await setTimeout(1);
     }
   }
   for (const name of ["a", "b", "c", "d"]) void lane(name);
@@ -50,6 +53,7 @@ test("a process killed 16 times while it adds and sends loses nothing that was a
   const work = await freshDirectory();
   const file = await bundleScript(script, work);
   const farmsLog = join(work, "farm.log");
+  writeFileSync(farmsLog, "");
   const added: string[] = [];
   for (let round = 0; round < 16; round++) {
     const { lines } = await runAndKill(file, [directory, farmsLog, `${round}`], 10, round * 4);

@@ -30,9 +30,12 @@ export interface OutboxState {
 }
 
 /**
- * What goes to the farm, in the background: durable when `add…` resolves, sent in order (results before the index that
- * names them), again after a crash, at least once. What the farm refuses for good is dropped, and said so; what it fails
- * to take is tried again by and by, and the others go before it.
+ * What goes to the farm, in the background: sent in order (results before the index that names them), again after a
+ * crash, at least once. What the farm refuses for good is dropped, and said so; what it fails to take is tried again by and
+ * by, and the others go before it.
+ *
+ * Of what was added a crash of this process takes nothing. A power cut takes results of the last second at most, which are
+ * not promised to anybody; an index or a report is durable when its `add…` resolves, with the results before it.
  */
 export interface Outbox extends Service {
   addResult(result: GranaryResult): Promise<void>;

@@ -1,10 +1,14 @@
+import { closeSync, fdatasync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { diskFault } from "#cas/disk-fault.ts";
 import { coalescer } from "#core/coalescer.ts";
 
 const spooledKinds = ["results", "index", "report"] as const;
 export type SpooledKind = (typeof spooledKinds)[number];
+/** What a client of the granary waits for. */
+export type ToldKind = Exclude<SpooledKind, "results">;
 
 export interface SpoolFile {
   readonly path: string;
@@ -17,8 +21,10 @@ export interface SpoolFile {
 export interface Spool {
   /** The oldest first. */
   files(): readonly SpoolFile[];
-  /** Durable once this resolves. */
-  add(kind: SpooledKind, line: string): Promise<void>;
+  /** Survives this process from now on; and a power cut, a second later or with the next `add`. */
+  addResult(line: string): void;
+  /** Durable once this resolves, with all results that came before. */
+  add(kind: ToldKind, line: string): Promise<void>;
   /** Empty when it cannot be read. */
   lines(file: SpoolFile): Promise<string[]>;
   /** Leaves these of its lines, in its place. Answers the file as it is then. */
@@ -27,29 +33,47 @@ export interface Spool {
   remove(file: SpoolFile): Promise<string[]>;
   /** Resolves when nothing is being written. */
   idle(): Promise<void>;
+  /** Nothing is added any more. */
+  close(): Promise<void>;
 }
 
 interface Item {
-  readonly kind: SpooledKind;
+  readonly kind: ToldKind;
   readonly line: string;
 }
+
+/** Results are written to its end until it is sent, or full. */
+interface OpenFile extends SpoolFile {
+  readonly handle: number;
+  items: number;
+  bytes: number;
+  isSynced: boolean;
+}
+
+const sync = promisify(fdatasync);
+
+/** A power cut takes what a build asked for in this time as well. */
+const syncMs = 1_000;
 
 const partSuffix = ".part";
 const namePattern = /^(\d{12})-(results|index|report)\.jsonl$/;
 
 /** One request to the farm is made of a file or two. */
-const mostItemsAFile = 500;
+export const mostItemsAFile = 500;
 const mostBytesAFile = 8 * 1024 * 1024;
 
 /**
  * Opens the spool of a data directory.
  *
- * What is added at the same time becomes one file, synced once, before it is renamed, with its directory: an add alone
- * costs two syncs, those of a build share theirs. The list of what waits, indexes and reports so survive a power cut.
- * The blobs of results are not synced: syncing each of a build's outputs would cost more than making those few again
- * that a power cut takes; a result whose blob is gone or has rotted is dropped when its turn comes, and said.
+ * Results are lines at the end of an open file, each written at once by one call, and synced a second later: a tool waits for
+ * each, and their blobs are not synced at all, since syncing each of a build's outputs would cost more than making those
+ * few again that a power cut takes. A result whose blob is gone or has rotted, or whose line is cut off, is dropped when
+ * its turn comes, and said.
+ *
+ * Indexes and reports are what a build's end waits for: those added at the same time become one file, synced once, before
+ * it is renamed, with its directory, and with the results before it.
  */
-export async function openSpool(directory: string): Promise<Spool> {
+export async function openSpool(directory: string, mostItems = mostItemsAFile): Promise<Spool> {
   await mkdir(directory, { recursive: true });
   let next = 1;
   let files: SpoolFile[] = [];
@@ -83,10 +107,69 @@ export async function openSpool(directory: string): Promise<Spool> {
     return { path, kind, items: lines.length, bytes: text.byteLength };
   }
 
+  let current: OpenFile | undefined;
+  let syncing: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  function openFile(): OpenFile {
+    const path = newPath("results");
+    const handle = openSync(path, "ax");
+    current = { path, kind: "results", items: 0, bytes: 0, handle, isSynced: false };
+    files.push(current);
+    return current;
+  }
+
+  /** No more is written to it. */
+  function seal(): void {
+    if (current === undefined) return;
+    const { handle } = current;
+    current = undefined;
+    void syncing.then(() => closeSync(handle));
+  }
+
+  /** A file that cannot be synced holds nothing up: its results are here, and on their way. */
+  function syncResults(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const file = current;
+    if (file === undefined || file.isSynced) return syncing;
+    file.isSynced = true;
+    syncing = syncing.then(() => sync(file.handle)).catch(() => {});
+    return syncing;
+  }
+
+  function addResult(line: string): void {
+    const full =
+      current !== undefined &&
+      (current.items >= mostItems || current.bytes + line.length > mostBytesAFile);
+    if (full) {
+      void syncResults();
+      seal();
+    }
+    try {
+      const file = current ?? openFile();
+      const bytes = Buffer.from(`${line}\n`);
+      if (writeSync(file.handle, bytes) < bytes.byteLength) {
+        ftruncateSync(file.handle, file.bytes);
+        throw Object.assign(new Error("a part of it was written"), { code: "ENOSPC" });
+      }
+      file.items += 1;
+      file.bytes += bytes.byteLength;
+      file.isSynced = false;
+    } catch (reason) {
+      throw diskFault(reason, directory);
+    }
+    timer ??= setTimeout(() => void syncResults(), syncMs).unref();
+  }
+
   const adding = coalescer<Item, void>(async (items) => {
     const written: SpoolFile[] = [];
+    // In this order on disk as well: an index names results that came before it.
+    const results = syncResults();
+    seal();
     try {
       for (const batch of batchesOf(items)) written.push(await write(batch));
+      await results;
       for (const { path } of written) await rename(`${path}${partSuffix}`, path);
       await syncDirectory(directory);
     } catch (reason) {
@@ -103,8 +186,13 @@ export async function openSpool(directory: string): Promise<Spool> {
 
   return {
     files: () => files,
+    addResult,
     add: (kind, line) => adding.add({ kind, line }),
-    lines: async ({ path }) => linesOf(await readFile(path, "utf8").catch(() => "")),
+    async lines(file) {
+      // What is being sent grows no more.
+      if (file === current) seal();
+      return linesOf(await readFile(file.path, "utf8").catch(() => ""));
+    },
     async keepOnly(file, lines) {
       try {
         const left = await write({ kind: file.kind, lines: [...lines] }, file.path);
@@ -117,6 +205,7 @@ export async function openSpool(directory: string): Promise<Spool> {
       }
     },
     async remove(file) {
+      if (file === current) seal();
       files = files.filter((other) => other !== file);
       const lines = linesOf(await readFile(file.path, "utf8").catch(() => ""));
       // Not synced: what comes back after a power cut is sent once more, which the farm takes for known.
@@ -124,6 +213,12 @@ export async function openSpool(directory: string): Promise<Spool> {
       return lines;
     },
     idle: () => adding.idle(),
+    async close() {
+      await adding.idle();
+      await syncResults();
+      seal();
+      await syncing;
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { Divergence, GranaryBuildReport } from "#api/granary.ts";
 import { ResultKey } from "#commit-index/result-key.ts";
 import { DigestText, digestKey } from "#core/digest.ts";
 import type { GranaryResult } from "../granary-result.ts";
-import { asKept, KeptResult } from "../store/result-file.ts";
+import { asKept, KeptResult } from "../store/result-text.ts";
 import type { IndexToPublish } from "./outbox.ts";
 
 const KeptEntry = ResultKey.extend({

@@ -21,7 +21,7 @@ import { type Output, readValue, writeValue } from "./result-value.ts";
 
 export interface ResultParts {
   readonly supplies: Supplies;
-  readonly store: Pick<GranaryStore, "blobs">;
+  readonly store: Pick<GranaryStore, "blobs" | "asFile">;
   /** No output is larger. */
   readonly mostFileBytes: number;
 }
@@ -60,6 +60,8 @@ export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): Re
       await supplies.forget(who, named(key));
       return undefined;
     }
+    // Small ones are no files until somebody wants one.
+    await mapAtMost(filesAtOnce, all, (digest) => store.asFile(digest));
     for (const digest of all) build.askedBlob(digest);
     build.knowsPlace?.(
       named(key),

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,4 +64,26 @@ export async function keepResult(
   const result = resultOf(key, texts);
   await store.keep(result);
   return result;
+}
+
+/** Changes in the store's packs what is between two bytes of that text, without changing their length; whether it was there. */
+export function rotInPacks(
+  directory: string,
+  text: string,
+  into: (text: string) => string,
+): boolean {
+  let isThere = false;
+  const packs = join(directory, "packs");
+  for (const name of readdirSync(packs)) {
+    if (!name.endsWith(".pack")) continue;
+    const bytes = readFileSync(join(packs, name));
+    const wanted = Buffer.from(text);
+    for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1)) {
+      bytes.write(into(text), at);
+      isThere = true;
+    }
+    // Where it lies: the store has the file open.
+    if (isThere) writeFileSync(join(packs, name), bytes, { flag: "r+" });
+  }
+  return isThere;
 }

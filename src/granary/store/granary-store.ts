@@ -27,6 +27,8 @@ export interface GranaryStore extends Service {
   hasBlob(digest: Digest): boolean;
   /** Replaces one of the same name. Its blobs are here already. */
   keep(result: GranaryResult): Promise<void>;
+  /** Sees to it that a blob that is here is the file that `blobs.path` says; false when it is not here. */
+  asFile(digest: Digest): Promise<boolean>;
   forget(project: string, key: ResultKey): Promise<void>;
   usage(): Promise<GranaryUsage>;
   /** Removes what was used least lately, down to the limit; never what `isHeld` says is on its way out. */

@@ -13,8 +13,8 @@ export function shortKeyOf(digest: Digest): number {
   return shortKey(hexOf(digest));
 }
 
-/** The name of a result's file: tools' keys may hold anything, files' names may not. */
-export function resultFileName(project: string, namespace: string, key: string): string {
+/** The name of a result's record: tools' keys may be of any length. */
+export function resultName(project: string, namespace: string, key: string): string {
   return createHash("sha256").update(`${project}\0${namespace}\0${key}`).digest("hex");
 }
 

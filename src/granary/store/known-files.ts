@@ -8,44 +8,29 @@ import type { StorePaths } from "./store-paths.ts";
 /** About 1 ms; then others have their turn. */
 const looksInOneGo = 300;
 
-/** File systems hand out space in blocks, and most results are smaller than one. */
+/** File systems hand out space in blocks. */
 const blockBytes = 4_096;
 
 export function bytesOnDisk(sizeBytes: number): number {
   return Math.ceil(sizeBytes / blockBytes) * blockBytes;
 }
 
-/** What the store has, as memory knows it: 11 to 23 bytes a file. */
+/** Which blobs are files, as memory knows it: 11 to 23 bytes a file. */
 export interface KnownFiles {
-  hasResult(fileName: string): boolean;
   hasBlob(digest: Digest): boolean;
-  resultIsHere(fileName: string, sizeBytes: number): void;
-  resultIsGone(fileName: string): void;
   blobIsHere(digest: Digest): void;
   blobIsGone(digest: Digest): void;
   /** What a trim has counted, file by file: what else is known of bytes is an estimate. */
   bytesAre(bytes: number): void;
-  counts(): { readonly results: number; readonly blobs: number; readonly bytes: number };
+  counts(): { readonly blobs: number; readonly bytes: number };
   /** Looks through the store, a little at a time. Until it is through, every question is a look at the disk. */
   count(signal: AbortSignal): Promise<void>;
 }
 
 export function knownFiles(paths: StorePaths): KnownFiles {
-  const results = new KeySet();
   const blobs = new KeySet();
   let bytes = 0;
   let isComplete = false;
-
-  async function countResults(signal: AbortSignal): Promise<void> {
-    for (const shard of namesIn(paths.results)) {
-      // No waiting between look and note: what is removed after the look is taken from the set after.
-      for (const name of namesIn(join(paths.results, shard))) {
-        if (results.add(shortKey(name))) bytes += blockBytes;
-      }
-      await setImmediate();
-      if (signal.aborted) return;
-    }
-  }
 
   async function countBlobs(signal: AbortSignal): Promise<void> {
     let looks = 0;
@@ -63,17 +48,9 @@ export function knownFiles(paths: StorePaths): KnownFiles {
   }
 
   return {
-    hasResult: (fileName) =>
-      isComplete ? results.has(shortKey(fileName)) : existsSync(paths.result(fileName)),
     hasBlob(digest) {
       if (isEmptyDigest(digest)) return true;
       return isComplete ? blobs.has(shortKeyOf(digest)) : existsSync(paths.blob(digest));
-    },
-    resultIsHere(fileName, sizeBytes) {
-      if (results.add(shortKey(fileName))) bytes += bytesOnDisk(sizeBytes);
-    },
-    resultIsGone(fileName) {
-      if (results.delete(shortKey(fileName))) bytes -= blockBytes;
     },
     blobIsHere(digest) {
       if (blobs.add(shortKeyOf(digest))) bytes += bytesOnDisk(digest.sizeBytes);
@@ -84,9 +61,8 @@ export function knownFiles(paths: StorePaths): KnownFiles {
     bytesAre(counted) {
       bytes = counted;
     },
-    counts: () => ({ results: results.size, blobs: blobs.size, bytes: Math.max(0, bytes) }),
+    counts: () => ({ blobs: blobs.size, bytes: Math.max(0, bytes) }),
     async count(signal) {
-      await countResults(signal);
       await countBlobs(signal);
       isComplete = !signal.aborted;
     },

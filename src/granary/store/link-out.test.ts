@@ -20,6 +20,7 @@ async function withBlob(linkMode: LinkMode = "auto") {
   const bytes = Buffer.from("#!/bin/sh\n");
   const digest = digestOf(bytes);
   await store.blobs.put(digest, bytes);
+  expect(await store.asFile(digest)).toBe(true);
   return {
     store,
     digest,

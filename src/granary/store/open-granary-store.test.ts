@@ -1,13 +1,5 @@
 import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  linkSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, linkSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -21,16 +13,17 @@ import {
   keepResult,
   openStore,
   resultOf,
+  rotInPacks,
 } from "./granary-store.fixture.ts";
-import { resultFileName } from "./key-set.ts";
 import { type OpenGranaryStore } from "./open-granary-store.ts";
 
 describeBlobStore("granary", async () => (await freshStore()).store.blobs);
+describeBlobStore(
+  "granary of files",
+  async () => (await freshStore({ packedUpToBytes: 0 })).store.blobs,
+);
 
-const fileOf = (directory: string, key: string) => {
-  const name = resultFileName("p", "ccache", key);
-  return join(directory, "results", name.slice(0, 2), name);
-};
+const files = { packedUpToBytes: 0 };
 
 /** Changes a byte of a blob where it lies. */
 function rot(path: string): void {
@@ -84,27 +77,19 @@ describe("results", () => {
   });
 
   test.each([
-    { what: "empty", change: () => "" },
-    { what: "cut off", change: (text: string) => text.slice(0, -5) },
-    { what: "full of zeros", change: (text: string) => "\0".repeat(text.length) },
-    { what: "turned in one letter", change: (text: string) => text.replace('"p"', '"q"') },
-    { what: "of another key", change: (_: string, other: string) => other },
-  ])("are misses when their file is $what, and it is removed", async ({ change }) => {
+    { what: "is of zeros", into: () => "\0".repeat(7) },
+    { what: "has turned in one letter", into: () => '"key":j' },
+  ])("are misses when what was kept $what", async ({ into }) => {
     const { store, directory } = await freshStore();
     const kept = await keepResult(store, "k", ["value"]);
-    await keepResult(store, "other", ["value"]);
-    const path = fileOf(directory, "k");
-    const text = change(
-      readFileSync(path, "utf8"),
-      readFileSync(fileOf(directory, "other"), "utf8"),
-    );
-    chmodSync(path, 0o644);
-    writeFileSync(path, text);
+    const other = await keepResult(store, "other", ["value"]);
+    expect(rotInPacks(directory, '"key":"k"', into)).toBe(true);
 
     expect(await store.find("p", kept)).toBeUndefined();
-    expect(readdirSync(join(path, ".."))).toEqual([]);
+    expect(store.has("p", kept)).toBe(false);
     await store.keep(kept);
     expect(await store.find("p", kept)).toEqual(kept);
+    expect(await store.find("p", other)).toEqual(other);
   });
 
   test("are known before and after the store was counted, and counted once", async () => {
@@ -130,10 +115,22 @@ describe("results", () => {
 });
 
 describe("a disk that is not trusted", () => {
+  test("gives no rotten small blob, which is then missing", async () => {
+    const { store, directory } = await freshStore();
+    const kept = await keepResult(store, "k", ["some value"]);
+    rotInPacks(directory, "some value", () => "some valuf");
+
+    expect(await store.blobs.get(kept.value)).toBeUndefined();
+    expect(await store.blobs.findMissing([kept.value])).toEqual([kept.value]);
+    expect(await store.find("p", kept)).toBeUndefined();
+    await keepResult(store, "k", ["some value"]);
+    expect(await store.blobs.get(kept.value)).toHaveLength(10);
+  });
+
   test.each([100, 2_000_000])(
     "gives no rotten blob of %s bytes, which is then missing",
     async (size) => {
-      const { store } = await freshStore();
+      const { store } = await freshStore(files);
       const bytes = randomBytes(size);
       const digest = digestOf(bytes);
       await store.blobs.put(digest, bytes);
@@ -147,7 +144,7 @@ describe("a disk that is not trusted", () => {
   );
 
   test("is asked again for a blob that was found right, when its file has changed since", async () => {
-    const { store } = await freshStore();
+    const { store } = await freshStore(files);
     const bytes = randomBytes(100);
     const digest = digestOf(bytes);
     await store.blobs.put(digest, bytes);
@@ -160,7 +157,7 @@ describe("a disk that is not trusted", () => {
   });
 
   test("that is trusted gives what it has", async () => {
-    const { store } = await freshStore({ trustDisk: true });
+    const { store } = await freshStore({ ...files, trustDisk: true });
     const digest = digestOf(Buffer.from("bytes"));
     await store.blobs.put(digest, Buffer.from("bytes"));
     rotUnseen(store.blobs.path(digest));
@@ -169,7 +166,7 @@ describe("a disk that is not trusted", () => {
   });
 
   test("a blob that a hard link of it was written through is dropped, however much the disk is trusted", async () => {
-    const { store, directory } = await freshStore({ trustDisk: true });
+    const { store, directory } = await freshStore({ ...files, trustDisk: true });
     const kept = await keepResult(store, "k", ["value"]);
     linkSync(store.blobs.path(kept.value), join(directory, "output"));
     rot(join(directory, "output"));
@@ -183,7 +180,7 @@ describe("a disk that is not trusted", () => {
   });
 
   test("a digest that lies about its size removes nothing", async () => {
-    const { store } = await freshStore();
+    const { store } = await freshStore(files);
     const { value } = await keepResult(store, "k", ["value"]);
     const lie = Digest.parse({ hash: value.hash, sizeBytes: 4 });
 
@@ -212,60 +209,68 @@ const steps = fc.array(
   { maxLength: 40 },
 );
 
-test("is a map that may lose what it was robbed of, and never gives anything else", async () => {
-  await fc.assert(
-    fc.asyncProperty(steps, async (all) => {
-      const directory = await freshDirectory();
-      let store: OpenGranaryStore = await openStore({ directory });
-      const model = new Map<string, string>();
-      const robbed = new Set<string>();
-      for (const { what, key, value } of all) {
-        const path = store.blobs.path(digestOf(Buffer.from(value)));
-        const isHere = statSync(path, { throwIfNoEntry: false }) !== undefined;
-        if (what === "keep") {
-          await keepResult(store, key, [value]);
-          // A rotten blob is not looked into when it is put again; who reads it, finds it missing.
-          model.set(key, value);
-        } else if (what === "forget") {
-          await store.forget("p", resultOf(key, [value]));
-          model.delete(key);
-        } else if (what === "lose blob") {
-          await store.blobs.remove(digestOf(Buffer.from(value)));
+test.each([
+  { of: "files", packedUpToBytes: 0 },
+  { of: "packs", packedUpToBytes: 1_000 },
+])(
+  "$of: is a map that may lose what it was robbed of, and never gives anything else",
+  async ({ packedUpToBytes }) => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const directory = await freshDirectory();
+        let store: OpenGranaryStore = await openStore({ directory, packedUpToBytes });
+        const model = new Map<string, string>();
+        const robbed = new Set<string>();
+        const rotBlob = (value: string) => {
+          const path = store.blobs.path(digestOf(Buffer.from(value)));
+          if (statSync(path, { throwIfNoEntry: false }) !== undefined) rotUnseen(path);
+          else if (!rotInPacks(directory, value, () => "x")) return;
           robbed.add(value);
-        } else if (what === "rot blob" && isHere) {
-          rotUnseen(path);
-          robbed.add(value);
-        } else if (
-          what === "rot result" &&
-          statSync(fileOf(directory, key), { throwIfNoEntry: false })
-        ) {
-          rot(fileOf(directory, key));
-          model.delete(key);
-        } else if (what === "reopen") {
-          await store.stop();
-          store = await openStore({ directory });
-        } else if (what === "trim") {
-          await store.trim();
-        }
+        };
+        for (const { what, key, value } of all) {
+          if (what === "keep") {
+            await keepResult(store, key, [value]);
+            // A rotten blob is not looked into when it is put again; who reads it, finds it missing.
+            model.set(key, value);
+          } else if (what === "forget") {
+            await store.forget("p", resultOf(key, [value]));
+            model.delete(key);
+          } else if (what === "lose blob") {
+            await store.blobs.remove(digestOf(Buffer.from(value)));
+            robbed.add(value);
+          } else if (what === "rot blob") {
+            rotBlob(value);
+          } else if (what === "rot result") {
+            if (rotInPacks(directory, `"key":"${key}"`, () => '"kay"')) model.delete(key);
+          } else if (what === "reopen") {
+            await store.stop();
+            store = await openStore({ directory, packedUpToBytes });
+          } else if (what === "trim") {
+            await store.trim();
+          }
 
-        const expected = model.get(key);
-        const found = await store.find("p", resultOf(key, ["?"]));
-        const bytes = found && (await store.blobs.get(found.value));
-        const mayBeLost = expected === undefined || robbed.has(expected);
-        if (found === undefined) model.delete(key);
-        const whatIs = { found, text: bytes && Buffer.from(bytes).toString() };
-        const whatMayBe = [
-          ...(expected === undefined ? [] : [{ found: resultOf(key, [expected]), text: expected }]),
-          ...(mayBeLost ? [{ found: undefined, text: undefined }] : []),
-          // Here, but found to have rotted when it was read.
-          ...(mayBeLost && expected !== undefined
-            ? [{ found: resultOf(key, [expected]), text: undefined }]
-            : []),
-        ];
-        expect(whatMayBe).toContainEqual(whatIs);
-      }
-      await store.stop();
-    }),
-    { numRuns: 40 },
-  );
-}, 60_000);
+          const expected = model.get(key);
+          const found = await store.find("p", resultOf(key, ["?"]));
+          const bytes = found && (await store.blobs.get(found.value));
+          const mayBeLost = expected === undefined || robbed.has(expected);
+          if (found === undefined) model.delete(key);
+          const whatIs = { found, text: bytes && Buffer.from(bytes).toString() };
+          const whatMayBe = [
+            ...(expected === undefined
+              ? []
+              : [{ found: resultOf(key, [expected]), text: expected }]),
+            ...(mayBeLost ? [{ found: undefined, text: undefined }] : []),
+            // Here, but found to have rotted when it was read.
+            ...(mayBeLost && expected !== undefined
+              ? [{ found: resultOf(key, [expected]), text: undefined }]
+              : []),
+          ];
+          expect(whatMayBe).toContainEqual(whatIs);
+        }
+        await store.stop();
+      }),
+      { numRuns: 40 },
+    );
+  },
+  60_000,
+);

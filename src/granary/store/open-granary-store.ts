@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import type { Logger } from "pino";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
 import { diskFault } from "#cas/disk-fault.ts";
@@ -7,22 +8,25 @@ import { messageOf } from "#core/fault.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { checkedBlobs, isDiskFull } from "./checked-blobs.ts";
 import type { GranaryStore } from "./granary-store.ts";
-import { resultFileName, shortKeyOf } from "./key-set.ts";
+import { resultName, shortKey, shortKeyOf } from "./key-set.ts";
 import { knownFiles } from "./known-files.ts";
 import { type LinkMode, type PlaceBlob, placingFrom } from "./link-out.ts";
-import { readResultText, resultText } from "./result-file.ts";
-import { resultFiles } from "./result-files.ts";
+import { openPack } from "./pack.ts";
+import { packedBlobs, packedUpToBytes } from "./packed-blobs.ts";
+import { readResultText, resultText } from "./result-text.ts";
 import { soundness } from "./soundness.ts";
 import { storePaths } from "./store-paths.ts";
 import { trimStore } from "./trim-store.ts";
 
 export interface GranaryStoreOptions {
-  /** The granary's data directory: `blobs`, `results` and `temp` are made in it. */
+  /** The granary's data directory: `packs`, `blobs` and `temp` are made in it. */
   readonly directory: string;
   readonly limitBytes: number;
   /** Whether blobs are given without being hashed first. */
   readonly trustDisk?: boolean;
   readonly linkMode?: LinkMode;
+  /** Blobs of so many bytes lie together; 0: each is a file. */
+  readonly packedUpToBytes?: number;
   readonly clock?: Clock;
   readonly logger: Logger;
   /** What is on its way to the farm, and therefore not trimmed. The outbox knows, and is opened after its store. */
@@ -50,7 +54,8 @@ const trimAgainAfterShare = 0.05;
  * Opens the store of a data directory that nobody else has open.
  *
  * Nothing is synced: what was pulled is pulled again, what a build made it makes again. After a power cut a young
- * result is whole or a miss, by the hash in its file, and a young blob is whole or none, by its own.
+ * result is whole or a miss, by the hash in its record, and a young blob is whole or none, by its own. What is in results'
+ * own files, as granaries kept them once, is forgotten.
  */
 export async function openGranaryStore(options: GranaryStoreOptions): Promise<OpenGranaryStore> {
   const { directory, limitBytes, logger, clock = systemClock, isHeld = () => false } = options;
@@ -58,7 +63,8 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
   const disk = await openDiskBlobStore(directory);
 
   const known = knownFiles(paths);
-  const files = resultFiles(paths, directory, clock);
+  const pack = await openPack({ directory: paths.packs, limitBytes, now: () => clock.now() });
+  void rm(paths.oldResults, { recursive: true, force: true }).catch(() => {});
   const sound = soundness();
   const stopping = new AbortController();
   const counted = known.count(stopping.signal).then(trimIfFull, (reason: unknown) => {
@@ -71,9 +77,15 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
   let trimAgainAtMs = 0;
   let leftByLastTrim = 0;
 
-  const blobs = checkedBlobs(disk, {
+  const trustDisk = options.trustDisk ?? false;
+  const warnOfGone = (digest: Digest, because: string) =>
+    logger.warn(
+      { blob: digestKey(digest), because },
+      "removed a blob that is no longer what it was",
+    );
+  const files = checkedBlobs(disk, {
     directory,
-    trustDisk: options.trustDisk ?? false,
+    trustDisk,
     clock,
     known: sound,
     onHere(digest) {
@@ -82,23 +94,32 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     },
     onGone(digest, because) {
       known.blobIsGone(digest);
-      if (because !== "absent") {
-        logger.warn(
-          { blob: digestKey(digest), because },
-          "removed a blob that is no longer what it was",
-        );
-      }
+      if (because !== "absent") warnOfGone(digest, because);
     },
     makeRoom,
   });
+  const blobs = packedBlobs({
+    directory,
+    pack,
+    files,
+    isFile: (digest) => known.hasBlob(digest),
+    mostBytes: options.packedUpToBytes ?? packedUpToBytes,
+    trustDisk,
+    onHere: trimIfFull,
+    onRotten: (digest) => warnOfGone(digest, "rotten"),
+    makeRoom: async (reason) => isDiskFull(reason) && makeRoom(),
+  });
+
+  const bytesHere = () => known.counts().bytes + pack.counts().bytes;
 
   function trim(isDiskFull = false): Promise<{ readonly removedBytes: number }> {
     trimming ??= (async () => {
       namedMeanwhile = new Set();
       try {
-        const { removedBytes, leftBytes } = await trimStore({
+        const { removedBytes, leftFileBytes } = await trimStore({
           paths,
           known,
+          pack,
           limitBytes,
           isDiskFull,
           now: clock.now(),
@@ -106,7 +127,8 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
           namedMeanwhile,
           signal: stopping.signal,
         });
-        if (!stopping.signal.aborted) known.bytesAre(leftBytes);
+        if (!stopping.signal.aborted) known.bytesAre(leftFileBytes);
+        const leftBytes = bytesHere();
         leftByLastTrim = leftBytes;
         if (removedBytes > 0) logger.info({ removedBytes, leftBytes }, "trimmed the store");
         return { removedBytes };
@@ -118,7 +140,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
   }
 
   function trimIfFull(): void {
-    const { bytes } = known.counts();
+    const bytes = bytesHere();
     if (bytes <= limitBytes || trimming !== undefined || stopping.signal.aborted) return;
     // By a clock that nobody sets.
     const isLongAgo = performance.now() >= trimAgainAtMs;
@@ -145,68 +167,66 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
 
   const noteNamed = (result: GranaryResult) => {
     if (trimming === undefined) return;
+    namedMeanwhile.add(shortKey(nameOf(result)));
     for (const digest of [result.value, ...result.blobs]) namedMeanwhile.add(shortKeyOf(digest));
   };
-
-  function drop(fileName: string): void {
-    files.remove(fileName);
-    known.resultIsGone(fileName);
-  }
 
   return {
     blobs,
     counted,
     placeAt: placingFrom(paths, blobs, sound, options.linkMode ?? "auto"),
 
+    asFile: (digest) => blobs.asFile(digest),
+
     async find(project, { namespace, key }) {
-      const fileName = resultFileName(project, namespace, key);
-      if (!known.hasResult(fileName)) return undefined;
-      const text = files.read(fileName);
-      if (text === undefined) {
-        known.resultIsGone(fileName);
-        return undefined;
-      }
-      const result = readResultText(text);
+      const name = resultName(project, namespace, key);
+      const text = pack.read("result", name);
+      if (text === undefined) return undefined;
+      const result = readResultText(text.toString("utf8"));
       const isAsked =
         result?.project === project && result.namespace === namespace && result.key === key;
       if (result !== undefined && isAsked) noteNamed(result);
       const isWhole =
         isAsked && [result.value, ...result.blobs].every((digest) => blobs.look(digest));
       if (!isWhole) {
-        drop(fileName);
+        pack.remove("result", name);
         return undefined;
       }
-      files.noteUse(fileName);
+      pack.noteUse("result", name);
       return result;
     },
 
-    has: (project, { namespace, key }) => known.hasResult(resultFileName(project, namespace, key)),
-    hasBlob: (digest) => known.hasBlob(digest),
+    has: (project, { namespace, key }) => pack.has("result", resultName(project, namespace, key)),
+    hasBlob: (digest) =>
+      pack.sizeOf("blob", digest.hash) === digest.sizeBytes || known.hasBlob(digest),
 
     async keep(result) {
-      const fileName = resultFileName(result.project, result.namespace, result.key);
-      const text = resultText(result);
+      const put = () => pack.put("result", nameOf(result), Buffer.from(resultText(result)));
       noteNamed(result);
       try {
-        await files.write(fileName, text).catch(async (reason: unknown) => {
-          if (!isDiskFull(reason) || !(await makeRoom())) throw reason;
-          await files.write(fileName, text);
-        });
+        put();
       } catch (reason) {
-        throw diskFault(reason, directory);
+        if (!isDiskFull(reason) || !(await makeRoom())) throw diskFault(reason, directory);
+        put();
       }
       noteNamed(result);
-      known.resultIsHere(fileName, text.length);
       trimIfFull();
     },
 
     async forget(project, { namespace, key }) {
-      drop(resultFileName(project, namespace, key));
+      pack.remove("result", resultName(project, namespace, key));
     },
 
     async usage() {
       await counted;
-      return { ...known.counts(), limitBytes };
+      const packed = pack.counts();
+      const { results } = packed;
+      return {
+        results,
+        blobs: known.counts().blobs + packed.blobs,
+        bytes: bytesHere(),
+        limitBytes,
+      };
     },
 
     trim: async () => {
@@ -218,6 +238,11 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
       stopping.abort();
       await counted.catch(() => {});
       await trimming?.catch(() => {});
+      pack.close();
     },
   };
+}
+
+function nameOf({ project, namespace, key }: GranaryResult): string {
+  return resultName(project, namespace, key);
 }

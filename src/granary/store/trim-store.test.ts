@@ -1,4 +1,4 @@
-import { linkSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { linkSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf } from "#cas/digest-of.ts";
@@ -6,20 +6,19 @@ import { modifiedAt } from "#cas/disk-blob-store.ts";
 import type { Digest } from "#core/digest.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { freshStore, keepResult, openStore, resultOf } from "./granary-store.fixture.ts";
-import { resultFileName } from "./key-set.ts";
 import type { OpenGranaryStore } from "./open-granary-store.ts";
 
 const hour = 3_600_000;
 
-function resultPath(directory: string, key: string): string {
-  const name = resultFileName("p", "ccache", key);
-  return join(directory, "results", name.slice(0, 2), name);
-}
-
-function setAge(directory: string, store: OpenGranaryStore, r: GranaryResult, hours: number) {
-  const at = new Date(Date.now() - hours * hour);
-  utimesSync(resultPath(directory, r.key), at, at);
-  utimesSync(store.blobs.path(r.value), at, modifiedAt);
+/** Goes back and forth as a test likes. */
+function clockAt(startMs: number) {
+  let atMs = startMs;
+  return {
+    now: () => new Date(atMs),
+    set(toMs: number) {
+      atMs = toMs;
+    },
+  };
 }
 
 const block = (letter: string) => letter.repeat(4_096);
@@ -28,48 +27,56 @@ interface Before {
   readonly store: OpenGranaryStore;
   readonly directory: string;
   readonly kept: readonly GranaryResult[];
+  readonly clock: ReturnType<typeof clockAt>;
 }
 
-/** Five results of two blocks each, the first the oldest, in a store that has room for three and a half. */
+/** Five results of a block each, the first the oldest, in a store that has room for three and a half. */
 async function fiveResults(
   before: (before: Before) => void | Promise<void> = () => {},
   isHeld: (digest: Digest) => boolean = () => false,
   onOpen: (store: OpenGranaryStore) => void = () => {},
 ) {
-  const { store: roomy, directory } = await freshStore();
+  const nowMs = Date.now();
+  const clock = clockAt(nowMs);
+  const { store: roomy, directory } = await freshStore({ clock });
   const kept: GranaryResult[] = [];
   for (const [i, key] of ["a", "b", "c", "d", "e"].entries()) {
-    const result = await keepResult(roomy, key, [block(key)]);
-    setAge(directory, roomy, result, 10 - i);
-    kept.push(result);
+    clock.set(nowMs - (10 - i) * hour);
+    kept.push(await keepResult(roomy, key, [block(key)]));
   }
-  await before({ store: roomy, directory, kept });
+  const each = (await roomy.usage()).bytes / 5;
+  clock.set(nowMs);
+  await before({ store: roomy, directory, kept, clock });
   await roomy.stop();
-  const store = await openStore({ directory, limitBytes: 7 * 4_096, isHeld });
+  clock.set(nowMs);
+  const store = await openStore({ directory, limitBytes: Math.round(each * 3.5), isHeld, clock });
   onOpen(store);
   const foundKeys = async () => {
     const found = await Promise.all(kept.map((r) => store.find("p", r)));
     return found.flatMap((r) => (r ? [r.key] : []));
   };
-  return { store, directory, kept, foundKeys };
+  return { store, directory, kept, foundKeys, each, clock };
 }
 
 test("what was used least lately goes, blobs with it, until the store fits", async () => {
-  const { store, kept, foundKeys } = await fiveResults(async ({ store: roomy, kept: [first] }) => {
-    await roomy.find("p", first as GranaryResult);
-  });
+  const { store, kept, foundKeys, each } = await fiveResults(
+    async ({ store: roomy, kept: [first] }) => {
+      await roomy.find("p", first as GranaryResult);
+    },
+  );
 
   await store.trim();
 
   expect(await foundKeys()).toEqual(["a", "d", "e"]);
   expect(await store.blobs.findMissing(kept.map((r) => r.value))).toHaveLength(2);
-  expect(await store.usage()).toMatchObject({ results: 3, bytes: 6 * 4_096 });
+  expect(await store.usage()).toMatchObject({ results: 3, bytes: each * 3 });
 });
 
 test("what the outbox holds stays, and blobs linked from elsewhere cost nothing", async () => {
   const first = digestOf(Buffer.from(block("a")));
   const { store, foundKeys } = await fiveResults(
-    ({ store: roomy, directory, kept: [, second] }) => {
+    async ({ store: roomy, directory, kept: [, second] }) => {
+      await roomy.asFile((second as GranaryResult).value);
       linkSync(roomy.blobs.path((second as GranaryResult).value), join(directory, "output"));
     },
     (digest) => digest.hash === first.hash,
@@ -77,7 +84,7 @@ test("what the outbox holds stays, and blobs linked from elsewhere cost nothing"
 
   await store.trim();
 
-  expect(await foundKeys()).toEqual(["a", "b", "e"]);
+  expect(await foundKeys()).toEqual(["a", "b", "d", "e"]);
 });
 
 test("blobs that no result names yet stay for ten minutes", async () => {
@@ -133,17 +140,19 @@ test.each([
   { clock: "was ahead when they were used", hours: -48 },
   { clock: "has been set back by years", hours: -50_000 },
 ])("results go in the end though the clock $clock", async ({ hours }) => {
-  const { store, directory, kept, foundKeys } = await fiveResults((before) => {
-    for (const r of before.kept.slice(0, 2)) setAge(before.directory, before.store, r, hours);
+  const { store, foundKeys, clock } = await fiveResults(async ({ store: roomy, kept, clock }) => {
+    clock.set(clock.now().getTime() - hours * hour);
+    for (const r of kept.slice(0, 2)) await roomy.find("p", r);
   });
 
   await store.trim();
   expect(await foundKeys()).toEqual(expect.arrayContaining(["a", "b"]));
   // They are of now from then on, and age like all others.
-  for (const r of kept.slice(0, 2)) {
-    const { mtimeMs } = statSync(resultPath(directory, r.key));
-    expect(Math.abs(Date.now() - mtimeMs)).toBeLessThan(60_000);
-  }
+  clock.set(clock.now().getTime() + hour);
+  for (const key of ["x", "y", "z"]) await keepResult(store, key, [block(key)]);
+  await store.trim();
+  expect(await foundKeys()).not.toContain("a");
+  expect(store.has("p", resultOf("z", [block("z")]))).toBe(true);
 });
 
 test("an executable twin counts, and goes with its blob", async () => {

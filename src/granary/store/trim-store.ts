@@ -1,8 +1,7 @@
-import { readFileSync, rmSync, type Stats, statSync, utimesSync } from "node:fs";
+import { rmSync, type Stats, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { modifiedAt } from "#cas/disk-blob-store.ts";
-import { errnoOf } from "#cas/disk-fault.ts";
 import { digestOfFile } from "#cas/disk-layout.ts";
 import type { Digest } from "#core/digest.ts";
 import { isEmptyDigest } from "#core/digest.ts";
@@ -10,27 +9,30 @@ import { isAltered } from "./altered.ts";
 import { type BlobOnDisk, chooseToTrimInTurns, type ResultOnDisk } from "./choose-to-trim.ts";
 import { shortKeyOf } from "./key-set.ts";
 import { bytesOnDisk, type KnownFiles, namesIn } from "./known-files.ts";
-import { readResultText } from "./result-file.ts";
+import type { Pack } from "./pack.ts";
+import { readResultText } from "./result-text.ts";
 import { executableSuffix, type StorePaths } from "./store-paths.ts";
 
 /** About 1.5 ms; then others have their turn. */
 const callsInOneGo = 200;
-/** Through the thread pool, reading a result costs five times as much of this process. */
-const readsInOneGo = 20;
 
 interface FoundResult extends ResultOnDisk {
-  readonly fileName: string;
-  readonly mtimeMs: number;
+  readonly key: number;
+  readonly name: string;
 }
 
 interface FoundBlob extends BlobOnDisk {
-  readonly digest: Digest;
   readonly atimeMs: number;
+  /** Undefined of one that is in the pack alone. */
+  readonly file: Digest | undefined;
+  /** Undefined of one that is a file alone. */
+  readonly packedAs: string | undefined;
 }
 
 export interface TrimRequest {
   readonly paths: StorePaths;
   readonly known: KnownFiles;
+  readonly pack: Pack;
   readonly limitBytes: number;
   /** The disk has no room for more than there is, whatever the limit. */
   readonly isDiskFull: boolean;
@@ -42,38 +44,47 @@ export interface TrimRequest {
 }
 
 /**
- * Brings the store under its limit; answers how many bytes that freed, and how many are left.
+ * Brings the store under its limit; answers how many bytes that freed, and how many are left in files.
  *
  * Results go first, then the blobs that they named: killed in between, there are blobs too many, never too few.
- * Between the last look at a file and its removal nothing else of this process runs, so that whoever was told
- * "it is here" keeps it.
+ * Between the last look at a blob and its removal nothing else of this process runs, so that whoever was told
+ * "it is here" keeps it. What is dead in packs is dropped in the end, whether or not something was removed.
  */
 export async function trimStore(
   request: TrimRequest,
-): Promise<{ readonly removedBytes: number; readonly leftBytes: number }> {
-  const { paths, known, now, namedMeanwhile, signal } = request;
+): Promise<{ readonly removedBytes: number; readonly leftFileBytes: number }> {
+  const { paths, known, pack, isDiskFull, now, namedMeanwhile, signal } = request;
   const blobs = await blobsOnDisk(request);
-  const results = await resultsOnDisk(request);
+  let leftFileBytes = 0;
+  for (const { freeBytes } of blobs.values()) leftFileBytes += freeBytes;
+  await addPackedBlobs(request, blobs);
+  const results = await resultsInPack(request);
   const chosen = await chooseToTrimInTurns(results, blobs, request, now.getTime());
   let removedBytes = 0;
 
   await inTurns(chosen.results, signal, callsInOneGo, (result) => {
-    const path = paths.result(result.fileName);
-    if (statSync(path, { throwIfNoEntry: false })?.mtimeMs !== result.mtimeMs) return;
-    rmSync(path, { force: true });
-    known.resultIsGone(result.fileName);
+    const isUsed = (pack.usedAtMs("result", result.key) ?? 0) > result.usedAtMs;
+    if (isUsed || namedMeanwhile.has(result.key)) return;
+    pack.remove("result", result.name);
     removedBytes += result.bytes;
   });
   await inTurns(chosen.blobs, signal, callsInOneGo, (blob) => {
-    const path = paths.blob(blob.digest);
-    const isUsed = (statSync(path, { throwIfNoEntry: false })?.atimeMs ?? 0) > blob.atimeMs;
-    if (isUsed || namedMeanwhile.has(blob.key)) return;
-    rmSync(path, { force: true });
-    rmSync(paths.executable(blob.digest), { force: true });
-    known.blobIsGone(blob.digest);
+    const { file, packedAs, key } = blob;
+    const path = file && paths.blob(file);
+    const isUsed =
+      (pack.usedAtMs("blob", key) ?? 0) > blob.usedAtMs ||
+      ((path && statSync(path, { throwIfNoEntry: false })?.atimeMs) || 0) > blob.atimeMs;
+    if (isUsed || namedMeanwhile.has(key)) return;
+    if (packedAs !== undefined) pack.remove("blob", packedAs);
     removedBytes += blob.freeBytes;
+    if (file === undefined || path === undefined) return;
+    leftFileBytes -= blob.freeBytes;
+    rmSync(path, { force: true });
+    rmSync(paths.executable(file), { force: true });
+    known.blobIsGone(file);
   });
-  return { removedBytes, leftBytes: chosen.usedBytes - removedBytes };
+  await pack.compact(isDiskFull, signal);
+  return { removedBytes, leftFileBytes: Math.max(0, leftFileBytes) };
 }
 
 async function inTurns<T>(
@@ -112,7 +123,8 @@ async function blobsOnDisk(request: TrimRequest): Promise<Map<number, FoundBlob>
       const bytes = bytesOnDisk(file.size);
       found.set(key, {
         key,
-        digest,
+        file: digest,
+        packedAs: undefined,
         bytes: bytes + (other?.bytes ?? 0),
         freeBytes: (file.nlink > 1 ? 0 : bytes) + (other?.freeBytes ?? 0),
         usedAtMs: Math.max(file.atimeMs, other?.usedAtMs ?? 0),
@@ -125,44 +137,58 @@ async function blobsOnDisk(request: TrimRequest): Promise<Map<number, FoundBlob>
   return found;
 }
 
-async function resultsOnDisk(request: TrimRequest): Promise<FoundResult[]> {
-  const { paths, now, isHeld, known, signal } = request;
-  const found: FoundResult[] = [];
-  for (const shard of namesIn(paths.results)) {
-    await setImmediate();
-    const names = namesIn(join(paths.results, shard));
-    await inTurns(names, signal, readsInOneGo, (fileName) => {
-      const path = paths.result(fileName);
-      const text = textOf(path);
-      const file = statSync(path, { throwIfNoEntry: false });
-      if (text === undefined || file === undefined) return;
-      const result = readResultText(text);
-      if (result === undefined) {
-        rmSync(path, { force: true });
-        known.resultIsGone(fileName);
-        return;
-      }
-      backToNow(path, file, file.mtime, now, () => utimesSync(path, now, now));
-      found.push({
-        fileName,
-        mtimeMs: file.mtimeMs,
-        usedAtMs: file.mtimeMs,
-        bytes: bytesOnDisk(file.size),
-        blobs: [result.value, ...result.blobs].map(shortKeyOf),
-        isHeld: isHeld(result.value),
-      });
+async function addPackedBlobs(request: TrimRequest, found: Map<number, FoundBlob>): Promise<void> {
+  const { pack, isHeld, signal } = request;
+  await inTurns([...pack.live("blob")], signal, callsInOneGo, ({ key, bytes, usedAtMs }) => {
+    const other = found.get(key);
+    const head = pack.headByKey("blob", key);
+    const digest = head && digestOfFile(head.name, head.bodyBytes);
+    if (head === undefined || digest === undefined) return;
+    found.set(key, {
+      key,
+      file: other?.file,
+      packedAs: head.name,
+      bytes: bytes + (other?.bytes ?? 0),
+      freeBytes: bytes + (other?.freeBytes ?? 0),
+      usedAtMs: Math.max(agedNow(request, "blob", key, usedAtMs), other?.usedAtMs ?? 0),
+      atimeMs: other?.atimeMs ?? 0,
+      isHeld: isHeld(digest),
     });
-  }
+  });
+}
+
+async function resultsInPack(request: TrimRequest): Promise<FoundResult[]> {
+  const { pack, isHeld, signal } = request;
+  const found: FoundResult[] = [];
+  await inTurns([...pack.live("result")], signal, callsInOneGo, ({ key, bytes, usedAtMs }) => {
+    const read = pack.readByKey("result", key);
+    const result = read && readResultText(read.bytes.toString("utf8"));
+    if (result === undefined) {
+      if (read !== undefined) pack.remove("result", read.name);
+      return;
+    }
+    found.push({
+      key,
+      name: read?.name ?? "",
+      usedAtMs: agedNow(request, "result", key, usedAtMs),
+      bytes,
+      blobs: [result.value, ...result.blobs].map(shortKeyOf),
+      isHeld: isHeld(result.value),
+    });
+  });
   return found;
 }
 
-/** Empty when the disk cannot read it back: then it is no result. */
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (reason) {
-    return errnoOf(reason) === "EIO" ? "" : undefined;
-  }
+/** A clock that was ahead leaves records that would stay the youngest until it is that time: they age from now on. */
+function agedNow(
+  { pack, now }: TrimRequest,
+  kind: "result" | "blob",
+  key: number,
+  usedAtMs: number,
+): number {
+  if (usedAtMs - now.getTime() < 60_000) return usedAtMs;
+  pack.usedNow(kind, key);
+  return pack.usedAtMs(kind, key) ?? usedAtMs;
 }
 
 /** A clock that was ahead leaves files that would stay the youngest until it is that time: they age from now on. */

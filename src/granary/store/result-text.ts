@@ -20,7 +20,7 @@ export function asKept({ value, blobs, ...rest }: GranaryResult): Record<string,
 }
 
 /**
- * A result's file: a hash, a line's end, and the result as canonical JSON.
+ * A result's record: a hash, a line's end, and the result as canonical JSON.
  *
  * JSON alone would not show that a digit of it has turned, and attributes go to tools as they are.
  */

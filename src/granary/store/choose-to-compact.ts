@@ -1,0 +1,45 @@
+export interface PackedSegment {
+  readonly segment: number;
+  readonly bytes: number;
+  /** Of records that are still what their names mean. */
+  readonly liveBytes: number;
+  readonly isHead: boolean;
+}
+
+/** Copying a byte for each that becomes free. */
+const leastDead = 0.5;
+
+/** Each process begins a segment of its own: so many that never became an eighth full are put together. */
+const mostSmall = 16;
+const smallShare = 1 / 8;
+
+/** Which segments to write anew without what is dead in them, the most dead first: their room is free before others need it. */
+export function chooseToCompact(segments: readonly PackedSegment[], fullBytes: number): number[] {
+  const sealed = segments.filter(({ isHead }) => !isHead);
+  const small = sealed.filter(({ bytes }) => bytes < fullBytes * smallShare);
+  const together = new Set(small.length > mostSmall ? small : []);
+  return sealed
+    .filter((one) => together.has(one) || deadBytes(one) >= one.bytes * leastDead)
+    .toSorted((a, b) => a.liveBytes - b.liveBytes)
+    .map(({ segment }) => segment);
+}
+
+/** On a full disk, those that hold half of what is dead: room is needed now, and all of it would cost much for little. */
+export function chooseForRoom(segments: readonly PackedSegment[]): number[] {
+  let left = segments.reduce((sum, one) => sum + deadBytes(one), 0) / 2;
+  const chosen: number[] = [];
+  for (const one of segments.toSorted((a, b) => shareOf(b) - shareOf(a))) {
+    if (left <= 0 || deadBytes(one) <= 0) break;
+    left -= deadBytes(one);
+    chosen.push(one.segment);
+  }
+  return chosen;
+}
+
+function deadBytes({ bytes, liveBytes }: PackedSegment): number {
+  return bytes - liveBytes;
+}
+
+function shareOf(one: PackedSegment): number {
+  return deadBytes(one) / Math.max(1, one.bytes);
+}

@@ -1,0 +1,165 @@
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { digestOf } from "#cas/digest-of.ts";
+import { chooseForRoom, chooseToCompact } from "./choose-to-compact.ts";
+import { freshDirectory } from "./granary-store.fixture.ts";
+import { openPack, type PackOptions } from "./pack.ts";
+
+const nobody = new AbortController().signal;
+
+const nameOf = (key: string) => digestOf(Buffer.from(key)).hash;
+
+async function packIn(directory: string, more: Partial<PackOptions> = {}) {
+  const pack = await openPack({ directory, limitBytes: 1e9, now: () => new Date(), ...more });
+  onTestFinished(() => pack.close());
+  return pack;
+}
+
+/** What the files hold, dead or not. */
+function bytesIn(directory: string): number {
+  const packs = readdirSync(directory).filter((name) => name.endsWith(".pack"));
+  return packs.reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
+}
+
+test("is a map, also after it was compacted and opened again", async () => {
+  const step = fc.record({
+    what: fc.constantFrom("put", "put", "put", "remove", "compact", "make room", "reopen"),
+    key: fc.constantFrom("a", "b", "c", "d", "e"),
+    size: fc.integer({ min: 0, max: 120 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 60 }),
+      fc.constantFrom(1, 300, 1_000),
+      async (all, segmentBytes) => {
+        const directory = await freshDirectory();
+        let pack = await packIn(directory, { segmentBytes });
+        const model = new Map<string, string>();
+        for (const [i, { what, key, size }] of all.entries()) {
+          const name = nameOf(key);
+          if (what === "put") {
+            const text = `${i}${"x".repeat(size)}`;
+            pack.put("result", name, Buffer.from(text));
+            model.set(key, text);
+          } else if (what === "remove") {
+            pack.remove("result", name);
+            model.delete(key);
+          } else if (what === "reopen") {
+            pack.close();
+            pack = await packIn(directory, { segmentBytes });
+          } else {
+            await pack.compact(what === "make room", nobody);
+          }
+        }
+        const found = ["a", "b", "c", "d", "e"].flatMap((key) => {
+          const bytes = pack.read("result", nameOf(key));
+          return bytes === undefined ? [] : [[key, bytes.toString()]];
+        });
+        expect(new Map(found as [string, string][])).toEqual(model);
+        expect(pack.counts().results).toBe(model.size);
+        expect(pack.counts().bytes).toBe(
+          [...model.values()].reduce((sum, text) => sum + 20 + 64 + text.length, 0),
+        );
+        pack.close();
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test("what of a segment was cut off costs that alone, and the next is written behind nothing of it", async () => {
+  const directory = await freshDirectory();
+  const pack = await packIn(directory);
+  for (const key of ["a", "b", "c"]) pack.put("blob", nameOf(key), Buffer.from(key.repeat(50)));
+  pack.close();
+  const [first = ""] = readdirSync(directory).filter((name) => name.endsWith(".pack"));
+  rmSync(join(directory, `${first}.heads`));
+  truncateSync(join(directory, first), statSync(join(directory, first)).size - 7);
+
+  const next = await packIn(directory);
+  next.put("blob", nameOf("d"), Buffer.from("d"));
+  next.close();
+
+  const last = await packIn(directory);
+  expect(["a", "b", "c", "d"].map((key) => last.read("blob", nameOf(key))?.length)).toEqual([
+    50,
+    50,
+    undefined,
+    1,
+  ]);
+});
+
+test.each(["zeros", "other bytes", "half of it"])(
+  "a list of heads of %s is not believed",
+  async (what) => {
+    const directory = await freshDirectory();
+    const pack = await packIn(directory);
+    for (const key of ["a", "b"]) pack.put("blob", nameOf(key), Buffer.from(key));
+    pack.close();
+    const [list = ""] = readdirSync(directory).filter((name) => name.endsWith(".heads"));
+    const bytes = readFileSync(join(directory, list));
+    const wrong = {
+      zeros: Buffer.alloc(bytes.length),
+      "other bytes": bytes.map((byte, i) => (i === 90 ? byte ^ 1 : byte)),
+      "half of it": bytes.subarray(0, bytes.length / 2),
+    }[what];
+    writeFileSync(join(directory, list), wrong as Uint8Array);
+
+    const next = await packIn(directory);
+    expect(["a", "b"].map((key) => next.read("blob", nameOf(key))?.toString())).toEqual(["a", "b"]);
+  },
+);
+
+test("use is remembered across processes, and what is dead leaves the disk", async () => {
+  const directory = await freshDirectory();
+  let now = new Date("2026-01-01T00:00:00Z");
+  const options = { now: () => now, segmentBytes: 2_000 };
+  const pack = await packIn(directory, options);
+  for (const key of ["a", "b", "c", "d"]) pack.put("blob", nameOf(key), Buffer.alloc(900));
+  now = new Date("2026-01-02T00:00:00Z");
+  pack.noteUse("blob", nameOf("a"));
+  pack.close();
+
+  const next = await packIn(directory, options);
+  const used = [...next.live("blob")].map(({ usedAtMs }) => new Date(usedAtMs).getUTCDate());
+  expect(used.toSorted()).toEqual([1, 1, 1, 2]);
+  const before = bytesIn(directory);
+  for (const key of ["b", "c", "d"]) next.remove("blob", nameOf(key));
+  await next.compact(false, nobody);
+  expect(bytesIn(directory)).toBeLessThan(before - 1_800);
+  expect(next.read("blob", nameOf("a"))).toHaveLength(900);
+});
+
+describe("what to compact", () => {
+  const segment = (n: number, bytes: number, liveBytes: number, isHead = false) => ({
+    segment: n,
+    bytes,
+    liveBytes,
+    isHead,
+  });
+
+  test("is what is half dead, the most dead first, and never what is written to", () => {
+    const all = [
+      segment(1, 100, 51),
+      segment(2, 100, 40),
+      segment(3, 100, 0),
+      segment(4, 9, 0, true),
+    ];
+    expect(chooseToCompact(all, 100)).toEqual([3, 2]);
+  });
+
+  test("is also what many processes left small", () => {
+    const small = Array.from({ length: 17 }, (_, i) => segment(i, 10, 10));
+    expect(chooseToCompact(small.slice(1), 100)).toEqual([]);
+    expect(chooseToCompact(small, 100)).toHaveLength(17);
+  });
+
+  test("on a full disk is what holds half of the dead, wherever it is", () => {
+    const all = [segment(1, 100, 99), segment(2, 100, 40), segment(3, 100, 90, true)];
+    expect(chooseForRoom(all)).toEqual([2]);
+    expect(chooseForRoom([segment(1, 100, 90, true)])).toEqual([1]);
+    expect(chooseForRoom([segment(1, 100, 100)])).toEqual([]);
+  });
+});

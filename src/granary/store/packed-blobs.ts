@@ -1,0 +1,182 @@
+import { setImmediate } from "node:timers/promises";
+import { spanIn } from "#cas/byte-span.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import { diskFault } from "#cas/disk-fault.ts";
+import { assertBytesMatch, matchingBytes } from "#cas/matching-bytes.ts";
+import {
+  Digest,
+  type Digest as DigestOf,
+  digestKey,
+  functionOf,
+  isEmptyDigest,
+} from "#core/digest.ts";
+import type { CheckedBlobs } from "./checked-blobs.ts";
+import type { Pack } from "./pack.ts";
+
+/** As what caches answer with in one piece. Larger blobs are files, and so is what tools are given links to. */
+export const packedUpToBytes = 256 * 1024;
+
+/** About 0.5 ms. */
+const looksInOneGo = 500;
+
+export interface PackedBlobsOptions {
+  /** For messages. */
+  readonly directory: string;
+  readonly pack: Pack;
+  readonly files: CheckedBlobs;
+  /** Whether memory knows of a file of that blob: asked before the disk is. */
+  readonly isFile: (digest: DigestOf) => boolean;
+  readonly mostBytes: number;
+  readonly trustDisk: boolean;
+  readonly onHere: () => void;
+  readonly onRotten: (digest: DigestOf) => void;
+  readonly makeRoom: (reason: unknown) => Promise<boolean>;
+}
+
+/** Blobs of which the small ones lie in a pack, and get a file when somebody wants one. */
+export interface PackedBlobs extends CheckedBlobs {
+  /** Sees to it that a blob that is here is a file at its `path`; false when it is not here. */
+  asFile(digest: DigestOf): Promise<boolean>;
+}
+
+export function packedBlobs(options: PackedBlobsOptions): PackedBlobs {
+  const { directory, pack, files, isFile, mostBytes, trustDisk, onHere, onRotten, makeRoom } =
+    options;
+
+  const isPacked = (digest: DigestOf) =>
+    digest.sizeBytes <= mostBytes && pack.sizeOf("blob", digest.hash) === digest.sizeBytes;
+
+  /** Hashed each time: that takes less than to remember, by times of files, what need not be. */
+  function bytesOf(digest: DigestOf): Uint8Array | undefined {
+    if (!isPacked(digest)) return undefined;
+    const bytes = pack.read("blob", digest.hash);
+    const isRight = () => bytes && digestOf(bytes, functionOf(digest)).hash === digest.hash;
+    if (bytes !== undefined && (trustDisk || isRight())) {
+      pack.noteUse("blob", digest.hash);
+      return bytes;
+    }
+    pack.remove("blob", digest.hash);
+    onRotten(digest);
+    return undefined;
+  }
+
+  async function keep(digest: DigestOf, bytes: Uint8Array): Promise<void> {
+    if (look(digest, true)) return;
+    const put = () => pack.put("blob", digest.hash, bytes);
+    try {
+      put();
+    } catch (reason) {
+      if (!(await makeRoom(reason))) throw diskFault(reason, directory);
+      try {
+        put();
+      } catch (again) {
+        throw diskFault(again, directory);
+      }
+    }
+    onHere();
+  }
+
+  function look(digest: DigestOf, isUse = false): boolean {
+    if (!isPacked(digest)) return isFile(digest) && files.look(digest, isUse);
+    if (isUse) pack.noteUse("blob", digest.hash);
+    return true;
+  }
+
+  async function asFile(digest: DigestOf): Promise<boolean> {
+    if (!isPacked(digest)) return look(digest, true);
+    const bytes = bytesOf(digest);
+    if (bytes === undefined) return false;
+    await files.put(digest, bytes);
+    // Once is enough. Whoever has begun to read it has its bytes.
+    pack.remove("blob", digest.hash);
+    return true;
+  }
+
+  return {
+    ...files,
+    look,
+    asFile,
+    async isSound(digest, path) {
+      if (path === undefined && isPacked(digest) && !(await asFile(digest))) return false;
+      return files.isSound(digest, path);
+    },
+    async get(digest) {
+      return bytesOf(digest) ?? (isFile(digest) ? files.get(digest) : undefined);
+    },
+    async read(digest, range) {
+      const span = spanIn(digest, range);
+      const bytes = bytesOf(digest);
+      if (bytes === undefined) return isFile(digest) ? files.read(digest, range) : undefined;
+      return onlyOnce(bytes.subarray(span.start, span.end));
+    },
+    async put(digest, bytes) {
+      if (digest.sizeBytes > mostBytes || isEmptyDigest(digest)) return files.put(digest, bytes);
+      await assertBytesMatch(digest, bytes, "invalid_argument");
+      await keep(digest, bytes);
+    },
+    async write(digest, chunks) {
+      if (digest.sizeBytes > mostBytes || isEmptyDigest(digest)) return files.write(digest, chunks);
+      const parts: Uint8Array[] = [];
+      for await (const chunk of matchingBytes(digest, chunks, "invalid_argument"))
+        parts.push(chunk);
+      await keep(digest, Buffer.concat(parts));
+    },
+    async take(chunks) {
+      const first = await upTo(mostBytes, chunks);
+      if (first.rest !== undefined) return files.take(first.rest);
+      const bytes = Buffer.concat(first.parts);
+      const digest = digestOf(bytes);
+      if (!isEmptyDigest(digest)) await keep(digest, bytes);
+      return digest;
+    },
+    async withHash(hash) {
+      const sizeBytes = pack.sizeOf("blob", hash);
+      if (sizeBytes !== undefined) return Digest.parse({ hash, sizeBytes });
+      return files.withHash(hash);
+    },
+    async findMissing(digests) {
+      const missing: DigestOf[] = [];
+      const asked = new Map(digests.map((digest) => [digestKey(digest), digest]));
+      let looks = 0;
+      for (const digest of asked.values()) {
+        if (!look(digest, true)) missing.push(digest);
+        if (++looks % looksInOneGo === 0) await setImmediate();
+      }
+      return missing;
+    },
+    async remove(digest) {
+      pack.remove("blob", digest.hash);
+      await files.remove(digest);
+    },
+  };
+}
+
+async function* onlyOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+  if (bytes.byteLength > 0) yield bytes;
+}
+
+/** The chunks, when they come to no more than that; else `rest` gives all of them, those that were taken as well. */
+async function upTo(
+  mostBytes: number,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ readonly parts: Uint8Array[]; readonly rest?: AsyncIterable<Uint8Array> }> {
+  const parts: Uint8Array[] = [];
+  const source = chunks[Symbol.asyncIterator]();
+  let bytes = 0;
+  for (;;) {
+    const next = await source.next();
+    if (next.done) return { parts };
+    parts.push(next.value);
+    bytes += next.value.byteLength;
+    if (bytes > mostBytes) break;
+  }
+  async function* all() {
+    try {
+      yield* parts.splice(0);
+      for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
+    } finally {
+      await source.return?.();
+    }
+  }
+  return { parts: [], rest: all() };
+}
