@@ -19,6 +19,8 @@ const mostReadTogether = 512 * 1024;
 const readsAtOnce = 32;
 /** Packing so much holds the event loop for about a millisecond. */
 export const packBytes = 256 * 1024;
+/** A build may wait for the first: it does not wait for so much to be read and packed. */
+const firstBytes = 32 * 1024;
 
 interface FetchParts {
   readonly blobsOf: BlobsOf;
@@ -121,12 +123,14 @@ const messageIn = ({ item: { item } }: BlobWish) => (item.case === "blob" ? item
 function* readTogether(wishes: readonly Wish[]): Generator<Wish[]> {
   let group: Wish[] = [];
   let bytes = 0;
+  let most = firstBytes;
   for (const wish of wishes) {
     const its = wish.kind === "blob" && isSmall(wish) ? wish.digest.sizeBytes : 0;
-    if (group.length > 0 && bytes + its > mostReadTogether) {
+    if (group.length > 0 && bytes + its > most) {
       yield group;
       group = [];
       bytes = 0;
+      most = mostReadTogether;
     }
     group.push(wish);
     bytes += its;
@@ -179,12 +183,14 @@ export async function* packsOf(
 ): AsyncGenerator<FetchedThing[], void, undefined> {
   let pack: FetchedThing[] = [];
   let bytes = 0;
+  let most = firstBytes;
   for await (const thing of things) {
     const its = weightOf(thing);
-    if (pack.length > 0 && bytes + its > packBytes) {
+    if (pack.length > 0 && bytes + its > most) {
       yield pack;
       pack = [];
       bytes = 0;
+      most = Math.min(packBytes, most * 4);
     }
     pack.push(thing);
     bytes += its;

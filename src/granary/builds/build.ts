@@ -16,6 +16,11 @@ export interface Asked {
 export interface Prefetch {
   /** When the result (or blob) is on its way: resolves once it is here, or will not come. Undefined: it is not. */
   coming(wish: ResultKey | Digest): Promise<void> | undefined;
+  /**
+   * While nobody knows yet what an index names: resolves once that is known, and what is asked for meanwhile is on its way
+   * then before all else, if it is named. Undefined: it is known.
+   */
+  planning?(key: ResultKey): Promise<void> | undefined;
   /** How long it has been here, when it was fetched ahead; undefined when it was not. */
   leadMs(key: ResultKey): number | undefined;
   /** Why a result was not fetched ahead in time. */

@@ -16,6 +16,8 @@ export interface WindowParts {
   readonly way: RightOfWay;
   /** Resolves when more may be asked for. */
   readonly mayAsk: () => Promise<void>;
+  /** At once, of each result of its own; the window may go on for long. */
+  readonly onKept: (key: ResultKey) => void;
   readonly signal: AbortSignal;
   /** A transfer that is larger stops in the middle while a build waits by itself. */
   readonly windowBytes: number;
@@ -42,7 +44,8 @@ const mostWishes = 10_000;
 
 /**
  * Fetches some results with their blobs: results first, then what is missing of them. Each blob is checked as it is
- * written, and a result is kept only after all of its blobs. What another build has on its way is waited for.
+ * written, and a result is kept as soon as all of its blobs are, and not before. What another build has on its way is waited
+ * for.
  */
 export async function fetchWindow(
   parts: WindowParts,
@@ -53,6 +56,9 @@ export async function fetchWindow(
   const found = new Map<string, GranaryResult>();
   const absent = new Set<string>();
   const others: Promise<void>[] = [];
+  /** Of results that were found, how many blobs of each are not here yet; and whose those are. */
+  const waiting = new Map<string, { readonly result: GranaryResult; missing: number }>();
+  const waitingFor = new Map<string, string[]>();
   const releases = new Map<string, () => void>();
   let isBroken = false;
 
@@ -72,6 +78,37 @@ export async function fetchWindow(
       return release !== undefined;
     });
 
+  /** As soon as all of it is here: who asks for it meanwhile waits for nothing else. */
+  async function keep(result: GranaryResult): Promise<void> {
+    waiting.delete(keyText(result));
+    await store.keep(result);
+    parts.onKept(result);
+    releases.get(resultName(project, result))?.();
+  }
+
+  function isFound(result: GranaryResult): Promise<void> | undefined {
+    const name = keyText(result);
+    if (found.has(name)) return undefined;
+    found.set(name, result);
+    const missing = missingOf([result.value, ...result.blobs]);
+    if (missing.length === 0) return keep(result);
+    waiting.set(name, { result, missing: missing.length });
+    for (const digest of missing) {
+      const key = digestKey(digest);
+      waitingFor.set(key, [...(waitingFor.get(key) ?? []), name]);
+    }
+    return undefined;
+  }
+
+  async function isHere(digest: Digest): Promise<void> {
+    transferred.push(digest);
+    releases.get(blobName(digest))?.();
+    for (const name of waitingFor.get(digestKey(digest)) ?? []) {
+      const one = waiting.get(name);
+      if (one !== undefined && --one.missing === 0) await keep(one.result);
+    }
+  }
+
   try {
     for (const { key } of items) {
       const name = resultName(project, key);
@@ -85,7 +122,9 @@ export async function fetchWindow(
     const names = new Set(items.map(({ key }) => keyText(key)));
     await get(wishes);
     // What an index does not name of a result (nobody had read it) is needed as well: a result is whole, or none.
-    const rest = mine(missingOf([...found.values()].flatMap((r) => [r.value, ...r.blobs])));
+    const rest = mine(
+      missingOf([...waiting.values()].flatMap(({ result: r }) => [r.value, ...r.blobs])),
+    );
     if (rest.length > 0) await get(rest.map((digest) => ({ kind: "blob", digest })));
     // Who waits holds nothing that others wait for.
     for (const [name, release] of releases) if (name.startsWith("blob ")) release();
@@ -96,20 +135,18 @@ export async function fetchWindow(
         const some = wanted.slice(i, i + mostWishes);
         await parts.mayAsk();
         await takeAll(parts, some, {
-          result(result) {
-            if (names.has(keyText(result))) found.set(keyText(result), { ...result, project });
+          async result(result) {
+            if (names.has(keyText(result))) await isFound({ ...result, project });
           },
-          blob(digest) {
-            transferred.push(digest);
-            releases.get(blobName(digest))?.();
-          },
+          blob: isHere,
           absent: (key) => void absent.add(keyText(key)),
         });
       }
     }
-    for (const result of found.values()) {
+    // What others brought of them.
+    for (const { result } of [...waiting.values()]) {
       if (missingOf([result.value, ...result.blobs]).length > 0) continue;
-      await store.keep(result);
+      await keep(result);
     }
   } catch {
     isBroken = true;
@@ -137,8 +174,8 @@ export async function fetchWindow(
     { farm, signal }: WindowParts,
     wishes: readonly FetchWish[],
     on: {
-      result(result: GranaryResult): void;
-      blob(digest: Digest): void;
+      result(result: GranaryResult): Promise<void>;
+      blob(digest: Digest): Promise<void>;
       absent(key: ResultKey): void;
     },
   ): Promise<void> {
@@ -158,7 +195,7 @@ export async function fetchWindow(
         const next = await things.next();
         if (next.done === true) break;
         const thing = next.value;
-        if (thing.kind === "result") on.result(thing.result);
+        if (thing.kind === "result") await on.result(thing.result);
         else if (thing.kind === "absent") {
           if (thing.wish.kind === "result") on.absent(thing.wish.key);
         } else await take(thing);
@@ -179,7 +216,7 @@ export async function fetchWindow(
       wanted.delete(key);
       if (digest.sizeBytes > wholeBytes) {
         const chunks = wholeBlob(digest, part.data, things, parts);
-        if (await isRight(parts.store.blobs.write(digest, chunks))) on.blob(digest);
+        if (await isRight(parts.store.blobs.write(digest, chunks))) await on.blob(digest);
         return;
       }
       let bytes = part.data;
@@ -188,12 +225,11 @@ export async function fetchWindow(
         for await (const chunk of wholeBlob(digest, part.data, things, parts)) chunks.push(chunk);
         bytes = Buffer.concat(chunks);
       }
-      const write = isRight(parts.store.blobs.put(digest, bytes)).then(
-        (right) => right && on.blob(digest),
-        (reason: unknown) => {
+      const write = isRight(parts.store.blobs.put(digest, bytes))
+        .then((right) => (right ? on.blob(digest) : undefined))
+        .catch((reason: unknown) => {
           failed ??= reason;
-        },
-      );
+        });
       writes.add(write);
       void write.then(() => writes.delete(write));
       if (writes.size >= writesAtOnce) await Promise.race(writes);

@@ -56,6 +56,8 @@ const leastWindowBytes = 256 * 1024;
  */
 const sharedMs = 50;
 const mostWindowResults = 2_000;
+const mostAwaited = 1_000;
+const mostPlanningMs = 250;
 const mostWindows = 4;
 const restAfterFailureMs = 500;
 const mostFailures = 5;
@@ -72,6 +74,14 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   let failures = 0;
   let loop: Promise<void> | undefined;
   let whenSettled: (() => void)[] = [];
+  /** Asked for before anybody knew what the index names. */
+  const awaited: ResultKey[] = [];
+  let isKnown = false;
+  let tellKnown = () => {};
+  const known = new Promise<void>((resolve) => {
+    tellKnown = resolve;
+  });
+  const startedAt = performance.now();
 
   const line = (): TransferLine => {
     const measured = farm.line() ?? unknownLine;
@@ -109,17 +119,20 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   const windowsAtOnce = () =>
     way.isFree ? Math.min(mostWindows, 1 + Math.ceil(line().roundTripMs / windowMs)) : 2;
 
+  const onKept = (key: ResultKey) => {
+    if (!arrived.has(keyText(key))) arrived.set(keyText(key), performance.now());
+  };
+
   async function oneWindow(items: readonly QueuedResult[]): Promise<void> {
     const { signal } = end;
     const most = windowBytes();
     const ended = await fetchWindow(
-      { project, store, farm, shared, way, mayAsk, signal, windowBytes: most },
+      { project, store, farm, shared, way, mayAsk, onKept, signal, windowBytes: most },
       items,
     );
-    const now = performance.now();
     for (const { item, as, bytes } of ended.results) {
       queue.settle(item, as, bytes);
-      if (as === "here") arrived.set(keyText(item.key), now);
+      if (as === "here") onKept(item.key);
     }
     for (const blob of ended.blobs) blobs.set(digestKey(blob), blob);
     failures = ended.results.some(({ as }) => as === "again") ? failures + 1 : 0;
@@ -166,6 +179,14 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     });
   }
 
+  /** An index has been read, or there is none. What the build waits for goes first. */
+  function nowKnown(): void {
+    isKnown = true;
+    queue.hint(awaited.splice(0).filter((key) => queue.whyNot(key) === "overtaken"));
+    wake();
+    tellKnown();
+  }
+
   function tellSettled(): void {
     if (loop !== undefined || !(isPlanned || end.signal.aborted)) return;
     const all = whenSettled;
@@ -177,6 +198,13 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   return {
     coming: (wish) =>
       shared.coming("namespace" in wish ? resultName(project, wish) : blobName(wish)),
+
+    planning(key) {
+      // A farm that takes longer is asked directly as well: it may be silent.
+      if (isKnown || performance.now() - startedAt > mostPlanningMs) return undefined;
+      if (awaited.length < mostAwaited) awaited.push(key);
+      return known;
+    },
 
     leadMs(key) {
       const at = arrived.get(keyText(key));
@@ -202,13 +230,13 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
 
     expect(entries, mayHave) {
       queue.expect(entries, mayHave);
-      wake();
+      nowKnown();
     },
 
     planned(because) {
       isPlanned = true;
       noPlanBecause = because;
-      wake();
+      nowKnown();
     },
 
     asked: (key) => queue.asked(key),
@@ -245,6 +273,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
 
     async stop() {
       end.abort();
+      tellKnown();
       tellSettled();
       await loop;
       tellHere();

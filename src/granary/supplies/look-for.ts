@@ -54,12 +54,11 @@ export async function lookFor(
   }
   // What comes over a line that fell silent does not come: the patience is for this as well.
   const hasHope = () => !patience.isOver && !farm.isAway();
-  const coming = prefetch?.coming(key);
-  if (
-    coming !== undefined &&
-    hasHope() &&
-    (await cameWithin(coming, waitForPrefetchMs(farm.line())))
-  ) {
+  const within = async (event: Promise<void> | undefined) =>
+    event !== undefined && hasHope() && (await cameWithin(event, waitForPrefetchMs(farm.line())));
+  // The index comes in less than a round trip, and names where all is; so does the filter of what nobody has.
+  await within(prefetch?.planning?.(key));
+  if (await within(prefetch?.coming(key))) {
     const result = await here();
     if (result !== undefined) return { source: "fetched", because: "overtaken", result };
   }
