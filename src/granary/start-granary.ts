@@ -25,6 +25,8 @@ import { serveProtocol } from "./protocol/serve-protocol.ts";
 import { outboxAnswer } from "./protocol/talk.ts";
 import { openGranaryStore } from "./store/open-granary-store.ts";
 import { openSupplies } from "./supplies/open-supplies.ts";
+import { type KnownDigests, openKnownDigests } from "./workspace/known-digests.ts";
+import { learnUsualTools } from "./workspace/read-environment.ts";
 
 export interface RunningGranary extends Service {
   readonly port: number;
@@ -77,6 +79,8 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
 
   try {
     const git = keep(await openGit(join(dataDirectory, "git")));
+    const digests = await openKnownDigests(dataDirectory);
+    keep(learning(digests));
     const connected = config.farm && keep(connectGranaryFarm(config.farm, logger));
     const farm = connected ?? noFarm();
     void connected?.greet();
@@ -143,7 +147,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
         builds: {
           async start({ root }) {
             const said = { type: "build-started", directory: root, command: "dune" } as const;
-            const facts = await readFacts({ git, dataDirectory }, said);
+            const facts = await readFacts({ git, digests }, said);
             return buildOfDune(await builds.start(facts), store);
           },
           async end({ build }) {
@@ -182,7 +186,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
         results: resultDeeds({ supplies, store, mostFileBytes: mostEntryBytes }),
         outbox: waiting,
         attachDune: (build, where) => dune.attach(buildOfDune(build, store), where),
-        readFacts: (said) => readFacts({ git, dataDirectory }, said),
+        readFacts: (said) => readFacts({ git, digests }, said),
         async status() {
           const line = farm.line();
           const because = farm.awayBecause?.();
@@ -234,6 +238,18 @@ async function stopAll(opened: Service[], logger: Logger): Promise<void> {
       logger.warn({ err: reason }, "a part of the granary did not stop cleanly");
     });
   }
+}
+
+/** What the first build would wait for. */
+function learning(digests: KnownDigests): Service {
+  const stopping = new AbortController();
+  const learnt = learnUsualTools(digests, ownVariables()["PATH"], stopping.signal).catch(() => {});
+  return {
+    async stop() {
+      stopping.abort();
+      await learnt;
+    },
+  };
 }
 
 function trimming(trim: () => Promise<unknown>, logger: Logger): Service {

@@ -5,6 +5,7 @@ import { type Git, openGit } from "#git/run-git.ts";
 import { ownVariables } from "#granary/config.ts";
 import type { ClientMessage } from "#granary/protocol/messages.ts";
 import { readGranarySettings } from "#granary/workspace/granary-settings.ts";
+import { openKnownDigests } from "#granary/workspace/known-digests.ts";
 import { readEnvironment } from "#granary/workspace/read-environment.ts";
 import { readWorkspace } from "#granary/workspace/read-workspace.ts";
 import type { GitWorkspace } from "#granary/workspace/workspace.ts";
@@ -42,7 +43,7 @@ export async function whatIsBuilt(said: SaidOfBuild): Promise<WhatIsBuilt> {
       settings,
       root: found.root,
       variables: ownVariables(),
-      dataDirectory: said.dataDirectory,
+      digests: await openKnownDigests(said.dataDirectory),
     });
     const targets = said.targets ?? settings.targets;
     const project = said.project ?? settings.project;

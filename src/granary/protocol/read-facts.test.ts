@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openGit } from "#git/run-git.ts";
 import { sampleRepository } from "../../../test/support/sample-repository.ts";
+import { openKnownDigests } from "../workspace/known-digests.ts";
 import { readFacts } from "./read-facts.ts";
 
 const settings = ".grange/granary/settings.yml";
@@ -12,6 +13,7 @@ async function scene(files: Readonly<Record<string, string>>) {
   const dataDirectory = await mkdtemp(join(tmpdir(), "grange-facts-"));
   const repository = await sampleRepository({ "below/file": "x", ...files });
   const git = await openGit(join(dataDirectory, "git"));
+  const digests = await openKnownDigests(dataDirectory);
   onTestFinished(async () => {
     await git.stop();
     await repository.remove();
@@ -19,7 +21,7 @@ async function scene(files: Readonly<Record<string, string>>) {
   });
   return (variables?: Record<string, string>) =>
     readFacts(
-      { git, dataDirectory },
+      { git, digests },
       {
         type: "build-started",
         command: "make",

@@ -4,6 +4,7 @@ import type { BuildFacts } from "../builds/build-facts.ts";
 import { ownVariables } from "../config.ts";
 import { changedPathsSince } from "../workspace/changed-paths.ts";
 import { readGranarySettings } from "../workspace/granary-settings.ts";
+import type { KnownDigests } from "../workspace/known-digests.ts";
 import { readEnvironment } from "../workspace/read-environment.ts";
 import { readWorkspace } from "../workspace/read-workspace.ts";
 import type { GitWorkspace } from "../workspace/workspace.ts";
@@ -11,7 +12,7 @@ import type { BuildStarted, Message } from "./messages.ts";
 
 export interface FactsParts {
   readonly git: Git;
-  readonly dataDirectory: string;
+  readonly digests: KnownDigests;
 }
 
 /** Where a workspace names none. */
@@ -22,7 +23,7 @@ const workspaceMs = 2_000;
 
 /** What a build is of: as its build system says, and where it does not, as its workspace does. */
 export async function readFacts(
-  { git, dataDirectory }: FactsParts,
+  { git, digests }: FactsParts,
   said: BuildStarted | Message<"fetch-ahead">,
 ): Promise<BuildFacts> {
   const repositories = said.repositories ?? [];
@@ -67,7 +68,7 @@ export async function readFacts(
               settings,
               root: top,
               variables: variables ?? ownVariables(),
-              dataDirectory,
+              digests,
             })
           ).name
         : `${process.platform}-${process.arch}`),

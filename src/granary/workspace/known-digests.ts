@@ -28,6 +28,8 @@ const mostBytes = 1024 * 1024 * 1024;
 export async function openKnownDigests(dataDirectory: string): Promise<KnownDigests> {
   const file = join(dataDirectory, fileName);
   const known = new Map(Object.entries(await readRemembered(file)));
+  /** Two that ask for one file at a time share the reading. */
+  const underWay = new Map<string, Promise<string>>();
   let isChanged = false;
   return {
     async of(path) {
@@ -38,7 +40,10 @@ export async function openKnownDigests(dataDirectory: string): Promise<KnownDige
         const like = [size, mtimeNs, ctimeNs, ino, dev].join(" ");
         const before = known.get(path);
         if (before?.like === like) return before.hash;
-        const hash = await hashOf(path);
+        const name = `${path} ${like}`;
+        const hashing = underWay.get(name) ?? hashOf(path).finally(() => underWay.delete(name));
+        underWay.set(name, hashing);
+        const hash = await hashing;
         if (Date.now() - Number(mtimeNs / 1_000_000n) > settledMs) {
           known.delete(path);
           known.set(path, { like, hash });
@@ -52,12 +57,14 @@ export async function openKnownDigests(dataDirectory: string): Promise<KnownDige
 
     async save() {
       if (!isChanged) return;
+      isChanged = false;
       const mine = `${file}.${randomUUID()}`;
       try {
         await mkdir(dirname(file), { recursive: true });
         await writeFile(mine, JSON.stringify(Object.fromEntries([...known].slice(-most))));
         await rename(mine, file);
       } catch {
+        isChanged = true;
         await rm(mine, { force: true }).catch(() => {});
       }
     },

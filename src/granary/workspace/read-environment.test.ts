@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseGranarySettings } from "./granary-settings.ts";
+import { openKnownDigests } from "./known-digests.ts";
 import { readEnvironment } from "./read-environment.ts";
 
 let root: string;
@@ -31,7 +32,7 @@ function program(path: string, text: string): void {
   utimesSync(join(root, path), 1_000_000, 1_000_000);
 }
 
-function read(
+async function read(
   variables: Record<string, string> = {},
   settings = "environment: {tools: [mycc, absent], variables: [CFLAGS], files: [lock, link]}",
 ) {
@@ -39,7 +40,7 @@ function read(
     settings: parseGranarySettings(settings),
     root: join(root, "workspace"),
     variables: { PATH: `${join(root, "bin")}:${join(root, "other")}`, ...variables },
-    dataDirectory: join(root, "data"),
+    digests: await openKnownDigests(join(root, "data")),
   });
 }
 

@@ -4,8 +4,8 @@ import { join, sep } from "node:path";
 import { canonicalJson } from "#core/canonical-json.ts";
 import { knownCLibrary } from "./c-library.ts";
 import { findTool } from "./find-tool.ts";
-import type { GranarySettings } from "./granary-settings.ts";
-import { type KnownDigests, openKnownDigests } from "./known-digests.ts";
+import { type GranarySettings, usualTools } from "./granary-settings.ts";
+import type { KnownDigests } from "./known-digests.ts";
 
 /** What builds must have in common for one to be told what the other asked for. */
 export interface BuildEnvironment {
@@ -21,8 +21,8 @@ export interface EnvironmentSource {
   readonly root: string;
   /** The variables that the build will have. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** The granary's data directory: digests of compilers are remembered there. */
-  readonly dataDirectory: string;
+  /** Of compilers, which it takes a while to read. */
+  readonly digests: KnownDigests;
 }
 
 /**
@@ -32,8 +32,7 @@ export interface EnvironmentSource {
  * It decides nothing but what is fetched ahead: a result is found by its own key only.
  */
 export async function readEnvironment(source: EnvironmentSource): Promise<BuildEnvironment> {
-  const { settings, variables, root } = source;
-  const digests = await openKnownDigests(source.dataDirectory);
+  const { settings, variables, root, digests } = source;
   const [libc, tools, files] = await Promise.all([
     knownCLibrary(),
     Promise.all(settings.tools.map((name) => toolOf(name, variables["PATH"], digests))),
@@ -58,6 +57,20 @@ export async function readEnvironment(source: EnvironmentSource): Promise<BuildE
     if (value) note(`variable ${name}`, value.replaceAll(root, "<root>"));
   }
   return { name: createHash("sha256").update(canonicalJson(counted)).digest("hex"), facts };
+}
+
+/** Learns what most builds will ask about, one after the other, before the first of them waits for it. Never throws. */
+export async function learnUsualTools(
+  digests: KnownDigests,
+  path: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  await knownCLibrary();
+  for (const name of usualTools) {
+    if (signal.aborted) break;
+    await toolOf(name, path, digests);
+  }
+  await digests.save();
 }
 
 async function toolOf(name: string, path: string | undefined, digests: KnownDigests) {
