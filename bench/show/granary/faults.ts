@@ -84,7 +84,7 @@ export const faultsMeasurement: Measurement = {
   },
 };
 
-/** A byte of every third blob is changed, as a bad disk does; sizes stay. */
+/** A byte of every third blob, and of every 20 KB of packs, is changed, as a bad disk does; sizes stay. */
 async function rot(granary: Granary, round: number): Promise<void> {
   const blobs = join(granary.data, "blobs");
   sh(granary.data, "chmod -R u+w blobs");
@@ -94,6 +94,15 @@ async function rot(granary: Granary, round: number): Promise<void> {
     const file = await open(join(entry.parentPath, entry.name), "r+");
     const { size } = await file.stat();
     if (size > 0) await file.write(Buffer.from([round]), 0, 1, Math.floor(size / 2));
+    await file.close();
+  }
+  const packs = join(granary.data, "packs");
+  for (const name of await readdir(packs)) {
+    if (!name.endsWith(".pack")) continue;
+    const file = await open(join(packs, name), "r+");
+    const { size } = await file.stat();
+    for (let at = 997 * round; at < size; at += 20_000)
+      await file.write(Buffer.from([round]), 0, 1, at);
     await file.close();
   }
 }

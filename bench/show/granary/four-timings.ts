@@ -5,8 +5,10 @@ import { type Granary, type GranaryLab, startGranaryLab } from "./granary-lab.ts
 import type { BuiltProject } from "./project.ts";
 import { cpuOf, timed } from "./timed.ts";
 
-export type Case = "off" | "empty" | "farm" | "full";
-const cases: readonly Case[] = ["off", "empty", "farm", "full"];
+export type Case = "off" | "own-empty" | "own-full" | "empty" | "farm" | "full";
+const ours: readonly Case[] = ["off", "empty", "farm", "full"];
+/** Beside them, where the tool has a cache of its own: what it costs without a granary. */
+const controls: readonly Case[] = ["off", "own-empty", "own-full", "empty", "farm", "full"];
 
 interface Sample {
   readonly wallMs: number;
@@ -34,16 +36,26 @@ export async function fourTimings(
   rounds: number,
   more: readonly string[] = [],
 ): Promise<FourTimings> {
-  const samples: Record<Case, Sample[]> = { off: [], empty: [], farm: [], full: [] };
+  const samples: Record<Case, Sample[]> = {
+    off: [],
+    "own-empty": [],
+    "own-full": [],
+    empty: [],
+    farm: [],
+    full: [],
+  };
+  const cases = project.ownCache === undefined ? ours : controls;
   const products = new Set<string>();
   const name = `four-${project.name.toLowerCase()}`;
+  const alone = (which: Case) =>
+    which === "off" ? project.uncached : (project.ownCache?.env ?? project.uncached);
   const build = async (which: Case, granary: Granary | undefined, projectName: string) => {
     await project.clean();
     const helper = project.helper();
     const before = helper === 0 ? 0 : await cpuOf(helper);
     const env = {
       ...project.env,
-      ...(granary === undefined ? project.uncached : project.beside?.(granary.data)),
+      ...(granary === undefined ? alone(which) : project.beside?.(granary.data)),
     };
     const run =
       granary === undefined
@@ -71,6 +83,10 @@ export async function fourTimings(
     for (const which of order) {
       if (which === "off") {
         samples.off.push(await build(which, undefined, name));
+      } else if (which === "own-empty" || which === "own-full") {
+        await project.ownCache?.empty();
+        if (which === "own-full") await build(which, undefined, name);
+        samples[which].push(await build(which, undefined, name));
       } else if (which === "full") {
         samples.full.push(await build(which, first, name));
       } else {
@@ -140,7 +156,9 @@ export function rowsOf(
         0.5,
       ),
     )} s; n = ${n}, by turns`;
-  const overhead = (of: typeof wall) => (of("empty") / of("off") - 1) * 100;
+  const overhead = (of: typeof wall, which: Case = "empty") => (of(which) / of("off") - 1) * 100;
+  const cases = samples["own-empty"].length === 0 ? ours : controls;
+  const control = cases === ours ? [] : (["wall time", "CPU of the build"] as const);
   const how = `medians of ${n}, by turns; ${title} of added round trip, 100 Mbit/s`;
   const limit = (name: string, figure: number, goal: number, unit: string, isJudged: boolean) =>
     isJudged ? atMost(name, figure, goal, unit, how) : forInformation(name, figure, unit, how);
@@ -155,6 +173,14 @@ export function rowsOf(
       0.5,
       "%",
       judged.overhead,
+    ),
+    ...control.map((what) =>
+      forInformation(
+        `${title}: the tool's own cache alone, empty, more ${what}`,
+        overhead(what === "wall time" ? wall : cpu, "own-empty"),
+        "%",
+        `what caching costs without a granary; ${how}`,
+      ),
     ),
     limit(
       `${title}: farm full, to all full`,
@@ -188,6 +214,8 @@ export function rowsOf(
 
 const names: Record<Case, string> = {
   off: "no cache",
+  "own-empty": "no granary, the tool's own cache, empty",
+  "own-full": "no granary, the tool's own cache, full",
   empty: "on and empty",
   farm: "nothing here, farm full",
   full: "all full",

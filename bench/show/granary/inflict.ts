@@ -1,5 +1,4 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { z } from "zod";
 import { atMost, exactly, type Row } from "../row.ts";
 import type { Granary, GranaryLab, GranaryOptions } from "./granary-lab.ts";
 import type { SmallProject } from "./small-project.ts";
@@ -167,13 +166,13 @@ async function reached(isSo: () => boolean, running: Promise<unknown>): Promise<
     await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** How many results a daemon has; it makes their directories as it needs them. */
-export async function kept({ data }: Granary): Promise<number> {
-  const results = join(data, "results");
-  const names = await readdir(results, { recursive: true }).catch(() => []);
-  // `xx/…`: directories are not counted, nor what is being written.
-  return names.filter((name) => name.includes("/")).length;
+/** How many results a daemon has; one that is gone does not say. */
+export async function kept(granary: Granary): Promise<number> {
+  const status = await granary.status().catch(() => ({}));
+  return Kept.safeParse(status).data?.store.results ?? 0;
 }
+
+const Kept = z.object({ store: z.object({ results: z.number() }) });
 
 /** How many results a machine that has nothing is given. */
 async function foundAtFarm(

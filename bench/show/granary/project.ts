@@ -14,6 +14,11 @@ export interface BuiltProject {
   /** Its environment in any case; and without any cache. */
   readonly env: Readonly<Record<string, string>>;
   readonly uncached: Readonly<Record<string, string>>;
+  /** Where the tool has a cache of its own: what it costs alone, empty, and with all in it. */
+  readonly ownCache?: {
+    readonly env: Readonly<Record<string, string>>;
+    empty(): Promise<void>;
+  };
   /** What it is told of a granary's machine, where it has a cache of its own on each. */
   beside?(data: string): Readonly<Record<string, string>>;
   /** What is built so far is forgotten; caches are not. */
@@ -31,6 +36,7 @@ export interface BuiltProject {
 export async function ccacheProject(work: string, files: number): Promise<BuiltProject> {
   const path = join(work, "ccache-project");
   const cache = join(work, "ccache-dir");
+  const ownCache = join(work, "ccache-own");
   await mkdir(path, { recursive: true });
   const project: BuiltProject = {
     name: "ccache",
@@ -42,6 +48,11 @@ export async function ccacheProject(work: string, files: number): Promise<BuiltP
       CCACHE_COMPILERCHECK: "content",
     },
     uncached: { CCACHE_DISABLE: "1" },
+    // No storage but its own, and no granary: what is not ours of what a cache costs.
+    ownCache: {
+      env: { CCACHE_DIR: ownCache, CCACHE_REMOTE_ONLY: "false", CCACHE_REMOTE_STORAGE: "" },
+      empty: () => rm(ownCache, { recursive: true, force: true }),
+    },
     clean: () => rm(join(path, "build"), { recursive: true, force: true }),
     async commit(n) {
       await writeCcacheProject(path, { files }, revisionsAfter(n, files));
@@ -49,7 +60,10 @@ export async function ccacheProject(work: string, files: number): Promise<BuiltP
     },
     helper: () => 0,
     product: () => sh(path, "cat build/*.o build/app | sha256sum"),
-    close: () => rm(cache, { recursive: true, force: true }),
+    async close() {
+      await rm(cache, { recursive: true, force: true });
+      await rm(ownCache, { recursive: true, force: true });
+    },
   };
   sh(path, "git init -q -b main");
   await project.commit(0);

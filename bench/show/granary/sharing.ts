@@ -169,5 +169,5 @@ async function fourWorkspaces(lab: GranaryLab): Promise<Row[]> {
 }
 
 function bytesOf({ data }: Granary): number {
-  return Number(sh(data, "du -sb blobs | cut -f1"));
+  return Number(sh(data, "du -sbc blobs packs | tail -1 | cut -f1"));
 }

@@ -95,6 +95,51 @@ test("what is hinted at goes before all that is only expected", async () => {
   expect(await store.find("p", hinted)).toBeDefined();
 });
 
+test("a result is here as soon as all of it is, however long the rest of its window takes", async () => {
+  const farm = fetchingFarm();
+  const soon = farm.has("soon", ["value of soon", "blob of soon"]);
+  const late = farm.has("late", ["value of late"]);
+  const rest = gate();
+  farm.before = (thing) =>
+    thing.kind === "part" && digestKey(thing.digest) === digestKey(late.value)
+      ? rest.pass()
+      : undefined;
+  const { store, prefetch } = await scene(farm);
+
+  prefetch.expect([expectedOf(soon, 1_000), expectedOf(late, 90_000)]);
+  prefetch.planned(undefined);
+  await setImmediate();
+  await prefetch.coming(keyOf("soon"));
+
+  expect(await store.find("p", soon)).toMatchObject({ blobs: soon.blobs });
+  expect(prefetch.leadMs(keyOf("soon"))).toBeGreaterThanOrEqual(0);
+  expect(await store.find("p", late)).toBeUndefined();
+  rest.open();
+  await prefetch.settled();
+  expect(await store.find("p", late)).toBeDefined();
+  expect(farm.asked).toHaveLength(1);
+});
+
+test("what is asked for before the index is there comes before all else that it names", async () => {
+  const farm = fetchingFarm();
+  farm.measured = { roundTripMs: 0, bytesPerSecond: 1_000_000 };
+  const results = Array.from({ length: 4 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(300_000)]));
+  const { prefetch } = await scene(farm);
+
+  const known = prefetch.planning?.(keyOf("e2"));
+  const unnamed = prefetch.planning?.(keyOf("other"));
+  prefetch.expect(results.map((result, i) => expectedOf(result, 1_000 + i * 5_000)));
+  await Promise.all([known, unnamed]);
+  expect(prefetch.coming(keyOf("e2"))).toBeDefined();
+  expect(prefetch.coming(keyOf("other"))).toBeUndefined();
+  expect(prefetch.planning?.(keyOf("e3"))).toBeUndefined();
+  prefetch.planned(undefined);
+  await prefetch.settled();
+
+  const keys = farm.words().filter((word) => /^(e|other)/.test(word));
+  expect(keys).toEqual(["e2", "e0", "e1", "e3"]);
+});
+
 test("a build that waits by itself has the line: nothing further is asked for until it is done", async () => {
   const farm = fetchingFarm();
   farm.measured = { roundTripMs: 0, bytesPerSecond: 1_000_000 };

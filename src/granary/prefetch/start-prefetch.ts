@@ -184,7 +184,8 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     isKnown = true;
     queue.hint(awaited.splice(0).filter((key) => queue.whyNot(key) === "overtaken"));
     wake();
-    tellKnown();
+    // Once what is asked for first is on its way.
+    setImmediate(tellKnown);
   }
 
   function tellSettled(): void {

@@ -148,6 +148,25 @@ describe("what is on its way", () => {
     expect(told(build)).toEqual(["fetched overtaken ccache a"]);
   });
 
+  test("or may be, as the index is not there yet, is waited for too", async () => {
+    const { supplies, store, fake } = await suppliesBefore();
+    let isKnown = false;
+    const build = fakeBuild({
+      prefetch: {
+        async planning() {
+          isKnown = true;
+        },
+        coming: () => (isKnown ? keepResult(store, "a", ["value"]).then(() => {}) : undefined),
+      },
+      mayBeAtFarm: () => !isKnown,
+    });
+    const who = { project: "p", build };
+
+    expect(await supplies.result(who, ccache("a"))).toBeDefined();
+    expect(await supplies.result(who, ccache("nobody's"))).toBeUndefined();
+    expect(fake.calls.lookUp).toBe(0);
+  });
+
   test("and does not come is asked for directly", async () => {
     const { supplies, fake } = await suppliesBefore();
     await fake.has("a", ["value"]);
