@@ -144,7 +144,7 @@ export async function fetchWindow(
       }
     }
     // What others brought of them.
-    for (const { result } of [...waiting.values()]) {
+    for (const { result } of waiting.values()) {
       if (missingOf([result.value, ...result.blobs]).length > 0) continue;
       await keep(result);
     }

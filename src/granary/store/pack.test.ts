@@ -124,7 +124,7 @@ test("use is remembered across processes, and what is dead leaves the disk", asy
 
   const next = await packIn(directory, options);
   const used = [...next.live("blob")].map(({ usedAtMs }) => new Date(usedAtMs).getUTCDate());
-  expect(used.toSorted()).toEqual([1, 1, 1, 2]);
+  expect(used.toSorted((a, b) => a - b)).toEqual([1, 1, 1, 2]);
   const before = bytesIn(directory);
   for (const key of ["b", "c", "d"]) next.remove("blob", nameOf(key));
   await next.compact(false, nobody);
