@@ -58,7 +58,11 @@ describe.each(["bubblewrap", "none"] as const)("with sandbox %s", (kind) => {
     const artifact = await shop.artifact("tool", { run: "#!/bin/sh\nexit 0" }, "run");
 
     const iterations = await measureTest({
-      ...{ suite, case: theCase, artifact, place: shop.place, signal: signal() },
+      suite,
+      case: theCase,
+      artifact,
+      place: shop.place,
+      signal: signal(),
       iterations: { counted: 4, timed: 4 },
       after: 3,
     });

@@ -49,7 +49,7 @@ export function bindForge(
       clock,
       forges,
       nameRepository: (url) => db.transaction((tx) => nameRepository(tx, url)),
-      sealWay: ways.seal,
+      sealWay: (slug, address) => ways.seal(slug, address),
       record: (tx, detail) => recordAudit(tx, { actor: by.name, verb: "forge", detail }),
     };
   };

@@ -111,8 +111,11 @@ test("a permission that is missing: set it, and accept it where the app is insta
   const { code, count, wrong } = await examined().finally(() =>
     github.setGranted({
       permissions: {
-        ...{ metadata: "read", contents: "read", issues: "read" },
-        ...{ pull_requests: "write", checks: "write" },
+        metadata: "read",
+        contents: "read",
+        issues: "read",
+        pull_requests: "write",
+        checks: "write",
       },
     }),
   );
