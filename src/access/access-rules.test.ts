@@ -90,6 +90,12 @@ describe("a refusal", () => {
     );
   });
 
+  test("of a worker that sends no token names what workers read", () => {
+    expect(() => requireGrant({ name: "anyone", grants: [] }, "work", wholeFarm)).toThrow(
+      "send one (GRANGE_WORKER_TOKEN, or --enrol), or ask",
+    );
+  });
+
   test("names no command that would let everybody administer", () => {
     expect(() => requireGrant({ name: "anyone", grants: [] }, "administer", wholeFarm)).toThrow(
       "`grange grant add NAME administer`",

@@ -12,7 +12,9 @@ export function requireGrant(principal: Principal, verb: Verb, where: Where): vo
   if (mayDo(principal, verb, where)) return;
   const { name } = principal;
   const who = name === anyone ? "who sends no token" : name;
-  const token = name === anyone ? "send one (GRANGE_TOKEN), or " : "";
+  // Workers do not take a person's token from their environment: their jobs might find it there.
+  const from = verb === "work" ? "GRANGE_WORKER_TOKEN, or --enrol" : "GRANGE_TOKEN";
+  const token = name === anyone ? `send one (${from}), or ` : "";
   // Copied as it stands, it would open the farm to everybody.
   const whom = name === anyone && verb === "administer" ? "NAME" : name;
   throw new Fault(

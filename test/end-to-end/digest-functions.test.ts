@@ -153,6 +153,7 @@ describe.each(digestFunctions)("a client that names blobs by %s", (by) => {
     );
 
     const pages = channel.serverStream(ContentAddressableStorage.method.getTree, {
+      instanceName: "an/instance",
       rootDigest: toDigestMessage(root),
       digestFunction: digestFunctionValues[by],
     });

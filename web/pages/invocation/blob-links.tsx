@@ -1,3 +1,4 @@
+import { defaultProject } from "#core/default-project.ts";
 import { apiBase } from "../../farm/ask.ts";
 import { shownText } from "../../parts/shown-text.ts";
 
@@ -14,8 +15,8 @@ export function blobUrl(
   blob: string,
   query: Readonly<Record<string, string>> = {},
 ): string {
-  const search = new URLSearchParams({ ...query, ...(project === null ? {} : { project }) });
-  return `${apiBase}/blobs/${blob}?${search}`;
+  const elsewhere = project === null || project === defaultProject ? {} : { project };
+  return `${apiBase}/blobs/${blob}?${new URLSearchParams({ ...query, ...elsewhere })}`;
 }
 
 /** What people read rather than keep. */
