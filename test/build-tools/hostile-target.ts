@@ -80,12 +80,19 @@ export async function openTarget(farm: Pick<Farm, "url" | "dataDir">): Promise<T
     http1: async (text) => statusOf(await http1Whole(url, text)),
     http1Whole: (text) => http1Whole(url, text),
     async kept() {
-      const [whole, halves] = await Promise.all([
+      const [whole, elsewhere, halves] = await Promise.all([
         readdir(join(store, "blobs"), { recursive: true }),
+        // Of projects that have names; there may be none yet.
+        readdir(join(store, "projects"), { recursive: true }).catch(() => []),
         readdir(join(store, "temp")),
       ]);
       const [rows] = await db.many(Counts, counts);
-      return [...whole.toSorted(), ...halves.map((name) => `half: ${name}`), JSON.stringify(rows)];
+      return [
+        ...whole.toSorted(),
+        ...elsewhere.toSorted(),
+        ...halves.map((name) => `half: ${name}`),
+        JSON.stringify(rows),
+      ];
     },
     async stop() {
       await channel.stop();

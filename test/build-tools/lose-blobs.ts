@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 /**
  * Takes a tenth of what a stopped or running farm has stored away from it, and answers what it took.
@@ -8,10 +8,12 @@ import { join } from "node:path";
  * The same seed loses the same blobs, in whatever order they are found.
  */
 export async function loseBlobs(dataDir: string, seed: string): Promise<string[]> {
-  const blobs = join(dataDir, "blobs", "blobs");
+  // Those of all projects: each blob lies in a shard that its hash begins with.
+  const blobs = join(dataDir, "blobs");
   const lost: string[] = [];
   for (const entry of await readdir(blobs, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !isUnlucky(seed, entry.name)) continue;
+    const isBlob = entry.isFile() && /^[0-9a-f]{2}$/.test(basename(entry.parentPath));
+    if (!isBlob || !isUnlucky(seed, entry.name)) continue;
     await rm(join(entry.parentPath, entry.name), { force: true });
     lost.push(entry.name);
   }
