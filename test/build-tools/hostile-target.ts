@@ -13,7 +13,7 @@ import {
 import { z } from "zod";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import type { Digest } from "#core/digest.ts";
+import { type Digest, emptyDigest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
@@ -57,6 +57,8 @@ export interface RawOptions {
 const counts = sql`select (select count(*) from action_result) as results,
   (select count(*) from cache_entry) as entries, (select count(*) from execution) as executions,
   (select count(*) from operation) as operations, (select count(*) from invocation) as invocations`;
+const isBlobOfBytes = new RegExp(`/blobs/[0-9a-f]{2}/(?!${emptyDigest.hash}$)`);
+
 const Counts = z.record(z.string(), z.number());
 
 export async function openTarget(farm: Pick<Farm, "url" | "dataDir">): Promise<Target> {
@@ -82,14 +84,14 @@ export async function openTarget(farm: Pick<Farm, "url" | "dataDir">): Promise<T
     async kept() {
       const [whole, elsewhere, halves] = await Promise.all([
         readdir(join(store, "blobs"), { recursive: true }),
-        // Of projects that have names; there may be none yet.
+        // Of projects that have names; there may be none yet. One that began has the blob of no bytes.
         readdir(join(store, "projects"), { recursive: true }).catch(() => []),
         readdir(join(store, "temp")),
       ]);
       const [rows] = await db.many(Counts, counts);
       return [
         ...whole.toSorted(),
-        ...elsewhere.toSorted(),
+        ...elsewhere.filter((name) => isBlobOfBytes.test(name)).toSorted(),
         ...halves.map((name) => `half: ${name}`),
         JSON.stringify(rows),
       ];

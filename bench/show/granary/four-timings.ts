@@ -47,16 +47,16 @@ export async function fourTimings(
   const cases = project.ownCache === undefined ? ours : controls;
   const products = new Set<string>();
   const name = `four-${project.name.toLowerCase()}`;
-  const alone = (which: Case) =>
-    which === "off" ? project.uncached : (project.ownCache?.env ?? project.uncached);
+  const alone = (which: Case) => {
+    const uncached = { ...project.env, ...project.uncached };
+    return which === "off" ? uncached : (project.ownCache?.env ?? uncached);
+  };
   const build = async (which: Case, granary: Granary | undefined, projectName: string) => {
     await project.clean();
     const helper = project.helper();
     const before = helper === 0 ? 0 : await cpuOf(helper);
-    const env = {
-      ...project.env,
-      ...(granary === undefined ? alone(which) : project.beside?.(granary.data)),
-    };
+    const env =
+      granary === undefined ? alone(which) : { ...project.env, ...project.beside?.(granary.data) };
     const run =
       granary === undefined
         ? { ...(await timed(project.command, { cwd: project.path, env })), granaryCpuMs: 0 }

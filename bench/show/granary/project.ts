@@ -16,6 +16,7 @@ export interface BuiltProject {
   readonly uncached: Readonly<Record<string, string>>;
   /** Where the tool has a cache of its own: what it costs alone, empty, and with all in it. */
   readonly ownCache?: {
+    /** In the place of `env`. */
     readonly env: Readonly<Record<string, string>>;
     empty(): Promise<void>;
   };
@@ -50,7 +51,7 @@ export async function ccacheProject(work: string, files: number): Promise<BuiltP
     uncached: { CCACHE_DISABLE: "1" },
     // No storage but its own, and no granary: what is not ours of what a cache costs.
     ownCache: {
-      env: { CCACHE_DIR: ownCache, CCACHE_REMOTE_ONLY: "false", CCACHE_REMOTE_STORAGE: "" },
+      env: { CCACHE_DIR: ownCache, CCACHE_COMPILERCHECK: "content" },
       empty: () => rm(ownCache, { recursive: true, force: true }),
     },
     clean: () => rm(join(path, "build"), { recursive: true, force: true }),
