@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir, totalmem } from "node:os";
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { messageOf } from "#core/fault.ts";
 import { type Finished, Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
+import { diskDirectory } from "../../test/support/disk-directory.ts";
 import { readWorkerConfig, type WorkerConfig } from "./config.ts";
 import { ActionExecutor } from "./execute-action.ts";
 import { FakeFarm, type FakeJob } from "./fake-farm.fixture.ts";
@@ -71,7 +72,7 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
   const farm = new FakeFarm();
   let dataDir: string;
   beforeEach(() => {
-    dataDir = mkdtempSync(join(tmpdir(), "grange-slots-"));
+    dataDir = mkdtempSync(join(diskDirectory(), "grange-slots-"));
     dirs.push(dataDir);
   });
 
