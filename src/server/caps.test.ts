@@ -14,6 +14,7 @@ import {
   CommandSchema,
   Execution,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { postTo } from "../../test/support/ask-server.ts";
 import { freshDatabase } from "../../test/support/fresh-db.ts";
 import { type SampleRepository, sampleRepository } from "../../test/support/sample-repository.ts";
 import { readServerConfig } from "./config.ts";
@@ -64,19 +65,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-async function ask<T>(path: string, body: object, token?: string): Promise<T> {
-  const response = await fetch(`${server.url.replace(/\/$/, "")}/api/v1${path}`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${response.status} ${text}`);
-  return JSON.parse(text) as T;
-}
+const ask = <T>(path: string, body: object, token?: string) => postTo<T>(server, path, body, token);
 
 /** The token of somebody new with one grant. */
 async function whoMay(verb: string, limit: object): Promise<string> {

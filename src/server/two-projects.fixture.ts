@@ -16,6 +16,7 @@ import {
   ActionSchema,
   CommandSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { postTo } from "../../test/support/ask-server.ts";
 import { freshDatabase } from "../../test/support/fresh-db.ts";
 import { readServerConfig } from "./config.ts";
 import { type RunningServer, startServer } from "./start-server.ts";
@@ -35,18 +36,8 @@ export async function aClosedFarm() {
   const server = await startServer(readServerConfig({ dataDir, port: 0, databaseUrl }, {}), silent);
   const channels: GrpcChannel[] = [];
 
-  async function ask<T>(path: string, body: unknown, token?: string): Promise<T> {
-    const response = await fetch(`${server.url.replace(/\/$/, "")}/api/v1${path}`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
-  }
+  const ask = <T>(path: string, body: unknown, token?: string) =>
+    postTo<T>(server, path, body, token);
 
   const root = (await ask<{ token: string }>("/tokens", { principal: "root" })).token;
   await ask("/grants", { principal: "root", verb: "*", top: true });

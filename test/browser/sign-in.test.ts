@@ -8,6 +8,7 @@ import { CreatedToken } from "#api/access.ts";
 import { SignInLink } from "#api/session.ts";
 import { readServerConfig } from "../../src/server/config.ts";
 import { startServer } from "../../src/server/start-server.ts";
+import { postTo } from "../support/ask-server.ts";
 import { freshDatabase } from "../support/fresh-db.ts";
 import { startTestProvider } from "../support/identity-provider.ts";
 import { pagesInBrowser } from "./farm-in-browser.ts";
@@ -45,18 +46,8 @@ beforeAll(async () => {
   await post("/grants/remove", { principal: "anyone", verb: "*" }, root);
 });
 
-async function post(path: string, body: unknown, token?: string): Promise<unknown> {
-  const response = await fetch(`${server.url}/api/v1${path}`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return response.json();
-}
+const post = (path: string, body: unknown, token?: string) =>
+  postTo<unknown>(server, path, body, token);
 
 /** Where GRANGE_TEST_SCREENSHOTS names a folder, what was seen is kept there. */
 async function look(page: Page, name: string): Promise<void> {

@@ -17,3 +17,15 @@ export async function askServer(
   });
   return { status: response.status, body: (await response.json()) as unknown };
 }
+
+/** Posts, and answers what the API said. Throws what it refused, with its status. */
+export async function postTo<T>(
+  server: { readonly url: string },
+  path: string,
+  body: unknown,
+  token?: string,
+): Promise<T> {
+  const answer = await askServer(server, "POST", path, body, token);
+  if (answer.status < 300) return answer.body as T;
+  throw new Error(`${answer.status} ${path}: ${JSON.stringify(answer.body)}`);
+}

@@ -1,16 +1,12 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { encodeIndex } from "#commit-index/encode-index.ts";
-import type { IndexDelta, IndexEntry } from "#commit-index/index-entry.ts";
-import { type Digest, digestFrom, digestKey } from "#core/digest.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { alone, entry, made } from "../../../test/hostile/commit-index-attempts.ts";
 import { type Hostile, inChunks, mebibyte, rpc, sha } from "./hostile-caller.ts";
 
 const terabyte = 2 ** 40;
-
-const made = (text: string, sizeBytes: number) =>
-  digestFrom("sha256", createHash("sha256").update(text).digest("hex"), sizeBytes);
 
 /** Something that a granary could do to harm its farm. */
 export interface Attack {
@@ -21,19 +17,6 @@ export interface Attack {
   readonly wanted: string;
   readonly act: (hostile: Hostile, n: number) => Promise<string>;
 }
-
-const entry = (key: string, blobs: readonly Digest[], more: Partial<IndexEntry> = {}) => ({
-  namespace: "ccache" as const,
-  key,
-  blobs,
-  firstMs: 0,
-  savedMs: undefined,
-  inputs: undefined,
-  ...more,
-});
-
-const alone = (entries: readonly IndexEntry[], more: Partial<IndexDelta> = {}) =>
-  encodeIndex({ base: undefined, entries, removed: [], ...more });
 
 /** Messages after one another are one message with all of their fields. */
 const repeated = (piece: Uint8Array, times: number) =>

@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { digestOf } from "../digest-of.ts";
 import { diskLayout } from "../disk-layout.ts";
 import { namespaceOf } from "./namespace.ts";
-import { anyMayBegin, openProjectBlobs } from "./project-blobs.ts";
+import { projectBlobsIn } from "./project-blobs.fixture.ts";
+import { anyMayBegin } from "./project-blobs.ts";
 import { openStoreEviction } from "./store-eviction.ts";
 
 const root = await mkdtemp(join(tmpdir(), "grange-store-eviction-"));
@@ -16,12 +16,7 @@ afterAll(() => rm(root, { recursive: true }));
 
 async function aStore() {
   const directory = await mkdtemp(join(root, "store-"));
-  const stores = await openProjectBlobs({
-    directory,
-    clock: systemClock,
-    existence: { ttlMs: 60_000, limit: 1_000 },
-    isCorrupt: () => {},
-  });
+  const stores = await projectBlobsIn(directory);
   const pathOf = (project: string, digest: Digest) =>
     diskLayout(join(directory, namespaceOf(project))).path(digest);
   const put = async (project: string, text: string) => {

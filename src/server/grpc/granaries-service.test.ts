@@ -305,6 +305,17 @@ test("results are published and looked up", async () => {
   expect(results).toMatchObject([{ value: { hash: value.hash }, costMs: 3 }]);
 });
 
+const aDivergence = (kept: Digest) => ({
+  namespace: "ccache" as const,
+  key: "doubted",
+  kept: digestKey(kept),
+  madeNow: `${"0".repeat(64)}/1`,
+  differs: [],
+  machine: "m",
+  build: null,
+  at: "2026-11-22T10:00:00.000Z",
+});
+
 test("whoever keeps results hears what is in quarantine since it asked last", async () => {
   const ask = (quarantineSince?: bigint) =>
     channel.unary(rpc.resolve, {
@@ -314,20 +325,7 @@ test("whoever keeps results hears what is in quarantine since it asked last", as
     });
   const told = await farm.aResult("heard", "doubted");
   expect((await ask(0n)).quarantined).toMatchObject({ results: [], version: 0n });
-  await farm.granaries.reportDivergence(
-    "heard",
-    {
-      namespace: "ccache",
-      key: "doubted",
-      kept: digestKey(told.value),
-      madeNow: `${"0".repeat(64)}/1`,
-      differs: [],
-      machine: "m",
-      build: null,
-      at: "2026-11-22T10:00:00.000Z",
-    },
-    "checker",
-  );
+  await farm.granaries.reportDivergence("heard", aDivergence(told.value), "checker");
 
   const { quarantined } = await ask(0n);
 
@@ -344,16 +342,7 @@ test("whoever keeps results hears what is in quarantine since it asked last", as
 
 test("a build and a divergence are told in the words of the HTTP API, and nothing else is taken", async () => {
   const told = await farm.aResult("p", "doubted");
-  const divergence = {
-    namespace: "ccache",
-    key: "doubted",
-    kept: digestKey(told.value),
-    madeNow: `${"0".repeat(64)}/1`,
-    differs: [],
-    machine: "m",
-    build: null,
-    at: "2026-11-22T10:00:00.000Z",
-  };
+  const divergence = aDivergence(told.value);
   const tell = (json: string) => channel.unary(rpc.reportBuild, { instanceName: "p", json });
 
   await tell(JSON.stringify(aReport("p")));

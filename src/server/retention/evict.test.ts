@@ -19,7 +19,8 @@ import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
 import { diskLayout } from "#cas/disk-layout.ts";
 import { cachingExistence } from "#cas/existence-caching-blob-store.ts";
 import { namespaceOf, ownNamespace } from "#cas/namespaces/namespace.ts";
-import { anyMayBegin, openProjectBlobs } from "#cas/namespaces/project-blobs.ts";
+import { projectBlobsIn } from "#cas/namespaces/project-blobs.fixture.ts";
+import { anyMayBegin } from "#cas/namespaces/project-blobs.ts";
 import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
@@ -198,12 +199,7 @@ test("what waits for a worker, and what an index pins, stays; the latter until a
 
 test("projects share one limit; each loses its own, and no name goes for what another project lost", async () => {
   const directory = await mkdtemp(join(root, "store-"));
-  const stores = await openProjectBlobs({
-    directory,
-    clock: systemClock,
-    existence: { ttlMs: 60_000, limit: 1_000 },
-    isCorrupt: () => {},
-  });
+  const stores = await projectBlobsIn(directory);
   const blobsOf = (project: string) => stores.of(project, anyMayBegin).blobs;
   const put = async (project: string, bytes: Uint8Array, hours: number) => {
     const digest = digestOf(bytes);

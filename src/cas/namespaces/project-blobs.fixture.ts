@@ -1,0 +1,12 @@
+import { systemClock } from "#core/clock.ts";
+import { openProjectBlobs } from "./project-blobs.ts";
+
+/** Blobs of projects in a directory, where nothing is expected to rot. */
+export function projectBlobsIn(directory: string) {
+  return openProjectBlobs({
+    directory,
+    clock: systemClock,
+    existence: { ttlMs: 60_000, limit: 1_000 },
+    isCorrupt: () => {},
+  });
+}
