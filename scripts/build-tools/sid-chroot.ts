@@ -32,7 +32,12 @@ export function whyNoChroot(): string | undefined {
   const missing = ["trexe", "recc", "casupload", "buildbox-casd", "bazel", "g++"].filter(
     (name) => !existsSync(join(root, "usr/bin", name)),
   );
-  return missing.length === 0 ? undefined : `${root} has no ${missing.join(", ")}`;
+  if (missing.length > 0) return `${root} has no ${missing.join(", ")}`;
+  // Bazel reads /proc, casd lays inputs out by /dev/fuse; both are gone when the machine was restarted.
+  const unmounted = ["proc/self", "dev/fuse"].filter((name) => !existsSync(join(root, name)));
+  return unmounted.length === 0
+    ? undefined
+    : `${root} has no ${unmounted.join(", ")}; \`mount -t proc proc ${root}/proc\` and \`mount --bind /dev ${root}/dev\` bring them`;
 }
 
 export async function openChroot(): Promise<SidChroot> {
