@@ -1,56 +1,67 @@
 import { execFileSync } from "node:child_process";
 import { cpus, totalmem } from "node:os";
 import { messageOf } from "#core/fault.ts";
-import { benchmarkLabShow } from "./benchmark-lab/benchmark-lab-show.ts";
-import { buildToolsShow } from "./build-tools/build-tools-show.ts";
-import { farmShow } from "./farm/farm-show.ts";
-import { granaryShow } from "./granary/granary-show.ts";
-import { graphsShow } from "./graphs/graphs-show.ts";
 import { renderTable } from "./render-table.ts";
 import type { Row, Show } from "./row.ts";
-import { sizeClassesShow } from "./size-classes/size-classes-show.ts";
-import { trustAndForgeShow } from "./trust-and-forge/trust-and-forge-show.ts";
 
-const shows: readonly Show[] = [
-  farmShow,
-  graphsShow,
-  buildToolsShow,
-  sizeClassesShow,
-  benchmarkLabShow,
-  granaryShow,
-  trustAndForgeShow,
-];
+/** Each is loaded when it is asked for: what one needs, the others need not have. */
+const shows: Readonly<Record<string, () => Promise<Show>>> = {
+  farm: async () => (await import("./farm/farm-show.ts")).farmShow,
+  graphs: async () => (await import("./graphs/graphs-show.ts")).graphsShow,
+  "build-tools": async () => (await import("./build-tools/build-tools-show.ts")).buildToolsShow,
+  "size-classes": async () => (await import("./size-classes/size-classes-show.ts")).sizeClassesShow,
+  "benchmark-lab": async () =>
+    (await import("./benchmark-lab/benchmark-lab-show.ts")).benchmarkLabShow,
+  granary: async () => (await import("./granary/granary-show.ts")).granaryShow,
+  "trust-and-forge": async () =>
+    (await import("./trust-and-forge/trust-and-forge-show.ts")).trustAndForgeShow,
+};
 
 const args = process.argv.slice(2);
 const json = args.includes("--json");
 const long = args.includes("--long");
 const only = args.find((arg) => arg.startsWith("--only="))?.slice("--only=".length);
 const name = args.find((arg) => !arg.startsWith("-"));
-const show = shows.find((each) => each.name === name);
-if (show === undefined) {
+const load = name === undefined ? undefined : shows[name];
+if (load === undefined) {
   process.stderr.write(
-    `usage: npm run show -- NAME [--json] [--long] [--only=TEXT]\nnames: ${shows.map((each) => each.name).join(", ")}\n`,
+    `usage: npm run show -- NAME [--json] [--long] [--only=TEXT]\nnames: ${Object.keys(shows).join(", ")}\n`,
+  );
+  process.exit(2);
+}
+const show = await load();
+const wanted = show.measurements.filter(
+  (each) => (long || !each.long) && (only === undefined || each.title.includes(only)),
+);
+if (wanted.length === 0) {
+  const titles = show.measurements.map((each) => `  ${each.title}${each.long ? " (--long)" : ""}`);
+  process.stderr.write(
+    `nothing of ${show.name} is called so${long ? "" : " without --long"}; there are:\n${titles.join("\n")}\n`,
   );
   process.exit(2);
 }
 
 const rows: Row[] = [];
-for (const measurement of show.measurements) {
-  if (measurement.long && !long) continue;
-  if (only !== undefined && !measurement.title.includes(only)) continue;
-  process.stderr.write(`measuring: ${measurement.title}\n`);
-  try {
-    rows.push(...(await measurement.measure()));
-  } catch (cause) {
-    rows.push({
-      name: measurement.title,
-      figure: null,
-      unit: "",
-      goal: "measured",
-      holds: false,
-      how: `could not be measured: ${messageOf(cause)}`,
-    });
-  }
+for (const { title, measure } of wanted) {
+  process.stderr.write(`measuring: ${title}\n`);
+  const measured = await measure().catch((cause: unknown) => [notMeasured(title, cause)]);
+  rows.push(...measured);
+  // What is ended in mid-table has said what it knows.
+  for (const { name, figure, unit, holds } of measured)
+    process.stderr.write(
+      `  ${holds ? "holds" : "DOES NOT HOLD"}: ${name}: ${figure ?? "–"} ${unit}\n`,
+    );
+}
+
+function notMeasured(title: string, cause: unknown): Row {
+  return {
+    name: title,
+    figure: null,
+    unit: "",
+    goal: "measured",
+    holds: false,
+    how: `could not be measured: ${messageOf(cause)}`,
+  };
 }
 
 const git = (...command: string[]) => execFileSync("git", command, { encoding: "utf8" }).trim();
