@@ -1,14 +1,16 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { type Digest, isEmptyDigest } from "#core/digest.ts";
+import { inBatches } from "./fetch-batches.ts";
 import type { InputRoots } from "./input-root/input-root.ts";
 import type { LocalStore } from "./local-store.ts";
 
 /** What is fetched of one input tree ahead, at most; and of one file. */
 const mostBytes = 64 * 1024 * 1024;
 const mostBytesOfFile = 16 * 1024 * 1024;
-/** A claimed action has 32 in flight. */
-const atOnce = 8;
+/** What comes by one call, and how many of those are in flight: less than a claimed action has. */
+const batchLimits = { mostBytes: 256 * 1024, mostItems: 100 };
+const atOnce = 4;
 
 /**
  * Fetches what actions will need that are not claimed yet.
@@ -53,13 +55,17 @@ export class FetchAhead {
     let bytes = 0;
     try {
       const files = await this.#inputRoots.filesOf(root, farm);
-      await mapAtMost(atOnce, files, async (file) => {
-        const { sizeBytes } = file.digest;
-        if (isOver() || sizeBytes > mostBytesOfFile || bytes + sizeBytes > mostBytes) return;
-        if (this.#local.holds(file.digest)) return;
-        bytes += sizeBytes;
-        await this.#local.fetch([file], farm);
-        fetched++;
+      await mapAtMost(atOnce, inBatches(files, batchLimits), async (batch) => {
+        if (isOver()) return;
+        const wanted = batch.filter(({ digest }) => {
+          const { sizeBytes } = digest;
+          if (sizeBytes > mostBytesOfFile || bytes + sizeBytes > mostBytes) return false;
+          if (this.#local.holds(digest)) return false;
+          bytes += sizeBytes;
+          return true;
+        });
+        await this.#local.fetch(wanted, farm);
+        fetched += wanted.length;
       });
     } catch {
       // Whoever claims it finds out what is wrong, and says so.

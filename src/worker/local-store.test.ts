@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -6,6 +14,8 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
 import { LayerCache } from "./input-root/layer-cache.ts";
 import { LocalStore } from "./local-store.ts";
 import { trimStore } from "./trim-store.ts";
@@ -60,6 +70,82 @@ test("asks the farm once for what many want at the same time", async () => {
   expect(asked).toBe(1);
 });
 
+test("fetches a file again that was whole in size, but whose seal a killed worker did not come to", async () => {
+  const file = { digest, executable: true };
+  writeFileSync(local.path(file), "hullo");
+
+  await local.fetch([file], farm);
+
+  expect(readFileSync(local.path(file), "utf8")).toBe("hello");
+  expect(statSync(local.path(file)).mode & 0o777).toBe(0o755);
+  expect(readdirSync(local.tempDirectory)).toEqual([]);
+});
+
+test("asks for small files many at a time, and has them all", async () => {
+  const many = await someFiles(1_200);
+  let turn = 0;
+  const turns = new Map<number, number>();
+  const inTurns: BlobStore = {
+    ...farm,
+    async get(wanted) {
+      // As `batched` does: what is asked within one turn of the event loop is one call.
+      if (!turns.has(turn)) setImmediate(() => turn++);
+      turns.set(turn, (turns.get(turn) ?? 0) + 1);
+      return farm.get(wanted);
+    },
+  };
+
+  await local.fetch(many, inTurns);
+
+  expect(turns.size).toBeLessThanOrEqual(3);
+  expect(many.filter(({ digest }) => !local.holds(digest))).toEqual([]);
+});
+
+test("two workers of a machine that fetch the same files at once both have them", async () => {
+  const many = await someFiles(700);
+  const other = await LocalStore.open(directory);
+
+  await Promise.all([local.fetch(many, farm), other.fetch(many, farm)]);
+
+  for (const store of [local, other]) {
+    expect(many.filter(({ digest }) => !store.holds(digest))).toEqual([]);
+  }
+  expect(readdirSync(local.tempDirectory)).toEqual([]);
+});
+
+test("of files that are fetched by one call, those that are wrong spoil no others", async () => {
+  const many = await someFiles(50);
+  const [wrong, gone] = many.map((file) => digestKey(file.digest));
+  const lying: BlobStore = {
+    ...farm,
+    get: async (wanted) => {
+      if (digestKey(wanted) === gone) return undefined;
+      return digestKey(wanted) === wrong ? Buffer.from("other") : farm.get(wanted);
+    },
+  };
+
+  await expect(local.fetch(many, lying)).rejects.toMatchObject({ code: "data_loss" });
+
+  const absent = many.filter(({ digest }) => !local.holds(digest));
+  expect(absent.map((file) => digestKey(file.digest))).toEqual([wrong, gone]);
+});
+
+test("repeats a call that failed because the farm was away for a moment", async () => {
+  const many = await someFiles(50);
+  let calls = 0;
+  const away: BlobStore = {
+    ...farm,
+    get: async (wanted) => {
+      if (++calls <= 50) throw new Fault("unavailable", "starting again");
+      return farm.get(wanted);
+    },
+  };
+
+  await local.fetch(many, away);
+
+  expect(calls).toBe(100);
+});
+
 test("names everything that the farm does not have", async () => {
   const gone = ["a", "b"].map((text) => ({
     digest: digestOf(Buffer.from(text)),
@@ -93,3 +179,13 @@ test("trims blobs and layers that nobody uses, and keeps a layer in use", async 
 
   expect(existsSync(local.path({ digest, executable: false }))).toBe(false);
 });
+
+function someFiles(count: number): Promise<{ digest: Digest; executable: boolean }[]> {
+  return Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const content = Buffer.from(`file ${n}`);
+      await farm.put(digestOf(content), content);
+      return { digest: digestOf(content), executable: n % 2 === 0 };
+    }),
+  );
+}

@@ -21,8 +21,10 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import { assertBytesMatch, matchingBytes } from "#cas/matching-bytes.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { type Digest, hexOf } from "#core/digest.ts";
+import { inBatches } from "./fetch-batches.ts";
 import { InputsMissing } from "./inputs-missing.ts";
-import { Patience } from "./patience.ts";
+import { isPassing, Patience } from "./patience.ts";
+import { SealedFiles } from "./sealed-files.ts";
 
 /**
  * As a checkout has them: a job may write its inputs. It writes to its own copy, for
@@ -35,6 +37,15 @@ export const inputMtime = 1_262_304_000;
 
 /** Blobs up to this size are fetched whole, larger ones as a stream. */
 const wholeUpToBytes = 1024 * 1024;
+
+/**
+ * Files up to this size come many to a call, for a call costs more than their bytes. A batch is
+ * asked for in one turn of the event loop, so that the farm's store makes one call of it.
+ */
+const batchedUpToBytes = 128 * 1024;
+const batchLimits = { mostBytes: 1024 * 1024, mostItems: 500 };
+/** One arrives, one is written, and two keep the line busy. */
+const batchesAtOnce = 4;
 
 /** How many files are looked for before others have their turn; about 2 ms. */
 const looksInOneGo = 500;
@@ -49,16 +60,17 @@ export interface WantedFile {
  *
  *     blobs/2c/2cf24dba…     hard-linked into layers
  *     blobs/2c/2cf24dba….x   the same bytes, executable: a mode belongs to the inode
- *     temp/…                 being written; renamed when whole and checked
+ *     temp/…                 large ones being written; renamed when whole and checked
  *
- * All workers of the machine share it without locks: a file under its final name
- * is whole and never changes, and making it twice makes the same.
+ * All workers of the machine share it without locks: a file under its final name that has its
+ * seal (`inputMtime`) is whole and never changes, and making it twice makes the same.
  */
 export class LocalStore {
   readonly #blobs: string;
   readonly #temp: string;
   readonly #patience: Patience;
   readonly #fetching = new Map<string, Promise<void>>();
+  readonly #sealed = new SealedFiles(inputMtime);
 
   private constructor(directory: string, patience: Patience) {
     this.#blobs = join(directory, "blobs");
@@ -97,16 +109,8 @@ export class LocalStore {
       if (!this.#has(file)) absent.push(file);
       if (++looked % looksInOneGo === 0) await setImmediate();
     }
-    const missing = await mapAtMost(32, absent, async (file) => {
-      try {
-        await this.#fetchOne(file, farm);
-        return [];
-      } catch (reason) {
-        if (!(reason instanceof InputsMissing)) throw reason;
-        return reason.digests;
-      }
-    });
-    if (missing.flat().length > 0) throw new InputsMissing(missing.flat());
+    const missing = await this.#fetchAbsent(absent, farm);
+    if (missing.length > 0) throw new InputsMissing(missing);
   }
 
   /** The bytes of a small blob that is not kept: whoever asks for a directory remembers what it says. */
@@ -134,7 +138,83 @@ export class LocalStore {
     }
   }
 
-  async #fetchOne(file: WantedFile, farm: BlobStore): Promise<void> {
+  /** Answers what the farm does not have. */
+  async #fetchAbsent(absent: readonly WantedFile[], farm: BlobStore): Promise<Digest[]> {
+    const small = absent.filter(({ digest }) => digest.sizeBytes <= batchedUpToBytes);
+    const large = absent.filter(({ digest }) => digest.sizeBytes > batchedUpToBytes);
+    const missing: Digest[] = [];
+    const noteMissing = async (fetching: Promise<unknown>) => {
+      try {
+        await fetching;
+      } catch (reason) {
+        if (!(reason instanceof InputsMissing)) throw reason;
+        missing.push(...reason.digests);
+      }
+    };
+    const ended = await Promise.allSettled([
+      mapAtMost(batchesAtOnce, inBatches(small, batchLimits), (batch) =>
+        mapAtMost(batch.length, this.#fetchBatch(batch, farm), noteMissing),
+      ),
+      mapAtMost(32, large, (file) => noteMissing(this.#fetchLarge(file, farm))),
+    ]);
+    for (const end of ended) if (end.status === "rejected") throw end.reason;
+    return missing;
+  }
+
+  /** A promise for each of the files; for those that others are fetching, theirs. */
+  #fetchBatch(batch: readonly WantedFile[], farm: BlobStore): Promise<void>[] {
+    const own = batch.filter((file) => !this.#fetching.has(this.path(file)));
+    const failures = this.#downloadBatch(own, farm);
+    for (const file of own) {
+      const path = this.path(file);
+      const fetching = failures
+        .then((failed) => {
+          if (failed.has(path)) throw failed.get(path);
+        })
+        .finally(() => this.#fetching.delete(path));
+      this.#fetching.set(path, fetching);
+    }
+    return batch.map((file) => this.#fetching.get(this.path(file)) ?? Promise.resolve());
+  }
+
+  /** Answers what became of those that did not come, by their paths. */
+  async #downloadBatch(
+    batch: readonly WantedFile[],
+    farm: BlobStore,
+  ): Promise<Map<string, unknown>> {
+    const failed = new Map<string, unknown>();
+    if (batch.length === 0) return failed;
+    const answers = await this.#patience.persistently(() =>
+      Promise.all(batch.map(({ digest }) => this.#getOrWhyNot(digest, farm))),
+    );
+    const come = answers.flatMap((answer, at) => {
+      const file = batch[at] as WantedFile;
+      const path = this.path(file);
+      if (answer instanceof Uint8Array) return [{ path, bytes: answer, mode: modeOf(file), file }];
+      failed.set(path, answer.whyNot);
+      return [];
+    });
+    const taken = new Set((await this.#sealed.make(come)).map(({ path }) => path));
+    for (const { path, bytes, file } of come) {
+      if (taken.has(path)) await this.#replace(file, bytes);
+    }
+    return failed;
+  }
+
+  /** A failure that passes is that of the whole call, which is repeated. */
+  async #getOrWhyNot(
+    digest: Digest,
+    farm: BlobStore,
+  ): Promise<Uint8Array | { readonly whyNot: unknown }> {
+    try {
+      return await this.#get(digest, farm);
+    } catch (reason) {
+      if (isPassing(reason)) throw reason;
+      return { whyNot: reason };
+    }
+  }
+
+  async #fetchLarge(file: WantedFile, farm: BlobStore): Promise<void> {
     const path = this.path(file);
     const under = this.#fetching.get(path);
     if (under) return under;
@@ -163,19 +243,26 @@ export class LocalStore {
 
   async #download(file: WantedFile, farm: BlobStore): Promise<void> {
     const { digest } = file;
+    if (digest.sizeBytes <= wholeUpToBytes) {
+      return this.#replace(file, await this.#get(digest, farm));
+    }
+    await this.#writeAside(file, async (temp) => {
+      const chunks = await farm.read(digest);
+      if (!chunks) throw new InputsMissing([digest]);
+      const checked = matchingBytes(digest, chunks, "data_loss");
+      await pipeline(Readable.from(checked), createWriteStream(temp, { flags: "wx" }));
+    });
+  }
+
+  /** Puts a file in the place of whatever has its name. */
+  #replace(file: WantedFile, bytes: Uint8Array): Promise<void> {
+    return this.#writeAside(file, (temp) => writeFile(temp, bytes, { flag: "wx" }));
+  }
+
+  async #writeAside(file: WantedFile, fill: (temp: string) => Promise<void>): Promise<void> {
     const temp = tempFileIn(this.#temp);
     try {
-      if (digest.sizeBytes <= wholeUpToBytes) {
-        const bytes = await this.#get(digest, farm);
-        // Not synchronously, though on a quiet machine that is a third faster: where the disk is busy it is
-        // no faster, and with thousands of files nothing else moves for seconds, heartbeats included.
-        await writeFile(temp, bytes, { flag: "wx" });
-      } else {
-        const chunks = await farm.read(digest);
-        if (!chunks) throw new InputsMissing([digest]);
-        const checked = matchingBytes(digest, chunks, "data_loss");
-        await pipeline(Readable.from(checked), createWriteStream(temp, { flags: "wx" }));
-      }
+      await fill(temp);
       await this.#seal(temp, file);
     } catch (reason) {
       await rm(temp, { force: true });
@@ -191,7 +278,7 @@ export class LocalStore {
   }
 
   async #seal(temp: string, file: WantedFile): Promise<void> {
-    await chmod(temp, file.executable ? modes.executable : modes.plain);
+    await chmod(temp, modeOf(file));
     await utimes(temp, inputMtime, inputMtime);
     const path = this.path(file);
     try {
@@ -224,4 +311,8 @@ export class LocalStore {
     await copyFile(this.path(file), to, constants.COPYFILE_FICLONE);
     await utimes(to, inputMtime, inputMtime);
   }
+}
+
+function modeOf({ executable }: WantedFile): number {
+  return executable ? modes.executable : modes.plain;
 }

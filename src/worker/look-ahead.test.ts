@@ -104,7 +104,7 @@ test("a farm that does not know the question is asked it once", async () => {
 test("what is fetched ahead stands back from a claimed action's inputs", async () => {
   const store = memoryBlobStore();
   const files = await Promise.all(
-    Array.from({ length: 100 }, async (_, i) => {
+    Array.from({ length: 1_000 }, async (_, i) => {
       const bytes = Buffer.from(`file ${i}`);
       const digest = digestOf(bytes);
       await store.put(digest, bytes);
@@ -117,7 +117,8 @@ test("what is fetched ahead stands back from a claimed action's inputs", async (
   const slow: BlobStore = {
     ...store,
     async get(digest) {
-      if (++gets === 8) begun.open();
+      // Four calls of a hundred small files each.
+      if (++gets === 400) begun.open();
       await claimed.opened;
       return store.get(digest);
     },
@@ -139,7 +140,7 @@ test("what is fetched ahead stands back from a claimed action's inputs", async (
     return { gets, refused };
   });
 
-  expect(whileClaimed).toEqual({ gets: 8, refused: 0 });
+  expect(whileClaimed).toEqual({ gets: 400, refused: 0 });
   expect(ahead.isFree).toBe(true);
 });
 

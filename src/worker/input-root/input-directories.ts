@@ -4,6 +4,7 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Directory } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { inBatches } from "../fetch-batches.ts";
 import { InputsMissing } from "../inputs-missing.ts";
 import type { LocalStore } from "../local-store.ts";
 import { childrenOf, type InputDirectory, inputDirectory, tooMuch } from "./input-directory.ts";
@@ -12,6 +13,9 @@ import { childrenOf, type InputDirectory, inputDirectory, tooMuch } from "./inpu
 const mostRemembered = 200_000;
 
 const mostDirectories = 1_000_000;
+
+/** What is read in one go of one depth: a call of the farm's store, or a few. */
+const batchLimits = { mostBytes: 4 * 1024 * 1024, mostItems: 1_000 };
 
 /**
  * Reads input trees, and remembers the directories that many of them share.
@@ -73,7 +77,7 @@ export class InputDirectories {
     for (let depth = 0; level.length > 0; depth++) {
       if (depth > 200) throw tooMuch("is deeper than 200 directories");
       const below = new Map<string, Digest>();
-      await mapAtMost(32, level, async (digest) => {
+      const readOne = async ({ digest }: { readonly digest: Digest }) => {
         try {
           const message = decodeDirectory(await this.#local.bytes(digest, farm));
           messages.set(digestKey(digest), [digest, message]);
@@ -82,7 +86,11 @@ export class InputDirectories {
           if (!(reason instanceof InputsMissing)) throw reason;
           missing.push(digest);
         }
-      });
+      };
+      const asked = level.map((digest) => ({ digest }));
+      for (const batch of inBatches(asked, batchLimits)) {
+        await mapAtMost(batch.length, batch, readOne);
+      }
       if (messages.size + below.size > mostDirectories) throw tooMuch("has too many directories");
       level = [...below]
         .filter(([key]) => !messages.has(key) && !known.has(key))
