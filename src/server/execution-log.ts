@@ -12,16 +12,17 @@ import { goneLog, readRunLog } from "./run-log.ts";
 
 const noBytes = new Uint8Array();
 
-/** A piece of what an execution wrote; undefined when nobody knows the execution. */
+/** A piece of what an execution wrote; undefined when nobody knows the execution, or it is not `of` that project. */
 export async function readExecutionLog(
   rooms: { readonly db: Db; readonly blobsOf: (project: string) => BlobStore },
   id: ExecutionId,
   stream: LogStream,
   offset: number,
   most: number,
+  of?: string,
 ): Promise<LogPiece | undefined> {
   const [view] = await readExecutions(rooms.db, [id]);
-  if (view === undefined) return undefined;
+  if (view === undefined || (of !== undefined && view.project !== of)) return undefined;
   const blobs = rooms.blobsOf(view.project);
   const result = view.finished?.result ?? null;
   const attempt = Math.max(1, view.attempt);

@@ -17,10 +17,13 @@ import { holdersOf, standingOfWorker } from "#execution/worker-principal.store.t
 import { openGranaries } from "#granaries/open-granaries.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import type { Method } from "#grpc/method.ts";
+import type { ChangeFeed } from "./change-feed.ts";
+import { readExecutionLog } from "./execution-log.ts";
 import { buildEventService } from "./grpc/build-event-service.ts";
 import { executionService } from "./grpc/execution-service.ts";
 import { granariesOfDomains } from "./grpc/granaries-of-domains.ts";
 import { granariesService } from "./grpc/granaries-service.ts";
+import { logStreams } from "./grpc/log-streams.ts";
 import { operationsService } from "./grpc/operations-service.ts";
 import { workerGate } from "./grpc/worker-gate.ts";
 import { workersService } from "./grpc/workers-service.ts";
@@ -33,7 +36,7 @@ import { requireMayBegin } from "./require-may-begin.ts";
 const defaultTimeoutMs = 60 * 60_000;
 
 /** All that the farm serves over gRPC. */
-export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
+export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Method[] {
   const { stores, blobsOf, treesOf, queue, operations, notes, db } = rooms;
   const callers = grpcCallers(rooms.callers);
   const storeFor = (project: string, context: CallContext) =>
@@ -59,7 +62,15 @@ export function grpcMethods(rooms: Rooms, logger: Logger): Method[] {
           mayKeep(await callers.of(context), projectOf(instanceName)),
       }),
       ...casService(blobsFor, (err) => logger.error({ err }, "a blob could not be served")),
-      ...byteStreamService(blobsFor, (project, context) => storeFor(project, context).uploads),
+      ...byteStreamService(
+        blobsFor,
+        (project, context) => storeFor(project, context).uploads,
+        logStreams({
+          read: ({ id, project, stream }, offset, most) =>
+            readExecutionLog(rooms, id, stream, offset, most, project),
+          changes: (id) => logs.ticket(id),
+        }),
+      ),
       ...actionCacheService({
         blobsFor,
         notes,

@@ -59,7 +59,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
         port: config.port,
         logger,
         identity: certificate && (() => certificate.identity()),
-        methods: grpcMethods(rooms, logger),
+        methods: grpcMethods(rooms, feeds.logs, logger),
         caches: cacheHandler({
           caches: rooms.caches,
           identify: (authorization, issuedTo) => rooms.callers.identify(authorization, issuedTo),

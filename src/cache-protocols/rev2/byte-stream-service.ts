@@ -9,12 +9,14 @@ import { decodeRequest } from "#grpc/decode-request.ts";
 import { type Method, methodsOf, rawMethod, type ServerCall } from "#grpc/method.ts";
 import {
   ByteStream,
+  type ReadRequest,
   ReadRequestSchema,
   WriteResponseSchema,
 } from "#proto/google/bytestream/bytestream_pb.ts";
 import type { BlobsFor, UploadsFor } from "./blobs-for.ts";
 import { committedSizeFor, goesOnByBlobBytes } from "./byte-stream-committed-size.ts";
 import { receiveUpload } from "./byte-stream-upload.ts";
+import { type LogStreamName, parseLogStreamName } from "./log-stream-name.ts";
 import { projectOf } from "./project-of.ts";
 import { requestMetadataIn } from "./request-metadata.ts";
 import { parseReadName, parseWriteName } from "./resource-name.ts";
@@ -22,15 +24,33 @@ import { parseReadName, parseWriteName } from "./resource-name.ts";
 /** Large enough to be cheap, small enough that many readers fit in memory. */
 const mostReadBytes = 1_048_576;
 
+/** Serves what an execution prints; `message` is the request as it came. */
+export type ReadLog = (
+  name: LogStreamName,
+  request: ReadRequest,
+  call: ServerCall,
+  message: Uint8Array,
+) => Promise<void>;
+
 /**
- * ByteStream over blobs, plain and packed.
+ * ByteStream over blobs, plain and packed, and over logs where there are some.
  *
  * Offsets count bytes of the blob, wherever the API leaves a choice. What is here of a
  * broken upload is kept, and QueryWriteStatus says how much that is.
  */
-export function byteStreamService(blobsFor: BlobsFor, uploadsFor: UploadsFor): Method[] {
+export function byteStreamService(
+  blobsFor: BlobsFor,
+  uploadsFor: UploadsFor,
+  readLog?: ReadLog,
+): Method[] {
   return [
-    rawMethod(ByteStream.method.read, (call) => read(blobsFor, call)),
+    rawMethod(ByteStream.method.read, async (call) => {
+      const message = await call.requests.only();
+      const request = decodeRequest(ByteStream.method.read, ReadRequestSchema, message);
+      const log = readLog && parseLogStreamName(request.resourceName);
+      if (log === undefined) return read(blobsFor, request, call);
+      return readLog?.(log, request, call, message);
+    }),
     rawMethod(ByteStream.method.write, (call) => write(blobsFor, uploadsFor, call)),
     ...methodsOf(ByteStream, {
       async queryWriteStatus({ resourceName }, context) {
@@ -51,9 +71,11 @@ export function byteStreamService(blobsFor: BlobsFor, uploadsFor: UploadsFor): M
   ];
 }
 
-async function read(blobsFor: BlobsFor, { requests, context, send }: ServerCall): Promise<void> {
-  const bytes = await requests.only();
-  const request = decodeRequest(ByteStream.method.read, ReadRequestSchema, bytes);
+async function read(
+  blobsFor: BlobsFor,
+  request: ReadRequest,
+  { context, send }: ServerCall,
+): Promise<void> {
   const { instanceName, digest, packing } = parseReadName(request.resourceName);
   const offset = Number(request.readOffset);
   const limit = Number(request.readLimit);

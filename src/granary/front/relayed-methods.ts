@@ -1,4 +1,5 @@
 import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
+import type { ReadLog } from "#cache-protocols/rev2/byte-stream-service.ts";
 import { projectOf } from "#cache-protocols/rev2/project-of.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
@@ -14,6 +15,7 @@ import {
   ExecuteResponseSchema,
   Execution,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
 import { PublishBuildEvent } from "#proto/google/devtools/build/v1/publish_build_event_pb.ts";
 import { OperationSchema, Operations } from "#proto/google/longrunning/operations_pb.ts";
 import type { Relay } from "../farm/relay.ts";
@@ -81,6 +83,17 @@ export function relayedMethods(
       }),
     ),
   ];
+}
+
+/** What the farm's executions print, read where its operations were told of. */
+export function relayedLogs(
+  relay: Relay,
+  requireOwn: (context: CallContext) => Promise<void>,
+): ReadLog {
+  return async (_name, _request, call, message) => {
+    await requireOwn(call.context);
+    await passOn(relay, ByteStream.method.read, call, [message]);
+  };
 }
 
 async function passOn(

@@ -29,7 +29,7 @@ import type { Relay } from "../farm/relay.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { Supplies } from "../supplies/supplies.ts";
 import { outputPaths } from "./output-paths.ts";
-import { type NoteExecuted, relayedMethods } from "./relayed-methods.ts";
+import { type NoteExecuted, relayedLogs, relayedMethods } from "./relayed-methods.ts";
 import { costOfAction } from "./result-cost.ts";
 import { whoAsks } from "./who-asks.ts";
 import { type IsOwn, notOwn } from "./whose-connection.ts";
@@ -141,7 +141,7 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
       actionCacheUpdates: async () => true,
     }),
     ...casService(blobsFor, (err) => logger.error({ err }, "a blob could not be served")),
-    ...byteStreamService(blobsFor, () => uploads),
+    ...byteStreamService(blobsFor, () => uploads, relay && relayedLogs(relay, requireOwn)),
     ...actionCacheService({
       blobsFor,
       // Invocations are the farm's to list: it hears of builds by their reports.

@@ -1,7 +1,9 @@
 import { create, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { anyPack, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { logStreamName } from "#cache-protocols/rev2/log-stream-name.ts";
 import { missingBlobs } from "#cache-protocols/rev2/missing-blobs.ts";
 import { functionValueOf, toDigestMessage } from "#cas/digest-message.ts";
+import { defaultProject } from "#core/default-project.ts";
 import type { Digest } from "#core/digest.ts";
 import type { FinishedExecution } from "#execution/finished-execution.ts";
 import type { ExecutionView } from "#execution/read-executions.store.ts";
@@ -24,7 +26,7 @@ type StatusInit = MessageInitShape<typeof StatusSchema>;
 /** An operation whose execution goes on, as REv2 clients see it. */
 export function ongoing(
   name: string,
-  { actionDigest, queuedAt, state }: ExecutionView,
+  { id, project, attempt, actionDigest, queuedAt, state }: ExecutionView,
 ): OperationInit {
   const partialExecutionMetadata: MessageInitShape<typeof ExecutedActionMetadataSchema> = {
     queuedTimestamp: timestampFromDate(queuedAt),
@@ -36,8 +38,15 @@ export function ongoing(
   }
   partialExecutionMetadata.worker = state.worker;
   partialExecutionMetadata.workerStartTimestamp = timestampFromDate(state.startedAt);
-  const stage = ExecutionStage_Value.EXECUTING;
-  return { name, metadata: metadata(actionDigest, { stage, partialExecutionMetadata }) };
+  const log = (stream: "stdout" | "stderr") =>
+    logStreamName(project === defaultProject ? "" : project, { executionId: id, attempt, stream });
+  const known = {
+    stage: ExecutionStage_Value.EXECUTING,
+    partialExecutionMetadata,
+    stdoutStreamName: log("stdout"),
+    stderrStreamName: log("stderr"),
+  };
+  return { name, metadata: metadata(actionDigest, known) };
 }
 
 /** `Operation.error` is never set: some clients throw at it, others retry. Errors are inside the response. */

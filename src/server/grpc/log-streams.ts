@@ -1,0 +1,93 @@
+import type { LogStreamName } from "#cache-protocols/rev2/log-stream-name.ts";
+import { Fault } from "#core/fault.ts";
+import { ExecutionId } from "#execution/execution.ts";
+import { readResponse } from "#grpc/byte-stream-wire.ts";
+import type { ServerCall } from "#grpc/method.ts";
+import type { ReadRequest } from "#proto/google/bytestream/bytestream_pb.ts";
+import type { Ticket } from "../change-feed.ts";
+import type { LogPiece } from "../http/farm.ts";
+
+export interface LogStreamParts {
+  /** Undefined when there is no such execution in that project. */
+  readonly read: (
+    log: {
+      readonly id: ExecutionId;
+      readonly project: string;
+      readonly stream: "stdout" | "stderr";
+    },
+    offset: number,
+    most: number,
+  ) => Promise<LogPiece | undefined>;
+  readonly changes: (id: ExecutionId) => Ticket;
+}
+
+const mostPieceBytes = 256 * 1024;
+/** News may be lost with a connection to the database. */
+const looksAgainMs = 15_000;
+/** Each looks again with every line: so many followers are a large company's. */
+const mostStreams = 2_000;
+
+/**
+ * Serves what an attempt prints, from an offset to its end, while it runs and for as long as it is kept.
+ *
+ * Standard error is not told apart before the end, and comes then.
+ */
+export function logStreams({ read, changes }: LogStreamParts) {
+  let open = 0;
+
+  return async (name: LogStreamName, request: ReadRequest, call: ServerCall): Promise<void> => {
+    const offset = Number(request.readOffset);
+    const limit = Number(request.readLimit);
+    if (offset < 0 || limit < 0) {
+      throw new Fault(
+        "invalid_argument",
+        `offset ${offset} and limit ${limit} are not to be negative`,
+      );
+    }
+    const id = ExecutionId.safeParse(name.executionId).data;
+    if (id === undefined) throw unknown(name);
+    if (open >= mostStreams) {
+      throw new Fault(
+        "resource_exhausted",
+        `${mostStreams} logs are being followed at this server, which is the most; try again later`,
+      );
+    }
+    open++;
+    const ticket = changes(id);
+    try {
+      await follow({ ...name, id }, { offset, left: limit === 0 ? Infinity : limit }, call, ticket);
+    } finally {
+      ticket.drop();
+      open--;
+    }
+  };
+
+  async function follow(
+    log: LogStreamName & { readonly id: ExecutionId },
+    from: { readonly offset: number; readonly left: number },
+    { context: { signal }, send }: ServerCall,
+    ticket: Ticket,
+  ): Promise<void> {
+    let { offset, left } = from;
+    while (left > 0) {
+      const piece = await read(log, offset, Math.min(mostPieceBytes, left));
+      if (piece === undefined || piece.attempt < log.attempt) throw unknown(log);
+      // It was given up, and somebody else began anew.
+      if (piece.attempt > log.attempt) return;
+      signal.throwIfAborted();
+      if (piece.bytes.byteLength > 0) await send(readResponse(piece.bytes));
+      offset += piece.bytes.byteLength;
+      left -= piece.bytes.byteLength;
+      if (piece.complete) return;
+      if (piece.bytes.byteLength === 0) await ticket.changed(looksAgainMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+function unknown({ executionId, attempt }: LogStreamName): Fault {
+  return new Fault(
+    "not_found",
+    `there is no log of attempt ${attempt} of execution ${executionId}`,
+  );
+}
