@@ -127,6 +127,8 @@ export const InvocationDetail = InvocationSummary.extend({
       targets: z.array(InvocationTarget),
       /** There are more targets than are told. */
       moreTargets: z.boolean(),
+      /** Events that were taken and told nothing that could be read. */
+      unreadableEvents: Count.default(0),
       /** Numbers of the tool about itself, such as the wall time in ms. */
       metrics: z.record(z.string(), z.number()),
     })

@@ -113,6 +113,8 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
         db,
         clock: rooms.clock,
         logger,
+        keepBlob: (context, project, { digest, bytes }) =>
+          blobsFor(project, context).put(digest, bytes),
         async reporterOf(context, projectId) {
           const project = projectOf(projectId);
           const principal = await callers.of(context);

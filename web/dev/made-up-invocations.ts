@@ -117,6 +117,7 @@ export function madeUpInvocation(
           uri: "",
         },
         moreTargets: false,
+        unreadableEvents: 0,
         metrics: {
           wallTimeMs: 64_000,
           cpuTimeMs: 9_120,

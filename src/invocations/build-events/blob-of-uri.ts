@@ -1,3 +1,4 @@
+import { digestForName } from "#cas/digest-in-name.ts";
 import { defaultProject } from "#core/default-project.ts";
 import {
   type Digest,
@@ -27,4 +28,9 @@ export function blobOfUri(uri: string): BlobOfProject | undefined {
     named === undefined ? functionByLength(hex) : digestFunctions.find((one) => one === named);
   if (name === undefined || !isHexOf(name, hex)) return undefined;
   return { project, digest: digestFrom(name, hex, Number(size)) };
+}
+
+/** What names a blob of a project's that came inside of an event; `blobOfUri` reads it. */
+export function uriOfBlob({ project, digest }: BlobOfProject): string {
+  return `bytestream://event/${project}/blobs/${digestForName(digest)}`;
 }

@@ -8,6 +8,7 @@ import { digestKey } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
 import { blobOfUri } from "./blob-of-uri.ts";
 import { type BuildKey, readBuild } from "./build.store.ts";
+import { unreadableIn } from "./build-facts.ts";
 import type { NamedFile } from "./build-news.ts";
 import {
   type BuildSummaryRow,
@@ -104,6 +105,7 @@ export async function buildDetail(
     profile: profile === null ? null : named(profile),
     targets: shown.map((target) => targetOf(target, tests)),
     moreTargets: targets.length > mostTargets,
+    unreadableEvents: unreadableIn(build),
     metrics,
   };
 }

@@ -44,17 +44,32 @@ export function learn(facts: BuildFacts, news: BuildNews): BuildFacts {
     case "result":
       return { ...facts, result: news.result };
     case "metrics":
-      return { ...facts, metrics: news.metrics };
+      return { ...facts, metrics: { ...news.metrics, ...unreadable(unreadableIn(facts)) } };
+    case "unreadable":
+      return { ...facts, metrics: { ...facts.metrics, ...unreadable(unreadableIn(facts) + 1) } };
     case "profile":
       return { ...facts, profile: news.file };
     case "complete":
       return { ...facts, complete: true };
     case "printed":
+    case "blob":
     case "target":
     case "fileSet":
     case "test":
       return facts;
   }
+}
+
+/** Beside the tool's own numbers, none of which is called so. */
+const unreadableMetric = "unreadableEvents";
+
+/** How many events of a build said nothing that could be read. */
+export function unreadableIn({ metrics }: Pick<BuildFacts, "metrics">): number {
+  return metrics[unreadableMetric] ?? 0;
+}
+
+function unreadable(count: number): Record<string, number> {
+  return count === 0 ? {} : { [unreadableMetric]: count };
 }
 
 function withSource(facts: BuildFacts): BuildFacts {

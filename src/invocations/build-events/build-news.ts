@@ -1,3 +1,5 @@
+import type { Digest } from "#core/digest.ts";
+
 /** A file that a tool names. */
 export interface NamedFile {
   readonly name: string;
@@ -34,6 +36,10 @@ export type BuildNews =
   | { readonly kind: "result"; readonly result: string }
   | { readonly kind: "metrics"; readonly metrics: Readonly<Record<string, number>> }
   | { readonly kind: "profile"; readonly file: NamedFile }
+  /** Something that the events hold themselves and name by its digest. */
+  | { readonly kind: "blob"; readonly digest: Digest; readonly bytes: Uint8Array }
+  /** Nobody could tell what it says. */
+  | { readonly kind: "unreadable" }
   | { readonly kind: "complete" };
 
 export interface TargetNews {

@@ -1,3 +1,4 @@
+import { digestOf } from "#cas/digest-of.ts";
 import { keepableText } from "#core/keepable-text.ts";
 import {
   type Aborted,
@@ -12,15 +13,16 @@ import {
   type TestResult,
   TestStatus,
 } from "#proto/build_event_stream/build_event_stream_pb.ts";
+import { uriOfBlob } from "./blob-of-uri.ts";
 import { longest, most } from "./build-bounds.ts";
-import type { BuildNews, TargetNews } from "./build-news.ts";
+import type { BuildNews, NamedFile, TargetNews } from "./build-news.ts";
 import { showableOptions, withoutPasswords } from "./hide-secrets.ts";
 import { nameOfNumber } from "./name-of-number.ts";
 import { countOf, msOf, readFiles, readPairs, timeOf } from "./read-fields.ts";
 import { readMetrics } from "./read-metrics.ts";
 
-/** What one of Bazel's events tells. Of kinds that nobody reads, nothing. */
-export function readBazelEvent(event: BuildEvent): BuildNews[] {
+/** What one of Bazel's events tells. Of kinds that nobody reads, nothing. `project`: where its files are put. */
+export function readBazelEvent(event: BuildEvent, project: string): BuildNews[] {
   const { payload } = event;
   const id: BuildEventId["id"] = event.id?.id ?? { case: undefined };
   switch (payload.case) {
@@ -55,7 +57,7 @@ export function readBazelEvent(event: BuildEvent): BuildNews[] {
         { ...targetOf(id.value), targetKind: keepableText(payload.value.targetKind, longest.name) },
       ];
     case "completed":
-      return id.case === "targetCompleted" ? [readCompleted(id.value, payload.value)] : [];
+      return id.case === "targetCompleted" ? readCompleted(id.value, payload.value, project) : [];
     case "namedSetOfFiles": {
       if (id.case !== "namedSet") return [];
       const { files, fileSets } = payload.value;
@@ -139,19 +141,46 @@ function targetOf({ label, aspect }: { label: string; aspect: string }): TargetN
 function readCompleted(
   id: { label: string; aspect: string },
   { success, outputGroup, importantOutput }: TargetComplete,
-): TargetNews {
+  project: string,
+): BuildNews[] {
   // What was asked for by default goes before what was asked for by name.
   const groups = outputGroup.toSorted(
     (a, b) => Number(b.name === "default") - Number(a.name === "default"),
   );
   const sets = groups.flatMap(({ fileSets }) => fileSets.map(({ id }) => id));
-  return {
+  const inline = readInlineFiles(
+    groups.flatMap(({ inlineFiles }) => inlineFiles),
+    project,
+  );
+  const target: TargetNews = {
     ...targetOf(id),
     success,
     sets: sets.slice(0, most.setsOfSet).map((set) => keepableText(set, longest.id)),
-    // The same files again, where there are sets.
-    files: sets.length > 0 ? [] : readFiles(importantOutput, most.filesOfTarget),
+    files: [
+      ...inline.map(({ file }) => file),
+      // The same files again, where there are sets.
+      ...(sets.length > 0 ? [] : readFiles(importantOutput, most.filesOfTarget)),
+    ],
   };
+  return [...inline.map(({ blob }) => blob), target];
+}
+
+/** Files that the event holds itself: their bytes become blobs, and they are named as those. */
+function readInlineFiles(
+  files: readonly File[],
+  project: string,
+): { readonly file: NamedFile; readonly blob: BuildNews }[] {
+  return files.slice(0, most.filesOfTarget).flatMap(({ name, file }) => {
+    if (file.case !== "contents") return [];
+    const bytes = file.value;
+    const digest = digestOf(bytes);
+    return [
+      {
+        file: { name: keepableText(name, longest.label), uri: uriOfBlob({ project, digest }) },
+        blob: { kind: "blob", digest, bytes },
+      },
+    ];
+  });
 }
 
 function readTest(id: BuildEventId_TestResultId, result: TestResult): BuildNews {

@@ -1,5 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { anyIs } from "@bufbuild/protobuf/wkt";
+import { defaultProject } from "#core/default-project.ts";
 import { Fault } from "#core/fault.ts";
 import { keepableText } from "#core/keepable-text.ts";
 import { BuildEventSchema as BazelEventSchema } from "#proto/build_event_stream/build_event_stream_pb.ts";
@@ -15,13 +16,16 @@ import { nameOfNumber } from "./name-of-number.ts";
 import { readBazelEvent } from "./read-bazel-event.ts";
 
 /** What an event tells; throws `invalid_argument` when it is not one. */
-export function readBuildEvent(message: BuildEvent | undefined): BuildNews[] {
+export function readBuildEvent(
+  message: BuildEvent | undefined,
+  project = defaultProject,
+): BuildNews[] {
   const event = message?.event;
   switch (event?.case) {
     case "bazelEvent":
       // Another type is another tool's, or of a time to come.
       if (!anyIs(event.value, BazelEventSchema)) return [];
-      return readBazelEvent(decoded(event.value.value));
+      return readBazelEvent(decoded(event.value.value), project);
     case "consoleOutput": {
       const bytes = event.value.output.value ?? new Uint8Array();
       return bytes.length === 0 ? [] : [{ kind: "printed", bytes }];

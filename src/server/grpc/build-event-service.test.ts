@@ -4,12 +4,16 @@ import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/p
 import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { digestOf } from "#cas/digest-of.ts";
+import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { systemClock } from "#core/clock.ts";
+import { digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import { pathOf } from "#grpc/method.ts";
 import { type GrpcServer, grpcServer } from "#grpc/server.ts";
 import { buildDetail } from "#invocations/build-events/build-detail.ts";
 import {
+  bazelEvent,
   brokenEvent,
   lastEvent,
   printed,
@@ -38,6 +42,8 @@ const { publishBuildToolEventStream, publishLifecycleEvent } = PublishBuildEvent
 
 let server: GrpcServer;
 let client: Client;
+const blobs = memoryBlobStore();
+const keptFor: string[] = [];
 
 beforeEach(async () => {
   server = grpcServer({
@@ -48,6 +54,12 @@ beforeEach(async () => {
       async reporterOf({ metadata }, projectId) {
         if (metadata["x-deny"] !== undefined) throw new Fault("permission_denied", "not you");
         return { project: projectId || "default", principal: "ada" };
+      },
+      keepBlob: async (_context, project, { digest, bytes }) => {
+        if (Buffer.from(bytes).equals(Buffer.from("not mine")))
+          throw new Fault("permission_denied", "not you");
+        await blobs.put(digest, bytes);
+        keptFor.push(project);
       },
     }),
     graceMs: 2_000,
@@ -165,31 +177,63 @@ test("a gap ends the stream with the code on which tools send again what was not
   expect(await publish(others)).toEqual({ acks: [2, 3], code: status.OK });
 });
 
-test("what is no event is refused for good; those before it are kept", async () => {
+test("an event that cannot be read is answered and counted, and the others are kept", async () => {
   const id = streamId();
+  const events = [started("build", []), printed("a"), brokenEvent(), printed("b"), brokenEvent()];
 
-  const told = await publish(requestsOf(id, [printed("kept"), brokenEvent(), printed("not")]));
+  const told = await publish(requestsOf(id, [...events, metrics(7n), lastEvent()]));
 
-  expect(told).toEqual({ acks: [1], code: status.INVALID_ARGUMENT });
+  expect(told).toEqual({ acks: [1, 2, 3, 4, 5, 6, 7], code: status.OK });
   const { bytes } = await printedLog(db, "team/app", id.invocationId, 0, 100);
-  expect(Buffer.from(bytes).toString()).toBe("kept");
+  expect(Buffer.from(bytes).toString()).toBe("ab");
+  expect(await detailOf(id)).toMatchObject({
+    complete: true,
+    unreadableEvents: 2,
+    metrics: { actionsExecuted: 7 },
+  });
+});
+
+test("files that an event holds itself are kept before it is answered, and named as blobs (Bazel 8)", async () => {
+  const id = streamId();
+  const event = bazelEvent({
+    id: { id: { case: "targetCompleted", value: { label: "//a:a" } } },
+    payload: {
+      case: "completed",
+      value: {
+        success: true,
+        outputGroup: [
+          {
+            name: "reports",
+            inlineFiles: [inline("a/report.json", "{}"), inline("b", "not mine")],
+          },
+        ],
+      },
+    },
+  });
+
+  const told = await publish(requestsOf(id, [event, lastEvent()]));
+
+  expect(told).toEqual({ acks: [1, 2], code: status.OK });
+  const digest = digestOf(Buffer.from("{}"));
+  expect((await detailOf(id))?.targets[0]?.outputs.slice(0, 1)).toMatchObject([
+    { name: "a/report.json", blob: digestKey(digest), project: "team/app" },
+  ]);
+  expect(await blobs.get(digest)).toEqual(new Uint8Array(Buffer.from("{}")));
+  expect(keptFor).toEqual(["team/app"]);
 });
 
 test("a tool that waits for its answers hears at once that one will not come", async () => {
   const [first, , third] = requestsOf(streamId(), [printed("a"), printed("b"), printed("c")]);
-  const broken = requestsOf(streamId(), [brokenEvent()]);
   const [unnamed] = requestsOf(streamId(), [printed("x")]);
   if (first === undefined || third === undefined) throw new Error("there is none");
 
   const ends = await Promise.all([
     publish([first, third], { ends: false }),
-    publish(broken, { ends: false }),
     publish([{ ...unnamed, orderedBuildEvent: {} } as Request], { ends: false }),
   ]);
 
   expect(ends).toEqual([
     { acks: [1], code: status.ABORTED },
-    { acks: [], code: status.INVALID_ARGUMENT },
     { acks: [], code: status.INVALID_ARGUMENT },
   ]);
 });
@@ -269,3 +313,13 @@ test("two thousand events arrive in few transactions, each answered", async () =
   const { bytes } = await printedLog(db, "team/app", id.invocationId, 0, 1e6);
   expect(Buffer.from(bytes).toString().split("\n")).toHaveLength(2_001);
 });
+
+function inline(name: string, text: string) {
+  return { name, file: { case: "contents" as const, value: Buffer.from(text) } };
+}
+
+function metrics(actionsExecuted: bigint) {
+  return bazelEvent({
+    payload: { case: "buildMetrics", value: { actionSummary: { actionsExecuted } } },
+  });
+}

@@ -1,11 +1,14 @@
 import type { Logger } from "pino";
 import { batchesOf } from "#cache-protocols/rev2/batches-of.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
 import type { Clock } from "#core/clock.ts";
+import type { Digest } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { isKeepable } from "#core/keepable-text.ts";
 import type { Db } from "#db/db.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import { type Method, methodsOf } from "#grpc/method.ts";
+import type { BuildNews } from "#invocations/build-events/build-news.ts";
 import {
   type BuildTeller,
   keepBuildEvents,
@@ -15,6 +18,7 @@ import {
 } from "#invocations/build-events/keep-build-events.ts";
 import { readBuildEvent, readKeywords } from "#invocations/build-events/read-build-event.ts";
 import {
+  type BuildEvent,
   StreamId_BuildComponent as Component,
   type StreamId,
 } from "#proto/google/devtools/build/v1/build_events_pb.ts";
@@ -33,6 +37,12 @@ export interface BuildEventServiceParts {
     context: CallContext,
     projectId: string,
   ) => Promise<{ readonly project: string; readonly principal: string }>;
+  /** Keeps what an event holds itself, as a blob of the project's. */
+  readonly keepBlob: (
+    context: CallContext,
+    project: string,
+    blob: { readonly digest: Digest; readonly bytes: Uint8Array },
+  ) => Promise<void>;
 }
 
 /** Kept in one transaction. */
@@ -104,7 +114,8 @@ async function* publishStream(
         stream = { id, teller };
       }
       const { id, teller } = stream;
-      const { events, fault } = readEvents(messages, id);
+      const { events, fault } = readEvents(messages, { id, teller }, parts);
+      await keepBlobs(events, teller, context, parts);
       const answered =
         events.length === 0 ? 0 : await keepBuildEvents(db, teller, events, clock.now());
       for (const { sequence } of events.slice(0, answered)) {
@@ -125,10 +136,11 @@ async function* publishStream(
   }
 }
 
-/** The events up to the first that is none, and what is wrong with that one. */
+/** The events up to the first that is not of this stream, and what is wrong with that one. */
 function readEvents(
   messages: readonly PublishBuildToolEventStreamRequest[],
-  id: StreamId,
+  { id, teller }: { readonly id: StreamId; readonly teller: BuildTeller },
+  { logger }: BuildEventServiceParts,
 ): { readonly events: NumberedNews[]; readonly fault: unknown } {
   const events: NumberedNews[] = [];
   for (const { orderedBuildEvent: ordered, notificationKeywords } of messages) {
@@ -142,12 +154,47 @@ function readEvents(
         throw new Fault("invalid_argument", `events are numbered from 1 on; ${sequence} is none`);
       }
       const keywords = sequence === 1 ? readKeywords(notificationKeywords) : [];
-      events.push({ sequence, news: [...keywords, ...readBuildEvent(ordered?.event)] });
+      events.push({ sequence, news: [...keywords, ...readNews(ordered?.event, teller, logger)] });
     } catch (fault) {
       return { events, fault };
     }
   }
   return { events, fault: undefined };
+}
+
+/**
+ * What an event tells. One that cannot be read is answered like the others, and counted: refused as
+ * INVALID_ARGUMENT, Bazel gives up all that would follow; with any other code it sends the same one again.
+ */
+function readNews(
+  event: BuildEvent | undefined,
+  { project, invocation }: BuildTeller,
+  logger: Logger,
+): BuildNews[] {
+  try {
+    return readBuildEvent(event, project);
+  } catch (reason) {
+    logger.warn({ invocation, reason: messageOf(reason) }, "a build event could not be read");
+    return [{ kind: "unreadable" }];
+  }
+}
+
+/** Before the events are answered: what they name is then here. */
+async function keepBlobs(
+  events: readonly NumberedNews[],
+  { project }: BuildTeller,
+  context: CallContext,
+  { keepBlob }: BuildEventServiceParts,
+): Promise<void> {
+  const blobs = events.flatMap(({ news }) => news.filter((one) => one.kind === "blob"));
+  await mapAtMost(8, blobs, async (blob) => {
+    try {
+      await keepBlob(context, project, blob);
+    } catch (reason) {
+      // Who may tell of builds there, and not begin the project: then there is a name and no file.
+      if (!(reason instanceof Fault) || reason.code !== "permission_denied") throw reason;
+    }
+  });
 }
 
 function streamIn(id: StreamId | undefined): StreamId {

@@ -80,6 +80,12 @@ export function InvocationHeader({ invocation }: { invocation: InvocationDetail 
         {events !== null && !events.complete && state !== "running" ? (
           <span title="The tool left before it had told all">build events incomplete</span>
         ) : null}
+        {events !== null && events.unreadableEvents > 0 ? (
+          <span title="They were taken, so that the tool went on, and are not shown">
+            {events.unreadableEvents} unreadable{" "}
+            {events.unreadableEvents === 1 ? "build event" : "build events"}
+          </span>
+        ) : null}
       </div>
       {invocation.waiting === null ? null : (
         <p className="waiting" aria-live="polite">
