@@ -17,6 +17,9 @@ import { endUnservedOperations, executionsAskedForBefore } from "./unserved-oper
 /** How long a client waits for a worker that does not exist. A machine that is started for it is there sooner. */
 export const usualUnservedMs = 15 * 60_000;
 
+/** A worker that was seen so lately is only away, however impatient the farm is: its machine may be starting again. */
+const awayMs = usualUnservedMs;
+
 /** Looked at in one go, and ended in one transaction. */
 const mostAtOnce = 10_000;
 const perTransaction = 500;
@@ -44,7 +47,8 @@ export async function endUnserved(
   if (openSince > before) return 0;
   const kinds = await queuedKinds(db);
   if (kinds.length === 0) return 0;
-  const offers = [...(await offersSeen(db, before)), ...declared];
+  const seenSince = new Date(now.getTime() - Math.max(unservedMs, awayMs));
+  const offers = [...(await offersSeen(db, seenSince)), ...declared];
   const reasons = new Map(
     kinds.flatMap((kind): [string, string][] => {
       const why = whyUnserved(kind, offers);
@@ -62,7 +66,7 @@ export async function endUnserved(
   }
   let ended = 0;
   for (const [why, ids] of unserved) {
-    const because = `no worker of this farm could run it for ${Math.round(unservedMs / 60_000)} min: ${why}`;
+    const because = `no worker of this farm could run it for ${timeText(unservedMs)}: ${why}`;
     for (let at = 0; at < ids.length; at += perTransaction) {
       ended += await end(queue, ids.slice(at, at + perTransaction), { now, before, because });
     }
@@ -87,6 +91,10 @@ async function end(
   });
   after();
   return count;
+}
+
+function timeText(ms: number): string {
+  return ms >= 60_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 1_000)} s`;
 }
 
 function keyOf({ requirements, sizeClass }: QueuedKind): string {

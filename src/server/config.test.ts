@@ -20,3 +20,9 @@ test("what is given on the command line goes before the environment", () => {
 test.each(["many", "200", "-1G"])("a limit of %s is refused with what to write", (written) => {
   expect(() => readServerConfig({}, { GRANGE_STORE_LIMIT: written })).toThrow(/such as 200G/);
 });
+
+test("a client waits 15 minutes for a worker that does not exist, or as long as is said", () => {
+  expect(readServerConfig({}, {}).unservedMs).toBe(15 * 60_000);
+  expect(readServerConfig({}, { GRANGE_UNSERVED_MS: "30000" }).unservedMs).toBe(30_000);
+  expect(() => readServerConfig({}, { GRANGE_UNSERVED_MS: "0" })).toThrow(/unservedMs/);
+});

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
+import { usualUnservedMs } from "#invocations/end-unserved.ts";
 import { labTimes } from "#perf/lab-times.ts";
 import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
 import {
@@ -92,6 +93,8 @@ export const ServerConfig = z.object({
     .int()
     .min(1)
     .default(2 * 1024 ** 3),
+  /** How long a build tool's action waits for a worker that does not exist, before its tool is told. */
+  unservedMs: z.coerce.number().int().min(1_000).default(usualUnservedMs),
   /** How large the store of blobs may grow; as large as the disk when absent. */
   storeLimitBytes: z
     .string()
@@ -156,6 +159,7 @@ export function readServerConfig(
     pricePerWorkerMinute: env["GRANGE_PRICE_PER_WORKER_MINUTE"],
     mostCacheEntryBytes: env["GRANGE_CACHE_ENTRY_BYTES"],
     mostProjects: env["GRANGE_MOST_PROJECTS"],
+    unservedMs: env["GRANGE_UNSERVED_MS"] || undefined,
     storeLimitBytes: env["GRANGE_STORE_LIMIT"] || undefined,
     scaling: {
       targetWaitMs: env["GRANGE_SCALE_TARGET_WAIT_MS"],

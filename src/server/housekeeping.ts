@@ -61,8 +61,10 @@ export function startHousekeeping(rooms: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly labTimes: LabTimes;
+  /** How long a client waits for a worker that does not exist. */
+  readonly unservedMs: number;
 }): Service {
-  const { db, queue, operations, uploads, clock, logger, labTimes } = rooms;
+  const { db, queue, operations, uploads, clock, logger, labTimes, unservedMs } = rooms;
   const openSince = clock.now();
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
   const chores: readonly Chore[] = [
@@ -81,11 +83,12 @@ export function startHousekeeping(rooms: {
     },
     {
       name: "end what no worker could ever serve",
-      everyMs: 30_000,
+      everyMs: Math.min(30_000, Math.max(1_000, unservedMs / 2)),
       run: async () =>
         endUnserved(db, queue, {
           now: clock.now(),
           openSince,
+          unservedMs,
           declared: await declaredOffers(db),
         }),
     },

@@ -36,6 +36,7 @@ import { serveErrands } from "#graphs/kinds/serve-errands.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
 import { type AskingNotes, askingNotes } from "#invocations/asking-notes.ts";
+import { usualUnservedMs } from "#invocations/end-unserved.ts";
 import { type OperationDesk, operationDesk } from "#invocations/operation-desk.ts";
 import { type LabTimes, labTimes, labTimesFor } from "#perf/lab-times.ts";
 import { reportHooks } from "#perf/reports/make-report.ts";
@@ -134,6 +135,7 @@ export async function openRooms(
         | "githubApp"
         | "host"
         | "privateHosts"
+        | "unservedMs"
       >
     > &
     SignInConfig,
@@ -274,7 +276,16 @@ export async function openRooms(
     );
     const times = labTimesFor(config.benchmarkLeaseMs ?? labTimes.leaseMs);
     keep(
-      startHousekeeping({ db, queue, operations, uploads: stores, clock, logger, labTimes: times }),
+      startHousekeeping({
+        db,
+        queue,
+        operations,
+        uploads: stores,
+        clock,
+        logger,
+        labTimes: times,
+        unservedMs: config.unservedMs ?? usualUnservedMs,
+      }),
     );
     const shelf = new CatalogShelf();
     const { pricePerWorkerMinute } = config;

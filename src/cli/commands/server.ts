@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Describe } from "../command-list.ts";
 import { answersJson, logLevel, withExamples } from "../common-options.ts";
+import { durationMs } from "../duration-ms.ts";
 import { runService } from "../run-service.ts";
 import { wholeNumber } from "../whole-number.ts";
 
@@ -21,6 +22,7 @@ interface ServerOptions {
   readonly close?: boolean;
   readonly clientCa?: string;
   readonly storeLimit?: string;
+  readonly unservedAfter?: number;
   readonly logLevel: string;
   readonly endWithParent?: boolean;
 }
@@ -63,6 +65,11 @@ export const describeServer: Describe = (command, program) => {
       "--store-limit <size>",
       "how large the store of blobs may grow, such as 200G (GRANGE_STORE_LIMIT; 0: no limit)",
     )
+    .option(
+      "--unserved-after <time>",
+      "how long a build tool's action waits for a worker that does not exist (GRANGE_UNSERVED_MS; default 15m)",
+      durationMs,
+    )
     .addOption(logLevel())
     .addOption(command.createOption("--end-with-parent").hideHelp())
     .action((options: ServerOptions) => serve(options, program.entry));
@@ -95,6 +102,7 @@ async function serve(options: ServerOptions, entry: string): Promise<never> {
         ...oidcOf(options, readOidcConfig()),
         ...(options.allowOpen === undefined ? {} : { allowOpen: options.allowOpen }),
         ...(options.storeLimit === undefined ? {} : { storeLimitBytes: options.storeLimit }),
+        ...(options.unservedAfter === undefined ? {} : { unservedMs: options.unservedAfter }),
         ...(pages === undefined ? {} : { webDir: pages }),
       });
       return startServer(config, logger);

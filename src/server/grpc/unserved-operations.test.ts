@@ -90,6 +90,31 @@ test("nobody is told who waits for a worker that is busy, or was there a while a
   expect(responseOf(await stream.end()).status?.message).toContain("no worker is connected");
 });
 
+test("a farm may be more impatient; a worker that was there a while ago is still waited for", async () => {
+  const farm = await aServer();
+  await fakeWorker(farm);
+  const impatient = () =>
+    endUnserved(db, farm.queue, { now: clock.now(), openSince, unservedMs: 20_000 });
+  const never = farm.execute(await farm.anAction("impossible", gpu));
+  const away = farm.execute(await farm.anAction("possible"));
+  await never.next();
+  await away.next();
+
+  clock.pass(19_000);
+  expect(await impatient()).toBe(0);
+  clock.pass(2_000);
+  expect(await impatient()).toBe(1);
+
+  const { status } = responseOf(await never.end());
+  expect(status?.code).toBe(Code.FAILED_PRECONDITION);
+  expect(status?.message).toContain(
+    "no worker of this farm could run it for 20 s: it asks for gpu",
+  );
+  clock.pass(unservedMs);
+  expect(await impatient()).toBe(1);
+  await away.end();
+});
+
 test("nobody is told who waits for a worker of a class that is declared and may be started", async () => {
   const farm = await aServer();
   await declareClass(db, aDeclaredClass({ platform: { gpu: "a100" }, mostWorkers: 3 }));
