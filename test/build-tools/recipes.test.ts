@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { InvocationActions, InvocationDetail } from "#api/invocation.ts";
-import { type Recipe, type RecipeName, recipes } from "../../web/pages/connect/recipes.ts";
+import { type Recipe } from "../../web/pages/connect/recipe.ts";
+import { type RecipeName, recipes } from "../../web/pages/connect/recipes.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
 import { isInstalled, startBazel, whyNoBazel } from "./bazel.ts";
 

@@ -3,7 +3,7 @@ import { Caller } from "#api/access.ts";
 import { InvocationList } from "#api/invocation.ts";
 import { ToolCaches } from "#api/tool-cache.ts";
 import { ask } from "../../farm/ask.ts";
-import type { Recipe } from "./recipes.ts";
+import type { Recipe } from "./recipe.ts";
 
 /** Whoever sets up a tool looks here whether it arrived. */
 const refetchMs = 3_000;

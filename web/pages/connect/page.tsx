@@ -6,7 +6,8 @@ import { Copyable } from "../../parts/copy.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { Ago } from "../../parts/times.tsx";
 import { callerQuery, lastSeenQuery, type Seen } from "./load.ts";
-import { type Lines, type Recipe, type RecipeName, recipeNames, recipes } from "./recipes.ts";
+import { type Lines, type Recipe } from "./recipe.ts";
+import { type RecipeName, recipeNames, recipes } from "./recipes.ts";
 import type { ConnectSearch } from "./search.ts";
 import "./connect.css";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { cacheUrl, type Farm, grpcAddress, type Recipe, recipeNames, recipes } from "./recipes.ts";
+import { cacheUrl, type Farm, grpcAddress, type Recipe } from "./recipe.ts";
+import { recipeNames, recipes } from "./recipes.ts";
 
 const open: Farm = { origin: "http://127.0.0.1:8980", project: "default", token: undefined };
 const closed: Farm = { origin: "https://farm.example", project: "team/app", token: "grange_t0ken" };

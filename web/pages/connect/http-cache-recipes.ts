@@ -1,0 +1,111 @@
+import { cacheUrl, joined, orNone, type Recipe } from "./recipe.ts";
+
+/** Tools that have a cache over HTTP each, by rules of its own. */
+export const httpCacheRecipes = {
+  ccache: {
+    tool: "ccache",
+    gives: "Compilations of C and C++ are shared. Needs ccache 4.7 or later.",
+    lines: (farm) => [
+      {
+        where: "shell",
+        text: joined(
+          farm.origin.startsWith("https:") &&
+            "# ccache speaks no TLS: write the address of a proxy on this machine that does.",
+          `export CCACHE_REMOTE_STORAGE="${[
+            cacheUrl(farm, "ccache"),
+            ...(farm.token === undefined ? [] : [`bearer-token=${farm.token}`]),
+          ].join("|")}"`,
+          "ccache gcc -c hello.c",
+          "ccache --show-stats --verbose",
+        ),
+      },
+    ],
+    expect: "`ccache --show-stats` counts remote storage hits; an empty local cache loses nothing.",
+    seen: { cache: "ccache" },
+  },
+  sccache: {
+    tool: "sccache",
+    gives:
+      "Compilations of Rust, C and C++ are shared. Needs an sccache that is built with WebDAV.",
+    lines: (farm) => [
+      {
+        where: "shell",
+        text: joined(
+          `export SCCACHE_WEBDAV_ENDPOINT=${cacheUrl(farm, "sccache")}`,
+          orNone(farm.token, (token) => `export SCCACHE_WEBDAV_TOKEN=${token}`),
+          "export RUSTC_WRAPPER=sccache CARGO_INCREMENTAL=0",
+          "sccache --stop-server; cargo build",
+          "sccache --show-stats",
+        ),
+      },
+    ],
+    expect: "`sccache --show-stats` names WebDAV as its cache location, and counts hits.",
+    seen: { cache: "sccache" },
+  },
+  turborepo: {
+    tool: "Turborepo",
+    gives: "Tasks whose inputs are known are not run again, on any machine.",
+    lines: (farm) => [
+      {
+        where: "shell",
+        text: joined(
+          `export TURBO_API=${cacheUrl(farm, "turborepo")}`,
+          // Turborepo asks no cache without these two. The farm takes `none` for no token.
+          `export TURBO_TOKEN=${farm.token ?? "none"}`,
+          "export TURBO_TEAM=grange",
+          "npx turbo run build",
+        ),
+      },
+    ],
+    expect: "Turborepo says `Remote caching enabled`, and `FULL TURBO` the second time.",
+    seen: { cache: "turborepo" },
+  },
+  nx: {
+    tool: "Nx",
+    gives: "Tasks whose inputs are known are not run again. Needs Nx 20.8 or later.",
+    lines: (farm) => [
+      {
+        where: "shell",
+        text: joined(
+          `export NX_SELF_HOSTED_REMOTE_CACHE_SERVER=${cacheUrl(farm, "nx")}`,
+          // Nx asks without a token, too; a word in its place would be a wrong one.
+          orNone(farm.token, (token) => `export NX_SELF_HOSTED_REMOTE_CACHE_ACCESS_TOKEN=${token}`),
+          "npx nx run-many -t build",
+        ),
+      },
+    ],
+    expect: "The second time, with an empty local cache, Nx marks tasks as [remote cache].",
+    seen: { cache: "nx" },
+  },
+  gradle: {
+    tool: "Gradle",
+    gives: "Tasks whose inputs are known are not run again, on any machine.",
+    lines: (farm) => [
+      {
+        where: "settings.gradle",
+        text: joined(
+          "buildCache {",
+          "  remote(HttpBuildCache) {",
+          `    url = "${cacheUrl(farm, "gradle")}/"`,
+          "    push = true",
+          // Gradle before 6 does not know it, and later ones refuse plain HTTP without it.
+          farm.origin.startsWith("http:") &&
+            '    if (delegate.hasProperty("allowInsecureProtocol")) allowInsecureProtocol = true',
+          ...(farm.token === undefined
+            ? []
+            : [
+                "    credentials {",
+                '      username = "grange"',
+                `      password = "${farm.token}"`,
+                "    }",
+              ]),
+          "  }",
+          "}",
+        ),
+      },
+      { where: "shell", text: "./gradlew --build-cache build\n" },
+    ],
+    expect: "After `gradle clean`, tasks are FROM-CACHE. `--offline` turns the cache off.",
+    seen: { cache: "gradle" },
+  },
+} as const satisfies Readonly<Record<string, Recipe>>;

@@ -1,0 +1,139 @@
+import { type Farm, grpcAddress, joined, orNone, type Recipe, unnamed } from "./recipe.ts";
+
+/** What else speaks the Remote Execution API. */
+export const rev2Recipes = {
+  buck2: {
+    tool: "Buck2",
+    gives: "Actions run on the farm's workers, where the execution platform allows it.",
+    lines: (farm) => [
+      {
+        where: ".buckconfig",
+        text: joined(
+          "[buck2]",
+          "digest_algorithms = SHA256",
+          "",
+          "[buck2_re_client]",
+          ...["engine_address", "action_cache_address", "cas_address"].map(
+            (key) => `${key} = ${grpcAddress(farm.origin)}`,
+          ),
+          `tls = ${farm.origin.startsWith("https:")}`,
+          farm.project !== unnamed && `instance_name = ${farm.project}`,
+          orNone(farm.token, (token) => `http_headers = authorization: Bearer ${token}`),
+        ),
+      },
+      {
+        where: "the execution platform's CommandExecutorConfig",
+        text: "remote_enabled = True,\nlocal_enabled = True,\nuse_limited_hybrid = False,\n",
+      },
+    ],
+    expect: "`buck2 build --remote-only //...` ends without local commands.",
+    seen: { invocationsOf: "buck2" },
+  },
+  pants: {
+    tool: "Pants",
+    gives:
+      "Results are shared; with the lines about execution, processes run on the farm's workers.",
+    lines: (farm) => [
+      {
+        where: "pants.toml",
+        text: joined(
+          "[GLOBAL]",
+          "remote_cache_read = true",
+          "remote_cache_write = true",
+          `remote_store_address = "${grpcAddress(farm.origin)}"`,
+          farm.project !== unnamed && `remote_instance_name = "${farm.project}"`,
+          orNone(
+            farm.token,
+            (token) => `remote_store_headers = { "authorization" = "Bearer ${token}" }`,
+          ),
+          "# To run processes on the farm's workers, too:",
+          "# remote_execution = true",
+          `# remote_execution_address = "${grpcAddress(farm.origin)}"`,
+          orNone(
+            farm.token,
+            (token) => `# remote_execution_headers = { "authorization" = "Bearer ${token}" }`,
+          ),
+        ),
+      },
+    ],
+    expect: "`pants --no-local-cache test ::` the second time takes its results from the cache.",
+    seen: { invocationsOf: "pants" },
+  },
+  recc: {
+    tool: "recc",
+    gives:
+      "Compilations run on the farm's workers, one by one, without a build tool that knows of it.",
+    lines: (farm) => [
+      {
+        where: "shell",
+        text: joined(
+          `export RECC_SERVER=${farm.origin}`,
+          farm.project !== unnamed && `export RECC_INSTANCE=${farm.project}`,
+          'export RECC_PROJECT_ROOT="$PWD"',
+          ...(farm.token === undefined ? [] : accessTokenFile(farm)),
+          orNone(farm.token, () => 'export RECC_ACCESS_TOKEN_PATH="$HOME/.grange-token"'),
+          "recc gcc -c hello.c -o hello.o",
+        ),
+      },
+    ],
+    expect: "The object file is there, and the invocation here counts a hit or an execution.",
+    seen: { invocationsOf: "recc" },
+  },
+  moon: {
+    tool: "moon",
+    gives: "Outputs of tasks are shared between machines.",
+    lines: (farm) => [
+      {
+        where: ".moon/workspace.yml",
+        text: joined(
+          "remote:",
+          `  host: '${grpcAddress(farm.origin)}'`,
+          ...(farm.token === undefined ? [] : ["  auth:", "    token: 'GRANGE_TOKEN'"]),
+          "  cache:",
+          "    compression: 'zstd'",
+          `    instanceName: '${farm.project}'`,
+        ),
+      },
+      {
+        where: "shell",
+        text: joined(
+          orNone(farm.token, (token) => `export GRANGE_TOKEN=${token}`),
+          "moon run :build",
+        ),
+      },
+    ],
+    expect:
+      "With an empty `.moon/cache`, tasks are cached from remote. A refused moon goes on without the farm, and says nothing: `moon --log debug run :build` tells.",
+    seen: { nowhere: true },
+  },
+  trexe: {
+    tool: "trexe",
+    gives: "One command runs on a worker, from a shell: the quickest way to try remote execution.",
+    lines: (farm) => [
+      {
+        where: "shell",
+        text: joined(
+          "mkdir -p in && echo hello > in/word.txt",
+          ...(farm.token === undefined ? [] : accessTokenFile(farm)),
+          [
+            `trexe --remote=${farm.origin}`,
+            ...(farm.project === unnamed ? [] : [`--instance=${farm.project}`]),
+            ...(farm.token === undefined ? [] : ['--access-token="$HOME/.grange-token"']),
+            // Without an id it would be no invocation, and have no page.
+            "--tool-invocation-id=try-$(date +%s)",
+            "--input-path=in --output-path=out.txt --d=out",
+            `/bin/sh -c "cat word.txt > out.txt"`,
+          ].join(" \\\n  "),
+          "cat out/out.txt",
+        ),
+      },
+    ],
+    expect: "`hello`.",
+    seen: { invocationsOf: "trexe" },
+  },
+} as const satisfies Readonly<Record<string, Recipe>>;
+
+/** These two read the token from a file, and send it over TLS only. */
+function accessTokenFile({ token }: Farm): string[] {
+  return [`(umask 077; printf %s '${token ?? ""}' > "$HOME/.grange-token")`];
+}
