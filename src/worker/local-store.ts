@@ -1,4 +1,4 @@
-import { createWriteStream, lstatSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import {
   chmod,
   constants,
@@ -9,21 +9,17 @@ import {
   rename,
   rm,
   utimes,
-  writeFile,
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { errnoOf } from "#cas/disk-fault.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
-import { assertBytesMatch, matchingBytes } from "#cas/matching-bytes.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { type Digest, hexOf } from "#core/digest.ts";
-import { inBatches } from "./fetch-batches.ts";
+import { FileFetches } from "./file-fetches.ts";
 import { InputsMissing } from "./inputs-missing.ts";
-import { isPassing, Patience } from "./patience.ts";
+import { Patience } from "./patience.ts";
 import { SealedFiles } from "./sealed-files.ts";
 
 /**
@@ -34,18 +30,6 @@ const modes = { plain: 0o644, executable: 0o755 } as const;
 
 /** The same on every machine, so that no tool sees a difference. In seconds: 2010-01-01. */
 export const inputMtime = 1_262_304_000;
-
-/** Blobs up to this size are fetched whole, larger ones as a stream. */
-const wholeUpToBytes = 1024 * 1024;
-
-/**
- * Files up to this size come many to a call, for a call costs more than their bytes. A batch is
- * asked for in one turn of the event loop, so that the farm's store makes one call of it.
- */
-const batchedUpToBytes = 128 * 1024;
-const batchLimits = { mostBytes: 1024 * 1024, mostItems: 500 };
-/** One arrives, one is written, and two keep the line busy. */
-const batchesAtOnce = 4;
 
 /** How many files are looked for before others have their turn; about 2 ms. */
 const looksInOneGo = 500;
@@ -68,14 +52,25 @@ export interface WantedFile {
 export class LocalStore {
   readonly #blobs: string;
   readonly #temp: string;
-  readonly #patience: Patience;
-  readonly #fetching = new Map<string, Promise<void>>();
-  readonly #sealed = new SealedFiles(inputMtime);
+  readonly #fetches: FileFetches;
 
   private constructor(directory: string, patience: Patience) {
     this.#blobs = join(directory, "blobs");
     this.#temp = join(directory, "temp");
-    this.#patience = patience;
+    const sealed = new SealedFiles(inputMtime);
+    this.#fetches = new FileFetches(
+      {
+        path: (file) => this.path(file),
+        has: (file) => this.#has(file),
+        copyTwin: (file) => this.#copyTwin(file),
+        writeAside: (file, fill) => this.#writeAside(file, fill),
+        make: (files) =>
+          sealed.make(
+            files.map((each) => ({ ...each, path: this.path(each.file), mode: modeOf(each.file) })),
+          ),
+      },
+      patience,
+    );
   }
 
   static async open(directory: string, patience = new Patience()): Promise<LocalStore> {
@@ -109,13 +104,13 @@ export class LocalStore {
       if (!this.#has(file)) absent.push(file);
       if (++looked % looksInOneGo === 0) await setImmediate();
     }
-    const missing = await this.#fetchAbsent(absent, farm);
+    const missing = await this.#fetches.fetch(absent, farm);
     if (missing.length > 0) throw new InputsMissing(missing);
   }
 
   /** The bytes of a small blob that is not kept: whoever asks for a directory remembers what it says. */
   bytes(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
-    return this.#patience.persistently(() => this.#get(digest, farm));
+    return this.#fetches.bytes(digest, farm);
   }
 
   /** Whether the bytes of a blob are here, under either mode. */
@@ -138,100 +133,6 @@ export class LocalStore {
     }
   }
 
-  /** Answers what the farm does not have. */
-  async #fetchAbsent(absent: readonly WantedFile[], farm: BlobStore): Promise<Digest[]> {
-    const small = absent.filter(({ digest }) => digest.sizeBytes <= batchedUpToBytes);
-    const large = absent.filter(({ digest }) => digest.sizeBytes > batchedUpToBytes);
-    const missing: Digest[] = [];
-    const noteMissing = async (fetching: Promise<unknown>) => {
-      try {
-        await fetching;
-      } catch (reason) {
-        if (!(reason instanceof InputsMissing)) throw reason;
-        missing.push(...reason.digests);
-      }
-    };
-    const ended = await Promise.allSettled([
-      mapAtMost(batchesAtOnce, inBatches(small, batchLimits), (batch) =>
-        mapAtMost(batch.length, this.#fetchBatch(batch, farm), noteMissing),
-      ),
-      mapAtMost(32, large, (file) => noteMissing(this.#fetchLarge(file, farm))),
-    ]);
-    for (const end of ended) if (end.status === "rejected") throw end.reason;
-    return missing;
-  }
-
-  /** A promise for each of the files; for those that others are fetching, theirs. */
-  #fetchBatch(batch: readonly WantedFile[], farm: BlobStore): Promise<void>[] {
-    const own = batch.filter((file) => !this.#fetching.has(this.path(file)));
-    const failures = this.#downloadBatch(own, farm);
-    for (const file of own) {
-      const path = this.path(file);
-      const fetching = failures
-        .then((failed) => {
-          if (failed.has(path)) throw failed.get(path);
-        })
-        .finally(() => this.#fetching.delete(path));
-      this.#fetching.set(path, fetching);
-    }
-    return batch.map((file) => this.#fetching.get(this.path(file)) ?? Promise.resolve());
-  }
-
-  /** Answers what became of those that did not come, by their paths. */
-  async #downloadBatch(
-    batch: readonly WantedFile[],
-    farm: BlobStore,
-  ): Promise<Map<string, unknown>> {
-    const failed = new Map<string, unknown>();
-    if (batch.length === 0) return failed;
-    const answers = await this.#patience.persistently(() =>
-      Promise.all(batch.map(({ digest }) => this.#getOrWhyNot(digest, farm))),
-    );
-    const come = answers.flatMap((answer, at) => {
-      const file = batch[at] as WantedFile;
-      const path = this.path(file);
-      if (answer instanceof Uint8Array) return [{ path, bytes: answer, mode: modeOf(file), file }];
-      failed.set(path, answer.whyNot);
-      return [];
-    });
-    const taken = new Set((await this.#sealed.make(come)).map(({ path }) => path));
-    for (const { path, bytes, file } of come) {
-      if (taken.has(path)) await this.#replace(file, bytes);
-    }
-    return failed;
-  }
-
-  /** A failure that passes is that of the whole call, which is repeated. */
-  async #getOrWhyNot(
-    digest: Digest,
-    farm: BlobStore,
-  ): Promise<Uint8Array | { readonly whyNot: unknown }> {
-    try {
-      return await this.#get(digest, farm);
-    } catch (reason) {
-      if (isPassing(reason)) throw reason;
-      return { whyNot: reason };
-    }
-  }
-
-  async #fetchLarge(file: WantedFile, farm: BlobStore): Promise<void> {
-    const path = this.path(file);
-    const under = this.#fetching.get(path);
-    if (under) return under;
-    const fetching = this.#ensure(file, farm).finally(() => this.#fetching.delete(path));
-    this.#fetching.set(path, fetching);
-    return fetching;
-  }
-
-  async #ensure(file: WantedFile, farm: BlobStore): Promise<void> {
-    if (this.#has(file)) return;
-    const twin = { digest: file.digest, executable: !file.executable };
-    if (!this.#has(twin)) return this.#patience.persistently(() => this.#download(file, farm));
-    const temp = tempFileIn(this.#temp);
-    await copyFile(this.path(twin), temp, constants.COPYFILE_FICLONE);
-    await this.#seal(temp, file);
-  }
-
   /**
    * A file of another size was cut off by a crash of the machine; one of another time was
    * written to since it was checked and sealed. Both are fetched anew.
@@ -241,22 +142,11 @@ export class LocalStore {
     return found?.size === file.digest.sizeBytes && found.mtimeMs === inputMtime * 1_000;
   }
 
-  async #download(file: WantedFile, farm: BlobStore): Promise<void> {
-    const { digest } = file;
-    if (digest.sizeBytes <= wholeUpToBytes) {
-      return this.#replace(file, await this.#get(digest, farm));
-    }
-    await this.#writeAside(file, async (temp) => {
-      const chunks = await farm.read(digest);
-      if (!chunks) throw new InputsMissing([digest]);
-      const checked = matchingBytes(digest, chunks, "data_loss");
-      await pipeline(Readable.from(checked), createWriteStream(temp, { flags: "wx" }));
-    });
-  }
-
-  /** Puts a file in the place of whatever has its name. */
-  #replace(file: WantedFile, bytes: Uint8Array): Promise<void> {
-    return this.#writeAside(file, (temp) => writeFile(temp, bytes, { flag: "wx" }));
+  async #copyTwin(file: WantedFile): Promise<void> {
+    const twin = { digest: file.digest, executable: !file.executable };
+    await this.#writeAside(file, (temp) =>
+      copyFile(this.path(twin), temp, constants.COPYFILE_FICLONE),
+    );
   }
 
   async #writeAside(file: WantedFile, fill: (temp: string) => Promise<void>): Promise<void> {
@@ -268,13 +158,6 @@ export class LocalStore {
       await rm(temp, { force: true });
       throw reason;
     }
-  }
-
-  async #get(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
-    const bytes = digest.sizeBytes === 0 ? new Uint8Array() : await farm.get(digest);
-    if (!bytes) throw new InputsMissing([digest]);
-    await assertBytesMatch(digest, bytes, "data_loss");
-    return bytes;
   }
 
   async #seal(temp: string, file: WantedFile): Promise<void> {

@@ -46,8 +46,8 @@ export class SealedFiles {
   }
 
   /** Answers those whose names were taken, by somebody who writes the same or by a crash. */
-  async make(files: readonly UnsealedFile[]): Promise<UnsealedFile[]> {
-    const taken: UnsealedFile[] = [];
+  async make<F extends UnsealedFile>(files: readonly F[]): Promise<F[]> {
+    const taken: F[] = [];
     let next = 0;
     while (next < files.length) {
       const began = this.#nowMs();
@@ -60,7 +60,7 @@ export class SealedFiles {
       }
       let ended = began;
       while (next < files.length && ended - began < goMs) {
-        const file = files[next++] as UnsealedFile;
+        const file = files[next++] as F;
         if (this.#make(file) === "taken") taken.push(file);
         ended = this.#nowMs();
       }

@@ -1,0 +1,167 @@
+import { createWriteStream } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { assertBytesMatch, matchingBytes } from "#cas/matching-bytes.ts";
+import type { Digest } from "#core/digest.ts";
+import { inBatches } from "./fetch-batches.ts";
+import { InputsMissing } from "./inputs-missing.ts";
+import type { WantedFile } from "./local-store.ts";
+import { isPassing, type Patience } from "./patience.ts";
+
+/** Blobs up to this size are fetched whole, larger ones as a stream. */
+const wholeUpToBytes = 1024 * 1024;
+
+/**
+ * Files up to this size come many to a call, for a call costs more than their bytes. A batch is
+ * asked for in one turn of the event loop, so that the farm's store makes one call of it.
+ */
+const batchedUpToBytes = 128 * 1024;
+const batchLimits = { mostBytes: 1024 * 1024, mostItems: 500 };
+/** One arrives, one is written, and two keep the line busy. */
+const batchesAtOnce = 4;
+
+/** Where files are put. */
+export interface KeptFiles {
+  path(file: WantedFile): string;
+  has(file: WantedFile): boolean;
+  /** Makes a file of the one that has the same bytes and the other mode. */
+  copyTwin(file: WantedFile): Promise<void>;
+  /** Makes a file, or replaces what has its name, once `fill` has written it. */
+  writeAside(file: WantedFile, fill: (temp: string) => Promise<void>): Promise<void>;
+  /** Makes files of checked bytes; answers those whose names are taken. */
+  make<F extends { readonly file: WantedFile; readonly bytes: Uint8Array }>(
+    files: readonly F[],
+  ): Promise<F[]>;
+}
+
+/** Brings files from the farm, each once however many want it: small ones many to a call, large ones as streams. */
+export class FileFetches {
+  readonly #kept: KeptFiles;
+  readonly #patience: Patience;
+  readonly #fetching = new Map<string, Promise<void>>();
+
+  constructor(kept: KeptFiles, patience: Patience) {
+    this.#kept = kept;
+    this.#patience = patience;
+  }
+
+  bytes(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
+    return this.#patience.persistently(() => this.#get(digest, farm));
+  }
+
+  /** Answers what the farm does not have. */
+  async fetch(absent: readonly WantedFile[], farm: BlobStore): Promise<Digest[]> {
+    const small = absent.filter(({ digest }) => digest.sizeBytes <= batchedUpToBytes);
+    const large = absent.filter(({ digest }) => digest.sizeBytes > batchedUpToBytes);
+    const missing: Digest[] = [];
+    const noteMissing = async (fetching: Promise<unknown>) => {
+      try {
+        await fetching;
+      } catch (reason) {
+        if (!(reason instanceof InputsMissing)) throw reason;
+        missing.push(...reason.digests);
+      }
+    };
+    const ended = await Promise.allSettled([
+      mapAtMost(batchesAtOnce, inBatches(small, batchLimits), (batch) =>
+        mapAtMost(batch.length, this.#fetchBatch(batch, farm), noteMissing),
+      ),
+      mapAtMost(32, large, (file) => noteMissing(this.#fetchLarge(file, farm))),
+    ]);
+    for (const end of ended) if (end.status === "rejected") throw end.reason;
+    return missing;
+  }
+
+  /** A promise for each of the files; for those that others are fetching, theirs. */
+  #fetchBatch(batch: readonly WantedFile[], farm: BlobStore): Promise<void>[] {
+    const own = batch.filter((file) => !this.#fetching.has(this.#kept.path(file)));
+    const failures = this.#downloadBatch(own, farm);
+    for (const file of own) {
+      const path = this.#kept.path(file);
+      const fetching = failures
+        .then((failed) => {
+          if (failed.has(path)) throw failed.get(path);
+        })
+        .finally(() => this.#fetching.delete(path));
+      this.#fetching.set(path, fetching);
+    }
+    return batch.map((file) => this.#fetching.get(this.#kept.path(file)) ?? Promise.resolve());
+  }
+
+  /** Answers what became of those that did not come, by their paths. */
+  async #downloadBatch(
+    batch: readonly WantedFile[],
+    farm: BlobStore,
+  ): Promise<Map<string, unknown>> {
+    const failed = new Map<string, unknown>();
+    if (batch.length === 0) return failed;
+    const answers = await this.#patience.persistently(() =>
+      Promise.all(batch.map(({ digest }) => this.#getOrWhyNot(digest, farm))),
+    );
+    const come = answers.flatMap((answer, at) => {
+      const file = batch[at] as WantedFile;
+      if (answer instanceof Uint8Array) return [{ file, bytes: answer }];
+      failed.set(this.#kept.path(file), answer.whyNot);
+      return [];
+    });
+    for (const { file, bytes } of await this.#kept.make(come)) await this.#replace(file, bytes);
+    return failed;
+  }
+
+  /** A failure that passes is that of the whole call, which is repeated. */
+  async #getOrWhyNot(
+    digest: Digest,
+    farm: BlobStore,
+  ): Promise<Uint8Array | { readonly whyNot: unknown }> {
+    try {
+      return await this.#get(digest, farm);
+    } catch (reason) {
+      if (isPassing(reason)) throw reason;
+      return { whyNot: reason };
+    }
+  }
+
+  async #fetchLarge(file: WantedFile, farm: BlobStore): Promise<void> {
+    const path = this.#kept.path(file);
+    const under = this.#fetching.get(path);
+    if (under) return under;
+    const fetching = this.#ensure(file, farm).finally(() => this.#fetching.delete(path));
+    this.#fetching.set(path, fetching);
+    return fetching;
+  }
+
+  async #ensure(file: WantedFile, farm: BlobStore): Promise<void> {
+    if (this.#kept.has(file)) return;
+    const twin = { digest: file.digest, executable: !file.executable };
+    if (!this.#kept.has(twin)) return this.#patience.persistently(() => this.#download(file, farm));
+    await this.#kept.copyTwin(file);
+  }
+
+  async #download(file: WantedFile, farm: BlobStore): Promise<void> {
+    const { digest } = file;
+    if (digest.sizeBytes <= wholeUpToBytes) {
+      return this.#replace(file, await this.#get(digest, farm));
+    }
+    await this.#kept.writeAside(file, async (temp) => {
+      const chunks = await farm.read(digest);
+      if (!chunks) throw new InputsMissing([digest]);
+      const checked = matchingBytes(digest, chunks, "data_loss");
+      await pipeline(Readable.from(checked), createWriteStream(temp, { flags: "wx" }));
+    });
+  }
+
+  /** Puts a file in the place of whatever has its name. */
+  #replace(file: WantedFile, bytes: Uint8Array): Promise<void> {
+    return this.#kept.writeAside(file, (temp) => writeFile(temp, bytes, { flag: "wx" }));
+  }
+
+  async #get(digest: Digest, farm: BlobStore): Promise<Uint8Array> {
+    const bytes = digest.sizeBytes === 0 ? new Uint8Array() : await farm.get(digest);
+    if (!bytes) throw new InputsMissing([digest]);
+    await assertBytesMatch(digest, bytes, "data_loss");
+    return bytes;
+  }
+}
