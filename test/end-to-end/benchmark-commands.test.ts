@@ -73,11 +73,17 @@ async function until<T>(look: () => Promise<T>, reached: (value: T) => boolean):
   }
 }
 
-const ended = (id: string) =>
-  until(
-    async () => RequestDetail.parse(await json(["bench", "show", id])),
+/** What is waited for is looked for at the API, and told by a command when it is there. */
+const look = async (path: string) =>
+  (await fetch(`${farm.url}/api/v1/benchmarks/${path}`)).json() as Promise<unknown>;
+
+async function ended(id: string): Promise<RequestDetail> {
+  await until(
+    async () => RequestDetail.parse(await look(`requests/${id}`)),
     ({ endedAt }) => endedAt !== null,
   );
+  return RequestDetail.parse(await json(["bench", "show", id]));
+}
 
 const tag = (index: number): string => line.tags[index] ?? "";
 
@@ -164,10 +170,11 @@ test("the history of a case has its commits, and a bisection finds the one that 
 
   const stretch = ["--suite", "toy", "--from", tag(0), "--to", tag(works.length - 1)];
   const begun = BenchmarkSearchView.parse(await json(["bench", "bisect", testCase, ...stretch]));
-  const over = await until(
-    async () => BenchmarkSearchView.parse(await json(["bench", "searches", begun.id])),
+  await until(
+    async () => BenchmarkSearchView.parse(await look(`searches/${begun.id}`)),
     ({ state }) => state !== "running",
   );
+  const over = BenchmarkSearchView.parse(await json(["bench", "searches", begun.id]));
   expect(over.steps).toMatchObject([{ before: tag(stepAt - 1), artifact: tag(stepAt) }]);
   expect(await told(["bench", "searches", begun.id.slice(0, 8)])).toContain(tag(stepAt));
 

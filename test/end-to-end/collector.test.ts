@@ -103,11 +103,17 @@ async function until<T>(look: () => Promise<T>, reached: (value: T) => boolean):
   }
 }
 
-const completed = (id: string) =>
-  until(
-    () => request(id),
+/** Looked for at the API: a command that is started again and again takes the CPU from what is measured. */
+async function completed(id: string): Promise<RequestDetail> {
+  await until(
+    async () => {
+      const answer = await fetch(`${farm.url}/api/v1/benchmarks/requests/${id}`);
+      return RequestDetail.parse(await answer.json());
+    },
     ({ endedAt }) => endedAt !== null,
   );
+  return request(id);
+}
 
 const ranOf = async (artifact: string) =>
   (await readFile(runs, "utf8").catch(() => ""))

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { Caller, CreatedToken, GrantRule, Token } from "#api/access.ts";
 import { Worker } from "#api/worker.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
+import { copyCluster } from "../support/prepared-cluster.ts";
 import type { Program } from "../support/process.ts";
 import { grangeJson, lastLine, runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
@@ -186,6 +187,7 @@ describe("a server that others reach", () => {
 
 test("grange up keeps its owner's token, and commands from its directory use it", async () => {
   const data = join(scratch, "up");
+  await copyCluster(data);
   const up = startGrange([
     "up",
     "--json",

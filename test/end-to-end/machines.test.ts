@@ -7,6 +7,7 @@ import { CreatedToken, Token } from "#api/access.ts";
 import { Collectors, CollectorView } from "#api/collector.ts";
 import { Worker } from "#api/worker.ts";
 import { type ApiClient, apiClient } from "#cli/api/api-client.ts";
+import { copyCluster } from "../support/prepared-cluster.ts";
 import type { Program } from "../support/process.ts";
 import { startGrange } from "../support/run-grange.ts";
 import { type TestAuthority, testAuthority } from "../support/test-authority.ts";
@@ -40,6 +41,7 @@ beforeAll(async () => {
   ]);
   const files = ["--tls-cert", own.cert, "--tls-key", own.key, "--client-ca", ours.cert];
   const data = join(scratch, "server");
+  await copyCluster(data);
   server = startGrange(["server", "--port", "0", "--data", data, "--close", ...files]);
   const line = await server.line((each) => each.startsWith('{"ready":true'));
   ({ url } = z.object({ url: z.string() }).parse(JSON.parse(line)));

@@ -16,6 +16,7 @@ import {
   ActionResultSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { grange } from "../support/farm.ts";
+import { copyCluster } from "../support/prepared-cluster.ts";
 import { type Program, startProgram } from "../support/process.ts";
 import { grangeJson, lastLine, runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
@@ -40,6 +41,7 @@ beforeAll(async () => {
   certificate = await testCertificate(scratch);
   repository = await sampleRepository({ ".grange/farm.yml": definitions, words: "b\na\n" });
   const { cert, key } = certificate;
+  await copyCluster(join(scratch, "data"));
   const options = ["--data", join(scratch, "data"), "--tls-cert", cert, "--tls-key", key];
   server = startGrange(["server", "--port", "0", ...options]);
   const line = await server.line((each) => each.startsWith('{"ready":true'));

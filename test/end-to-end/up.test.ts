@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Worker } from "#api/worker.ts";
 import { localWorkers } from "#cli/up/local-workers.ts";
+import { copyCluster } from "../support/prepared-cluster.ts";
 import { processesWith, untilNoProcessWith } from "../support/processes-with.ts";
 import { lastLine, runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
@@ -50,6 +51,13 @@ async function workersOf(origin: string): Promise<readonly Worker[]> {
   return (await fetch(`${origin}/api/v1/workers`)).json() as Promise<readonly Worker[]>;
 }
 
+/** A data directory that spares its farm to make a database; the first test here does without. */
+async function dataWithDatabase(name: string): Promise<string> {
+  const data = join(scratch, name);
+  await copyCluster(data);
+  return data;
+}
+
 /** All arguments of `grange up` but the revision; the data directory marks its processes. */
 function up(data: string): string[] {
   return ["up", "--json", "--port", "0", "--data", data, "--repo", repository.path];
@@ -77,7 +85,7 @@ test("up --once runs a commit to green, and the same again without executing any
 });
 
 test("up --once ends with 1 when the graph is red", async () => {
-  const data = join(scratch, "red");
+  const data = await dataWithDatabase("red");
 
   const ended = await runGrange([...up(data), "--once", "--rev", red]);
 
@@ -87,7 +95,7 @@ test("up --once ends with 1 when the graph is red", async () => {
 });
 
 test("up stays up after the graph, prints one address, and Ctrl-C ends all of it within 5 s", async () => {
-  const data = join(scratch, "stays");
+  const data = await dataWithDatabase("stays");
   const program = startGrange([...up(data), "--rev", green]);
   const result = JSON.parse(await program.line((line) => line.startsWith("{"))) as { url: string };
   const { origin } = new URL(result.url);
@@ -110,7 +118,7 @@ test("up stays up after the graph, prints one address, and Ctrl-C ends all of it
 });
 
 test("Ctrl-C in the middle of a job ends the job too, within 5 s", async () => {
-  const data = join(scratch, "middle");
+  const data = await dataWithDatabase("middle");
   const program = startGrange([...up(data), "--rev", long]);
   await program.note((line) => line.includes("long running"));
   expect(await processesWith(longSleep)).not.toEqual([]);
@@ -128,7 +136,7 @@ test("Ctrl-C in the middle of a job ends the job too, within 5 s", async () => {
 test.each(["SIGKILL", "SIGTERM"] as const)(
   "a farm whose `up` got %s leaves nobody behind",
   async (signal) => {
-    const data = join(scratch, signal);
+    const data = await dataWithDatabase(signal);
     const program = startGrange([...up(data), "--rev", green]);
     await program.line((line) => line.startsWith("{"));
     expect(await processesWith(data)).not.toEqual([]);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openTarget, type Target } from "../build-tools/hostile-target.ts";
 import { grange } from "../support/farm.ts";
+import { copyCluster } from "../support/prepared-cluster.ts";
 import { startProgram } from "../support/process.ts";
 
 /** A server of its own process, so that what it takes and whether it lives are its own. */
@@ -35,6 +36,7 @@ export async function startHostileFarm(options: {
   readonly env?: Readonly<Record<string, string>>;
 }): Promise<HostileFarm> {
   const dataDir = await mkdtemp(join(tmpdir(), "grange-hostile-"));
+  await copyCluster(dataDir);
   const server = startProgram(
     process.execPath,
     [grange, "server", "--data", dataDir, "--port", "0"],

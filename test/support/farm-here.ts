@@ -10,6 +10,7 @@ import type { Rooms } from "#server/open-rooms.ts";
 import { startServer } from "#server/start-server.ts";
 import { readWorkerConfig, type WorkerConfig } from "#worker/config.ts";
 import { startWorker, type Worker } from "#worker/start-worker.ts";
+import { copyCluster } from "./prepared-cluster.ts";
 
 /**
  * A farm in this process: a real server with its own PostgreSQL on a real port, real workers with their sandboxes.
@@ -44,6 +45,7 @@ export async function startFarmHere(told: ToldHere = {}): Promise<FarmHere> {
   const { workers = 1, ...config } = told;
   const top = await mkdtemp(join(tmpdir(), "grange-here-"));
   const dataDir = join(top, "server");
+  if (config.databaseUrl === undefined) await copyCluster(dataDir);
   const server = await startServer(
     readServerConfig({ dataDir, host: "127.0.0.1", port: 0, ...config }, {}),
     logger,

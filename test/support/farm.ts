@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Graph, GraphSummary, JobDetail, SubmitGraph } from "#api/graph.ts";
+import { copyCluster } from "./prepared-cluster.ts";
 import { type Program, startProgram } from "./process.ts";
 
 /** The built program: faults are injected into what users run. */
@@ -51,6 +52,7 @@ export interface FarmOptions {
 export async function startFarm(options: FarmOptions = {}): Promise<Farm> {
   const ownDir = options.dataDir === undefined;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "grange-farm-")));
+  if (options.env?.["GRANGE_DATABASE_URL"] === undefined) await copyCluster(dataDir);
   let server = startServer(dataDir, 0, options);
   const url = await readyUrl(server);
   const port = Number(new URL(url).port);
