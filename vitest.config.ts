@@ -1,13 +1,17 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { WholeFarmsFirst } from "./test/support/whole-farms-first.ts";
 
 /** Named by each project: named above them, too, it would be run once more. */
 const globalSetup = ["test/support/global-database.ts"];
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Limits that only what hangs comes to: beside others, a start of a farm was seen to take half a minute.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
+    sequence: { sequencer: WholeFarmsFirst },
     // What lands is not decided by one unlucky moment of a shared machine; a test that needed
     // its second try is named at the end of the run, to be put right.
     retry: process.env["CI"] === undefined ? 0 : 1,

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -132,17 +132,32 @@ export async function addInstalledParts(workspace: string): Promise<void> {
   for (const name of ["action_names.bzl", "cc_toolchain_config_lib.bzl"]) {
     await copyFile(`${installed}/rules/cc/cc/${name}`, join(workspace, "tools/rules_cc/cc", name));
   }
+  const jar = join(workspace, "tools/java/SmallJavaBuilder.jar");
+  await mkdir(dirname(jar), { recursive: true });
+  builtOnce ??= javaBuilderJar();
+  await writeFile(jar, await builtOnce);
+}
+
+/** What Java compiles thoroughly while it runs, it would have to run for longer to get back: half of its CPU time. */
+export const shortLived = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
+let builtOnce: Promise<Buffer> | undefined;
+
+async function javaBuilderJar(): Promise<Buffer> {
   const work = await mkdtemp(join(tmpdir(), "grange-java-builder-"));
+  const run = (program: string, ...args: string[]) =>
+    execFileSync(program, [...shortLived.map((option) => `-J${option}`), ...args], {
+      cwd: work,
+      stdio: "ignore",
+    });
   try {
     await writeFile(join(work, "SmallJavaBuilder.java"), javaBuilder);
-    const options = { cwd: work, stdio: ["ignore", "ignore", "inherit"] as const };
-    execFileSync("javac", ["-d", ".", "SmallJavaBuilder.java"], { ...options, stdio: "ignore" });
-    const jar = join(workspace, "tools/java/SmallJavaBuilder.jar");
-    await mkdir(dirname(jar), { recursive: true });
-    const args = ["--create", "--file", jar, "--main-class", "SmallJavaBuilder", "--date"];
+    run("javac", "-d", ".", "SmallJavaBuilder.java");
+    const args = ["--create", "--file", "builder.jar", "--main-class", "SmallJavaBuilder"];
     // A second copy of the workspace has the same action keys.
-    args.push("2010-01-01T00:00:00Z", "SmallJavaBuilder.class");
-    execFileSync("jar", args, { ...options, stdio: "ignore" });
+    args.push("--date", "2010-01-01T00:00:00Z", "SmallJavaBuilder.class");
+    run("jar", ...args);
+    return await readFile(join(work, "builder.jar"));
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -4,7 +4,7 @@ import { chmod, lstat, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { type Program, startProgram } from "../support/process.ts";
-import { javaHome } from "./bazel-toolchains.ts";
+import { javaHome, shortLived } from "./bazel-toolchains.ts";
 
 const ruleDirs = ["rules/cc", "rules/java", "rules/proto", "platforms", "tools/skylib"];
 
@@ -50,12 +50,18 @@ export interface Bazel {
   close(): Promise<void>;
 }
 
+/** A test that is killed leaves no server for longer than a minute. */
+export const startupOptions = [
+  "--nohome_rc",
+  "--max_idle_secs=60",
+  ...shortLived.map((option) => `--host_jvm_args=${option}`),
+];
+
 /** One Bazel server of our own over a workspace: it takes seconds to start, so tests share it. */
 export async function startBazel(workspace: string): Promise<Bazel> {
   const root = await mkdtemp(join(tmpdir(), "grange-bazel-"));
   const env = { HOME: root, JAVA_HOME: await javaHome() };
-  // A test that is killed leaves no server for longer than this.
-  const startup = ["--nohome_rc", `--output_user_root=${root}`, "--max_idle_secs=60"];
+  const startup = [...startupOptions, `--output_user_root=${root}`];
   const start = (command: string, ...args: string[]) =>
     startProgram("bazel", [...startup, command, ...args], { cwd: workspace, env });
   const run = async (command: string, ...args: string[]) => {

@@ -5,7 +5,7 @@ import { CommitIndexes, type GranaryBuildReport } from "#api/granary.ts";
 import { bazelProject, writeFiles } from "../../bench/show/granary/bazel-project.ts";
 import type { Granary, GranaryLab } from "../../bench/show/granary/granary-lab.ts";
 import { sh } from "../../bench/show/granary/project.ts";
-import { processesIn } from "../build-tools/bazel.ts";
+import { processesIn, startupOptions } from "../build-tools/bazel.ts";
 import { javaHome } from "../build-tools/bazel-toolchains.ts";
 import { bazelWorkspace } from "../build-tools/bazel-workspace.ts";
 
@@ -75,7 +75,7 @@ export async function bazelCheckout(lab: GranaryLab, project: string): Promise<B
 
   function startupOf(base: string): string[] {
     const own = [`--output_user_root=${root}`, `--output_base=${base}`];
-    return ["--nohome_rc", ...own, "--max_idle_secs=60"];
+    return [...startupOptions, ...own];
   }
   function bazel(startup: readonly string[], command: string): void {
     const options = { cwd: path, env: { ...process.env, ...env }, stdio: "ignore" } as const;

@@ -16,6 +16,6 @@ test("what the statements keep is what it would be from scratch, whatever happen
         expect(graph.seen.stored()).toEqual(graph.seen.fromScratch());
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 }, 120_000);
