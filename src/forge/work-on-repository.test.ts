@@ -458,7 +458,7 @@ describe("whatever happens at the forge and to us", () => {
       }),
       { numRuns: 40 },
     );
-  }, 120_000);
+  });
 
   async function happen(each: Happening): Promise<Hint | undefined> {
     if (each.does === "push") {

@@ -100,7 +100,7 @@ test("while somebody asks, what is new is seen; those who ask at once share one 
   const looksAtFirst = looks;
   await declareClass(db, aDeclaredClass());
 
-  await expect.poll(() => offers.for(linux), { timeout: 30_000 }).toHaveLength(1);
+  await expect.poll(() => offers.for(linux)).toHaveLength(1);
   expect(looksAtFirst).toBe(2);
   await offers.stop();
   const looksAtLast = looks;

@@ -167,9 +167,7 @@ test("a worker that starts again reports what the one before it could not", asyn
   });
   await farm.until(() => farm.startedIds.has(id));
   farm.away = true;
-  await expect
-    .poll(() => readdirSync(join(dataDir, "spool", "w1")), { timeout: 8_000 })
-    .toHaveLength(1);
+  await expect.poll(() => readdirSync(join(dataDir, "spool", "w1"))).toHaveLength(1);
   await first.stop();
 
   farm.away = false;

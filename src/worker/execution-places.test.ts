@@ -55,7 +55,7 @@ test("a sandbox that waited for a shell that is gone is not used", async ({ skip
   const before = await places.take(true);
   process.kill(machine.shell.generation, "SIGKILL");
   // The sandbox itself lives on if it had entered the shell's namespace by then.
-  await expect.poll(() => machine.shell.generation, { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => machine.shell.generation).toBe(0);
 
   expect(() => before.waiting?.assertReady()).toThrow("is gone");
   await machine.shell.run("true");
@@ -143,7 +143,7 @@ test("after kill -9 nothing of what waited runs on, and the next worker clears t
   child.kill("SIGKILL");
   await exited;
 
-  await expect.poll(left, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(left).toEqual([]);
   await sweepLeftovers(dataDir);
   expect(readdirSync(join(dataDir, "run"))).toEqual([]);
 });

@@ -12,9 +12,6 @@ const granary = farm.granary;
 const commit = granary.indexes[0]?.commit ?? "";
 const environment = granary.indexes[0]?.environment ?? "";
 
-/** A machine that does much else shows a page late. */
-const patiently = { timeout: 10_000 };
-
 /** Where somebody wants to look at the pages: PNGs are written there. */
 const pictures = process.env["GRANGE_TEST_PICTURES"];
 
@@ -76,7 +73,7 @@ test("builds of one commit are shown alone, and all again", async () => {
   const { page, faults } = await open(`/granary?commit=${commit}`);
   const rows = page.locator(".granary-builds > li");
   await expect
-    .poll(() => rows.count(), patiently)
+    .poll(() => rows.count())
     .toBe(granary.builds.filter((build) => build.commit === commit).length);
 
   await page.getByRole("button", { name: "Show all" }).click();
@@ -95,13 +92,13 @@ test("a build tells what it waited for and why, and leads to the index that it u
 
   await page.getByRole("button", { name: /^missed \d/ }).click();
   await page.waitForURL(/source=missed/);
-  await expect.poll(() => rows.count(), patiently).toBe(build?.counts.missed);
+  await expect.poll(() => rows.count()).toBe(build?.counts.missed);
 
   await page.getByRole("button", { name: /^All$/ }).click();
   await page.getByRole("button", { name: /the build was faster than the line/ }).click();
   await page.waitForURL(/because=overtaken/);
   const overtaken = build?.asked.filter(({ because }) => because === "overtaken").length;
-  await expect.poll(() => rows.count(), patiently).toBe(overtaken);
+  await expect.poll(() => rows.count()).toBe(overtaken);
   expect(await rows.first().getByText("fetched late").count()).toBe(1);
 
   const used = page.getByRole("region", { name: "Indexes used" });
@@ -145,7 +142,7 @@ test("a release is asked about, refused with the reason, and done with the right
   granary.mayRelease = true;
   await page.getByRole("button", { name: "Release…" }).click();
   await page.getByRole("button", { name: "Release it" }).click();
-  await expect.poll(() => page.getByText("released by ada").count(), patiently).toBe(2);
+  await expect.poll(() => page.getByText("released by ada").count()).toBe(2);
   // A refusal is an answer of 403, which the browser complains of by itself.
   expect(faults.filter((fault) => !fault.includes("403"))).toEqual([]);
   await page.close();

@@ -156,7 +156,7 @@ test("a commit is measured with its parents, and its comparison says what it cha
   const same = await told(["bench", "compare", tag(0), tag(1), "--suite", "toy", "--server"]);
   expect(same).not.toMatch(/20\.0+ ?%/);
   expect(await told(["collector"])).toContain("waiting");
-}, 120_000);
+});
 
 test("the history of a case has its commits, and a bisection finds the one that made the step", async () => {
   const { request } = SubmittedRequest.parse(
@@ -180,7 +180,7 @@ test("the history of a case has its commits, and a bisection finds the one that 
 
   const known = await told(["bench", "artifacts", "--suite", "toy"]);
   for (const each of line.tags) expect(known).toContain(each);
-}, 120_000);
+});
 
 test("figures of hyperfine are kept commit by commit, and compared", async () => {
   const options = ["--suite", "hyper", "--target", target];

@@ -146,7 +146,7 @@ test("a registered machine measures what is asked for, and ends well when it is 
 
   collector.signal("SIGTERM");
   expect((await collector.finished).code).toBe(0);
-}, 60_000);
+});
 
 test("killed in the middle, it takes its job up again and measures nothing twice", async () => {
   const go = join(home, "go-2");
@@ -173,7 +173,7 @@ test("killed in the middle, it takes its job up again and measures nothing twice
   expect(await completed(id)).toMatchObject({ state: "completed", errors: 0 });
   expect((await request(id)).jobList).toMatchObject([{ attempts: 2, collector: "lab-1" }]);
   expect(await ranOf("2.0")).toEqual(["2.0 one", "2.0 two", "2.0 two"]);
-}, 60_000);
+});
 
 test("killed while the server is away, too: what it measured is told by the next", async () => {
   const go = join(home, "go-5");
@@ -199,7 +199,7 @@ test("killed while the server is away, too: what it measured is told by the next
   expect(await completed(id)).toMatchObject({ state: "completed", errors: 0 });
   expect(await stored("5.0", "two")).toEqual({ value: 50, collector: "lab-1" });
   expect(await ranOf("5.0")).toEqual(["5.0 one", "5.0 two"]);
-}, 60_000);
+});
 
 test("told to stop in the middle, it hands its job back, and no attempt is burnt", async () => {
   const go = join(home, "go-3");
@@ -220,7 +220,7 @@ test("told to stop in the middle, it hands its job back, and no attempt is burnt
   await writeFile(go, "");
   collect("lab-1");
   expect(await completed(id)).toMatchObject({ state: "completed" });
-}, 60_000);
+});
 
 test("another that may take over does the work of one that is silent", async () => {
   await grangeJson(["collector", "set", "lab-1", "--set", "0", ...at()]);
@@ -243,7 +243,7 @@ test("another that may take over does the work of one that is silent", async () 
   expect(await stored("4.0", "one")).toEqual({ value: 40, collector: "lab-1" });
   expect(await stored("4.0", "two")).toEqual({ value: 40, collector: "lab-2" });
   expect(await collectors()).toMatchObject([{ state: "offline" }, { state: "waiting" }]);
-}, 60_000);
+});
 
 test("what cannot be is told in a sentence", async () => {
   const unknown = await runGrange([

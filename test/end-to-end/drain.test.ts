@@ -77,7 +77,7 @@ test("drain --wait comes back when what a worker has is over, and nothing new we
   expect(await drains("worker-*", "--end")).toEqual([]);
   expect((await farm.untilOver(second)).state).toBe("succeeded");
   expect((await runGrange(["drain", ...at()])).stdout).toBe("No worker is drained.\n");
-}, 120_000);
+});
 
 test("what is no drain is said to be none, and no pattern is taken that no worker can have", async () => {
   const ended = await runGrange(["drain", "nobody", "--end", ...at()]);

@@ -42,13 +42,13 @@ beforeAll(async () => {
   mistaken = await start("wrong", otherUrl, another);
   hookUp();
   await farm.ask("/forge/repositories", { kind: "github", slug });
-}, 60_000);
+});
 afterAll(async () => {
   await mistaken?.stop();
   await farm?.stop();
   await github?.stop();
   await rm(dataDir, { recursive: true, force: true });
-}, 60_000);
+});
 afterEach(hookUp);
 
 function hookUp(): void {
@@ -71,7 +71,7 @@ test("all is right, and the command ends well", async () => {
   await repository.push("main", { "a.txt": "2" });
 
   expect(await examined()).toMatchObject({ code: 0, wrong: "", stderr: "" });
-}, 30_000);
+});
 
 test("a key of another app: make a new one, and give its file", async () => {
   const { code, count, wrong } = await examined(mistaken, []);
@@ -80,7 +80,7 @@ test("a key of another app: make a new one, and give its file", async () => {
   expect(wrong).toMatch(
     /^WRONG +app +the private key is not one of app \d+ .*make a new key in the app's settings and give its file/,
   );
-}, 30_000);
+});
 
 test("a clock that is off: let the machine keep its time", async () => {
   github.skewClock(600_000);
@@ -90,7 +90,7 @@ test("a clock that is off: let the machine keep its time", async () => {
   expect(wrong).toMatch(
     /WRONG +clock +this machine is \d+ s behind GitHub, .*let the machine keep its time/,
   );
-}, 30_000);
+});
 
 test("another secret at GitHub: give both the same", async () => {
   github.sendWebhooksTo(`${farm.url}/forge/github/webhooks`, "not the farm's secret");
@@ -101,7 +101,7 @@ test("another secret at GitHub: give both the same", async () => {
   expect(wrong).toMatch(
     /^WRONG +deliveries .*the farm answered 401, so its webhook secret is not the one that GitHub signs with: give both the same/,
   );
-}, 30_000);
+});
 
 test("a permission that is missing: set it, and accept it where the app is installed", async () => {
   await repository.push("main", { "a.txt": "4" });
@@ -124,7 +124,7 @@ test("a permission that is missing: set it, and accept it where the app is insta
   expect(wrong).toMatch(
     /^WRONG +permission checks +not granted, but write is needed to report check runs: set it in the app's settings, "Permissions & events", and accept it/,
   );
-}, 30_000);
+});
 
 test("an address that GitHub cannot reach: the address, and what works without it", async () => {
   github.sendWebhooksTo("http://127.0.0.1:1/forge/github/webhooks", secret);
@@ -135,4 +135,4 @@ test("an address that GitHub cannot reach: the address, and what works without i
   expect(wrong).toMatch(
     /^WRONG +deliveries .*GitHub cannot reach http:\/\/127\.0\.0\.1:1\/forge\/github\/webhooks.*all is found by polling/,
   );
-}, 30_000);
+});

@@ -70,7 +70,7 @@ beforeAll(async () => {
   await post("/benchmarks/collectors", { name: "barn", target, set: null });
   await post("/benchmarks/collectors/barn/hello", { incarnation, version: "1", environment: {} });
   await post("/forge/repositories", { kind: "github", slug, policy: { suite: "toy" } });
-}, 120_000);
+});
 afterAll(async () => {
   await farm?.stop();
   await github?.stop();
@@ -127,7 +127,7 @@ test("a failing job of a pull request is one check run, with the place that its 
     { path: "src/tool.ts", start_line: 12, message: expect.stringContaining("not a number") },
   ]);
   expect(repository.comments(number)).toEqual([]);
-}, 90_000);
+});
 
 test("a job that fails without a word is noted where the commit defines it", async () => {
   const number = await repository.openPull({
@@ -146,7 +146,7 @@ test("a job that fails without a word is noted where the commit defines it", asy
     { path: ".grange/jobs.yml", start_line: 11, message: "silent: failed, exit code 3" },
   ]);
   await repository.closePull(number);
-}, 90_000);
+});
 
 /** Does all that there is to measure: each commit as much work as is said, or as the usual one does. */
 async function measure(works: Readonly<Record<string, number>>): Promise<void> {
@@ -190,7 +190,7 @@ test("heads of the default branch are measured as the main line", async () => {
   const { heads } = await detail();
   const main = heads.find(({ ref }) => ref === "refs/heads/main");
   expect(main).toMatchObject({ head, problem: null });
-}, 90_000);
+});
 
 test("somebody who may submit builds a private repository that the farm is let into", async () => {
   const { rev, repository: named } = GraphSummary.parse(
@@ -202,7 +202,7 @@ test("somebody who may submit builds a private repository that the farm is let i
   );
 
   expect([rev, named]).toEqual(["HEAD", (await detail()).name]);
-}, 90_000);
+});
 
 test("what people ask to be measured is told in one comment, edited in place", async () => {
   const number = await repository.openPull({ files: { "src/tool.ts": "good" } });
@@ -239,7 +239,7 @@ test("what people ask to be measured is told in one comment, edited in place", a
   await until("that the check ends well", () =>
     repository.checks(second).find(({ conclusion }) => conclusion === "success"),
   );
-}, 120_000);
+});
 
 test("a comment says how often each case is run, and what was measured before is added to", async () => {
   const number = await repository.openPull({ files: { "src/tool.ts": "good, and often" } });
@@ -275,7 +275,7 @@ test("a comment says how often each case is run, and what was measured before is
     `,
   );
   expect(iterations).toEqual([{ iterations: 4 }]);
-}, 120_000);
+});
 
 test("when nothing has changed, nothing is written", async () => {
   await until("that all is sent", async () =>
@@ -291,7 +291,7 @@ test("when nothing has changed, nothing is written", async () => {
 
   expect((await detail()).unsent).toEqual([]);
   expect(github.ledger.slice(before)).toEqual([]);
-}, 90_000);
+});
 
 test("an approval of a fork's commit ends when another is pushed over it", async () => {
   const number = await repository.openPull({
@@ -320,4 +320,4 @@ test("an approval of a fork's commit ends when another is pushed over it", async
   );
   expect(repository.checks(head)).toHaveLength(1);
   expect(repository.checks(moved)).toHaveLength(1);
-}, 90_000);
+});

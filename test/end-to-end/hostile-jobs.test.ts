@@ -79,7 +79,7 @@ beforeAll(async () => {
   const workers = (await (await fetch(`${farm.url}/api/v1/workers`)).json()) as Worker[];
   if (workers[0] === undefined) throw new Error("there is no worker");
   worker = workers[0];
-}, 120_000);
+});
 afterAll(async () => {
   await farm.stop();
   await repository.remove();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   farm = await startFarmHere();
   repository = await sampleRepository({ ".grange/farm.yml": definitions });
   commit = await repository.commit({ "source.txt": "what is shipped\n" });
-}, 120_000);
+});
 afterAll(async () => {
   await farm?.stop();
   await repository?.remove();

@@ -22,7 +22,7 @@ let repository: SampleRepository;
 beforeAll(async () => {
   farm = await startFarmHere();
   repository = await sampleRepository({ ".grange/farm.yml": definitions });
-}, 120_000);
+});
 afterAll(async () => {
   await farm?.stop();
   await repository?.remove();

@@ -23,7 +23,7 @@ describe("grange simulate size-classes", () => {
     for (const word of ["flaky", "seed 7", "adr", "grange", "oracle", "wrongly"])
       expect(stdout).toContain(word);
     expect(await readFile(svg, "utf8")).toMatch(/^<svg .*<\/svg>\n$/s);
-  }, 60_000);
+  });
 
   test("reads a trace from a file, and says the same each time", async () => {
     const file = join(folder, "bursts.jsonl");
@@ -39,7 +39,7 @@ describe("grange simulate size-classes", () => {
       executions: 300,
       strategies: [{ strategy: "grange" }, { strategy: "smallest" }],
     });
-  }, 60_000);
+  });
 
   test.each([
     [["--trace", "nonesuch"], 1, 'no file "nonesuch", and no standard trace'],

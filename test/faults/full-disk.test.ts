@@ -44,7 +44,7 @@ test("an output that does not fit on the disk fails its job alone, and passes on
       small: true,
     });
   });
-}, 120_000);
+});
 
 test("jobs whose inputs do not fit on the disk say so, and begin by themselves once there is space", async ({
   skip,
@@ -59,4 +59,4 @@ test("jobs whose inputs do not fit on the disk say so, and begin by themselves o
 
     expect((await farm.untilOver(id)).state).toBe("succeeded");
   });
-}, 120_000);
+});

@@ -49,4 +49,4 @@ test("after kill -9 of the server, a build tool goes on with the operation that 
   await after.stop();
 
   expect(done).toBeDefined();
-}, 120_000);
+});

@@ -24,4 +24,4 @@ test("a cable that is out for longer than a usual lease costs a worker with a lo
   };
   expect(through).toEqual({ ...unharmed, lines: 250 });
   expect(within).toEqual({ ...unharmed, lines: 100 });
-}, 120_000);
+});

@@ -58,7 +58,7 @@ beforeAll(async () => {
     tokens[name] = (await grange("token", "create", name, "--expires", "90d")).stdout.trim();
   }
   await grangeAs(tokens.root, "grant", "remove", "anyone", "*");
-}, 120_000);
+});
 afterAll(async () => {
   await lab.stop();
   await repository.remove();

@@ -115,7 +115,7 @@ test("measures folders, keeps the results, compares them, and takes turns for wh
       after: "new",
     },
   );
-}, 120_000);
+});
 
 test.each([
   [["run", "--artifact", "./old", "--benchmark", "three"], /no benchmark three; it has one, two/],

@@ -149,7 +149,7 @@ test("the queue gives out what comes first", async () => {
     ),
     { numRuns: 20 },
   );
-}, 120_000);
+});
 
 test("what is not due, of another target, or of sets that fall to others is passed over", async () => {
   await emptyLab(db);

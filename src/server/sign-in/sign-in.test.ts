@@ -407,7 +407,7 @@ describe("the commands", () => {
     expect(listed.stdout).toMatch(new RegExp(`${id} +root +token [0-9a-f]{12}`));
     expect(ended.stdout).toBe(`Session ${id} of root has ended.\n`);
     expect((await standing(browser)).session).toBeNull();
-  }, 120_000);
+  });
 });
 
 test.each([
