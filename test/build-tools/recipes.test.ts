@@ -8,6 +8,7 @@ import { type Recipe } from "../../web/pages/connect/recipe.ts";
 import { type RecipeName, recipes } from "../../web/pages/connect/recipes.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
 import { isInstalled, startBazel, whyNoBazel } from "./bazel.ts";
+import { shortLived } from "./bazel-toolchains.ts";
 
 let farm: Farm;
 let folder: string;
@@ -136,11 +137,20 @@ test.skipIf(!isInstalled("gradle"))(
     await writeFile(join(place, "settings.gradle"), settings);
     await writeFile(join(place, "build.gradle"), "apply plugin: 'java'\n");
     await writeFile(join(place, "src/main/java/A.java"), "class A {}\n");
+    const java = shortLived.join(" ");
     const build = (home: string) =>
       execFileSync(
         "gradle",
-        ["--no-daemon", "--build-cache", "--console=plain", `--gradle-user-home=${home}`, "build"],
-        { cwd: place, stdio: ["ignore", "pipe", "pipe"] },
+        [
+          `-Dorg.gradle.jvmargs=${java}`,
+          ...["--no-daemon", "--build-cache", "--console=plain"],
+          ...[`--gradle-user-home=${home}`, "build"],
+        ],
+        {
+          cwd: place,
+          env: { ...process.env, GRADLE_OPTS: java },
+          stdio: ["ignore", "pipe", "pipe"],
+        },
       ).toString();
 
     build(join(place, "first"));

@@ -1,6 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runProgram } from "../../support/process.ts";
+import { shortLived } from "../bazel-toolchains.ts";
 import { countIn, hashOf, missingCommand, type ToolDriver } from "./tool-driver.ts";
 
 const names = ["one", "two", "three"];
@@ -46,7 +47,11 @@ buildCache {
       "--console=plain",
       "everything",
     ];
-    const { code, stdout, stderr } = await runProgram("gradle", args, { cwd: dir });
+    // Both what starts and what it starts to build.
+    const java = shortLived.join(" ");
+    const env = { GRADLE_OPTS: java };
+    const flags = [`-Dorg.gradle.jvmargs=${java}`, ...args];
+    const { code, stdout, stderr } = await runProgram("gradle", flags, { cwd: dir, env });
     const hits = countIn(stdout, / FROM-CACHE$/gm);
     return {
       code,
