@@ -86,7 +86,7 @@ test("a loop rests a little longer for somebody else, who may ask for more", asy
   over();
   await someSteps();
   expect(loop.wentOn).toBe(false);
-  await vi.advanceTimersByTimeAsync(5);
+  await vi.advanceTimersByTimeAsync(10);
   await someSteps();
   expect(loop.wentOn).toBe(true);
 });
@@ -97,7 +97,7 @@ test("knows whether anybody else has something short in hand", () => {
   expect(isSomebodyElseWaiting("one")).toBe(false);
   expect(isSomebodyElseWaiting("another")).toBe(true);
   over();
-  vi.advanceTimersByTime(6);
+  vi.advanceTimersByTime(11);
   expect(isSomebodyElseWaiting("another")).toBe(false);
 });
 

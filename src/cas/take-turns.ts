@@ -13,20 +13,21 @@ const longestRestMs = 40;
 const shortMs = 50;
 /**
  * So soon after one short thing, whoever had it done is likely to ask for the next: what others do for long
- * rests on. Without, it would have all of the time between two calls of one client.
+ * rests on. Without, it would have all of the time between two calls of one client, and what it began there
+ * would hold up the second.
  */
-const nextWithinMs = 5;
+const nextWithinMs = 10;
 
-/** Something short, in hand or just over. */
-interface Short {
-  readonly who: string;
-  isOver: boolean;
+/** What somebody has of short things. */
+interface Shorts {
+  inHand: number;
+  /** From then on nobody waits for it. */
   until: number;
 }
 
 /** Who waits, and for each the loops that do; the one whose turn is next first. */
 const lines = new Map<string, (() => void)[]>();
-const shorts = new Set<Short>();
+const shorts = new Map<string, Shorts>();
 let restUntil = 0;
 let due = false;
 let resting: NodeJS.Timeout | undefined;
@@ -70,16 +71,17 @@ export function myTurn(who: string, owedMs: number): Promise<void> {
  */
 export function shortWork(who: string): () => void {
   const now = performance.now();
-  for (const old of shorts) {
-    if (old.until > now) break;
-    shorts.delete(old);
-  }
-  const work: Short = { who, isOver: false, until: now + shortMs };
-  shorts.add(work);
+  const theirs = current(who, now) ?? { inHand: 0, until: 0 };
+  shorts.set(who, theirs);
+  theirs.inHand++;
+  theirs.until = now + shortMs;
+  let isOver = false;
   return () => {
-    if (work.isOver) return;
-    work.isOver = true;
-    work.until = Math.min(work.until, performance.now() + nextWithinMs);
+    if (isOver) return;
+    isOver = true;
+    theirs.inHand--;
+    if (theirs.inHand > 0) return;
+    theirs.until = Math.min(theirs.until, performance.now() + nextWithinMs);
     if (resting === undefined) return;
     clearTimeout(resting);
     resting = undefined;
@@ -90,11 +92,15 @@ export function shortWork(who: string): () => void {
 /** Whether something short of anybody else is in hand, or was a moment ago. */
 export function isSomebodyElseWaiting(who: string): boolean {
   const now = performance.now();
-  for (const short of shorts) {
-    if (short.until <= now) shorts.delete(short);
-    else if (short.who !== who) return true;
-  }
+  for (const [whose] of shorts) if (whose !== who && current(whose, now) !== undefined) return true;
   return false;
+}
+
+function current(who: string, now: number): Shorts | undefined {
+  const theirs = shorts.get(who);
+  if (theirs === undefined || theirs.until > now) return theirs;
+  shorts.delete(who);
+  return undefined;
 }
 
 function goOn(): void {
@@ -128,9 +134,10 @@ function letOneOn(): void {
 /** Until when what is long for somebody is to rest. One's own next call may wait for what one has asked for already. */
 function shortUntil(who: string, now: number): number {
   let until = 0;
-  for (const short of shorts) {
-    if (short.until <= now) shorts.delete(short);
-    else if (!short.isOver || short.who !== who) until = Math.max(until, short.until);
+  for (const [whose] of shorts) {
+    const theirs = current(whose, now);
+    if (theirs !== undefined && (theirs.inHand > 0 || whose !== who))
+      until = Math.max(until, theirs.until);
   }
   return until;
 }

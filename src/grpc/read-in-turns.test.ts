@@ -25,6 +25,7 @@ beforeEach(async () => {
   server = createServer({ settings: ourSettings });
   server.on("session", (newest) => {
     session = newest;
+    session.on("error", () => {});
     widenSession(session);
     const onData = readInTurns(session);
     session.on("stream", (stream) => {

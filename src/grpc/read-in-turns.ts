@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { isSomebodyElseWaiting, myTurn } from "#cas/take-turns.ts";
 
 /** A mebibyte takes about a millisecond to receive, or to send. */
-export const bytesPerMs = 1_048_576;
+export const bytesPerMs = 524_288;
 
 /** Read at once while others wait. Node itself reads 2 MiB of one connection before it looks at another. */
 const turnBytes = 262_144;

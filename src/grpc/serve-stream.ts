@@ -3,6 +3,7 @@ import { myTurn, shortWork } from "#cas/take-turns.ts";
 import type { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
 import { type CallContext, ServerCallContext } from "./call-context.ts";
+import type { CallLine } from "./call-line.ts";
 import { acceptedEncodings, decompressorFor } from "./compression.ts";
 import { MalformedRequest } from "./decode-request.ts";
 import type { Payload } from "./frame.ts";
@@ -33,6 +34,8 @@ export interface StreamOptions {
   readonly held: HeldBytes;
   /** What it does not read. */
   readonly unsent: HeldBytes;
+  /** In which calls begin. */
+  readonly line: CallLine;
   /** For large requests, of which only a few are dealt with at a time. */
   readonly large: FairGate;
   /** For large answers, of which only a few are made at a time. */
@@ -76,6 +79,8 @@ export function serveStream(
   let requests: IncomingMessages | undefined;
   let timer: NodeJS.Timeout | undefined;
   let over = false;
+  let isBegun = false;
+  let isAllHere = false;
   let shortOver = () => {};
 
   const end = (status: StatusHeaders) => {
@@ -139,8 +144,13 @@ export function serveStream(
     return;
   }
   const incoming = requests;
+  const inHand = () => {
+    const isShort = isBegun && isAllHere && incoming.receivedBytes < largeBytes;
+    if (isShort && !over) shortOver = shortWork(peer);
+  };
   stream.on("end", () => {
-    if (!over && incoming.receivedBytes < largeBytes) shortOver = shortWork(peer);
+    isAllHere = true;
+    inHand();
     incoming.finish();
   });
   if (timeoutMs !== undefined) {
@@ -173,10 +183,17 @@ export function serveStream(
     const sent = async () => send(await through(options.largeAnswers, bytes / bytesPerMs, make));
     await options.unreadAnswers.through(peer, sent, context.signal);
   };
-  options
-    .around(context, () => method.serve({ context, requests: incoming, send, inTurn, sendInTurn }))
-    .then(() => end(okHeaders), fail)
-    .finally(() => incoming.fail(callIsOver));
+  const call = { context, requests: incoming, send, inTurn, sendInTurn };
+  options.line.begin(peer, () => {
+    if (over) return false;
+    isBegun = true;
+    inHand();
+    void options
+      .around(context, () => method.serve(call))
+      .then(() => end(okHeaders), fail)
+      .finally(() => incoming.fail(callIsOver));
+    return true;
+  });
 }
 
 /** Whether the request would be wrong at any time: it is none, or asks for what cannot be. */

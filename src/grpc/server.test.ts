@@ -17,7 +17,8 @@ import {
   type ServiceError,
   status,
 } from "@grpc/grpc-js";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { shortWork } from "#cas/take-turns.ts";
 import type { ReadResponse, WriteResponse } from "#proto/google/bytestream/bytestream_pb.ts";
 import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "#proto/google/rpc/status_pb.ts";
@@ -316,6 +317,24 @@ test("serves 1,000 calls at once", async () => {
   );
 
   expect(answers.map(({ data }) => data.byteLength)).toEqual(answers.map((_, n) => n));
+});
+
+test("answers another connection's one call before most of many, though these came first", async () => {
+  // Somebody's short call never ends, so that no clock decides whether anybody waits.
+  vi.useFakeTimers({ toFake: ["performance"] });
+  cleanups.push(() => void vi.useRealTimers());
+  cleanups.push(shortWork("somebody"));
+  const { client, port } = await serve();
+  const itsOwn = { "grpc.use_local_subchannel_pool": 1 };
+  const other = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), itsOwn);
+  cleanups.push(() => other.close());
+  await call(other, ask("first"));
+  let answered = 0;
+  const all = Array.from({ length: 40 }, () => call(client, ask("many")).then(() => answered++));
+  await Promise.race(all);
+  await call(other, ask("one"));
+  expect(answered).toBeLessThan(30);
+  await Promise.all(all);
 });
 
 test("stops after the calls in hand, and takes no others", async () => {

@@ -1,6 +1,7 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
 import { FairGate } from "#core/fair-gate.ts";
 import type { Service } from "#core/service.ts";
+import { CallLine } from "./call-line.ts";
 import { calmLimit } from "./calm-limit.ts";
 import { HeldBytes, SharedBytes } from "./held-bytes.ts";
 import { keepAlive } from "./keep-alive.ts";
@@ -60,6 +61,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     around: options.around ?? ((_context, next) => next()),
     onUnexpected: options.onUnexpected ?? (() => {}),
     patienceMs: options.patienceMs ?? 120_000,
+    line: new CallLine(),
     large: new FairGate(largeAtOnce),
     largeAnswers: new FairGate(largeAnswersAtOnce),
   };

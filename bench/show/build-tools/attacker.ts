@@ -151,13 +151,14 @@ const attacks: Record<string, () => Promise<void>> = {
       Array.from({ length: 20 }, () => nothingAsked()),
       1,
     ),
+  "many-calls": () => manyAtOnce(manyDigests(10)),
   floods: async () => flood([manyDigests(), noise(findMissingBlobs), await bombs()]),
 };
 
 type Call = readonly [DescMethod, Buffer];
 
-function manyDigests(): Call {
-  const blobDigests = Array.from({ length: 50_000 }, (_, n) =>
+function manyDigests(count = 50_000): Call {
+  const blobDigests = Array.from({ length: count }, (_, n) =>
     toDigestMessage(digestOf(Buffer.from(`absent ${n}`))),
   );
   const request = create(FindMissingBlobsRequestSchema, { blobDigests });
@@ -202,6 +203,28 @@ async function flood(calls: readonly Call[], callsOfConnection = 20): Promise<vo
           if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
         }
         session.destroy();
+      }
+    })();
+  }
+}
+
+/** Makes a call again and again, a thousand times at once, on one connection. */
+async function manyAtOnce([method, bytes]: Call): Promise<void> {
+  const session = openSession();
+  const betweenMs = pace === undefined ? 0 : (1_000 * streams) / pace;
+  for (let n = 0; n < streams; n++) {
+    void (async () => {
+      // Not all at the same moment, where they have a pace.
+      let due = performance.now() + (n / streams) * betweenMs;
+      while (!session.destroyed) {
+        const wait = due - performance.now();
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+        if (session.destroyed) return;
+        const stream = openStream(session, method, [bytes], true);
+        stream.resume();
+        await new Promise<void>((resolve) => stream.once("close", resolve));
+        callsOver++;
+        due = Math.max(due, performance.now() - 1_000) + betweenMs;
       }
     })();
   }

@@ -1,0 +1,98 @@
+import { setImmediate } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { isSomebodyElseWaiting, shortWork } from "#cas/take-turns.ts";
+import { CallLine } from "./call-line.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+});
+
+afterEach(() => {
+  vi.advanceTimersByTime(100);
+  // The next test's time begins anew, and forgets what was short in this one.
+  isSomebodyElseWaiting("nobody");
+  vi.useRealTimers();
+});
+
+/** A line, who has begun a call in it, and how a connection makes so many of them at once. */
+function calls() {
+  const line = new CallLine(3);
+  const begun: string[] = [];
+  const make = (who: string, count: number) => {
+    for (let n = 0; n < count; n++) {
+      line.begin(who, () => {
+        begun.push(who);
+        return true;
+      });
+    }
+  };
+  return { line, begun, make };
+}
+
+async function rounds(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await setImmediate();
+}
+
+test("a connection alone begins all of its calls at once, its own short ones in hand or not", () => {
+  const { begun, make } = calls();
+  const over = shortWork("one");
+  make("one", 1_000);
+  expect(begun).toHaveLength(1_000);
+  over();
+});
+
+test("while somebody else has something short in hand, calls begin one after the other", async () => {
+  const { begun, make } = calls();
+  const over = shortWork("another");
+  make("many", 1_000);
+  expect(begun).toHaveLength(1);
+  await rounds(30);
+  expect(begun.length).toBeGreaterThan(5);
+  expect(begun.length).toBeLessThan(15);
+  over();
+});
+
+test("a first call begins at once, however many of another's wait", () => {
+  const { begun, make } = calls();
+  const over = shortWork("one");
+  make("many", 1_000);
+  make("one", 1);
+  expect(begun).toEqual(["many", "one"]);
+  over();
+});
+
+test("connections begin as many calls as each other, however many each has", async () => {
+  const { begun, make } = calls();
+  const over = shortWork("somebody");
+  make("many", 1_000);
+  make("some", 40);
+  make("others", 20);
+  await rounds(100);
+  const counts = ["many", "some", "others"].map(
+    (who) => begun.filter((each) => each === who).length,
+  );
+  expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+  expect(Math.min(...counts)).toBeGreaterThan(5);
+  over();
+});
+
+test("what waits goes on without rests once its connection is alone", async () => {
+  const { begun, make } = calls();
+  const over = shortWork("another");
+  make("many", 100);
+  over();
+  vi.advanceTimersByTime(11);
+  await rounds(110);
+  expect(begun).toHaveLength(100);
+});
+
+test("a call that is over when its turn comes takes nobody's place", async () => {
+  const { line, begun, make } = calls();
+  const over = shortWork("another");
+  make("many", 1);
+  for (let n = 0; n < 1_000; n++) line.begin("many", () => false);
+  make("many", 1);
+  await rounds(5);
+  expect(begun).toEqual(["many", "many"]);
+  over();
+});

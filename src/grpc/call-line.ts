@@ -1,0 +1,71 @@
+import { setImmediate } from "node:timers";
+import { isSomebodyElseWaiting } from "#cas/take-turns.ts";
+
+/** A small call has about a dozen steps to go, each in a round of the event loop of its own. */
+const roundsOfACall = 12;
+
+/** Begins a call; answers false where it is over already. */
+type Begin = () => boolean;
+
+/**
+ * The line in which calls begin while more than one connection makes them, by turns of the connections.
+ *
+ * Whoever has a thousand calls on the way may begin one while another, who makes one at a time, has that
+ * answered. The line counts rounds of the event loop and not time: while nobody has anything to do they
+ * pass in microseconds, so that a call that waits for a disk holds up nobody.
+ */
+export class CallLine {
+  readonly #roundsPerCall: number;
+  /** By connection, the one whose turn is next first; without any calls, those that began one just now. */
+  readonly #lines = new Map<string, Begin[]>();
+  #rounds = 0;
+  #due = false;
+
+  constructor(roundsPerCall = roundsOfACall) {
+    this.#roundsPerCall = roundsPerCall;
+  }
+
+  /** Begins a call in its connection's turn: at once where nobody else makes any, or it is the first. */
+  begin(who: string, begin: Begin): void {
+    const line = this.#lines.get(who);
+    if (line !== undefined) {
+      line.push(begin);
+      return;
+    }
+    const isAlone = this.#lines.size === 0 && !isSomebodyElseWaiting(who);
+    if (!begin() || isAlone) return;
+    this.#lines.set(who, []);
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    if (this.#due) return;
+    this.#due = true;
+    setImmediate(() => this.#round());
+  }
+
+  #round(): void {
+    this.#due = false;
+    this.#rounds++;
+    const [first] = this.#lines.keys();
+    if (first === undefined) return;
+    const isAlone = this.#lines.size === 1 && !isSomebodyElseWaiting(first);
+    if (isAlone || this.#rounds >= this.#roundsPerCall) {
+      this.#rounds = 0;
+      this.#beginOne();
+    }
+    if (this.#lines.size > 0) this.#goOn();
+  }
+
+  #beginOne(): void {
+    for (const [who, line] of this.#lines) {
+      this.#lines.delete(who);
+      for (let next = line.shift(); next !== undefined; next = line.shift()) {
+        if (!next()) continue;
+        // To the end of those who wait.
+        this.#lines.set(who, line);
+        return;
+      }
+    }
+  }
+}
