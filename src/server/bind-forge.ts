@@ -39,7 +39,7 @@ const mostShown = 100;
 
 /** Watched repositories, for the HTTP API. */
 export function bindForge(
-  { db, clock }: Pick<Rooms, "db" | "clock">,
+  { db, clock, dataDir }: Pick<Rooms, "db" | "clock" | "dataDir">,
   { forges, ways, webhookSecrets }: Pick<OpenForges, "forges" | "ways" | "webhookSecrets">,
 ): ForgeFarm {
   const asked = (by: Principal): AdminRooms => {
@@ -67,7 +67,7 @@ export function bindForge(
   const requireSuite = async ({ suite }: ForgePolicyChange) => {
     if (suite && (await findSuite(db, suite)) === undefined) throw await noSuite(db, suite);
   };
-  const bodies = new WebhookBodies();
+  const bodies = new WebhookBodies(dataDir);
   const shown = async (repository: WatchedRepository) =>
     repositoryForPage(repository, await countOpenPulls(db));
 

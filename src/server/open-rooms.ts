@@ -101,6 +101,7 @@ export interface Rooms extends Service {
   readonly sources: SourceDesk;
   /** Where commits and pull requests live. */
   readonly forges: OpenForges;
+  readonly dataDir: string;
   /** How long things last between the benchmark lab and its collectors. */
   readonly labTimes: LabTimes;
   readonly project: string;
@@ -356,6 +357,7 @@ export async function openRooms(
       shelf,
       sources,
       forges,
+      dataDir: directory.path,
       labTimes: times,
       project,
       pricePerWorkerMinute,

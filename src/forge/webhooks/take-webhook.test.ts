@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
 import webhookExamples from "@octokit/webhooks-examples" with { type: "json" };
 import { afterAll, describe, expect, test } from "vitest";
 import { systemClock } from "#core/clock.ts";
@@ -14,7 +15,12 @@ afterAll(() => db.close());
 
 const secret = "a secret of 32 characters or more";
 const older = "the one that was there before it!";
-const rooms = { db, clock: systemClock, secrets: [secret, older], bodies: new WebhookBodies() };
+const rooms = {
+  db,
+  clock: systemClock,
+  secrets: [secret, older],
+  bodies: new WebhookBodies(tmpdir()),
+};
 
 const bodyOf = (bytes: Uint8Array<ArrayBuffer>): RawWebhook["body"] => ({
   statedBytes: bytes.byteLength,

@@ -47,9 +47,13 @@ export async function takeWebhook(
   if (signature === undefined) throw notSigned();
   const { event, delivery, slug, hint } = await bodies.read(
     raw.body,
-    (piece) => signature.add(piece),
+    {
+      seen: (piece) => signature.add(piece),
+      passed() {
+        if (!signature.isRight()) throw notSigned();
+      },
+    },
     (body) => {
-      if (!signature.isRight()) throw notSigned();
       const named = namedIn(raw);
       return { ...named, ...readWebhook(named.event, parsed(body)) };
     },

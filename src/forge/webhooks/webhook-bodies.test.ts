@@ -1,4 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
 import { type IncomingBody, mostWebhookBytes, WebhookBodies } from "./webhook-bodies.ts";
 
 const large = 24 * 1_048_576;
@@ -35,14 +38,21 @@ function sent(statedBytes: number | undefined) {
 }
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
-const unseen = () => {};
+const unchecked = { seen() {}, passed() {} };
+
+const directory = await mkdtemp(join(tmpdir(), "grange-webhooks-"));
+afterAll(() => rm(directory, { recursive: true }));
 
 describe("bodies of webhooks", () => {
   test("are used once they are whole, and seen piece by piece before", async () => {
-    const bodies = new WebhookBodies(forEver);
+    const bodies = new WebhookBodies(directory, forEver);
     const one = sent(10);
     const pieces: string[] = [];
-    const used = bodies.read(one.body, (piece) => pieces.push(text(piece)), text);
+    const used = bodies.read(
+      one.body,
+      { ...unchecked, seen: (piece) => pieces.push(text(piece)) },
+      text,
+    );
     one.send("hello");
     one.send("there");
     one.end();
@@ -52,9 +62,9 @@ describe("bodies of webhooks", () => {
   });
 
   test("that may be large are read one after the other, and nobody asks for the second before", async () => {
-    const bodies = new WebhookBodies(forEver);
+    const bodies = new WebhookBodies(directory, forEver);
     const [first, second] = [sent(large), sent(undefined)];
-    const reads = [first, second].map(({ body }) => bodies.read(body, unseen, text));
+    const reads = [first, second].map(({ body }) => bodies.read(body, unchecked, text));
     first.send("of the first, long");
     await Promise.resolve();
 
@@ -69,10 +79,10 @@ describe("bodies of webhooks", () => {
   });
 
   test("that are small do not wait for a large one", async () => {
-    const bodies = new WebhookBodies(forEver);
+    const bodies = new WebhookBodies(directory, forEver);
     const [slow, small] = [sent(large), sent(5)];
-    const held = bodies.read(slow.body, unseen, text);
-    const used = bodies.read(small.body, unseen, text);
+    const held = bodies.read(slow.body, unchecked, text);
+    const used = bodies.read(small.body, unchecked, text);
     small.send("small");
     small.end();
 
@@ -84,9 +94,9 @@ describe("bodies of webhooks", () => {
   test("that wait for too long are sent away unread, and one that is silent is given up", async () => {
     const slow = sent(large);
     const waiting = sent(large);
-    const bodies = new WebhookBodies({ waitMs: 5, readMs: 100 });
-    const held = bodies.read(slow.body, unseen, text).catch((reason: unknown) => reason);
-    const away = bodies.read(waiting.body, unseen, text).catch((reason: unknown) => reason);
+    const bodies = new WebhookBodies(directory, { waitMs: 5, readMs: 100 });
+    const held = bodies.read(slow.body, unchecked, text).catch((reason: unknown) => reason);
+    const away = bodies.read(waiting.body, unchecked, text).catch((reason: unknown) => reason);
 
     expect(await away).toMatchObject({ code: "unavailable" });
     expect(waiting.asked()).toBe(0);
@@ -94,29 +104,64 @@ describe("bodies of webhooks", () => {
     expect(slow.cancelled()).toBeDefined();
     // The room is free again.
     const next = sent(large);
-    const used = bodies.read(next.body, unseen, text);
+    const used = bodies.read(next.body, unchecked, text);
     next.send("next");
     next.end();
     expect(await used).toBe("next");
   });
 
   test("are refused by what they say of their size, and by what comes beyond it", async () => {
-    const bodies = new WebhookBodies(forEver);
+    const bodies = new WebhookBodies(directory, forEver);
     const [huge, more] = [sent(mostWebhookBytes + 1), sent(2)];
     const tooLarge = expect.objectContaining({ code: "resource_exhausted" });
 
-    await expect(bodies.read(huge.body, unseen, text)).rejects.toEqual(tooLarge);
+    await expect(bodies.read(huge.body, unchecked, text)).rejects.toEqual(tooLarge);
     expect(huge.asked()).toBe(0);
-    const read = bodies.read(more.body, unseen, text);
+    const read = bodies.read(more.body, unchecked, text);
     more.send("abc");
     await expect(read).rejects.toEqual(tooLarge);
   });
 
+  test.each([
+    { what: "small", statedBytes: 5 },
+    { what: "large", statedBytes: large },
+  ])("that are $what and not what they claim are never used", async ({ statedBytes }) => {
+    const bodies = new WebhookBodies(directory, forEver);
+    const wrong = sent(statedBytes);
+    const passed = () => {
+      throw new Error("not signed");
+    };
+    let isUsed = false;
+    const read = bodies.read(wrong.body, { ...unchecked, passed }, () => {
+      isUsed = true;
+    });
+    wrong.send("wrong");
+    wrong.end();
+    await expect(read).rejects.toThrow("not signed");
+    expect(isUsed).toBe(false);
+  });
+
+  test("that are large leave no file, not even while they come", async () => {
+    const bodies = new WebhookBodies(directory, forEver);
+    const slow = sent(large);
+    let seen: () => void = () => {};
+    const isSeen = new Promise<void>((resolve) => {
+      seen = resolve;
+    });
+    const used = bodies.read(slow.body, { ...unchecked, seen }, text);
+    slow.send("part of it");
+    await isSeen;
+    expect(await readdir(directory)).toEqual([]);
+    slow.send(" and the rest");
+    slow.end();
+    expect(await used).toBe("part of it and the rest");
+  });
+
   test("free their place when what uses them throws", async () => {
-    const bodies = new WebhookBodies(forEver);
+    const bodies = new WebhookBodies(directory, forEver);
     for (const n of [1, 2]) {
       const body = sent(large);
-      const used = bodies.read(body.body, unseen, () => {
+      const used = bodies.read(body.body, unchecked, () => {
         throw new Error(`no ${n}`);
       });
       body.end();

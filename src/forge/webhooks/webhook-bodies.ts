@@ -1,3 +1,6 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open, unlink } from "node:fs/promises";
+import { join } from "node:path";
 import { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
 
@@ -18,42 +21,47 @@ export interface IncomingBody {
 /** GitHub gives a webhook up after 10 s. */
 const usualPatience = { waitMs: 4_000, readMs: 5_000 };
 
+/** What holds a body against its signature. */
+export interface BodyCheck {
+  seen(piece: Uint8Array): void;
+  /** After the last piece; throws for a body that is not to be had in memory. */
+  passed(): void;
+}
+
 /**
- * The bodies of webhooks that are in hand: 33 MiB at the most, whoever sends how many.
+ * The bodies of webhooks that are in hand: 8 MiB in memory at the most, whoever sends how many.
  *
- * Anybody may send bytes, and only the last says whose they are. One that may be large has the one room for
- * those, and others wait for it unread, so that TCP holds their senders. The room is never given back:
- * what malloc keeps of such buffers once they are freed is more than they were.
+ * Anybody may send bytes, and only the last says whose they are. One that may be large goes to a file and is
+ * read back once its signature holds; others wait for it unread, so that TCP holds their senders. The room
+ * for what is read back is never given back: what malloc keeps of such buffers once they are freed is more
+ * than they were.
  */
 export class WebhookBodies {
   readonly #small = new FairGate(smallAtOnce);
   readonly #large = new FairGate(1);
+  readonly #directory: string;
   readonly #patience: typeof usualPatience;
   #room: Buffer | undefined;
 
-  constructor(patience = usualPatience) {
+  /** With where large bodies are kept while they come. */
+  constructor(directory: string, patience = usualPatience) {
+    this.#directory = directory;
     this.#patience = patience;
   }
 
-  /**
-   * Reads a body when its turn comes, telling each piece, and has it used. The bytes are others' as soon as
-   * `use` has answered.
-   */
-  async read<T>(
-    body: IncomingBody,
-    seen: (piece: Uint8Array) => void,
-    use: (body: Uint8Array) => T,
-  ): Promise<T> {
+  /** Reads a body when its turn comes, and has it used. The bytes are others' as soon as `use` has answered. */
+  async read<T>(body: IncomingBody, check: BodyCheck, use: (body: Uint8Array) => T): Promise<T> {
     const { statedBytes } = body;
     if ((statedBytes ?? 0) > mostWebhookBytes) throw tooLarge();
-    const { waitMs, readMs } = this.#patience;
+    const { waitMs } = this.#patience;
     const isSmall = statedBytes !== undefined && statedBytes <= smallBytes;
     const waited = new AbortController();
     const timer = setTimeout(() => waited.abort(busy()), waitMs);
-    const work = async () => {
+    const work = () => {
       clearTimeout(timer);
-      const room = isSmall ? Buffer.alloc(statedBytes) : this.#largeRoom();
-      return use(await fill(room, body.stream, readMs, seen));
+      return isSmall
+        ? this.#readSmall(statedBytes, body, check, use)
+        : this.#readLarge(body, check, use);
     };
     try {
       return await (isSmall ? this.#small : this.#large).through("", work, waited.signal);
@@ -62,20 +70,65 @@ export class WebhookBodies {
     }
   }
 
-  #largeRoom(): Buffer {
-    this.#room ??= Buffer.allocUnsafeSlow(mostWebhookBytes);
-    return this.#room;
+  async #readSmall<T>(
+    statedBytes: number,
+    { stream }: IncomingBody,
+    check: BodyCheck,
+    use: (body: Uint8Array) => T,
+  ): Promise<T> {
+    const room = Buffer.alloc(statedBytes);
+    const bytes = await receive(stream, statedBytes, this.#patience.readMs, (piece, at) => {
+      room.set(piece, at);
+      check.seen(piece);
+    });
+    check.passed();
+    return use(room.subarray(0, bytes));
+  }
+
+  async #readLarge<T>(
+    { stream }: IncomingBody,
+    check: BodyCheck,
+    use: (body: Uint8Array) => T,
+  ): Promise<T> {
+    const file = await namelessFile(this.#directory);
+    try {
+      const { readMs } = this.#patience;
+      const bytes = await receive(stream, mostWebhookBytes, readMs, async (piece, at) => {
+        check.seen(piece);
+        await file.write(piece, 0, piece.byteLength, at);
+      });
+      check.passed();
+      this.#room ??= Buffer.allocUnsafeSlow(mostWebhookBytes);
+      const body = this.#room.subarray(0, bytes);
+      for (let at = 0; at < bytes; ) {
+        const { bytesRead } = await file.read(body, at, bytes - at, at);
+        if (bytesRead === 0)
+          throw new Fault("internal", "a webhook's body is no longer in its file");
+        at += bytesRead;
+      }
+      return use(body);
+    } finally {
+      await file.close();
+    }
   }
 }
 
-/** Answers what came, within the room. */
-async function fill(
-  room: Buffer,
+/** A file that is gone with its handle, however we end. */
+async function namelessFile(directory: string): Promise<FileHandle> {
+  const path = join(directory, `.webhook-${randomUUID()}`);
+  const file = await open(path, "wx+", 0o600);
+  await unlink(path);
+  return file;
+}
+
+/** Gives each piece on with where it lies in the body; answers how many bytes came. */
+async function receive(
   stream: IncomingBody["stream"],
+  mostBytes: number,
   readMs: number,
-  seen: (piece: Uint8Array) => void,
-): Promise<Uint8Array> {
-  if (stream === null) return room.subarray(0, 0);
+  take: (piece: Uint8Array, at: number) => Promise<void> | void,
+): Promise<number> {
+  if (stream === null) return 0;
   const reader = stream.getReader();
   let late: Fault | undefined;
   const timer = setTimeout(() => {
@@ -89,14 +142,13 @@ async function fill(
         throw new Fault("cancelled", "the webhook's body broke off", { cause });
       });
       if (late !== undefined) throw late;
-      if (done) return room.subarray(0, bytes);
-      if (bytes + value.byteLength > room.byteLength) {
+      if (done) return bytes;
+      if (bytes + value.byteLength > mostBytes) {
         await reader.cancel().catch(() => {});
         throw tooLarge();
       }
-      room.set(value, bytes);
+      await take(value, bytes);
       bytes += value.byteLength;
-      seen(value);
     }
   } finally {
     clearTimeout(timer);
