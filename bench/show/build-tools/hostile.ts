@@ -13,7 +13,7 @@ import { type HonestClient, honestClient, type Spent } from "./honest-client.ts"
 
 /** What a server may hold for others at most, and as much for the garbage that making it leaves. */
 const mostGrowthMiB = (2 * mostSharedBytes) / 1_048_576;
-const honestCalls = 60;
+const honestCalls = 40;
 const rounds = 3;
 
 export const hostile: Measurement = {
@@ -63,6 +63,7 @@ const attacks = [
   ["batches of 2,000,000 empty blobs", "noisy-batches"],
   ["zstd bombs of 64 MiB", "bombs"],
   ["a connection for every call", "connections"],
+  ["1,000 small calls at once on one connection", "many-calls"],
   ["three floods at once", "floods"],
 ] as const;
 
