@@ -1,15 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
+import { letTimePass, letTimeStandStill } from "./still-time.fixture.ts";
 import { isSomebodyElseWaiting, myTurn, shortWork, takingTurns } from "./take-turns.ts";
 
-afterEach(() => {
-  if (vi.isFakeTimers()) {
-    vi.advanceTimersByTime(100);
-    // The next test's time begins anew, and forgets what was short in this one.
-    isSomebodyElseWaiting("nobody");
-  }
-  vi.useRealTimers();
-});
+afterEach(letTimePass);
 
 test("lets a loop go on for as long as its turn is", () => {
   expect(takingTurns(60_000)()).toBeUndefined();
@@ -44,10 +38,6 @@ test("goes round among those for whom the loops work, however many loops each ha
   expect(went).toEqual(["much", "little", "other", "much", "much", "much"]);
 });
 
-function timeStandsStill() {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-}
-
 /** A loop that has worked for a millisecond. */
 function stoodInLine() {
   const loop = { wentOn: false };
@@ -62,14 +52,14 @@ async function someSteps() {
 }
 
 test("a loop goes on at once where nothing short is in hand", async () => {
-  timeStandsStill();
+  letTimeStandStill();
   const loop = stoodInLine();
   await someSteps();
   expect(loop.wentOn).toBe(true);
 });
 
 test("a loop rests until what is short is over", async () => {
-  timeStandsStill();
+  letTimeStandStill();
   const over = shortWork("somebody");
   const loop = stoodInLine();
   await someSteps();
@@ -80,7 +70,7 @@ test("a loop rests until what is short is over", async () => {
 });
 
 test("a loop rests a little longer for somebody else, who may ask for more", async () => {
-  timeStandsStill();
+  letTimeStandStill();
   const over = shortWork("somebody else");
   const loop = stoodInLine();
   over();
@@ -92,7 +82,7 @@ test("a loop rests a little longer for somebody else, who may ask for more", asy
 });
 
 test("knows whether anybody else has something short in hand", () => {
-  timeStandsStill();
+  letTimeStandStill();
   const over = shortWork("one");
   expect(isSomebodyElseWaiting("one")).toBe(false);
   expect(isSomebodyElseWaiting("another")).toBe(true);
@@ -102,7 +92,7 @@ test("knows whether anybody else has something short in hand", () => {
 });
 
 test("however much is short, a loop goes on after a rest", async () => {
-  timeStandsStill();
+  letTimeStandStill();
   const loop = stoodInLine();
   const overs = [shortWork("a"), shortWork("b"), shortWork("b")];
   await someSteps();
@@ -115,7 +105,7 @@ test("however much is short, a loop goes on after a rest", async () => {
 });
 
 test("nobody rests for what was to be short and is not", async () => {
-  timeStandsStill();
+  letTimeStandStill();
   const over = shortWork("somebody else");
   vi.advanceTimersByTime(1_000);
   const loop = stoodInLine();

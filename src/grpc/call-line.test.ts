@@ -1,18 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { isSomebodyElseWaiting, shortWork } from "#cas/take-turns.ts";
+import { letTimePass, letTimeStandStill } from "#cas/still-time.fixture.ts";
+import { shortWork } from "#cas/take-turns.ts";
 import { CallLine } from "./call-line.ts";
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-});
+beforeEach(letTimeStandStill);
 
-afterEach(() => {
-  vi.advanceTimersByTime(100);
-  // The next test's time begins anew, and forgets what was short in this one.
-  isSomebodyElseWaiting("nobody");
-  vi.useRealTimers();
-});
+afterEach(letTimePass);
 
 /** A line, who has begun a call in it, and how a connection makes so many of them at once. */
 function calls() {

@@ -9,7 +9,8 @@ import {
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { isSomebodyElseWaiting, shortWork } from "#cas/take-turns.ts";
+import { letTimePass, letTimeStandStill } from "#cas/still-time.fixture.ts";
+import { shortWork } from "#cas/take-turns.ts";
 import { readInTurns } from "./read-in-turns.ts";
 import { ourSettings, widenSession } from "./window-sizes.ts";
 
@@ -33,7 +34,9 @@ beforeEach(async () => {
         receivedBytes += chunk.byteLength;
         onData();
       });
+      stream.on("error", () => {});
       stream.on("end", () => {
+        if (stream.destroyed) return;
         stream.respond({ ":status": 200 });
         stream.end(Buffer.alloc(100));
       });
@@ -42,15 +45,13 @@ beforeEach(async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  client.on("error", () => {});
   await once(client, "remoteSettings");
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  letTimeStandStill();
 });
 
 afterEach(async () => {
-  vi.advanceTimersByTime(100);
-  // The next test's time begins anew, and forgets what was short in this one.
-  isSomebodyElseWaiting("nobody");
-  vi.useRealTimers();
+  letTimePass();
   client.destroy();
   server.close();
   await once(server, "close");

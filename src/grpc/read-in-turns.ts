@@ -1,15 +1,7 @@
 import type { Http2Session } from "node:http2";
 import type { Socket } from "node:net";
+import { bytesOfAPiece, bytesPerMs, turnBytes } from "#cas/pieces-in-turns.ts";
 import { isSomebodyElseWaiting, myTurn } from "#cas/take-turns.ts";
-
-/** A mebibyte takes about a millisecond to receive, or to send. */
-export const bytesPerMs = 524_288;
-
-/** Read at once while others wait. Node itself reads 2 MiB of one connection before it looks at another. */
-const turnBytes = 262_144;
-
-/** What comes in tiny pieces costs by the piece: a frame of one byte as much as 5,000 bytes of a large one. */
-const bytesOfAPiece = 5_000;
 
 /** What a session reads from, without the socket's knowing: no public call makes it wait. */
 interface Handle {
@@ -39,6 +31,7 @@ export function readInTurns(session: Http2Session): () => void {
   if (handle === undefined) return () => {};
   const who = peerOf(socket);
   let seen = 0;
+  // Node itself reads 2 MiB of one connection before it looks at another.
   let owedBytes = 0;
   let isWaiting = false;
 

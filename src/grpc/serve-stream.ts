@@ -1,4 +1,5 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import { bytesPerMs } from "#cas/pieces-in-turns.ts";
 import { myTurn, shortWork } from "#cas/take-turns.ts";
 import type { FairGate } from "#core/fair-gate.ts";
 import { Fault } from "#core/fault.ts";
@@ -13,7 +14,7 @@ import { IncomingMessages } from "./incoming-messages.ts";
 import { certificateOn } from "./issued-to.ts";
 import { headersOf, metadataOf } from "./metadata.ts";
 import type { Method } from "./method.ts";
-import { bytesPerMs, peerOf } from "./read-in-turns.ts";
+import { peerOf } from "./read-in-turns.ts";
 import { okHeaders, type StatusHeaders, statusHeaders } from "./status.ts";
 import { writeFramed } from "./write-framed.ts";
 

@@ -17,7 +17,8 @@ import {
   type ServiceError,
   status,
 } from "@grpc/grpc-js";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
+import { letTimePass, letTimeStandStill } from "#cas/still-time.fixture.ts";
 import { shortWork } from "#cas/take-turns.ts";
 import type { ReadResponse, WriteResponse } from "#proto/google/bytestream/bytestream_pb.ts";
 import { PreconditionFailureSchema } from "#proto/google/rpc/error_details_pb.ts";
@@ -321,8 +322,8 @@ test("serves 1,000 calls at once", async () => {
 
 test("answers another connection's one call before most of many, though these came first", async () => {
   // Somebody's short call never ends, so that no clock decides whether anybody waits.
-  vi.useFakeTimers({ toFake: ["performance"] });
-  cleanups.push(() => void vi.useRealTimers());
+  letTimeStandStill();
+  cleanups.push(letTimePass);
   cleanups.push(shortWork("somebody"));
   const { client, port } = await serve();
   const itsOwn = { "grpc.use_local_subchannel_pool": 1 };

@@ -8,10 +8,12 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Logger } from "pino";
 import type { CacheHandler } from "#cache-protocols/http/cache-handler.ts";
+import { shortWork } from "#cas/take-turns.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Method } from "#grpc/method.ts";
 import { onePort, stopOnePort } from "#grpc/one-port.ts";
+import { peerOf } from "#grpc/read-in-turns.ts";
 import { grpcServer } from "#grpc/server.ts";
 import type { TlsIdentity } from "#grpc/tls-handshakes.ts";
 
@@ -39,6 +41,9 @@ const wholeRequestMs = 6 * 60 * 60_000;
 /** For the body of any other request. */
 const smallBodyMs = 5 * 60_000;
 
+/** A request without more than this is answered within a few steps. */
+const smallBytes = 65_536;
+
 /** How long calls in hand may take when the server stops; workers and pages come back by themselves. */
 const graceMs = 1_500;
 
@@ -54,6 +59,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const http = createHttpServer(
     { keepAliveTimeout: keepAliveMs, requestTimeout: wholeRequestMs },
     (request, response) => {
+      tellIfShort(request, response);
       if (answer === undefined || options.caches(request, response)) return;
       giveUpSlowBody(request);
       void answer(request, response);
@@ -78,6 +84,13 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     port: taken,
     stop: () => stopOnePort(port, http, grpc, graceMs),
   };
+}
+
+/** What is long rests for a small request, too, until that is answered. */
+function tellIfShort(request: IncomingMessage, response: ServerResponse): void {
+  const { "content-length": length = 0, "transfer-encoding": encoding } = request.headers;
+  if (encoding !== undefined || Number(length) > smallBytes) return;
+  response.once("close", shortWork(peerOf(request.socket)));
 }
 
 function giveUpSlowBody(request: IncomingMessage): void {

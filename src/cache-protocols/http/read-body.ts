@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { piecesInTurns } from "#cas/pieces-in-turns.ts";
 import { Fault } from "#core/fault.ts";
+import { peerOf } from "#grpc/read-in-turns.ts";
 
 /** A body, for which the client may have to be asked. */
 interface ComingBody {
@@ -30,12 +32,16 @@ async function* atMost(
   mostBytes: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let size = 0;
-  // Who stops reading here may still want to answer: the request must outlive its loop.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of chunksOf(request)) {
     size += chunk.byteLength;
     if (size > mostBytes) throw tooLarge(mostBytes);
     yield chunk;
   }
+}
+
+function chunksOf(request: IncomingMessage): AsyncIterable<Uint8Array> {
+  // Who stops reading here may still want to answer: the request must outlive its loop.
+  return piecesInTurns(request.iterator({ destroyOnReturn: false }), peerOf(request.socket));
 }
 
 function tooLarge(mostBytes: number): Fault {
@@ -69,7 +75,7 @@ export async function discard(request: IncomingMessage, patience: Patience): Pro
   const timer = setTimeout(() => request.destroy(), patience.ms);
   try {
     let size = 0;
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    for await (const chunk of chunksOf(request)) {
       size += chunk.byteLength;
       if (size > patience.bytes) return false;
     }
