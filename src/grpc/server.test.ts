@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect as connectHttp2, constants } from "node:http2";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect as connectSocket } from "node:net";
 import {
   type DescMessage,
   type DescMethod,
@@ -364,6 +364,19 @@ test("ends calls that outlive the grace", async () => {
 
   expect(await failed).toMatchObject({ code: status.UNAVAILABLE });
   expect(await cancellation).toMatchObject({ code: "cancelled" });
+});
+
+test("stops also when a client never closes its connection", async () => {
+  const { server, port } = await serve({ graceMs: 20 });
+  const socket = connectSocket({ port, host: "127.0.0.1", allowHalfOpen: true });
+  cleanups.push(() => void socket.destroy());
+  const connected = once(server.http2, "session");
+  // The preface, and empty SETTINGS.
+  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", "latin1");
+  await connected;
+  await once(socket, "data");
+  socket.pause();
+  await server.stop();
 });
 
 test("ends a connection that sends one malformed request after the other", async () => {

@@ -1,4 +1,5 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
 import { FairGate } from "#core/fair-gate.ts";
 import type { Service } from "#core/service.ts";
 import { CallLine } from "./call-line.ts";
@@ -55,6 +56,11 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
     maxSessionMemory: sessionMemoryMb,
   });
   const sessions = new Set<ServerHttp2Session>();
+  const sockets = new Set<Socket>();
+  http2.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   const forStreams = {
     methods: new Map(options.methods.map((method) => [method.path, method])),
     maxMessageBytes: options.maxMessageBytes ?? 4 * 1_048_576 + 65_536,
@@ -92,7 +98,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
   return {
     http2,
     stop() {
-      stopped ??= stopServer(http2, sessions, options.graceMs ?? 10_000);
+      stopped ??= stopServer(http2, sessions, sockets, options.graceMs ?? 10_000);
       return stopped;
     },
   };
@@ -101,6 +107,7 @@ export function grpcServer(options: GrpcServerOptions): GrpcServer {
 async function stopServer(
   http2: Http2Server,
   sessions: ReadonlySet<ServerHttp2Session>,
+  sockets: ReadonlySet<Socket>,
   graceMs: number,
 ): Promise<void> {
   const listening = http2.listening
@@ -115,6 +122,8 @@ async function stopServer(
   for (const session of sessions) session.close();
   const grace = setTimeout(() => {
     for (const session of sessions) session.destroy();
+    // A session that was closed before ends its side only, and waits for a peer that may never do.
+    for (const socket of sockets) socket.destroy();
   }, graceMs);
   await Promise.all(ended);
   clearTimeout(grace);
