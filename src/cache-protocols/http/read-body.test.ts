@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, request, type Server } from "node:http";
+import { createServer, request as requestOf, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -15,10 +15,12 @@ let readBytes: number;
 
 beforeEach(async () => {
   readBytes = 0;
-  server = createServer(async (incoming, response) => {
-    const coming = { request: incoming, response, coming: { isAwaited: false } };
-    for await (const chunk of bodyOf(coming, sentBytes)) readBytes += chunk.byteLength;
-    response.end();
+  server = createServer((request, response) => {
+    void (async () => {
+      const coming = { request, response, coming: { isAwaited: false } };
+      for await (const chunk of bodyOf(coming, sentBytes)) readBytes += chunk.byteLength;
+      response.end();
+    })();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -35,7 +37,7 @@ afterEach(async () => {
 
 /** Resolves when the answer has come. */
 async function sent(): Promise<void> {
-  const put = request({ port, host: "127.0.0.1", method: "PUT", agent: false });
+  const put = requestOf({ port, host: "127.0.0.1", method: "PUT", agent: false });
   put.end(Buffer.alloc(sentBytes));
   const [answer] = await once(put, "response");
   answer.resume();
