@@ -376,7 +376,7 @@ test("stops also when a client never closes its connection", async () => {
   await connected;
   await once(socket, "data");
   socket.pause();
-  await server.stop();
+  await expect(server.stop()).resolves.toBeUndefined();
 });
 
 test("ends a connection that sends one malformed request after the other", async () => {
