@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { Fault } from "#core/fault.ts";
@@ -194,4 +196,35 @@ test.each([
       .end();
   });
   expect(answered).toBe(status);
+});
+
+describe("a client that sends the head of a request alone", () => {
+  const head = (agent: string) =>
+    `PUT /cache/p/ccache/ab/cd HTTP/1.1\r\nhost: 127.0.0.1\r\nuser-agent: ${agent}\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const connected = async () => {
+    const { port, url } = await frontOver(await suppliesWith(noFarm()));
+    const socket = connect(port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    const next = async () => String((await once(socket, "data"))[0]).split("\r\n")[0];
+    await once(socket, "connect");
+    return { socket, next, url };
+  };
+
+  test("is told to go on where it is ccache, whose body would wait to be acknowledged", async () => {
+    const { socket, next, url } = await connected();
+    socket.write(head("ccache/4.7.5"));
+    expect(await next()).toBe("HTTP/1.1 100 Continue");
+
+    socket.write(body);
+
+    expect(await next()).toBe("HTTP/1.1 200 OK");
+    expect(await (await fetch(`${url}/cache/p/ccache/ab/cd`)).text()).toBe(body);
+  });
+
+  test("is told nothing that it has not asked for where it is another", async () => {
+    const { socket, next } = await connected();
+    socket.write(head("Go-http-client/1.1"));
+    socket.write(body);
+    expect(await next()).toBe("HTTP/1.1 200 OK");
+  });
 });
