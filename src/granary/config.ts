@@ -4,6 +4,12 @@ import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
 import type { FarmAddress } from "./farm/farm-channel.ts";
 
+/**
+ * When what a build makes leaves for the farm: as it is made; when no build runs; or, "soon", when no build runs or it
+ * has waited for half a minute.
+ */
+export type UploadWhen = "during" | "soon" | "after";
+
 export interface GranaryConfig {
   readonly dataDirectory: string;
   readonly socketPath: string;
@@ -12,7 +18,7 @@ export interface GranaryConfig {
   readonly limitBytes: number;
   /** Undefined: a cache of this machine alone. */
   readonly farm: FarmAddress | undefined;
-  readonly upload: "during" | "after";
+  readonly upload: UploadWhen;
   /** For fetching ahead and for uploads, each; undefined: all there is. */
   readonly bytesPerSecond: number | undefined;
   /** Of hits, the share that is made again and compared: from 0 to 1. */

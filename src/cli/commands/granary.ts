@@ -37,8 +37,8 @@ export const describeGranary: Describe = (command, program) => {
     .option("--port <n>", "the port that tools speak to; 0 takes any", numberFrom(0, 65_535), 0)
     .addOption(
       new Option("--upload <when>", "when results leave for the farm")
-        .choices(["during", "after"])
-        .default("during"),
+        .choices(["during", "soon", "after"])
+        .default("soon"),
     )
     .option("--bandwidth <size>", "a second, for fetching ahead and for uploads, each", size)
     .option("--cross-check <share>", "of hits, make so many again and compare: 0.02", share, 0)

@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import { parseMemorySize } from "#core/memory-size.ts";
-import { type GranaryConfig, granaryPlace, ownVariables } from "#granary/config.ts";
+import {
+  type GranaryConfig,
+  granaryPlace,
+  ownVariables,
+  type UploadWhen,
+} from "#granary/config.ts";
 import { startGranary } from "#granary/start-granary.ts";
 import { readCliConfig } from "../config.ts";
 import { runService } from "../run-service.ts";
@@ -16,7 +21,7 @@ export interface GranaryOptions {
   readonly farm: boolean;
   readonly limit?: number;
   readonly port: number;
-  readonly upload: "during" | "after";
+  readonly upload: UploadWhen;
   readonly bandwidth?: number;
   readonly crossCheck: number;
   readonly trustDisk?: boolean;

@@ -46,6 +46,7 @@ async function scene(options: Partial<BuildsParts> = {}) {
   const indexes: IndexToPublish[] = [];
   const reports: GranaryBuildReport[] = [];
   let held = 0;
+  const holds: (string | undefined)[] = [];
   const outbox = {
     sentBytes: 0,
     async addIndex(index: IndexToPublish) {
@@ -54,7 +55,8 @@ async function scene(options: Partial<BuildsParts> = {}) {
     async addReport(report: GranaryBuildReport) {
       reports.push(report);
     },
-    hold() {
+    hold(until?: string) {
+      holds.push(until);
       held += 1;
       return () => {
         held -= 1;
@@ -73,7 +75,7 @@ async function scene(options: Partial<BuildsParts> = {}) {
     ...options,
   });
   onTestFinished(() => builds.stop());
-  return { directory, store, builds, indexes, reports, held: () => held };
+  return { directory, store, builds, indexes, reports, held: () => held, holds };
 }
 
 const missed = { source: "missed", because: "never-made", waitedMs: 0, result: undefined } as const;
@@ -279,13 +281,20 @@ test("an index that is none costs the build nothing but the index", async () => 
   expect(report).toMatchObject({ indexes: [], truncated: ["index"] });
 });
 
-test("uploads wait for the end of the build where its user wants that", async () => {
-  const { builds, held } = await scene({ upload: "after" });
-  const build = await builds.start(facts);
-  expect(held()).toBe(1);
-  await builds.end(build.id, { exitCode: 0, complete: true });
-  expect(held()).toBe(0);
-});
+test.each([
+  { upload: "after", until: "let go" },
+  { upload: "soon", until: "due" },
+] as const)(
+  "uploads wait for the end of the build ($upload: or until $until)",
+  async ({ upload, until }) => {
+    const { builds, held, holds } = await scene({ upload });
+    const build = await builds.start(facts);
+    expect(held()).toBe(1);
+    expect(holds).toEqual([until]);
+    await builds.end(build.id, { exitCode: 0, complete: true });
+    expect(held()).toBe(0);
+  },
+);
 
 test("what would be fetched can be asked without fetching it", async () => {
   const result = fetchingFarm().has("k", ["value", "blob"]);

@@ -7,6 +7,7 @@ import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import { messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
+import type { UploadWhen } from "../config.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import { sharedTransfers } from "../prefetch/shared-transfers.ts";
@@ -62,8 +63,7 @@ export interface BuildsParts {
   readonly limits: TransferLimits;
   /** Of the line, for fetching ahead; undefined: all of it. */
   readonly bytesPerSecond?: number | undefined;
-  /** When results leave for the farm. */
-  readonly upload: "during" | "after";
+  readonly upload: UploadWhen;
   readonly logger: Logger;
 }
 
@@ -196,7 +196,10 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       ? planAhead(planParts, facts, prefetch, abort.signal)
       : onlyHear(planFarm, facts, abort.signal);
     void plan.finally(() => hearing.heard());
-    const letGo = parts.upload === "after" ? outbox.hold() : () => {};
+    const letGo =
+      parts.upload === "during"
+        ? () => {}
+        : outbox.hold(parts.upload === "after" ? "let go" : "due");
     const sentBefore = outbox.sentBytes;
     entries.set(id, {
       build,

@@ -166,6 +166,54 @@ test("while it is held nothing is sent, until the last has let go", async () => 
   expect(keysAt(farm)).toEqual(["a"]);
 });
 
+test("while it is held until something is due, what has waited for its time goes, and what came meanwhile", async () => {
+  const { farm, outbox, result } = await withOutbox({ mostWaitMs: 50 });
+  outbox.hold("due");
+  await outbox.addResult(await result("a"));
+  await outbox.addResult(await result("b"));
+  await expect.poll(() => keysAt(farm)).toEqual(["a", "b"]);
+
+  await outbox.addResult(await result("c"));
+  await expect.poll(() => keysAt(farm)).toEqual(["a", "b", "c"]);
+});
+
+test("while it is held until something is due, what somebody waits for goes, and nothing else", async () => {
+  const { farm, outbox, result } = await withOutbox();
+  const release = outbox.hold("due");
+  await outbox.addResult(await result("a"));
+  await outbox.addIndex(index);
+  expect(farm.calls).toEqual([]);
+
+  expect(await outbox.drained()).toEqual(nothing);
+  expect(keysAt(farm)).toEqual(["a"]);
+
+  await outbox.addResult(await result("b"));
+  expect(outbox.state()).toMatchObject({ results: 1 });
+  release();
+  await expect.poll(() => keysAt(farm)).toEqual(["a", "b"]);
+});
+
+test("what was held back until it is due goes with the next process after a crash", async () => {
+  const { farm, outbox, result, open } = await withOutbox();
+  outbox.hold("due");
+  await outbox.addResult(await result("a"));
+  await outbox.stop();
+  expect(farm.calls).toEqual([]);
+  await open();
+  await expect.poll(() => keysAt(farm)).toEqual(["a"]);
+});
+
+test("who holds until it lets go keeps back what is due as well", async () => {
+  const { farm, outbox, result } = await withOutbox();
+  const release = outbox.hold("let go");
+  outbox.hold("due");
+  await outbox.addResult(await result("a"));
+  expect(await outbox.drained()).toMatchObject({ results: 1 });
+  expect(farm.calls).toEqual([]);
+  release();
+  expect(await outbox.drained()).toEqual(nothing);
+});
+
 test("a hold in the middle of a batch stops it, and tells who waits", async () => {
   const { farm, outbox, result } = await withOutbox();
   let release = () => {};

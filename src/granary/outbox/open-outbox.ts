@@ -16,6 +16,7 @@ import { type Left, type SpooledItems, sendFiles } from "./send-next.ts";
 import { mostItemsAFile, openSpool, type SpoolFile } from "./spool.ts";
 import { divergenceLine, indexLine, readResultLine, resultLine } from "./spooled-line.ts";
 import { meaningOf } from "./what-a-failure-means.ts";
+import { whatIsDue } from "./what-is-due.ts";
 import { whatToDrop } from "./what-to-drop.ts";
 import { afterFailing, type Failing, whatToSend } from "./what-to-send.ts";
 
@@ -30,6 +31,8 @@ export interface OutboxOptions {
   readonly bytesPerSecond?: number;
   /** Of waiting results' blobs, so much is kept from being trimmed: half of the store's limit, say. */
   readonly mostHeldBytes?: number;
+  /** While a build runs, for what it makes to be sent together. */
+  readonly mostWaitMs?: number;
   readonly mostResults?: number;
   readonly mostBytes?: number;
 }
@@ -42,6 +45,8 @@ export interface OpenOutbox extends Outbox {
 }
 
 const defaults = {
+  // Others who build the same commit do not find meanwhile what was made here. Most builds are over by then.
+  mostWaitMs: 30_000,
   mostHeldBytes: 5 * 1024 ** 3,
   // Days of builds; their list takes a few dozen megabytes then.
   mostResults: 100_000,
@@ -62,12 +67,21 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   }
 
   const stopping = new AbortController();
-  const door = doorway();
   const pace = options.bytesPerSecond ? paceOf(options.bytesPerSecond) : undefined;
   const sending = new Set<SpoolFile>();
   /** By their paths, since what is left of a file has its place. */
   const failing = new Map<string, Failing>();
   const failingOf = ({ path }: SpoolFile) => failing.get(path);
+  const due = whatIsDue(
+    () => spool.files().filter((file) => failingOf(file) === undefined),
+    limits.mostWaitMs,
+    () => {
+      door.look();
+      awaken();
+    },
+  );
+  const door = doorway(() => due.isDue());
+  if (spool.files().length > 0) due.added();
   let sentBytes = 0;
   let droppedResults = 0;
   let trouble: string | undefined;
@@ -224,8 +238,9 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   async function add(keep: () => void | Promise<void>): Promise<void> {
     if (stopping.signal.aborted) throw new Fault("unavailable", "the outbox is closed");
     await keep();
+    due.added();
     // A farm that was away is asked when its time has come, not at each result.
-    if (failures === 0) awaken();
+    if (failures === 0 && !door.isHeld()) awaken();
     await dropTooMany();
   }
 
@@ -255,8 +270,8 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
     addDivergence: (project, divergence) =>
       add(() => spool.add("report", divergenceLine(project, divergence))),
 
-    hold() {
-      const release = door.hold();
+    hold(until = "let go") {
+      const release = door.hold(until);
       // Whoever waits for the outbox to be empty waits in vain now.
       settle();
       return () => {
@@ -267,6 +282,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
 
     async drained(signal) {
       await spool.idle();
+      due.now();
       if (!stopping.signal.aborted && !signal?.aborted && !door.isHeld()) {
         await new Promise<void>((resolve) => {
           waiters.push(resolve);
@@ -279,6 +295,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
 
     async stop() {
       stopping.abort();
+      due.stop();
       await running;
       await spool.close();
       settle();

@@ -2,6 +2,7 @@ import type { Divergence, GranaryBuildReport } from "#api/granary.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import type { Service } from "#core/service.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import type { HeldUntil } from "./doorway.ts";
 import type { SetAside } from "./what-to-send.ts";
 
 /** What a build asked for, on its way to its commit's index. */
@@ -43,8 +44,11 @@ export interface Outbox extends Service {
   addReport(report: GranaryBuildReport): Promise<void>;
   /** Of a result that came out otherwise; counted among the reports. */
   addDivergence(project: string, divergence: Divergence): Promise<void>;
-  /** While held (a build runs, and its user wants uploads after it) nothing is sent. Answers how to let go. */
-  hold(): () => void;
+  /**
+   * While held, as a build runs, nothing is sent; of "due": but for what has waited for its time, or is waited for by
+   * somebody. Answers how to let go.
+   */
+  hold(until?: HeldUntil): () => void;
   state(): OutboxState;
   /** Resolves when nothing is left, or nothing can leave: the state then. */
   drained(signal?: AbortSignal): Promise<OutboxState>;
