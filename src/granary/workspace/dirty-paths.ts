@@ -15,18 +15,19 @@ const mostPaths = 10_000;
 const longestPath = 4_096;
 
 /**
- * What differs between a working tree and its commit. Reads no further than it tells: a directory of a million
+ * What differs between the working tree of a directory and its commit, from the tree's root. Reads no further than it tells: a directory of a million
  * untracked files would take Git minutes.
  */
 export async function readStatus(
   git: Git,
-  root: string,
+  directory: string,
   settings: readonly string[],
   signal?: AbortSignal,
 ): Promise<TreeStatus> {
   const args = [
     ...settings,
     "status",
+    // Its paths are the root's, wherever it is asked.
     "--porcelain=v2",
     "--branch",
     "-z",
@@ -35,7 +36,7 @@ export async function readStatus(
     "--untracked-files=normal",
     "--ignore-submodules=none",
   ];
-  const running = git.start(args, { directory: root, ...(signal && { signal }) });
+  const running = git.start(args, { directory, ...(signal && { signal }) });
   running.ended.catch(() => {});
   const header = { commit: undefined as string | undefined, branch: "" };
   const paths: string[] = [];

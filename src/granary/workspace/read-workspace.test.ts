@@ -85,6 +85,15 @@ describe("dirty", () => {
     expect([...dirtyPaths].sort()).toEqual(["b c.c", "gone.c", "new/", "staged.c"]);
   });
 
+  test("has the paths of its root, and all of them, also when it is asked within", async () => {
+    repository.write({ "sub/a.c": "a" });
+    repository.commit("a directory");
+    repository.write({ "b c.c": "changed", "sub/new/x.c": "x", "other/y.c": "y" });
+    const { root: top, dirtyPaths } = await read(join(repository.path, "sub"));
+    expect(top).toBe(repository.path);
+    expect([...dirtyPaths].sort()).toEqual(["b c.c", "other/", "sub/new/"]);
+  });
+
   test("is not one with ignored files only, whatever the repository says of showing others", async () => {
     repository.write({ "a.o": "o", "out/x": "x" });
     expect((await read()).dirty).toBe(false);

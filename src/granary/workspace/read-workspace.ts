@@ -22,12 +22,14 @@ export async function readWorkspace(
   const plain = (why: PlainWorkspace["why"], message: string, root = real) =>
     ({ kind: "plain", why, root, message }) as const;
   try {
-    const place = await findTop(git, real, signal);
+    // Side by side, as a build waits for them: each process takes longer to start than to answer.
+    const [place, read] = await Promise.all([
+      findTop(git, real, signal),
+      readRepository(git, real, signal),
+    ]);
     if (place === undefined) return plain("no-repository", `${real} is in no Git repository`);
-    return (
-      (await readRepository(git, place, signal)) ??
-      plain("no-commit", `${place.root} has no commit yet`, place.root)
-    );
+    const found = read(place);
+    return found ?? plain("no-commit", `${place.root} has no commit yet`, place.root);
   } catch (reason) {
     const isAbsent = reason instanceof Fault && reason.code === "failed_precondition";
     const isNoGit = isAbsent && reason.message.startsWith("git is not installed");
@@ -53,31 +55,31 @@ async function findTop(
   return { root, commonDirectory: resolve(directory, common) };
 }
 
+/** All that is known of it but its place. */
 async function readRepository(
   git: Git,
-  { root, commonDirectory }: Place,
+  directory: string,
   signal?: AbortSignal,
-): Promise<GitWorkspace | undefined> {
+): Promise<(place: Place) => GitWorkspace | undefined> {
   const [commits, status, remote] = await Promise.all([
-    readCommits(git, root, signal),
+    readCommits(git, directory, signal),
     usersIgnores(git, signal)
-      .then((settings) => readStatus(git, root, settings, signal))
+      .then((settings) => readStatus(git, directory, settings, signal))
       // It may take minutes where a million files have to be compared. The commit is known without.
       .catch(() => undefined),
-    readRemote(git, root, signal),
+    readRemote(git, directory, signal),
   ]);
-  const [own, ...parents] = commits;
-  if (own === undefined) return undefined;
-  return {
-    kind: "git",
-    root,
-    ...own,
-    parents: parents.map(({ commit }) => commit),
-    ...changesOf(status, own.commit),
-    repository:
-      remote === undefined
-        ? repositoryOfUrl(nameOf(commonDirectory, root))
-        : repositoryOfUrl(remote),
+  return ({ root, commonDirectory }) => {
+    const [own, ...parents] = commits;
+    if (own === undefined) return undefined;
+    return {
+      kind: "git",
+      root,
+      ...own,
+      parents: parents.map(({ commit }) => commit),
+      ...changesOf(status, own.commit),
+      repository: repositoryOfUrl(remote ?? nameOf(commonDirectory, root)),
+    };
   };
 }
 
@@ -95,7 +97,7 @@ function nameOf(commonDirectory: string, root: string): string {
   return basename(commonDirectory) === ".git" ? dirname(commonDirectory) : root;
 }
 
-async function readCommits(git: Git, root: string, signal?: AbortSignal) {
+async function readCommits(git: Git, directory: string, signal?: AbortSignal) {
   const args = [
     "log",
     "--first-parent",
@@ -105,7 +107,7 @@ async function readCommits(git: Git, root: string, signal?: AbortSignal) {
     "HEAD",
     "--",
   ];
-  const { exitCode, stdout } = await git.run(args, { directory: root, ...(signal && { signal }) });
+  const { exitCode, stdout } = await git.run(args, { directory, ...(signal && { signal }) });
   if (exitCode !== 0) return [];
   return stdout
     .toString("latin1")
@@ -119,12 +121,12 @@ async function readCommits(git: Git, root: string, signal?: AbortSignal) {
 /** Origin's address, or that of the first remote there is. */
 async function readRemote(
   git: Git,
-  root: string,
+  directory: string,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   const { exitCode, stdout } = await git.run(
     ["config", "--null", "--get-regexp", "^remote\\..*\\.url$"],
-    { directory: root, ...(signal && { signal }) },
+    { directory, ...(signal && { signal }) },
   );
   if (exitCode !== 0) return undefined;
   const remotes = stdout

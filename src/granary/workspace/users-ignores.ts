@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Git } from "#git/run-git.ts";
@@ -12,7 +12,8 @@ export async function usersIgnores(git: Git, signal?: AbortSignal): Promise<read
   // The later one counts, as Git has it.
   const files = [join(home, ".config", "git", "config"), join(home, ".gitconfig")];
   let found: string | undefined;
-  for (const file of files.filter((name) => existsSync(name))) {
+  for (const file of files) {
+    if (!(await mayNameIgnores(file))) continue;
     const { exitCode, stdout } = await git.run(
       ["config", "--file", file, "--includes", "--type=path", "--get", "core.excludesFile"],
       signal && { signal },
@@ -20,4 +21,10 @@ export async function usersIgnores(git: Git, signal?: AbortSignal): Promise<read
     if (exitCode === 0) found = stdout.toString().replace(/\n$/, "");
   }
   return found === undefined ? [] : ["-c", `core.excludesFile=${found}`];
+}
+
+/** In few there is anything of it, and a build waits for each process that is started. */
+async function mayNameIgnores(file: string): Promise<boolean> {
+  const text = await readFile(file, "latin1").catch(() => "");
+  return /excludesfile|\[\s*include/i.test(text);
 }
