@@ -156,7 +156,8 @@ export function rowsOf(
         0.5,
       ),
     )} s; n = ${n}, by turns`;
-  const overhead = (of: typeof wall, which: Case = "empty") => (of(which) / of("off") - 1) * 100;
+  const overhead = (of: typeof wall, which: Case = "empty", beside: Case = "off") =>
+    (of(which) / of(beside) - 1) * 100;
   const cases = samples["own-empty"].length === 0 ? ours : controls;
   const control = cases === ours ? [] : (["wall time", "CPU of the build"] as const);
   const how = `medians of ${n}, by turns; ${title} of added round trip, 100 Mbit/s`;
@@ -174,14 +175,23 @@ export function rowsOf(
       "%",
       judged.overhead,
     ),
-    ...control.map((what) =>
-      forInformation(
-        `${title}: the tool's own cache alone, empty, more ${what}`,
-        overhead(what === "wall time" ? wall : cpu, "own-empty"),
-        "%",
-        `what caching costs without a granary; ${how}`,
-      ),
-    ),
+    ...control.flatMap((what) => {
+      const of = what === "wall time" ? wall : cpu;
+      return [
+        forInformation(
+          `${title}: the tool's own cache alone, empty, more ${what}`,
+          overhead(of, "own-empty"),
+          "%",
+          `what caching costs without a granary; ${how}`,
+        ),
+        forInformation(
+          `${title}: on and empty, more ${what} than the tool's own empty cache`,
+          overhead(of, "empty", "own-empty"),
+          "%",
+          `what the granary adds to that; ${how}`,
+        ),
+      ];
+    }),
     limit(
       `${title}: farm full, to all full`,
       wall("farm") / wall("full"),
