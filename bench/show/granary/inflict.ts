@@ -72,7 +72,11 @@ export async function inflict(
   for (let round = 0; round < rounds; round++) {
     const name =
       fault.farm === "full" ? faultless.full : `${fault.name.replaceAll(" ", "-")}-${round}`;
-    const options = fault.env === undefined ? {} : { env: fault.env };
+    const options = {
+      ...(fault.env === undefined ? {} : { env: fault.env }),
+      // So that a fault can hit an upload while the build runs.
+      ...(fault.farm === "empty" ? { more: ["--upload", "during"] } : {}),
+    };
     const first = await lab.startGranary(options);
     if (fault.before !== undefined) {
       await build(first, project, name);

@@ -92,7 +92,7 @@ function Figures({ build }: { readonly build: GranaryBuildReport }) {
       `${bytesText(bytes.transferred)}, of which ${bytesText(bytes.wasted)} for nothing (${shareText(bytes.wasted, bytes.transferred)})`,
     ],
     ["Fetched late", bytesText(bytes.fetched)],
-    ["Uploaded", bytesText(bytes.uploaded)],
+    ["Uploaded while it ran", bytesText(bytes.uploaded)],
     [
       "How early",
       lead === null
