@@ -92,6 +92,17 @@ test("a cache that stands before a compiler is not taken for it", async () => {
   expect(name).toBe(before.name);
 });
 
+test("a large compiler is another when its size is, or its head, or its end", async () => {
+  const text = "x".repeat(5 * 1024 * 1024);
+  const names = [];
+  for (const each of [text, `${text}x`, `y${text.slice(1)}`, `${text.slice(1)}y`, text]) {
+    program("bin/mycc", each);
+    names.push((await read()).name);
+  }
+  expect(new Set(names).size).toBe(4);
+  expect(names[4]).toBe(names[0]);
+});
+
 test("a link that leads out of the repository is not followed", async () => {
   const before = await read();
   writeFileSync(join(root, "secret"), "s");
@@ -102,7 +113,7 @@ test("a link that leads out of the repository is not followed", async () => {
 
 test("a compiler is read once, and again when it is another", async () => {
   const { name } = await read();
-  const remembered = join(root, "data", "file-digests.json");
+  const remembered = join(root, "data", "tool-digests.json");
   const text = readFileSync(remembered, "utf8");
   writeFileSync(remembered, text.replaceAll(/[0-9a-f]{64}/g, "0".repeat(64)));
   const lied = await read();
