@@ -4,7 +4,7 @@ import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { alone, entry, made } from "../../../test/hostile/commit-index-attempts.ts";
-import { type Hostile, inChunks, mebibyte, rpc, sha } from "./hostile-caller.ts";
+import { type Hostile, inChunks, mebibyte, rpc, sha, valueOf } from "./hostile-caller.ts";
 
 const terabyte = 2 ** 40;
 
@@ -83,10 +83,12 @@ export const attacksOnFarms: readonly Attack[] = [
   },
   {
     name: "a result of another project",
-    times: 1,
+    times: 2,
     wanted: "0 taken, 1 refused",
-    async act({ publish, keep }) {
+    async act({ publish, keep, blobs }, n) {
       const value = await keep("theirs", "another");
+      // One of the two has guessed the bytes, and put them into its own project.
+      if (n > 0) await blobs.put(value, valueOf("theirs"));
       return endOf(await publish(alone([entry("theirs", [value])]), { commit: "theirs" }));
     },
   },

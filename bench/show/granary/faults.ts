@@ -5,9 +5,9 @@ import { bazelFaults } from "./bazel-faults.ts";
 import { clockJumps } from "./clock-jumps.ts";
 import { fullDisk } from "./full-disk.ts";
 import { type Granary, type GranaryLab, startGranaryLab } from "./granary-lab.ts";
-import { buildFaultless, type Fault, inflict } from "./inflict.ts";
+import { buildFaultless, type Fault, type Faultless, inflict } from "./inflict.ts";
 import { sh } from "./project.ts";
-import { smallProject } from "./small-project.ts";
+import { type SmallProject, smallProject } from "./small-project.ts";
 
 const killDaemon = async (_: GranaryLab, granary: Granary) => granary.program.signal("SIGKILL");
 const killFarm = async ({ farm }: GranaryLab) => farm.server.signal("SIGKILL");
@@ -62,27 +62,43 @@ const faults: readonly Fault[] = [
   { name: "rotten files in the local store", farm: "full", before: rot },
 ];
 
-export const faultsMeasurement: Measurement = {
-  title: "granary: kill -9, cuts, rot, full disks",
-  long: false,
-  async measure() {
-    // So narrow that a prefetch and an upload take a third of a second: faults are to hit them.
-    const lab = await startGranaryLab({ roundTripMs: 20, bytesPerSecond: 16e6 / 8 });
-    try {
-      const project = await smallProject(lab.work);
-      const faultless = await buildFaultless(lab, project);
-      const rows: Row[] = [];
-      for (const fault of [...faults, await clockJumps(lab)]) {
-        rows.push(...(await inflict(lab, project, fault, faultless)));
+/** One that cannot be measured takes no other with it, and each can be asked for by its name. */
+export const faultMeasurements: readonly Measurement[] = [
+  ...faults.map((fault) =>
+    underFaults(fault.name, (lab, project, faultless) => inflict(lab, project, fault, faultless)),
+  ),
+  underFaults("clock jumps", async (lab, project, faultless) =>
+    inflict(lab, project, await clockJumps(lab), faultless),
+  ),
+  underFaults("local store's disk full", fullDisk),
+  withinLab("Bazel: daemon killed, blobs lost", bazelFaults),
+];
+
+function underFaults(
+  name: string,
+  measure: (lab: GranaryLab, project: SmallProject, faultless: Faultless) => Promise<Row[]>,
+): Measurement {
+  return withinLab(name, async (lab) => {
+    const project = await smallProject(lab.work);
+    return measure(lab, project, await buildFaultless(lab, project));
+  });
+}
+
+function withinLab(name: string, measure: (lab: GranaryLab) => Promise<Row[]>): Measurement {
+  return {
+    title: `granary: kill -9, cuts, rot, full disks: ${name}`,
+    long: false,
+    async measure() {
+      // So narrow that a prefetch and an upload take a third of a second: faults are to hit them.
+      const lab = await startGranaryLab({ roundTripMs: 20, bytesPerSecond: 16e6 / 8 });
+      try {
+        return await measure(lab);
+      } finally {
+        await lab.stop();
       }
-      rows.push(...(await fullDisk(lab, project, faultless)));
-      rows.push(...(await bazelFaults(lab)));
-      return rows;
-    } finally {
-      await lab.stop();
-    }
-  },
-};
+    },
+  };
+}
 
 /** A byte of every third blob, and of every 20 KB of packs, is changed, as a bad disk does; sizes stay. */
 async function rot(granary: Granary, round: number): Promise<void> {

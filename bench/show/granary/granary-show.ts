@@ -4,7 +4,7 @@ import { distances } from "./distances.ts";
 import { duneTimings } from "./dune.ts";
 import { duneFaults } from "./dune-faults.ts";
 import { farmGraph } from "./farm-graph.ts";
-import { faultsMeasurement } from "./faults.ts";
+import { faultMeasurements } from "./faults.ts";
 import { measureFour } from "./four-timings.ts";
 import { hintsMeasurement } from "./hints.ts";
 import { hostileGranaries } from "./hostile-granaries.ts";
@@ -44,7 +44,7 @@ export const granaryShow: Show = {
     hintsMeasurement,
     realHistory,
     sharing,
-    faultsMeasurement,
+    ...faultMeasurements,
     hostileGranaries,
     hostileFarms,
   ],

@@ -2,16 +2,22 @@ import { createHash } from "node:crypto";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
-import { type Digest } from "#core/digest.ts";
+import type { Digest } from "#core/digest.ts";
 import type { GrpcChannel } from "#grpc/channel.ts";
 import { remoteBlobStore } from "#grpc/remote-blob-store.ts";
-import { Granaries, PublishResultsResponse_End_Kind } from "#proto/grange/granary/v1/granary_pb.ts";
+import {
+  Granaries,
+  PublishResultsResponse_End_Kind as Kind,
+} from "#proto/grange/granary/v1/granary_pb.ts";
 
 export const rpc = Granaries.method;
 export const mebibyte = 1_048_576;
 
 /** A commit's name, by a word. */
 export const sha = (text: string) => createHash("sha1").update(text).digest("hex");
+
+/** What a result by this key is, in any project. */
+export const valueOf = (key: string) => Buffer.from(`value of ${key}`);
 
 /** Who holds the right `cache`, and wishes the farm no good. */
 export interface Hostile {
@@ -24,7 +30,7 @@ export interface Hostile {
     bytes: Uint8Array,
     more?: { readonly commit?: string; readonly repository?: string },
   ) => Promise<{ readonly taken: number; readonly refused: number }>;
-  /** A result of ccache's of this project. */
+  /** A result of ccache's with its blob, of this project when no other is named. */
   readonly keep: (key: string, project?: string) => Promise<Digest>;
 }
 
@@ -45,12 +51,14 @@ export function hostileOn(channel: GrpcChannel, repository: string): Hostile {
       });
     },
     async keep(key, instanceName = "") {
-      const bytes = Buffer.from(`value of ${key}`);
+      const bytes = valueOf(key);
       const value = digestOf(bytes);
-      await blobs.put(value, bytes);
+      await remoteBlobStore(channel, instanceName).put(value, bytes);
       const results = [{ result: { namespace: "ccache", key }, value: toDigestMessage(value) }];
       const { ends } = await channel.unary(rpc.publishResults, { instanceName, results });
-      if (ends[0]?.kind !== PublishResultsResponse_End_Kind.KEPT) throw new Error("was not kept");
+      const [end] = ends;
+      if (end?.kind !== Kind.KEPT && end?.kind !== Kind.KNOWN)
+        throw new Error(`${key} was not kept: ${JSON.stringify(end)}`);
       return value;
     },
   };
