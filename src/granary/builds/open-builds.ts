@@ -103,6 +103,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     join(parts.directory, "quarantine-heard.json"),
     parts.farmName ?? "",
     parts.forget ?? ((project, key) => store.forget(project, key)),
+    () => store.sync(),
   );
   const entries = new Map<string, Entry>();
   const note = (message: string) => logger.info(message);

@@ -125,12 +125,33 @@ test("a farm that has lost what it knew is heard from the beginning, and a broke
   const path = join(directory, "heard.json");
   const forget = (project: string, key: Parameters<typeof store.forget>[1]) =>
     store.forget(project, key);
-  const news = await openQuarantineNews(path, "http://farm", forget);
+  const sync = () => store.sync();
+  const news = await openQuarantineNews(path, "http://farm", forget, sync);
   await news.take("p", { results: [], version: 900 });
   await news.take("p", { results: [], version: 3 });
 
-  expect((await openQuarantineNews(path, "http://farm", forget)).since("p")).toBe(3);
-  expect((await openQuarantineNews(path, "http://other", forget)).since("p")).toBe(0);
+  expect((await openQuarantineNews(path, "http://farm", forget, sync)).since("p")).toBe(3);
+  expect((await openQuarantineNews(path, "http://other", forget, sync)).since("p")).toBe(0);
   await writeFile(path, "{");
-  expect((await openQuarantineNews(path, "http://farm", forget)).since("p")).toBe(0);
+  expect((await openQuarantineNews(path, "http://farm", forget, sync)).since("p")).toBe(0);
+});
+
+test("what a disk has no room to note as dropped is told again by the farm", async () => {
+  const { store, directory } = await freshStore();
+  const path = join(directory, "heard.json");
+  let isFull = true;
+  const sync = async () => {
+    if (isFull) throw new Error("no space is left");
+    await store.sync();
+  };
+  const told: QuarantineTold = { results: [{ namespace: "ccache", key: "k" }], version: 7 };
+  const forget = (project: string, key: Parameters<typeof store.forget>[1]) =>
+    store.forget(project, key);
+  const news = await openQuarantineNews(path, "http://farm", forget, sync);
+  await news.take("p", told);
+  expect(news.since("p")).toBe(0);
+
+  isFull = false;
+  await news.take("p", told);
+  expect((await openQuarantineNews(path, "http://farm", forget, sync)).since("p")).toBe(7);
 });

@@ -36,6 +36,7 @@ export async function openQuarantineNews(
   path: string,
   farm: string,
   forget: (project: string, key: ResultKey) => Promise<void>,
+  forgottenForGood: () => Promise<void>,
 ): Promise<QuarantineNews> {
   const heard = new Map<string, number>();
   try {
@@ -62,9 +63,10 @@ export async function openQuarantineNews(
         dropped.set(`${project} ${keyText(key)}`, true);
         await forget(project, key);
       }
-      // After it: who is killed in between hears of it again.
       const name = nameOf(project);
       if (heard.get(name) === version) return;
+      // After it: who is killed in between, or has no room to note it, hears of it again.
+      if (results.length > 0 && !(await isDone(forgottenForGood()))) return;
       heard.delete(name);
       heard.set(name, version);
       for (const oldest of heard.keys()) {
@@ -76,4 +78,11 @@ export async function openQuarantineNews(
     },
     hasDropped: (project, key) => dropped.peek(`${project} ${keyText(key)}`) !== undefined,
   };
+}
+
+function isDone(doing: Promise<void>): Promise<boolean> {
+  return doing.then(
+    () => true,
+    () => false,
+  );
 }

@@ -7,6 +7,22 @@ import { bundleScript } from "./bundled-script.fixture.ts";
 import { freshDirectory } from "./granary-store.fixture.ts";
 
 const noSmallDisk = whyNoSmallDisk();
+const skipped = noSmallDisk ? ` (skipped: ${noSmallDisk})` : "";
+
+/** What a script prints whose argument is a disk of 4 MB. */
+async function onSmallDisk(script: string): Promise<unknown> {
+  const root = await freshDirectory();
+  const file = await bundleScript(script, root);
+  const disk = join(root, "disk");
+  await mkdir(disk);
+  const mount = 'mount -t tmpfs -o size=4m tmpfs "$1" && exec "$0" "$2" "$1"';
+  const ran = spawnSync("unshare", ["--mount", "sh", "-c", mount, process.execPath, disk, file], {
+    encoding: "utf8",
+    timeout: 25_000,
+  });
+  expect(ran.stderr).toBe("");
+  return JSON.parse(ran.stdout);
+}
 
 /** Keeps 100 results of 200 kB on a disk of 4 MB; then the same while nothing may be trimmed. */
 const script = `
@@ -53,21 +69,42 @@ const script = `
   process.stdout.write(JSON.stringify({ free, held }));
 `;
 
-test.skipIf(noSmallDisk !== undefined)(
-  `a full disk costs old results; where none may go, the new one is not kept, and that is said${noSmallDisk ? ` (skipped: ${noSmallDisk})` : ""}`,
-  async () => {
-    const root = await freshDirectory();
-    const file = await bundleScript(script, root);
-    const disk = join(root, "disk");
-    await mkdir(disk);
-    const mount = 'mount -t tmpfs -o size=4m tmpfs "$1" && exec "$0" "$2" "$1"';
-    const ran = spawnSync("unshare", ["--mount", "sh", "-c", mount, process.execPath, disk, file], {
-      encoding: "utf8",
-      timeout: 25_000,
-    });
+/** Removes a result when there is no room for a note of that, and opens the pack again. */
+const removing = `
+  import { rmSync, writeFileSync } from "node:fs";
+  import { join } from "node:path";
+  import { openPack } from "./pack.ts";
 
-    expect(ran.stderr).toBe("");
-    const { free, held } = JSON.parse(ran.stdout) as {
+  const directory = process.argv[2] ?? "";
+  const filler = join(directory, "filler");
+  const open = () => openPack({ directory: join(directory, "packs"), limitBytes: 1e9, now: () => new Date() });
+  const name = "a".repeat(64);
+  const pack = await open();
+  // As much as ends with a block.
+  pack.put("result", name, Buffer.alloc(4096 - 84));
+  try {
+    writeFileSync(filler, Buffer.alloc(8e6));
+  } catch {}
+  pack.remove("result", name);
+  const whileFull = await pack.sync().then(() => "synced", (reason) => reason.code);
+  rmSync(filler);
+  pack.put("result", "b".repeat(64), Buffer.from("another"));
+  pack.close();
+  const isBack = (await open()).has("result", name);
+  process.stdout.write(JSON.stringify({ whileFull, isBack }));
+`;
+
+test.skipIf(noSmallDisk !== undefined)(
+  `what was removed on a full disk stays removed${skipped}`,
+  async () => {
+    expect(await onSmallDisk(removing)).toEqual({ whileFull: "ENOSPC", isBack: false });
+  },
+);
+
+test.skipIf(noSmallDisk !== undefined)(
+  `a full disk costs old results; where none may go, the new one is not kept, and that is said${skipped}`,
+  async () => {
+    const { free, held } = (await onSmallDisk(script)) as {
       free: { ends: Record<string, number>; found: number };
       held: { ends: Record<string, number>; found: number };
     };

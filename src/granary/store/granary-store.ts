@@ -30,6 +30,8 @@ export interface GranaryStore extends Service {
   /** Sees to it that a blob that is here is the file that `blobs.path` says; false when it is not here. */
   asFile(digest: Digest): Promise<boolean>;
   forget(project: string, key: ResultKey): Promise<void>;
+  /** What was forgotten before stays so after a power cut. Throws where the disk does not take that. */
+  sync(): Promise<void>;
   usage(): Promise<GranaryUsage>;
   /** Removes what was used least lately, down to the limit; never what `isHeld` says is on its way out. */
   trim(): Promise<{ readonly removedBytes: number }>;

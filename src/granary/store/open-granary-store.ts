@@ -217,6 +217,8 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
       pack.remove("result", resultName(project, namespace, key));
     },
 
+    sync: () => pack.sync(),
+
     async usage() {
       await counted;
       const packed = pack.counts();

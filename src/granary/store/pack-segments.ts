@@ -12,8 +12,10 @@ import {
   writeFileSync,
   writevSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { errnoOf } from "#cas/disk-fault.ts";
 import {
   decodeHead,
   encodeHead,
@@ -51,6 +53,8 @@ export interface PackSegments {
   sizes(): SegmentSize[];
   /** Of one segment, in order. */
   records(segment: number): PlacedRecord[];
+  /** What was appended before survives a power cut from then on. */
+  sync(): Promise<void>;
   remove(segment: number): void;
   close(): void;
 }
@@ -77,17 +81,29 @@ export async function openPackSegments(
     .filter((number) => Number.isSafeInteger(number) && number > 0)
     .sort((a, b) => a - b);
   for (const segment of numbers) {
-    const file = openSync(pathOf(segment), "r");
-    const opened = { file, bytes: fstatSync(file).size };
+    const opened = opens(segment);
+    if (opened === undefined) continue;
     segments.set(segment, opened);
     for (const record of recordsOf(segment, opened)) onRecord(record);
     await setImmediate();
   }
   let head: { readonly segment: number; heads: Buffer[] } | undefined;
+  const unsynced = new Set<number>();
   let last = numbers.at(-1) ?? 0;
 
   function pathOf(segment: number): string {
     return join(directory, `${String(segment).padStart(12, "0")}${suffix}`);
+  }
+
+  /** What a disk does not give back is as good as not there: a cache begins without it. */
+  function opens(segment: number): Segment | undefined {
+    try {
+      const file = openSync(pathOf(segment), "r");
+      return { file, bytes: fstatSync(file).size };
+    } catch (reason) {
+      throwUnlessUnreadable(reason);
+      return undefined;
+    }
   }
 
   /** What an earlier process wrote last may end in half a record: nothing is put behind it, a new segment is begun. */
@@ -139,7 +155,7 @@ export async function openPackSegments(
     const found: PlacedRecord[] = [];
     const room = Buffer.alloc(mostHeadBytes);
     for (let at = 0; at < bytes; ) {
-      const one = decodeHead(room.subarray(0, readSync(file, room, 0, room.byteLength, at)));
+      const one = decodeHead(room.subarray(0, readable(file, room, at)));
       if (one === undefined || at + recordBytes(one) > bytes) break;
       found.push({ head: one, segment, at });
       at += recordBytes(one);
@@ -159,6 +175,7 @@ export async function openPackSegments(
         cutBack(opened.file, at);
         throw reason;
       }
+      unsynced.add(current.segment);
       opened.bytes += recordBytes(record);
       current.heads.push(bytes);
       if (opened.bytes >= segmentBytes) seal();
@@ -184,11 +201,27 @@ export async function openPackSegments(
       return opened === undefined ? [] : recordsOf(segment, opened);
     },
 
+    async sync() {
+      for (const segment of [...unsynced]) {
+        // What is appended while it is synced is the next one's.
+        unsynced.delete(segment);
+        try {
+          await syncFile(pathOf(segment));
+        } catch (reason) {
+          // It was removed meanwhile.
+          if (!segments.has(segment)) continue;
+          unsynced.add(segment);
+          throw reason;
+        }
+      }
+    },
+
     remove(segment) {
       const opened = segments.get(segment);
       if (opened === undefined) return;
       if (head?.segment === segment) head = undefined;
       segments.delete(segment);
+      unsynced.delete(segment);
       closeSync(opened.file);
       rmSync(`${pathOf(segment)}${indexSuffix}`, { force: true });
       rmSync(pathOf(segment), { force: true });
@@ -202,6 +235,22 @@ export async function openPackSegments(
   };
 }
 
+/** Nothing of what the disk does not give back. */
+function readable(file: number, room: Buffer, at: number): number {
+  try {
+    return readSync(file, room, 0, room.byteLength, at);
+  } catch (reason) {
+    throwUnlessUnreadable(reason);
+    return 0;
+  }
+}
+
+/** That this process has too many files open says nothing of the disk. */
+function throwUnlessUnreadable(reason: unknown): void {
+  const errno = errnoOf(reason);
+  if (errno === undefined || errno === "EMFILE" || errno === "ENFILE") throw reason;
+}
+
 /** A full disk takes a part without an error, and complains at the next. */
 function writeAll(file: number, parts: readonly Uint8Array[], at: number): void {
   const size = parts.reduce((sum, part) => sum + part.byteLength, 0);
@@ -209,6 +258,16 @@ function writeAll(file: number, parts: readonly Uint8Array[], at: number): void 
   if (written === size) return;
   const all = Buffer.concat(parts);
   while (written < size) written += writevSync(file, [all.subarray(written)], at + written);
+}
+
+/** By a descriptor of its own: the other may be closed meanwhile, and its number be another file's. */
+async function syncFile(path: string): Promise<void> {
+  const opened = await open(path, "r");
+  try {
+    await opened.datasync();
+  } finally {
+    await opened.close();
+  }
 }
 
 /** Where even that fails, the next record is written over what is there. */

@@ -1,10 +1,23 @@
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { digestOf } from "#cas/digest-of.ts";
 import { chooseForRoom, chooseToCompact } from "./choose-to-compact.ts";
 import { freshDirectory } from "./granary-store.fixture.ts";
+import { shortKey } from "./key-set.ts";
 import { openPack, type PackOptions } from "./pack.ts";
 
 const nobody = new AbortController().signal;
@@ -130,6 +143,65 @@ test("use is remembered across processes, and what is dead leaves the disk", asy
   await next.compact(false, nobody);
   expect(bytesIn(directory)).toBeLessThan(before - 1_800);
   expect(next.read("blob", nameOf("a"))).toHaveLength(900);
+});
+
+test("use is remembered, too, when what noted it has left the disk", async () => {
+  const directory = await freshDirectory();
+  let now = new Date("2026-01-01T00:00:00Z");
+  const options = { now: () => now };
+  const made = await packIn(directory, options);
+  for (const key of ["a", "b"]) made.put("blob", nameOf(key), Buffer.alloc(900));
+  made.close();
+  now = new Date("2026-01-02T00:00:00Z");
+  const using = await packIn(directory, options);
+  using.noteUse("blob", nameOf("a"));
+  using.close();
+  const notes = readdirSync(directory).filter((name) => name.endsWith(".pack"))[1] ?? "";
+
+  const compacting = await packIn(directory, options);
+  await compacting.compact(false, nobody);
+  expect(readdirSync(directory)).not.toContain(notes);
+  compacting.close();
+
+  const last = await packIn(directory, options);
+  const days = ["a", "b"].map((key) =>
+    new Date(last.usedAtMs("blob", shortKey(nameOf(key))) ?? 0).getUTCDate(),
+  );
+  expect(days).toEqual([2, 1]);
+});
+
+test("what has rotted since a segment was opened is gone with it, and counts no more", async () => {
+  const directory = await freshDirectory();
+  // As a process that is killed leaves it, without a list of its heads.
+  const killed = await packIn(directory);
+  for (const key of ["a", "b", "c", "d"]) killed.put("blob", nameOf(key), Buffer.alloc(900));
+  const pack = await packIn(directory);
+  const [first = ""] = readdirSync(directory);
+  for (const key of ["a", "b"]) pack.remove("blob", nameOf(key));
+  const ofB = readFileSync(join(directory, first)).indexOf(nameOf("b"));
+  const file = openSync(join(directory, first), "r+");
+  writeSync(file, "rot", ofB);
+  closeSync(file);
+
+  await pack.compact(false, nobody);
+
+  expect(pack.has("blob", nameOf("d"))).toBe(false);
+  expect(pack.counts()).toMatchObject({ blobs: 0, bytes: 0 });
+  pack.put("blob", nameOf("d"), Buffer.alloc(900));
+  expect(pack.counts()).toMatchObject({ blobs: 1, bytes: 20 + 64 + 900 });
+});
+
+test("a segment that the disk does not give back keeps no granary from starting", async () => {
+  const directory = await freshDirectory();
+  mkdirSync(join(directory, "000000000001.pack"));
+  symlinkSync("nowhere", join(directory, "000000000002.pack"));
+
+  const pack = await packIn(directory);
+  pack.put("blob", nameOf("a"), Buffer.from("a"));
+  pack.close();
+
+  const next = await packIn(directory);
+  expect(next.read("blob", nameOf("a"))?.toString()).toBe("a");
 });
 
 describe("what to compact", () => {

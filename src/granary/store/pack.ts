@@ -11,6 +11,7 @@ import {
   type RecordHead,
 } from "./pack-record.ts";
 import { openPackSegments, type PlacedRecord } from "./pack-segments.ts";
+import { changeOf, type Rewriting, whatToCopy } from "./what-to-copy.ts";
 
 /** Use within a minute of use that was noted is not noted. */
 const noteUseAfterS = 60;
@@ -51,6 +52,8 @@ export interface Pack {
   usedAtMs(kind: PackedKind, key: number): number | undefined;
   /** A clock that was ahead has left times that would stay the youngest. */
   usedNow(kind: PackedKind, key: number): void;
+  /** What was put and removed before stays so after a power cut. Throws where the disk does not take that. */
+  sync(): Promise<void>;
   /** Writes anew what is mostly dead; on a full disk, as much as makes room. */
   compact(isDiskFull: boolean, signal: AbortSignal): Promise<void>;
   close(): void;
@@ -67,14 +70,17 @@ export interface PackOptions {
 /**
  * Opens a pack that nobody else has open.
  *
- * The last record of a name says what is there. Nothing is synced: after a power cut a segment may end early or have holes,
- * and what is behind the first of them is gone, as a cache may lose it.
+ * The last record of a name says what is there. Nothing is synced unless asked for, or when older records are dropped for
+ * their copies: after a power cut a segment may end early or have holes, and what is behind the first of them is gone, as
+ * a cache may lose it.
  */
 export async function openPack(options: PackOptions): Promise<Pack> {
   const { directory, limitBytes, now } = options;
   const maps = { result: new KeyMap(), blob: new KeyMap() };
   const liveIn = new Map<number, number>();
   let liveBytes = 0;
+  /** Removals that a full disk did not take: the next process would find what they are of. */
+  const unsaid = new Map<string, PackedKind>();
 
   const segmentBytes =
     options.segmentBytes ?? Math.max(leastSegmentBytes, Math.ceil(limitBytes / segmentsOfLimit));
@@ -98,7 +104,7 @@ export async function openPack(options: PackOptions): Promise<Pack> {
   }
 
   function learn({ head, segment, at }: PlacedRecord): void {
-    const { kind, change } = changeOf(head);
+    const { kind, change } = changeOf(head.kind);
     const key = shortKey(hexIn(head.name));
     if (change === "gone") drop(kind, key);
     else if (change === "used") {
@@ -115,16 +121,39 @@ export async function openPack(options: PackOptions): Promise<Pack> {
   function append(kind: PackedKind, name: string, bytes: Uint8Array, usedAtS: number): void {
     const head = { kind, name, bodyBytes: bytes.byteLength, usedAtS };
     const { segment, at } = segments.append(head, bytes);
+    unsaid.delete(name);
     const key = shortKey(hexIn(name));
     place(kind, key, { segment, at, bytes: headBytes(head) + bytes.byteLength, usedAtS });
+    trySayGone();
   }
 
   /** Costs, on a full disk, only that the next process knows less. */
-  function note(kind: RecordHead["kind"], name: string, usedAtS: number): void {
+  function noteUsed(kind: PackedKind, name: string, usedAtS: number): void {
     try {
-      segments.append({ kind, name, bodyBytes: 0, usedAtS });
+      segments.append({ kind: `${kind}-used`, name, bodyBytes: 0, usedAtS });
     } catch (reason) {
       if (errnoOf(reason) === undefined) throw reason;
+    }
+  }
+
+  function noteGone(kind: PackedKind, name: string): void {
+    unsaid.set(name, kind);
+    trySayGone();
+  }
+
+  /** Or with the next record. */
+  function trySayGone(): void {
+    try {
+      sayGone();
+    } catch (reason) {
+      if (errnoOf(reason) === undefined) throw reason;
+    }
+  }
+
+  function sayGone(): void {
+    for (const [name, kind] of unsaid) {
+      segments.append({ kind: `${kind}-gone`, name, bodyBytes: 0, usedAtS: 0 });
+      unsaid.delete(name);
     }
   }
 
@@ -150,7 +179,7 @@ export async function openPack(options: PackOptions): Promise<Pack> {
   }
 
   function remove(kind: PackedKind, name: string): void {
-    if (drop(kind, shortKey(hexIn(name)))) note(`${kind}-gone`, name, 0);
+    if (drop(kind, shortKey(hexIn(name)))) noteGone(kind, name);
   }
 
   function noteUseAt(kind: PackedKind, key: number, name: string): void {
@@ -159,55 +188,76 @@ export async function openPack(options: PackOptions): Promise<Pack> {
     // Either way: a clock that was ahead left times that would never be behind again.
     if (known === undefined || Math.abs(usedAtS - known.usedAtS) <= noteUseAfterS) return;
     maps[kind].set(key, { ...known, usedAtS });
-    note(`${kind}-used`, name, usedAtS);
+    noteUsed(kind, name, usedAtS);
   }
 
   /**
-   * What of a segment still counts goes to the end of the newest; then the segment goes. On a full disk, it goes first:
-   * who is killed just then has lost what a cache may lose.
+   * What of a segment still counts goes to the end of the newest; then, when that is on disk, the segment goes. On a full
+   * disk, it goes first: who is killed just then has lost what a cache may lose.
    */
   async function rewrite(segment: number, isDiskFull: boolean, signal: AbortSignal): Promise<void> {
     const isOldest = segments.sizes().every((other) => other.segment >= segment);
-    const kept: (() => void)[] = [];
+    const copies: (() => void)[] = [];
+    const moved = new Set<number>();
     for (const [i, { head, at }] of segments.records(segment).entries()) {
       if (signal.aborted) return;
-      const copy = copyOf({ head, segment, at }, isOldest, isDiskFull);
+      const copy = copyOf({ head, segment, at }, { isOldest, isDiskFull }, moved);
       if (copy === undefined) continue;
-      if (isDiskFull) kept.push(copy);
-      else copy();
-      if (!isDiskFull && i % copiesInOneGo === copiesInOneGo - 1) await setImmediate();
+      copies.push(copy);
+      if (isDiskFull) continue;
+      copy();
+      if (i % copiesInOneGo === copiesInOneGo - 1) await setImmediate();
     }
+    if (!isDiskFull && copies.length > 0) await segments.sync();
     segments.remove(segment);
-    for (const copy of kept) copy();
-    liveBytes -= liveIn.get(segment) ?? 0;
+    if (isDiskFull) for (const copy of copies) copy();
+    dropRestOf(segment);
+  }
+
+  /** Of what has rotted since it was opened, not all records are found again. */
+  function dropRestOf(segment: number): void {
+    if (liveIn.get(segment)) {
+      for (const kind of ["result", "blob"] as const) {
+        for (const [key, packed] of [...maps[kind].entries()])
+          if (packed.segment === segment) drop(kind, key);
+      }
+    }
     liveIn.delete(segment);
   }
 
   /** How to write it anew, with all that takes in memory; undefined of what is dead. */
   function copyOf(
     { head, segment, at }: PlacedRecord,
-    isOldest: boolean,
-    isDiskFull: boolean,
+    how: Omit<Rewriting, "isMoved">,
+    moved: Set<number>,
   ): (() => void) | undefined {
-    const { kind, change } = changeOf(head);
+    const { kind, change } = changeOf(head.kind);
     const key = shortKey(hexIn(head.name));
     const known = maps[kind].get(key);
-    if (change === "is" && known?.segment === segment && known.at === at) {
-      const read = readByKey(kind, key);
-      if (read === undefined) return undefined;
-      return () => {
-        try {
-          append(kind, read.name, read.bytes, known.usedAtS);
-        } catch (reason) {
-          // Where it was it is no more, or will not be.
-          if (!isDiskFull) throw reason;
-          drop(kind, key);
-        }
-      };
+    const { usedAtS } = head;
+    const isMoved = moved.has(key);
+    switch (whatToCopy({ change, segment, at, usedAtS }, known, { ...how, isMoved })) {
+      case "dropped":
+        return undefined;
+      case "said again":
+        return change === "gone"
+          ? () => noteGone(kind, head.name)
+          : () => noteUsed(kind, head.name, usedAtS);
+      case "moved": {
+        const read = readByKey(kind, key);
+        if (read === undefined) return undefined;
+        moved.add(key);
+        return () => {
+          try {
+            append(kind, read.name, read.bytes, known?.usedAtS ?? 0);
+          } catch (reason) {
+            // Where it was it is no more, or will not be.
+            if (!how.isDiskFull) throw reason;
+            drop(kind, key);
+          }
+        };
+      }
     }
-    // What it says is none may still lie in an older one.
-    const isNeeded = change === "gone" && known === undefined && !isOldest;
-    return isNeeded ? () => note(head.kind, head.name, 0) : undefined;
   }
 
   return {
@@ -239,6 +289,10 @@ export async function openPack(options: PackOptions): Promise<Pack> {
       const head = readUpTo(mostHeadBytes, kind, key)?.head;
       if (head !== undefined) noteUseAt(kind, key, head.name);
     },
+    async sync() {
+      sayGone();
+      await segments.sync();
+    },
     async compact(isDiskFull, signal) {
       const sizes = segments
         .sizes()
@@ -257,12 +311,4 @@ export async function openPack(options: PackOptions): Promise<Pack> {
 /** Names of blobs by other functions than SHA-256 begin with the function's. */
 function hexIn(name: string): string {
   return name.slice(name.indexOf("-") + 1);
-}
-
-function changeOf({ kind }: RecordHead): {
-  readonly kind: PackedKind;
-  readonly change: "is" | "gone" | "used";
-} {
-  const [of, change = "is"] = kind.split("-") as [PackedKind, ("gone" | "used")?];
-  return { kind: of, change };
 }
