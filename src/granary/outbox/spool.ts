@@ -1,7 +1,6 @@
-import { closeSync, fdatasync, ftruncateSync, openSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { diskFault } from "#cas/disk-fault.ts";
 import { coalescer } from "#core/coalescer.ts";
 
@@ -47,10 +46,7 @@ interface OpenFile extends SpoolFile {
   readonly handle: number;
   items: number;
   bytes: number;
-  isSynced: boolean;
 }
-
-const sync = promisify(fdatasync);
 
 /** A power cut takes what a build asked for in this time as well. */
 const syncMs = 1_000;
@@ -73,7 +69,11 @@ const mostBytesAFile = 8 * 1024 * 1024;
  * Indexes and reports are what a build's end waits for: those added at the same time become one file, synced once, before
  * it is renamed, with its directory, and with the results before it.
  */
-export async function openSpool(directory: string, mostItems = mostItemsAFile): Promise<Spool> {
+export async function openSpool(
+  directory: string,
+  mostItems = mostItemsAFile,
+  syncFile = datasync,
+): Promise<Spool> {
   await mkdir(directory, { recursive: true });
   let next = 1;
   let files: SpoolFile[] = [];
@@ -108,13 +108,15 @@ export async function openSpool(directory: string, mostItems = mostItemsAFile): 
   }
 
   let current: OpenFile | undefined;
+  /** Paths of results' files that were written to since: also of those that are being sent, and may come back. */
+  const unsynced = new Set<string>();
   let syncing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
   function openFile(): OpenFile {
     const path = newPath("results");
     const handle = openSync(path, "ax");
-    current = { path, kind: "results", items: 0, bytes: 0, handle, isSynced: false };
+    current = { path, kind: "results", items: 0, bytes: 0, handle };
     files.push(current);
     return current;
   }
@@ -124,17 +126,19 @@ export async function openSpool(directory: string, mostItems = mostItemsAFile): 
     if (current === undefined) return;
     const { handle } = current;
     current = undefined;
-    void syncing.then(() => closeSync(handle));
+    closeSync(handle);
   }
 
   /** A file that cannot be synced holds nothing up: its results are here, and on their way. */
   function syncResults(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    const file = current;
-    if (file === undefined || file.isSynced) return syncing;
-    file.isSynced = true;
-    syncing = syncing.then(() => sync(file.handle)).catch(() => {});
+    const paths = [...unsynced];
+    unsynced.clear();
+    if (paths.length === 0) return syncing;
+    syncing = syncing.then(async () => {
+      await Promise.allSettled(paths.map(syncFile));
+    });
     return syncing;
   }
 
@@ -155,7 +159,7 @@ export async function openSpool(directory: string, mostItems = mostItemsAFile): 
       }
       file.items += 1;
       file.bytes += bytes.byteLength;
-      file.isSynced = false;
+      unsynced.add(file.path);
     } catch (reason) {
       throw diskFault(reason, directory);
     }
@@ -207,6 +211,7 @@ export async function openSpool(directory: string, mostItems = mostItemsAFile): 
     async remove(file) {
       if (file === current) seal();
       files = files.filter((other) => other !== file);
+      unsynced.delete(file.path);
       const lines = linesOf(await readFile(file.path, "utf8").catch(() => ""));
       // Not synced: what comes back after a power cut is sent once more, which the farm takes for known.
       await rm(file.path, { force: true });
@@ -245,6 +250,16 @@ function batchesOf(items: readonly Item[]): Batch[] {
 
 function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
+}
+
+/** By a descriptor of its own: a file that is being sent is closed, and may be gone. */
+async function datasync(path: string): Promise<void> {
+  const opened = await open(path, "r");
+  try {
+    await opened.datasync();
+  } finally {
+    await opened.close();
+  }
 }
 
 async function syncDirectory(directory: string): Promise<void> {
