@@ -202,7 +202,8 @@ export async function openPackSegments(
     },
 
     async sync() {
-      for (const segment of [...unsynced]) {
+      const appendedTo = [...unsynced];
+      for (const segment of appendedTo) {
         // What is appended while it is synced is the next one's.
         unsynced.delete(segment);
         try {

@@ -197,20 +197,24 @@ export async function openPack(options: PackOptions): Promise<Pack> {
    */
   async function rewrite(segment: number, isDiskFull: boolean, signal: AbortSignal): Promise<void> {
     const isOldest = segments.sizes().every((other) => other.segment >= segment);
-    const copies: (() => void)[] = [];
+    const later: (() => void)[] = [];
+    let copied = 0;
     const moved = new Set<number>();
     for (const [i, { head, at }] of segments.records(segment).entries()) {
       if (signal.aborted) return;
       const copy = copyOf({ head, segment, at }, { isOldest, isDiskFull }, moved);
       if (copy === undefined) continue;
-      copies.push(copy);
-      if (isDiskFull) continue;
+      if (isDiskFull) {
+        later.push(copy);
+        continue;
+      }
       copy();
+      copied++;
       if (i % copiesInOneGo === copiesInOneGo - 1) await setImmediate();
     }
-    if (!isDiskFull && copies.length > 0) await segments.sync();
+    if (copied > 0) await segments.sync();
     segments.remove(segment);
-    if (isDiskFull) for (const copy of copies) copy();
+    for (const copy of later) copy();
     dropRestOf(segment);
   }
 
@@ -218,8 +222,9 @@ export async function openPack(options: PackOptions): Promise<Pack> {
   function dropRestOf(segment: number): void {
     if (liveIn.get(segment)) {
       for (const kind of ["result", "blob"] as const) {
-        for (const [key, packed] of [...maps[kind].entries()])
-          if (packed.segment === segment) drop(kind, key);
+        // A map whose entries move up when one goes.
+        const all = [...maps[kind].entries()];
+        for (const [key, packed] of all) if (packed.segment === segment) drop(kind, key);
       }
     }
     liveIn.delete(segment);
