@@ -66,6 +66,8 @@ interface Segment {
 
 const suffix = ".pack";
 const indexSuffix = ".heads";
+/** Being written: its process was killed where another finds it. */
+const newSuffix = ".new";
 
 /** Opens the segments of a directory, and tells of all their records, the oldest first. */
 export async function openPackSegments(
@@ -75,7 +77,9 @@ export async function openPackSegments(
 ): Promise<PackSegments> {
   mkdirSync(directory, { recursive: true });
   const segments = new Map<number, Segment>();
-  const numbers = readdirSync(directory)
+  const names = readdirSync(directory);
+  for (const name of names.filter((one) => one.endsWith(newSuffix))) rmSync(join(directory, name));
+  const numbers = names
     .filter((name) => name.endsWith(suffix))
     .map((name) => Number(name.slice(0, -suffix.length)))
     .filter((number) => Number.isSafeInteger(number) && number > 0)
@@ -121,10 +125,10 @@ export async function openPackSegments(
     head = undefined;
     const path = `${pathOf(segment)}${indexSuffix}`;
     try {
-      writeFileSync(`${path}.new`, Buffer.concat(heads));
-      renameSync(`${path}.new`, path);
+      writeFileSync(`${path}${newSuffix}`, Buffer.concat(heads));
+      renameSync(`${path}${newSuffix}`, path);
     } catch {
-      rmSync(`${path}.new`, { force: true });
+      rmSync(`${path}${newSuffix}`, { force: true });
     }
   }
 

@@ -195,6 +195,7 @@ test("a segment that the disk does not give back keeps no granary from starting"
   const directory = await freshDirectory();
   mkdirSync(join(directory, "000000000001.pack"));
   symlinkSync("nowhere", join(directory, "000000000002.pack"));
+  writeFileSync(join(directory, "000000000001.pack.heads.new"), "half of a list");
 
   const pack = await packIn(directory);
   pack.put("blob", nameOf("a"), Buffer.from("a"));
@@ -202,6 +203,7 @@ test("a segment that the disk does not give back keeps no granary from starting"
 
   const next = await packIn(directory);
   expect(next.read("blob", nameOf("a"))?.toString()).toBe("a");
+  expect(readdirSync(directory).filter((name) => name.endsWith(".new"))).toEqual([]);
 });
 
 describe("what to compact", () => {
