@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { basename } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { bundleScript } from "../store/bundled-script.fixture.ts";
 import { freshDirectory } from "../store/granary-store.fixture.ts";
 import { openSpool } from "./spool.ts";
 
@@ -37,4 +39,34 @@ test("what has reached the farm is not synced any more", async () => {
   await spool.add("report", "of the build");
 
   expect(synced).toEqual([]);
+});
+
+/** Asks for lines while this process has as many files open as it may, and again when it has not. */
+const withoutDescriptors = `
+  import { closeSync, openSync } from "node:fs";
+  import { openSpool } from "../outbox/spool.ts";
+
+  const spool = await openSpool(process.argv[2] ?? "");
+  spool.addResult("a result");
+  await spool.add("report", "a report");
+  const [file] = spool.files();
+  const others: number[] = [];
+  try {
+    for (;;) others.push(openSync("/dev/null", "r"));
+  } catch {}
+  const without = await spool.lines(file!).catch((reason) => reason.code);
+  for (const other of others) closeSync(other);
+  process.stdout.write(JSON.stringify([without, await spool.lines(file!)]));
+`;
+
+test("what cannot be read as too many files are open is not taken for lost", async () => {
+  const script = await bundleScript(withoutDescriptors, await freshDirectory());
+  const limited = ["-c", 'ulimit -n 100 && exec "$0" "$@"', process.execPath, script];
+  const ran = spawnSync("sh", [...limited, await freshDirectory()], {
+    encoding: "utf8",
+    timeout: 25_000,
+  });
+
+  expect(ran.stderr).toBe("");
+  expect(JSON.parse(ran.stdout)).toEqual(["EMFILE", ["a result"]]);
 });

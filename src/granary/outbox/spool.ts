@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { diskFault } from "#cas/disk-fault.ts";
+import { diskFault, errnoOf } from "#cas/disk-fault.ts";
 import { coalescer } from "#core/coalescer.ts";
 
 const spooledKinds = ["results", "index", "report"] as const;
@@ -24,7 +24,7 @@ export interface Spool {
   addResult(line: string): void;
   /** Durable once this resolves, with all results that came before. */
   add(kind: ToldKind, line: string): Promise<void>;
-  /** Empty when it cannot be read. */
+  /** Empty when the disk does not give it back. Throws when it may do so later. */
   lines(file: SpoolFile): Promise<string[]>;
   /** Leaves these of its lines, in its place. Answers the file as it is then. */
   keepOnly(file: SpoolFile, lines: readonly string[]): Promise<SpoolFile>;
@@ -195,7 +195,7 @@ export async function openSpool(
     async lines(file) {
       // What is being sent grows no more.
       if (file === current) seal();
-      return linesOf(await readFile(file.path, "utf8").catch(() => ""));
+      return linesOf(await readFile(file.path, "utf8").catch(unlessItPasses));
     },
     async keepOnly(file, lines) {
       try {
@@ -250,6 +250,12 @@ function batchesOf(items: readonly Item[]): Batch[] {
 
 function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
+}
+
+/** That this process has too many files open, say, is no reason to drop what is on the disk. */
+function unlessItPasses(reason: unknown): string {
+  if (["EMFILE", "ENFILE", "ENOMEM", "EAGAIN"].includes(errnoOf(reason) ?? "")) throw reason;
+  return "";
 }
 
 /** By a descriptor of its own: a file that is being sent is closed, and may be gone. */
