@@ -1,4 +1,7 @@
 import { z } from "zod";
+import type { AskedResult } from "#api/granary.ts";
+import { GrpcChannel } from "#grpc/channel.ts";
+import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
 import { atMost, exactly, type Row } from "../row.ts";
 import type { Granary, GranaryLab, GranaryOptions } from "./granary-lab.ts";
 import type { SmallProject } from "./small-project.ts";
@@ -23,6 +26,8 @@ export interface Fault {
   readonly mostWaitMs?: number;
 }
 
+type Key = Pick<AskedResult, "namespace" | "key">;
+
 /** What was built without faults. */
 export interface Faultless {
   readonly product: string;
@@ -30,6 +35,8 @@ export interface Faultless {
   readonly bytes: Readonly<Record<Fault["farm"], number>>;
   /** A project that the farm has all of. */
   readonly full: string;
+  /** Of all its results: the same in every project. */
+  readonly keys: readonly Key[];
 }
 
 /** How long a fault waits for the bytes it is to come at, after the build has ended: then it comes anyway. */
@@ -43,8 +50,11 @@ export async function buildFaultless(lab: GranaryLab, project: SmallProject): Pr
   const gotBefore = carried.toClient;
   const product = project.product();
   const sent = carried.toServer - sentBefore;
+  const [made] = await lab.reports(full);
+  if (made === undefined) throw new Error("no report of a build without faults");
+  const keys = made.asked.map(({ namespace, key }) => ({ namespace, key }));
   await onFreshMachine(lab, (granary) => build(granary, project, full));
-  return { product, full, bytes: { empty: sent, full: carried.toClient - gotBefore } };
+  return { product, full, keys, bytes: { empty: sent, full: carried.toClient - gotBefore } };
 }
 
 async function onFreshMachine<T>(
@@ -100,7 +110,7 @@ export async function inflict(
       const all = await kept(granary);
       await granary.drained();
       longestWait = Math.max(longestWait, await waited(lab, name));
-      const found = await onFreshMachine(lab, (other) => foundAtFarm(lab, other, project, name));
+      const found = await foundAtFarm(lab, name, faultless.keys);
       if (found >= all) counts.atFarm++;
       else why.push(`round ${round}: the farm has ${found} of ${all} results`);
     } else if (fault.restart === true) {
@@ -126,7 +136,7 @@ export async function inflict(
     all("right bytes", counts.right, "SHA-256 of all outputs"),
   ];
   if (fault.farm === "empty") {
-    const told = "a machine that has nothing is then given all that the daemon had";
+    const told = `the farm is asked for the keys of all ${faultless.keys.length} results, and tells those whose blobs it has`;
     rows.push(all("all is at the farm later", counts.atFarm, told));
   }
   if (fault.mostWaitMs !== undefined) {
@@ -178,21 +188,13 @@ export async function kept(granary: Granary): Promise<number> {
 
 const Kept = z.object({ store: z.object({ results: z.number() }) });
 
-/** How many results a machine that has nothing is given. */
-async function foundAtFarm(
-  lab: GranaryLab,
-  machine: Granary,
-  project: SmallProject,
-  name: string,
-): Promise<number> {
-  const before = new Set((await lab.builds(name)).map(({ id }) => id));
-  // A machine that is busy with other things runs a build without a granary now and then: nothing is learnt of that.
-  let run = await build(machine, project, name);
-  for (let n = 0; n < 5 && run.text.includes("running without a granary"); n++) {
-    run = await build(machine, project, name);
+/** Asked without a machine: one that is busy gives up now and then, and makes itself what the farm has. */
+async function foundAtFarm(lab: GranaryLab, name: string, keys: readonly Key[]): Promise<number> {
+  const channel = new GrpcChannel({ url: lab.farm.url });
+  try {
+    const asked = { instanceName: name, results: [...keys] };
+    return (await channel.unary(Granaries.method.lookUp, asked)).results.length;
+  } finally {
+    await channel.stop();
   }
-  await machine.drained();
-  const report = (await lab.builds(name)).find(({ id }) => !before.has(id));
-  if (run.code !== 0 || report === undefined) return 0;
-  return report.counts.prefetched + report.counts.fetched;
 }
