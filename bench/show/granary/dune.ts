@@ -5,9 +5,11 @@ import { exactly, forInformation, type Measurement, type Row } from "../row.ts";
 import { type DuneProject, duneItself, duneToy } from "./dune-project.ts";
 import { type Case, fourTimings, rowsOf } from "./four-timings.ts";
 import { startGranaryLab } from "./granary-lab.ts";
+import { roundsOr } from "./rounds.ts";
 
 const roundTripMs = 20;
-const turns = { judged: 10, others: 3 };
+// A build of dune's own sources takes a minute.
+const turns = { toy: roundsOr(10), itself: roundsOr(3) };
 /** More than any of them needs to be fetched. */
 const patience = ["--wait-for-prefetch", "60000"];
 
@@ -16,13 +18,13 @@ export const duneTimings: readonly Measurement[] = [
   {
     title: "a real dune 2.9.3: four timings, 20 ms",
     long: false,
-    measure: () => measureDune(turns.judged, [], (work) => duneToy(work)),
+    measure: () => measureDune(turns.toy, [], (work) => duneToy(work)),
   },
   {
     title: "a real dune 2.9.3: four timings, fetched first, 20 ms",
     long: false,
     measure: () =>
-      measureDune(turns.others, patience, async (work) => {
+      measureDune(turns.toy, patience, async (work) => {
         const project = await duneToy(work);
         return { ...project, name: `${project.name}, fetched first` };
       }),
@@ -47,8 +49,8 @@ export const duneTimings: readonly Measurement[] = [
         ];
       }
       return [
-        ...(await measureDune(turns.others, [], (work) => duneItself(work, checkout))),
-        ...(await measureDune(turns.others, patience, async (work) => {
+        ...(await measureDune(turns.itself, [], (work) => duneItself(work, checkout))),
+        ...(await measureDune(turns.itself, patience, async (work) => {
           const project = await duneItself(work, checkout);
           return { ...project, name: `${project.name}, fetched first` };
         })),

@@ -10,12 +10,13 @@ import { hintsMeasurement } from "./hints.ts";
 import { hostileGranaries } from "./hostile-granaries.ts";
 import { bazelBuilt, ccacheProject } from "./project.ts";
 import { realHistory } from "./real-history.ts";
+import { roundsOr } from "./rounds.ts";
 import { sharing } from "./sharing.ts";
 
 const ccacheFiles = 80;
 const bazelLibraries = 130;
 const roundTrips = [0, 20, 80];
-const rounds = { judged: 10, others: 3 };
+const rounds = { judged: roundsOr(10), others: roundsOr(3) };
 
 /** The granary beside no cache, at a distance, under faults. */
 export const granaryShow: Show = {
