@@ -46,7 +46,7 @@ export async function fourTimings(
   };
   const cases = project.ownCache === undefined ? ours : controls;
   const products = new Set<string>();
-  const name = `four-${project.name.toLowerCase()}`;
+  const name = `four-${project.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}`;
   const alone = (which: Case) => {
     const uncached = { ...project.env, ...project.uncached };
     return which === "off" ? uncached : (project.ownCache?.env ?? uncached);
