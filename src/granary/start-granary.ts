@@ -40,7 +40,8 @@ const mostEntryBytes = 2 * 1024 ** 3;
 /** What is fetched ahead for one build: more than this is no guess about a build any more. */
 const mostPrefetchBytes = 4 * 1024 ** 3;
 const mostPrefetchResults = 100_000;
-const trimEveryMs = 60_000;
+/** What fills the store has it trimmed at once; this is for what others removed, and reads all of it: 1.2 s of CPU at 50,000 results. */
+const trimEveryMs = 15 * 60_000;
 
 /**
  * Starts a machine's granary: one for each data directory.
