@@ -7,6 +7,7 @@ import type { Db, Tx } from "#db/db.ts";
 import { withCommit } from "#db/with-commit.ts";
 import { claimRound, kindOf, type Look, lookAhead, type Round } from "./claim-round.ts";
 import type { LeasedExecution } from "./lease.ts";
+import type { LeasesHere } from "./leases-here.ts";
 import { tellQueueAs } from "./notify.store.ts";
 import type { ToldExecutions } from "./told-executions.ts";
 import type { RegisteredWorker } from "./worker.store.ts";
@@ -42,8 +43,11 @@ export interface ClaimDesk {
    * a deadlock is broken at its expense, all of it is repeated.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** In such a transaction, when something was put into the queue: looks while the rest is done. */
-  lookAhead(tx: Tx): void;
+  /**
+   * In such a transaction, when a statement that puts something into the queue was sent: looks behind it, while
+   * the rest is done. Answers how to say that by now the queue was told of no more than that.
+   */
+  lookAhead(tx: Tx): () => void;
   stop(): Promise<void>;
 }
 
@@ -63,7 +67,8 @@ interface Running {
   /** How often it has put something into the queue. */
   readonly told: () => number;
   waiters: Waiter[];
-  look: (LookNow & { readonly told: number }) | undefined;
+  /** `told`: how often it had when it looked; undefined while that is not known. */
+  look: (LookNow & { readonly told: number | undefined }) | undefined;
 }
 
 interface LookNow {
@@ -92,6 +97,8 @@ export function claimDesk(parts: {
   readonly pollMs: number;
   /** What workers were told that they may be given. */
   readonly told?: ToldExecutions;
+  /** Remembers what is handed out. */
+  readonly leases?: LeasesHere;
   /** Takes back what was leased for somebody who had gone. */
   readonly giveBack: (leased: readonly LeasedExecution[]) => void;
 }): ClaimDesk {
@@ -112,8 +119,8 @@ export function claimDesk(parts: {
   const serve = async (tx: Tx, waiters: readonly Waiter[], ahead: LookNow | undefined) => {
     const now = parts.clock.now();
     const until = new Date(now.getTime() + parts.leaseMs);
-    const { overdueAfterMs, told } = parts;
-    const times = { now, until, overdueAfterMs, told };
+    const { overdueAfterMs, told, leases } = parts;
+    const times = { now, until, overdueAfterMs, told, leases };
     const asOf = ahead?.news ?? news;
     const { over } = await claimRound(tx, waiters, lastLanes, times, await ahead?.found);
     await withCommit(tx, over);
@@ -288,13 +295,17 @@ export function claimDesk(parts: {
 
     lookAhead(tx) {
       const run = running.get(tx);
-      if (run === undefined) return;
+      if (run === undefined) return () => {};
       run.waiters.push(...take(() => true));
-      if (run.waiters.length === 0) return;
+      if (run.waiters.length === 0) return () => {};
       const found = lookAhead(tx, run.waiters);
       // Whoever ends the transaction hears of it.
       found.catch(() => {});
-      run.look = { news, found, told: run.told() };
+      const look = { news, found };
+      run.look = { ...look, told: undefined };
+      return () => {
+        if (run.look?.found === found) run.look = { ...look, told: run.told() };
+      };
     },
 
     async stop() {

@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { parseDigestKey } from "#core/digest.ts";
 import type { Platform } from "#core/platform.ts";
-import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "./execution.ts";
 import { topLane } from "./fair-lane.ts";
+import { HandedOutRow, handedOutColumns } from "./handed-out.store.ts";
 import type { LeasedExecution, WorkerProcess } from "./lease.ts";
 import { openLanes } from "./open-lanes.store.ts";
 import type { Busy, Candidate } from "./order-claims.ts";
@@ -97,26 +96,11 @@ export async function leasedByLane(tx: Tx): Promise<Busy> {
   return { lanes, owners };
 }
 
-const LeasedRow = z
-  .object({
-    executionId: ExecutionId,
-    attempt: z.number(),
-    epoch: z.number(),
-    instanceId: z.string(),
-    project: z.string(),
-    domain: TrustDomain,
-    actionDigest: z.string().transform(parseDigestKey),
-    timeoutMs: z.number(),
-  })
-  .transform(({ executionId, attempt, epoch, instanceId, ...rest }) => ({
-    instanceId,
-    execution: { lease: { executionId, attempt, epoch }, ...rest },
-  }));
-
 /** An execution, and the worker process that it went to. */
 export interface HandedOut {
   readonly instanceId: string;
   readonly execution: LeasedExecution;
+  readonly row: HandedOutRow;
 }
 
 /**
@@ -125,15 +109,15 @@ export interface HandedOut {
  * `skip locked`: a row that another server is handing out at this moment is never waited for.
  * A worker may appear in several seats.
  */
-export function leaseExecutions(
+export async function leaseExecutions(
   tx: Tx,
   ids: readonly ExecutionId[],
   seats: readonly WorkerProcess[],
   now: Date,
   until: Date,
 ): Promise<HandedOut[]> {
-  return tx.many(
-    LeasedRow,
+  const rows = await tx.many(
+    HandedOutRow,
     sql`
       with held as (
         select id from execution
@@ -155,8 +139,13 @@ export function leaseExecutions(
           started_at = null
       from seated
       where id = any(seated.ids)
-      returning id as "executionId", attempt, epoch, worker_instance as "instanceId", project, domain,
-        action_digest as "actionDigest", timeout_ms as "timeoutMs"
+      returning ${handedOutColumns}
     `,
   );
+  return rows.map((row) => {
+    const { id: executionId, attempt, epoch, project, domain, actionDigest, timeoutMs } = row;
+    const lease = { executionId, attempt, epoch };
+    const execution = { lease, project, domain, actionDigest, timeoutMs };
+    return { instanceId: row.workerInstance, execution, row };
+  });
 }

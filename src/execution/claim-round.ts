@@ -6,6 +6,7 @@ import { claimCandidates, leasedByLane, leaseExecutions } from "./claim-executio
 import { topLane } from "./fair-lane.ts";
 import { isOverdue } from "./is-overdue.ts";
 import type { LeasedExecution } from "./lease.ts";
+import type { LeasesHere } from "./leases-here.ts";
 import { type Busy, type Candidate, orderClaims } from "./order-claims.ts";
 import { exchangeSeats, placeWhereTold } from "./place-where-told.ts";
 import { preferIndexes, preferKnownPlans } from "./prefer-indexes.store.ts";
@@ -77,6 +78,7 @@ export async function claimRound(
     readonly until: Date;
     readonly overdueAfterMs: number;
     readonly told?: ToldExecutions | undefined;
+    readonly leases?: LeasesHere | undefined;
   },
   ahead?: Look,
 ): Promise<{ readonly over: Promise<Round> }> {
@@ -108,6 +110,7 @@ export async function claimRound(
     );
     const told = lease.told?.isEmpty() === false ? lease.told : undefined;
     const ordered = told ? whereTold(inOrder, group, lease, told) : inOrder;
+    const { sizeClass } = first.claim.worker;
     const laneById = new Map(ordered.map(({ id, lane }) => [id, lane]));
     const seats = seatWorkers(
       seekers,
@@ -118,7 +121,8 @@ export async function claimRound(
     const taking = told ? exchangeSeats(seats, ids, (id) => told.keptFor(id)) : seats;
     const indexOf = new Map(group.map(({ claim, index }) => [claim.worker.instanceId, index]));
     handingOut = leaseExecutions(tx, ids, taking, lease.now, lease.until).then((handedOut) => {
-      for (const { instanceId, execution } of handedOut) {
+      for (const { instanceId, execution, row } of handedOut) {
+        lease.leases?.handedOut(row, sizeClass);
         haul[indexOf.get(instanceId) ?? -1]?.push(execution);
         const lane = laneById.get(execution.lease.executionId);
         if (lane !== undefined) lastLanes.set(instanceId, lane);

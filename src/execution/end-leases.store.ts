@@ -1,46 +1,21 @@
 import { z } from "zod";
-import { digestKey, parseDigestKey } from "#core/digest.ts";
-import { TrustDomain } from "#core/trust-domain.ts";
+import { digestKey } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { ExecutionId, type Outcome } from "./execution.ts";
 import type { FinishedExecution, Usage } from "./finished-execution.ts";
+import { HandedOutRow, handedOutColumns } from "./handed-out.store.ts";
 import type { Lease } from "./lease.ts";
 
 const LeaseRow = z.object({ executionId: ExecutionId, attempt: z.number(), epoch: z.number() });
 
-const HeldRow = z.object({
-  id: ExecutionId,
-  project: z.string(),
-  domain: TrustDomain,
-  actionDigest: z.string().transform(parseDigestKey),
-  invocation: z.string(),
-  doNotCache: z.boolean(),
-  attempt: z.number(),
-  epoch: z.number(),
-  worker: z.string(),
-  workerInstance: z.string(),
-  queuedAt: z.date(),
-  leasedAt: z.date(),
+const HeldRow = HandedOutRow.extend({
   startedAt: z.date().nullable(),
   cancelRequested: z.boolean(),
   /** Whether its time is over. */
   isOver: z.boolean(),
-  /** Of the attempt under way. */
-  timeoutMs: z.number(),
   /** That of its worker, which may be greater than the one chosen. */
   workerSizeClass: z.number(),
-  requirements: z.string(),
-  leastSizeClass: z.number(),
-  mostSizeClass: z.number().nullable(),
-  isSized: z.boolean(),
-  sizeRetries: z.number(),
-  /** The execution that it runs beside. */
-  hedgeOf: ExecutionId.nullable(),
-  kin: z.array(z.string()),
-  owner: z.string(),
-  title: z.string(),
-  askedTimeoutMs: z.number(),
 });
 export type HeldRow = z.infer<typeof HeldRow>;
 
@@ -64,14 +39,8 @@ export function lockLeased(tx: Tx, ids: readonly ExecutionId[], now: Date): Prom
   return tx.many(
     HeldRow,
     sql`
-      select id, project, domain, action_digest as "actionDigest", invocation,
-        do_not_cache as "doNotCache", attempt, epoch, worker, worker_instance as "workerInstance",
-        queued_at as "queuedAt", leased_at as "leasedAt", started_at as "startedAt",
+      select ${handedOutColumns}, started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", ${isOver(now)} as "isOver",
-        timeout_ms as "timeoutMs", requirements, least_size_class as "leastSizeClass",
-        most_size_class as "mostSizeClass",
-        is_sized as "isSized", size_retries as "sizeRetries", hedge_of as "hedgeOf", kin, owner, title,
-        coalesce(asked_timeout_ms, timeout_ms) as "askedTimeoutMs",
         -- A worker's row outlives what it holds; but it may be that of another process by now.
         coalesce((select worker.size_class from worker
           where worker.name = execution.worker
@@ -82,6 +51,25 @@ export function lockLeased(tx: Tx, ids: readonly ExecutionId[], now: Date): Prom
       for update
     `,
   );
+}
+
+/**
+ * Locks leased executions, which are taken to be as they were when they were handed out: nobody has said that
+ * they started, or are to be cancelled. Where one is not, the transaction comes to nothing, as `aborted`.
+ */
+export async function assumeHeld(tx: Tx, rows: readonly HandedOutRow[]): Promise<void> {
+  await tx.run(sql`
+    select assume(count(*) = ${rows.length}, 'these are still as they were handed out') from (
+      select from execution join unnest(
+        ${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ attempt }) => attempt)}::integer[],
+        ${rows.map(({ epoch }) => epoch)}::bigint[],
+        ${rows.map(({ workerInstance }) => workerInstance)}::text[]
+      ) as assumed (id, attempt, epoch, worker_instance) using (id, attempt, epoch, worker_instance)
+      where state = 'leased' and started_at is null and cancel_requested_at is null
+      order by id
+      for update of execution
+    ) as held
+  `);
 }
 
 /** An attempt that is over, whatever becomes of its execution. */

@@ -18,6 +18,7 @@ import { currentLeases, markStarted } from "./lease.store.ts";
 import { type Lease, type LeasedExecution, leaseKey, type WorkerProcess } from "./lease.ts";
 import { grantedLeaseMs } from "./lease-length.ts";
 import { leaseRescuer } from "./lease-rescuer.ts";
+import { leasesHere } from "./leases-here.ts";
 import { appendLogChunk, type LogAppended } from "./log.store.ts";
 import { type AheadExecution, type AheadHint, lookAheadDesk } from "./look-ahead-desk.ts";
 import { executionChannel, logChannel, notifyExecutions, queueChannel } from "./notify.store.ts";
@@ -112,6 +113,7 @@ export async function openExecutionQueue(parts: {
 
   const projects = projectsOfExecutions(db);
   const told = toldExecutions(clock);
+  const leases = leasesHere();
   const desk = claimDesk({
     db,
     clock,
@@ -120,6 +122,7 @@ export async function openExecutionQueue(parts: {
     overdueAfterMs: times.overdueAfterMs,
     pollMs: times.pollMs,
     told,
+    leases,
     giveBack: (leased) => void release(leased.map(({ lease }) => lease)).catch(() => {}),
   });
 
@@ -134,8 +137,12 @@ export async function openExecutionQueue(parts: {
   const oracle = durationOracle(clock);
   const chooser = sizeChooser(parts.analyzer, logger);
   const submitIn = async (tx: Tx, requests: readonly ExecutionRequest[]) => {
-    const submitted = await submitExecutions(tx, await oracle.foresee(tx, requests), clock.now());
-    desk.lookAhead(tx);
+    const foreseen = await oracle.foresee(tx, requests);
+    let sawAll = () => {};
+    const submitted = await submitExecutions(tx, foreseen, clock.now(), () => {
+      sawAll = desk.lookAhead(tx);
+    });
+    sawAll();
     return submitted;
   };
   const submitting = coalescer(async (requests: readonly ExecutionRequest[]) => {
@@ -148,12 +155,19 @@ export async function openExecutionQueue(parts: {
   const ending = coalescer(async (endings: readonly EndingLease[]) => {
     const ids = endings.map(({ lease }) => lease.executionId);
     for (const id of ids) settling.add(id);
+    const taken = leases.take(endings);
+    let assumed = taken;
     const settled = desk.transaction(async (tx) => {
       await preferIndexes(tx);
+      const { mostAttempts } = times;
+      const assuming = assumed;
+      assumed = undefined;
+      if (assuming === undefined && taken !== undefined) leases.doubt(taken);
       return settleLeases(tx, endings, {
         now: clock.now(),
-        mostAttempts: times.mostAttempts,
+        mostAttempts,
         hooks,
+        assumed: assuming,
       });
     });
     try {
@@ -168,14 +182,15 @@ export async function openExecutionQueue(parts: {
   });
 
   const starting = coalescer(async (started: readonly { lease: Lease; at: Date }[]) => {
-    const leases = started.map(({ lease }) => lease);
+    const said = started.map(({ lease }) => lease);
+    for (const lease of said) leases.forget(lease);
     const { current, after } = await db.transaction(async (tx) => {
       // Only pages would miss it, should a crash forget it.
       await commitWithoutWaiting(tx);
       await preferIndexes(tx);
       const news = await markStarted(tx, started, clock.now());
       const [current, after] = await together([
-        currentLeases(tx, leases),
+        currentLeases(tx, said),
         news.length === 0
           ? undefined
           : hooks.onProgress?.(
@@ -191,7 +206,7 @@ export async function openExecutionQueue(parts: {
       return { current: new Set(current.map(leaseKey)), after };
     });
     after?.();
-    return leases.map((lease) => current.has(leaseKey(lease)));
+    return said.map((lease) => current.has(leaseKey(lease)));
   });
 
   const beating = coalescer((beats: readonly Heartbeat[]) =>

@@ -41,6 +41,11 @@ export interface QueueHooks {
    * that they have to send at once: the commit goes with it.
    */
   servedBy?(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly string[]>;
+  /**
+   * Takes it for granted that `servedBy` would answer nothing, behind the same locks; where it would, the
+   * transaction comes to nothing, as `aborted`.
+   */
+  assumeUnserved?(tx: Tx, ids: readonly ExecutionId[]): Promise<void>;
   /** Keeps the results of those that succeeded and may be cached. */
   recordResults?(tx: Tx, finished: readonly FinishedExecution[]): Promise<void>;
   onFinished?(

@@ -7,6 +7,7 @@ import { afterAttempt } from "./after-attempt.ts";
 import { submitBackgroundRuns, type WantedBackgroundRun } from "./background-runs.store.ts";
 import { decideAfterReport, type LeaseEnd } from "./decide-after-report.ts";
 import {
+  assumeHeld,
   type EndedAttempt,
   finishHeld,
   type HeldRow,
@@ -15,7 +16,7 @@ import {
   requeueHeld,
 } from "./end-leases.store.ts";
 import { endedView } from "./ended-view.ts";
-import type { Outcome } from "./execution.ts";
+import type { ExecutionId, Outcome } from "./execution.ts";
 import type { FinishedExecution, Usage } from "./finished-execution.ts";
 import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
 import { dropAttemptLogs } from "./log.store.ts";
@@ -73,16 +74,18 @@ export async function settleLeases(
     readonly now: Date;
     readonly mostAttempts: number;
     readonly hooks: QueueHooks;
+    /**
+     * The rows of all that end, should they be as they were handed out: nobody then asks and waits. They are
+     * not, and the transaction comes to nothing, as `aborted`; then leave this away.
+     */
+    readonly assumed?: readonly HeldRow[] | undefined;
     /** From a second run, with which its worker was counted already. */
     readonly isTakenOver?: boolean;
   },
 ): Promise<Settled> {
   const ids = endings.map(({ lease }) => lease.executionId);
   if (endings.length <= fewEndings) await preferKnownPlans(tx);
-  const [locked, served] = await together([
-    lockLeased(tx, ids, rules.now),
-    rules.hooks.servedBy?.(tx, ids),
-  ]);
+  const { locked, served, known } = await holdAll(tx, ids, rules);
   const held = new Map(locked.map((row) => [leaseKey({ ...row, executionId: row.id }), row]));
   const finished: (FinishedExecution & { readonly epoch: number })[] = [];
   const ended: ExecutionView[] = [];
@@ -173,6 +176,7 @@ export async function settleLeases(
           again.map(({ id, attempt }) => ({ id, kind: "queued" as const, attempt })),
         ),
     ...stored,
+    known,
   ]).then((each) => {
     after = each.slice(0, 2);
   });
@@ -185,6 +189,34 @@ export async function settleLeases(
       for (const each of after) if (typeof each === "function") each();
     },
   };
+}
+
+/** What ends, under the locks of its rows, and what is served by it. `known`: whether that is so. */
+async function holdAll(
+  tx: Tx,
+  ids: readonly ExecutionId[],
+  {
+    now,
+    hooks,
+    assumed,
+  }: {
+    readonly now: Date;
+    readonly hooks: QueueHooks;
+    readonly assumed?: readonly HeldRow[] | undefined;
+  },
+): Promise<{
+  readonly locked: readonly HeldRow[];
+  readonly served: readonly string[] | undefined;
+  readonly known: Promise<unknown>;
+}> {
+  if (assumed !== undefined && hooks.assumeUnserved !== undefined) {
+    const known = together([assumeHeld(tx, assumed), hooks.assumeUnserved(tx, ids)]);
+    // Heard of with what is sent behind it.
+    known.catch(() => {});
+    return { locked: assumed, served: [], known };
+  }
+  const [locked, served] = await together([lockLeased(tx, ids, now), hooks.servedBy?.(tx, ids)]);
+  return { locked, served, known: Promise.resolve() };
 }
 
 /** A worker's clock may be wrong; nothing starts before it was handed out, or later than it ends. */

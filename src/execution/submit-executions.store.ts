@@ -41,6 +41,8 @@ export async function submitExecutions(
   tx: Tx,
   requests: readonly ExecutionRequest[],
   now: Date,
+  /** Called each time that something was sent that may put executions into the queue. */
+  sent: () => void = () => {},
 ): Promise<Submitted[]> {
   if (requests.length === 0) return [];
   for (const request of requests) checkRequest(request);
@@ -51,7 +53,9 @@ export async function submitExecutions(
       throw new Fault("aborted", "executions end faster than they are joined");
     const open = requests.filter(({ id }) => !served.has(id));
     const rows = asRows(open, now);
-    const inserted = await insertNew(tx, rows);
+    const inserting = insertNew(tx, rows);
+    sent();
+    const inserted = await inserting;
     for (const id of inserted)
       served.set(id, {
         requestId: id,

@@ -43,6 +43,18 @@ export async function graphsServedBy(tx: Tx, ids: readonly ExecutionId[]): Promi
   return rows.map((row) => row.graphId);
 }
 
+/** Has the transaction come to nothing, as `aborted`, where that would answer anything. */
+export async function assumeServedByNoGraph(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
+  await tx.run(sql`
+    select assume(not exists (
+      select from run where execution_id = any(${ids}::uuid[]) and state <> 'finished'
+    ) and not exists (
+      select from work_batch
+      where execution_id = any(${ids}::uuid[]) and state in ('queued', 'running')
+    ), 'no graph is served by these')
+  `);
+}
+
 const ChangedRun = z.object({ graphId: GraphId, job: z.string(), outcome: RunOutcome.nullable() });
 export type ChangedRun = z.infer<typeof ChangedRun>;
 

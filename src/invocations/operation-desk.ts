@@ -4,6 +4,7 @@ import { coalescer } from "#core/coalescer.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
+import { withCommit } from "#db/with-commit.ts";
 import type { ExecutionId, ExecutionRequest } from "#execution/execution.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
 import type { ExecutionView } from "#execution/read-executions.store.ts";
@@ -14,6 +15,7 @@ import {
   cancelledAmong,
   findOperation,
   insertOperations,
+  insertWantedOperations,
   keepWatched,
   operationChannel,
   operationsOfCancelled,
@@ -80,6 +82,7 @@ export async function operationDesk(parts: {
 
   const opening = coalescer(async (asked: readonly AskedExecution[]) => {
     const requests = await queue.chooseSizes(asked.map(({ request }) => request));
+    let assumesWanted = true;
     const { opened, after } = await queue.transaction(async (tx) => {
       const now = clock.now();
       const submitted = await queue.submitIn(tx, requests);
@@ -90,16 +93,22 @@ export async function operationDesk(parts: {
         return { id, executionId, asking, actionDigest, joined: !isNew, first };
       });
       const until = watchedUntil(now, times);
+      if (assumesWanted) {
+        // Nearly always so: then the executions are handed out, and all of it committed, in the same breath.
+        assumesWanted = false;
+        await withCommit(tx, insertWantedOperations(tx, rows, { now, watchedUntil: until }));
+        return { opened: rows.map((row) => ({ ...row, isRefused: false })), after: undefined };
+      }
       const refused = new Set(await insertOperations(tx, rows, { now, watchedUntil: until }));
       const unwanted = rows.flatMap(({ id, executionId }) => (refused.has(id) ? executionId : []));
       const after = unwanted.length === 0 ? undefined : await queue.cancel(tx, unwanted);
-      const opened = rows.map(({ id, executionId, first }) => {
-        return { id, executionId, first, isRefused: refused.has(id) };
-      });
+      const opened = rows.map((row) => ({ ...row, isRefused: refused.has(row.id) }));
       return { opened, after };
     });
     after?.();
-    return opened;
+    return opened.map(({ id, executionId, first, isRefused }) => {
+      return { id, executionId, first, isRefused };
+    });
   });
 
   const renew = async (ids: readonly OperationId[]): Promise<void> => {

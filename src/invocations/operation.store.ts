@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Digest, digestKey, parseDigestKey } from "#core/digest.ts";
 import type { Tx } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
+import { type Sql, sql } from "#db/sql.ts";
 import { ExecutionId } from "#execution/execution.ts";
 import type { Asking } from "./asking.ts";
 import { OperationId } from "./operation.ts";
@@ -19,6 +19,12 @@ export interface NewOperation {
 
 const Inserted = z.object({ id: OperationId, isCancelled: z.boolean() });
 
+/** When they were asked for, and until when somebody listens at least. */
+export interface Asked {
+  readonly now: Date;
+  readonly watchedUntil: Date;
+}
+
 /**
  * Writes down which execution answers which call. Answers of those whose invocation is cancelled: they are
  * cancelled from the beginning.
@@ -26,8 +32,28 @@ const Inserted = z.object({ id: OperationId, isCancelled: z.boolean() });
 export async function insertOperations(
   tx: Tx,
   operations: readonly NewOperation[],
-  { now, watchedUntil }: { readonly now: Date; readonly watchedUntil: Date },
+  asked: Asked,
 ): Promise<OperationId[]> {
+  const inserted = await tx.many(
+    Inserted,
+    sql`${inserting(operations, asked)} select id, "isCancelled" from inserted`,
+  );
+  return inserted.flatMap(({ id, isCancelled }) => (isCancelled ? [id] : []));
+}
+
+/** The same, where no invocation is cancelled; where one is, the transaction comes to nothing, as `aborted`. */
+export async function insertWantedOperations(
+  tx: Tx,
+  operations: readonly NewOperation[],
+  asked: Asked,
+): Promise<void> {
+  await tx.run(sql`
+    ${inserting(operations, asked)}
+    select assume(not bool_or("isCancelled"), 'no invocation of these is cancelled') from inserted
+  `);
+}
+
+function inserting(operations: readonly NewOperation[], { now, watchedUntil }: Asked): Sql {
   const rows = operations.map(({ asking, ...each }) => ({
     id: each.id,
     execution_id: each.executionId,
@@ -40,9 +66,8 @@ export async function insertOperations(
     configuration_id: asking.configurationId,
     joined: each.joined,
   }));
-  const inserted = await tx.many(
-    Inserted,
-    sql`
+  return sql`
+    with inserted as (
       insert into operation (
         id, execution_id, project, invocation, principal, action_digest, target_id, action_mnemonic,
         configuration_id, joined, requested_at, watched_until, cancelled_at, finished_at, outcome
@@ -59,10 +84,8 @@ export async function insertOperations(
         joined boolean)
       left join invocation
         on invocation.project = asked.project and invocation.id = asked.invocation
-      returning id, cancelled_at is not null as "isCancelled"
-    `,
-  );
-  return inserted.flatMap(({ id, isCancelled }) => (isCancelled ? [id] : []));
+      returning operation.id, operation.cancelled_at is not null as "isCancelled"
+    )`;
 }
 
 const StoredOperation = z.object({

@@ -7,7 +7,7 @@ import type { QueueHooks } from "#execution/queue-hooks.ts";
 import { executionsWantedByRuns } from "#graphs/cancel.store.ts";
 import type { GraphId } from "#graphs/graph-id.ts";
 import { onExecutionsFinished, onExecutionsProgress } from "#graphs/queue-events.ts";
-import { graphsServedBy } from "#graphs/run.store.ts";
+import { assumeServedByNoGraph, graphsServedBy } from "#graphs/run.store.ts";
 import { executionsWantedByOperations } from "#invocations/operation.store.ts";
 import { noteOperationEnds } from "#invocations/pages/operation-ends.store.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
@@ -34,6 +34,7 @@ export function queueHooks(
       ).flat(),
 
     servedBy: graphsServedBy,
+    assumeUnserved: assumeServedByNoGraph,
 
     async recordResults(tx, finished) {
       await together(
