@@ -18,7 +18,13 @@ export class Clearings {
   readonly #underWay = new Set<Promise<void>>();
 
   /** Begins at once where nobody is to be let go first. */
-  add({ steps, place }: Clearing, reported: Promise<unknown> | undefined): void {
+  add(
+    { steps, place }: Clearing,
+    reported: Promise<unknown> | undefined,
+    /** Settles when the report is on its way. */
+    sent?: Promise<unknown>,
+  ): void {
+    sent?.then(() => place?.left());
     const clear = async () => {
       if (reported !== undefined) await settledWithin(reported, mostReportMs);
       for (const step of steps) await step().catch(() => {});

@@ -62,6 +62,8 @@ export interface ActionWatch {
   readonly started: (stdout: CapturedLog) => void;
   /** Settles when the farm has the result, which goes before all clearing up; absent: nothing does. */
   readonly reported?: Promise<unknown>;
+  /** Settles when the result is on its way to the farm, if it comes to that. */
+  readonly sent?: Promise<unknown>;
 }
 
 /** Executes actions on this machine, any number at a time. */
@@ -104,7 +106,7 @@ export class ActionExecutor {
         ? undefined
         : finishedWithoutProcess(work, reason, watch.stop.aborted);
     } finally {
-      this.#clearings.add(clearing, watch.reported);
+      this.#clearings.add(clearing, watch.reported, watch.sent);
     }
   }
 

@@ -1,4 +1,5 @@
 import { closeSync, mkdirSync, writeFile, writeSync } from "node:fs";
+import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
@@ -22,6 +23,8 @@ export interface ExecutionPlace {
   readonly home: string;
   readonly group: ProcessGroup;
   readonly waiting: WaitingSandbox | undefined;
+  /** Nothing runs here any more, and the result is on its way: there is time to set up the next. */
+  left(): void;
   /** Ends and removes all of it. */
   dispose(): Promise<void>;
 }
@@ -45,6 +48,8 @@ const refillAfterMs = 25;
 
 /** More would be processes that nobody needs: a place is made while an action runs. */
 const mostReady = 16;
+
+const placeDirectories = ["root", "upper", "work", "home", "tmp"] as const;
 
 type PlacesMachine = Pick<Machine, "shell" | "sandbox" | "limiter" | "inputRoots" | "runDir">;
 
@@ -135,13 +140,15 @@ export class ExecutionPlaces {
   async #make(waiting: boolean): Promise<ExecutionPlace> {
     const { limiter, sandbox, runDir } = this.#machine;
     const scratch = join(runDir, `${this.#count++}`);
-    const [root, temp, home] = ["root", "tmp", "home"].map((name) => join(scratch, name)) as [
+    const [root, upper, work, home, temp] = placeDirectories.map((name) => join(scratch, name)) as [
+      string,
+      string,
       string,
       string,
       string,
     ];
     // Synchronously: six round trips to the thread pool would cost more than all of it.
-    for (const path of [scratch, root, join(scratch, "upper"), join(scratch, "work"), home]) {
+    for (const path of [scratch, root, upper, work, home]) {
       mkdirSync(path);
     }
     mkdirSync(temp, { mode: 0o777 });
@@ -164,11 +171,12 @@ export class ExecutionPlaces {
       home,
       group,
       waiting: waitingSandbox,
+      left: refill,
       async dispose() {
         refill();
         await waitingSandbox?.end();
         await group.close().catch(() => {});
-        await removeTree(scratch).catch(() => {});
+        await removeScratch(scratch);
       },
     };
   }
@@ -263,6 +271,13 @@ export class ExecutionPlaces {
       await place.dispose();
     }
   }
+}
+
+/** Most executions leave all of these empty: then it costs a quarter of looking into each for what to remove. */
+async function removeScratch(scratch: string): Promise<void> {
+  const own = placeDirectories.map((name) => join(scratch, name));
+  await Promise.allSettled(own.map((path) => rmdir(path)));
+  await rmdir(scratch).catch(() => removeTree(scratch).catch(() => {}));
 }
 
 function write(to: number, script: string): void {

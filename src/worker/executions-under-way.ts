@@ -103,6 +103,8 @@ export class ExecutionsUnderWay {
     let saying: NodeJS.Timeout | undefined;
     let tellReported = () => {};
     const reported = new Promise<void>((resolve) => (tellReported = resolve));
+    let tellSent = () => {};
+    const sent = new Promise<void>((resolve) => (tellSent = resolve));
     const finished = await executor.execute(work, farm.blobs(work.project), {
       stop: running.stop.signal,
       started: (stdout) => {
@@ -111,6 +113,7 @@ export class ExecutionsUnderWay {
         saying = setTimeout(() => this.#sayStarted(lease, at), tooShortToSayMs);
       },
       reported,
+      sent,
     });
     clearTimeout(saying);
     this.#remember(finished, performance.now() - begun);
@@ -120,7 +123,7 @@ export class ExecutionsUnderWay {
     this.#slotFreed();
     this.#changes.tell();
     try {
-      if (finished) await this.report(finished, log);
+      if (finished) await this.report(finished, log, tellSent);
     } catch (reason) {
       // No message can hold it: without a report the lease runs out by itself.
       logger.error({ lease: key, reason: messageOf(reason) }, "a result is lost");
@@ -133,11 +136,14 @@ export class ExecutionsUnderWay {
   }
 
   /** Resolves when the farm has answered for a result, or the worker ends. */
-  async report(finished: Finished, log?: LogStream): Promise<void> {
+  async report(finished: Finished, log?: LogStream, sent = () => {}): Promise<void> {
     const { reporter, patience } = this.#parts;
     await reporter.keep(finished);
     await log?.end(patience.ms);
-    await reporter.deliver(finished);
+    const delivered = reporter.deliver(finished);
+    // By then its bytes are out, unless others are on their way, which it will join.
+    setImmediate(sent);
+    await delivered;
   }
 
   #remember(finished: Finished | undefined, tookMs: number): void {
