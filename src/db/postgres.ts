@@ -71,7 +71,8 @@ export function openPostgres(options: PostgresOptions): Db {
         const committed = client.query("commit");
         committed.catch(() => {});
         await begun;
-        await Promise.all(last);
+        // In the order in which they were sent: those behind one that failed say only that something did.
+        for (const each of last) await each;
         const { command } = await committed;
         // What a statement that nobody waited for has spoilt, PostgreSQL rolls back without an error.
         if (command !== "COMMIT")

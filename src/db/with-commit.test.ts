@@ -37,6 +37,23 @@ test("what fails with the commit undoes all of it, and says of what it failed", 
   await db.close();
 });
 
+test("of several that are sent with the commit, the first that failed is told, not what failed with it", async () => {
+  const db = openPostgres({ url, poolSize: 1 });
+
+  const failed = db.transaction(async (tx) => {
+    const first = tx.run(sql`select assume(1 = 2, 'numbers are alike')`);
+    const slower = first.finally(() => new Promise((resolve) => setImmediate(resolve)));
+    await withCommit(tx, slower);
+    await withCommit(tx, tx.run(sql`select 1`));
+  });
+
+  await expect(failed).rejects.toMatchObject({
+    code: "aborted",
+    message: "the database says: it was assumed that numbers are alike",
+  });
+  await db.close();
+});
+
 test("a statement that comes after its transaction is refused", async () => {
   const db = openPostgres({ url });
   await db.script("create table after_all (n integer)");

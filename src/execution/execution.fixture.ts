@@ -71,6 +71,12 @@ export function movableClock(startMs = Date.UTC(2030, 0, 1)): Clock & { pass(ms:
   };
 }
 
+/** As for all that no graph waits for. */
+const servingNobody: QueueHooks = {
+  servedBy: async () => [],
+  assumeUnserved: async () => {},
+};
+
 /** A queue that does nothing by itself: no rescue and no poll comes in a test's way. */
 export function aQueue(
   db: Db,
@@ -85,7 +91,7 @@ export function aQueue(
     db,
     clock: parts.clock ?? movableClock(),
     logger: silent,
-    ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
+    hooks: { ...servingNobody, ...parts.hooks },
     ...(parts.analyzer === undefined ? {} : { analyzer: parts.analyzer }),
     times: {
       graceMs: 0,

@@ -177,9 +177,16 @@ export async function settleLeases(
         ),
     ...stored,
     known,
-  ]).then((each) => {
-    after = each.slice(0, 2);
-  });
+  ]).then(
+    (each) => {
+      after = each.slice(0, 2);
+    },
+    async (reason: unknown) => {
+      // What failed behind an assumption that does not hold says nothing of its own.
+      await known;
+      throw reason;
+    },
+  );
   await (isAlone ? withCommit(tx, sent) : sent);
   if (background.length > 0) await submitBackgroundRuns(tx, background, rules.now);
   return {

@@ -138,9 +138,10 @@ export class ExecutionsUnderWay {
   /** Resolves when the farm has answered for a result, or the worker ends. */
   async report(finished: Finished, log?: LogStream, sent = () => {}): Promise<void> {
     const { reporter, patience } = this.#parts;
-    await reporter.keep(finished);
+    const saysNothing = log === undefined || log.isEmpty;
+    if (!saysNothing) await reporter.keep(finished);
     await log?.end(patience.ms);
-    const delivered = reporter.deliver(finished);
+    const delivered = saysNothing ? reporter.deliverAndKeep(finished) : reporter.deliver(finished);
     // By then its bytes are out, unless others are on their way, which it will join.
     setImmediate(sent);
     await delivered;

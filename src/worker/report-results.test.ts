@@ -59,7 +59,7 @@ async function reporterTo(
     spool,
     pino({ level: "silent" }),
   );
-  return { reporter, taken };
+  return { reporter, taken, spool };
 }
 
 test("a result that the farm refuses for good becomes a failure that says why, and holds nobody up", async () => {
@@ -108,3 +108,25 @@ test("a result whose file cannot be removed is answered all the same", async () 
 
   expect(answers).toEqual(["published", "published"]);
 });
+
+test.each([
+  { farm: "answers", isStopped: false, isGone: false, left: [] },
+  { farm: "is not there", isStopped: false, isGone: true, left: ["e"] },
+  { farm: "is not asked any more", isStopped: true, isGone: false, left: ["e"] },
+])(
+  "what is delivered and kept at once is on disk as long as it has to be: the farm $farm",
+  async ({ farm, isStopped, isGone, left }) => {
+    const fault = new Fault("unavailable", "nobody is there");
+    const { reporter, spool } = await reporterTo(isGone ? "e" : `nobody, ${farm}`, fault);
+    if (isStopped) reporter.stop();
+
+    const delivered = reporter.deliverAndKeep(result("e"));
+
+    const kept = async () => (await spool.left()).results.map(({ lease }) => lease?.executionId);
+    if (!isGone) await delivered;
+    await expect.poll(kept).toEqual(left);
+    reporter.stop();
+    await delivered;
+    expect(await kept()).toEqual(left);
+  },
+);

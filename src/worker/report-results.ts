@@ -64,6 +64,22 @@ export class ResultReporter {
     }
   }
 
+  /**
+   * Both at once, for what nobody has waited for yet: the disk has its time while the farm has the result. A
+   * process that ends between the two has at most not yet said what it knew, as if it had ended a moment before.
+   */
+  async deliverAndKeep(finished: Finished): Promise<Answer> {
+    let answer: Answer | undefined;
+    const answered = this.deliver(finished).then((given) => (answer = given));
+    // By then its bytes are out.
+    await new Promise((resolve) => setImmediate(resolve));
+    const key = leaseKey(finished.lease);
+    const isUnanswered = this.#waiting.some((each) => leaseKey(each.finished.lease) === key);
+    // What the farm has answered for meanwhile must not come back to the disk.
+    if (isUnanswered || answer === "kept") await this.keep(finished);
+    return answered;
+  }
+
   /** Resolves when the farm has answered, with what it said; or when the reporter stops. */
   deliver(finished: Finished): Promise<Answer> {
     const answered = new Promise<Answer>((resolve) => {

@@ -33,6 +33,11 @@ export class LogStream {
     this.#sending = this.#send(lease, farm);
   }
 
+  /** There is nothing to send, so far. */
+  get isEmpty(): boolean {
+    return this.#log.sizeBytes === 0;
+  }
+
   /**
    * After the log's end: resolves when all is sent, or not in time.
    *
