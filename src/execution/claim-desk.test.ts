@@ -123,11 +123,34 @@ test("what a transaction submits after its look is handed out with it, too", asy
 
   await desk.transaction(async (tx) => {
     await submitExecutions(tx, [aRequest()], new Date());
-    desk.lookAhead(tx);
+    desk.lookAhead(tx)();
     await submitExecutions(tx, [aRequest()], new Date());
   });
 
   expect(await waiting).toHaveLength(2);
+  expect(paced.begun()).toBe(2);
+  await desk.stop();
+});
+
+test("what is sent before a look, and known after it, is handed out by that look", async () => {
+  const paced = pacedDb(db);
+  const desk = aDesk(paced.db);
+  const { claim } = await claimant(desk, "w");
+  const waiting = claim();
+  await paced.untilIdle();
+  let looks = 0;
+
+  await desk.transaction(async (tx) => {
+    let sawAll = () => {};
+    await submitExecutions(tx, [aRequest()], new Date(), () => {
+      sawAll = desk.lookAhead(tx);
+      looks++;
+    });
+    sawAll();
+  });
+
+  expect(await waiting).toHaveLength(1);
+  expect(looks).toBe(1);
   expect(paced.begun()).toBe(2);
   await desk.stop();
 });
@@ -142,7 +165,7 @@ test("a look that came before its execution was cancelled gives nobody anything"
   await desk.transaction(async (tx) => {
     const request = aRequest();
     await submitExecutions(tx, [request], new Date());
-    desk.lookAhead(tx);
+    desk.lookAhead(tx)();
     await cancelQueued(tx, [request.id], new Date());
   });
   await paced.untilIdle();

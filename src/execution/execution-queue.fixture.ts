@@ -1,5 +1,5 @@
 import type { Db } from "#db/db.ts";
-import { aQueue } from "./execution.fixture.ts";
+import { aQueue, servingNobody } from "./execution.fixture.ts";
 import type { ExecutionQueue } from "./execution-queue.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
 
@@ -12,6 +12,7 @@ export function openTestQueues(db: Db) {
     async open(parts: Parameters<typeof aQueue>[1] = {}) {
       const queue = await aQueue(db, {
         hooks: {
+          ...servingNobody,
           async onFinished(_tx, some) {
             return () => void finished.push(...some);
           },

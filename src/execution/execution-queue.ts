@@ -142,7 +142,8 @@ export async function openExecutionQueue(parts: {
     const submitted = await submitExecutions(tx, foreseen, clock.now(), () => {
       sawAll = desk.lookAhead(tx);
     });
-    sawAll();
+    // Who was joined may have gone forward since.
+    if (submitted.every(({ isNew }) => isNew)) sawAll();
     return submitted;
   };
   const submitting = coalescer(async (requests: readonly ExecutionRequest[]) => {

@@ -71,8 +71,8 @@ export function movableClock(startMs = Date.UTC(2030, 0, 1)): Clock & { pass(ms:
   };
 }
 
-/** As for all that no graph waits for. */
-const servingNobody: QueueHooks = {
+/** As for all that no graph waits for: an end then commits with its last statement, and may be assumed to be one. */
+export const servingNobody: QueueHooks = {
   servedBy: async () => [],
   assumeUnserved: async () => {},
 };
@@ -91,7 +91,7 @@ export function aQueue(
     db,
     clock: parts.clock ?? movableClock(),
     logger: silent,
-    hooks: { ...servingNobody, ...parts.hooks },
+    ...(parts.hooks === undefined ? {} : { hooks: parts.hooks }),
     ...(parts.analyzer === undefined ? {} : { analyzer: parts.analyzer }),
     times: {
       graceMs: 0,

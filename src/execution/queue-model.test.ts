@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { freshDb } from "../../test/support/fresh-db.ts";
-import { aQueue, aWorker, movableClock } from "./execution.fixture.ts";
+import { aQueue, aWorker, movableClock, servingNobody } from "./execution.fixture.ts";
 import type { FinishedExecution } from "./finished-execution.ts";
 import {
   cancelGraceMs,
@@ -26,6 +26,7 @@ test("whatever is asked in whatever order, the queue does what a simple model of
         const clock = movableClock();
         const ends: FinishedExecution[] = [];
         const hooks = {
+          ...servingNobody,
           onFinished: async (_tx: unknown, some: readonly FinishedExecution[]) => () =>
             void ends.push(...some),
         };
