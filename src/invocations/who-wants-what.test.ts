@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
+import { sql } from "#db/sql.ts";
 import {
   actionDigest,
   aQueue,
@@ -15,6 +16,7 @@ import type { Asking } from "./asking.ts";
 import { executionsWantedByOperations } from "./operation.store.ts";
 import { OperationId } from "./operation.ts";
 import { operationDesk } from "./operation-desk.ts";
+import { anInvocation } from "./pages/invocation-rows.fixture.ts";
 import { noteOperationEnds } from "./pages/operation-ends.store.ts";
 
 const db = await freshDb();
@@ -169,4 +171,30 @@ test("who joins while the last one leaves gets an execution that goes on", async
     const [after] = await readExecutions(db, [joining.executionId]);
     expect(after?.state.kind).toBe("finished");
   }
+});
+
+test("what is asked for a cancelled invocation is refused, and what travels with it is not", async () => {
+  await db.script("truncate execution, operation, invocation cascade");
+  for (const invocation of ["gone", "here"]) await anInvocation(db, invocation, { project: "p" });
+  await db.run(sql`
+    update invocation set cancelled_at = now(), cancelled_by = 'somebody' where id = 'gone'`);
+  const requests = [aRequest(), aRequest()];
+
+  const opened = await Promise.all(
+    ["gone", "here"].map((invocation, i) =>
+      first.desk.open({
+        id: OperationId.parse(randomUUID()),
+        asking: { ...asking, invocation },
+        request: requests[i] ?? aRequest(),
+      }),
+    ),
+  );
+
+  expect(opened).toEqual(["refused", expect.objectContaining({ executionId: requests[1]?.id })]);
+  const views = await readExecutions(
+    db,
+    requests.map(({ id }) => id),
+  );
+  const stateOf = (nth: number) => views.find(({ id }) => id === requests[nth]?.id)?.state.kind;
+  expect([stateOf(0), stateOf(1)]).toEqual(["finished", "queued"]);
 });
