@@ -42,7 +42,9 @@ test("of several that are sent with the commit, the first that failed is told, n
 
   const failed = db.transaction(async (tx) => {
     const first = tx.run(sql`select assume(1 = 2, 'numbers are alike')`);
-    const slower = first.finally(() => new Promise((resolve) => setImmediate(resolve)));
+    const slower = first.finally(async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+    });
     await withCommit(tx, slower);
     await withCommit(tx, tx.run(sql`select 1`));
   });

@@ -24,7 +24,7 @@ export class Clearings {
     /** Settles when the report is on its way. */
     sent?: Promise<unknown>,
   ): void {
-    sent?.then(() => place?.left());
+    void sent?.then(() => place?.left());
     const clear = async () => {
       if (reported !== undefined) await settledWithin(reported, mostReportMs);
       for (const step of steps) await step().catch(() => {});
