@@ -42,9 +42,11 @@ test("of several that are sent with the commit, the first that failed is told, n
 
   const failed = db.transaction(async (tx) => {
     const first = tx.run(sql`select assume(1 = 2, 'numbers are alike')`);
-    const slower = first.finally(async () => {
+    const slower = (async () => {
+      await Promise.allSettled([first]);
       await new Promise((resolve) => setImmediate(resolve));
-    });
+      await first;
+    })();
     await withCommit(tx, slower);
     await withCommit(tx, tx.run(sql`select 1`));
   });
