@@ -42,9 +42,12 @@ if (wanted.length === 0) {
 }
 
 const rows: Row[] = [];
-for (const { title, measure } of wanted) {
+for (const measurement of wanted) {
+  const { title } = measurement;
   process.stderr.write(`measuring: ${title}\n`);
-  const measured = await measure().catch((cause: unknown) => [notMeasured(title, cause)]);
+  const measured = await measurement
+    .measure()
+    .catch((cause: unknown) => [notMeasured(title, cause)]);
   rows.push(...measured);
   // What is ended in mid-table has said what it knows.
   for (const { name, figure, unit, holds } of measured)

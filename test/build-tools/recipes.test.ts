@@ -143,8 +143,11 @@ test.skipIf(!isInstalled("gradle"))(
         "gradle",
         [
           `-Dorg.gradle.jvmargs=${java}`,
-          ...["--no-daemon", "--build-cache", "--console=plain"],
-          ...[`--gradle-user-home=${home}`, "build"],
+          "--no-daemon",
+          "--build-cache",
+          "--console=plain",
+          `--gradle-user-home=${home}`,
+          "build",
         ],
         {
           cwd: place,
