@@ -6,8 +6,12 @@ import { readFileSync, readlinkSync } from "node:fs";
  * can be asked.
  */
 export function ownOwner(): string {
-  return `${process.pid}-${startTimeOf(process.pid) ?? "0"}-${pidNamespace()}`;
+  own ??= `${process.pid}-${startTimeOf(process.pid) ?? "0"}-${pidNamespace()}`;
+  return own;
 }
+
+/** None of it changes while the process lives, and reading it takes half a millisecond. */
+let own: string | undefined;
 
 /** False only when the owner is known to be gone. What follows it after another `-` is not looked at. */
 export function isAlive(owner: string): boolean {

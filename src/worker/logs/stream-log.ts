@@ -64,8 +64,8 @@ export class LogStream {
   }
 
   stop(): void {
-    this.#stopped.abort();
-    this.#hurry.abort();
+    this.#stopped.abort("stopped");
+    this.#hurry.abort("stopped");
     this.#wake();
   }
 
@@ -108,7 +108,7 @@ export class LogStream {
   async #gather(): Promise<void> {
     const enough = new AbortController();
     this.#wake = () => {
-      if (this.#ended || this.#stopped.signal.aborted) enough.abort();
+      if (this.#ended || this.#stopped.signal.aborted) enough.abort("enough");
     };
     await rest(gatherMs, enough.signal);
   }
