@@ -184,12 +184,16 @@ export function rowsOf(
           "%",
           `what caching costs without a granary; ${how}`,
         ),
-        forInformation(
-          `${title}: on and empty, more ${what} than the tool's own empty cache`,
-          overhead(of, "empty", "own-empty"),
-          "%",
-          `what the granary adds to that; ${how}`,
-        ),
+        {
+          ...limit(
+            `${title}: on and empty, more ${what} than the tool's own empty cache`,
+            overhead(of, "empty", "own-empty"),
+            0.5,
+            "%",
+            judged.overhead,
+          ),
+          how: `what the granary adds to that; ${how}`,
+        },
       ];
     }),
     limit(

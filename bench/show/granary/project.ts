@@ -80,6 +80,8 @@ export async function bazelBuilt(work: string, libraries: number): Promise<Built
   commitAll(path, "commit 0");
   const startup = ["--nohome_rc", `--output_user_root=${root}`, "--max_idle_secs=600"];
   const env = { HOME: root, JAVA_HOME: await javaHome() };
+  const disk = join(work, "bazel-disk");
+  const build = "build --spawn_strategy=local --jobs=2";
   await mkdir(root, { recursive: true });
   const bazel = (...args: string[]) =>
     execFileSync("bazel", [...startup, ...args], {
@@ -91,9 +93,13 @@ export async function bazelBuilt(work: string, libraries: number): Promise<Built
   return {
     name: "Bazel",
     path,
-    command: ["bazel", ...startup, "build", "--spawn_strategy=local", "--jobs=2", "//many:all"],
+    command: ["bash", "-c", `exec bazel ${startup.join(" ")} ${build} $OWN_CACHE //many:all`],
     env,
     uncached: {},
+    ownCache: {
+      env: { ...env, OWN_CACHE: `--disk_cache=${disk}` },
+      empty: () => rm(disk, { recursive: true, force: true }),
+    },
     async clean() {
       bazel("clean");
     },
@@ -105,6 +111,7 @@ export async function bazelBuilt(work: string, libraries: number): Promise<Built
     product: () => sh(path, "cat bazel-bin/many/app bazel-bin/many/l*/text.txt | sha256sum"),
     async close() {
       bazel("shutdown");
+      await rm(disk, { recursive: true, force: true });
       sh(work, `chmod -R u+w ${root} && rm -rf ${root}`);
       await workspace.remove();
     },
