@@ -54,8 +54,11 @@ export class FileFetches {
 
   /** Answers what the farm does not have. */
   async fetch(absent: readonly WantedFile[], farm: BlobStore): Promise<Digest[]> {
-    const small = absent.filter(({ digest }) => digest.sizeBytes <= batchedUpToBytes);
-    const large = absent.filter(({ digest }) => digest.sizeBytes > batchedUpToBytes);
+    const isBatched = (file: WantedFile) =>
+      file.digest.sizeBytes <= batchedUpToBytes && !this.#kept.has(twinOf(file));
+    const batched = new Set(absent.filter(isBatched));
+    const small = [...batched];
+    const others = absent.filter((file) => !batched.has(file));
     const missing: Digest[] = [];
     const noteMissing = async (fetching: Promise<unknown>) => {
       try {
@@ -69,7 +72,7 @@ export class FileFetches {
       mapAtMost(batchesAtOnce, inBatches(small, batchLimits), (batch) =>
         mapAtMost(batch.length, this.#fetchBatch(batch, farm), noteMissing),
       ),
-      mapAtMost(32, large, (file) => noteMissing(this.#fetchLarge(file, farm))),
+      mapAtMost(32, others, (file) => noteMissing(this.#fetchAlone(file, farm))),
     ]);
     for (const end of ended) if (end.status === "rejected") throw end.reason;
     return missing;
@@ -124,7 +127,7 @@ export class FileFetches {
     }
   }
 
-  async #fetchLarge(file: WantedFile, farm: BlobStore): Promise<void> {
+  async #fetchAlone(file: WantedFile, farm: BlobStore): Promise<void> {
     const path = this.#kept.path(file);
     const under = this.#fetching.get(path);
     if (under) return under;
@@ -135,8 +138,8 @@ export class FileFetches {
 
   async #ensure(file: WantedFile, farm: BlobStore): Promise<void> {
     if (this.#kept.has(file)) return;
-    const twin = { digest: file.digest, executable: !file.executable };
-    if (!this.#kept.has(twin)) return this.#patience.persistently(() => this.#download(file, farm));
+    if (!this.#kept.has(twinOf(file)))
+      return this.#patience.persistently(() => this.#download(file, farm));
     await this.#kept.copyTwin(file);
   }
 
@@ -164,4 +167,9 @@ export class FileFetches {
     await assertBytesMatch(digest, bytes, "data_loss");
     return bytes;
   }
+}
+
+/** The same bytes with the other mode: where they are here, the farm need not have them any more. */
+function twinOf({ digest, executable }: WantedFile): WantedFile {
+  return { digest, executable: !executable };
 }

@@ -42,6 +42,14 @@ test("keeps a blob read-only, once plain and once executable", async () => {
   expect(files.map((file) => statSync(local.path(file)).mode & 0o777)).toEqual([0o755, 0o644]);
 });
 
+test("makes a file of the one with the other mode, also when the farm has lost its bytes", async () => {
+  await local.fetch([{ digest, executable: true }], farm);
+
+  await local.fetch([{ digest, executable: false }], memoryBlobStore());
+
+  expect(statSync(local.path({ digest, executable: false })).mode & 0o777).toBe(0o644);
+});
+
 test("takes no bytes that are not those of the digest", async () => {
   const lying: BlobStore = { ...farm, get: async () => Buffer.from("hullo") };
 

@@ -116,7 +116,8 @@ export function copiedInputRoots(local: LocalStore): InputRoots {
           await local.fetch(files, farm);
         } catch (reason) {
           if (!(reason instanceof InputsMissing)) throw reason;
-          throw new InputsMissing(await directories.missing(root, farm));
+          const all = await directories.missing(root, farm);
+          throw all.length > 0 ? new InputsMissing(all) : reason;
         }
       }
     },

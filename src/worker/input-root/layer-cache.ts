@@ -87,7 +87,9 @@ export class LayerCache {
       return await this.#use(root, farm);
     } catch (reason) {
       if (!(reason instanceof InputsMissing)) throw reason;
-      throw new InputsMissing(await this.#directories.missing(root, farm));
+      const all = await this.#directories.missing(root, farm);
+      // What has come meanwhile is no longer missing, and a client that is told of nothing sends nothing.
+      throw all.length > 0 ? new InputsMissing(all) : reason;
     }
   }
 
