@@ -37,7 +37,7 @@ export class InputDirectories {
     const known = this.#known.get(digestKey(root));
     if (known) return known;
     const { messages, missing } = await this.#fetch(root, farm, this.#known);
-    if (missing.length > 0) throw new InputsMissing(await this.missing(root, farm));
+    if (missing.length > 0) throw await this.allMissing(root, farm, missing);
     const built = new Map<string, InputDirectory>();
     const below = (child: Digest): InputDirectory => {
       const found = built.get(digestKey(child)) ?? this.#known.get(digestKey(child));
@@ -63,6 +63,19 @@ export class InputDirectories {
     }
     const asked = [...files.values()].filter((digest) => !this.#local.holds(digest));
     return [...missing, ...(asked.length === 0 ? [] : await farm.findMissing(asked))];
+  }
+
+  /**
+   * All that a tree lacks, once something of it was `found` to: a client uploads it in one go, and would come back
+   * for each otherwise. Where all has come meanwhile, it is told what was found: told of nothing, it sends nothing.
+   */
+  async allMissing(
+    root: Digest,
+    farm: BlobStore,
+    found: readonly Digest[],
+  ): Promise<InputsMissing> {
+    const all = await this.missing(root, farm);
+    return new InputsMissing(all.length > 0 ? all : found);
   }
 
   /** The messages of a tree's directories, without those below what is `known`. */

@@ -116,8 +116,7 @@ export function copiedInputRoots(local: LocalStore): InputRoots {
           await local.fetch(files, farm);
         } catch (reason) {
           if (!(reason instanceof InputsMissing)) throw reason;
-          const all = await directories.missing(root, farm);
-          throw all.length > 0 ? new InputsMissing(all) : reason;
+          throw await directories.allMissing(root, farm, reason.digests);
         }
       }
     },

@@ -87,9 +87,7 @@ export class LayerCache {
       return await this.#use(root, farm);
     } catch (reason) {
       if (!(reason instanceof InputsMissing)) throw reason;
-      const all = await this.#directories.missing(root, farm);
-      // What has come meanwhile is no longer missing, and a client that is told of nothing sends nothing.
-      throw all.length > 0 ? new InputsMissing(all) : reason;
+      throw await this.#directories.allMissing(root, farm, reason.digests);
     }
   }
 
