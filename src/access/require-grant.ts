@@ -1,4 +1,5 @@
 import { Fault } from "#core/fault.ts";
+import { readableShellWord } from "#core/shell-word.ts";
 import type { Verb } from "#core/verb.ts";
 import { anyone, grantsFor, type Principal, type Where, wholeFarm } from "./principal.ts";
 
@@ -44,14 +45,9 @@ export function grantCommand(
   { repository, branch, pool }: Where,
 ): string {
   const narrowed = [
-    ...(pool === undefined ? [] : [`--pool ${quoted(pool)}`]),
-    ...(repository === "" ? [] : [`--repository ${quoted(repository)}`]),
-    ...(branch === "" ? [] : [`--branch ${quoted(branch)}`]),
+    ...(pool === undefined ? [] : [`--pool ${readableShellWord(pool)}`]),
+    ...(repository === "" ? [] : [`--repository ${readableShellWord(repository)}`]),
+    ...(branch === "" ? [] : [`--branch ${readableShellWord(branch)}`]),
   ];
   return ["grange grant add", name, verb, ...narrowed].join(" ");
-}
-
-/** Names of branches come from commits of others: what is copied into a shell stays one word. */
-function quoted(word: string): string {
-  return /^[A-Za-z0-9._/@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

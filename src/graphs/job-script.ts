@@ -1,3 +1,4 @@
+import { shellWord } from "#core/shell-word.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 
 /**
@@ -12,9 +13,9 @@ export function jobScript(job: JobDefinition): string {
   const accepted = job.success?.["exit-codes"];
   if (accepted !== undefined) lines.push(...judgeExitCode(accepted));
   const directory = job["working-directory"];
-  if (directory !== undefined) lines.push(`cd ${quoted(directory)}`);
+  if (directory !== undefined) lines.push(`cd ${shellWord(directory)}`);
   for (const command of job.commands ?? []) {
-    lines.push(`printf '%s\\n' ${quoted(shown(command))}`, command.trimEnd());
+    lines.push(`printf '%s\\n' ${shellWord(shown(command))}`, command.trimEnd());
   }
   return `${lines.join("\n")}\n`;
 }
@@ -45,8 +46,4 @@ function judgeExitCode(accepted: readonly number[]): string[] {
 /** `$ ` before the first line, room for it before the others. */
 function shown(command: string): string {
   return `$ ${command.trimEnd().replaceAll("\n", "\n  ")}`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "#core/fault.ts";
+import { readableShellWord } from "#core/shell-word.ts";
 import { type GranaryPlace, granaryPlace, ownVariables } from "#granary/config.ts";
 import type { Answer } from "#granary/protocol/answers.ts";
 import { openToolSettings } from "#granary/tools/open-tool-settings.ts";
@@ -81,7 +82,7 @@ async function help(
         directory: process.cwd(),
         project: options.project,
         targets: options.targets === undefined ? undefined : [...options.targets],
-        command: words.join(" ").slice(0, 1_024),
+        command: words.map(readableShellWord).join(" ").slice(0, 1_024),
         variables: ownSettings(),
         ...duneOf(words),
         waitMs,

@@ -1,3 +1,4 @@
+import { shellWord } from "#core/shell-word.ts";
 import { UsageError } from "../usage-error.ts";
 import type { SshHost } from "./ssh-host.ts";
 
@@ -63,10 +64,5 @@ function checkedOption(option: string): string {
  */
 export function remoteScript(script: string, args: readonly string[]): string {
   const line = script.trim().replaceAll(/\s*\n\s*/g, " ");
-  return ["sh", "-c", line, "grange", ...args].map(quoted).join(" ");
-}
-
-/** Always in quotes: also `~`, `!` and `{` mean something to some shell. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
+  return ["sh", "-c", line, "grange", ...args].map(shellWord).join(" ");
 }

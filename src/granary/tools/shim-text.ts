@@ -1,3 +1,5 @@
+import { shellWord } from "#core/shell-word.ts";
+
 /** A program that stands before another of its name in PATH, and gives it one option more. */
 export interface Shim {
   readonly program: string;
@@ -30,7 +32,7 @@ export function shimText(
   return `#!/bin/sh
 # Runs the ${program} that comes next in PATH, with the cache of a build that \`grange exec\` has begun.
 rest=":$PATH:"
-for own in ${directories.map(quoted).join(" ")}; do
+for own in ${directories.map(shellWord).join(" ")}; do
   while :; do
     case $rest in
       *":$own:"*) rest="\${rest%%":$own:"*}:\${rest#*":$own:"}" ;;
@@ -45,8 +47,4 @@ granary="\${${granaryProcess}:-$$}"
 if [ -r "\${${variable}:-}" ] && kill -0 "$granary" 2>/dev/null; then exec ${program} "${option}=$${variable}" "$@"; fi
 exec ${program} "$@"
 `;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
