@@ -39,7 +39,9 @@ export interface TransferPlan<Item> {
   readonly leftOut: readonly { readonly item: Item; readonly because: LeftOutBecause }[];
   /** What `order` comes to. */
   readonly bytes: number;
-  /** How many of `order`, from its beginning, are expected before they are asked for. */
+  /** How many of `order`, from its beginning, a build that waits is about to ask for, sooner than they can be here. */
+  readonly behind: number;
+  /** How many after those are expected before they are asked for. */
   readonly inTime: number;
   /** How fast the build was taken to ask. */
   readonly demandScale: number;
@@ -68,6 +70,9 @@ export interface OrderOptions {
  * all can, what saves most by the byte. So a fast line is gone forward from the beginning, and on a slow one the transfer
  * begins where it can be ahead of the build: fetching what is asked for at that moment would chase the build and reach
  * nothing (measured: 9 of 563). All else comes afterwards, the last first: of that the build may yet be slower than thought.
+ *
+ * Where what a build is about to ask for comes to little, it goes before all: it waits for that, and asks for what follows
+ * so much later. In its place after all else, the second thing that ccache asked for came with the last of the transfer.
  */
 export function orderTransfer<Item>(
   wanted: readonly WantedTransfer<Item>[],
@@ -90,15 +95,22 @@ export function orderTransfer<Item>(
   const { scale, isLate } = settleScale(worthIt, times, options);
 
   const budget = openBudget(limits);
+  const next = justBehind(
+    worthIt.filter((_, at) => isLate[at] === 1),
+    times,
+    scale,
+  );
+  const behind = budget.keep(next, (transfer) => leave(transfer, "over-budget"));
+  const isNext = new Set(next);
   const inTime = budget.keep(
     worthIt.filter((_, at) => isLate[at] === 0),
     (transfer) => leave(transfer, "over-budget"),
   );
-  const order = orderInWindows(inTime, times, scale);
+  const order = [...behind, ...orderInWindows(inTime, times, scale)];
   let atMs = roundTripMs + sumOf(order, ({ costMs }) => costMs);
   for (let at = worthIt.length - 1; at >= 0; at--) {
     const transfer = worthIt[at];
-    if (transfer === undefined || isLate[at] === 0) continue;
+    if (transfer === undefined || isLate[at] === 0 || isNext.has(transfer)) continue;
     const arrivalMs = atMs + transfer.costMs;
     if (arrivalMs > dueMs(transfer, times, slowerThanThought) + laterThanThoughtMs) {
       leave(transfer, "too-late");
@@ -113,9 +125,27 @@ export function orderTransfer<Item>(
     order: order.map(({ item }) => item),
     leftOut,
     bytes: sumOf(order, ({ bytes }) => bytes),
+    behind: behind.length,
     inTime: inTime.length,
     demandScale: scale,
   };
+}
+
+/** What goes first because a build waits for it holds up all else by no more. */
+const mostBehindMs = 50;
+/** What was due longer ago, the build has passed. */
+const passedAfterMs = 250;
+
+/** What is late and not passed yet; nothing where that is so much that the line chases the build. */
+function justBehind<Item>(
+  late: readonly Transfer<Item>[],
+  times: DemandTimes,
+  scale: number,
+): readonly Transfer<Item>[] {
+  // Who does not wait has no use for what is late.
+  if (times.toleratedMs === 0) return [];
+  const next = late.filter(({ firstMs }) => firstMs * scale - times.elapsedMs >= -passedAfterMs);
+  return sumOf(next, ({ costMs }) => costMs) <= mostBehindMs ? next : [];
 }
 
 /** A result's own message, beside its blobs. */

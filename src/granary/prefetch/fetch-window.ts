@@ -115,9 +115,14 @@ export async function fetchWindow(
       const release = shared.claim(name);
       if (release !== undefined) releases.set(name, release);
     }
-    const wishes: FetchWish[] = items.map(({ key }) => ({ kind: "result", key }));
-    for (const digest of mine(missingOf(items.flatMap(({ blobs }) => blobs)))) {
-      wishes.push({ kind: "blob", digest });
+    // Each with its own: the first is whole, and may be waited for, while the last is still on its way.
+    const wishes: FetchWish[] = [];
+    const named = new Set<string>();
+    for (const { key, blobs } of items) {
+      wishes.push({ kind: "result", key });
+      const fresh = missingOf(blobs).filter((digest) => !named.has(digestKey(digest)));
+      for (const digest of fresh) named.add(digestKey(digest));
+      for (const digest of mine(fresh)) wishes.push({ kind: "blob", digest });
     }
     const names = new Set(items.map(({ key }) => keyText(key)));
     await get(wishes);
