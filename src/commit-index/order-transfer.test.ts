@@ -162,8 +162,8 @@ test("a build under way is met where it will be, not where it was", () => {
   const plan = orderTransfer(all, { line, limits: unlimited, elapsedMs: 5_000, demandScale: 1 });
 
   const first = plan.order.slice(0, plan.behind + plan.inTime);
-  // It may be a little slower than thought.
-  expect(first.every((item) => item >= 47)).toBe(true);
+  // It may have begun a second later than thought.
+  expect(first.every((item) => item >= 40)).toBe(true);
   expect(plan.inTime).toBeGreaterThanOrEqual(49);
 });
 

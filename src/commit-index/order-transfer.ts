@@ -133,10 +133,8 @@ export function orderTransfer<Item>(
 
 /** What goes first because a build waits for it holds up all else by no more. */
 const mostBehindMs = 50;
-/** What was due longer ago, the build has passed. */
-const passedAfterMs = 250;
 
-/** What is late and not passed yet; nothing where that is so much that the line chases the build. */
+/** What is late and may not have been passed yet; nothing where that is so much that the line chases the build. */
 function justBehind<Item>(
   late: readonly Transfer<Item>[],
   times: DemandTimes,
@@ -144,7 +142,9 @@ function justBehind<Item>(
 ): readonly Transfer<Item>[] {
   // Who does not wait has no use for what is late.
   if (times.toleratedMs === 0) return [];
-  const next = late.filter(({ firstMs }) => firstMs * scale - times.elapsedMs >= -passedAfterMs);
+  const next = late.filter(
+    ({ firstMs }) => firstMs * scale - times.elapsedMs >= -laterThanThoughtMs,
+  );
   return sumOf(next, ({ costMs }) => costMs) <= mostBehindMs ? next : [];
 }
 

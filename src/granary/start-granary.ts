@@ -19,6 +19,7 @@ import { noFarm } from "./farm/no-farm.ts";
 import { openFront } from "./front/listen.ts";
 import { noOutbox } from "./outbox/no-outbox.ts";
 import { type OpenOutbox, openOutbox } from "./outbox/open-outbox.ts";
+import { rehearse } from "./prefetch/rehearse.ts";
 import { resultDeeds } from "./protocol/carry-out.ts";
 import { changedSince, readFacts } from "./protocol/read-facts.ts";
 import { serveProtocol } from "./protocol/serve-protocol.ts";
@@ -225,6 +226,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
       secret,
     });
     opened.push({ stop: () => rm(endpoint, { force: true }) });
+    if (connected !== undefined) keep(rehearsing());
     return { port: front.port, socketPath, over, stop };
   } catch (reason) {
     await stop();
@@ -249,6 +251,18 @@ function learning(digests: KnownDigests): Service {
     async stop() {
       stopping.abort();
       await learnt;
+    },
+  };
+}
+
+/** From when builds can come: none waits for it, and the first has to ask Git before anything is fetched. */
+function rehearsing(): Service {
+  const stopping = new AbortController();
+  const done = rehearse(stopping.signal).catch(() => {});
+  return {
+    async stop() {
+      stopping.abort();
+      await done;
     },
   };
 }

@@ -8,9 +8,14 @@ import type { RightOfWay } from "./right-of-way.ts";
 import { blobName, resultName, type SharedTransfers } from "./shared-transfers.ts";
 import type { QueuedResult, Settled } from "./transfer-queue.ts";
 
+/** What of a store is asked and told by who fetches ahead. */
+export interface PrefetchStore extends Pick<GranaryStore, "has" | "hasBlob" | "keep"> {
+  readonly blobs: Pick<GranaryStore["blobs"], "put" | "write">;
+}
+
 export interface WindowParts {
   readonly project: string;
-  readonly store: GranaryStore;
+  readonly store: PrefetchStore;
   readonly farm: Pick<GranaryFarm, "fetch">;
   readonly shared: SharedTransfers;
   readonly way: RightOfWay;

@@ -3,11 +3,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { digestOf } from "#cas/digest-of.ts";
 import { digestKey } from "#core/digest.ts";
 import { freshStore, keepResult } from "../store/granary-store.fixture.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
 import { expectedOf, type FetchingFarm, fetchingFarm, keyOf } from "./fetching-farm.fixture.ts";
 import { sharedTransfers } from "./shared-transfers.ts";
 import { type PrefetchParts, startPrefetch } from "./start-prefetch.ts";
 
-async function scene(farm: FetchingFarm, options: Partial<PrefetchParts> = {}) {
+type SceneOptions = Partial<Omit<PrefetchParts, "store">> & { readonly store?: GranaryStore };
+
+async function scene(farm: FetchingFarm, options: SceneOptions = {}) {
   const store = options.store ?? (await freshStore()).store;
   const prefetch = startPrefetch({
     project: "p",
@@ -54,7 +57,8 @@ test("what an index names is here before it is asked for, in the order of first 
 
   expect(await store.find("p", soon)).toMatchObject({ value: soon.value, project: "p" });
   expect(await store.find("p", late)).toMatchObject({ blobs: late.blobs });
-  expect(farm.words().filter((word) => !word.includes(" "))).toEqual(["soon", "late"]);
+  // Each with its own, so that the first is whole before the last has come.
+  expect(farm.words()).toEqual(["soon", "value of soon", "late", "value of late", "blob of late"]);
   expect(prefetch.leadMs(keyOf("late"))).toBeGreaterThanOrEqual(0);
   expect(prefetch.transferred().blobs).toHaveLength(3);
 });

@@ -8,15 +8,14 @@ import type { Service } from "#core/service.ts";
 import type { Prefetch } from "../builds/build.ts";
 import type { Transferred, TruncatedMark } from "../builds/report.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
-import type { GranaryStore } from "../store/granary-store.ts";
-import { fetchWindow } from "./fetch-window.ts";
+import { fetchWindow, type PrefetchStore } from "./fetch-window.ts";
 import { rightOfWay } from "./right-of-way.ts";
 import { blobName, resultName, type SharedTransfers } from "./shared-transfers.ts";
 import { type QueuedResult, transferQueue } from "./transfer-queue.ts";
 
 export interface PrefetchParts {
   readonly project: string;
-  readonly store: GranaryStore;
+  readonly store: PrefetchStore;
   readonly farm: Pick<GranaryFarm, "fetch" | "line" | "isAway">;
   /** One for the machine. */
   readonly shared: SharedTransfers;
