@@ -17,7 +17,7 @@ import {
 import type { IndexDelta, IndexEntry } from "./index-entry.ts";
 import { indexLimits } from "./index-limits.ts";
 import { fromLoneDigest } from "./lone-digest.ts";
-import { Namespace, type ResultKey } from "./result-key.ts";
+import { isNamespace, type ResultKey } from "./result-key.ts";
 
 export interface DecodedIndex {
   readonly delta: IndexDelta;
@@ -117,8 +117,6 @@ function entryOf(content: Uint8Array, where: string): IndexEntry | undefined {
   };
 }
 
-const namespaces: ReadonlySet<string> = new Set(Namespace.options);
-
 function keyOf(message: KeyMessage | undefined, where: string): ResultKey | undefined {
   if (message === undefined) throw wrong(`${where} has no key`);
   const { namespace, key } = message;
@@ -126,7 +124,7 @@ function keyOf(message: KeyMessage | undefined, where: string): ResultKey | unde
   if (key === "" || key.length > indexLimits.keyLength || key.includes("\0")) {
     throw wrong(`${where} has no key of 1 to ${indexLimits.keyLength} characters`);
   }
-  return namespaces.has(namespace) ? { namespace: namespace as Namespace, key } : undefined;
+  return isNamespace(namespace) ? { namespace, key } : undefined;
 }
 
 function digestOf(message: DigestMessage, where: string): Digest {

@@ -5,6 +5,12 @@ import { CacheTool } from "#api/tool-cache.ts";
 export const Namespace = z.enum(["reapi", ...CacheTool.options]);
 export type Namespace = z.infer<typeof Namespace>;
 
+const namespaces: ReadonlySet<string> = new Set(Namespace.options);
+
+export function isNamespace(name: string): name is Namespace {
+  return namespaces.has(name);
+}
+
 /** A result by its tool's own name. */
 export const ResultKey = z.object({ namespace: Namespace, key: z.string().min(1).max(1_024) });
 export type ResultKey = z.infer<typeof ResultKey>;

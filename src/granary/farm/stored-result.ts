@@ -1,6 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
-import { ResultKey } from "#commit-index/result-key.ts";
+import { indexLimits } from "#commit-index/index-limits.ts";
+import { isNamespace, type ResultKey } from "#commit-index/result-key.ts";
 import { type DigestFunction, functionOf, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
@@ -44,9 +45,12 @@ export function fromStoredResult(project: string, stored: StoredResult): Granary
   };
 }
 
+/** By hand what `ResultKey` says: it is asked of each result that is fetched. */
 export function fromKeyMessage(message: ResultKeyMessage | undefined): ResultKey {
-  const parsed = ResultKey.safeParse({ namespace: message?.namespace, key: message?.key });
-  if (parsed.success) return parsed.data;
+  const { namespace = "", key = "" } = message ?? {};
+  if (isNamespace(namespace) && key.length > 0 && key.length <= indexLimits.keyLength) {
+    return { namespace, key };
+  }
   throw new Fault("data_loss", "the farm names a result by what can be no key");
 }
 
