@@ -96,7 +96,7 @@ export async function measureDune(
   const lab = await startGranaryLab({ roundTripMs, bytesPerSecond: 100e6 / 8 });
   try {
     const project = await open(lab.work);
-    const timings = await fourTimings(lab, project, rounds, more);
+    const timings = await fourTimings(lab, project, rounds, { more });
     const isFirst = more.length > 0;
     return [
       ...rowsOf(project.name, roundTripMs, timings, { overhead: !isFirst, distance: isFirst }),

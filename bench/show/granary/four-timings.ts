@@ -8,6 +8,8 @@ export type Case = "off" | "own-empty" | "own-full" | "empty" | "farm" | "full";
 const ours: readonly Case[] = ["off", "empty", "farm", "full"];
 /** Beside them, where the tool has a cache of its own: what it costs without a granary. */
 const controls: readonly Case[] = ["off", "own-empty", "own-full", "empty", "farm", "full"];
+/** What a farm far away costs, and nothing else: a large code base need not be made again and again for it. */
+export const fromFarm = ["farm", "full"] as const;
 
 interface Sample {
   readonly wallMs: number;
@@ -24,16 +26,24 @@ export interface FourTimings {
   readonly leadMs: number;
 }
 
+export interface TimingOptions {
+  /** Of `grange exec`. */
+  readonly more?: readonly string[];
+  readonly cases?: readonly Case[];
+}
+
+const casesOf = ({ ownCache }: BuiltProject) => (ownCache === undefined ? ours : controls);
+
 /**
  * The seed's four, by turns: no cache; on, with nothing anywhere; nothing here and all at the farm; all here.
  *
- * For "empty" the project's name is a new one each time, so that the farm knows nothing of it.
+ * For "empty" the project's name is a new one each time, so that the farm knows nothing of it. `cases`: these alone of them.
  */
 export async function fourTimings(
   lab: GranaryLab,
   project: BuiltProject,
   rounds: number,
-  more: readonly string[] = [],
+  { more = [], cases = casesOf(project) }: TimingOptions = {},
 ): Promise<FourTimings> {
   const samples: Record<Case, Sample[]> = {
     off: [],
@@ -43,7 +53,6 @@ export async function fourTimings(
     farm: [],
     full: [],
   };
-  const cases = project.ownCache === undefined ? ours : controls;
   const products = new Set<string>();
   const name = `four-${project.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}`;
   const alone = (which: Case) => {
@@ -136,7 +145,9 @@ export function rowsOf(
   judged: { readonly overhead: boolean; readonly distance: boolean },
 ): Row[] {
   const { samples } = timings;
-  const n = samples.off.length;
+  const cases = controls.filter((which) => samples[which].length > 0);
+  const has = (...some: Case[]) => some.every((which) => cases.includes(which));
+  const n = samples.full.length;
   const wall = (which: Case, q = 0.5) =>
     quantile(
       samples[which].map(({ wallMs }) => wallMs),
@@ -157,8 +168,7 @@ export function rowsOf(
     )} s; n = ${n}, by turns`;
   const overhead = (of: typeof wall, which: Case = "empty", beside: Case = "off") =>
     (of(which) / of(beside) - 1) * 100;
-  const cases = samples["own-empty"].length === 0 ? ours : controls;
-  const control = cases === ours ? [] : (["wall time", "CPU of the build"] as const);
+  const control = has("own-empty") ? (["wall time", "CPU of the build"] as const) : [];
   const how = `medians of ${n}, by turns; ${title} of added round trip, 100 Mbit/s`;
   const limit = (name: string, figure: number, goal: number, unit: string, isJudged: boolean) =>
     isJudged ? atMost(name, figure, goal, unit, how) : forInformation(name, figure, unit, how);
@@ -166,14 +176,24 @@ export function rowsOf(
     ...cases.map((which) =>
       forInformation(`${title}: ${names[which]}`, wall(which) / 1_000, "s", spread(which)),
     ),
-    limit(`${title}: on and empty, more wall time`, overhead(wall), 0.5, "%", judged.overhead),
-    limit(
-      `${title}: on and empty, more CPU of the build`,
-      overhead(cpu),
-      0.5,
-      "%",
-      judged.overhead,
-    ),
+    ...(has("off", "empty")
+      ? [
+          limit(
+            `${title}: on and empty, more wall time`,
+            overhead(wall),
+            0.5,
+            "%",
+            judged.overhead,
+          ),
+          limit(
+            `${title}: on and empty, more CPU of the build`,
+            overhead(cpu),
+            0.5,
+            "%",
+            judged.overhead,
+          ),
+        ]
+      : []),
     ...control.flatMap((what) => {
       const of = what === "wall time" ? wall : cpu;
       return [
@@ -202,17 +222,13 @@ export function rowsOf(
       "×",
       judged.distance,
     ),
-    forInformation(
-      `${title}: farm full, less time than without a cache (the seed: ${seeds.farm * 100} %)`,
-      (1 - wall("farm") / wall("off")) * 100,
-      "%",
-      how,
-    ),
-    forInformation(
-      `${title}: all full, less time than without a cache (the seed: ${seeds.full * 100} %)`,
-      (1 - wall("full") / wall("off")) * 100,
-      "%",
-      how,
+    ...(has("off") ? fromFarm : []).map((which) =>
+      forInformation(
+        `${title}: ${shortNames[which]}, less time than without a cache (the seed: ${seeds[which] * 100} %)`,
+        (1 - wall(which) / wall("off")) * 100,
+        "%",
+        how,
+      ),
     ),
     forInformation(
       `${title}: asked for and already there`,
@@ -224,6 +240,8 @@ export function rowsOf(
     forInformation(`${title}: lead, the middle`, timings.leadMs, "ms", how),
   ];
 }
+
+const shortNames = { farm: "farm full", full: "all full" };
 
 const names: Record<Case, string> = {
   off: "no cache",
@@ -238,17 +256,19 @@ function seconds(ms: number): string {
   return (ms / 1_000).toFixed(2);
 }
 
-/** One project at one distance. */
+/** One project at one distance; `cases`: these alone. */
 export async function measureFour(
   roundTripMs: number,
   rounds: number,
   open: (work: string) => Promise<BuiltProject>,
+  cases?: readonly Case[],
 ): Promise<Row[]> {
   const lab = await startGranaryLab({ roundTripMs, bytesPerSecond: 100e6 / 8 });
   try {
     const project = await open(lab.work);
     try {
-      const timings = await fourTimings(lab, project, rounds);
+      const options = cases === undefined ? {} : { cases };
+      const timings = await fourTimings(lab, project, rounds, options);
       return [
         ...rowsOf(project.name, roundTripMs, timings, {
           overhead: roundTripMs === 20,
