@@ -86,6 +86,7 @@ export async function fourTimings(
   const first = await lab.startGranary();
   await build("empty", first, name);
   await first.drained();
+  await first.stop();
   for (let round = 0; round < rounds; round++) {
     const order = round % 2 === 0 ? cases : cases.toReversed();
     for (const which of order) {
@@ -95,11 +96,11 @@ export async function fourTimings(
         await project.ownCache?.empty();
         if (which === "own-full") await build(which, undefined, name);
         samples[which].push(await build(which, undefined, name));
-      } else if (which === "full") {
-        samples.full.push(await build(which, first, name));
       } else {
-        const granary = await lab.startGranary();
-        const sample = await build(which, granary, which === "farm" ? name : `${name}-${round}`);
+        // Each is as young as the others: what differs is where the results are, and not how warm a daemon's code is.
+        const granary = await lab.startGranary(which === "full" ? { data: first.data } : {});
+        await granary.idle();
+        const sample = await build(which, granary, which === "empty" ? `${name}-${round}` : name);
         samples[which].push(sample);
         await granary.drained();
         // Its files stay till the end: right after many are removed, ext4 takes many times as long to make others.
@@ -107,11 +108,9 @@ export async function fourTimings(
       }
     }
   }
-  await first.drained();
   const reports = (await lab.reports(name)).filter(
     ({ counts }) => counts.prefetched + counts.fetched > 0,
   );
-  await first.stop();
   const sum = (of: (report: (typeof reports)[number]) => number) =>
     reports.reduce((all, report) => all + of(report), 0);
   return {

@@ -49,6 +49,8 @@ export interface Granary {
     options: BuildOptions,
   ): Promise<Timed & { readonly granaryCpuMs: number }>;
   status(): Promise<Record<string, unknown>>;
+  /** Resolves when it has done what it does before anybody builds, and does nothing. */
+  idle(): Promise<void>;
   /** Resolves when all that is to go to the farm has gone. */
   drained(): Promise<void>;
   stop(): Promise<void>;
@@ -128,6 +130,17 @@ export async function openGranary(
       // Of a daemon that was killed meanwhile nothing is known.
       const after = await cpuOf(program.pid).catch(() => Number.NaN);
       return { ...run, granaryCpuMs: after - before };
+    },
+    async idle() {
+      const deadline = Date.now() + 10_000;
+      let before = await cpuOf(program.pid);
+      while (Date.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        const now = await cpuOf(program.pid);
+        // The kernel counts in steps of 10 ms.
+        if (now - before <= 10) return;
+        before = now;
+      }
     },
     async drained() {
       for (;;) {
