@@ -56,7 +56,7 @@ export const AskedResult = z.object({
 export type AskedResult = z.infer<typeof AskedResult>;
 
 export const UsedIndex = z.object({
-  source: z.enum(["commit", "tree", "ancestor", "branch"]),
+  source: z.enum(["commit", "tree", "ancestor", "branch", "repository"]),
   commit: CommitId,
   distance: Count,
   complete: z.boolean(),

@@ -16,7 +16,7 @@ export interface IndexFor {
 
 export interface ChosenIndex<Candidate> {
   readonly candidate: Candidate;
-  readonly source: "commit" | "tree" | "ancestor" | "branch";
+  readonly source: "commit" | "tree" | "ancestor" | "branch" | "repository";
   /** How many first parents away; 0 for all but ancestors. */
   readonly distance: number;
 }
@@ -65,6 +65,19 @@ export function chooseIndexes<Candidate extends IndexCandidate>(
   take(newest === undefined ? [] : [newest], mostChosen);
   take(ancestors, mostChosen);
   return chosen;
+}
+
+/**
+ * What a build has for which there is nothing else: its repository's newest index, of whatever branch.
+ *
+ * A fresh machine of a CI mostly has a commit that nobody has built, without a branch (HEAD is detached) and without ancestors
+ * (the clone is shallow). Most of what it will ask for is what the last build of anything asked for.
+ */
+export function chooseNewest<Candidate extends IndexCandidate>(
+  candidates: readonly Candidate[],
+): ChosenIndex<Candidate>[] {
+  const [candidate] = candidates.toSorted(byCompleteness);
+  return candidate === undefined ? [] : [{ candidate, source: "repository", distance: 0 }];
 }
 
 /**

@@ -81,6 +81,22 @@ export function candidateIndexes(tx: Tx, wish: IndexWish): Promise<StoredIndex[]
   );
 }
 
+/** A repository's newest, of whatever branch. */
+export function newestOfRepository(
+  tx: Tx,
+  wish: Pick<IndexWish, "project" | "domains" | "repository" | "environment">,
+): Promise<StoredIndex[]> {
+  return tx.many(
+    StoredIndex,
+    sql`
+      select ${columns} from commit_index
+      where project = ${wish.project} and domain = any(${wish.domains}::text[])
+        and repository = ${wish.repository} and environment = ${wish.environment}
+      order by updated_at desc limit ${mostOfEach}
+    `,
+  );
+}
+
 export async function indexOfCommit(tx: Tx, key: IndexKey): Promise<StoredIndex | undefined> {
   const [row] = await tx.many(
     StoredIndex,

@@ -4,8 +4,8 @@ import { digestKey } from "#core/digest.ts";
 import { readableDomains } from "#core/readable-domains.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
-import { type ChosenIndex, chooseIndexes } from "./choose-indexes.ts";
-import { candidateIndexes, type StoredIndex } from "./commit-index.store.ts";
+import { type ChosenIndex, chooseIndexes, chooseNewest } from "./choose-indexes.ts";
+import { candidateIndexes, newestOfRepository, type StoredIndex } from "./commit-index.store.ts";
 import { touchIndexes } from "./index-retention.store.ts";
 import type { IndexedBuild } from "./indexed-build.ts";
 
@@ -27,17 +27,29 @@ export async function resolveIndexes(
   const found = (await candidateIndexes(db, { ...build, domains })).toSorted(
     (a, b) => domains.indexOf(a.domain) - domains.indexOf(b.domain),
   );
-  const blobsOf = ({ digest, base }: StoredIndex) =>
-    base === undefined ? [digest] : [digest, base];
-  // Asking extends the life of those that are here: an index without its base is of no use.
-  const missing = new Set((await blobs.findMissing(found.flatMap(blobsOf))).map(digestKey));
-  const chosen = chooseIndexes(
-    found.filter((index) => !blobsOf(index).some((digest) => missing.has(digestKey(digest)))),
-    build,
-  );
+  let chosen = chooseIndexes(await wholeOnes(blobs, found), build);
+  // Who names no commit asks for no index.
+  if (chosen.length === 0 && build.commits.length > 0) {
+    const newest = await newestOfRepository(db, { ...build, domains });
+    chosen = chooseNewest(await wholeOnes(blobs, newest));
+  }
   const longUnused = chosen
     .map(({ candidate }) => candidate)
     .filter(({ lastUsedAt }) => clock.now().getTime() - lastUsedAt.getTime() > touchAfterMs);
   await touchIndexes(db, longUnused);
   return chosen;
+}
+
+/** Asking extends the life of those that are here: an index without its base is of no use. */
+async function wholeOnes(
+  blobs: Pick<BlobStore, "findMissing">,
+  indexes: readonly StoredIndex[],
+): Promise<StoredIndex[]> {
+  const blobsOf = ({ digest, base }: StoredIndex) =>
+    base === undefined ? [digest] : [digest, base];
+  if (indexes.length === 0) return [];
+  const missing = new Set((await blobs.findMissing(indexes.flatMap(blobsOf))).map(digestKey));
+  return indexes.filter(
+    (index) => !blobsOf(index).some((digest) => missing.has(digestKey(digest))),
+  );
 }

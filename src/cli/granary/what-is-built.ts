@@ -4,6 +4,7 @@ import { Fault } from "#core/fault.ts";
 import { type Git, openGit } from "#git/run-git.ts";
 import { ownVariables } from "#granary/config.ts";
 import type { ClientMessage } from "#granary/protocol/messages.ts";
+import { branchOfCi } from "#granary/workspace/branch-of-ci.ts";
 import { readGranarySettings } from "#granary/workspace/granary-settings.ts";
 import { openKnownDigests } from "#granary/workspace/known-digests.ts";
 import { readEnvironment } from "#granary/workspace/read-environment.ts";
@@ -53,7 +54,7 @@ export async function whatIsBuilt(said: SaidOfBuild): Promise<WhatIsBuilt> {
         said.commit === undefined ? undefined : await otherCommit(git, found, said.commit);
       repositories.push({
         root: found.root,
-        branch: found.branch.slice(0, 255),
+        branch: (found.branch || branchOfCi(ownVariables(), found.repository)).slice(0, 255),
         name: found.repository.slice(0, 200),
         ...(other ?? {
           commit: found.commit,

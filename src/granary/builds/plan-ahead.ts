@@ -34,10 +34,13 @@ const sources: Readonly<Record<FoundIndex_Source, UsedIndex["source"] | undefine
   [FoundIndex_Source.TREE]: "tree",
   [FoundIndex_Source.ANCESTOR]: "ancestor",
   [FoundIndex_Source.BRANCH]: "branch",
+  [FoundIndex_Source.REPOSITORY]: "repository",
 };
 
 /** The branch's newest may be on no line with the build's commit: it then tells as much as an ancestor so far away. */
 const farDistance = 8;
+/** And the repository's newest may be of any branch. */
+const fartherDistance = 16;
 const mostIndexes = 3;
 
 /**
@@ -75,7 +78,7 @@ export async function planAhead(
           ),
           changedFor(parts, facts, index, source, signal),
         ]);
-        const distance = source === "branch" ? distanceOf(facts, index.commit) : index.distance;
+        const distance = distanceOf(facts, index, source);
         const { expected } = filterByDiff(entries, changed, distance);
         prefetch.expect(expected, mayHave);
         used.push({
@@ -123,9 +126,15 @@ async function changedFor(
   return parts.changedSince(facts, index.commit, signal).catch(() => undefined);
 }
 
-function distanceOf({ commits }: BuildFacts, commit: string): number {
+function distanceOf(
+  { commits }: BuildFacts,
+  { commit, distance }: FoundIndex,
+  source: UsedIndex["source"],
+): number {
+  if (source !== "branch" && source !== "repository") return distance;
   const at = commits.indexOf(commit);
-  return at === -1 ? farDistance : at;
+  if (at !== -1) return at;
+  return source === "branch" ? farDistance : fartherDistance;
 }
 
 /** Indexes are blobs: the next build of a descendant needs most of the chain again. */

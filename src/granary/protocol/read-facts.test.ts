@@ -19,7 +19,7 @@ async function scene(files: Readonly<Record<string, string>>) {
     await repository.remove();
     await rm(dataDirectory, { recursive: true, force: true });
   });
-  return (variables?: Record<string, string>) =>
+  const read = (variables?: Record<string, string>) =>
     readFacts(
       { git, digests },
       {
@@ -29,6 +29,7 @@ async function scene(files: Readonly<Record<string, string>>) {
         ...(variables === undefined ? {} : { variables }),
       },
     );
+  return Object.assign(read, { repository });
 }
 
 test("below the top of a repository, its settings hold, and the build's own variables name its environment", async () => {
@@ -53,4 +54,18 @@ test("settings that cannot be read are told to who says its variables, and cost 
 
   await expect(read({})).rejects.toThrow(settings);
   expect(await read()).toMatchObject({ project: "default" });
+});
+
+test("where HEAD is detached, the branch is what the CI says, and else the checkout's", async () => {
+  const read = await scene({});
+  const { repository } = read;
+  await repository.git("remote", "add", "origin", "https://example.org/team/web.git");
+  const ofPull = { GITHUB_REPOSITORY: "team/web", GITHUB_REF: "refs/pull/12/merge" };
+  const onBranch = await read(ofPull);
+
+  await repository.git("checkout", "--quiet", "--detach");
+
+  expect(onBranch.branch).toBe("main");
+  expect((await read(ofPull)).branch).toBe("pull/12");
+  expect((await read({})).branch).toBe("");
 });

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import type { Git } from "#git/run-git.ts";
 import type { BuildFacts } from "../builds/build-facts.ts";
 import { ownVariables } from "../config.ts";
+import { branchOfCi } from "../workspace/branch-of-ci.ts";
 import { changedPathsSince } from "../workspace/changed-paths.ts";
 import { readGranarySettings } from "../workspace/granary-settings.ts";
 import type { KnownDigests } from "../workspace/known-digests.ts";
@@ -41,6 +42,7 @@ export async function readFacts(
   // Below the top of the repository, there are none.
   const top = seen?.root ?? root;
   const variables = "variables" in said ? said.variables : undefined;
+  const told = variables ?? ownVariables();
   const settings =
     top === undefined
       ? undefined
@@ -56,7 +58,12 @@ export async function readFacts(
     commits:
       commit === undefined ? [] : [commit, ...(outer?.parents ?? same?.parents ?? [])].slice(0, 64),
     tree: outer?.tree ?? same?.tree ?? "",
-    branch: (outer?.branch ?? seen?.branch ?? "").slice(0, 255),
+    branch: (
+      outer?.branch ||
+      seen?.branch ||
+      (seen && branchOfCi(told, seen.repository)) ||
+      ""
+    ).slice(0, 255),
     dirty: repositories.some(({ dirty }) => dirty) || same?.dirty === true,
     ...(dirtyPaths === undefined ? {} : { dirtyPaths: dirtyPaths.slice(0, 10_000) }),
     ...(top === undefined ? {} : { root: top }),
@@ -67,7 +74,7 @@ export async function readFacts(
             await readEnvironment({
               settings,
               root: top,
-              variables: variables ?? ownVariables(),
+              variables: told,
               digests,
             })
           ).name

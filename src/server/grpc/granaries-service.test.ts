@@ -239,7 +239,7 @@ describe("an index", () => {
     expect(published).toMatchObject({ taken: 1, refused: 0 });
     const found = async (more: { commits: string[]; tree?: string; branch?: string }) =>
       (await channel.unary(rpc.resolve, { ...build, ...more })).indexes;
-    const { COMMIT, TREE, ANCESTOR, BRANCH } = FoundIndex_Source;
+    const { COMMIT, TREE, ANCESTOR, BRANCH, REPOSITORY } = FoundIndex_Source;
     expect(await found({ commits: [sha(7)] })).toMatchObject([
       {
         source: COMMIT,
@@ -259,7 +259,10 @@ describe("an index", () => {
       { source: ANCESTOR, distance: 2 },
     ]);
     expect(await found({ commits: [sha(99)], branch: "main" })).toMatchObject([{ source: BRANCH }]);
-    expect(await found({ commits: [sha(99)], branch: "other" })).toEqual([]);
+    expect(await found({ commits: [sha(99)], branch: "other" })).toMatchObject([
+      { source: REPOSITORY, commit: sha(7), distance: 0 },
+    ]);
+    expect(await found({ commits: [] })).toEqual([]);
   });
 
   test("is not asked for with nonsense", async () => {

@@ -166,6 +166,7 @@ const sources = {
   tree: FoundIndex_Source.TREE,
   ancestor: FoundIndex_Source.ANCESTOR,
   branch: FoundIndex_Source.BRANCH,
+  repository: FoundIndex_Source.REPOSITORY,
 } as const;
 
 function foundIndex({ candidate, source, distance }: ChosenIndex<StoredIndex>) {

@@ -54,6 +54,7 @@ export const indexWords: Readonly<Record<UsedIndex["source"], string>> = {
   tree: "of another commit with the same files",
   ancestor: "of a commit before it",
   branch: "the branch’s newest",
+  repository: "the repository’s newest, of whatever branch",
 };
 
 /** 0.934 as `93 %`; what is almost all is not said to be all. */
