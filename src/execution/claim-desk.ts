@@ -5,7 +5,14 @@ import { Fault, messageOf } from "#core/fault.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { withCommit } from "#db/with-commit.ts";
-import { claimRound, kindOf, type Look, lookAhead, type Round } from "./claim-round.ts";
+import {
+  claimRound,
+  type HandedBefore,
+  kindOf,
+  type Look,
+  lookAhead,
+  type Round,
+} from "./claim-round.ts";
 import type { LeasedExecution } from "./lease.ts";
 import type { LeasesHere } from "./leases-here.ts";
 import { tellQueueAs } from "./notify.store.ts";
@@ -82,6 +89,8 @@ const mostTries = 5;
 const mostKinds = 1_000;
 /** Worker processes of which it is remembered what they had last. */
 const mostRemembered = 10_000;
+/** Kinds of work of which it is remembered who had them last, at 150 bytes each. */
+const mostAlike = 50_000;
 
 /**
  * One round at a time serves all that wait here: nobody races for what another one gets,
@@ -109,7 +118,10 @@ export function claimDesk(parts: {
   let isDue = false;
   let isStopped = false;
   let turnings = 0;
-  const lastLanes = recentlyUsed<number>(mostRemembered);
+  const before: HandedBefore = {
+    lanes: recentlyUsed<number>(mostRemembered),
+    alike: recentlyUsed<string>(mostAlike),
+  };
   // How often something may have come into the queue; and as of when there was nothing for a kind.
   let news = 0;
   const emptyAsOf = recentlyUsed<number>(mostKinds);
@@ -122,7 +134,7 @@ export function claimDesk(parts: {
     const { overdueAfterMs, told, leases } = parts;
     const times = { now, until, overdueAfterMs, told, leases };
     const asOf = ahead?.news ?? news;
-    const { over } = await claimRound(tx, waiters, lastLanes, times, await ahead?.found);
+    const { over } = await claimRound(tx, waiters, before, times, await ahead?.found);
     await withCommit(tx, over);
     return { over, asOf };
   };
@@ -231,7 +243,7 @@ export function claimDesk(parts: {
 
     turnings: () => turnings,
 
-    lastLaneOf: (instanceId) => lastLanes.peek(instanceId),
+    lastLaneOf: (instanceId) => before.lanes.peek(instanceId),
 
     turnAway() {
       turnings++;

@@ -18,6 +18,7 @@ const CandidateRow = z.object({
   place: z.number(),
   priority: z.number(),
   queuedAt: z.date(),
+  akin: z.string().nullable(),
 });
 
 /**
@@ -53,12 +54,12 @@ export function claimCandidates(
         from open_lane
       ),
       waiting as (
-        select size_class, lane, owner_lane, id, place, priority, queued_at from first, share
+        select size_class, lane, owner_lane, id, place, priority, queued_at, akin from first, share
         where nth = 1 and deep = 1 and lane <> ${topLane}
         union all
         select first.size_class, first.lane, following.*
         from share, first cross join lateral (
-          select owner_lane, id, place, priority, queued_at from execution
+          select owner_lane, id, place, priority, queued_at, kin[1] as akin from execution
           where state = 'queued' and requirements = first.requirements
             and size_class = first.size_class and lane = first.lane
           order by place
@@ -67,7 +68,7 @@ export function claimCandidates(
         ) as following
         where nth <= deep and deep > 1 or first.lane = ${topLane}
       )
-      select id, size_class as "sizeClass", lane, owner_lane as "ownerLane", place, priority, queued_at as "queuedAt"
+      select id, size_class as "sizeClass", lane, owner_lane as "ownerLane", place, priority, queued_at as "queuedAt", akin
       from (
         select *, row_number() over (partition by size_class, lane order by place) as nth from waiting
       ) as ranked, share

@@ -24,8 +24,13 @@ export interface ClaimingWorker {
   readonly most: number;
 }
 
-/** What each worker process was handed last, by lane. */
-export type LastLanes = RecentlyUsed<number>;
+/** Who was handed what, as far as this server remembers. */
+export interface HandedBefore {
+  /** Of each worker process, the lane of what it was handed last. */
+  readonly lanes: RecentlyUsed<number>;
+  /** Of what is alike (`akin`), the worker process that had it last. */
+  readonly alike: RecentlyUsed<string>;
+}
 
 export interface Round {
   /** In the order of the claims. */
@@ -72,7 +77,7 @@ export async function lookAhead(
 export async function claimRound(
   tx: Tx,
   claims: readonly ClaimingWorker[],
-  lastLanes: LastLanes,
+  before: HandedBefore,
   lease: {
     readonly now: Date;
     readonly until: Date;
@@ -97,8 +102,9 @@ export async function claimRound(
       continue;
     }
     const seekers = group.map(({ claim: { worker, most } }) => ({
+      instanceId: worker.instanceId,
       most,
-      lastLane: lastLanes.peek(worker.instanceId),
+      lastLane: before.lanes.peek(worker.instanceId),
     }));
     const seatCount = seatsOf(group);
     // Where several choose at once, each finds its own among what goes first.
@@ -114,7 +120,10 @@ export async function claimRound(
     const laneById = new Map(ordered.map(({ id, lane }) => [id, lane]));
     const seats = seatWorkers(
       seekers,
-      ordered.map(({ lane }) => lane),
+      ordered.map(({ lane, akin }) => ({
+        lane,
+        lastHadBy: typeof akin === "string" ? before.alike.peek(akin) : undefined,
+      })),
       mostPerRound,
     ).flatMap((index) => group[index]?.claim.worker ?? []);
     const ids = ordered.map(({ id }) => id);
@@ -125,7 +134,9 @@ export async function claimRound(
         lease.leases?.handedOut(row, sizeClass);
         haul[indexOf.get(instanceId) ?? -1]?.push(execution);
         const lane = laneById.get(execution.lease.executionId);
-        if (lane !== undefined) lastLanes.set(instanceId, lane);
+        if (lane !== undefined) before.lanes.set(instanceId, lane);
+        const [akin] = row.kin;
+        if (akin !== undefined) before.alike.set(akin, instanceId);
       }
       hasMore ||=
         handedOut.length === mostPerRound ||

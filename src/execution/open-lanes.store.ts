@@ -4,7 +4,7 @@ import { type Sql, sql } from "#db/sql.ts";
  * The first of every open lane, for each size class and each set of requirements that is `served`.
  *
  * Common table expressions for a `with recursive`; what they offer is `open_lane (requirements, size_class,
- * lane, owner_lane, id, place, priority, queued_at)`. The cost is that of the distinct requirements in the queue and of the
+ * lane, owner_lane, id, place, priority, queued_at, akin)`. The cost is that of the distinct requirements in the queue and of the
  * lanes in each that are served, about 10 µs each, however many executions wait in them: both
  * are walked by skipping along the index, one lookup for each.
  */
@@ -32,7 +32,7 @@ export function openLanes(
     open_lane as (
       select served.requirements, head.*
       from served cross join lateral (
-        select size_class, lane, owner_lane, id, place, priority, queued_at from execution
+        select size_class, lane, owner_lane, id, place, priority, queued_at, kin[1] as akin from execution
         where state = 'queued' and execution.requirements = served.requirements
           and size_class <= ${sizeClass}
         order by size_class, lane, place limit 1
@@ -40,7 +40,7 @@ export function openLanes(
       union all
       select open_lane.requirements, head.*
       from open_lane cross join lateral (
-        select size_class, lane, owner_lane, id, place, priority, queued_at from execution
+        select size_class, lane, owner_lane, id, place, priority, queued_at, kin[1] as akin from execution
         where state = 'queued' and execution.requirements = open_lane.requirements
           and (execution.size_class, execution.lane) > (open_lane.size_class, open_lane.lane)
           and execution.size_class <= ${sizeClass}
