@@ -61,6 +61,8 @@ export const UsedIndex = z.object({
   distance: Count,
   complete: z.boolean(),
   entries: Count,
+  /** Of these, what was left alone as it was made of something that has changed since. */
+  dropped: Count.optional(),
 });
 export type UsedIndex = z.infer<typeof UsedIndex>;
 
@@ -81,6 +83,11 @@ export const GranaryBuildReport = z.object({
   endedAt: Time,
   exitCode: z.number().int().nullable(),
   indexes: z.array(UsedIndex).max(3),
+  /**
+   * Why nothing was fetched ahead, where nothing was to be: the build said so, or more than half of what came for the last
+   * builds of its command was for nothing.
+   */
+  notAhead: z.enum(["not-wished", "wasteful"]).optional(),
   /** Asked-for results by where they came from. */
   counts: z.object({
     local: Count,

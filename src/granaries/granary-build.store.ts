@@ -29,11 +29,12 @@ export async function addBuild(
     added as (
     insert into granary_build (id, project, repository, commit, branch, environment, machine, principal,
       started_at, ended_at, local, prefetched, fetched, missed, unreachable, prefetched_bytes, wasted_bytes,
-      saved_ms, waited_ms, report)
+      saved_ms, waited_ms, lead_ms, report)
     select ${report.id}, ${report.project}, ${report.repository}, ${report.commit ?? ""}, ${report.branch},
       ${report.environment}, ${report.machine}, ${principal}, ${report.startedAt}, ${report.endedAt},
       ${counts.local}, ${counts.prefetched}, ${counts.fetched}, ${counts.missed}, ${counts.unreachable},
       ${bytes.transferred}, ${bytes.wasted}, ${report.savedMs}, ${report.waitedMs},
+      ${report.lead?.medianMs ?? null},
       ${JSON.stringify(report)}::jsonb
     from counted
     on conflict (id) do nothing

@@ -11,14 +11,20 @@ const Figures = z
     missed: z.number(),
     unreachable: z.number(),
     saved_ms: z.number(),
+    prefetched_bytes: z.number(),
     wasted_bytes: z.number(),
+    lead_ms: z.number().nullable(),
   })
-  .transform(({ project, saved_ms, wasted_bytes, ...results }) => ({
+  .transform(({ project, saved_ms, prefetched_bytes, wasted_bytes, lead_ms, ...results }) => ({
     project,
     /** Asked-for results by where they came from. */
     results,
     savedMs: saved_ms,
+    /** All that came ahead, and what of it nobody asked for. */
+    transferredBytes: prefetched_bytes,
     wastedBytes: wasted_bytes,
+    /** Of builds that had something ahead: the median of their medians. */
+    leadMs: lead_ms,
   }));
 export type GranaryFigures = z.infer<typeof Figures>;
 
@@ -30,7 +36,8 @@ export function granaryFigures(tx: Tx, since: Date): Promise<GranaryFigures[]> {
       select project, sum(local)::bigint as local, sum(prefetched)::bigint as prefetched,
         sum(fetched)::bigint as fetched, sum(missed)::bigint as missed,
         sum(unreachable)::bigint as unreachable, sum(saved_ms)::bigint as saved_ms,
-        sum(wasted_bytes)::bigint as wasted_bytes
+        sum(prefetched_bytes)::bigint as prefetched_bytes, sum(wasted_bytes)::bigint as wasted_bytes,
+        percentile_disc(0.5) within group (order by lead_ms)::bigint as lead_ms
       from granary_build
       where ended_at >= ${since}
       group by project

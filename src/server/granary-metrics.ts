@@ -30,8 +30,25 @@ export async function granaryFamilies(db: Db, now: Date): Promise<MetricFamily[]
     },
     {
       kind: "gauge",
+      name: "grange_granary_fetched_ahead_bytes",
+      help: "What was fetched ahead within 24 hours.",
+      samples: figures.map(({ project, transferredBytes }) => ({
+        labels: { project },
+        value: transferredBytes,
+      })),
+    },
+    {
+      kind: "gauge",
+      name: "grange_granary_lead_seconds",
+      help: "How long before they were asked for such results were there: the median of builds' medians.",
+      samples: figures.flatMap(({ project, leadMs }) =>
+        leadMs === null ? [] : [{ labels: { project }, value: leadMs / 1_000 }],
+      ),
+    },
+    {
+      kind: "gauge",
       name: "grange_granary_wasted_bytes",
-      help: "What was fetched ahead within 24 hours, and nobody asked for.",
+      help: "Of what was fetched ahead, what nobody asked for.",
       samples: figures.map(({ project, wastedBytes }) => ({
         labels: { project },
         value: wastedBytes,

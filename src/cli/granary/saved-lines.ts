@@ -32,5 +32,10 @@ export function savedLines(summary: EndSummary | null): string[] {
     const all = memorySizeText(summary.transferredBytes);
     lines.push(`grange: ${wasted} of ${all} fetched ahead were not asked for`);
   }
+  if (summary.wasteful === true) {
+    lines.push(
+      "grange: nothing was fetched ahead: more than half of it was not asked for in the last builds of this command; it is tried again later",
+    );
+  }
   return lines;
 }

@@ -1,4 +1,4 @@
-import { appendFile, readdir } from "node:fs/promises";
+import { appendFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
@@ -250,6 +250,42 @@ test("of an ancestor's index, what was made of something that changed is left al
   expect(asked).toEqual([parent]);
   expect(store.has("p", same)).toBe(true);
   expect(store.has("p", other)).toBe(false);
+  expect(await builds.end(build.id, { exitCode: 0, complete: true })).toMatchObject({
+    indexes: [{ entries: 2, dropped: 1 }],
+  });
+});
+
+test("of the repository's newest, what a fresh clone cannot compare with its own is fetched ahead", async () => {
+  const result = fetchingFarm().has("k", ["value"]);
+  const { farm, fetching } = indexed(FoundIndex_Source.REPOSITORY, [
+    expectedOf(result, 60_000).entry,
+  ]);
+  fetching.has("k", ["value"]);
+  const { builds, store } = await scene({ farm });
+
+  const build = await builds.start({ ...facts, commits: ["d".repeat(40)], branch: "" });
+  await build.ready(20_000);
+
+  expect(store.has("p", result)).toBe(true);
+  expect(await builds.end(build.id, { exitCode: 0, complete: true })).toMatchObject({
+    indexes: [{ source: "repository", commit }],
+  });
+});
+
+test("a build for which nothing is fetched ahead says why", async () => {
+  const directory = await freshDirectory();
+  const builds = Array.from({ length: 5 }, () => ({ transferred: 100, wasted: 90 }));
+  const known = [[JSON.stringify(["p", "make"]), { builds, skipped: 0 }]];
+  await writeFile(join(directory, "prefetch-waste.json"), JSON.stringify(known));
+  const running = (await scene({ directory })).builds;
+  const reportOf = async (more: Partial<BuildFacts>) => {
+    const { id } = await running.start({ ...facts, ...more });
+    return running.end(id, { exitCode: 0, complete: true });
+  };
+
+  expect(await reportOf({})).toMatchObject({ notAhead: "wasteful" });
+  expect(await reportOf({ prefetch: false })).toMatchObject({ notAhead: "not-wished" });
+  expect(await reportOf({ command: "another" })).not.toHaveProperty("notAhead");
 });
 
 test("a farm that never answers holds up neither a build's start nor its end", async () => {

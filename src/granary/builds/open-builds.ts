@@ -74,7 +74,7 @@ interface Entry {
   readonly log: DemandLog;
   readonly letGo: () => void;
   readonly plan: Promise<Plan>;
-  readonly isFetching: boolean;
+  readonly notAhead: GranaryBuildReport["notAhead"];
   readonly sentBefore: number;
   readonly abort: AbortController;
   facts(): BuildFacts;
@@ -133,7 +133,12 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       bytesPerSecond: parts.bytesPerSecond,
       elapsedMs,
     });
-    const isFetching = facts.prefetch && waste.isWorthIt(facts.project, facts.command);
+    const notAhead = !facts.prefetch
+      ? "not-wished"
+      : waste.isWorthIt(facts.project, facts.command)
+        ? undefined
+        : "wasteful";
+    const isFetching = notAhead === undefined;
     const hearing = untilHeard(farm.line()?.roundTripMs);
     const build: RunningBuild = {
       id,
@@ -209,7 +214,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       log,
       letGo,
       plan,
-      isFetching,
+      notAhead,
       sentBefore,
       abort,
       facts: () => facts,
@@ -222,7 +227,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     const entry = entries.get(id);
     if (entry === undefined) return undefined;
     entries.delete(id);
-    const { build, demand, places, log, letGo, isFetching, abort } = entry;
+    const { build, demand, places, log, letGo, notAhead, abort } = entry;
     const elapsedMs = entry.elapsedMs();
     const facts = entry.facts();
     abort.abort();
@@ -238,6 +243,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       endedAt: new Date(build.startedAt.getTime() + elapsedMs),
       exitCode: how.exitCode,
       indexes,
+      notAhead,
       transferred: build.prefetch.transferred(),
       uploadedBytes: Math.max(0, outbox.sentBytes - entry.sentBefore),
       truncated,
@@ -267,7 +273,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     await waste.remember(
       facts.project,
       facts.command,
-      isFetching ? { transferred, wasted } : "skipped",
+      notAhead === undefined ? { transferred, wasted } : "skipped",
     );
     return report;
   }

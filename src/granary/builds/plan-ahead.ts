@@ -79,7 +79,7 @@ export async function planAhead(
           changedFor(parts, facts, index, source, signal),
         ]);
         const distance = distanceOf(facts, index, source);
-        const { expected } = filterByDiff(entries, changed, distance);
+        const { expected, dropped } = filterByDiff(entries, changed, distance);
         prefetch.expect(expected, mayHave);
         used.push({
           source,
@@ -87,6 +87,7 @@ export async function planAhead(
           distance: index.distance,
           complete: index.complete,
           entries: entries.length,
+          dropped: dropped.length,
         });
       } catch (reason) {
         isCut = true;

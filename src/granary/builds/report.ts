@@ -17,6 +17,7 @@ export interface EndOfBuild {
   readonly endedAt: Date;
   readonly exitCode: number | null;
   readonly indexes: readonly UsedIndex[];
+  readonly notAhead?: GranaryBuildReport["notAhead"];
   readonly transferred: Transferred;
   readonly uploadedBytes: number;
   readonly truncated: readonly TruncatedMark[];
@@ -64,6 +65,7 @@ export function reportOf(
     endedAt: end.endedAt.toISOString(),
     exitCode: end.exitCode,
     indexes: end.indexes.slice(0, 3),
+    ...(end.notAhead === undefined ? {} : { notAhead: end.notAhead }),
     counts,
     bytes: {
       ...bytes,

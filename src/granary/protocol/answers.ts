@@ -26,6 +26,8 @@ const EndSummary = z.object({
   transferredBytes: Count,
   wastedBytes: Count,
   uploadedBytes: Count,
+  /** Nothing was fetched ahead: it had been for nothing too often. */
+  wasteful: z.boolean().optional(),
 });
 export type EndSummary = z.infer<typeof EndSummary>;
 

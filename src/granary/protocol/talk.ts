@@ -222,7 +222,7 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
   return { over, end: () => socket.destroy() };
 }
 
-function summaryOf({ counts, bytes, savedMs, waitedMs }: GranaryBuildReport): EndSummary {
+function summaryOf({ counts, bytes, savedMs, waitedMs, notAhead }: GranaryBuildReport): EndSummary {
   const { local, prefetched, fetched, missed, unreachable } = counts;
   return {
     asked: local + prefetched + fetched + missed + unreachable,
@@ -232,6 +232,7 @@ function summaryOf({ counts, bytes, savedMs, waitedMs }: GranaryBuildReport): En
     transferredBytes: bytes.transferred,
     wastedBytes: bytes.wasted,
     uploadedBytes: bytes.uploaded,
+    ...(notAhead === "wasteful" ? { wasteful: true } : {}),
   };
 }
 

@@ -4,14 +4,12 @@ import { countText, indexWords } from "../granary/words.ts";
 
 /** By what the granary knew what the build would ask for. */
 export function UsedIndexes({ build }: { readonly build: GranaryBuildReport }) {
-  const { environment, indexes, project, repository } = build;
+  const { environment, indexes, notAhead, project, repository } = build;
   return (
     <section aria-labelledby="indexes">
       <h2 id="indexes">Indexes used</h2>
       {indexes.length === 0 ? (
-        <p className="faint">
-          None: no build of this commit, or of one before it, had told yet what it asks for.
-        </p>
+        <p className="faint">{whyNone[notAhead ?? "not-known"]}</p>
       ) : (
         <ul className="used-indexes">
           {indexes.map((index) => (
@@ -30,6 +28,9 @@ export function UsedIndexes({ build }: { readonly build: GranaryBuildReport }) {
               : {indexWords[index.source]}
               {index.distance === 0 ? "" : `, ${countText(index.distance, "commit")} away`},{" "}
               {countText(index.entries, "result")}
+              {(index.dropped ?? 0) === 0
+                ? ""
+                : `, ${(index.dropped ?? 0).toLocaleString("en")} of them made of what has changed since`}
               {index.complete ? "" : "; of a build that did not say that it asked for everything"}
             </li>
           ))}
@@ -41,3 +42,12 @@ export function UsedIndexes({ build }: { readonly build: GranaryBuildReport }) {
     </section>
   );
 }
+
+const whyNone: Readonly<Record<NonNullable<GranaryBuildReport["notAhead"]> | "not-known", string>> =
+  {
+    "not-known":
+      "None: no build of this repository in this environment had told yet what it asks for.",
+    "not-wished": "None: nothing was to be fetched ahead for this build.",
+    wasteful:
+      "None: of what was fetched ahead for the last builds of this command, more than half was for nothing. It is tried again once ten builds were made without.",
+  };
