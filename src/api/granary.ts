@@ -217,13 +217,18 @@ export const QuarantinedResult = z.object({
   ),
   /** What those builds made afterwards and published: by their own index. */
   madeFrom: Count,
+  /** How much of that is in quarantine as well, as somebody decided. */
+  alsoInQuarantine: Count.default(0),
 });
 export type QuarantinedResult = z.infer<typeof QuarantinedResult>;
 
 export const Quarantine = z.object({ results: z.array(QuarantinedResult) });
 export type Quarantine = z.infer<typeof Quarantine>;
 
-/** Lets a result out of quarantine: what was kept is forgotten, and made anew when it is asked for. */
+/**
+ * A result in quarantine: to let it out (what was kept is forgotten, and made anew when it is asked for), or to have what
+ * was made from it there, too.
+ */
 export const ReleaseResult = z.object({
   project: z.string().min(1).max(200),
   namespace: z.string().max(32),

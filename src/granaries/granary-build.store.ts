@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { GranaryBuildReport, GranaryBuildSummary, SavingsOfDay } from "#api/granary.ts";
+import { ResultKey } from "#commit-index/result-key.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { countedOnce, tooOften } from "./hourly-count.store.ts";
@@ -168,6 +169,48 @@ export function buildsGiven(
       from given
       order by ended_at desc, id
       limit 5000
+    `,
+  );
+}
+
+const Made = ResultKey.extend({ build: z.uuid() });
+
+/**
+ * What builds made themselves after they had been given a result that was found wrong at `foundAt`, of the last of the
+ * project; each once, the first `most`.
+ */
+export function madeAfterGiven(
+  tx: Tx,
+  project: string,
+  doubted: ResultKey,
+  foundAt: Date,
+  most: number,
+): Promise<z.infer<typeof Made>[]> {
+  return tx.many(
+    Made,
+    sql`
+      with last_build as (
+        select id, report -> 'asked' as asked
+        from granary_build
+        where project = ${project} and started_at <= ${foundAt}
+        order by ended_at desc, id
+        limit ${mostSearched}
+      ),
+      given as (
+        select id, asked, min((one ->> 'atMs')::bigint) as at_ms
+        from last_build cross join jsonb_array_elements(asked) as one
+        where one ->> 'namespace' = ${doubted.namespace} and one ->> 'key' = ${doubted.key}
+          and one ->> 'source' in ('local', 'prefetched', 'fetched')
+        group by id, asked
+      )
+      select distinct on (namespace, key) namespace, key, id as build
+      from given
+        cross join jsonb_array_elements(asked) as other
+        cross join lateral (select other ->> 'namespace' as namespace, other ->> 'key' as key) as made
+      where other ->> 'source' = 'missed' and (other ->> 'atMs')::bigint > at_ms
+        and (namespace, key) <> (${doubted.namespace}, ${doubted.key})
+      order by namespace, key, id
+      limit ${most}
     `,
   );
 }

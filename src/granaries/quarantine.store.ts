@@ -16,20 +16,25 @@ export interface NewQuarantine extends ResultKey {
   readonly foundBy: string;
   readonly producer: string;
   readonly divergence: Divergence;
+  /** The doubted result that was used when it was made; absent of what is doubted itself. */
+  readonly madeFrom?: ResultKey;
 }
 
 /** Notes a result that came out otherwise. One that was released is in quarantine again. */
 export async function addQuarantine(tx: Tx, found: NewQuarantine): Promise<void> {
   await tx.run(sql`
-    insert into quarantined_result (project, namespace, key, found_by, producer, divergence)
+    insert into quarantined_result (project, namespace, key, found_by, producer, divergence,
+      made_from_namespace, made_from_key)
     values (${found.project}, ${found.namespace}, ${found.key}, ${found.foundBy}, ${found.producer},
-      ${JSON.stringify(found.divergence)}::jsonb)
+      ${JSON.stringify(found.divergence)}::jsonb, ${found.madeFrom?.namespace ?? ""}, ${found.madeFrom?.key ?? ""})
     on conflict (project, namespace, key) do update
     set found_at = now(),
         found_by = excluded.found_by,
         producer = excluded.producer,
         version = excluded.version,
         divergence = excluded.divergence,
+        made_from_namespace = excluded.made_from_namespace,
+        made_from_key = excluded.made_from_key,
         released_at = null,
         released_by = null
     where quarantined_result.released_at is not null
@@ -111,6 +116,41 @@ export async function markReleased(
   return released > 0;
 }
 
+/** Lets go what is in quarantine only because it was made from that result; answers what that was. */
+export function releaseMadeFrom(
+  tx: Tx,
+  project: string,
+  { namespace, key }: ResultKey,
+  by: string,
+): Promise<ResultKey[]> {
+  return tx.many(
+    ResultKey,
+    sql`
+      update quarantined_result
+      set released_at = now(), released_by = ${by}
+      where project = ${project} and made_from_namespace = ${namespace} and made_from_key = ${key}
+        and made_from_key <> '' and released_at is null
+      returning namespace, key
+    `,
+  );
+}
+
+/** When a result was put into quarantine; undefined when it is not there. */
+export async function foundAt(
+  tx: Tx,
+  project: string,
+  { namespace, key }: ResultKey,
+): Promise<Date | undefined> {
+  const [row] = await tx.many(
+    z.object({ found_at: z.date() }),
+    sql`
+      select found_at from quarantined_result
+      where project = ${project} and namespace = ${namespace} and key = ${key} and released_at is null
+    `,
+  );
+  return row?.found_at;
+}
+
 /** How many results somebody has put into quarantine since, counted up to `most`. */
 export async function countFoundBy(
   tx: Tx,
@@ -125,7 +165,7 @@ export async function countFoundBy(
       select count(*)::integer as count
       from (
         select from quarantined_result
-        where project = ${project} and found_at >= ${since} and found_by = ${foundBy}
+        where project = ${project} and found_at >= ${since} and found_by = ${foundBy} and made_from_key = ''
         limit ${most}
       ) as found
     `,
@@ -144,9 +184,11 @@ const Quarantined = z
     found_by: z.string(),
     released_at: z.date().nullable(),
     released_by: z.string().nullable(),
+    also: z.number(),
   })
-  .transform(({ found_at, found_by, released_at, released_by, ...row }) => ({
+  .transform(({ found_at, found_by, released_at, released_by, also, ...row }) => ({
     ...row,
+    alsoInQuarantine: also,
     foundAt: found_at.toISOString(),
     foundBy: found_by,
     releasedAt: released_at?.toISOString() ?? null,
@@ -154,14 +196,20 @@ const Quarantined = z
   }));
 export type Quarantined = z.infer<typeof Quarantined>;
 
-/** What is in quarantine, or was, the latest first. */
+/** What was doubted, in quarantine or released since, the latest first; with how much that was made from it is there, too. */
 export function quarantinedResults(tx: Tx, project: string, most: number): Promise<Quarantined[]> {
   return tx.many(
     Quarantined,
     sql`
-      select project, namespace, key, divergence, producer, found_at, found_by, released_at, released_by
-      from quarantined_result
-      where project = ${project}
+      select project, namespace, key, divergence, producer, found_at, found_by, released_at, released_by,
+        (
+          select count(*)::integer
+          from quarantined_result as made
+          where made.project = doubted.project and made.made_from_namespace = doubted.namespace
+            and made.made_from_key = doubted.key and made.made_from_key <> '' and made.released_at is null
+        ) as also
+      from quarantined_result as doubted
+      where project = ${project} and made_from_key = ''
       order by found_at desc, namespace, key
       limit ${most}
     `,

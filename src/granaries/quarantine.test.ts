@@ -7,7 +7,9 @@ import { type Digest, digestKey } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { aReport, buildOf, entryOf, freshFarmOfGranaries } from "./farm-of-granaries.fixture.ts";
+import { addBuild } from "./granary-build.store.ts";
 import { quarantine, release } from "./quarantine.ts";
+import { quarantineMadeFrom } from "./quarantine-made-from.ts";
 import { quarantinePage } from "./quarantine-page.ts";
 import type { ToldResult } from "./stored-result-message.ts";
 import { tellOfQuarantine } from "./tell-of-quarantine.ts";
@@ -224,6 +226,82 @@ test("its page says who made it, who was given it, and how much they made of it"
       givenTo: [{ build: given.id, machine: "m1" }],
       madeFrom: 1,
     },
+  ]);
+});
+
+test("what was made from it goes there when somebody says so, is heard of, and is released with it", async () => {
+  const project = "made-from";
+  const told = await farm.aResult(project, "k");
+  const names = ["before", "after", "hit", "elsewhere"] as const;
+  const [before, after, hit, elsewhere] = await Promise.all(
+    names.map((key) => farm.aResult(project, key)),
+  );
+  const { told: action } = await farm.anAction(project, "made of it");
+  const asked = (
+    key: string,
+    source: "prefetched" | "missed",
+    atMs: number,
+    namespace = "ccache",
+  ) => ({
+    namespace,
+    key,
+    source,
+    because: null,
+    atMs,
+    bytes: 1,
+    leadMs: null,
+    waitedMs: 0,
+    savedMs: null,
+  });
+  const given = aReport(project, {
+    asked: [
+      asked("before", "missed", 1),
+      asked("k", "prefetched", 5),
+      asked("after", "missed", 9),
+      asked(action.key, "missed", 10, "reapi"),
+      asked("hit", "prefetched", 11),
+      asked("gone", "missed", 12),
+    ],
+  });
+  const other = aReport(project, { asked: [asked("elsewhere", "missed", 9)] });
+  const later = aReport(project, {
+    startedAt: "2999-01-01T00:00:00.000Z",
+    endedAt: "2999-01-01T00:00:01.000Z",
+    asked: [asked("k", "prefetched", 1), asked("elsewhere", "missed", 2)],
+  });
+  for (const build of [given, other, later]) await addBuild(db, build, "p");
+  const spread = () =>
+    db.transaction((tx) =>
+      quarantineMadeFrom(tx, project, told, { name: "root", now: new Date() }),
+    );
+  const here = async () =>
+    (
+      await farm.granaries.lookUp(
+        project,
+        [told, before, after, hit, elsewhere, action].flatMap((each) => each ?? []),
+      )
+    )
+      .map(({ key }) => key)
+      .toSorted();
+  await expect(spread()).rejects.toMatchObject({ code: "not_found" });
+  await report(project, told);
+  const { version } = await tellOfQuarantine(db, project, 0);
+
+  expect(await spread()).toBe(2);
+
+  expect(await here()).toEqual(["before", "elsewhere", "hit"]);
+  expect((await quarantinePage(db, project)).results).toMatchObject([{ alsoInQuarantine: 2 }]);
+  const heard = (await tellOfQuarantine(db, project, version)).results.map(({ key }) => key);
+  expect(heard).toEqual(expect.arrayContaining(["after", action.key]));
+  expect(heard).not.toContain("before");
+  expect(await spread()).toBe(0);
+
+  await db.transaction((tx) => release(tx, project, told, "root"));
+  expect((await quarantinePage(db, project)).results).toMatchObject([{ alsoInQuarantine: 0 }]);
+  if (after === undefined) throw new Error("nothing was made");
+  expect(await farm.granaries.publishResults(project, [after, told], "p")).toEqual([
+    { kind: "kept" },
+    { kind: "kept" },
   ]);
 });
 

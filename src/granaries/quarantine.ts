@@ -1,19 +1,20 @@
-import {
-  quarantineResults,
-  releaseResults,
-  resultsInDoubt,
-} from "#actions/quarantine-results.store.ts";
+import { releaseResults } from "#actions/quarantine-results.store.ts";
 import type { Divergence } from "#api/granary.ts";
-import { entryInDoubt, quarantineEntry, releaseEntry } from "#caches/quarantine-entries.store.ts";
-import { digestOf } from "#cas/digest-of.ts";
+import { releaseEntry } from "#caches/quarantine-entries.store.ts";
 import { ResultKey } from "#commit-index/result-key.ts";
 import type { Clock } from "#core/clock.ts";
-import { type Digest, digestKey } from "#core/digest.ts";
+import { digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db, Tx } from "#db/db.ts";
-import { digestNamed } from "./digest-named.ts";
-import { addQuarantine, countFoundBy, lockQuarantine, markReleased } from "./quarantine.store.ts";
-import { actionHashOf, bazelKeyOf } from "./same-result.ts";
+import { entryNameOf, hide, keptResult } from "./hide-result.ts";
+import {
+  addQuarantine,
+  countFoundBy,
+  lockQuarantine,
+  markReleased,
+  releaseMadeFrom,
+} from "./quarantine.store.ts";
+import { actionHashOf } from "./same-result.ts";
 
 /** More than a farm whose results can be trusted has in a year; less than would empty its cache. */
 const usualMostAnHour = 50;
@@ -43,7 +44,9 @@ export async function quarantine(
   const doubted = parsed.data;
   return parts.db.transaction(async (tx) => {
     await lockQuarantine(tx, project);
-    const kept = await keptResult(tx, project, doubted, divergence.kept);
+    const kept = await keptResult(tx, project, doubted, ({ value, isQuarantined }) => {
+      return isQuarantined || digestKey(value) === divergence.kept;
+    });
     if (kept === undefined) return false;
     if (kept.isQuarantined) return true;
     await requireFew(parts, tx, project, foundBy);
@@ -51,45 +54,6 @@ export async function quarantine(
     await hide(tx, project, doubted, kept);
     return true;
   });
-}
-
-interface Kept {
-  readonly value: Digest;
-  readonly producer: string;
-  readonly isQuarantined: boolean;
-}
-
-/** The doubted result as it is now, locked. Of several domains' the one that has the doubted value. */
-async function keptResult(
-  tx: Tx,
-  project: string,
-  { namespace, key }: ResultKey,
-  kept: string,
-): Promise<Kept | undefined> {
-  if (namespace === "reapi") {
-    return (await resultsInDoubt(tx, project, key))
-      .map(({ result, ...row }) => ({ ...row, value: digestOf(result) }))
-      .find(({ value, isQuarantined }) => isQuarantined || digestKey(value) === kept);
-  }
-  const entry = await entryInDoubt(tx, { project, tool: namespace, key });
-  const value = entry && digestNamed(entry.digest);
-  if (entry === undefined || value === undefined) return undefined;
-  if (!entry.isQuarantined && entry.digest !== kept) return undefined;
-  return { value, producer: entry.principal, isQuarantined: entry.isQuarantined };
-}
-
-/** What REv2 and Bazel's HTTP cache give each other goes with it. */
-async function hide(tx: Tx, project: string, doubted: ResultKey, { value, producer }: Kept) {
-  const hash = actionHashOf(doubted);
-  if (hash !== undefined) await quarantineResults(tx, project, hash, producer);
-  const entry = entryNameOf(project, doubted);
-  if (entry !== undefined) await quarantineEntry(tx, entry, { digest: value, principal: producer });
-}
-
-function entryNameOf(project: string, result: ResultKey) {
-  if (result.namespace !== "reapi") return { project, tool: result.namespace, key: result.key };
-  const key = bazelKeyOf(actionHashOf(result) ?? "");
-  return key === undefined ? undefined : { project, tool: "bazel" as const, key };
 }
 
 async function requireFew(
@@ -107,7 +71,8 @@ async function requireFew(
 }
 
 /**
- * Lets a key out of quarantine. What was kept under it is forgotten, so that whoever asks next makes it anew.
+ * Lets a key out of quarantine, and with it what was put there as it had been made from it. What was kept is forgotten, so
+ * that whoever asks next makes it anew.
  *
  * Throws `not_found` when it is not in quarantine.
  */
@@ -125,8 +90,10 @@ export async function release(
       `${result.namespace} ${result.key} of project ${project} is not in quarantine`,
     );
   }
-  const hash = actionHashOf(key.data);
-  if (hash !== undefined) await releaseResults(tx, project, hash);
-  const entry = entryNameOf(project, key.data);
-  if (entry !== undefined) await releaseEntry(tx, entry);
+  for (const each of [key.data, ...(await releaseMadeFrom(tx, project, key.data, by))]) {
+    const hash = actionHashOf(each);
+    if (hash !== undefined) await releaseResults(tx, project, hash);
+    const entry = entryNameOf(project, each);
+    if (entry !== undefined) await releaseEntry(tx, entry);
+  }
 }

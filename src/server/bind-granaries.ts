@@ -14,6 +14,7 @@ import { buildWithId, listBuilds, savingsSince } from "#granaries/granary-build.
 import { resultsOnPage } from "#granaries/index-page.ts";
 import { projectResults } from "#granaries/project-results.ts";
 import { release } from "#granaries/quarantine.ts";
+import { quarantineMadeFrom } from "#granaries/quarantine-made-from.ts";
 import { quarantinePage } from "#granaries/quarantine-page.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import type { GranaryFarm } from "./http/granary-farm.ts";
@@ -71,6 +72,21 @@ export function bindGranaries(
     },
 
     quarantine: (project) => quarantinePage(db, project),
+
+    async quarantineMadeFrom({ project, namespace, key }, by) {
+      requireGrant(by, "administer", wholeFarm);
+      await db.transaction(async (tx) => {
+        const which = { namespace, key };
+        const results = await quarantineMadeFrom(tx, project, which, {
+          name: by.name,
+          now: clock.now(),
+        });
+        const what = "put what was made from a result into quarantine";
+        const detail = { what, project, namespace, key, results };
+        await recordAudit(tx, { actor: by.name, verb: "administer", detail });
+      });
+      return quarantinePage(db, project);
+    },
 
     async releaseResult({ project, namespace, key }, by) {
       requireGrant(by, "administer", wholeFarm);

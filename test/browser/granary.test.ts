@@ -140,6 +140,9 @@ test("a release is asked about, refused with the reason, and done with the right
   await page.getByRole("alert").getByText("has no right to administer").waitFor();
 
   granary.mayRelease = true;
+  await page.getByRole("button", { name: "What they made as well…" }).click();
+  await page.getByRole("button", { name: "Put it there" }).click();
+  await page.getByText("214 of them are in quarantine as well").waitFor();
   await page.getByRole("button", { name: "Release…" }).click();
   await page.getByRole("button", { name: "Release it" }).click();
   await expect.poll(() => page.getByText("released by ada").count()).toBe(2);

@@ -37,6 +37,7 @@ const changes: readonly (readonly [method: string, path: string, body: unknown])
     { suite: "s", artifact: "a".repeat(40), tool: "hyperfine", target: "t", output: "{}" },
   ],
   ["POST", "/granary/quarantine/release", { project: "victim", namespace: "reapi", key: "k" }],
+  ["POST", "/granary/quarantine/made-from", { project: "victim", namespace: "reapi", key: "k" }],
   ["POST", "/invocations/none/cancel?project=victim", {}],
   [
     "POST",

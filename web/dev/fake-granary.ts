@@ -54,6 +54,7 @@ export function fakeGranary(
       return fakeIndex(granary, query);
     case "quarantine":
       if (id === "release") release(granary, ReleaseResult.parse(body));
+      if (id === "made-from") takeAlso(granary, ReleaseResult.parse(body));
       return Quarantine.parse({ results: granary.quarantined });
     default:
       throw new FakeRefusal(404, "not_found", `there is no ${kind}`);
@@ -90,6 +91,12 @@ function fakeIndex({ indexes, results }: FakeGranary, query: URLSearchParams): C
     results: results.slice(from, next),
     next: next < results.length ? next : null,
   });
+}
+
+function takeAlso(granary: FakeGranary, { key }: ReleaseResult): void {
+  granary.quarantined = granary.quarantined.map((result) =>
+    result.divergence.key === key ? { ...result, alsoInQuarantine: result.madeFrom } : result,
+  );
 }
 
 function release(granary: FakeGranary, { key }: ReleaseResult): void {

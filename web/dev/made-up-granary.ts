@@ -73,6 +73,7 @@ export function madeUpGranary(now: Date): FakeGranary {
           }))
         : [],
     madeFrom: n === 0 ? 214 : 0,
+    alsoInQuarantine: 0,
   }));
   granary.store = {
     limitBytes: 200 * 1024 ** 3,

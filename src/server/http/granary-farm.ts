@@ -35,4 +35,9 @@ export interface GranaryFarm {
     which: { readonly project: string; readonly namespace: string; readonly key: string },
     by: Principal,
   ): Promise<Quarantine>;
+  /** What was made from it goes into quarantine, too. */
+  quarantineMadeFrom(
+    which: { readonly project: string; readonly namespace: string; readonly key: string },
+    by: Principal,
+  ): Promise<Quarantine>;
 }

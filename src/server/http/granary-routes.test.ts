@@ -177,9 +177,16 @@ test("a result in quarantine is shown, and released by who administers the farm"
   ).token;
   const release = (token: string) => ask("POST", "/granary/quarantine/release", which, token);
 
+  const takeAlso = (token: string) => ask("POST", "/granary/quarantine/made-from", which, token);
+
+  expect((await takeAlso(other)).status).toBe(403);
+  expect(Quarantine.parse((await takeAlso(root)).body).results).toMatchObject([
+    { alsoInQuarantine: 0 },
+  ]);
   expect((await release(other)).status).toBe(403);
   expect(Quarantine.parse((await release(root)).body).results).toMatchObject([
     { releasedBy: "root" },
   ]);
   expect((await release(root)).status).toBe(404);
+  expect((await takeAlso(root)).status).toBe(404);
 });

@@ -70,6 +70,10 @@ export function granaryRoutes(farm: GranaryFarm): Hono {
     c.json(await farm.releaseResult(await jsonBody(c, ReleaseResult), principalOf(c))),
   );
 
+  routes.post("/granary/quarantine/made-from", async (c) =>
+    c.json(await farm.quarantineMadeFrom(await jsonBody(c, ReleaseResult), principalOf(c))),
+  );
+
   return routes;
 }
 

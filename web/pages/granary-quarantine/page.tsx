@@ -8,7 +8,7 @@ import { usePageTitle } from "../../parts/page-title.ts";
 import { shownText } from "../../parts/shown-text.ts";
 import { Ago } from "../../parts/times.tsx";
 import { GranaryHead } from "../granary/granary-head.tsx";
-import { quarantineQuery, releaseResult } from "../granary/load.ts";
+import { quarantineMadeFrom, quarantineQuery, releaseResult } from "../granary/load.ts";
 import { countText } from "../granary/words.ts";
 import { shortKey } from "../granary-build/asked-list.tsx";
 import "../granary/granary.css";
@@ -42,6 +42,7 @@ export function QuarantinePage() {
 
 function Quarantined({ of }: { readonly of: QuarantinedResult }) {
   const { divergence, foundAt, foundBy, givenTo, madeFrom, producer, releasedAt, releasedBy } = of;
+  const { alsoInQuarantine } = of;
   return (
     <>
       <div className="row">
@@ -89,6 +90,13 @@ function Quarantined({ of }: { readonly of: QuarantinedResult }) {
           ? "No build that was told of was given it."
           : `Given to ${countText(givenTo.length, "build")}, which published ${countText(madeFrom, "result")} afterwards:`}
       </p>
+      {alsoInQuarantine === 0 ? null : (
+        <p>
+          {countText(alsoInQuarantine, "of them is", "of them are")} in quarantine as well, and{" "}
+          {alsoInQuarantine === 1 ? "is" : "are"} released with it.
+        </p>
+      )}
+      {releasedAt === null && madeFrom > 0 ? <TakeAlso of={of} /> : null}
       {givenTo.length === 0 ? null : (
         <ul className="used-indexes">
           {givenTo.map(({ at, build, commit, machine }) => (
@@ -106,28 +114,62 @@ function Quarantined({ of }: { readonly of: QuarantinedResult }) {
   );
 }
 
-function Release({ of }: { readonly of: QuarantinedResult }) {
+/** Each of them may be made of what was wrong: who knows that it was more than a clock takes them out, too. */
+function TakeAlso({ of }: { readonly of: QuarantinedResult }) {
+  const { busy, deed, problem } = useDeed(of, quarantineMadeFrom);
+  return (
+    <p className="button-row">
+      <ConfirmButton
+        label="What they made as well…"
+        question={`Put what these builds made afterwards into quarantine, too? They published ${countText(of.madeFrom, "result")}.`}
+        confirm="Put it there"
+        mild
+        busy={busy}
+        onConfirm={deed}
+      >
+        All of it is made again where it is asked for, also what was not made from this result:
+        which that is, nobody knows. Do this when the result was wrong, and not only different.
+      </ConfirmButton>
+      {problem}
+    </p>
+  );
+}
+
+/** What is done about one result, with what the farm said against it. */
+function useDeed(
+  { project: ofProject, divergence: { namespace, key } }: QuarantinedResult,
+  tellFarm: typeof releaseResult,
+) {
   const client = useQueryClient();
   const { project } = useSearch({ from: "/granary/quarantine" });
-  const { namespace, key } = of.divergence;
-  const release = useMutation({
-    mutationFn: () => releaseResult({ project: of.project, namespace, key }),
+  const telling = useMutation({
+    mutationFn: () => tellFarm({ project: ofProject, namespace, key }),
     onSettled: () => client.invalidateQueries(quarantineQuery(project)),
   });
+  return {
+    busy: telling.isPending,
+    deed: () => telling.mutate(),
+    problem:
+      telling.error === null ? null : (
+        <span role="alert" className="problem">
+          {telling.error.message}
+        </span>
+      ),
+  };
+}
+
+function Release({ of }: { readonly of: QuarantinedResult }) {
+  const { busy, deed, problem } = useDeed(of, releaseResult);
   return (
     <span className="button-row">
-      {release.error === null ? null : (
-        <span role="alert" className="problem">
-          {release.error.message}
-        </span>
-      )}
+      {problem}
       <ConfirmButton
         label="Release…"
         question="Let this result out of quarantine?"
         confirm="Release it"
         mild
-        busy={release.isPending}
-        onConfirm={() => release.mutate()}
+        busy={busy}
+        onConfirm={deed}
       >
         What was kept is forgotten, and made anew when a build asks for it. Do this when you know
         why it came out differently: a clock, a path or an order of files in it, or a machine that

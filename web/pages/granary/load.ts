@@ -100,6 +100,9 @@ export const quarantineQuery = (project: string | undefined) =>
 export const releaseResult = (which: ReleaseResult) =>
   tell(Quarantine, "/granary/quarantine/release", which);
 
+export const quarantineMadeFrom = (which: ReleaseResult) =>
+  tell(Quarantine, "/granary/quarantine/made-from", which);
+
 /** How large the farm's own store is; counted now and then, so asked for seldom. */
 export const storeQuery = queryOptions({
   queryKey: ["store"],

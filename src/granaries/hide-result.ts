@@ -1,0 +1,54 @@
+import { quarantineResults, resultsInDoubt } from "#actions/quarantine-results.store.ts";
+import { entryInDoubt, quarantineEntry } from "#caches/quarantine-entries.store.ts";
+import { digestOf } from "#cas/digest-of.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
+import type { Digest } from "#core/digest.ts";
+import type { Tx } from "#db/db.ts";
+import { digestNamed } from "./digest-named.ts";
+import { actionHashOf, bazelKeyOf } from "./same-result.ts";
+
+/** A result as the farm has it now. */
+export interface KeptResult {
+  readonly value: Digest;
+  readonly producer: string;
+  readonly isQuarantined: boolean;
+}
+
+/** A result as it is now, locked. Of several domains' the first that is meant. */
+export async function keptResult(
+  tx: Tx,
+  project: string,
+  { namespace, key }: ResultKey,
+  isMeant: (kept: KeptResult) => boolean,
+): Promise<KeptResult | undefined> {
+  if (namespace === "reapi") {
+    return (await resultsInDoubt(tx, project, key))
+      .map(({ result, ...row }) => ({ ...row, value: digestOf(result) }))
+      .find(isMeant);
+  }
+  const entry = await entryInDoubt(tx, { project, tool: namespace, key });
+  const value = entry && digestNamed(entry.digest);
+  if (entry === undefined || value === undefined) return undefined;
+  const kept = { value, producer: entry.principal, isQuarantined: entry.isQuarantined };
+  return isMeant(kept) ? kept : undefined;
+}
+
+/** From now on it is given to nobody. What REv2 and Bazel's HTTP cache give each other goes with it. */
+export async function hide(
+  tx: Tx,
+  project: string,
+  doubted: ResultKey,
+  { value, producer }: Pick<KeptResult, "value" | "producer">,
+): Promise<void> {
+  const hash = actionHashOf(doubted);
+  if (hash !== undefined) await quarantineResults(tx, project, hash, producer);
+  const entry = entryNameOf(project, doubted);
+  if (entry !== undefined) await quarantineEntry(tx, entry, { digest: value, principal: producer });
+}
+
+/** Under which name the caches of tools have it, if they do. */
+export function entryNameOf(project: string, result: ResultKey) {
+  if (result.namespace !== "reapi") return { project, tool: result.namespace, key: result.key };
+  const key = bazelKeyOf(actionHashOf(result) ?? "");
+  return key === undefined ? undefined : { project, tool: "bazel" as const, key };
+}

@@ -1,0 +1,64 @@
+import { ResultKey } from "#commit-index/result-key.ts";
+import { digestKey } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { madeAfterGiven } from "./granary-build.store.ts";
+import { hide, keptResult } from "./hide-result.ts";
+import { addQuarantine, foundAt, lockQuarantine } from "./quarantine.store.ts";
+
+/** As much as one report tells. */
+const mostMade = 2_000;
+
+/**
+ * Puts what was made from a doubted result into quarantine, too: all that builds made after they had been given it. More
+ * than was made from it, never less, of the builds that are known; it costs making them again. Released with it.
+ *
+ * Answers how many were put there. Throws `not_found` when the result itself is not in quarantine.
+ */
+export async function quarantineMadeFrom(
+  tx: Tx,
+  project: string,
+  result: { readonly namespace: string; readonly key: string },
+  by: { readonly name: string; readonly now: Date },
+): Promise<number> {
+  await lockQuarantine(tx, project);
+  const doubted = ResultKey.safeParse(result);
+  const since = doubted.success ? await foundAt(tx, project, doubted.data) : undefined;
+  if (!doubted.success || since === undefined) {
+    throw new Fault(
+      "not_found",
+      `${result.namespace} ${result.key} of project ${project} is not in quarantine`,
+    );
+  }
+  let added = 0;
+  for (const { build, ...made } of await madeAfterGiven(
+    tx,
+    project,
+    doubted.data,
+    since,
+    mostMade,
+  )) {
+    const kept = await keptResult(tx, project, made, () => true);
+    if (kept === undefined || kept.isQuarantined) continue;
+    await addQuarantine(tx, {
+      ...made,
+      project,
+      foundBy: by.name,
+      producer: kept.producer,
+      madeFrom: doubted.data,
+      divergence: {
+        ...made,
+        kept: digestKey(kept.value),
+        // Nobody has made it again.
+        madeNow: "",
+        differs: [],
+        machine: "",
+        build,
+        at: by.now.toISOString(),
+      },
+    });
+    await hide(tx, project, made, kept);
+    added++;
+  }
+  return added;
+}
