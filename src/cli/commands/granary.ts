@@ -61,6 +61,15 @@ export const describeGranary: Describe = (command, program) => {
     (options: OfGranary, self: Command) =>
       asked(options, async (ask) => ask.status(placed(options, self))),
   );
+  ofRunning(command, "builds", "the last builds of this machine").action(
+    (options: OfGranary, self: Command) =>
+      asked(options, async (ask) => ask.builds(placed(options, self))),
+  );
+  ofRunning(command, "why", "what a build had from where, and why the rest was late or made")
+    .argument("[build]", "its id, or how that begins (default: the last one)")
+    .action((build: string | undefined, options: OfGranary, self: Command) =>
+      asked(options, async (ask) => ask.why(placed(options, self), build)),
+    );
   ofRunning(command, "trim", "remove what was used least lately, down to the limit").action(
     (options: OfGranary, self: Command) =>
       asked(options, async (ask) => ask.trim(placed(options, self))),
@@ -87,6 +96,7 @@ export const describeGranary: Describe = (command, program) => {
     ["for one machine, in the foreground", "granary"],
     ["in front of a farm", "granary --server http://farm:8980 --token-file token"],
     ["how it is doing", "granary status"],
+    ["why the last build waited, or made things anew", "granary why"],
     ["what a build of another commit would need", "granary prefetch --dry-run --commit v1.2.0"],
   ]);
 };

@@ -4,10 +4,12 @@ import { rest } from "#core/resting.ts";
 import { granaryPlace, lockPath, ownVariables } from "#granary/config.ts";
 import { Answer } from "#granary/protocol/answers.ts";
 import { holderOf } from "#machine/holder-lock.ts";
+import { UsageError } from "../usage-error.ts";
 import { connectToGranary, type GranaryClient } from "./granary-client.ts";
 import { installHooks } from "./install-hooks.ts";
 import { aheadLines, statusLines } from "./status-lines.ts";
 import { whatIsBuilt } from "./what-is-built.ts";
+import { buildLines, whyLines } from "./why-lines.ts";
 
 interface Asking {
   readonly data?: string;
@@ -28,6 +30,24 @@ export async function status(options: Asking): Promise<void> {
       status,
       statusLines(status, new Date(), ownVariables()["GRANGE_SERVER"] || undefined),
     );
+  });
+}
+
+export async function builds(options: Asking): Promise<void> {
+  await withGranary(options, async (client) => {
+    const told = await client.ask({ type: "report" }, "reported", answerMs);
+    print(options, told.builds, buildLines(told, new Date()));
+  });
+}
+
+/** Why results of a build, or of the last one, were late or not to be had. */
+export async function why(options: Asking, build: string | undefined): Promise<void> {
+  if (build !== undefined && !/^[0-9a-f-]{1,36}$/.test(build)) {
+    throw new UsageError(`"${build}" is no build's id; \`grange granary builds\` names them`);
+  }
+  await withGranary(options, async (client) => {
+    const told = await client.ask({ type: "report", build }, "reported", answerMs);
+    print(options, told.report, whyLines(told, new Date()));
   });
 }
 

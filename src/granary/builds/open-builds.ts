@@ -20,6 +20,7 @@ import { type BuildFacts, withCommitFrom } from "./build-facts.ts";
 import { type Demand, indexEntries, startDemand } from "./demand.ts";
 import { type DemandLog, openDemandLog } from "./demand-log.ts";
 import { fetchingAhead } from "./fetch-ahead.ts";
+import { openLastReports } from "./last-reports.ts";
 import { onlyHear, type Plan, type PlanParts, planAhead } from "./plan-ahead.ts";
 import { type BuildEnd, publishIndex, publishInterrupted } from "./publish-build.ts";
 import { openQuarantineNews } from "./quarantine-news.ts";
@@ -45,6 +46,8 @@ export interface Builds extends BuildDesk, Service {
   end(id: string, how: BuildEnd): Promise<GranaryBuildReport | undefined>;
   find(id: string | undefined): RunningBuild | undefined;
   running(): readonly RunningBuild[];
+  /** What the last builds of this machine had from where, the latest first. */
+  lastReports(): Promise<GranaryBuildReport[]>;
   /** Fetches for a build that is yet to come; or, `dryRun`, only says what. Answers before all of it is here. */
   fetchAhead(facts: BuildFacts, dryRun: boolean): Promise<FetchAheadAnswer>;
 }
@@ -105,6 +108,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     parts.forget ?? ((project, key) => store.forget(project, key)),
     () => store.sync(),
   );
+  const lastReports = openLastReports(join(parts.directory, "reports"), logger);
   const entries = new Map<string, Entry>();
   const note = (message: string) => logger.info(message);
 
@@ -269,6 +273,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     } finally {
       letGo();
     }
+    lastReports.keep(report);
     const { transferred, wasted } = report.bytes;
     await waste.remember(
       facts.project,
@@ -286,6 +291,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       const of = [...entries.values()].filter(({ build }) => build.project === project);
       return of.length === 1 ? of[0]?.build : undefined;
     },
+    lastReports: () => lastReports.all(),
     fetchAhead: (facts, dryRun) => ahead.fetch(facts, dryRun),
     running: () => [...entries.values()].map(({ build }) => build),
     async stop() {
@@ -293,6 +299,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       await Promise.all(
         [...entries.keys()].map((id) => end(id, { exitCode: null, complete: false })),
       );
+      await lastReports.stop();
     },
   };
 }

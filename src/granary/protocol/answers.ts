@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { GranaryBuildReport } from "#api/granary.ts";
 
 const Count = z.number().nonnegative();
 /** Whose message is answered: its `id`. */
@@ -113,6 +114,22 @@ export const Answer = z.discriminatedUnion("type", [
     outbox: OutboxAnswer.optional(),
   }),
   z.object({ type: z.literal("status"), to, status: GranaryStatus }),
+  z.object({
+    type: z.literal("reported"),
+    to,
+    /** Null: no build of this machine that is known has that id. */
+    report: GranaryBuildReport.nullable(),
+    /** Those that are known, the latest first. */
+    builds: z.array(
+      z.object({
+        id: z.string(),
+        project: z.string(),
+        command: z.string(),
+        endedAt: z.string(),
+        exitCode: z.number().nullable(),
+      }),
+    ),
+  }),
   z.object({ type: z.literal("trimmed"), to, removedBytes: Count }),
   z.object({ type: z.literal("stopping"), to }),
   z.object({ type: z.literal("fetching"), to, ahead: FetchAheadAnswer }),

@@ -19,7 +19,15 @@ export type Deed =
   | {
       readonly kind: "carry-out";
       readonly message: Message<
-        "hint" | "approximation" | "look-up" | "result" | "status" | "trim" | "stop" | "fetch-ahead"
+        | "hint"
+        | "approximation"
+        | "look-up"
+        | "result"
+        | "status"
+        | "report"
+        | "trim"
+        | "stop"
+        | "fetch-ahead"
       >;
     }
   | { readonly kind: "hang-up" };
@@ -76,6 +84,7 @@ export function hear(now: Conversation, heard: Heard | undefined): Step {
         return { next: now, deeds: [note(message.id, "start a build first")] };
       return { next: now, deeds: [{ kind: "carry-out", message }] };
     case "status":
+    case "report":
     case "trim":
     case "stop":
     case "fetch-ahead":

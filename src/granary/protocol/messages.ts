@@ -28,6 +28,8 @@ const Directory = z
   .max(4_096);
 const Milliseconds = z.number().int().nonnegative().max(1_000_000_000);
 /** Comes back with the answer, as `to`. */
+/** A build's, or how it begins. */
+const ShortId = z.string().regex(/^[0-9a-f-]{1,36}$/);
 const id = z.union([z.string().max(100), z.number()]).optional();
 
 /** A repository that is built from. Whoever knows more than its commit may say so; else Git is asked. */
@@ -130,6 +132,12 @@ const Clients = {
     sync: z.boolean().default(false),
   }),
   status: z.object({ type: z.literal("status"), id }),
+  report: z.object({
+    type: z.literal("report"),
+    id,
+    /** A build's id, or how it begins; the last one's where it is left out. */
+    build: ShortId.optional(),
+  }),
   trim: z.object({ type: z.literal("trim"), id }),
   stop: z.object({ type: z.literal("stop"), id }),
   fetchAhead: z.object({
@@ -149,6 +157,7 @@ export const ClientMessage = z.discriminatedUnion("type", [
   Clients.result,
   Clients.ended,
   Clients.status,
+  Clients.report,
   Clients.trim,
   Clients.stop,
   Clients.fetchAhead,

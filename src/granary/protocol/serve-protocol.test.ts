@@ -295,3 +295,28 @@ test("a client can end the granary", async () => {
   expect(await one.hear()).toEqual({ type: "stopping", to: 1 });
   expect(stops()).toBe(1);
 });
+
+test("what the last builds had from where can be asked, by how an id begins, also without a farm", async () => {
+  const { building, greeted } = await scene();
+  const one = await building();
+  one.say({ type: "look-up", id: 1, key: "nobodys" });
+  await one.hear();
+  one.say({ type: "build-ended", id: 2, exitCode: 3 });
+  await one.hear();
+  const asks = await greeted();
+
+  asks.say({ type: "report" });
+  const last = await asks.hear();
+  if (last?.type !== "reported") throw new Error("no report was told");
+  expect(last).toMatchObject({
+    report: { exitCode: 3, asked: [{ key: "nobodys", source: "missed", because: "never-made" }] },
+    builds: [{ id: last.report?.id, project: "p", exitCode: 3 }],
+  });
+
+  asks.say({ type: "report", build: last.report?.id.slice(0, 8) });
+  expect(await asks.hear()).toMatchObject({ report: { id: last.report?.id } });
+  asks.say({ type: "report", build: "ffffffff-ffff" });
+  expect(await asks.hear()).toMatchObject({ report: null, builds: [{ project: "p" }] });
+  asks.say({ type: "report", build: "../x" });
+  expect(await asks.hear()).toMatchObject({ type: "note" });
+});

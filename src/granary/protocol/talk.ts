@@ -147,6 +147,8 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
         return;
       case "status":
         return say({ type: "status", to: message.id, status: await parts.status() });
+      case "report":
+        return say(reported(message, await parts.builds.lastReports()));
       case "trim":
         return say({ type: "trimmed", to: message.id, removedBytes: await parts.trim() });
       case "stop":
@@ -233,6 +235,24 @@ function summaryOf({ counts, bytes, savedMs, waitedMs, notAhead }: GranaryBuildR
     wastedBytes: bytes.wasted,
     uploadedBytes: bytes.uploaded,
     ...(notAhead === "wasteful" ? { wasteful: true } : {}),
+  };
+}
+
+function reported(
+  { id, build = "" }: Message<"report">,
+  reports: readonly GranaryBuildReport[],
+): Answer {
+  return {
+    type: "reported",
+    to: id,
+    report: reports.find((report) => report.id.startsWith(build)) ?? null,
+    builds: reports.map(({ id: named, project, command, endedAt, exitCode }) => ({
+      id: named,
+      project,
+      command,
+      endedAt,
+      exitCode,
+    })),
   };
 }
 

@@ -1,4 +1,6 @@
-import type { LateBecause, ResultSource, UsedIndex } from "#api/granary.ts";
+import type { ResultSource } from "#api/granary.ts";
+
+export { becauseAdvice, becauseWords, indexWords } from "#api/granary-words.ts";
 
 /** In the order in which bars show them: from what cost nothing to what cost most. */
 export const sources = [
@@ -23,38 +25,6 @@ export const sourceSentences: Readonly<Record<ResultSource, string>> = {
   fetched: "The build waited while it came from the farm.",
   missed: "There was none: the build made it.",
   unreachable: "The farm could not be asked.",
-};
-
-export const becauseWords: Readonly<Record<LateBecause, string>> = {
-  "not-indexed": "no index named it",
-  overtaken: "the build was faster than the line",
-  "over-budget": "left out of the transfer",
-  "never-made": "nobody had made it",
-  incomplete: "the farm had lost a part of it",
-  quarantined: "it is in quarantine",
-  "farm-away": "the farm did not answer in time",
-  "cross-check": "made again on purpose, to compare",
-};
-
-/** What may be done about it. */
-export const becauseAdvice: Readonly<Record<LateBecause, string>> = {
-  "not-indexed":
-    "No build of this commit or of one before it asked for it. The next one finds it in the index.",
-  overtaken: "Prefetch earlier: when the commit is checked out, by grange granary prefetch.",
-  "over-budget": "It was too large or too late for the limits of the transfer.",
-  "never-made": "The sources are new, or nobody who built them shares what they made.",
-  incomplete: "The farm’s store wanted the room. Give it more with --store-limit.",
-  quarantined: "It came out differently when it was made again. See the quarantine.",
-  "farm-away": "Look at the network, and at grange granary status.",
-  "cross-check": "A small share of hits is made again, to find results that cannot be trusted.",
-};
-
-export const indexWords: Readonly<Record<UsedIndex["source"], string>> = {
-  commit: "this commit’s",
-  tree: "of another commit with the same files",
-  ancestor: "of a commit before it",
-  branch: "the branch’s newest",
-  repository: "the repository’s newest, of whatever branch",
 };
 
 /** 0.934 as `93 %`; what is almost all is not said to be all. */

@@ -1,0 +1,125 @@
+import type { AskedResult, GranaryBuildReport, LateBecause } from "#api/granary.ts";
+import { becauseAdvice, becauseWords, indexWords } from "#api/granary-words.ts";
+import { durationText } from "#core/duration-text.ts";
+import { memorySizeText } from "#core/memory-size.ts";
+import type { Answer } from "#granary/protocol/answers.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+
+/** Of each reason so many results are named; `--json` has all that the report has. */
+const mostNamed = 5;
+
+type Reported = Extract<Answer, { type: "reported" }>;
+
+/** The last builds of this machine, the latest first. */
+export function buildLines({ builds }: Reported, now: Date): string[] {
+  if (builds.length === 0) return [noBuilds];
+  return builds.map(({ id, project, command, endedAt, exitCode }) => {
+    const end = exitCode === null ? "nobody said how it ended" : `exit code ${exitCode}`;
+    return `${id.slice(0, 8)}  ${ago(endedAt, now)}, ${end}, ${printableLine(project)}: ${printableLine(command)}`;
+  });
+}
+
+/** What one build had from where, and why the rest was late or made. */
+export function whyLines({ report, builds }: Reported, now: Date): string[] {
+  if (report === null) {
+    const known = "no build that is known here has that id; `grange granary builds` names them";
+    return [builds.length === 0 ? noBuilds : known];
+  }
+  const { counts, indexes, notAhead } = report;
+  const { local, prefetched, fetched, missed, unreachable } = counts;
+  const asked = local + prefetched + fetched + missed + unreachable;
+  return [
+    `${printableLine(report.command) || "a build"}, ended ${ago(report.endedAt, now)}, ${commitText(report)}`,
+    `${counted(asked, "result")}: ${local} from earlier builds here, ${prefetched} fetched ahead in time, ${fetched} waited for, ${missed} made, ${unreachable} made as nobody could be asked`,
+    `waited ${durationText(report.waitedMs)} in all; hits had taken ${durationText(report.savedMs)} to make; ${memorySizeText(report.bytes.transferred)} fetched ahead, of which ${memorySizeText(report.bytes.wasted)} for nothing`,
+    ...indexes.map(indexLine),
+    ...(indexes.length > 0 ? [] : [whyNoIndex[notAhead ?? "not-known"]]),
+    ...reasonsOf(report.asked).flatMap(reasonLines),
+    ...(report.truncated.includes("asked") ? ["the report was cut: there were more"] : []),
+  ];
+}
+
+const noBuilds = "no build has ended yet that this granary knows of";
+
+const whyNoIndex: Readonly<
+  Record<NonNullable<GranaryBuildReport["notAhead"]> | "not-known", string>
+> = {
+  "not-known":
+    "no index: nobody had told of a build of this repository in this environment, or there is no farm to ask",
+  "not-wished": "no index: nothing was to be fetched ahead",
+  wasteful: "no index: too much was fetched ahead for nothing in the last builds of this command",
+};
+
+function commitText({ commit, branch, dirty }: GranaryBuildReport): string {
+  if (commit === null) return "of no commit";
+  const on = branch === "" ? "" : ` on ${printableLine(branch)}`;
+  return `of commit ${commit.slice(0, 12)}${on}${dirty ? ", with changes" : ""}`;
+}
+
+function indexLine(index: GranaryBuildReport["indexes"][number]): string {
+  const away = index.distance === 0 ? "" : `, ${counted(index.distance, "commit")} away`;
+  const dropped = index.dropped ?? 0;
+  const left = dropped === 0 ? "" : `, ${dropped} of them made of what has changed since`;
+  const cut = index.complete ? "" : "; not complete";
+  return `index ${indexWords[index.source]}: ${index.commit.slice(0, 12)}${away}, ${counted(index.entries, "result")}${left}${cut}`;
+}
+
+interface Reason {
+  readonly because: LateBecause;
+  readonly results: readonly AskedResult[];
+}
+
+/** What cost most waiting first, then what was made most. */
+function reasonsOf(asked: readonly AskedResult[]): Reason[] {
+  const byReason = new Map<LateBecause, AskedResult[]>();
+  for (const one of asked) {
+    if (one.because === null) continue;
+    const known = byReason.get(one.because);
+    if (known === undefined) byReason.set(one.because, [one]);
+    else known.push(one);
+  }
+  return [...byReason]
+    .map(([because, results]) => ({ because, results }))
+    .toSorted(
+      (a, b) => waitedFor(b.results) - waitedFor(a.results) || b.results.length - a.results.length,
+    );
+}
+
+function reasonLines({ because, results }: Reason): string[] {
+  const waited = waitedFor(results);
+  const cost = waited === 0 ? "" : `, waited ${durationText(waited)}`;
+  const dearest = results.toSorted((a, b) => costOf(b) - costOf(a) || a.atMs - b.atMs);
+  const more = results.length - mostNamed;
+  return [
+    `${results.length} × ${becauseWords[because]}${cost}`,
+    `    ${becauseAdvice[because]}`,
+    ...dearest
+      .slice(0, mostNamed)
+      .map(
+        ({ namespace, key, atMs }) =>
+          `    ${printableLine(namespace)} ${shortKey(printableLine(key))}, asked for at ${durationText(atMs)}`,
+      ),
+    ...(more > 0 ? [`    and ${more} more`] : []),
+  ];
+}
+
+function waitedFor(results: readonly AskedResult[]): number {
+  return results.reduce((sum, { waitedMs }) => sum + waitedMs, 0);
+}
+
+/** What a build lost by it, as far as that is known. */
+function costOf({ source, waitedMs, savedMs }: AskedResult): number {
+  return waitedMs + (source === "missed" || source === "unreachable" ? (savedMs ?? 0) : 0);
+}
+
+function shortKey(key: string): string {
+  return key.length <= 40 ? key : `${key.slice(0, 24)}…${key.slice(-12)}`;
+}
+
+function ago(time: string, now: Date): string {
+  return `${durationText(now.getTime() - Date.parse(time))} ago`;
+}
+
+function counted(count: number, one: string): string {
+  return `${count} ${count === 1 ? one : `${one}s`}`;
+}

@@ -1,0 +1,59 @@
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { freshDirectory, silentLogger } from "../store/granary-store.fixture.ts";
+import { openLastReports } from "./last-reports.ts";
+import { reportOf } from "./report.ts";
+
+const facts = {
+  project: "p",
+  repository: "r",
+  commits: [],
+  tree: "",
+  branch: "",
+  dirty: false,
+  environment: "e",
+  machine: "m",
+  command: "make",
+  targets: [],
+  prefetch: true,
+};
+
+function endedAt(second: number) {
+  const at = new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+  return reportOf(facts, [], {
+    id: `00000000-0000-4000-8000-0000000000${String(second).padStart(2, "0")}`,
+    startedAt: at,
+    endedAt: at,
+    exitCode: 0,
+    indexes: [],
+    transferred: { blobs: [], truncated: [] },
+    uploadedBytes: 0,
+    truncated: [],
+  });
+}
+
+test("the last twenty builds are kept, the latest first, also for the next granary", async () => {
+  const directory = join(await freshDirectory(), "reports");
+  const first = openLastReports(directory, silentLogger);
+  for (let second = 0; second < 25; second++) first.keep(endedAt(second));
+  await first.stop();
+  await writeFile(join(directory, "broken.json"), "{");
+
+  const found = await openLastReports(directory, silentLogger).all();
+
+  expect(found.map(({ endedAt }) => new Date(endedAt).getUTCSeconds())).toEqual(
+    Array.from({ length: 20 }, (_, n) => 24 - n),
+  );
+  expect(await readdir(directory)).toHaveLength(21);
+});
+
+test("where nothing can be kept, nothing is known, and nothing fails", async () => {
+  const file = join(await freshDirectory(), "file");
+  await writeFile(file, "");
+  const reports = openLastReports(file, silentLogger);
+
+  reports.keep(endedAt(1));
+
+  expect(await reports.all()).toEqual([]);
+});
