@@ -218,6 +218,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "run a build with this machine's granary, and say what that saved",
     load: async () => (await import("./commands/exec.ts")).describeExec,
   },
+  quarantine: {
+    summary: "results that came out otherwise when they were made again",
+    load: async () => (await import("./commands/quarantine.ts")).describeQuarantine,
+  },
   collector: {
     summary: "run a machine that measures, and say which there are",
     load: async () => (await import("./commands/collector.ts")).describeCollector,

@@ -1,0 +1,39 @@
+import type { Quarantine, QuarantinedResult } from "#api/granary.ts";
+import { durationText } from "#core/duration-text.ts";
+import { printableLine } from "./terminal/printable-text.ts";
+
+/** What came out otherwise when it was made again, the latest first; what was released since is said last of each. */
+export function quarantineLines({ results }: Quarantine, now: Date): string[] {
+  if (results.length === 0) {
+    return [
+      "Nothing is in quarantine; `grange granary --cross-check 0.01` looks for what should be.",
+    ];
+  }
+  return results.flatMap((result) => linesOf(result, now));
+}
+
+function linesOf(result: QuarantinedResult, now: Date): string[] {
+  const { divergence, foundAt, foundBy, producer, givenTo, madeFrom, alsoInQuarantine } = result;
+  const ago = (time: string) => `${durationText(now.getTime() - Date.parse(time))} ago`;
+  const by =
+    producer === "" ? "who wrote it is not known" : `written by ${printableLine(producer)}`;
+  const also =
+    alsoInQuarantine === 0 ? "" : `, of which ${alsoInQuarantine} are in quarantine, too`;
+  return [
+    `${printableLine(divergence.namespace)} ${printableLine(divergence.key)}`,
+    `    found ${ago(foundAt)} by ${printableLine(foundBy)} on ${printableLine(divergence.machine)}; ${by}`,
+    ...(divergence.differs.length === 0
+      ? []
+      : [`    differs: ${divergence.differs.map(printableLine).join(", ")}`]),
+    givenTo.length === 0
+      ? "    given to no build that is known"
+      : `    given to ${counted(givenTo.length, "build")}, which made ${counted(madeFrom, "result")} afterwards${also}`,
+    ...(result.releasedAt === null
+      ? []
+      : [`    released ${ago(result.releasedAt)} by ${printableLine(result.releasedBy ?? "")}`]),
+  ];
+}
+
+function counted(count: number, one: string): string {
+  return `${count} ${count === 1 ? one : `${one}s`}`;
+}
