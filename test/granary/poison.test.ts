@@ -173,6 +173,14 @@ test("a poisoned result is found out, given to nobody any more, listed with its 
   // The one that was given it, and not the one that made it.
   expect(found?.givenTo).toHaveLength(1);
 
+  const told = await grangeAs(tokens.honest, "quarantine");
+  expect(told.stdout).toContain(`bazel ${key.key}`);
+  expect(told.stdout).toContain("written by poisoner");
+  const also = ["quarantine", "bazel", key.key, "--made-from"];
+  await expect(grangeAs(tokens.honest, ...also)).rejects.toThrow("administer");
+  // What was made of it nobody told.
+  expect((await grangeAs(tokens.root, ...also)).stdout).toContain("made 0 results afterwards");
+
   // It is made, for as long as it is there, on each machine; and nobody's takes its place.
   expect(await buildsOn("honest")).toBe("made right!");
   expect(await buildsOn("poisoner", { poison: true })).toBe("made poison");
