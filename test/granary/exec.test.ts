@@ -151,7 +151,7 @@ test("options that are wrong are told before anything runs", { timeout: 120_000 
     [["exec", "--project", "a b", "--", "true"], "It must be a name"],
     [["granary", "--log-level", "loud"], "Allowed choices are trace"],
     [["granary", "--port", "99999"], "from 0 to 65535"],
-    [["granary", "nonsense"], "there are status, trim, stop, prefetch, hooks"],
+    [["granary", "nonsense"], "there are status, builds, why, trim, stop, prefetch, hooks"],
   ] as const) {
     const refused = await grange(...args);
     expect(refused.code).toBe(2);
