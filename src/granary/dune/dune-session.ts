@@ -15,6 +15,7 @@ import { duneKey } from "./dune-record.ts";
 import type { DuneStore, DuneStores } from "./dune-store.ts";
 import { giveRule } from "./give-rule.ts";
 import { resultFromStore, takePromoted } from "./keep-rule.ts";
+import { type FileWriter, startWriter } from "./start-writer.ts";
 import { usedRules } from "./used-rules.ts";
 
 export interface SessionParts {
@@ -58,8 +59,10 @@ export interface DuneSession {
   end(): Promise<DuneTally>;
 }
 
-/** Rules being written at once: all are small files of one disk. */
-const writesAtOnce = 4;
+/** Rules on their way into dune's store: while one is written, the next are read and compared with their digests. */
+const givesAtOnce = 32;
+/** Rules being read at once: all are small files of one disk. */
+const readsAtOnce = 4;
 /** Results on their way to being durable. */
 const keepsAtOnce = 64;
 
@@ -82,6 +85,8 @@ export function startDuneSession(
   const given = new Set<string>();
   const keeping = new Set<Promise<void>>();
   let queue: Promise<void> = Promise.resolve();
+  /** Where nothing was fetched for it, there is nothing to write. */
+  let writer: FileWriter | undefined;
   const prepared = prepare();
 
   /** One after the other: dune runs meanwhile, and shall have the machine. */
@@ -98,7 +103,7 @@ export function startDuneSession(
       for await (const result of arrivals(over.signal)) {
         const one: Promise<void> = give(result).finally(() => running.delete(one));
         running.add(one);
-        if (running.size >= writesAtOnce) await Promise.race(running);
+        if (running.size >= givesAtOnce) await Promise.race(running);
       }
     } catch (reason) {
       logger.info(
@@ -111,7 +116,8 @@ export function startDuneSession(
 
   async function give(result: GranaryResult): Promise<void> {
     try {
-      const how = await giveRule(granary, place, stores, result);
+      writer ??= startWriter(stores.v4.temp);
+      const how = await giveRule({ granary, place, writer, stores }, result);
       if (how !== "given") return;
       given.add(result.key);
       tally.given += 1;
@@ -213,10 +219,10 @@ export function startDuneSession(
         const known = await store.keys();
         const used = await usedRules(buildDirectory, (key) => known.has(key));
         const unnoted = used.filter((key) => !noted.has(key));
-        const still = await mapAtMost(writesAtOnce, unnoted, (key) => isStillMade(store, key));
+        const still = await mapAtMost(readsAtOnce, unnoted, (key) => isStillMade(store, key));
         const fresh = unnoted.filter((_, index) => still[index]);
         for (const key of fresh) noted.add(key);
-        await mapAtMost(writesAtOnce, fresh, async (key) => {
+        await mapAtMost(readsAtOnce, fresh, async (key) => {
           await noteUse(store, key).catch((reason: unknown) => {
             const why = { build: build.id, key, reason: messageOf(reason) };
             logger.warn(why, "a rule's use was not noted");
@@ -230,6 +236,7 @@ export function startDuneSession(
       await prepared;
       await queue;
       await Promise.all(keeping);
+      await writer?.stop();
       return tally;
     },
   };

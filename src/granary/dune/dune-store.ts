@@ -17,6 +17,7 @@ import { Fault } from "#core/fault.ts";
 import { encodeCsexp, fieldOf, isList, parseCsexp } from "./csexp.ts";
 import { DuneDigest, fileDigest } from "./dune-digest.ts";
 import { type DuneFile, filesOf } from "./dune-protocol.ts";
+import type { NewFile } from "./start-writer.ts";
 
 /** How dune writes what a rule made: 2.8 and 2.9, or all of 3. Both keep files in `files/v4`. */
 export const DuneScheme = ["v4", "v5"] as const;
@@ -46,16 +47,17 @@ export interface DuneStore {
   filePath(digest: DuneDigest): string;
   /** Checked; undefined when it is not there, or rotten. */
   file(digest: DuneDigest): Promise<DuneBytes | undefined>;
-  /** Under its name unless the bytes are others: refused with `data_loss`. `place` may put them there by a link. */
-  putFile(
-    digest: DuneDigest,
-    file: DuneBytes,
-    place?: (path: string) => Promise<boolean>,
-  ): Promise<void>;
+  /** Under its name unless the bytes are others: refused with `data_loss`. */
+  putFile(digest: DuneDigest, file: DuneBytes): Promise<void>;
   /** A file that dune made, as another name of it; false when it must be copied. Its bytes are checked by the caller. */
   linkFile(digest: DuneDigest, from: string): Promise<boolean>;
   /** After its files. */
   putRule(key: DuneDigest, files: readonly DuneFile[]): Promise<void>;
+  /** For who writes by itself: a file as it must lie here. Refused with `data_loss` where its bytes are others. */
+  fileToPut(digest: DuneDigest, file: DuneBytes): NewFile;
+  ruleToPut(key: DuneDigest, files: readonly DuneFile[]): NewFile;
+  /** Where files lie until they are whole. */
+  readonly temp: string;
 }
 
 /**
@@ -88,7 +90,23 @@ export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
   const filePath = (digest: DuneDigest) => join(files, digest.slice(0, 2), digest);
   const rulePath = (key: DuneDigest) => join(rules, key.slice(0, 2), key);
 
-  function put(path: string, bytes: Uint8Array, mode: number): void {
+  function fileToPut(digest: DuneDigest, { bytes, executable }: DuneBytes): NewFile {
+    if (fileDigest(bytes, executable) !== digest) {
+      throw new Fault("data_loss", `these are not the bytes of dune's file ${digest}`);
+    }
+    return { path: filePath(digest), bytes, mode: executable ? 0o555 : 0o444 };
+  }
+
+  function ruleToPut(key: DuneDigest, made: readonly DuneFile[]): NewFile {
+    const bytes = encodeCsexp([
+      // dune notes the commit here, and never reads it.
+      ["metadata"],
+      ["files", ...made.map(({ path, digest }) => [path, digest])],
+    ]);
+    return { path: rulePath(key), bytes, mode: 0o444 };
+  }
+
+  function put({ path, bytes, mode }: NewFile): void {
     const aside = tempFileIn(temp);
     try {
       inDirectoryOf(aside, () => writeFileSync(aside, bytes, { flag: "wx", mode }));
@@ -147,17 +165,9 @@ export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
       return found && fileDigest(found.bytes, found.executable) === digest ? found : undefined;
     },
 
-    async putFile(digest, { bytes, executable }, place) {
-      if (fileDigest(bytes, executable) !== digest) {
-        throw new Fault("data_loss", `these are not the bytes of dune's file ${digest}`);
-      }
-      const path = filePath(digest);
-      if (existsSync(path)) return;
-      if (place !== undefined) {
-        await mkdir(dirname(path), { recursive: true });
-        if (await place(path)) return;
-      }
-      put(path, bytes, executable ? 0o555 : 0o444);
+    async putFile(digest, file) {
+      const it = fileToPut(digest, file);
+      if (!existsSync(it.path)) put(it);
     },
 
     async linkFile(digest, from) {
@@ -170,14 +180,10 @@ export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
       }
     },
 
-    async putRule(key, made) {
-      const text = encodeCsexp([
-        // dune notes the commit here, and never reads it.
-        ["metadata"],
-        ["files", ...made.map(({ path, digest }) => [path, digest])],
-      ]);
-      put(rulePath(key), text, 0o444);
-    },
+    putRule: async (key, made) => put(ruleToPut(key, made)),
+    fileToPut,
+    ruleToPut,
+    temp,
   };
 }
 

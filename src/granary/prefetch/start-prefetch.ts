@@ -99,7 +99,11 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     whenHere = [];
     for (const tell of all) tell();
   };
+  const told = new Set<string>();
   const onHere = (key: ResultKey) => {
+    const name = keyText(key);
+    if (told.has(name)) return;
+    told.add(name);
     here.push(key);
     tellHere();
   };
@@ -120,6 +124,8 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
 
   const onKept = (key: ResultKey) => {
     if (!arrived.has(keyText(key))) arrived.set(keyText(key), performance.now());
+    // Not only when its window ends: who hands it on to a tool has the time of the rest for that.
+    onHere(key);
   };
 
   async function oneWindow(items: readonly QueuedResult[]): Promise<void> {

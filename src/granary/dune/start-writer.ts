@@ -1,0 +1,108 @@
+import { Worker } from "node:worker_threads";
+import { z } from "zod";
+import { tempFileIn } from "#cas/temp-file.ts";
+import { Fault } from "#core/fault.ts";
+import type { Service } from "#core/service.ts";
+import { writerScript } from "./writer-script.ts";
+
+export interface NewFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly mode: number;
+}
+
+/** Puts files into dune's store beside all else that the granary does. */
+export interface FileWriter extends Service {
+  /**
+   * In this order, each whole or not at all; of several that are asked for at once, one after the other. Throws the file
+   * system's own error; files before that one are there then.
+   */
+  put(files: readonly NewFile[]): Promise<void>;
+  /** Those that are missing of directories whose parents are there. */
+  makeDirectories(paths: readonly string[]): Promise<void>;
+}
+
+const Said = z.object({
+  id: z.number(),
+  why: z.string().optional(),
+  code: z.string().optional(),
+});
+
+interface Waiting {
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+const gone = () => new Fault("unavailable", "the thread that writes dune's files has ended");
+
+/** `temp` is on the file system of what is put, and nobody looks into it. */
+export function startWriter(temp: string): FileWriter {
+  const waiting = new Map<number, Waiting>();
+  const underWay = new Set<Promise<void>>();
+  let lastId = 0;
+  let endedBy: unknown;
+  const worker = new Worker(writerScript, {
+    eval: true,
+    workerData: { prefix: tempFileIn(temp) },
+    // Not those of the program: a loader of its sources costs more than the thread.
+    execArgv: [],
+  });
+  // Who waits for a file keeps the process alive; nobody does for the thread alone.
+  worker.unref();
+  worker.on("message", (message) => {
+    const { id, why, code } = Said.parse(message);
+    const one = waiting.get(id);
+    waiting.delete(id);
+    if (waiting.size === 0) worker.unref();
+    if (why === undefined) one?.resolve();
+    else one?.reject(Object.assign(new Error(why), { code }));
+  });
+  worker.on("error", end);
+  const exited = new Promise<void>((resolve) => {
+    worker.once("exit", () => {
+      end(gone());
+      resolve();
+    });
+  });
+
+  function end(reason: unknown): void {
+    endedBy ??= reason;
+    const all = [...waiting.values()];
+    waiting.clear();
+    for (const { reject } of all) reject(endedBy);
+  }
+
+  function ask(files: readonly NewFile[], directories: readonly string[]): Promise<void> {
+    if (endedBy !== undefined) return Promise.reject(endedBy);
+    // A buffer of its own, which is handed over: what was received lies in buffers with much else.
+    const bytes = new Uint8Array(files.reduce((sum, file) => sum + file.bytes.byteLength, 0));
+    let end = 0;
+    const places = files.map(({ path, mode, bytes: own }) => {
+      const offset = end;
+      bytes.set(own, offset);
+      end += own.byteLength;
+      return { path, mode, offset, size: own.byteLength };
+    });
+    const id = ++lastId;
+    const done = new Promise<void>((resolve, reject) => {
+      waiting.set(id, { resolve, reject });
+      worker.ref();
+      worker.postMessage({ id, bytes, files: places, directories }, [bytes.buffer]);
+    });
+    underWay.add(done);
+    const settled = () => void underWay.delete(done);
+    done.then(settled, settled);
+    return done;
+  }
+
+  return {
+    put: (files) => ask(files, []),
+    makeDirectories: (paths) => ask([], paths),
+    async stop() {
+      await Promise.allSettled(underWay);
+      endedBy ??= gone();
+      await worker.terminate();
+      await exited;
+    },
+  };
+}
