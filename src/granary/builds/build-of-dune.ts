@@ -6,11 +6,12 @@ import type { RunningBuild } from "./open-builds.ts";
 export function buildOfDune(build: RunningBuild, store: Pick<GranaryStore, "find">): DuneBuild {
   return {
     build,
+    outlook: () => build.prefetch.outlook(),
     async *arrivals(signal) {
-      for await (const key of build.prefetch.arrivals(signal)) {
+      for await (const { key, result } of build.prefetch.arrivals(signal)) {
         if (key.namespace !== "dune") continue;
-        const result = await store.find(build.project, key);
-        if (result !== undefined) yield result;
+        const found = result ?? (await store.find(build.project, key));
+        if (found !== undefined) yield found;
       }
     },
   };

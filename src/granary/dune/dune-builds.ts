@@ -1,5 +1,6 @@
 import type { Build } from "../builds/build.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import type { Outlook } from "../prefetch/start-prefetch.ts";
 
 /** A build that runs dune, with what is fetched ahead for it. */
 export interface DuneBuild {
@@ -9,6 +10,8 @@ export interface DuneBuild {
    * were here already at once. Ends when no more will come, or the build is over.
    */
   readonly arrivals: (signal: AbortSignal) => AsyncIterable<GranaryResult>;
+  /** What is expected of all tools, and how fast it comes; undefined while nobody knows. */
+  readonly outlook?: () => Outlook | undefined;
 }
 
 /** What a dune says of itself that no `grange exec` started. */

@@ -22,11 +22,15 @@ export interface FileWriter extends Service {
   makeDirectories(paths: readonly string[]): Promise<void>;
 }
 
-const Said = z.object({
-  id: z.number(),
-  why: z.string().optional(),
-  code: z.string().optional(),
-});
+const Said = z.array(
+  z.object({ id: z.number(), why: z.string().optional(), code: z.string().optional() }),
+);
+
+interface Ask {
+  readonly id: number;
+  readonly files: readonly NewFile[];
+  readonly directories: readonly string[];
+}
 
 interface Waiting {
   resolve(): void;
@@ -39,6 +43,7 @@ const gone = () => new Fault("unavailable", "the thread that writes dune's files
 export function startWriter(temp: string): FileWriter {
   const waiting = new Map<number, Waiting>();
   const underWay = new Set<Promise<void>>();
+  let asks: Ask[] = [];
   let lastId = 0;
   let endedBy: unknown;
   const worker = new Worker(writerScript, {
@@ -50,12 +55,13 @@ export function startWriter(temp: string): FileWriter {
   // Who waits for a file keeps the process alive; nobody does for the thread alone.
   worker.unref();
   worker.on("message", (message) => {
-    const { id, why, code } = Said.parse(message);
-    const one = waiting.get(id);
-    waiting.delete(id);
+    for (const { id, why, code } of Said.parse(message)) {
+      const one = waiting.get(id);
+      waiting.delete(id);
+      if (why === undefined) one?.resolve();
+      else one?.reject(Object.assign(new Error(why), { code }));
+    }
     if (waiting.size === 0) worker.unref();
-    if (why === undefined) one?.resolve();
-    else one?.reject(Object.assign(new Error(why), { code }));
   });
   worker.on("error", end);
   const exited = new Promise<void>((resolve) => {
@@ -72,23 +78,31 @@ export function startWriter(temp: string): FileWriter {
     for (const { reject } of all) reject(endedBy);
   }
 
-  function ask(files: readonly NewFile[], directories: readonly string[]): Promise<void> {
-    if (endedBy !== undefined) return Promise.reject(endedBy);
+  /** What is asked for in one turn goes over in one message: each costs as much as a small file. */
+  function send(): void {
+    const some = asks;
+    asks = [];
+    const files = some.flatMap((ask) => ask.files);
     // A buffer of its own, which is handed over: what was received lies in buffers with much else.
     const bytes = new Uint8Array(files.reduce((sum, file) => sum + file.bytes.byteLength, 0));
     let end = 0;
-    const places = files.map(({ path, mode, bytes: own }) => {
+    const place = ({ path, mode, bytes: own }: NewFile) => {
       const offset = end;
       bytes.set(own, offset);
       end += own.byteLength;
       return { path, mode, offset, size: own.byteLength };
-    });
+    };
+    const placed = some.map((ask) => ({ ...ask, files: ask.files.map(place) }));
+    worker.postMessage({ bytes, asks: placed }, [bytes.buffer]);
+  }
+
+  function ask(files: readonly NewFile[], directories: readonly string[]): Promise<void> {
+    if (endedBy !== undefined) return Promise.reject(endedBy);
+    if (asks.length === 0) setImmediate(send);
     const id = ++lastId;
-    const done = new Promise<void>((resolve, reject) => {
-      waiting.set(id, { resolve, reject });
-      worker.ref();
-      worker.postMessage({ id, bytes, files: places, directories }, [bytes.buffer]);
-    });
+    asks.push({ id, files, directories });
+    const done = new Promise<void>((resolve, reject) => waiting.set(id, { resolve, reject }));
+    worker.ref();
     underWay.add(done);
     const settled = () => void underWay.delete(done);
     done.then(settled, settled);

@@ -3,7 +3,7 @@
  * system, twice that where the disk is busy, and a build waits for a thousand of them while the granary has more to
  * unpack. In JavaScript, since a thread has to be started from a file or a text, and the program is one bundle.
  *
- * Each message is a batch: `files` are put in their order, each whole, under a name beginning with `prefix` that is then
+ * Each message is a few asks, whose bytes lie in one buffer: `files` are put in their order, each whole, under a name beginning with `prefix` that is then
  * changed. To begin them in one directory costs a third of beginning them where they end up, where each lies in a part
  * of the disk of its own (ext4).
  */
@@ -41,15 +41,18 @@ function put(path, bytes, mode) {
     throw reason;
   }
 }
-parentPort.on("message", ({ id, bytes, files, directories }) => {
+function carryOut({ id, files, directories }, bytes) {
   try {
     for (const path of directories) {
       try { fs.mkdirSync(path); } catch (reason) { if (reason.code !== "EEXIST") throw reason; }
     }
     for (const { path, offset, size, mode } of files) put(path, bytes.subarray(offset, offset + size), mode);
-    parentPort.postMessage({ id });
+    return { id };
   } catch (reason) {
-    parentPort.postMessage({ id, why: String(reason.message), code: reason.code });
+    return { id, why: String(reason.message), code: reason.code };
   }
+}
+parentPort.on("message", ({ bytes, asks }) => {
+  parentPort.postMessage(asks.map((ask) => carryOut(ask, bytes)));
 });
 `;

@@ -22,7 +22,7 @@ export interface WindowParts {
   /** Resolves when more may be asked for. */
   readonly mayAsk: () => Promise<void>;
   /** At once, of each result of its own; the window may go on for long. */
-  readonly onKept: (key: ResultKey) => void;
+  readonly onKept: (result: GranaryResult) => void;
   readonly signal: AbortSignal;
   /** A transfer that is larger stops in the middle while a build waits by itself. */
   readonly windowBytes: number;

@@ -8,10 +8,11 @@ import type { Service } from "#core/service.ts";
 import type { Prefetch } from "../builds/build.ts";
 import type { Transferred, TruncatedMark } from "../builds/report.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { GranaryResult } from "../granary-result.ts";
 import { fetchWindow, type PrefetchStore } from "./fetch-window.ts";
 import { rightOfWay } from "./right-of-way.ts";
 import { blobName, resultName, type SharedTransfers } from "./shared-transfers.ts";
-import { type QueuedResult, transferQueue } from "./transfer-queue.ts";
+import { type Expected, type QueuedResult, transferQueue } from "./transfer-queue.ts";
 
 export interface PrefetchParts {
   readonly project: string;
@@ -26,6 +27,17 @@ export interface PrefetchParts {
   readonly elapsedMs: () => number;
 }
 
+export interface Arrival {
+  readonly key: ResultKey;
+  /** Where it came a moment ago. */
+  readonly result: GranaryResult | undefined;
+}
+
+export interface Outlook {
+  readonly expected: readonly Expected[];
+  readonly line: TransferLine;
+}
+
 export interface RunningPrefetch extends Prefetch, Service {
   /** What the build is expected to ask for, the best index's first. */
   expect(entries: readonly ExpectedEntry[], mayHave?: (key: ResultKey) => boolean): void;
@@ -37,7 +49,9 @@ export interface RunningPrefetch extends Prefetch, Service {
   settled(): Promise<void>;
   transferred(): Transferred;
   /** What is expected or hinted at, as soon as it is here; ends when no more will come, or the build is over. */
-  arrivals(signal: AbortSignal): AsyncIterable<ResultKey>;
+  arrivals(signal: AbortSignal): AsyncIterable<Arrival>;
+  /** What is expected, by when the index's builds asked for it: what of it is here, or may still come. Undefined while nobody knows. */
+  outlook(): Outlook | undefined;
 }
 
 /** What is not measured yet: the middle of what the farm's users have, and soon replaced by what is. */
@@ -56,6 +70,7 @@ const leastWindowBytes = 256 * 1024;
 const sharedMs = 50;
 const mostWindowResults = 2_000;
 const mostAwaited = 1_000;
+const mostFresh = 1_000;
 const mostPlanningMs = 250;
 const mostWindows = 4;
 const restAfterFailureMs = 500;
@@ -100,6 +115,8 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     for (const tell of all) tell();
   };
   const told = new Set<string>();
+  /** Came, and nobody has been told yet. */
+  const fresh = new Map<string, GranaryResult>();
   const onHere = (key: ResultKey) => {
     const name = keyText(key);
     if (told.has(name)) return;
@@ -122,10 +139,14 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   const windowsAtOnce = () =>
     way.isFree ? Math.min(mostWindows, 1 + Math.ceil(line().roundTripMs / windowMs)) : 2;
 
-  const onKept = (key: ResultKey) => {
+  const noteArrival = (key: ResultKey) => {
     if (!arrived.has(keyText(key))) arrived.set(keyText(key), performance.now());
+  };
+  const onKept = (result: GranaryResult) => {
+    noteArrival(result);
+    if (fresh.size < mostFresh) fresh.set(keyText(result), result);
     // Not only when its window ends: who hands it on to a tool has the time of the rest for that.
-    onHere(key);
+    onHere(result);
   };
 
   async function oneWindow(items: readonly QueuedResult[]): Promise<void> {
@@ -137,7 +158,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     );
     for (const { item, as, bytes } of ended.results) {
       queue.settle(item, as, bytes);
-      if (as === "here") onKept(item.key);
+      if (as === "here") noteArrival(item.key);
     }
     for (const blob of ended.blobs) blobs.set(digestKey(blob), blob);
     failures = ended.results.some(({ as }) => as === "again") ? failures + 1 : 0;
@@ -261,6 +282,8 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       return { blobs: [...blobs.values()], truncated };
     },
 
+    outlook: () => (isPlanned ? { expected: queue.outlook(), line: line() } : undefined),
+
     async *arrivals(signal) {
       signal.addEventListener("abort", tellHere);
       try {
@@ -268,7 +291,9 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
           const key = here[at];
           if (key !== undefined) {
             at += 1;
-            yield key;
+            const result = fresh.get(keyText(key));
+            fresh.delete(keyText(key));
+            yield { key, result };
           } else if (isPlanned && loop === undefined) return;
           else await new Promise<void>((resolve) => whenHere.push(resolve));
         }

@@ -42,6 +42,15 @@ export interface QueueView {
   onHere(key: ResultKey): void;
 }
 
+/** Of what an index names: what is here, or may still come. */
+export interface Expected {
+  readonly key: ResultKey;
+  readonly firstMs: number;
+  readonly isHere: boolean;
+  /** What it takes to have it here. */
+  readonly bytes: number;
+}
+
 export interface TransferQueue {
   /** What an index lets expect. What is here already is never waited for. */
   expect(entries: readonly ExpectedEntry[], mayHave?: (key: ResultKey) => boolean): void;
@@ -55,6 +64,7 @@ export interface TransferQueue {
   whyNot(key: ResultKey): LateBecause | undefined;
   /** What an index names of it; empty when none does. */
   blobsOf(key: ResultKey): readonly Digest[];
+  outlook(): Expected[];
   /** Whether nothing waits. */
   readonly isEmpty: boolean;
   readonly underWay: number;
@@ -266,6 +276,23 @@ export function transferQueue(view: QueueView, limits: TransferLimits): Transfer
       states.set(name, { kind: "overtaken" });
       overtakenSincePlan += 1;
     },
+
+    outlook: () =>
+      [...expected.values()].flatMap((item): Expected[] => {
+        const { key, firstMs } = item;
+        switch (stateOf(key)?.kind) {
+          case "here":
+            return [{ key, firstMs, isHere: true, bytes: 0 }];
+          case "waiting":
+          case "under-way":
+            return [{ key, firstMs, isHere: false, bytes: view.missingBytes(item) }];
+          case "overtaken":
+          case "left-out":
+          case "absent":
+          case undefined:
+            return [];
+        }
+      }),
 
     blobsOf: (key) => expected.get(keyText(key))?.blobs ?? [],
 
