@@ -75,7 +75,7 @@ async function help(
   const client = await reach(place, options, say, entry);
   try {
     // The granary asks Git, and knows the compilers' digests: it is warm, and this process is not.
-    const waitMs = options.waitForPrefetch ?? 0;
+    const waitMs = options.waitForPrefetch;
     const build = await client.ask(
       {
         type: "build-started",
@@ -89,7 +89,7 @@ async function help(
         prefetch: options.prefetch,
       },
       "build",
-      startBuildMs + waitMs,
+      startBuildMs + (waitMs ?? 0),
     );
     const tools = await openToolSettings(
       {

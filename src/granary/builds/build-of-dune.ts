@@ -6,6 +6,7 @@ import type { RunningBuild } from "./open-builds.ts";
 export function buildOfDune(build: RunningBuild, store: Pick<GranaryStore, "find">): DuneBuild {
   return {
     build,
+    known: build.prefetch.known,
     outlook: () => build.prefetch.outlook(),
     async *arrivals(signal) {
       for await (const { key, result } of build.prefetch.arrivals(signal)) {

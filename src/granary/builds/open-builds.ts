@@ -35,8 +35,8 @@ export interface RunningBuild extends Build {
   readonly startedAt: Date;
   /** Paths of the repository that a result was made of, where its tool says. */
   knowsInputs(key: ResultKey, inputs: readonly string[]): void;
-  /** Resolves when all that is expected of it is here, or that much time is over. */
-  ready(mostMs: number): Promise<"ready" | "late">;
+  /** Resolves when all that is expected of it is here, or `enough` has resolved, or that much time is over. */
+  ready(mostMs: number, enough?: Promise<void>): Promise<"ready" | "late">;
 }
 
 export interface Builds extends BuildDesk, Service {
@@ -172,12 +172,12 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       toldCommit(commit, dirty) {
         facts = withCommitFrom(begun, { commit, dirty: facts.dirty || dirty });
       },
-      async ready(mostMs) {
+      async ready(mostMs, enough = prefetch.settled()) {
         const over = new AbortController();
         // It has not begun: what is here by then is in time.
         since = performance.now() + mostMs;
         const late = rest(mostMs, over.signal).then(() => "late" as const);
-        const end = await Promise.race([prefetch.settled().then(() => "ready" as const), late]);
+        const end = await Promise.race([enough.then(() => "ready" as const), late]);
         over.abort();
         // What a build asks for is told from when it really began.
         since = performance.now();

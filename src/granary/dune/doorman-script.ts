@@ -10,7 +10,8 @@
  * beacon may still come for a moment.
  *
  * Each dune is passed on over the Unix socket given as argument: a line `NAME`, then its bytes. The granary answers
- * with a line `go`, which lets dune begin before its gate is over, and then with what dune shall read.
+ * with lines `wait MS`, each of which holds dune for so long from then on, and a line `go`, which lets dune begin before
+ * its gate is over, and then with what dune shall read.
  */
 export const doormanScript = String.raw`
 use strict; use warnings;
@@ -95,6 +96,8 @@ sub told {
   if (!$size) { delete $one->{up}; $one->{out} = ''; $one->{go} = 1; return }
   if (!$one->{go}) {
     $one->{line} .= $bytes;
+    # A granary that is stopped in the middle holds dune no longer than it has said last.
+    while ($one->{line} =~ s/^wait (\d{1,4})\n//) { $one->{gate} = time() + $1 / 1000 if !$one->{greeted} }
     return if $one->{line} !~ s/^go\n//;
     $one->{go} = 1; $bytes = delete $one->{line};
   }

@@ -4,8 +4,9 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { rest } from "#core/resting.ts";
 import { CsexpParser } from "./csexp.ts";
-import { startDoorman } from "./doorman.ts";
+import { type DuneClient, startDoorman } from "./doorman.ts";
 import { readMessage } from "./dune-protocol.ts";
 
 describe("the doorman", () => {
@@ -76,6 +77,40 @@ describe("the doorman", () => {
       await once(socket, "close");
 
       expect((await all.promise).length).toBe(said.length);
+    } finally {
+      await doorman.stop();
+    }
+  });
+
+  test("holds dune for as long as its granary says, whatever the gate", async () => {
+    const came = later<DuneClient>();
+    const doorman = await startDoorman({ directory, onClient: came.resolve });
+    const said = "(4:lang19:dune-cache-protocol(1:11:2))";
+    try {
+      const port = await doorman.hold("b", join(directory, "port"), 500);
+      let isGreeted = false;
+      const greeting = greeted(port, said).finally(() => (isGreeted = true));
+      const client = await came.promise;
+      client.hold(9_000);
+      await rest(700);
+      const wasGreeted = isGreeted;
+      client.greet();
+
+      await greeting;
+      expect(wasGreeted).toBe(false);
+    } finally {
+      await doorman.stop();
+    }
+  });
+
+  test("lets dune in when its granary falls silent after it had dune wait", async () => {
+    const doorman = await startDoorman({ directory, onClient: (client) => client.hold(50) });
+    try {
+      const port = await doorman.hold("b", join(directory, "port"), 10_000);
+
+      const { ms } = await greeted(port, "(4:lang19:dune-cache-protocol(1:11:2))");
+
+      expect(ms).toBeLessThan(10_000);
     } finally {
       await doorman.stop();
     }

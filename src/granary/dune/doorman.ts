@@ -13,6 +13,8 @@ export interface DuneClient {
   readonly bytes: AsyncIterable<Uint8Array>;
   /** Lets it begin; it does so by itself when the beacon's gate is over. */
   greet(): void;
+  /** Holds it for so long from now on, less than ten seconds, whatever its gate is; without effect once it has begun. */
+  hold(ms: number): void;
   send(bytes: Uint8Array): void;
 }
 
@@ -150,6 +152,9 @@ async function welcome(socket: Socket, onClient: (client: DuneClient) => void): 
       }
     })(),
     greet,
+    hold(ms) {
+      if (!greeted && socket.writable) socket.write(`wait ${Math.min(9_999, Math.round(ms))}\n`);
+    },
     send(message) {
       greet();
       if (socket.writable) socket.write(message);

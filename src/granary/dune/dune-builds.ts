@@ -10,6 +10,8 @@ export interface DuneBuild {
    * were here already at once. Ends when no more will come, or the build is over.
    */
   readonly arrivals: (signal: AbortSignal) => AsyncIterable<GranaryResult>;
+  /** Resolves once it is known what is expected, or that nobody knows. */
+  readonly known?: Promise<void>;
   /** What is expected of all tools, and how fast it comes; undefined while nobody knows. */
   readonly outlook?: () => Outlook | undefined;
 }

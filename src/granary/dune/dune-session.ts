@@ -11,12 +11,13 @@ import type { Supplies } from "../supplies/supplies.ts";
 import type { DuneBuild } from "./dune-builds.ts";
 import type { DuneDigest } from "./dune-digest.ts";
 import type { DuneFile, DuneMessage } from "./dune-protocol.ts";
-import { duneKey } from "./dune-record.ts";
-import type { DuneStore, DuneStores } from "./dune-store.ts";
+import { duneKey, readDuneKey } from "./dune-record.ts";
+import { DuneScheme, type DuneStore, type DuneStores } from "./dune-store.ts";
 import { giveRule } from "./give-rule.ts";
 import { resultFromStore, takePromoted } from "./keep-rule.ts";
 import { type FileWriter, startWriter } from "./start-writer.ts";
 import { usedRules } from "./used-rules.ts";
+import { isWorthWaiting, msUntilSafe } from "./when-to-begin.ts";
 
 export interface SessionParts {
   readonly granary: GranaryStore;
@@ -45,6 +46,11 @@ export interface DuneTally {
 export interface DuneSession {
   /** Resolves when all that was expected is in dune's store, or will not come. */
   readonly prepared: Promise<void>;
+  /**
+   * How long dune should wait before it looks for the first rule; 0: it may begin. Undefined while nobody knows what
+   * will come.
+   */
+  outlook(): DuneOutlook | undefined;
   promoted(
     buildDirectory: string,
     message: DuneMessage & { kind: "promote" },
@@ -59,6 +65,16 @@ export interface DuneSession {
   end(): Promise<DuneTally>;
 }
 
+export interface DuneOutlook {
+  readonly waitMs: number;
+  /** Where nobody has asked for it. */
+  readonly isWorthWaiting: boolean;
+  /** Whether all that has yet to come is dune's: of other tools' results nobody knows when they are needed. */
+  readonly isOnlyDune: boolean;
+}
+
+/** Of so many, most directories of dune's store will hold one. */
+const manyRules = 200;
 /** Rules on their way into dune's store: while one is written, the next are read and compared with their digests. */
 const givesAtOnce = 32;
 /** Rules being read at once: all are small files of one disk. */
@@ -69,7 +85,7 @@ const keepsAtOnce = 64;
 export function startDuneSession(
   parts: SessionParts,
   stores: DuneStores,
-  { build, arrivals }: DuneBuild,
+  { build, arrivals, known, outlook }: DuneBuild,
 ): DuneSession {
   const { granary, place, supplies, logger } = parts;
   const keepIn = (store: DuneStore) => ({ project: build.project, granary, store });
@@ -83,11 +99,15 @@ export function startDuneSession(
   const over = new AbortController();
   const noted = new Set<DuneDigest>();
   const given = new Set<string>();
+  /** In dune's store, or refused: nobody waits for them any more. */
+  const settled = new Set<string>();
+  let isPrepared = false;
   const keeping = new Set<Promise<void>>();
   let queue: Promise<void> = Promise.resolve();
   /** Where nothing was fetched for it, there is nothing to write. */
   let writer: FileWriter | undefined;
   const prepared = prepare();
+  void known?.then(makeDirectories);
 
   /** One after the other: dune runs meanwhile, and shall have the machine. */
   function after(work: () => Promise<void>): Promise<void> {
@@ -112,6 +132,24 @@ export function startDuneSession(
       );
     }
     await Promise.all(running);
+    isPrepared = true;
+  }
+
+  /**
+   * While the farm looks for the first results, nobody has anything to do; and a directory costs four times what a file
+   * does.
+   */
+  async function makeDirectories(): Promise<void> {
+    if (over.signal.aborted) return;
+    const coming = outlook?.()?.expected.filter(({ isHere }) => !isHere) ?? [];
+    for (const scheme of DuneScheme) {
+      const named = coming.flatMap(({ key }) => readDuneKey(key) ?? []);
+      const keys = named.filter((one) => one.scheme === scheme).map(({ key }) => key);
+      if (keys.length < manyRules) continue;
+      writer ??= startWriter(stores[scheme].temp);
+      // What keeps us from it is said when the first file is put there.
+      await writer.makeDirectories(stores[scheme].directoriesFor(keys)).catch(() => {});
+    }
   }
 
   async function give(result: GranaryResult): Promise<void> {
@@ -130,7 +168,28 @@ export function startDuneSession(
       // A full disk is nobody's lie.
       if (reason instanceof Fault && reason.code === "data_loss")
         await supplies.forget(who, result);
+    } finally {
+      settled.add(result.key);
     }
+  }
+
+  function lookOut(): DuneOutlook | undefined {
+    if (isPrepared) return { waitMs: 0, isWorthWaiting: true, isOnlyDune: true };
+    const seen = outlook?.();
+    if (seen === undefined) return undefined;
+    const ofDune = seen.expected.filter(({ key }) => key.namespace === "dune");
+    const rules = ofDune.map(({ key, ...rule }) => ({ ...rule, isThere: settled.has(key.key) }));
+    const others = seen.expected.filter(({ key, isHere }) => key.namespace !== "dune" && !isHere);
+    // They share the line, and go first or last, as it comes.
+    const othersBytes = others.reduce((sum, { bytes }) => sum + bytes, 0);
+    const othersMs = (othersBytes / Math.max(1, seen.line.bytesPerSecond)) * 1_000;
+    const soonMs = msUntilSafe(rules, seen.line);
+    const waitMs = soonMs === 0 ? 0 : soonMs + othersMs;
+    return {
+      waitMs,
+      isWorthWaiting: isWorthWaiting(rules, waitMs),
+      isOnlyDune: others.length === 0,
+    };
   }
 
   function sourceOf(key: ReturnType<typeof duneKey>): ResultSource {
@@ -182,6 +241,7 @@ export function startDuneSession(
 
   return {
     prepared,
+    outlook: lookOut,
 
     promoted(buildDirectory, { key, files, duplication }, onDuplicate) {
       noted.add(key);

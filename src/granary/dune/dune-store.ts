@@ -56,6 +56,8 @@ export interface DuneStore {
   /** For who writes by itself: a file as it must lie here. Refused with `data_loss` where its bytes are others. */
   fileToPut(digest: DuneDigest, file: DuneBytes): NewFile;
   ruleToPut(key: DuneDigest, files: readonly DuneFile[]): NewFile;
+  /** Those that rules with these keys, and many files, will lie in. */
+  directoriesFor(keys: readonly DuneDigest[]): string[];
   /** Where files lie until they are whole. */
   readonly temp: string;
 }
@@ -183,6 +185,14 @@ export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
     putRule: async (key, made) => put(ruleToPut(key, made)),
     fileToPut,
     ruleToPut,
+    directoriesFor(keys) {
+      const shards = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, "0"));
+      const ofRules = new Set(keys.map((key) => key.slice(0, 2)));
+      return [
+        ...[...ofRules].map((shard) => join(rules, shard)),
+        ...shards.map((shard) => join(files, shard)),
+      ];
+    },
     temp,
   };
 }

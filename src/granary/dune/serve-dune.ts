@@ -13,6 +13,7 @@ import { hearDune, hearUnannounced } from "./dune-post.ts";
 import { type DuneTally, type SessionParts, startDuneSession } from "./dune-session.ts";
 import { duneStores, makeRoots } from "./dune-store.ts";
 import { makeRuntimeDirectory } from "./runtime-directory.ts";
+import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -31,10 +32,20 @@ export interface DuneParts extends SessionParts {
 export interface DuneAttachment {
   /** What dune of this build must be told. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Resolves when all that was expected is in dune's store, or so much time is over. */
-  prepared(mostMs: number): Promise<void>;
+  /**
+   * Resolves when all that was expected is in dune's store, or will be before dune looks for it, or so much time is
+   * over. While results of other tools are to come as well, only the former will do.
+   */
+  prepared?(mostMs: number): Promise<void>;
   /** When the build's command has ended, and before its build does: learns what dune used. */
   finish(): Promise<DuneTally>;
+}
+
+export interface DunePlace {
+  readonly variables: Variables;
+  readonly directory: string;
+  /** Whether dune is held at its start where that is worth it; else it waits for no longer than the usual gate. */
+  readonly waits?: boolean;
 }
 
 export interface DuneServer extends Service {
@@ -42,10 +53,7 @@ export interface DuneServer extends Service {
    * A build that `grange exec` runs in a directory. Undefined where dune's cache is turned off, or has no place; turned
    * off where dune would fail with it. Without Perl, dune works with its store alone: slower for it, and as good for us.
    */
-  attach(
-    build: DuneBuild,
-    where: { readonly variables: Variables; readonly directory: string },
-  ): Promise<DuneAttachment | undefined>;
+  attach(build: DuneBuild, where: DunePlace): Promise<DuneAttachment | undefined>;
   /** Stands in for dune's daemon for all who have these variables; false when it cannot. */
   stand(variables: Variables): Promise<boolean>;
 }
@@ -103,7 +111,7 @@ export function serveDune(parts: DuneParts): DuneServer {
   }
 
   return {
-    async attach(build, { variables, directory: where }) {
+    async attach(build, { variables, directory: where, waits = false }) {
       const database = duneDatabase(variables);
       if (isStopped || database === undefined || variables["DUNE_CACHE"] === "disabled") return;
       if (!(await willGitAnswer(where, variables))) return withoutCache;
@@ -120,7 +128,8 @@ export function serveDune(parts: DuneParts): DuneServer {
       const name =
         beacon &&
         (await hold(beacon, gateMs, async (client) => {
-          void session.prepared.then(() => client.greet());
+          if (waits) void letInWhenWorth(session, client);
+          else void session.prepared.then(() => client.greet());
           const heard = hearDune(client, options, async (buildDirectory) => {
             told.add(buildDirectory);
             return session;
@@ -130,7 +139,7 @@ export function serveDune(parts: DuneParts): DuneServer {
         }));
       return {
         settings: duneSettings(variables, name && runtime),
-        prepared: (mostMs) => soon(session.prepared, mostMs),
+        prepared: (mostMs) => untilReady(session, mostMs),
         async finish() {
           await soon(Promise.all(clients), lastWordsMs);
           const found = await buildDirectories(where, variables, startedAtMs);
@@ -168,7 +177,6 @@ export function serveDune(parts: DuneParts): DuneServer {
 
 const withoutCache: DuneAttachment = {
   settings: { DUNE_CACHE: "disabled" },
-  prepared: async () => {},
   finish: async () => ({ given: 0, made: 0, used: 0, learnt: 0, refused: 0 }),
 };
 

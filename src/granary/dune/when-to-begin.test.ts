@@ -11,7 +11,10 @@ const rules = fc.array(
   }),
   { maxLength: 200 },
 );
-const lines = fc.record({ roundTripMs: fc.nat(200), bytesPerSecond: fc.integer({ min: 1, max: 1e9 }) });
+const lines = fc.record({
+  roundTripMs: fc.nat(200),
+  bytesPerSecond: fc.integer({ min: 1, max: 1e9 }),
+});
 const many = (count: number, bytes: number): ExpectedRule[] =>
   Array.from({ length: count }, (_, firstMs) => ({ firstMs, isThere: false, bytes }));
 
@@ -77,10 +80,10 @@ describe("a build that begins when it is said to be safe", () => {
   });
 });
 
-test("a build waits by itself where that saves at least twice as much, and five seconds at most", () => {
-  expect(isWorthWaiting(many(600, 1), 1_400, 0)).toBe(true);
-  expect(isWorthWaiting(many(600, 1), 1_600, 0)).toBe(false);
-  expect(isWorthWaiting(many(10, 1), 40, 0)).toBe(false);
-  expect(isWorthWaiting(many(10_000, 1), 4_000, 900)).toBe(true);
-  expect(isWorthWaiting(many(10_000, 1), 4_000, 1_100)).toBe(false);
+test("a build waits by itself where to make them would take longer", () => {
+  expect(isWorthWaiting(many(600, 0), 1_700)).toBe(true);
+  expect(isWorthWaiting(many(600, 0), 1_900)).toBe(false);
+  expect(isWorthWaiting(many(10, 1_500_000), 600)).toBe(true);
+  expect(isWorthWaiting(many(10, 0), 40)).toBe(false);
+  expect(isWorthWaiting([], 0)).toBe(true);
 });

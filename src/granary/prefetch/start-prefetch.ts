@@ -52,6 +52,8 @@ export interface RunningPrefetch extends Prefetch, Service {
   arrivals(signal: AbortSignal): AsyncIterable<Arrival>;
   /** What is expected, by when the index's builds asked for it: what of it is here, or may still come. Undefined while nobody knows. */
   outlook(): Outlook | undefined;
+  /** Resolves once an index has been read, or there is none. */
+  readonly known: Promise<void>;
 }
 
 /** What is not measured yet: the middle of what the farm's users have, and soon replaced by what is. */
@@ -282,7 +284,12 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       return { blobs: [...blobs.values()], truncated };
     },
 
-    outlook: () => (isPlanned ? { expected: queue.outlook(), line: line() } : undefined),
+    outlook() {
+      if (!isPlanned) return undefined;
+      // From a farm that is away nothing comes that could be waited for.
+      return { expected: farm.isAway() ? [] : queue.outlook(), line: line() };
+    },
+    known,
 
     async *arrivals(signal) {
       signal.addEventListener("abort", tellHere);

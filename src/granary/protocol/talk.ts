@@ -4,7 +4,7 @@ import type { GranaryBuildReport } from "#api/granary.ts";
 import { messageOf } from "#core/fault.ts";
 import type { BuildFacts } from "../builds/build-facts.ts";
 import type { Builds, RunningBuild } from "../builds/open-builds.ts";
-import type { DuneAttachment } from "../dune/serve-dune.ts";
+import type { DuneAttachment, DunePlace } from "../dune/serve-dune.ts";
 import type { Outbox, OutboxState } from "../outbox/outbox.ts";
 import type { Answer, EndSummary, GranaryStatus } from "./answers.ts";
 import type { ResultDeeds } from "./carry-out.ts";
@@ -21,7 +21,7 @@ export interface TalkParts {
   /** Undefined where dune is not served, or the build has no use for it. */
   readonly attachDune: (
     build: RunningBuild,
-    where: NonNullable<BuildStarted["dune"]>,
+    where: DunePlace,
   ) => Promise<DuneAttachment | undefined>;
   readonly readFacts: (said: BuildStarted | Message<"fetch-ahead">) => Promise<BuildFacts>;
   readonly status: () => Promise<GranaryStatus>;
@@ -109,15 +109,15 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
     const started = await parts.builds.start(facts);
     build = started;
     if (message.dune !== undefined) {
-      dune = await parts.attachDune(started, message.dune).catch((reason: unknown) => {
+      // Who says how long to wait is waited for so long, and not once more at dune's door.
+      const where = { ...message.dune, waits: message.waitMs === undefined };
+      dune = await parts.attachDune(started, where).catch((reason: unknown) => {
         logger.info({ why: messageOf(reason) }, "dune builds without us");
         return undefined;
       });
     }
     const { waitMs = 0 } = message;
-    const until = performance.now() + waitMs;
-    const ready = waitMs === 0 ? "late" : await started.ready(waitMs);
-    if (ready === "ready") await dune?.prepared(Math.max(1, until - performance.now()));
+    const ready = waitMs === 0 ? "late" : await started.ready(waitMs, dune?.prepared?.(waitMs));
     say({
       type: "build",
       to: message.id,

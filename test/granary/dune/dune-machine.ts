@@ -207,7 +207,7 @@ export async function buildThrough(
     directory: root,
   });
   if (attached === undefined) throw new Error("the granary takes no part");
-  await attached.prepared(options.preparedMs ?? 0);
+  await attached.prepared?.(options.preparedMs ?? 0);
   const ran = await dune(root, { ...machine.variables, ...attached.settings });
   const tally = await attached.finish();
   return { build, ran, tally, executed: ran.code === 0 ? await executed(root) : -1 };

@@ -106,7 +106,7 @@ async function through(
     variables: machine.variables,
     directory: root,
   });
-  await attached?.prepared(preparedMs);
+  await attached?.prepared?.(preparedMs);
   const preparation = performance.now() - startedAt;
   const built = await timed(root, { ...machine.variables, ...attached?.settings });
   await attached?.finish();

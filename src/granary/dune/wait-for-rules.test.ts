@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { rest } from "#core/resting.ts";
+import type { DuneOutlook } from "./dune-session.ts";
+import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
+
+const never = new Promise<void>(() => {});
+const look = (waitMs: number, more: Partial<DuneOutlook> = {}): DuneOutlook => ({
+  waitMs,
+  isWorthWaiting: true,
+  isOnlyDune: true,
+  ...more,
+});
+
+function door() {
+  const said: string[] = [];
+  return { said, hold: () => void said.push("hold"), greet: () => void said.push("greet") };
+}
+
+/** What a session says, look by look; the last for good. */
+function session(...looks: (DuneOutlook | undefined)[]) {
+  let at = 0;
+  const outlook = () => looks[Math.min(at++, looks.length - 1)];
+  return { prepared: never, outlook, looks: () => at };
+}
+
+test("a dune is held until it may begin", async () => {
+  const client = door();
+  const held = session(undefined, look(900), look(400), look(100), look(0));
+
+  await letInWhenWorth(held, client);
+
+  expect(client.said).toEqual(["hold", "greet"]);
+  expect(held.looks()).toBe(5);
+});
+
+test("a dune for which nothing is to come begins at once", async () => {
+  const client = door();
+
+  await letInWhenWorth(session(look(0)), client);
+
+  expect(client.said).toEqual(["greet"]);
+});
+
+test("a dune that would make it sooner begins at once", async () => {
+  const client = door();
+
+  await letInWhenWorth(session(look(4_000, { isWorthWaiting: false })), client);
+
+  expect(client.said).toEqual(["greet"]);
+});
+
+test("what was worth it once is waited for to its end", async () => {
+  const held = session(look(900), look(300, { isWorthWaiting: false }), look(0));
+
+  await letInWhenWorth(held, door());
+
+  expect(held.looks()).toBe(3);
+});
+
+test("a dune is let in where nobody knows what will come, or nothing comes", async () => {
+  const [unknown, silent] = [door(), door()];
+
+  await Promise.all([
+    letInWhenWorth(session(undefined), unknown),
+    letInWhenWorth(session(look(2_000)), silent),
+  ]);
+
+  expect(unknown.said.at(-1)).toBe("greet");
+  expect(silent.said.at(-1)).toBe("greet");
+});
+
+test("who asked to wait is told when all is there in time, while other tools wait for nothing", async () => {
+  const others = session(look(0, { isOnlyDune: false }), look(0, { isOnlyDune: false }), look(0));
+
+  await untilReady(others, 60_000);
+
+  expect(others.looks()).toBe(3);
+});
+
+test("who asked to wait waits no longer than that", async () => {
+  let isOver = false;
+  const waiting = untilReady(session(undefined), 60).then(() => (isOver = true));
+
+  await rest(0);
+  expect(isOver).toBe(false);
+  await waiting;
+  expect(isOver).toBe(true);
+});

@@ -1,0 +1,69 @@
+import { rest } from "#core/resting.ts";
+import type { DuneClient } from "./doorman.ts";
+import type { DuneSession } from "./dune-session.ts";
+
+type Prepared = Pick<DuneSession, "prepared" | "outlook">;
+
+/** How often it is looked again: what comes, and how fast, is known better each time. */
+const lookMs = 25;
+/** While dune is held, its granary says so again and again: one that is stopped or killed holds it no longer than this. */
+const holdMs = 250;
+/** An index is read within a round trip or two of the build's start, or it is not waited for. */
+const planningMs = 150;
+/** Nothing has come for so long: the farm is silent, or has gone. */
+const stalledMs = 750;
+/** Nobody has asked for it, and dune cannot be ended while it waits, but by SIGKILL. */
+const longestMs = 5_000;
+
+/**
+ * Holds a dune that has come until all it will look for is there in time, where that is less than to make it would take.
+ *
+ * dune looks for each rule once, and makes what it does not find. That a build waits here, and not before its
+ * command, makes it wait only when dune really runs, and no longer than for what has not come meanwhile.
+ */
+export async function letInWhenWorth(
+  session: Prepared,
+  client: Pick<DuneClient, "hold" | "greet">,
+): Promise<void> {
+  const startedAt = performance.now();
+  let heldUntil = 0;
+  // What was worth it once is waited for to its end: the last to come are few and large, and dear to make.
+  let mostMs: number | undefined;
+  let [least, leastAt] = [Number.POSITIVE_INFINITY, startedAt];
+  for (;;) {
+    const now = performance.now();
+    const seen = session.outlook();
+    if (seen !== undefined) {
+      if (seen.waitMs === 0) break;
+      if (mostMs === undefined && !seen.isWorthWaiting) break;
+      mostMs ??= Math.min(longestMs, now - startedAt + 2 * seen.waitMs);
+      if (seen.waitMs < least) [least, leastAt] = [seen.waitMs, now];
+      if (now - leastAt > stalledMs) break;
+    }
+    if (now - startedAt > (mostMs ?? planningMs)) break;
+    if (now > heldUntil - holdMs / 2) {
+      client.hold(holdMs);
+      heldUntil = now + holdMs;
+    }
+    await firstOf(session.prepared, lookMs);
+  }
+  client.greet();
+}
+
+/** Resolves when the build may begin, or so much time is over. */
+export async function untilReady(session: Prepared, mostMs: number): Promise<void> {
+  const until = performance.now() + mostMs;
+  for (;;) {
+    const seen = session.outlook();
+    const leftMs = until - performance.now();
+    if (leftMs <= 0 || (seen?.isOnlyDune === true && seen.waitMs === 0)) return;
+    await firstOf(session.prepared, Math.min(lookMs, leftMs));
+  }
+}
+
+/** Leaves no timer behind. */
+async function firstOf(event: Promise<unknown>, ms: number): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([event, rest(ms, over.signal)]);
+  over.abort();
+}
