@@ -10,6 +10,8 @@ export interface Asked {
   readonly waitedMs: number;
   /** What was found; undefined of a miss. */
   readonly result: GranaryResult | undefined;
+  /** Found out when the build was over: when it was asked for nobody knows. */
+  readonly isNotedLater?: boolean;
 }
 
 /** What is fetched ahead for a build. Never in the way of what the build asks for itself. */
@@ -25,6 +27,8 @@ export interface Prefetch {
   leadMs(key: ResultKey): number | undefined;
   /** Why a result was not fetched ahead in time. */
   whyNot(key: ResultKey): LateBecause;
+  /** When the index's builds asked for it, from their start. */
+  firstMs?(key: ResultKey): number | undefined;
   /** What an index names of a result; empty when none does. */
   blobsOf?(key: ResultKey): readonly Digest[];
   /** A build waits for the farm by itself: where that would take the line from it, nothing further is asked for ahead until this is called. */

@@ -8,6 +8,7 @@ import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { encodeIndex } from "#commit-index/encode-index.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
+import { rest } from "#core/resting.ts";
 import { FoundIndex_Source, FoundIndexSchema } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import { noFarm } from "../farm/no-farm.ts";
@@ -222,6 +223,25 @@ test("what the commit's index names is here when the build waits for it", async 
     bytes: { transferred: 9 },
   });
   expect(report?.lead?.leastMs).toBeGreaterThanOrEqual(0);
+});
+
+test("a use that was noted when the build was over keeps the time that the index knows", async () => {
+  const result = fetchingFarm().has("k", ["value"]);
+  const { farm, fetching } = indexed(FoundIndex_Source.COMMIT, [expectedOf(result, 7).entry]);
+  fetching.has("k", ["value"]);
+  const { builds, indexes } = await scene({ farm });
+  const build = await builds.start(facts);
+  await build.ready(20_000);
+  await rest(20);
+  const hit = { source: "local", because: undefined, waitedMs: 0, result } as const;
+
+  build.asked(result, { ...hit, isNotedLater: true });
+  build.asked(keyOf("unknown"), { ...hit, isNotedLater: true });
+  await builds.end(build.id, { exitCode: 0, complete: true });
+
+  const times = indexes[0]?.entries.map(({ key, firstMs }) => [key, firstMs]);
+  expect(times?.[0]).toEqual(["k", 7]);
+  expect(times?.[1]?.[1]).toBeGreaterThan(7);
 });
 
 test("of an ancestor's index, what was made of something that changed is left alone", async () => {

@@ -159,7 +159,10 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
         const isDropped = said.because === "never-made" && news.hasDropped(facts.project, key);
         const what = isDropped ? { ...said, because: "quarantined" as const } : said;
         if (what.result === undefined) steps.missed(key, elapsedMs());
-        demand.asked(key, what, Math.max(0, elapsedMs() - what.waitedMs), prefetch.leadMs(key));
+        // An order that is known is not lost by a build that cannot tell its own: indexes keep the earlier time.
+        const known = what.isNotedLater === true ? prefetch.firstMs?.(key) : undefined;
+        const askedMs = known ?? Math.max(0, elapsedMs() - what.waitedMs);
+        demand.asked(key, what, askedMs, prefetch.leadMs(key));
       },
       askedBlob: (digest) => demand.askedBlob(digest),
       made: (result) => demand.made(result, elapsedMs()),

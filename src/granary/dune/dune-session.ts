@@ -73,6 +73,9 @@ export interface DuneOutlook {
   readonly isOnlyDune: boolean;
 }
 
+/** dune tells of no hit: it is found in its books when it is gone. */
+const noticed = { because: undefined, waitedMs: 0, isNotedLater: true } as const;
+
 /** Of so many, most directories of dune's store will hold one. */
 const manyRules = 200;
 /** Rules on their way into dune's store: while one is written, the next are read and compared with their digests. */
@@ -216,10 +219,10 @@ export function startDuneSession(
       result = await resultFromStore(keepIn(store), digest);
       if (result === undefined) return;
       tally.learnt += 1;
-      build.asked(key, { source: "local", because: undefined, waitedMs: 0, result });
+      build.asked(key, { ...noticed, source: "local", result });
       await keepBeside(result);
     } else {
-      build.asked(key, { source: sourceOf(key), because: undefined, waitedMs: 0, result });
+      build.asked(key, { ...noticed, source: sourceOf(key), result });
     }
     tally.used += 1;
     for (const blob of result.blobs) build.askedBlob(blob);

@@ -75,7 +75,7 @@ export function startWriter(temp: string): FileWriter {
     endedBy ??= reason;
     const all = [...waiting.values()];
     waiting.clear();
-    for (const { reject } of all) reject(endedBy);
+    for (const one of all) one.reject(endedBy);
   }
 
   /** What is asked for in one turn goes over in one message: each costs as much as a small file. */

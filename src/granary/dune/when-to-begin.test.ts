@@ -81,9 +81,9 @@ describe("a build that begins when it is said to be safe", () => {
 });
 
 test("a build waits by itself where to make them would take longer", () => {
-  expect(isWorthWaiting(many(600, 0), 1_700)).toBe(true);
-  expect(isWorthWaiting(many(600, 0), 1_900)).toBe(false);
-  expect(isWorthWaiting(many(10, 1_500_000), 600)).toBe(true);
+  expect(isWorthWaiting(many(600, 0), 2_100)).toBe(true);
+  expect(isWorthWaiting(many(600, 0), 2_200)).toBe(false);
+  expect(isWorthWaiting(many(10, 1_500_000), 480)).toBe(true);
   expect(isWorthWaiting(many(10, 0), 40)).toBe(false);
   expect(isWorthWaiting([], 0)).toBe(true);
 });

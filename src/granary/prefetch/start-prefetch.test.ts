@@ -124,6 +124,49 @@ test("a result is here as soon as all of it is, however long the rest of its win
   expect(farm.asked).toHaveLength(1);
 });
 
+test("who hands results on has each as it comes, once, and knows what is still to come", async () => {
+  const farm = fetchingFarm();
+  const soon = farm.has("soon", ["value of soon"]);
+  const late = farm.has("late", ["value of late"]);
+  const rest = gate();
+  farm.before = (thing) =>
+    thing.kind === "part" && digestKey(thing.digest) === digestKey(late.value)
+      ? rest.pass()
+      : undefined;
+  const { prefetch } = await scene(farm);
+  const arrivals = prefetch.arrivals(new AbortController().signal)[Symbol.asyncIterator]();
+
+  const first = arrivals.next();
+  expect(prefetch.outlook()).toBeUndefined();
+  prefetch.expect([expectedOf(soon, 1_000), expectedOf(late, 90_000)]);
+  prefetch.planned(undefined);
+
+  expect((await first).value).toMatchObject({ key: { key: "soon" }, result: soon });
+  await rest.atGate;
+  const seen = prefetch.outlook()?.expected.map(({ key, firstMs }) => [key.key, firstMs]);
+  expect(seen).toEqual([
+    ["soon", 1_000],
+    ["late", 90_000],
+  ]);
+  expect(prefetch.outlook()?.expected[1]).toMatchObject({ isHere: false });
+  rest.open();
+  expect((await arrivals.next()).value).toMatchObject({ key: { key: "late" }, result: late });
+  expect((await arrivals.next()).done).toBe(true);
+  expect(prefetch.outlook()?.expected.every(({ isHere }) => isHere)).toBe(true);
+});
+
+test("from a farm that is away nothing is looked out for", async () => {
+  const farm = fetchingFarm();
+  const one = farm.has("one", ["value"]);
+  const { prefetch } = await scene(farm);
+  farm.away = true;
+
+  prefetch.expect([expectedOf(one, 1_000)]);
+  prefetch.planned(undefined);
+
+  expect(prefetch.outlook()?.expected).toEqual([]);
+});
+
 test("what is asked for before the index is there comes before all else that it names", async () => {
   const farm = fetchingFarm();
   farm.measured = { roundTripMs: 0, bytesPerSecond: 1_000_000 };

@@ -248,6 +248,8 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       return noPlanBecause ?? "not-indexed";
     },
 
+    firstMs: (key) => queue.firstMs(key),
+
     blobsOf: (key) => queue.blobsOf(key),
 
     giveWay: () => way.take(),

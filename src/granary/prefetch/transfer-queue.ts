@@ -64,6 +64,8 @@ export interface TransferQueue {
   whyNot(key: ResultKey): LateBecause | undefined;
   /** What an index names of it; empty when none does. */
   blobsOf(key: ResultKey): readonly Digest[];
+  /** When the index's builds asked for it. */
+  firstMs(key: ResultKey): number | undefined;
   outlook(): Expected[];
   /** Whether nothing waits. */
   readonly isEmpty: boolean;
@@ -276,6 +278,8 @@ export function transferQueue(view: QueueView, limits: TransferLimits): Transfer
       states.set(name, { kind: "overtaken" });
       overtakenSincePlan += 1;
     },
+
+    firstMs: (key) => expected.get(keyText(key))?.firstMs,
 
     outlook: () =>
       [...expected.values()].flatMap((item): Expected[] => {
