@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -198,9 +199,12 @@ export function duneStoreIn(database: string, scheme: DuneScheme): DuneStore {
 }
 
 /** A file's bytes, and whether its owner may run it: as dune sees it. */
-export async function readMade(path: string): Promise<DuneBytes | undefined> {
+export async function readMade(
+  path: string,
+  found?: Pick<Stats, "size" | "mode">,
+): Promise<DuneBytes | undefined> {
   try {
-    const { size, mode } = statSync(path);
+    const { size, mode } = found ?? statSync(path);
     const bytes = size <= atOnceBytes ? readFileSync(path) : await readFile(path);
     return { bytes, executable: (mode & 0o100) !== 0 };
   } catch (reason) {

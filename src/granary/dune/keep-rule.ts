@@ -62,10 +62,10 @@ export async function takePromoted(
 /** What a rule made, when it is what dune says; nobody may write to it from then on, as its name is its content. */
 async function madeFile(path: string, digest: DuneDigest): Promise<DuneBytes | undefined> {
   try {
-    const { mode } = statSync(path);
+    const found = statSync(path);
     // dune does this itself; in a store that all builds share, it must not depend on that.
-    if ((mode & 0o222) !== 0) chmodSync(path, mode & 0o555);
-    const file = await readMade(path);
+    if ((found.mode & 0o222) !== 0) chmodSync(path, found.mode & 0o555);
+    const file = await readMade(path, found);
     return file && fileDigest(file.bytes, file.executable) === digest ? file : undefined;
   } catch {
     return undefined;

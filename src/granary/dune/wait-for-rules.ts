@@ -7,7 +7,8 @@ type Prepared = Pick<DuneSession, "prepared" | "outlook">;
 /** How often it is looked again: what comes, and how fast, is known better each time. */
 const lookMs = 25;
 /** While dune is held, its granary says so again and again: one that is stopped or killed holds it no longer than this. */
-const holdMs = 250;
+const holdMs = 1_000;
+const sayMs = 250;
 /** An index is read within a round trip or two of the build's start, or it is not waited for. */
 const planningMs = 150;
 /** Nothing has come for so long: the farm is silent, or has gone. */
@@ -26,7 +27,7 @@ export async function letInWhenWorth(
   client: Pick<DuneClient, "hold" | "greet">,
 ): Promise<void> {
   const startedAt = performance.now();
-  let heldUntil = 0;
+  let sayAgainAt = 0;
   // What was worth it once is waited for to its end: the last to come are few and large, and dear to make.
   let mostMs: number | undefined;
   let [least, leastAt] = [Number.POSITIVE_INFINITY, startedAt];
@@ -41,9 +42,9 @@ export async function letInWhenWorth(
       if (now - leastAt > stalledMs) break;
     }
     if (now - startedAt > (mostMs ?? planningMs)) break;
-    if (now > heldUntil - holdMs / 2) {
+    if (now >= sayAgainAt) {
       client.hold(holdMs);
-      heldUntil = now + holdMs;
+      sayAgainAt = now + sayMs;
     }
     await firstOf(session.prepared, lookMs);
   }
