@@ -79,3 +79,25 @@ export async function actionsWithResults(
   );
   return rows.map((row) => row.action_digest);
 }
+
+/** Actions whose results there were made or used in the last so many seconds; at most so many of them. */
+export async function actionsUsedWithin(
+  tx: Tx,
+  project: string,
+  domains: readonly TrustDomain[],
+  { seconds, most }: { readonly seconds: number; readonly most: number },
+): Promise<string[]> {
+  const rows = await tx.many(
+    Key,
+    sql`
+      select action_digest
+      from action_result
+      where last_used_at >= now() - make_interval(secs => ${seconds})
+        and project = ${project}
+        and domain = any(${domains}::text[])
+        and not quarantined
+      limit ${most}
+    `,
+  );
+  return rows.map((row) => row.action_digest);
+}

@@ -23,3 +23,21 @@ export function entryNames(
     `,
   );
 }
+
+/** Those of entries that were made or used in the last so many seconds; at most so many of them. */
+export function entryNamesUsedWithin(
+  tx: Tx,
+  project: string,
+  { seconds, most }: { readonly seconds: number; readonly most: number },
+): Promise<NameInProject[]> {
+  return tx.many(
+    Name,
+    sql`
+      select tool, key
+      from cache_entry
+      where last_used_at >= now() - make_interval(secs => ${seconds})
+        and project = ${project} and not quarantined
+      limit ${most}
+    `,
+  );
+}

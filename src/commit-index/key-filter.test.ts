@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keyFilterBuilder, readKeyFilter } from "./key-filter.ts";
+import { addToFilter, keyFilterBuilder, readKeyFilter } from "./key-filter.ts";
 import type { ResultKey } from "./result-key.ts";
 
 const keyOf = (at: number | string): ResultKey => ({ namespace: "ccache", key: `key ${at}` });
@@ -50,6 +50,18 @@ test("a filter of nothing has nothing", () => {
   const has = readKeyFilter(filterOf([]));
 
   expect(has(keyOf(1))).toBe(false);
+});
+
+test("more can be put into one that is made, and it says how much fuller that has made it", () => {
+  const [first, more] = [keys.slice(0, 10_000), keys.slice(10_000, 11_000)];
+  const filter = filterOf(first);
+
+  const share = addToFilter(filter, more);
+
+  expect([...first, ...more].every(readKeyFilter(filter))).toBe(true);
+  expect(share).toBeGreaterThan(0.02);
+  expect(share).toBeLessThan(0.05);
+  expect(addToFilter(filter, [...first, ...more])).toBe(0);
 });
 
 test("there is none of more keys than a mebibyte can tell apart", () => {

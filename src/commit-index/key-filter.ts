@@ -49,14 +49,18 @@ export function keyFilterBuilder(): KeyFilterBuilder {
       if (isTooMany) return undefined;
       const bits = new Uint8Array(Math.max(8, Math.ceil((count * bitsPerKey) / 8)));
       for (let at = 0; at < 4 * count; at += 4) {
-        eachBit(words.subarray(at, at + 4), bits.length * 8, hashes, (bit) => {
-          bits[bit >>> 3] = (bits[bit >>> 3] ?? 0) | (1 << (bit & 7));
-          return true;
-        });
+        putInto(bits, words.subarray(at, at + 4), hashes);
       }
       return { bits, hashes };
     },
   };
+}
+
+/** Puts more keys into one that is made for fewer; answers which share of its bits that has set: the more, the less it denies. */
+export function addToFilter({ bits, hashes: count }: KeyFilter, keys: Iterable<ResultKey>): number {
+  let set = 0;
+  for (const key of keys) set += putInto(bits, wordsOf(key), count);
+  return set / (bits.length * 8);
 }
 
 /** Throws `invalid_argument` when it is no filter. What it answers is false only of keys that were not put in. */
@@ -74,6 +78,19 @@ export function readKeyFilter({ bits, hashes: count }: KeyFilter): (key: ResultK
       count,
       (bit) => ((bits[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0,
     );
+}
+
+/** Answers how many bits were not set before. */
+function putInto(bits: Uint8Array, words: Uint32Array, count: number): number {
+  let set = 0;
+  eachBit(words, bits.length * 8, count, (bit) => {
+    const byte = bits[bit >>> 3] ?? 0;
+    const mask = 1 << (bit & 7);
+    if ((byte & mask) === 0) set++;
+    bits[bit >>> 3] = byte | mask;
+    return true;
+  });
+  return set;
 }
 
 /** The first 16 bytes of the key's hash, as words, the highest first. */

@@ -38,7 +38,7 @@ export interface Granaries {
   /** What whoever has heard of all up to a version is to drop. */
   quarantinedSince(project: string, version: number): Promise<ToldOfQuarantine>;
   /** Undefined where a project has too many keys. */
-  keyFilter(project: string, madeAfter?: Date): Promise<KeyFilter | undefined>;
+  keyFilter(project: string): Promise<KeyFilter | undefined>;
   lookUp(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
   fetch(project: string, items: readonly FetchItem[]): AsyncGenerator<FetchedThing>;
   /** What is a Fault could not be read, and is refused as such. */

@@ -1,7 +1,8 @@
-import { actionsWithResults } from "#actions/many-results.store.ts";
-import { entryNames } from "#caches/entry-names.store.ts";
+import { actionsUsedWithin, actionsWithResults } from "#actions/many-results.store.ts";
+import { entryNames, entryNamesUsedWithin } from "#caches/entry-names.store.ts";
 import { takingTurns } from "#cas/take-turns.ts";
-import { type KeyFilter, keyFilterBuilder } from "#commit-index/key-filter.ts";
+import { addToFilter, type KeyFilter, keyFilterBuilder } from "#commit-index/key-filter.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Clock } from "#core/clock.ts";
 import { readableDomains } from "#core/readable-domains.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
@@ -11,44 +12,93 @@ import type { Db } from "#db/db.ts";
 const keptForMs = 5_000;
 const mostProjects = 64;
 const keysAtOnce = 10_000;
+/** What is being written while a filter is made carries the time at which its transaction began: none takes so long. */
+const longestWriteSeconds = 10;
+/** Half of a filter's bits are set when it is made. With so many more of them, 3 in a hundred keys are asked for in vain, not 1. */
+const mostAddedShare = 0.1;
 
 /**
- * A filter of all keys of a project's results, made after `madeAfter`; undefined where there are too many.
+ * A filter of all keys of a project's results; undefined where there are too many.
  *
- * A granary does not ask for what the filter denies: one that is older than an index would deny what the index names.
+ * A granary does not ask for what it denies, and makes that again. So it denies nothing that was there when it was
+ * asked for, also where it was made a moment before, and whichever server, client or worker has written it since.
  */
-export type KeyFilters = (project: string, madeAfter?: Date) => Promise<KeyFilter | undefined>;
+export type KeyFilters = (project: string) => Promise<KeyFilter | undefined>;
 
-export function keyFilters(parts: {
+interface Kept {
+  readonly at: number;
+  readonly filter: Promise<KeyFilter | undefined>;
+  /** Of its bits, those that were set since it was made. */
+  addedShare: number;
+}
+
+interface KeysParts {
   readonly db: Db;
   readonly clock: Clock;
   readonly domain: TrustDomain;
-}): KeyFilters {
+}
+
+export function keyFilters(parts: KeysParts): KeyFilters {
   const { clock } = parts;
-  const kept = new Map<string, { readonly at: number; readonly filter: ReturnType<KeyFilters> }>();
-  return (project, madeAfter) => {
-    const now = clock.now().getTime();
-    const known = kept.get(project);
-    const isFresh =
-      known !== undefined &&
-      now - known.at < keptForMs &&
-      (madeAfter === undefined || known.at > madeAfter.getTime());
-    if (isFresh) return known.filter;
-    const filter = filterOf(parts, project);
+  const kept = new Map<string, Kept>();
+
+  function make(project: string): Promise<KeyFilter | undefined> {
+    const made: Kept = {
+      at: clock.now().getTime(),
+      filter: filterOf(parts, project),
+      addedShare: 0,
+    };
     kept.delete(project);
-    kept.set(project, { at: now, filter });
+    kept.set(project, made);
     for (const oldest of kept.keys()) {
       if (kept.size <= mostProjects) break;
       kept.delete(oldest);
     }
-    filter.catch(() => kept.delete(project));
+    made.filter.catch(() => forget(project, made));
+    return made.filter;
+  }
+
+  function forget(project: string, one: Kept): void {
+    if (kept.get(project) === one) kept.delete(project);
+  }
+
+  return async (project) => {
+    const known = kept.get(project);
+    const ageMs = known === undefined ? 0 : clock.now().getTime() - known.at;
+    if (known === undefined || ageMs >= keptForMs) return make(project);
+    const [filter, recent] = await Promise.all([
+      known.filter,
+      keysWithin(parts, project, Math.max(0, ageMs) / 1_000 + longestWriteSeconds),
+    ]);
+    if (filter === undefined) return undefined;
+    if (recent === undefined) return make(project);
+    known.addedShare += addToFilter(filter, recent);
+    if (known.addedShare > mostAddedShare) forget(project, known);
     return filter;
   };
 }
 
+/** What was made in the last so many seconds, and some that was used; undefined where it is much. */
+async function keysWithin(
+  { db, domain }: KeysParts,
+  project: string,
+  seconds: number,
+): Promise<ResultKey[] | undefined> {
+  const within = { seconds, most: keysAtOnce };
+  const [actions, names] = await Promise.all([
+    actionsUsedWithin(db, project, readableDomains(domain), within),
+    entryNamesUsedWithin(db, project, within),
+  ]);
+  if (Math.max(actions.length, names.length) === keysAtOnce) return undefined;
+  return [
+    ...actions.map((key) => ({ namespace: "reapi" as const, key })),
+    ...names.map(({ tool, key }) => ({ namespace: tool, key })),
+  ];
+}
+
 /** Page by page: the keys are never all here. */
 async function filterOf(
-  { db, domain }: { readonly db: Db; readonly domain: TrustDomain },
+  { db, domain }: KeysParts,
   project: string,
 ): Promise<KeyFilter | undefined> {
   const turn = takingTurns();

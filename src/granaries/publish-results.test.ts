@@ -169,16 +169,40 @@ test("however many keys are asked for, it is one statement for each kind", async
   await counting.stop();
 });
 
-test("a filter that is older than an index does not deny what that names", async () => {
+test("a filter that was made a moment ago does not deny what has been kept since, by whichever server", async () => {
   await farm.aResult("filter-age", "early");
-  const early = await farm.granaries.keyFilter("filter-age");
+  const mayHave = async () => {
+    const filter = await farm.granaries.keyFilter("filter-age");
+    return readKeyFilter(filter ?? { bits: new Uint8Array(), hashes: 0 });
+  };
+  await mayHave();
+
   const late = await farm.aResult("filter-age", "late");
+  expect((await mayHave())(late)).toBe(true);
 
-  const kept = await farm.granaries.keyFilter("filter-age");
-  const anew = await farm.granaries.keyFilter("filter-age", new Date(Date.now() + 1));
+  const action = { namespace: "reapi", key: `${"a".repeat(64)}/1` } as const;
+  const other = toolResult("by another server", late.value);
+  expect((await mayHave())(action)).toBe(false);
+  await farm.open().publishResults("filter-age", [other], "b");
+  const { told } = await farm.anAction("filter-age", "late as well");
+  const has = await mayHave();
+  expect([late, other, told].map(has)).toEqual([true, true, true]);
+});
 
-  expect(kept).toBe(early);
-  expect(readKeyFilter(anew ?? { bits: new Uint8Array(), hashes: 0 })(late)).toBe(true);
+test("a filter to which much was added is made anew, and denies what is not there", async () => {
+  await farm.aResult("filter-full", "early");
+  await farm.granaries.keyFilter("filter-full");
+  const value = await farm.put("of all");
+  const many = Array.from({ length: 200 }, (_, n) => toolResult(`late ${n}`, value));
+  await farm.granaries.publishResults("filter-full", many, "a");
+
+  await farm.granaries.keyFilter("filter-full");
+  const filter = await farm.granaries.keyFilter("filter-full");
+
+  const has = readKeyFilter(filter ?? { bits: new Uint8Array(), hashes: 0 });
+  expect(many.every(has)).toBe(true);
+  const absent = many.map(({ namespace, key }) => ({ namespace, key: `not ${key}` }));
+  expect(absent.filter(has).length).toBeLessThan(many.length / 10);
 });
 
 test("the filter of keys knows all results of a project, and few others", async () => {

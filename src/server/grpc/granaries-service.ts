@@ -75,13 +75,9 @@ export function granariesService(parts: {
             ? undefined
             : granaries.quarantinedSince(project, versionOf(quarantineSince)),
         ]);
-        const newest = Math.max(
-          0,
-          ...indexes.map(({ candidate }) => candidate.updatedAt.getTime()),
-        );
         const [blobs, filter] = await Promise.all([
           granaries.smallIndexes(project, indexes),
-          wantFilter ? granaries.keyFilter(project, new Date(newest)) : undefined,
+          wantFilter ? granaries.keyFilter(project) : undefined,
         ]);
         return {
           indexes: indexes.map(foundIndex),
