@@ -1,4 +1,5 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
@@ -7,15 +8,18 @@ import { GrpcChannel } from "#grpc/channel.ts";
 import { methodsOf } from "#grpc/method.ts";
 import {
   ActionCache,
-  type ActionResultSchema,
+  ActionResultSchema,
   ActionSchema,
   Capabilities,
   CommandSchema,
   ContentAddressableStorage,
   DirectorySchema,
   ExecuteRequestSchema,
+  ExecuteResponseSchema,
   Execution,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
+import { slowLine } from "../../../test/support/slow-line.ts";
 import { connectGranaryFarm } from "../farm/connect-granary-farm.ts";
 import { fakeFarm } from "../farm/fake-farm.fixture.ts";
 import { noFarm } from "../farm/no-farm.ts";
@@ -190,6 +194,58 @@ describe("execution", () => {
     await expect(waiting.next()).rejects.toMatchObject({ code: "not_found" });
     const { executionCapabilities } = await channel.unary(Capabilities.method.getCapabilities, {});
     expect(executionCapabilities?.execEnabled).toBe(true);
+  });
+
+  test("leaves outputs at the farm, and that they do not come is no word that they are lost: Bazel ends over that", async () => {
+    const response = create(ExecuteResponseSchema, { result: create(ActionResultSchema, result) });
+    const fake = await fakeFarm({
+      methods: methodsOf(Execution, {
+        async *execute() {
+          yield {
+            name: "operation/1",
+            done: true,
+            result: { case: "response", value: anyPack(ExecuteResponseSchema, response) },
+          };
+        },
+        async *waitExecution() {
+          yield* [];
+          throw new Fault("not_found", "there is no such operation");
+        },
+      }),
+    });
+    const line = await slowLine(fake.port, { roundTripMs: 0 });
+    onTestFinished(() => line.close());
+    const server = `http://127.0.0.1:${line.port}`;
+    const farm = connectGranaryFarm({ server, token: undefined, ca: undefined }, silentLogger);
+    onTestFinished(() => farm.stop());
+    const [builder, other] = [fakeBuild(), fakeBuild()];
+    const options = { relay: farm.relay, builds: [builder, other] };
+    const channel = channelTo((await frontOver(await suppliesWith(farm), options)).url);
+    const metadata = { "x-grange-build": builder.id };
+    const reading = async (id: string) => {
+      const resourceName = `p/blobs/${digestOf(output).hash}/${output.length}`;
+      const chunks: Uint8Array[] = [];
+      const asked = { metadata: { "x-grange-build": id } };
+      for await (const { data } of channel.serverStream(
+        ByteStream.method.read,
+        { resourceName },
+        asked,
+      ))
+        chunks.push(data);
+      return Buffer.concat(chunks).toString();
+    };
+    await upload(channel, actionBytes);
+    const request = { instanceName: "p", actionDigest: toDigestMessage(digestOf(actionBytes)) };
+    const executing = channel.serverStream(Execution.method.execute, request, { metadata });
+    for await (const { done } of executing) expect(done).toBe(true);
+
+    line.cut("refused");
+    await expect(reading(builder.id)).rejects.toMatchObject({ code: "unavailable" });
+    await expect(reading(other.id)).rejects.toMatchObject({ code: "not_found" });
+    await fake.blobs.put(digestOf(output), output);
+    line.mend();
+    // Whoever asks for no more than its farm's answer finds the way back at once.
+    expect(await reading(builder.id)).toBe("an output");
   });
 
   test("is not served without a farm", async () => {

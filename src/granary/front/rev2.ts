@@ -32,6 +32,7 @@ import { outputPaths } from "./output-paths.ts";
 import { type NoteExecuted, relayedLogs, relayedMethods } from "./relayed-methods.ts";
 import { costOfAction } from "./result-cost.ts";
 import { whoAsks } from "./who-asks.ts";
+import { whoExecutes } from "./who-executes.ts";
 import { type IsOwn, notOwn } from "./whose-connection.ts";
 
 /** With which build a call belongs to. */
@@ -52,6 +53,7 @@ export interface Rev2Parts {
 export function rev2Methods(parts: Rev2Parts): Method[] {
   const { supplies, store, uploads, desk, relay, isOwn, ownPort, logger } = parts;
   const trees = outputTrees(store.blobs);
+  const executing = whoExecutes();
 
   const idOf = ({ metadata }: CallContext) => {
     const said = metadata[buildHeader];
@@ -68,7 +70,7 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
   }
 
   const blobsFor = (project: string, context: CallContext) =>
-    supplies.blobs(whoOf(project, context));
+    supplies.blobs(executing.known(whoOf(project, context)));
 
   async function lookUpResult(about: AboutAction): Promise<ActionResult | undefined> {
     const who = whoOf(about.asking.project, about.context);
@@ -116,7 +118,9 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
 
   /** What the farm made for a build is demanded as what this machine made. The farm has it: nothing is sent. */
   const noteExecuted: NoteExecuted = (project, action, result, context) => {
-    const { build } = whoOf(project, context);
+    const who = whoOf(project, context);
+    executing.note(who);
+    const { build } = who;
     if (build === undefined || result.exitCode !== 0) return;
     const key = { namespace: "reapi", key: digestKey(action) } as const;
     build.knowsPlace?.(key, outputPaths(result));

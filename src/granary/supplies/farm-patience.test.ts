@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { FarmPatience, patienceMs } from "./farm-patience.ts";
+import { FarmPatience, patienceAtFarm, patienceMs } from "./farm-patience.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -40,6 +40,19 @@ test("many that wait for the same silence wait for a second together", async () 
   await expect(patience.wait(silent)).rejects.toMatchObject({ code: "unavailable" });
   expect(performance.now() - begun).toBeLessThan(1_100);
   expect(patience.isOver).toBe(true);
+});
+
+test("who builds at the farm waits for it as a tool does that asks it by itself, again and again", async () => {
+  const patience = new FarmPatience(() => 1, patienceAtFarm);
+  for (let n = 0; n < 3; n++) {
+    const answer = patience.wait(later(50_000));
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(await answer).toBe("it");
+  }
+  const gaveUp = patience.wait(silent).catch(({ code }: { code: string }) => code);
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(await gaveUp).toBe("unavailable");
+  expect(patience.isOver).toBe(false);
 });
 
 test("an answer to one is heard by all", async () => {

@@ -6,11 +6,27 @@ const mostSilenceMs = 1_000;
 /** Of one silence, where the line is known: a farm at work, and a machine that builds, may both be slow to answer. */
 const leastPatienceMs = 500;
 
+/** What waits may come to. */
+export interface Patience {
+  /** All of them together. */
+  readonly allMs: number;
+  /** One silence. */
+  onceMs(roundTripMs: number | undefined): number;
+}
+
 /** How long one silence is borne: some round trips, and some work. */
 export function patienceMs(roundTripMs: number | undefined): number {
   if (roundTripMs === undefined) return mostSilenceMs;
   return Math.min(mostSilenceMs, Math.max(leastPatienceMs, 4 * roundTripMs + 250));
 }
+
+const ofBuild: Patience = { allMs: mostSilenceMs, onceMs: patienceMs };
+
+/** As long as Bazel waits for an answer by itself (`--remote_timeout`), however often: who builds at the farm has no other way. */
+export const patienceAtFarm: Patience = {
+  allMs: Number.POSITIVE_INFINITY,
+  onceMs: () => 60_000,
+};
 
 /**
  * How long a build waits for a farm that does not answer: a second in all, however much it asks for, and however much
@@ -22,12 +38,15 @@ export function patienceMs(roundTripMs: number | undefined): number {
 export class FarmPatience {
   readonly #roundTripMs: () => number | undefined;
   readonly #waiting = new Set<(reason: Fault) => void>();
-  #leftMs = mostSilenceMs;
+  readonly #onceMs: Patience["onceMs"];
+  #leftMs: number;
   #silentSince = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(roundTripMs: () => number | undefined) {
+  constructor(roundTripMs: () => number | undefined, { allMs, onceMs }: Patience = ofBuild) {
     this.#roundTripMs = roundTripMs;
+    this.#onceMs = onceMs;
+    this.#leftMs = allMs;
   }
 
   get isOver(): boolean {
@@ -75,7 +94,7 @@ export class FarmPatience {
 
   #arm(): void {
     this.#disarm();
-    const mostMs = Math.min(this.#leftMs, patienceMs(this.#roundTripMs()));
+    const mostMs = Math.min(this.#leftMs, this.#onceMs(this.#roundTripMs()));
     const leftMs = this.#silentSince + mostMs - performance.now();
     // An answer that came while this process had no turn is read first.
     const wholeMs = Math.max(0, Math.ceil(leftMs));
@@ -83,7 +102,7 @@ export class FarmPatience {
   }
 
   #expire(): void {
-    const mostMs = Math.min(this.#leftMs, patienceMs(this.#roundTripMs()));
+    const mostMs = Math.min(this.#leftMs, this.#onceMs(this.#roundTripMs()));
     if (this.#waiting.size === 0) return;
     // A timer may end a moment early, and something may have been heard since it did.
     if (performance.now() - this.#silentSince < mostMs) this.#arm();
@@ -107,5 +126,5 @@ export class FarmPatience {
 }
 
 function gaveUp(): Fault {
-  return new Fault("unavailable", "the farm is silent, and the build goes on without it");
+  return new Fault("unavailable", "the farm is silent");
 }

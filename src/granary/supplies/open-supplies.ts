@@ -10,7 +10,7 @@ import type { GranaryResult } from "../granary-result.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import { downloads } from "./downloads.ts";
-import { FarmPatience } from "./farm-patience.ts";
+import { FarmPatience, patienceAtFarm } from "./farm-patience.ts";
 import { halfFetched } from "./half-fetched.ts";
 import { type Found, lookFor } from "./look-for.ts";
 import { suppliedBlobs } from "./supplied-blobs.ts";
@@ -66,7 +66,8 @@ export function openSupplies(parts: SuppliesParts): Supplies & Service {
   const roundTripMs = () => farm.line()?.roundTripMs;
   const patienceOfBuild = new WeakMap<Build, FarmPatience>();
   let nobodys = { patience: new FarmPatience(roundTripMs), since: performance.now() };
-  const patienceOf = ({ build }: ForWhom): FarmPatience => {
+  const patienceOf = ({ build, madeAtFarm = false }: ForWhom): FarmPatience => {
+    if (madeAtFarm) return new FarmPatience(roundTripMs, patienceAtFarm);
     if (build === undefined) {
       if (performance.now() - nobodys.since > nobodysPatienceMs) {
         nobodys = { patience: new FarmPatience(roundTripMs), since: performance.now() };

@@ -19,13 +19,13 @@ export interface SuppliedBlobsParts {
 /** This machine's blobs, and behind them the farm's: what is read of those stays here. */
 export function suppliedBlobs(parts: SuppliedBlobsParts, who: ForWhom): BlobStore {
   const { local, farm, downloads, halves, patienceOf } = parts;
-  const { project, build } = who;
+  const { project, build, madeAtFarm = false } = who;
 
   async function bring(digest: Digest): Promise<Download>;
   async function bring(digest: Digest, how: "while it comes"): Promise<Download | Coming>;
   async function bring(digest: Digest, how?: "while it comes"): Promise<Download | Coming> {
     const patience = patienceOf(who);
-    const hasHope = () => !patience.isOver && !farm.isAway();
+    const hasHope = () => madeAtFarm || (!patience.isOver && !farm.isAway());
     const coming = build?.prefetch?.coming(digest);
     if (
       coming !== undefined &&
@@ -47,7 +47,8 @@ export function suppliedBlobs(parts: SuppliedBlobsParts, who: ForWhom): BlobStor
       if (download.kind === "absent") halves.lost(digest);
       if (download.kind === "coming") over = download.over;
       return download;
-    } catch {
+    } catch (reason) {
+      if (madeAtFarm) throw reason;
       // A blob that cannot be had is none: tools make again what they lack, and end over other answers.
       return { kind: "absent" };
     } finally {

@@ -7,13 +7,18 @@ import type { GranaryResult } from "../granary-result.ts";
 export interface ForWhom {
   readonly project: string;
   readonly build: Build | undefined;
+  /**
+   * The farm makes what it builds, so that it waits for the farm anyway. A blob that was made there is not to be made
+   * again here: that it does not come is a failure, and no miss.
+   */
+  readonly madeAtFarm?: boolean;
 }
 
 /**
  * Results and blobs for tools, wherever they are: on this machine, on their way, or at the farm.
  *
  * It fails open: trouble with the farm is a miss, never an error, and all of a build's waits for a farm that does not
- * answer come to a second.
+ * answer come to a second. But for blobs of what the farm makes itself.
  */
 export interface Supplies {
   result(who: ForWhom, key: ResultKey): Promise<GranaryResult | undefined>;
