@@ -15,8 +15,9 @@ import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.
 import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
 import type { Uploads } from "#cas/uploads.ts";
-import { digestKey, functionOf } from "#core/digest.ts";
+import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import type { Method } from "#grpc/method.ts";
@@ -27,7 +28,7 @@ import {
 import type { BuildDesk } from "../builds/build.ts";
 import type { Relay } from "../farm/relay.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
-import type { Supplies } from "../supplies/supplies.ts";
+import type { ForWhom, Supplies } from "../supplies/supplies.ts";
 import { outputPaths } from "./output-paths.ts";
 import { type NoteExecuted, relayedLogs, relayedMethods } from "./relayed-methods.ts";
 import { costOfAction } from "./result-cost.ts";
@@ -37,6 +38,8 @@ import { type IsOwn, notOwn } from "./whose-connection.ts";
 
 /** With which build a call belongs to. */
 const buildHeader = "x-grange-build";
+
+const fetchedAtOnce = 8;
 
 export interface Rev2Parts {
   readonly supplies: Supplies;
@@ -72,6 +75,13 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
   const blobsFor = (project: string, context: CallContext) =>
     supplies.blobs(executing.known(whoOf(project, context)));
 
+  /** Of what a tool was told that the farm has it, it sends nothing. */
+  async function fetchHere(who: ForWhom, digests: readonly Digest[]): Promise<void> {
+    await mapAtMost(fetchedAtOnce, digests, async (digest) => {
+      for await (const _ of (await supplies.blobs(who).read(digest)) ?? []);
+    });
+  }
+
   async function lookUpResult(about: AboutAction): Promise<ActionResult | undefined> {
     const who = whoOf(about.asking.project, about.context);
     const key = { namespace: "reapi", key: digestKey(about.actionDigest) } as const;
@@ -96,12 +106,13 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
     await requireOwn(context);
     assertLegalOutputs(result);
     const blobs = await blobsOfResult(trees, result, functionOf(actionDigest));
+    const who = executing.known(whoOf(asking.project, context));
+    if (who.madeAtFarm === true) await fetchHere(who, await store.blobs.findMissing(blobs));
     const missing = await store.blobs.findMissing(blobs);
     if (missing.length > 0) return { kind: "incomplete", missing };
     if (result.exitCode !== 0) return { kind: "not_cacheable" };
     const bytes = toBinary(ActionResultSchema, result);
     const value = digestOf(bytes);
-    const who = whoOf(asking.project, context);
     const key = { namespace: "reapi", key: digestKey(actionDigest) } as const;
     who.build?.knowsPlace?.(key, outputPaths(result));
     await supplies.blobs(who).put(value, bytes);

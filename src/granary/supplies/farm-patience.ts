@@ -11,7 +11,7 @@ export interface Patience {
   /** All of them together. */
   readonly allMs: number;
   /** One silence. */
-  onceMs(roundTripMs: number | undefined): number;
+  readonly onceMs: (roundTripMs: number | undefined) => number;
 }
 
 /** How long one silence is borne: some round trips, and some work. */

@@ -91,7 +91,12 @@ export function suppliedBlobs(parts: SuppliedBlobsParts, who: ForWhom): BlobStor
       build?.askedBlob(digest);
     },
 
-    findMissing: (digests) => local.findMissing(digests),
+    async findMissing(digests) {
+      const missing = await local.findMissing(digests);
+      // Outputs that a tool has left there (Bazel's builds without the bytes) are inputs of its next actions, and are nowhere else.
+      if (!madeAtFarm || missing.length === 0) return missing;
+      return farm.blobs(project).findMissing(missing);
+    },
   };
 }
 

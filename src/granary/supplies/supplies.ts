@@ -22,7 +22,7 @@ export interface ForWhom {
  */
 export interface Supplies {
   result(who: ForWhom, key: ResultKey): Promise<GranaryResult | undefined>;
-  /** Reads fetch what is not here; writes stay here; `findMissing` tells what the machine lacks. */
+  /** Reads fetch what is not here; writes stay here; `findMissing` tells what the machine lacks, and the farm as well where that executes. */
   blobs(who: ForWhom): BlobStore;
   /** Keeps what a build made, here and soon at the farm. Its blobs are here. */
   keep(who: ForWhom, result: GranaryResult): Promise<void>;
