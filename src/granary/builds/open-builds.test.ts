@@ -1,13 +1,14 @@
 import { appendFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { encodeIndex } from "#commit-index/encode-index.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
+import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import { FoundIndex_Source, FoundIndexSchema } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
@@ -129,6 +130,45 @@ test("hits and executions alike are indexed under the commit when the build ends
   expect(report?.counts).toMatchObject({ local: 1, missed: 1 });
   expect(await readdir(join(directory, "builds"))).toEqual([]);
   expect(await builds.end(build.id, { exitCode: 0, complete: true })).toBeUndefined();
+});
+
+test.each([
+  { when: "is away as a build begins", isSilent: false },
+  { when: "does not answer a build that begins", isSilent: true },
+])("of a farm that $when all is fetched as soon as it is back", async ({ isSilent }) => {
+  const { farm, fetching } = indexed(FoundIndex_Source.COMMIT, [
+    expectedOf(resultOf("a", ["value", "blob"]), 60_000).entry,
+  ]);
+  fetching.has("a", ["value", "blob"]);
+  let isAway = !isSilent;
+  let asked = 0;
+  const { builds, reports, store } = await scene({
+    farm: {
+      ...farm,
+      isAway: () => isAway,
+      async resolve(...which) {
+        if (asked++ > 0 || !isSilent) return farm.resolve(...which);
+        isAway = true;
+        throw new Fault("deadline_exceeded", "it says nothing");
+      },
+    },
+  });
+  const build = await builds.start(facts);
+  await vi.waitFor(() => expect(build.prefetch.whyNot(keyOf("a"))).toBe("farm-away"));
+
+  isAway = false;
+  await vi.waitFor(() => expect(store.has("p", keyOf("a"))).toBe(true), { timeout: 10_000 });
+
+  await builds.end(build.id, { exitCode: 0, complete: true });
+  expect(reports[0]?.indexes).toMatchObject([{ source: "commit", commit }]);
+  expect(reports[0]?.truncated).toEqual([]);
+});
+
+test("a build that ends before the farm is back waits for nothing", async () => {
+  const { builds, reports } = await scene({ farm: { ...noFarm(), isAway: () => true } });
+  const build = await builds.start(facts);
+  await builds.end(build.id, { exitCode: 0, complete: true });
+  expect(reports[0]).toMatchObject({ indexes: [], truncated: [] });
 });
 
 test.each([

@@ -21,7 +21,8 @@ import { type Demand, indexEntries, startDemand } from "./demand.ts";
 import { type DemandLog, openDemandLog } from "./demand-log.ts";
 import { fetchingAhead } from "./fetch-ahead.ts";
 import { openLastReports } from "./last-reports.ts";
-import { onlyHear, type Plan, type PlanParts, planAhead } from "./plan-ahead.ts";
+import { onlyHear, type Plan, type PlanParts } from "./plan-ahead.ts";
+import { planWhenBack } from "./plan-when-back.ts";
 import { type BuildEnd, publishIndex, publishInterrupted } from "./publish-build.ts";
 import { openQuarantineNews } from "./quarantine-news.ts";
 import { reportOf, type TruncatedMark } from "./report.ts";
@@ -206,7 +207,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     const planParts = { store, farm: planFarm, changedSince: parts.changedSince, note };
     if (!isFetching) prefetch.planned("over-budget");
     const plan = isFetching
-      ? planAhead(planParts, facts, prefetch, abort.signal)
+      ? planWhenBack(planParts, facts, prefetch, abort.signal)
       : onlyHear(planFarm, facts, abort.signal);
     void plan.finally(() => hearing.heard());
     const letGo =

@@ -5,6 +5,7 @@ import { resolveChain } from "#commit-index/resolve-chain.ts";
 import type { Digest } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import { type FoundIndex, FoundIndex_Source } from "#proto/grange/granary/v1/granary_pb.ts";
+import { saysAway } from "../farm/circuit.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import type { RunningPrefetch } from "../prefetch/start-prefetch.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
@@ -26,6 +27,8 @@ export interface Plan {
   readonly indexes: readonly UsedIndex[];
   /** Whether something of an index could not be had. */
   readonly isCut: boolean;
+  /** The farm was not reached. */
+  readonly isUnheard?: boolean;
 }
 
 const sources: Readonly<Record<FoundIndex_Source, UsedIndex["source"] | undefined>> = {
@@ -57,7 +60,7 @@ export async function planAhead(
   let isCut = false;
   if (parts.farm.isAway()) {
     prefetch.planned("farm-away");
-    return { indexes: [], isCut };
+    return { indexes: [], isCut, isUnheard: true };
   }
   try {
     const { project, repository, commits, tree, branch, environment } = facts;
@@ -98,6 +101,7 @@ export async function planAhead(
   } catch (reason) {
     if (!signal.aborted) parts.note(`no index could be asked for: ${messageOf(reason)}`);
     prefetch.planned("farm-away");
+    return { indexes: used, isCut, isUnheard: saysAway(reason) };
   }
   return { indexes: used, isCut };
 }
