@@ -25,6 +25,7 @@ import { changedSince, readFacts } from "./protocol/read-facts.ts";
 import { serveProtocol } from "./protocol/serve-protocol.ts";
 import { outboxAnswer } from "./protocol/talk.ts";
 import { openGranaryStore } from "./store/open-granary-store.ts";
+import { smallAtOnce } from "./store/small-uploads.ts";
 import { openSupplies } from "./supplies/open-supplies.ts";
 import { type KnownDigests, openKnownDigests } from "./workspace/known-digests.ts";
 import { learnUsualTools } from "./workspace/read-environment.ts";
@@ -161,7 +162,8 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
     if (config.standsInForDune && !(await dune.stand(ownVariables()))) {
       logger.warn("this granary cannot stand in for dune's daemon here; dune goes on as before");
     }
-    const uploads = await openDiskUploads(dataDirectory, store.blobs);
+    const onDisk = await openDiskUploads(dataDirectory, store.blobs);
+    const uploads = smallAtOnce(onDisk, store.blobs);
     const front = keep(
       await openFront({
         port: config.port,

@@ -5,6 +5,7 @@ import type { FakeFarm } from "../farm/fake-farm.fixture.ts";
 import type { Relay } from "../farm/relay.ts";
 import { silentLogger } from "../store/granary-store.fixture.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
+import { smallAtOnce } from "../store/small-uploads.ts";
 import { fakeDesk } from "../supplies/fake-build.fixture.ts";
 import type { Stand } from "../supplies/supplies.fixture.ts";
 import { openFront } from "./listen.ts";
@@ -27,7 +28,10 @@ export async function frontOver(
     port: 0,
     supplies: stand.supplies,
     store: stand.store,
-    uploads: await openDiskUploads(stand.directory, stand.store.blobs),
+    uploads: smallAtOnce(
+      await openDiskUploads(stand.directory, stand.store.blobs),
+      stand.store.blobs,
+    ),
     desk: fakeDesk(options.builds ?? []),
     relay: options.relay,
     mostEntryBytes: options.mostEntryBytes ?? 64 * 1024 * 1024,
