@@ -81,7 +81,7 @@ export async function bazelBuilt(work: string, libraries: number): Promise<Built
   const startup = ["--nohome_rc", `--output_user_root=${root}`, "--max_idle_secs=600"];
   const env = { HOME: root, JAVA_HOME: await javaHome() };
   const disk = join(work, "bazel-disk");
-  const build = "build --spawn_strategy=local --jobs=2";
+  const build = "build --spawn_strategy=local";
   await mkdir(root, { recursive: true });
   const bazel = (...args: string[]) =>
     execFileSync("bazel", [...startup, ...args], {

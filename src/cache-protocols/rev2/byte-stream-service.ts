@@ -107,7 +107,8 @@ async function write(
   const upload = await receiveUpload(requests);
   const { instanceName, digest, packing } = parseWriteName(upload.resourceName);
   const project = projectOf(instanceName);
-  const tool = requestMetadataIn(context.metadata)?.toolDetails;
+  // Of a plain upload all are told the same.
+  const tool = packing === "plain" ? undefined : requestMetadataIn(context.metadata)?.toolDetails;
   const wasHere = await isHere(blobsFor(project, context), digest);
   const told = committedSizeFor(packing, tool, wasHere);
   if (!wasHere) {

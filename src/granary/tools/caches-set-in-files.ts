@@ -1,19 +1,20 @@
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { namesRemoteCache } from "./bazel-settings.ts";
+import type { BazelrcFile } from "./bazelrc-files.ts";
 import type { GuidedTool, Variables } from "./tool-settings.ts";
 
 /** Tools whose own files name a remote cache: our variables and files would win over them. */
 export function cachesSetInFiles(
-  directory: string,
+  bazelrcs: readonly BazelrcFile[],
   variables: Variables,
 ): Partial<Record<GuidedTool, string>> {
   const home = variables["HOME"] || homedir();
   const ccache = firstThat(ccacheFiles(variables, home), (text) =>
     /^\s*(?:remote|secondary)_storage\s*=\s*\S/m.test(text),
   );
-  const bazel = firstThat(bazelFiles(directory, home), namesRemoteCache);
+  const bazel = bazelrcs.find(({ text }) => namesRemoteCache(text))?.path;
   return { ...(ccache && { ccache }), ...(bazel && { bazel }) };
 }
 
@@ -29,15 +30,6 @@ function ccacheFiles(variables: Variables, home: string): string[] {
     join(config, "ccache", "ccache.conf"),
     "/etc/ccache.conf",
   ];
-}
-
-/** The system's, the user's, and one in each directory up to the top: one of them is the workspace's. */
-function bazelFiles(directory: string, home: string): string[] {
-  const files = ["/etc/bazel.bazelrc", join(home, ".bazelrc")];
-  for (let at = directory; ; at = dirname(at)) {
-    files.push(join(at, ".bazelrc"));
-    if (at === dirname(at)) return files;
-  }
 }
 
 function firstThat(files: readonly string[], says: (text: string) => boolean): string | undefined {

@@ -65,7 +65,7 @@ test("Bazel is started with a file of the build's, finds no trace of us in PATH,
   expect(args).toBe(`--bazelrc=${join(settings.directory, "bazelrc")} build a b`);
   expect(path).toBe(join(root, "bin"));
   expect(readFileSync(join(settings.directory, "bazelrc"), "utf8")).toBe(
-    "build --remote_cache=grpc://127.0.0.1:4711\nbuild --remote_instance_name=default\nbuild --remote_header=x-grange-build=b1\nbuild --remote_retries=0\n",
+    "build --remote_cache=grpc://127.0.0.1:4711\nbuild --remote_instance_name=default\nbuild --remote_header=x-grange-build=b1\nbuild --remote_retries=0\nbuild --jobs=HOST_CPUS*4\n",
   );
   await settings.close();
   expect(existsSync(settings.directory)).toBe(false);
@@ -125,6 +125,16 @@ test("a remote cache that the workspace names stays", async () => {
   expect(variables).not.toHaveProperty("CCACHE_REMOTE_STORAGE");
   expect(leftAlone).toHaveLength(2);
   expect((await open({ replace: true })).variables).toHaveProperty("GRANGE_BAZELRC");
+});
+
+test("as many jobs as the workspace wants, also where it imports that, are as many as it gets", async () => {
+  fakeTool("bazel");
+  writeFileSync(join(root, "workspace", ".bazelrc"), "import %workspace%/more.bazelrc\n");
+  writeFileSync(join(root, "workspace", "more.bazelrc"), "build --jobs=1\n");
+
+  const { directory } = await open();
+
+  expect(readFileSync(join(directory, "bazelrc"), "utf8")).not.toContain("--jobs");
 });
 
 test("what others add wins", async () => {

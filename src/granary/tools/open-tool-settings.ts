@@ -11,8 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
+import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
-import { bazelrcText } from "./bazel-settings.ts";
+import { bazelrcText, namesJobs } from "./bazel-settings.ts";
+import { bazelrcFiles } from "./bazelrc-files.ts";
 import { cachesSetInFiles } from "./caches-set-in-files.ts";
 import { gradleInitScript } from "./gradle-settings.ts";
 import { granaryProcess, type Shim, shims, shimText } from "./shim-text.ts";
@@ -45,7 +47,9 @@ export async function openToolSettings(
   place: ToolSettingsPlace,
   parentDirectory: string,
 ): Promise<OpenToolSettings> {
-  const setInFiles = cachesSetInFiles(place.workingDirectory ?? process.cwd(), place.variables);
+  const home = place.variables["HOME"] || homedir();
+  const bazelrcs = bazelrcFiles(place.workingDirectory ?? process.cwd(), home);
+  const setInFiles = cachesSetInFiles(bazelrcs, place.variables);
   const source = { ...place, setInFiles };
   const settings = toolSettings(source);
   mkdirSync(parentDirectory, { recursive: true, mode: 0o700 });
@@ -54,7 +58,8 @@ export async function openToolSettings(
   if (place.pid !== undefined) variables[granaryProcess] = `${place.pid}`;
   if (keptBy("bazel", source) === undefined) {
     variables["GRANGE_BAZELRC"] = join(directory, "bazelrc");
-    writeFileSync(join(directory, "bazelrc"), bazelrcText(source));
+    const setsJobs = !namesJobs(bazelrcs.map(({ text }) => text).join("\n"));
+    writeFileSync(join(directory, "bazelrc"), bazelrcText(source, setsJobs));
   }
   if (keptBy("gradle", source) === undefined) {
     variables["GRANGE_GRADLE_INIT"] = join(directory, "init.gradle");

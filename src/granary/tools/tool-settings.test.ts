@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { namesRemoteCache } from "./bazel-settings.ts";
+import { namesJobs, namesRemoteCache } from "./bazel-settings.ts";
 import { toolSettings } from "./tool-settings.ts";
 
 const source = { port: 4711, build: "b1", project: "team/web", variables: {} };
@@ -80,4 +80,20 @@ test.each([
   ["build --remote_cache_compression", false],
 ])("of the bazelrc %j", (text, expected) => {
   expect(namesRemoteCache(text)).toBe(expected);
+});
+
+test.each([
+  ["build --jobs=3", true],
+  ["build --copt=-g -j 3", true],
+  ["common \\\n  --jobs 3", true],
+  ["  test -j3", true],
+  ["# build --jobs=3", false],
+  ["build --local_test_jobs=3", false],
+  ["build:ci --jobs=3", false],
+  ["build:ci --jobs=3\nbuild --config=ci", true],
+  ["build:ci --jobs=3\nbuild --config 'ci'", true],
+  ["build:ci --jobs=3\nbuild --config=cinema", false],
+  ["build:linux --jobs=3", true],
+])("whether the bazelrc %j says how many jobs there are", (text, expected) => {
+  expect(namesJobs(text)).toBe(expected);
 });
