@@ -204,6 +204,8 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
         }
       },
     };
+    // Of a farm that is away nothing will be heard soon: what is here is given at once.
+    if (farm.isAway()) hearing.heard();
     const planParts = { store, farm: planFarm, changedSince: parts.changedSince, note };
     if (!isFetching) prefetch.planned("over-budget");
     const plan = isFetching
