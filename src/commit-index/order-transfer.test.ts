@@ -67,7 +67,8 @@ describe("whatever is wanted, over whichever line", () => {
           .slice(0, behind)
           .reduce((sum, item) => sum + (all[item]?.bytes ?? 0) + 256, 0);
         expect((bytes / Math.max(1, options.line.bytesPerSecond)) * 1_000).toBeLessThan(50.001);
-        if ("toleratedMs" in options && options.toleratedMs === 0) expect(behind).toBe(0);
+        const isLateForGood = "toleratedMs" in options && options.toleratedMs === 0;
+        expect(behind).toBeLessThanOrEqual(isLateForGood ? 0 : order.length);
       }),
       { numRuns: 500 },
     );
