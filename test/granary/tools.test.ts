@@ -46,7 +46,7 @@ describe.skipIf(skips("Bazel by grange exec", whyNoBazel()))("Bazel by grange ex
       await second.drained();
       expect(warm).toEqual({ ...cold, how: { "remote cache hit": cold.made } });
       const { indexes, counts, asked } = await newest(lab, project);
-      expect(indexes).toEqual([{ source: "commit", commit, distance: 0, ...whole }]);
+      expect(indexes).toEqual([{ source: "commit", commit, distance: 0, dropped: 0, ...whole }]);
       expect(counts).toMatchObject({ missed: 0, local: 0, unreachable: 0 });
       // What is made faster than it comes over the line may be left to the build.
       const late = asked.filter(({ source }) => source !== "prefetched");
