@@ -1,6 +1,6 @@
 import type { DuneBuild } from "../dune/dune-builds.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
-import type { RunningBuild } from "./open-builds.ts";
+import type { RunningBuild } from "./start-build.ts";
 
 /** dune looks into its own store, and never asks: what arrives for a build is put there as it comes. */
 export function buildOfDune(build: RunningBuild, store: Pick<GranaryStore, "find">): DuneBuild {

@@ -22,9 +22,10 @@ import {
   silentLogger,
 } from "../store/granary-store.fixture.ts";
 import type { BuildFacts } from "./build-facts.ts";
+import type { BuildsParts } from "./builds-parts.ts";
 import { startDemand } from "./demand.ts";
 import { openDemandLog } from "./demand-log.ts";
-import { type BuildsParts, openBuilds } from "./open-builds.ts";
+import { openBuilds } from "./open-builds.ts";
 
 const commit = "a".repeat(40);
 const parent = "b".repeat(40);

@@ -5,7 +5,7 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
-import type { RunningBuild } from "../builds/open-builds.ts";
+import type { RunningBuild } from "../builds/start-build.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { Supplies } from "../supplies/supplies.ts";

@@ -1,0 +1,169 @@
+import { randomUUID } from "node:crypto";
+import type { GranaryBuildReport } from "#api/granary.ts";
+import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+import { rest } from "#core/resting.ts";
+import type { SharedTransfers } from "../prefetch/shared-transfers.ts";
+import { type RunningPrefetch, startPrefetch } from "../prefetch/start-prefetch.ts";
+import type { WasteMemory } from "../prefetch/waste-file.ts";
+import type { Build } from "./build.ts";
+import { type BuildFacts, withCommitFrom } from "./build-facts.ts";
+import type { BuildsParts } from "./builds-parts.ts";
+import { type Demand, startDemand } from "./demand.ts";
+import { type DemandLog, openDemandLog } from "./demand-log.ts";
+import { onlyHear, type Plan, type PlanParts } from "./plan-ahead.ts";
+import { planWhenBack } from "./plan-when-back.ts";
+import type { QuarantineNews } from "./quarantine-news.ts";
+import { stepClock } from "./step-clock.ts";
+import { untilHeard } from "./until-heard.ts";
+
+export interface RunningBuild extends Build {
+  readonly prefetch: RunningPrefetch;
+  readonly facts: BuildFacts;
+  readonly startedAt: Date;
+  /** Paths of the repository that a result was made of, where its tool says. */
+  knowsInputs(key: ResultKey, inputs: readonly string[]): void;
+  /** Resolves when all that is expected of it is here, or `enough` has resolved, or that much time is over. */
+  ready(mostMs: number, enough?: Promise<void>): Promise<"ready" | "late">;
+}
+
+/** A build, and what its end needs. */
+export interface BuildUnderWay {
+  readonly build: RunningBuild;
+  readonly demand: Demand;
+  readonly places: ReadonlyMap<string, string>;
+  readonly log: DemandLog;
+  readonly letGo: () => void;
+  readonly plan: Promise<Plan>;
+  readonly notAhead: GranaryBuildReport["notAhead"];
+  readonly sentBefore: number;
+  readonly abort: AbortController;
+  facts(): BuildFacts;
+  elapsedMs(): number;
+}
+
+/** What all builds of a machine share. */
+export interface BuildHouse {
+  readonly parts: BuildsParts;
+  /** Of the logs of demand. */
+  readonly directory: string;
+  readonly shared: SharedTransfers;
+  readonly waste: WasteMemory;
+  readonly news: QuarantineNews;
+  readonly note: (message: string) => void;
+}
+
+/** Begins to fetch ahead, and waits for nobody but the disk. */
+export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<BuildUnderWay> {
+  const { parts, directory, shared, waste, news, note } = house;
+  const { store, farm, outbox } = parts;
+  const id = randomUUID();
+  const startedAt = new Date();
+  // Clocks of machines jump: what is measured is measured by the one that does not.
+  let since = performance.now();
+  const elapsedMs = () => Math.round(performance.now() - since);
+  const demand = startDemand();
+  const places = new Map<string, string>();
+  const steps = stepClock();
+  const abort = new AbortController();
+  let facts = begun;
+  let mayHave: ((key: ResultKey) => boolean) | undefined;
+  const log = await openDemandLog(directory, { id, startedAt, facts }, demand);
+  const prefetch = startPrefetch({
+    project: facts.project,
+    store,
+    farm,
+    shared,
+    limits: parts.limits,
+    bytesPerSecond: parts.bytesPerSecond,
+    elapsedMs,
+  });
+  const notAhead = !facts.prefetch
+    ? "not-wished"
+    : waste.isWorthIt(facts.project, facts.command)
+      ? undefined
+      : "wasteful";
+  const isFetching = notAhead === undefined;
+  const hearing = untilHeard(farm.line()?.roundTripMs);
+  const build: RunningBuild = {
+    id,
+    project: facts.project,
+    startedAt,
+    prefetch,
+    get facts() {
+      return facts;
+    },
+    mayBeAtFarm: (key) => mayHave?.(key) ?? true,
+    newsOfQuarantine: () => hearing.pending(),
+    asked(key, said) {
+      prefetch.asked(key);
+      const isDropped = said.because === "never-made" && news.hasDropped(facts.project, key);
+      const what = isDropped ? { ...said, because: "quarantined" as const } : said;
+      if (what.result === undefined) steps.missed(key, elapsedMs());
+      // An order that is known is not lost by a build that cannot tell its own: indexes keep the earlier time.
+      const known = what.isNotedLater === true ? prefetch.firstMs?.(key) : undefined;
+      const askedMs = known ?? Math.max(0, elapsedMs() - what.waitedMs);
+      demand.asked(key, what, askedMs, prefetch.leadMs(key));
+    },
+    askedBlob: (digest) => demand.askedBlob(digest),
+    made: (result) => demand.made(result, elapsedMs()),
+    tookMs: (key) => steps.tookMs(key, elapsedMs()),
+    knowsInputs: (key, inputs) => demand.knowsInputs(key, inputs),
+    knowsPlace(key, paths) {
+      const [least] = [...paths].sort();
+      if (least !== undefined) places.set(keyText(key), least);
+    },
+    toldCommit(commit, dirty) {
+      facts = withCommitFrom(begun, { commit, dirty: facts.dirty || dirty });
+    },
+    async ready(mostMs, enough = prefetch.settled()) {
+      const over = new AbortController();
+      // It has not begun: what is here by then is in time.
+      since = performance.now() + mostMs;
+      const late = rest(mostMs, over.signal).then(() => "late" as const);
+      const end = await Promise.race([enough.then(() => "ready" as const), late]);
+      over.abort();
+      // What a build asks for is told from when it really began.
+      since = performance.now();
+      return end;
+    },
+  };
+  const planFarm: PlanParts["farm"] = {
+    isAway: () => farm.isAway(),
+    blobs: (project) => farm.blobs(project),
+    async resolve(which, signal) {
+      try {
+        const quarantineSince = news.since(facts.project);
+        const resolved = await farm.resolve({ ...which, quarantineSince }, signal);
+        mayHave = resolved.mayHave;
+        const { quarantined } = resolved;
+        if (quarantined !== undefined) await news.take(facts.project, quarantined);
+        return resolved;
+      } finally {
+        hearing.heard();
+      }
+    },
+  };
+  // Of a farm that is away nothing will be heard soon: what is here is given at once.
+  if (farm.isAway()) hearing.heard();
+  const planParts = { store, farm: planFarm, changedSince: parts.changedSince, note };
+  if (!isFetching) prefetch.planned("over-budget");
+  const plan = isFetching
+    ? planWhenBack(planParts, facts, prefetch, abort.signal)
+    : onlyHear(planFarm, facts, abort.signal);
+  void plan.finally(() => hearing.heard());
+  const letGo =
+    parts.upload === "during" ? () => {} : outbox.hold(parts.upload === "after" ? "let go" : "due");
+  return {
+    build,
+    demand,
+    places,
+    log,
+    letGo,
+    plan,
+    notAhead,
+    sentBefore: outbox.sentBytes,
+    abort,
+    facts: () => facts,
+    elapsedMs,
+  };
+}
