@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { ResultSource } from "#api/granary.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
-import { Fault, messageOf } from "#core/fault.ts";
+import { messageOf } from "#core/fault.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { PlaceBlob } from "../store/link-out.ts";
@@ -11,13 +11,11 @@ import type { Supplies } from "../supplies/supplies.ts";
 import type { DuneBuild } from "./dune-builds.ts";
 import type { DuneDigest } from "./dune-digest.ts";
 import type { DuneFile, DuneMessage } from "./dune-protocol.ts";
-import { duneKey, readDuneKey } from "./dune-record.ts";
-import { DuneScheme, type DuneStore, type DuneStores } from "./dune-store.ts";
-import { giveRule } from "./give-rule.ts";
+import { duneKey } from "./dune-record.ts";
+import type { DuneStore, DuneStores } from "./dune-store.ts";
+import { type DuneOutlook, giveRules } from "./give-rules.ts";
 import { resultFromStore, takePromoted } from "./keep-rule.ts";
-import { type FileWriter, startWriter } from "./start-writer.ts";
 import { usedRules } from "./used-rules.ts";
-import { isWorthWaiting, msUntilSafe } from "./when-to-begin.ts";
 
 export interface SessionParts {
   readonly granary: GranaryStore;
@@ -65,21 +63,9 @@ export interface DuneSession {
   end(): Promise<DuneTally>;
 }
 
-export interface DuneOutlook {
-  readonly waitMs: number;
-  /** Where nobody has asked for it. */
-  readonly isWorthWaiting: boolean;
-  /** Whether all that has yet to come is dune's: of other tools' results nobody knows when they are needed. */
-  readonly isOnlyDune: boolean;
-}
-
 /** dune tells of no hit: it is found in its books when it is gone. */
 const noticed = { because: undefined, waitedMs: 0, isNotedLater: true } as const;
 
-/** Of so many, most directories of dune's store will hold one. */
-const manyRules = 200;
-/** Rules on their way into dune's store: while one is written, the next are read and compared with their digests. */
-const givesAtOnce = 32;
 /** Rules being read at once: all are small files of one disk. */
 const readsAtOnce = 4;
 /** Results on their way to being durable. */
@@ -88,8 +74,9 @@ const keepsAtOnce = 64;
 export function startDuneSession(
   parts: SessionParts,
   stores: DuneStores,
-  { build, arrivals, known, outlook }: DuneBuild,
+  duneBuild: DuneBuild,
 ): DuneSession {
+  const { build } = duneBuild;
   const { granary, place, supplies, logger } = parts;
   const keepIn = (store: DuneStore) => ({ project: build.project, granary, store });
   // Only dune 2 has a daemon to tell anything to.
@@ -97,20 +84,13 @@ export function startDuneSession(
   // dune tells of a rule when it has made it, and of none how long that took. Between a miss that we note and what was
   // made would lie nothing: taken for free, a rule would never be worth its way over the line.
   const who = { project: build.project, build: { ...build, tookMs: () => undefined } };
-  const tally: DuneTally = { given: 0, made: 0, used: 0, learnt: 0, refused: 0 };
+  const tally = { made: 0, used: 0, learnt: 0 };
   const startedAtMs = stores.v4.nowMs();
-  const over = new AbortController();
   const noted = new Set<DuneDigest>();
-  const given = new Set<string>();
-  /** In dune's store, or refused: nobody waits for them any more. */
-  const settled = new Set<string>();
-  let isPrepared = false;
   const keeping = new Set<Promise<void>>();
   let queue: Promise<void> = Promise.resolve();
-  /** Where nothing was fetched for it, there is nothing to write. */
-  let writer: FileWriter | undefined;
-  const prepared = prepare();
-  void known?.then(makeDirectories);
+  const forget = (result: GranaryResult) => supplies.forget(who, result);
+  const given = giveRules({ granary, place, forget, logger }, stores, duneBuild);
 
   /** One after the other: dune runs meanwhile, and shall have the machine. */
   function after(work: () => Promise<void>): Promise<void> {
@@ -118,81 +98,6 @@ export function startDuneSession(
       logger.warn({ build: build.id, reason: messageOf(reason) }, "a rule of dune's was not kept");
     });
     return queue;
-  }
-
-  async function prepare(): Promise<void> {
-    const running = new Set<Promise<void>>();
-    try {
-      for await (const result of arrivals(over.signal)) {
-        const one: Promise<void> = give(result).finally(() => running.delete(one));
-        running.add(one);
-        if (running.size >= givesAtOnce) await Promise.race(running);
-      }
-    } catch (reason) {
-      logger.info(
-        { build: build.id, reason: messageOf(reason) },
-        "dune's results came to an end early",
-      );
-    }
-    await Promise.all(running);
-    isPrepared = true;
-  }
-
-  /**
-   * While the farm looks for the first results, nobody has anything to do; and a directory costs four times what a file
-   * does.
-   */
-  async function makeDirectories(): Promise<void> {
-    if (over.signal.aborted) return;
-    const coming = outlook?.()?.expected.filter(({ isHere }) => !isHere) ?? [];
-    for (const scheme of DuneScheme) {
-      const named = coming.flatMap(({ key }) => readDuneKey(key) ?? []);
-      const keys = named.filter((one) => one.scheme === scheme).map(({ key }) => key);
-      if (keys.length < manyRules) continue;
-      writer ??= startWriter(stores[scheme].temp);
-      // What keeps us from it is said when the first file is put there.
-      await writer.makeDirectories(stores[scheme].directoriesFor(keys)).catch(() => {});
-    }
-  }
-
-  async function give(result: GranaryResult): Promise<void> {
-    try {
-      writer ??= startWriter(stores.v4.temp);
-      const how = await giveRule({ granary, place, writer, stores }, result);
-      if (how !== "given") return;
-      given.add(result.key);
-      tally.given += 1;
-    } catch (reason) {
-      tally.refused += 1;
-      logger.warn(
-        { build: build.id, key: result.key, reason: messageOf(reason) },
-        "refused for dune",
-      );
-      // A full disk is nobody's lie.
-      if (reason instanceof Fault && reason.code === "data_loss")
-        await supplies.forget(who, result);
-    } finally {
-      settled.add(result.key);
-    }
-  }
-
-  function lookOut(): DuneOutlook | undefined {
-    if (isPrepared) return { waitMs: 0, isWorthWaiting: true, isOnlyDune: true };
-    const seen = outlook?.();
-    if (seen === undefined) return undefined;
-    const ofDune = seen.expected.filter(({ key }) => key.namespace === "dune");
-    const rules = ofDune.map(({ key, ...rule }) => ({ ...rule, isThere: settled.has(key.key) }));
-    const others = seen.expected.filter(({ key, isHere }) => key.namespace !== "dune" && !isHere);
-    // They share the line, and go first or last, as it comes.
-    const othersBytes = others.reduce((sum, { bytes }) => sum + bytes, 0);
-    const othersMs = (othersBytes / Math.max(1, seen.line.bytesPerSecond)) * 1_000;
-    const soonMs = msUntilSafe(rules, seen.line);
-    const waitMs = soonMs === 0 ? 0 : soonMs + othersMs;
-    return {
-      waitMs,
-      isWorthWaiting: isWorthWaiting(rules, waitMs),
-      isOnlyDune: others.length === 0,
-    };
   }
 
   function sourceOf(key: ReturnType<typeof duneKey>): ResultSource {
@@ -243,8 +148,8 @@ export function startDuneSession(
   }
 
   return {
-    prepared,
-    outlook: lookOut,
+    prepared: given.prepared,
+    outlook: () => given.outlook(),
 
     promoted(buildDirectory, { key, files, duplication }, onDuplicate) {
       noted.add(key);
@@ -295,12 +200,10 @@ export function startDuneSession(
     },
 
     async end() {
-      over.abort();
-      await prepared;
+      await given.end();
       await queue;
       await Promise.all(keeping);
-      await writer?.stop();
-      return tally;
+      return { ...tally, ...given.count() };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rest } from "#core/resting.ts";
-import type { DuneOutlook } from "./dune-session.ts";
+import type { DuneOutlook } from "./give-rules.ts";
 import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
 
 const never = new Promise<void>(() => {});
