@@ -23,6 +23,7 @@ import { freshDb } from "../../test/support/fresh-db.ts";
 import type { IndexedBuild } from "./indexed-build.ts";
 import { openGranaries } from "./open-granaries.ts";
 import type { KnowsCommit, PublishedIndex } from "./publish-index.ts";
+import { openSentLately } from "./sent-lately.ts";
 import type { ToldResult } from "./stored-result-message.ts";
 
 export const sha = (n: number) => n.toString(16).padStart(40, "0");
@@ -51,6 +52,7 @@ export async function farmOfGranaries(
   const open = () =>
     openGranaries({
       knowsCommit: async () => "no such repository",
+      sentLately: openSentLately(),
       ...options,
       db,
       blobsOf,

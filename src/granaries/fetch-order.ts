@@ -8,6 +8,7 @@ import type { FetchItem } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { FetchedThing } from "./fetched-message.ts";
 import type { BlobsOf } from "./project-parts.ts";
 import type { ProjectResults } from "./project-results.ts";
+import type { SentLately } from "./sent-lately.ts";
 import { keyOf, toStoredResult } from "./stored-result-message.ts";
 
 export const mostItems = 10_000;
@@ -24,7 +25,8 @@ const firstBytes = 32 * 1024;
 
 interface FetchParts {
   readonly blobsOf: BlobsOf;
-  readonly results: ProjectResults;
+  readonly results: Pick<ProjectResults, "whole">;
+  readonly sentLately: SentLately;
 }
 
 type Wish =
@@ -77,7 +79,7 @@ async function* thingsFor(parts: FetchParts, project: string, wishes: readonly W
 }
 
 async function* thingsOfSome(
-  { blobsOf, results }: FetchParts,
+  { blobsOf, results, sentLately }: FetchParts,
   project: string,
   wishes: readonly Wish[],
 ): AsyncGenerator<FetchedThing, void, undefined> {
@@ -94,7 +96,7 @@ async function* thingsOfSome(
   for (const group of readTogether(wishes)) {
     const read = await mapAtMost(readsAtOnce, group, async (wish) =>
       wish.kind === "blob" && isSmall(wish) && !missing.has(digestKey(wish.digest))
-        ? readSound(blobs, wish.digest)
+        ? sentLately.get(digestKey(wish.digest), () => readSound(blobs, wish.digest))
         : undefined,
     );
     for (const [i, wish] of group.entries()) {

@@ -26,6 +26,7 @@ import {
 import { publishResults, type ResultEnd } from "./publish-results.ts";
 import { quarantine } from "./quarantine.ts";
 import { resolveIndexes } from "./resolve-indexes.ts";
+import type { SentLately } from "./sent-lately.ts";
 import { type IndexBlob, smallIndexes } from "./small-indexes.ts";
 import type { ToldResult } from "./stored-result-message.ts";
 import { type ToldOfQuarantine, tellOfQuarantine } from "./tell-of-quarantine.ts";
@@ -61,6 +62,8 @@ export function openGranaries(parts: {
   readonly logger: Logger;
   readonly domain: TrustDomain;
   readonly knowsCommit: KnowsCommit;
+  /** The same for all domains. */
+  readonly sentLately: SentLately;
   readonly mostNewIndexesAnHour?: number;
   readonly mostReportsAnHour?: number;
 }): Granaries {

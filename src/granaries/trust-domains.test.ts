@@ -10,9 +10,11 @@ import {
   toolResult,
 } from "./farm-of-granaries.fixture.ts";
 import { openGranaries } from "./open-granaries.ts";
+import { openSentLately } from "./sent-lately.ts";
 
 const farm = await freshFarmOfGranaries();
 const silent = pino({ level: "silent" });
+const sentLately = openSentLately();
 const { db, blobsOf, treesOf, caches, clock } = farm;
 afterAll(() => farm.stop());
 
@@ -26,6 +28,7 @@ const inDomain = (domain: string) =>
     logger: silent,
     domain: TrustDomain.parse(domain),
     knowsCommit: async () => "no such repository",
+    sentLately,
   });
 const all = inDomain(protectedDomain);
 const ada = inDomain("user/ada");
@@ -108,6 +111,7 @@ test("one's own indexes do not use up what all may have within an hour", async (
       logger: silent,
       domain: TrustDomain.parse(domain),
       knowsCommit: async () => "no such repository",
+      sentLately,
       mostNewIndexesAnHour: 1,
     });
   const shared = await farm.aResult("few", "shared");

@@ -15,6 +15,7 @@ import type { Digest } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import { holdersOf, standingOfWorker } from "#execution/worker-principal.store.ts";
 import { openGranaries } from "#granaries/open-granaries.ts";
+import { openSentLately } from "#granaries/sent-lately.ts";
 import type { CallContext } from "#grpc/call-context.ts";
 import type { Method } from "#grpc/method.ts";
 import type { ChangeFeed } from "./change-feed.ts";
@@ -44,6 +45,7 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
   const blobsFor: BlobsFor = (project, context) => storeFor(project, context).blobs;
   const recentOf = (project: string) => stores.of(project, anyMayBegin).recent;
   const knows = knowsCommit(rooms);
+  const sentLately = openSentLately();
   const lookUpResult = async (where: { project: string; domain: TrustDomain }, action: Digest) =>
     (
       await lookUpActionResult(
@@ -106,6 +108,7 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
             caches: rooms.caches,
             clock: rooms.clock,
             knowsCommit: knows,
+            sentLately,
           }),
         ),
       }),
