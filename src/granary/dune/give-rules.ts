@@ -8,7 +8,7 @@ import { readDuneKey } from "./dune-record.ts";
 import { DuneScheme, type DuneStores } from "./dune-store.ts";
 import { giveRule } from "./give-rule.ts";
 import { type FileWriter, startWriter } from "./start-writer.ts";
-import { isWorthWaiting, msUntilSafe } from "./when-to-begin.ts";
+import { msUntilSafe, msWorthWaiting } from "./when-to-begin.ts";
 
 export interface GivingParts {
   readonly granary: GranaryStore;
@@ -20,8 +20,8 @@ export interface GivingParts {
 
 export interface DuneOutlook {
   readonly waitMs: number;
-  /** Where nobody has asked for it. */
-  readonly isWorthWaiting: boolean;
+  /** No longer than this where nobody has asked for it. */
+  readonly worthMs: number;
   /** Whether all that has yet to come is dune's: of other tools' results nobody knows when they are needed. */
   readonly isOnlyDune: boolean;
 }
@@ -114,7 +114,7 @@ export function giveRules(
   }
 
   function lookOut(): DuneOutlook | undefined {
-    if (isPrepared) return { waitMs: 0, isWorthWaiting: true, isOnlyDune: true };
+    if (isPrepared) return { waitMs: 0, worthMs: 0, isOnlyDune: true };
     const seen = outlook?.();
     if (seen === undefined) return undefined;
     const ofDune = seen.expected.filter(({ key }) => key.namespace === "dune");
@@ -127,7 +127,7 @@ export function giveRules(
     const waitMs = soonMs === 0 ? 0 : soonMs + othersMs;
     return {
       waitMs,
-      isWorthWaiting: isWorthWaiting(rules, waitMs),
+      worthMs: msWorthWaiting(rules),
       isOnlyDune: others.length === 0,
     };
   }

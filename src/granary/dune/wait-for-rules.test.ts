@@ -6,7 +6,7 @@ import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
 const never = new Promise<void>(() => {});
 const look = (waitMs: number, more: Partial<DuneOutlook> = {}): DuneOutlook => ({
   waitMs,
-  isWorthWaiting: true,
+  worthMs: 10_000,
   isOnlyDune: true,
   ...more,
 });
@@ -44,17 +44,27 @@ test("a dune for which nothing is to come begins at once", async () => {
 test("a dune that would make it sooner begins at once", async () => {
   const client = door();
 
-  await letInWhenWorth(session(look(4_000, { isWorthWaiting: false })), client);
+  await letInWhenWorth(session(look(4_000, { worthMs: 100 })), client);
 
   expect(client.said).toEqual(["greet"]);
 });
 
 test("what was worth it once is waited for to its end", async () => {
-  const held = session(look(900), look(300, { isWorthWaiting: false }), look(0));
+  const held = session(look(900), look(300, { worthMs: 100 }), look(0));
 
   await letInWhenWorth(held, door());
 
   expect(held.looks()).toBe(3);
+});
+
+test("what turns out to take longer than it was worth is not waited for any more", async () => {
+  const client = door();
+  // Ever nearer, and never there.
+  const looks = Array.from({ length: 10_000 }, (_, at) => look(60 - at / 1_000, { worthMs: 80 }));
+
+  await letInWhenWorth(session(...looks), client);
+
+  expect(client.said.at(-1)).toBe("greet");
 });
 
 test("a dune is let in where nobody knows what will come, or nothing comes", async () => {

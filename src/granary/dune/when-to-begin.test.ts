@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ExpectedRule, isWorthWaiting, msUntilSafe } from "./when-to-begin.ts";
+import { type ExpectedRule, msUntilSafe, msWorthWaiting } from "./when-to-begin.ts";
 
 const fast = { roundTripMs: 20, bytesPerSecond: 12_500_000 };
 const rules = fc.array(
@@ -80,10 +80,8 @@ describe("a build that begins when it is said to be safe", () => {
   });
 });
 
-test("a build waits by itself where to make them would take longer", () => {
-  expect(isWorthWaiting(many(600, 0), 2_100)).toBe(true);
-  expect(isWorthWaiting(many(600, 0), 2_200)).toBe(false);
-  expect(isWorthWaiting(many(10, 1_500_000), 480)).toBe(true);
-  expect(isWorthWaiting(many(10, 0), 40)).toBe(false);
-  expect(isWorthWaiting([], 0)).toBe(true);
+test("a build waits by itself for less than to make them would take", () => {
+  expect(msWorthWaiting(many(600, 0))).toBeCloseTo(2_160);
+  expect(msWorthWaiting(many(10, 1_500_000))).toBeCloseTo(486);
+  expect(msWorthWaiting([])).toBe(0);
 });

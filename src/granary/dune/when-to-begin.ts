@@ -64,9 +64,9 @@ const madePerMs = 20_000;
 /** A build that does not wait finds some of them, too. */
 const worthShare = 0.6;
 
-/** Whether a build should wait so long for these by itself, where nobody asked for it. */
-export function isWorthWaiting(rules: readonly ExpectedRule[], waitMs: number): boolean {
+/** How long a build should wait for these at the most, where nobody asked for it. */
+export function msWorthWaiting(rules: readonly ExpectedRule[]): number {
   let madeMs = 0;
   for (const { isThere, bytes } of rules) if (!isThere) madeMs += makeMs + bytes / madePerMs;
-  return waitMs <= madeMs * worthShare;
+  return madeMs * worthShare;
 }
