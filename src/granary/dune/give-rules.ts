@@ -20,6 +20,8 @@ export interface GivingParts {
 
 export interface DuneOutlook {
   readonly waitMs: number;
+  /** Rules that are not there yet. */
+  readonly missing: number;
   /** No longer than this where nobody has asked for it. */
   readonly worthMs: number;
   /** Whether all that has yet to come is dune's: of other tools' results nobody knows when they are needed. */
@@ -114,7 +116,7 @@ export function giveRules(
   }
 
   function lookOut(): DuneOutlook | undefined {
-    if (isPrepared) return { waitMs: 0, worthMs: 0, isOnlyDune: true };
+    if (isPrepared) return { waitMs: 0, missing: 0, worthMs: 0, isOnlyDune: true };
     const seen = outlook?.();
     if (seen === undefined) return undefined;
     const ofDune = seen.expected.filter(({ key }) => key.namespace === "dune");
@@ -127,6 +129,7 @@ export function giveRules(
     const waitMs = soonMs === 0 ? 0 : soonMs + othersMs;
     return {
       waitMs,
+      missing: rules.filter(({ isThere }) => !isThere).length,
       worthMs: msWorthWaiting(rules),
       isOnlyDune: others.length === 0,
     };

@@ -6,6 +6,7 @@ import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
 const never = new Promise<void>(() => {});
 const look = (waitMs: number, more: Partial<DuneOutlook> = {}): DuneOutlook => ({
   waitMs,
+  missing: 7,
   worthMs: 10_000,
   isOnlyDune: true,
   ...more,
@@ -55,6 +56,16 @@ test("what was worth it once is waited for to its end", async () => {
   await letInWhenWorth(held, door());
 
   expect(held.looks()).toBe(3);
+});
+
+test("a line that turns out slower is waited for while something comes", async () => {
+  // Each look is 25 ms after the one before: nothing would be over after 750 ms.
+  const slower = Array.from({ length: 40 }, (_, at) => look(500 + at, { missing: 100 - at }));
+  const held = session(...slower, look(0));
+
+  await letInWhenWorth(held, door());
+
+  expect(held.looks()).toBe(41);
 });
 
 test("what turns out to take longer than it was worth is not waited for any more", async () => {
