@@ -32,6 +32,24 @@ function divergenceOf(told: ToldResult, more: Partial<Divergence> = {}): Diverge
   };
 }
 
+/** A line of a build's report. */
+const asked = (
+  key: string,
+  source: "prefetched" | "missed",
+  atMs: number,
+  namespace = "ccache",
+) => ({
+  namespace,
+  key,
+  source,
+  because: null,
+  atMs,
+  bytes: 1,
+  leadMs: null,
+  waitedMs: 0,
+  savedMs: null,
+});
+
 const report = (project: string, told: ToldResult, more?: Partial<Divergence>) =>
   farm.granaries.reportDivergence(project, divergenceOf(told, more), "checker");
 
@@ -196,17 +214,6 @@ test("nobody empties a farm: so many an hour, and only by who found them", async
 
 test("its page says who made it, who was given it, and how much they made of it", async () => {
   const told = await farm.aResult("page", "k");
-  const asked = (key: string, source: "prefetched" | "missed" | "local", atMs: number) => ({
-    namespace: "ccache",
-    key,
-    source,
-    because: null,
-    atMs,
-    bytes: 1,
-    leadMs: null,
-    waitedMs: 0,
-    savedMs: null,
-  });
   const given = aReport("page", {
     asked: [asked("before", "missed", 1), asked("k", "prefetched", 5), asked("after", "missed", 9)],
   });
@@ -237,22 +244,6 @@ test("what was made from it goes there when somebody says so, is heard of, and i
     names.map((key) => farm.aResult(project, key)),
   );
   const { told: action } = await farm.anAction(project, "made of it");
-  const asked = (
-    key: string,
-    source: "prefetched" | "missed",
-    atMs: number,
-    namespace = "ccache",
-  ) => ({
-    namespace,
-    key,
-    source,
-    because: null,
-    atMs,
-    bytes: 1,
-    leadMs: null,
-    waitedMs: 0,
-    savedMs: null,
-  });
   const given = aReport(project, {
     asked: [
       asked("before", "missed", 1),

@@ -2,22 +2,11 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { freshDirectory, silentLogger } from "../store/granary-store.fixture.ts";
+import { someFacts } from "./build-facts.fixture.ts";
 import { openLastReports } from "./last-reports.ts";
 import { reportOf } from "./report.ts";
 
-const facts = {
-  project: "p",
-  repository: "r",
-  commits: [],
-  tree: "",
-  branch: "",
-  dirty: false,
-  environment: "e",
-  machine: "m",
-  command: "make",
-  targets: [],
-  prefetch: true,
-};
+const facts = someFacts();
 
 function endedAt(second: number) {
   const at = new Date(Date.UTC(2026, 0, 1, 0, 0, second));

@@ -5,23 +5,11 @@ import type { GranaryFarm, WhichBuild } from "../farm/granary-farm.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import { freshStore, keepResult, silentLogger } from "../store/granary-store.fixture.ts";
 import { openSupplies } from "../supplies/open-supplies.ts";
-import type { BuildFacts } from "./build-facts.ts";
+import { someFacts } from "./build-facts.fixture.ts";
 import { openBuilds } from "./open-builds.ts";
 import { openQuarantineNews, type QuarantineTold } from "./quarantine-news.ts";
 
-const facts: BuildFacts = {
-  project: "p",
-  repository: "",
-  commits: [],
-  tree: "",
-  branch: "",
-  dirty: false,
-  environment: "e",
-  machine: "m",
-  command: "make",
-  targets: [],
-  prefetch: true,
-};
+const facts = someFacts();
 
 /** Builds over a store, before a farm that says what it is told to of its quarantine. */
 async function scene(answer: (which: WhichBuild) => Promise<QuarantineTold | undefined>) {

@@ -59,7 +59,7 @@ test("what was worth it once is waited for to its end", async () => {
 });
 
 test("a line that turns out slower is waited for while something comes", async () => {
-  // Each look is 25 ms after the one before: nothing would be over after 750 ms.
+  // Each look is some 60 ms after the one before: nothing would be over after 750 ms.
   const slower = Array.from({ length: 40 }, (_, at) => look(500 + at, { missing: 100 - at }));
   const held = session(...slower, look(0));
 

@@ -1,11 +1,13 @@
 import { rest } from "#core/resting.ts";
 import type { DuneClient } from "./doorman.ts";
 import type { DuneSession } from "./dune-session.ts";
+import type { DuneOutlook } from "./give-rules.ts";
 
 type Prepared = Pick<DuneSession, "prepared" | "outlook">;
 
-/** How often it is looked again: what comes, and how fast, is known better each time. */
-const lookMs = 25;
+/** It is looked again after so much of what was foreseen: a look at thousands of rules costs what they need to come. */
+const lookShare = 1 / 8;
+const leastLookMs = 25;
 /** While dune is held, its granary says so again and again: one that is stopped or killed holds it no longer than this. */
 const holdMs = 1_000;
 const sayMs = 250;
@@ -52,7 +54,7 @@ export async function letInWhenWorth(
       client.hold(holdMs);
       sayAgainAt = now + sayMs;
     }
-    await firstOf(session.prepared, lookMs);
+    await firstOf(session.prepared, lookAgainMs(seen));
   }
   client.greet();
 }
@@ -64,8 +66,13 @@ export async function untilReady(session: Prepared, mostMs: number): Promise<voi
     const seen = session.outlook();
     const leftMs = until - performance.now();
     if (leftMs <= 0 || (seen?.isOnlyDune === true && seen.waitMs === 0)) return;
-    await firstOf(session.prepared, Math.min(lookMs, leftMs));
+    await firstOf(session.prepared, Math.min(lookAgainMs(seen), leftMs));
   }
+}
+
+/** Never later than what keeps dune held has to be said again. */
+function lookAgainMs(seen: DuneOutlook | undefined): number {
+  return Math.min(sayMs, Math.max(leastLookMs, (seen?.waitMs ?? 0) * lookShare));
 }
 
 /** Leaves no timer behind. */
