@@ -25,7 +25,8 @@ import { submitGraph } from "#graphs/submit-graph.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { readServerConfig } from "#server/config.ts";
 import { openDataDirectory } from "#server/data-directory.ts";
-import { openRooms, type Rooms } from "#server/open-rooms.ts";
+import { openRooms } from "#server/open-rooms.ts";
+import type { Rooms } from "#server/rooms.ts";
 
 const fileCount = 36_000;
 const takers = ["a", "b", "c", "d", "e", "f", "g"];

@@ -12,7 +12,7 @@ import {
 import type { DesiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
 import type { ScaledClass } from "#size-classes/desired-workers-look.ts";
 import type { AutoscalingFarm } from "./http/autoscaling-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** Autoscaling, for the HTTP API. What is declared leaves an entry in the audit. */
 export function bindAutoscaling(

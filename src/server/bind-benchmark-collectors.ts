@@ -18,7 +18,7 @@ import { beat, endJob } from "#perf/jobs/end-job.ts";
 import { testReports } from "#perf/results/report-test.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { BenchmarkCollectorFarm } from "./http/benchmark-collector-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 import { version } from "./version.ts";
 
 /** Collectors, for the HTTP API. `changes` hears what changes in the lab. */

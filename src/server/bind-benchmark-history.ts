@@ -10,7 +10,7 @@ import { readSteps } from "#perf/history/read-steps.ts";
 import { sayOfStep } from "#perf/history/say-of-step.ts";
 import { readReport } from "#perf/reports/read-report.ts";
 import type { BenchmarkHistoryFarm } from "./http/benchmark-history-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** Figures of benchmarks, for the HTTP API. What somebody says of a step leaves an entry in the audit. */
 export function bindBenchmarkHistory({

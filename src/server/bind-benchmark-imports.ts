@@ -4,7 +4,7 @@ import { recordAudit } from "#graphs/audit.store.ts";
 import { importResults } from "#perf/imports/import-results.ts";
 import { parseToolOutput } from "#perf/imports/parse-tool-output.ts";
 import type { BenchmarkImportFarm } from "./http/benchmark-import-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 export function bindBenchmarkImports({
   db,

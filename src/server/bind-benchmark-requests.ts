@@ -17,7 +17,7 @@ import { type SubmitRooms, submitRequest } from "#perf/requests/submit-request.t
 import { suiteView } from "#perf/suite-view.ts";
 import { allSuites, countArtifacts, findSuite } from "#perf/suites.store.ts";
 import type { BenchmarkRequestFarm } from "./http/benchmark-request-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** Requests to measure artifacts, for the HTTP API. */
 export function bindBenchmarkRequests({

@@ -12,7 +12,7 @@ import {
 import { viewSearch } from "#perf/searches/search-view.ts";
 import { startBenchmarkSearch } from "#perf/searches/start-search.ts";
 import type { BenchmarkSearchFarm } from "./http/benchmark-search-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 export function bindBenchmarkSearches({
   db,

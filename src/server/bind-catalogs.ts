@@ -7,7 +7,7 @@ import { catalogSummaries } from "#graphs/catalogs/template-catalog.store.ts";
 import type { CatalogFarm } from "./http/catalog-farm.ts";
 import { found } from "./http/found.ts";
 import { requireMayPreview } from "./may-preview.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 export function bindCatalogs(rooms: Rooms): CatalogFarm {
   const { db, shelf } = rooms;

@@ -3,7 +3,7 @@ import { requireGrant } from "#access/require-grant.ts";
 import { addDrain, type Drain, listDrains, removeDrain } from "#execution/drain.store.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import type { DrainFarm } from "./http/drain-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** Drains, for the HTTP API. Each change leaves an entry in the audit. */
 export function bindDrains({ db, clock }: Pick<Rooms, "db" | "clock">): DrainFarm {

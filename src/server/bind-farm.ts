@@ -36,7 +36,7 @@ import { bindWaiting } from "./bind-waiting.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { Farm, RunName } from "./http/farm.ts";
 import { workersForPage } from "./list-workers.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 import { readRunLog } from "./run-log.ts";
 import { readRunOutput } from "./run-output.ts";
 import { bindSignIn } from "./sign-in/bind-sign-in.ts";

@@ -32,7 +32,7 @@ import { noSuite } from "#perf/requests/submit-request.ts";
 import { findSuite } from "#perf/suites.store.ts";
 import type { OpenForges } from "./forge/open-forges.ts";
 import type { ForgeFarm } from "./http/forge-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** Of each, as many as a page shows. */
 const mostShown = 100;

@@ -18,7 +18,7 @@ import { quarantineMadeFrom } from "#granaries/quarantine-made-from.ts";
 import { quarantinePage } from "#granaries/quarantine-page.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import type { GranaryFarm } from "./http/granary-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 const dayMs = 24 * 60 * 60_000;
 const resultsOfPage = 200;

@@ -21,7 +21,7 @@ import type { Feeds } from "./bind-farm.ts";
 import type { Ticket } from "./change-feed.ts";
 import { readExecutionLog } from "./execution-log.ts";
 import type { InvocationAddress, InvocationFarm } from "./http/invocation-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 const ofActions: WaitingNames = {
   one: "action",

@@ -15,7 +15,7 @@ import { sealEnvelope } from "#provenance/envelope.ts";
 import { type AttestedRun, statementOf } from "#provenance/statement.ts";
 import { runsThatMade } from "#provenance/subject.store.ts";
 import type { ProvenanceFarm } from "./http/provenance-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 import { version } from "./version.ts";
 
 /** Of what many runs make, such as an empty file, the latest are enough. */

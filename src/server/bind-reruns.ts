@@ -8,7 +8,7 @@ import { release } from "#graphs/reruns/release.ts";
 import { retrigger } from "#graphs/reruns/retrigger.ts";
 import { waive } from "#graphs/reruns/waive.ts";
 import type { RerunFarm } from "./http/rerun-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 export function bindReruns(rooms: Rooms): RerunFarm {
   const { db } = rooms;

@@ -10,7 +10,7 @@ import {
 } from "#graphs/ranges/search.store.ts";
 import { startSearch } from "#graphs/ranges/start-search.ts";
 import type { SearchFarm } from "./http/search-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 export function bindSearches(rooms: Rooms): SearchFarm {
   const { db, queue } = rooms;

@@ -1,5 +1,5 @@
 import type { SecretFarm } from "./http/secret-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** Secrets, for the HTTP API. */
 export function bindSecrets({ secrets }: Pick<Rooms, "secrets">): SecretFarm {

@@ -20,7 +20,7 @@ import { usualSettings } from "#size-classes/settings.ts";
 import { forAWhile } from "./for-a-while.ts";
 import type { SizeClassFarm } from "./http/size-class-farm.ts";
 import { meanwhile } from "./meanwhile.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** Pages ask again every few seconds, and many of them at once. */
 const nowForMs = 2_000;

@@ -6,7 +6,7 @@ import type { DesiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
 import { eventLoopLag } from "./event-loop-lag.ts";
 import { farmMetrics } from "./farm-metrics.ts";
 import type { TimesFarm } from "./http/times-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** What people were promised: 95 % start within 15 minutes. */
 const goal = { withinSeconds: 900, share: 0.95 };

@@ -16,7 +16,7 @@ import { type DeclaredClass, declaredClasses } from "#size-classes/declared-clas
 import { usualStartDelayMs } from "#size-classes/offered-classes.ts";
 import { offeredClassesView } from "#size-classes/offered-classes-view.ts";
 import type { TraceFarm } from "./http/trace-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** Workers that come and go: whoever knows better writes it into the trace's first line. */
 function elastic(most: number): Pool {

@@ -2,7 +2,7 @@ import { GraphId } from "#graphs/graph-id.ts";
 import { jobWaiting } from "#graphs/times/job-waiting.ts";
 import { declaredOffers } from "#size-classes/declared-classes.ts";
 import type { WaitingFarm } from "./http/waiting-farm.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 export function bindWaiting({
   db,

@@ -30,8 +30,8 @@ import { workerGate } from "./grpc/worker-gate.ts";
 import { workersService } from "./grpc/workers-service.ts";
 import { knowsCommit } from "./knows-commit.ts";
 import { noteWorkerOffence } from "./note-worker-offence.ts";
-import type { Rooms } from "./open-rooms.ts";
 import { requireMayBegin } from "./require-may-begin.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** For actions that name no timeout of their own. */
 const defaultTimeoutMs = 60 * 60_000;

@@ -3,7 +3,7 @@ import { recentlyUsed } from "#core/recently-used.ts";
 import { countOnce } from "#granaries/hourly-count.store.ts";
 import type { KnowsCommit } from "#granaries/publish-index.ts";
 import { addressOfRepository, knownRepository } from "#graphs/catalogs/known-repository.store.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 const remembered = 10_000;
 /** Each is a fetch from wherever the repository lies. */

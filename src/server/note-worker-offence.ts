@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { anyone } from "#access/principal.ts";
 import { noteOffence } from "#access/worker-offence.store.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** A wire that garbles, or a bug, may do it once; who does it three times means it. */
 const mostOffences = 3;

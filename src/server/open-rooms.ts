@@ -1,30 +1,23 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { CallerRegistry } from "#access/caller-registry.ts";
-import { type FarmKey, openFarmKey } from "#access/farm-key.ts";
-import type { Principal } from "#access/principal.ts";
-import { adoptResults } from "#actions/adopt-results.ts";
-import type { OutputTrees } from "#actions/output-trees.ts";
+import { openFarmKey } from "#access/farm-key.ts";
 import { projectTrees } from "#actions/project-trees.ts";
 import { resultSeals } from "#actions/result-seals.ts";
 import { findArtifacts } from "#artifacts/find-artifacts.ts";
-import type { Caches } from "#caches/caches.ts";
 import { openCaches } from "#caches/open-caches.ts";
-import type { BlobStore } from "#cas/blob-store.ts";
-import { anyMayBegin, openProjectBlobs, type ProjectBlobs } from "#cas/namespaces/project-blobs.ts";
+import { anyMayBegin, openProjectBlobs } from "#cas/namespaces/project-blobs.ts";
 import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
-import { type Clock, systemClock } from "#core/clock.ts";
+import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
 import { digestKey } from "#core/digest.ts";
 import { isLoopback } from "#core/host-guard.ts";
 import type { Service } from "#core/service.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
-import type { Db } from "#db/db.ts";
 import { databaseClock } from "#execution/database-clock.ts";
-import { type ExecutionQueue, openExecutionQueue } from "#execution/execution-queue.ts";
+import { openExecutionQueue } from "#execution/execution-queue.ts";
 import { findWatched } from "#forge/repository.store.ts";
-import { type Mirrors, openMirrors } from "#git/fetch-commit.ts";
-import { type Git, openGit } from "#git/run-git.ts";
+import { openMirrors } from "#git/fetch-commit.ts";
+import { openGit } from "#git/run-git.ts";
 import { pinnedBlobs } from "#granaries/pinned-blobs.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import { CatalogShelf } from "#graphs/catalogs/catalog-shelf.ts";
@@ -35,16 +28,16 @@ import { startGraphRunner } from "#graphs/graph-runner.ts";
 import { serveErrands } from "#graphs/kinds/serve-errands.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
-import { type AskingNotes, askingNotes } from "#invocations/asking-notes.ts";
+import { askingNotes } from "#invocations/asking-notes.ts";
 import { usualUnservedMs } from "#invocations/end-unserved.ts";
-import { type OperationDesk, operationDesk } from "#invocations/operation-desk.ts";
-import { type LabTimes, labTimes, labTimesFor } from "#perf/lab-times.ts";
+import { operationDesk } from "#invocations/operation-desk.ts";
+import { labTimes, labTimesFor } from "#perf/lab-times.ts";
 import { reportHooks } from "#perf/reports/make-report.ts";
 import { startBenchmarkCron } from "#perf/requests/cron.ts";
-import { type AskSource, type SourceDesk, sourceDesk } from "#perf/requests/source-desk.ts";
+import { type AskSource, sourceDesk } from "#perf/requests/source-desk.ts";
 import { advanceSearches } from "#perf/searches/advance-searches.ts";
 import { askForFigure } from "#perf/searches/ask-for-figure.ts";
-import { type SecretDesk, secretDesk } from "#secrets/secret-desk.ts";
+import { secretDesk } from "#secrets/secret-desk.ts";
 import { openSecretsKey } from "#secrets/secrets-key.ts";
 import { sizeClassAnalyzer } from "#size-classes/analyzer.ts";
 import { learning } from "#size-classes/learning.ts";
@@ -52,64 +45,17 @@ import { offeredClasses } from "#size-classes/offered-classes.ts";
 import { settingsView } from "#size-classes/settings-view.ts";
 import type { ServerConfig } from "./config.ts";
 import type { DataDirectory } from "./data-directory.ts";
-import { type OpenForges, openForges } from "./forge/open-forges.ts";
+import { openForges } from "./forge/open-forges.ts";
 import { wayIn } from "./forge/way-in.ts";
 import { openedWays, sealOpenWays } from "./forge/ways.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { openDatabase } from "./open-database.ts";
 import { queueHooks } from "./queue-hooks.ts";
-import { type Eviction, startEviction } from "./retention/start-eviction.ts";
-import { openSignIn, type SignInConfig, type SignInRoom } from "./sign-in/open-sign-in.ts";
+import { startEviction } from "./retention/start-eviction.ts";
+import type { Rooms } from "./rooms.ts";
+import { openSignIn, type SignInConfig } from "./sign-in/open-sign-in.ts";
+import { signOldResults } from "./sign-old-results.ts";
 import { stopAll } from "./stop-all.ts";
-
-/** The rooms of a running server, furnished. */
-export interface Rooms extends Service {
-  readonly db: Db;
-  readonly databaseDescription: string;
-  readonly clock: Clock;
-  readonly callers: CallerRegistry;
-  readonly signIn: SignInRoom;
-  readonly logger: Logger;
-  /** What the farm signs with. */
-  readonly farmKey: FarmKey;
-  /** What runs are given and nobody else may read. */
-  readonly secrets: SecretDesk;
-  readonly secretsInClear: boolean;
-  /** Blobs by project. */
-  readonly stores: ProjectBlobs;
-  readonly blobsOf: (project: string) => BlobStore;
-  readonly treesOf: (project: string) => OutputTrees;
-  /** Those of the farm's own work: graphs, and the benchmark lab. */
-  readonly blobs: BlobStore;
-  readonly trees: OutputTrees;
-  /** Keeps them under the limit, all together. */
-  readonly eviction: Eviction;
-  readonly caches: Caches;
-  readonly queue: ExecutionQueue;
-  readonly operations: OperationDesk;
-  /** Who asks for what, for pages. */
-  readonly notes: AskingNotes;
-  readonly git: Git;
-  readonly mirrors: Mirrors;
-  /** Whether a forge knows what is on the branches of a repository. */
-  readonly isWatched: (repository: string) => Promise<boolean>;
-  readonly wayIn: (address: string, by: Principal) => Promise<string>;
-  readonly inputs: CommitInputReader;
-  readonly evaluator: TemplateEvaluator;
-  readonly shelf: CatalogShelf;
-  /** Where artifacts of benchmark suites come from. */
-  readonly sources: SourceDesk;
-  /** Where commits and pull requests live. */
-  readonly forges: OpenForges;
-  readonly dataDir: string;
-  /** How long things last between the benchmark lab and its collectors. */
-  readonly labTimes: LabTimes;
-  readonly project: string;
-  /** Per minute that a worker is busy; 0 where nobody counts. */
-  readonly pricePerWorkerMinute: number;
-  /** What autoscalers are to reach. */
-  readonly scaling: ServerConfig["scaling"];
-}
 
 /** Until graphs have projects of their own, all that a farm does by itself belongs to one. */
 const project = defaultProject;
@@ -367,30 +313,5 @@ export async function openRooms(
   } catch (cause) {
     await stop();
     throw cause;
-  }
-}
-
-async function signOldResults(
-  db: Db,
-  seals: Parameters<typeof adoptResults>[1],
-  farmKey: FarmKey,
-  clock: Clock,
-  logger: Logger,
-): Promise<void> {
-  const end = await adoptResults(db, seals, clock.now());
-  switch (end.kind) {
-    case "adopted":
-      if (end.results > 0)
-        logger.info(end, "results from before the farm signed its results are signed now");
-      return;
-    case "done before":
-      if (end.keyId !== undefined && !farmKey.knows(end.keyId))
-        logger.warn(
-          { first: end.keyId, ours: farmKey.id },
-          "this server signs with another key than the farm's first one: servers of one farm share GRANGE_FARM_KEY, or each makes anew what the other has",
-        );
-      return;
-    case "refused":
-      logger.error("results that nobody signed were to be signed once more; they stay of no use");
   }
 }

@@ -14,7 +14,8 @@ import { startForge } from "./forge/start-forge.ts";
 import { grpcMethods } from "./grpc-methods.ts";
 import { httpApp } from "./http/http-app.ts";
 import { listen } from "./listen.ts";
-import { openRooms, type Rooms } from "./open-rooms.ts";
+import { openRooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 import { stopAll } from "./stop-all.ts";
 import { settleWhoMayEnter } from "./who-may-enter.ts";
 

@@ -9,7 +9,7 @@ import { isLoopback } from "#core/host-guard.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import type { ServerConfig } from "./config.ts";
 import { keepTokenInFile } from "./kept-token.ts";
-import type { Rooms } from "./open-rooms.ts";
+import type { Rooms } from "./rooms.ts";
 
 const plain = { repository: "*", branch: "*", priorityCap: null };
 

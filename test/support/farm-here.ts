@@ -6,7 +6,7 @@ import { everybody, type Principal } from "#access/principal.ts";
 import type { Graph, JobDetail, SubmitGraph } from "#api/graph.ts";
 import { type GraphOrigin, submitGraph } from "#graphs/submit-graph.ts";
 import { readServerConfig } from "#server/config.ts";
-import type { Rooms } from "#server/open-rooms.ts";
+import type { Rooms } from "#server/rooms.ts";
 import { startServer } from "#server/start-server.ts";
 import { readWorkerConfig, type WorkerConfig } from "#worker/config.ts";
 import { startWorker, type Worker } from "#worker/start-worker.ts";

@@ -14,7 +14,7 @@ import { submitGraph } from "#graphs/submit-graph.ts";
 import type { SourceDesk } from "#perf/requests/source-desk.ts";
 import { findSuite, type StoredSuite } from "#perf/suites.store.ts";
 import { bindBenchmarkRequests } from "../bind-benchmark-requests.ts";
-import type { Rooms } from "../open-rooms.ts";
+import type { Rooms } from "../rooms.ts";
 
 /** The farm, as forges need it. `url` is where people find it. */
 export function forgeDesk(rooms: Rooms, url: string): FarmDesk {

@@ -1,6 +1,6 @@
 import { type ForgeRoom, openForgeRoom } from "#forge/open-forge-room.ts";
 import type { ServerConfig } from "../config.ts";
-import type { Rooms } from "../open-rooms.ts";
+import type { Rooms } from "../rooms.ts";
 import { forgeDesk } from "./forge-desk.ts";
 import { reportSource } from "./report-source.ts";
 

@@ -1,0 +1,31 @@
+import type { Logger } from "pino";
+import type { FarmKey } from "#access/farm-key.ts";
+import { adoptResults } from "#actions/adopt-results.ts";
+import type { Clock } from "#core/clock.ts";
+import type { Db } from "#db/db.ts";
+
+/** Results from before the farm signed its own, once. */
+export async function signOldResults(
+  db: Db,
+  seals: Parameters<typeof adoptResults>[1],
+  farmKey: FarmKey,
+  clock: Clock,
+  logger: Logger,
+): Promise<void> {
+  const end = await adoptResults(db, seals, clock.now());
+  switch (end.kind) {
+    case "adopted":
+      if (end.results > 0)
+        logger.info(end, "results from before the farm signed its results are signed now");
+      return;
+    case "done before":
+      if (end.keyId !== undefined && !farmKey.knows(end.keyId))
+        logger.warn(
+          { first: end.keyId, ours: farmKey.id },
+          "this server signs with another key than the farm's first one: servers of one farm share GRANGE_FARM_KEY, or each makes anew what the other has",
+        );
+      return;
+    case "refused":
+      logger.error("results that nobody signed were to be signed once more; they stay of no use");
+  }
+}
