@@ -23,6 +23,7 @@ export interface WantedTransfer<Item> {
 
 export interface TransferLine {
   readonly roundTripMs: number;
+  /** Of what comes when it is unpacked. */
   readonly bytesPerSecond: number;
 }
 

@@ -50,6 +50,22 @@ test("a dune that would make it sooner begins at once", async () => {
   expect(client.said).toEqual(["greet"]);
 });
 
+test("a line is given time to turn out faster than it seems at first", async () => {
+  const [quick, slow] = [door(), door()];
+  const first = look(250, { worthMs: 100 });
+  const measured = session(undefined, first, first, look(80, { worthMs: 100 }), look(0));
+  const same = Array.from({ length: 10_000 }, (_, at) =>
+    look(250, { worthMs: 100, missing: 20_000 - at }),
+  );
+
+  await letInWhenWorth(measured, quick);
+  await letInWhenWorth(session(...same), slow);
+
+  expect(quick.said.at(-1)).toBe("greet");
+  expect(measured.looks()).toBe(5);
+  expect(slow.said.at(-1)).toBe("greet");
+});
+
 test("what was worth it once is waited for to its end", async () => {
   const held = session(look(900), look(300, { worthMs: 100 }), look(0));
 

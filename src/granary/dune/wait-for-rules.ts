@@ -16,6 +16,11 @@ const sayMs = 250;
  * question of its own brings, were not within 150 ms.
  */
 const planningMs = 900;
+/**
+ * Before anything has come over a line, and while the first comes, it is held to be several times slower than it turns out:
+ * what packs well is not known, and code is cold at both ends. What is worth it but for that is given the time above to show it.
+ */
+const hopelessShare = 3;
 /** Nothing has come for so long: the farm is silent, or has gone. */
 const stalledMs = 750;
 /**
@@ -44,8 +49,9 @@ export async function letInWhenWorth(
     const seen = session.outlook();
     if (seen !== undefined) {
       if (seen.waitMs === 0) break;
-      if (mostMs === undefined && seen.waitMs > seen.worthMs) break;
-      mostMs ??= Math.min(longestMs, now - startedAt + seen.worthMs);
+      if (mostMs === undefined && seen.waitMs > hopelessShare * seen.worthMs) break;
+      if (seen.waitMs <= seen.worthMs)
+        mostMs ??= Math.min(longestMs, now - startedAt + seen.worthMs);
       if (seen.missing < least) [least, leastAt] = [seen.missing, now];
       if (now - leastAt > stalledMs) break;
     }

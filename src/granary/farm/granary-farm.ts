@@ -1,5 +1,6 @@
 import type { Divergence, GranaryBuildReport } from "#api/granary.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
+import type { TransferLine } from "#commit-index/order-transfer.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Service } from "#core/service.ts";
@@ -55,8 +56,8 @@ export interface GranaryFarm extends Service {
   isAway(): boolean;
   /** Why, as whoever found it out was told; undefined while it is not away. */
   awayBecause?(): string | undefined;
-  /** The measured line: round trip in ms, and bytes per second; undefined before anything was measured. */
-  line(): { readonly roundTripMs: number; readonly bytesPerSecond: number } | undefined;
+  /** Undefined before anything was measured. */
+  line(): TransferLine | undefined;
   resolve(build: WhichBuild, signal?: AbortSignal): Promise<Resolved>;
   /** Those that there are, whole. Calls made at the same time share one. */
   lookUp(project: string, keys: readonly ResultKey[]): Promise<GranaryResult[]>;

@@ -1,8 +1,4 @@
-/** What a line is like: how long a question takes, and how fast bytes come. */
-export interface Line {
-  readonly roundTripMs: number;
-  readonly bytesPerSecond: number;
-}
+import type { TransferLine } from "#commit-index/order-transfer.ts";
 
 export interface LineMeter {
   /** A call of one small message each way took so long. */
@@ -10,7 +6,7 @@ export interface LineMeter {
   /** Bytes came without a pause of ours. */
   came(bytes: number, ms: number): void;
   /** Undefined before anything was measured. */
-  line(): Line | undefined;
+  line(): TransferLine | undefined;
 }
 
 /** The shortest of these is the line; the others are the farm at work. */
@@ -22,12 +18,15 @@ const assumedBytesPerSecond = 12_500_000;
 /** A few packets say more of the round trip than of the speed. */
 const leastSampleBytes = 64 * 1024;
 
-/** So much of the estimate is the latest sample: the last ten count. */
-const weight = 0.2;
+/**
+ * The middle of these is the line: the first to come meet code that was not compiled yet, at both ends, and were seen to be
+ * a quarter as fast as the next; others have waited in the kernel, and are faster than any line.
+ */
+const rememberedSamples = 9;
 
 export function lineMeter(): LineMeter {
   const answers: number[] = [];
-  let speed: number | undefined;
+  const speeds: number[] = [];
   return {
     answered(ms) {
       answers.push(ms);
@@ -35,12 +34,19 @@ export function lineMeter(): LineMeter {
     },
     came(bytes, ms) {
       if (bytes < leastSampleBytes) return;
-      const sample = (bytes / Math.max(ms, 0.1)) * 1_000;
-      speed = speed === undefined ? sample : speed + weight * (sample - speed);
+      speeds.push((bytes / Math.max(ms, 0.1)) * 1_000);
+      if (speeds.length > rememberedSamples) speeds.shift();
     },
     line() {
       if (answers.length === 0) return undefined;
-      return { roundTripMs: Math.min(...answers), bytesPerSecond: speed ?? assumedBytesPerSecond };
+      return {
+        roundTripMs: Math.min(...answers),
+        bytesPerSecond: middleOf(speeds) ?? assumedBytesPerSecond,
+      };
     },
   };
+}
+
+function middleOf(numbers: readonly number[]): number | undefined {
+  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
 }

@@ -1,4 +1,4 @@
-import type { Line } from "../farm/line-meter.ts";
+import type { TransferLine } from "#commit-index/order-transfer.ts";
 
 /** Of what is on its way the size is not known to who asks: most results are smaller. */
 const assumedBytes = 256 * 1024;
@@ -13,7 +13,7 @@ const mostMs = 1_000;
  * Asking takes a round trip and the transfer, too; what is on its way has begun before. Three round trips: it may be
  * behind some others in the stream, which a direct question overtakes.
  */
-export function waitForPrefetchMs(line: Line | undefined): number {
+export function waitForPrefetchMs(line: TransferLine | undefined): number {
   if (line === undefined) return unmeasuredMs;
   const transferMs = (assumedBytes / line.bytesPerSecond) * 1_000;
   return Math.min(mostMs, 3 * line.roundTripMs + transferMs);
