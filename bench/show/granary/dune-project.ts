@@ -6,12 +6,13 @@ import {
   type ToyProject,
   writeToyProject,
 } from "../../../test/granary/dune/toy-project.ts";
+import { emptiedCache } from "./emptied-cache.ts";
 import { type BuiltProject, commitAll, sh } from "./project.ts";
 
 /** A project that dune builds, with what dune ran in each build. */
 export interface DuneProject extends BuiltProject {
-  /** Since the last call: rules executed, a build each. */
-  readonly executed: () => number[];
+  /** Rules that were executed in builds made so, each. */
+  executed(how: string): readonly number[];
 }
 
 interface DuneWorkspace {
@@ -26,27 +27,36 @@ interface DuneWorkspace {
 
 /** dune's own cache is a machine's, as is the granary's data: each granary has its own. */
 function builtByDune({ name, path, args, outputs, commit }: DuneWorkspace): DuneProject {
-  let ran: number[] = [];
+  const ran = new Map<string, number[]>();
+  const ownCache = emptiedCache(join(path, "../own-cache-of-dune"));
   return {
     name,
     path,
     command: ["dune", "build", "--root", path, "-j2", ...args],
     env: { XDG_CACHE_HOME: join(path, "../no-cache-of-dune") },
     uncached: { DUNE_CACHE: "disabled" },
+    // What dune 2.9 does by itself, without a daemon.
+    ownCache: {
+      env: {
+        XDG_CACHE_HOME: ownCache.path,
+        DUNE_CACHE: "enabled",
+        DUNE_CACHE_TRANSPORT: "direct",
+      },
+      empty: ownCache.empty,
+    },
     beside: (data) => ({ XDG_CACHE_HOME: join(data, "cache") }),
     clean: () => rm(join(path, "_build"), { recursive: true, force: true }),
     commit,
     helper: () => 0,
-    product() {
-      ran.push(executedIn(path));
+    product(how = "") {
+      ran.set(how, [...(ran.get(how) ?? []), executedIn(path)]);
       return sh(path, `cd _build/default && cat ${outputs} | sha256sum`);
     },
-    executed() {
-      const all = ran;
-      ran = [];
-      return all;
+    executed: (how) => ran.get(how) ?? [],
+    async close() {
+      await ownCache.remove();
+      await rm(path, { recursive: true, force: true });
     },
-    close: () => rm(path, { recursive: true, force: true }),
   };
 }
 

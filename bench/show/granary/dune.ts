@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { quantile } from "../quantile.ts";
 import { exactly, forInformation, type Measurement, type Row } from "../row.ts";
 import { type DuneProject, duneItself, duneToy } from "./dune-project.ts";
-import { type Case, fourTimings, rowsOf } from "./four-timings.ts";
+import { fourTimings, rowsOf } from "./four-timings.ts";
 import { startGranaryLab } from "./granary-lab.ts";
 import { roundsOr } from "./rounds.ts";
 
@@ -78,14 +78,6 @@ export function withoutDune(): Row | undefined {
   };
 }
 
-/** The order in which `fourTimings` builds: once for the farm, then by turns, there and back. */
-function casesOf(builds: number): (Case | "first")[] {
-  const round: Case[] = ["off", "empty", "farm", "full"];
-  const all: (Case | "first")[] = ["first"];
-  for (let n = 0; all.length < builds; n++) all.push(...(n % 2 === 0 ? round : round.toReversed()));
-  return all;
-}
-
 export async function measureDune(
   rounds: number,
   more: readonly string[],
@@ -116,16 +108,13 @@ export async function measureDune(
 
 /** dune counts no hits; what it ran is in its log. */
 function executedRows({ name, executed }: DuneProject): Row[] {
-  const counts = executed();
-  const which = casesOf(counts.length);
-  const of = (wanted: Case) => counts.filter((_, n) => which[n] === wanted);
-  const all = quantile(of("off"), 0.5);
+  const all = quantile(executed("off"), 0.5);
   return (["farm", "full"] as const).map((wanted) =>
     forInformation(
       `${name}, ${roundTripMs} ms: commands that dune ran, ${wanted === "farm" ? "nothing here, farm full" : "all full"}`,
-      quantile(of(wanted), 0.5),
+      quantile(executed(wanted), 0.5),
       `of ${all}`,
-      `from ${Math.min(...of(wanted))} to ${Math.max(...of(wanted))}; by dune's log`,
+      `from ${Math.min(...executed(wanted))} to ${Math.max(...executed(wanted))}; by dune's log`,
     ),
   );
 }

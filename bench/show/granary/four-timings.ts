@@ -78,7 +78,7 @@ export async function fourTimings(
         `${project.name}, ${which}: ended with ${run.code}:\n${run.text.slice(-3_000)}`,
       );
     const helped = helper === 0 ? 0 : (await cpuOf(helper)) - before;
-    products.add(project.product());
+    products.add(project.product(which));
     return { wallMs: run.wallMs, cpuMs: run.cpuMs + helped, granaryCpuMs: run.granaryCpuMs };
   };
 

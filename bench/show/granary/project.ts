@@ -5,6 +5,7 @@ import { javaHome } from "../../../test/build-tools/bazel-toolchains.ts";
 import { bazelWorkspace } from "../../../test/build-tools/bazel-workspace.ts";
 import { bazelProject, writeFiles } from "./bazel-project.ts";
 import { revisionsAfter, writeCcacheProject } from "./ccache-project.ts";
+import { emptiedCache } from "./emptied-cache.ts";
 
 /** What the show builds again and again. */
 export interface BuiltProject {
@@ -28,8 +29,8 @@ export interface BuiltProject {
   commit(n: number): Promise<void>;
   /** A process that works for the build and is not its child; 0: there is none. */
   helper(): number;
-  /** A digest of what came out. */
-  product(): string;
+  /** A digest of what came out, of a build that was made `how`. */
+  product(how?: string): string;
   close(): Promise<void>;
 }
 
@@ -37,7 +38,7 @@ export interface BuiltProject {
 export async function ccacheProject(work: string, files: number): Promise<BuiltProject> {
   const path = join(work, "ccache-project");
   const cache = join(work, "ccache-dir");
-  const ownCache = join(work, "ccache-own");
+  const ownCache = emptiedCache(join(work, "ccache-own"));
   await mkdir(path, { recursive: true });
   const project: BuiltProject = {
     name: "ccache",
@@ -51,8 +52,8 @@ export async function ccacheProject(work: string, files: number): Promise<BuiltP
     uncached: { CCACHE_DISABLE: "1" },
     // No storage but its own, and no granary: what is not ours of what a cache costs.
     ownCache: {
-      env: { CCACHE_DIR: ownCache, CCACHE_COMPILERCHECK: "content" },
-      empty: () => rm(ownCache, { recursive: true, force: true }),
+      env: { CCACHE_DIR: ownCache.path, CCACHE_COMPILERCHECK: "content" },
+      empty: ownCache.empty,
     },
     clean: () => rm(join(path, "build"), { recursive: true, force: true }),
     async commit(n) {
@@ -63,7 +64,7 @@ export async function ccacheProject(work: string, files: number): Promise<BuiltP
     product: () => sh(path, "cat build/*.o build/app | sha256sum"),
     async close() {
       await rm(cache, { recursive: true, force: true });
-      await rm(ownCache, { recursive: true, force: true });
+      await ownCache.remove();
     },
   };
   sh(path, "git init -q -b main");
@@ -80,7 +81,7 @@ export async function bazelBuilt(work: string, libraries: number): Promise<Built
   commitAll(path, "commit 0");
   const startup = ["--nohome_rc", `--output_user_root=${root}`, "--max_idle_secs=600"];
   const env = { HOME: root, JAVA_HOME: await javaHome() };
-  const disk = join(work, "bazel-disk");
+  const disk = emptiedCache(join(work, "bazel-disk"));
   const build = "build --spawn_strategy=local";
   await mkdir(root, { recursive: true });
   const bazel = (...args: string[]) =>
@@ -97,8 +98,8 @@ export async function bazelBuilt(work: string, libraries: number): Promise<Built
     env,
     uncached: {},
     ownCache: {
-      env: { ...env, OWN_CACHE: `--disk_cache=${disk}` },
-      empty: () => rm(disk, { recursive: true, force: true }),
+      env: { ...env, OWN_CACHE: `--disk_cache=${disk.path}` },
+      empty: disk.empty,
     },
     async clean() {
       bazel("clean");
@@ -111,7 +112,7 @@ export async function bazelBuilt(work: string, libraries: number): Promise<Built
     product: () => sh(path, "cat bazel-bin/many/app bazel-bin/many/l*/text.txt | sha256sum"),
     async close() {
       bazel("shutdown");
-      await rm(disk, { recursive: true, force: true });
+      await disk.remove();
       sh(work, `chmod -R u+w ${root} && rm -rf ${root}`);
       await workspace.remove();
     },
