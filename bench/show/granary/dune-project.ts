@@ -12,7 +12,7 @@ import { type BuiltProject, commitAll, sh } from "./project.ts";
 /** A project that dune builds, with what dune ran in each build. */
 export interface DuneProject extends BuiltProject {
   /** Rules that were executed in builds made so, each. */
-  executed(how: string): readonly number[];
+  readonly executed: (how: string) => readonly number[];
 }
 
 interface DuneWorkspace {
@@ -42,7 +42,7 @@ function builtByDune({ name, path, args, outputs, commit }: DuneWorkspace): Dune
         DUNE_CACHE: "enabled",
         DUNE_CACHE_TRANSPORT: "direct",
       },
-      empty: ownCache.empty,
+      empty: () => ownCache.empty(),
     },
     beside: (data) => ({ XDG_CACHE_HOME: join(data, "cache") }),
     clean: () => rm(join(path, "_build"), { recursive: true, force: true }),

@@ -144,13 +144,14 @@ export async function openGranary(
     },
     async drained() {
       for (;;) {
-        const { outbox } = z
+        const { outbox, builds } = z
           .object({
+            builds: z.array(z.unknown()),
             outbox: z.object({ results: z.number(), indexes: z.number(), reports: z.number() }),
           })
           .loose()
           .parse(await status());
-        if (outbox.results + outbox.indexes + outbox.reports === 0) return;
+        if (builds.length + outbox.results + outbox.indexes + outbox.reports === 0) return;
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     },

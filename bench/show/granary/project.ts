@@ -53,7 +53,7 @@ export async function ccacheProject(work: string, files: number): Promise<BuiltP
     // No storage but its own, and no granary: what is not ours of what a cache costs.
     ownCache: {
       env: { CCACHE_DIR: ownCache.path, CCACHE_COMPILERCHECK: "content" },
-      empty: ownCache.empty,
+      empty: () => ownCache.empty(),
     },
     clean: () => rm(join(path, "build"), { recursive: true, force: true }),
     async commit(n) {
@@ -99,7 +99,7 @@ export async function bazelBuilt(work: string, libraries: number): Promise<Built
     uncached: {},
     ownCache: {
       env: { ...env, OWN_CACHE: `--disk_cache=${disk.path}` },
-      empty: disk.empty,
+      empty: () => disk.empty(),
     },
     async clean() {
       bazel("clean");

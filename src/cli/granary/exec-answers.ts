@@ -45,11 +45,13 @@ const counted = [
   "uploadedBytes",
 ] as const;
 
-function isEnded({ report, outbox }: Fields): boolean {
+function isEnded({ report, outbox, dune }: Fields): boolean {
   const isReport =
     report === null || (isObject(report) && counted.every((name) => isNumber(report[name])));
   const trouble = isObject(outbox) ? outbox["trouble"] : undefined;
-  return isReport && (trouble === undefined || isText(trouble));
+  const isOfDune =
+    dune === undefined || (isObject(dune) && isNumber(dune["made"]) && isNumber(dune["used"]));
+  return isReport && isOfDune && (trouble === undefined || isText(trouble));
 }
 
 function isObject(value: unknown): value is Fields {

@@ -9,7 +9,7 @@ import type { Outlet } from "../terminal/terminal.ts";
 import { readExecAnswer } from "./exec-answers.ts";
 import { connectToGranary, type GranaryClient } from "./granary-client.ts";
 import { runCommand } from "./run-command.ts";
-import { savedLines } from "./saved-lines.ts";
+import { duneLine, savedLines } from "./saved-lines.ts";
 
 export interface ExecOptions {
   readonly project?: string;
@@ -168,6 +168,7 @@ async function end(
       sync ? syncMs : endBuildMs,
     );
     for (const line of savedLines(ended.report)) say(line);
+    if (ended.dune !== undefined) say(duneLine(ended.dune));
     if (ended.outbox?.trouble !== undefined)
       say(`grange: not all was sent: ${ended.outbox.trouble}`);
   } finally {

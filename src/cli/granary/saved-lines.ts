@@ -5,6 +5,17 @@ import type { EndSummary } from "#granary/protocol/answers.ts";
 /** Below it, what was fetched for nothing is not worth a line. */
 const worthALineBytes = 1024 * 1024;
 
+/** Of a build with dune, of which more is known when what it made is kept. */
+export function duneLine({ made, used }: { readonly made: number; readonly used: number }): string {
+  const parts = [`${used} there for dune`];
+  if (made > 0) parts.push(`${made} made`);
+  return `grange: ${resultsText(made + used)}: ${parts.join(", ")} (\`grange granary why\` tells more)`;
+}
+
+function resultsText(count: number): string {
+  return `${count} ${count === 1 ? "result" : "results"}`;
+}
+
 /** What a build had from its granary, in one to three lines. */
 export function savedLines(summary: EndSummary | null): string[] {
   if (summary === null) return [];
@@ -25,8 +36,7 @@ export function savedLines(summary: EndSummary | null): string[] {
   const after: string[] = [];
   if (savedMs > 0) after.push(`saved about ${durationText(savedMs)}`);
   if (waitedMs > 0) after.push(`waited ${durationText(waitedMs)}`);
-  const results = `${asked} ${asked === 1 ? "result" : "results"}`;
-  const lines = [`grange: ${[`${results}: ${parts.join(", ")}`, ...after].join("; ")}`];
+  const lines = [`grange: ${[`${resultsText(asked)}: ${parts.join(", ")}`, ...after].join("; ")}`];
   if (summary.wastedBytes > worthALineBytes) {
     const wasted = memorySizeText(summary.wastedBytes);
     const all = memorySizeText(summary.transferredBytes);

@@ -12,6 +12,8 @@ export interface Asked {
   readonly result: GranaryResult | undefined;
   /** Found out when the build was over: when it was asked for nobody knows. */
   readonly isNotedLater?: boolean;
+  /** Since it was asked for, where it is told only now. */
+  readonly agoMs?: number;
 }
 
 /** What is fetched ahead for a build. Never in the way of what the build asks for itself. */

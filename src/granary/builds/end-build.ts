@@ -31,7 +31,8 @@ export async function endBuild(
   how: BuildEnd,
 ): Promise<GranaryBuildReport> {
   const { build, demand, places, log, letGo, notAhead, abort } = entry;
-  const elapsedMs = entry.elapsedMs();
+  const endedAt = how.overAt ?? performance.now();
+  const elapsedMs = Math.max(0, Math.round(entry.elapsedMs() - (performance.now() - endedAt)));
   const facts = entry.facts();
   abort.abort();
   await build.prefetch.stop();

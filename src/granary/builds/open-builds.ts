@@ -21,6 +21,7 @@ export interface Builds extends BuildDesk, Service {
   /** Undefined: no such build is under way. Its index and its report are safe, and on their way, when this resolves. */
   end(id: string, how: BuildEnd): Promise<GranaryBuildReport | undefined>;
   find(id: string | undefined): RunningBuild | undefined;
+  /** Those that are over are among them until their reports and indexes are in the outbox. */
   running(): readonly RunningBuild[];
   /** What the last builds of this machine had from where, the latest first. */
   lastReports(): Promise<GranaryBuildReport[]>;
@@ -43,6 +44,8 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
   );
   const lastReports = openLastReports(join(parts.directory, "reports"), logger);
   const entries = new Map<string, BuildUnderWay>();
+  /** Over, and not yet in the outbox. */
+  const ending = new Set<RunningBuild>();
   const note = (message: string) => logger.info(message);
 
   const house = { parts, directory, shared, waste, news, workspaces, note };
@@ -59,9 +62,14 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     const entry = entries.get(id);
     if (entry === undefined) return undefined;
     entries.delete(id);
-    const report = await endBuild(house, entry, how);
-    lastReports.keep(report);
-    return report;
+    ending.add(entry.build);
+    try {
+      const report = await endBuild(house, entry, how);
+      lastReports.keep(report);
+      return report;
+    } finally {
+      ending.delete(entry.build);
+    }
   }
 
   return {
@@ -74,7 +82,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     },
     lastReports: () => lastReports.all(),
     fetchAhead: (facts, dryRun) => ahead.fetch(facts, dryRun),
-    running: () => [...entries.values()].map(({ build }) => build),
+    running: () => [...[...entries.values()].map(({ build }) => build), ...ending],
     async stop() {
       await ahead.stop();
       await Promise.all(

@@ -11,6 +11,8 @@ export interface BuildEnd {
   readonly exitCode: number | null;
   /** Whether it asked for everything that a build of its targets asks for. */
   readonly complete: boolean;
+  /** When its command ended, by `performance.now()`; where it is not said, now. */
+  readonly overAt?: number;
 }
 
 type Outlet = Pick<Outbox, "addIndex" | "addReport">;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
-import { rest } from "#core/resting.ts";
+import { inTime } from "#core/in-time.ts";
 import type { SharedTransfers } from "../prefetch/shared-transfers.ts";
 import { type RunningPrefetch, startPrefetch } from "../prefetch/start-prefetch.ts";
 import type { WasteMemory } from "../prefetch/waste-file.ts";
@@ -98,10 +98,11 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
       prefetch.asked(key);
       const isDropped = said.because === "never-made" && news.hasDropped(facts.project, key);
       const what = isDropped ? { ...said, because: "quarantined" as const } : said;
-      if (what.result === undefined) steps.missed(key, elapsedMs());
+      const toldMs = elapsedMs() - (what.agoMs ?? 0);
+      if (what.result === undefined) steps.missed(key, toldMs);
       // An order that is known is not lost by a build that cannot tell its own: indexes keep the earlier time.
       const known = what.isNotedLater === true ? prefetch.firstMs?.(key) : undefined;
-      const askedMs = known ?? Math.max(0, elapsedMs() - what.waitedMs);
+      const askedMs = known ?? Math.max(0, toldMs - what.waitedMs);
       demand.asked(key, what, askedMs, prefetch.leadMs(key));
     },
     askedBlob: (digest) => demand.askedBlob(digest),
@@ -116,12 +117,12 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
       facts = withCommitFrom(begun, { commit, dirty: facts.dirty || dirty });
     },
     async ready(mostMs, enough = prefetch.settled()) {
-      const over = new AbortController();
       // It has not begun: what is here by then is in time.
       since = performance.now() + mostMs;
-      const late = rest(mostMs, over.signal).then(() => "late" as const);
-      const end = await Promise.race([enough.then(() => "ready" as const), late]);
-      over.abort();
+      const end = await inTime(
+        enough.then(() => "ready" as const),
+        mostMs,
+      );
       // What a build asks for is told from when it really began.
       since = performance.now();
       return end;

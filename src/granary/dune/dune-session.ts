@@ -14,8 +14,10 @@ import type { DuneFile, DuneMessage } from "./dune-protocol.ts";
 import { duneKey } from "./dune-record.ts";
 import type { DuneStore, DuneStores } from "./dune-store.ts";
 import { type DuneOutlook, giveRules } from "./give-rules.ts";
+import { holdRule } from "./held-rule.ts";
 import { resultFromStore, takePromoted } from "./keep-rule.ts";
 import { usedRules } from "./used-rules.ts";
+import { whenQuiet } from "./when-quiet.ts";
 
 export interface SessionParts {
   readonly granary: GranaryStore;
@@ -37,13 +39,20 @@ export interface DuneTally {
   refused: number;
 }
 
+/** What a build's dunes asked for, as soon as they are gone. */
+export interface DuneSoFar {
+  readonly made: number;
+  /** Found in dune's store, or in its own build directory. */
+  readonly used: number;
+}
+
 /**
  * One build with dune, which may run several times in it: what was fetched ahead is written into dune's store, what
  * dune makes is taken from it, and what it only used is found out in the end.
  */
 export interface DuneSession {
-  /** Resolves when all that was expected is in dune's store, or will not come. */
-  readonly prepared: Promise<void>;
+  /** Resolves when all that was expected, and what its dunes have made until now, is in dune's store, or will not come. */
+  prepared(): Promise<void>;
   /**
    * How long dune should wait before it looks for the first rule; 0: it may begin. Undefined while nobody knows what
    * will come.
@@ -57,8 +66,11 @@ export interface DuneSession {
   /** Another build system put it into the store by itself. */
   stored(key: DuneDigest): void;
   hinted(keys: readonly DuneDigest[]): void;
-  /** Looks through a build directory that dune is done with. */
+  /** One of its dunes is gone: there is time for what it made. */
+  left(): void;
+  /** Looks through a build directory that dune is done with, and which may go when this resolves. */
   learn(buildDirectory: string): Promise<void>;
+  soFar(): DuneSoFar;
   /** Ends what is in hand. */
   end(): Promise<DuneTally>;
 }
@@ -66,6 +78,13 @@ export interface DuneSession {
 /** dune tells of no hit: it is found in its books when it is gone. */
 const noticed = { because: undefined, waitedMs: 0, isNotedLater: true } as const;
 
+/** While a dune makes one rule after the other, those that it has made wait: together they cost a sixth of the machine. */
+const quietMs = 150;
+/** A kilobyte each. */
+const mostWaiting = 5_000;
+/** To take one, and to make it again. */
+const takeMs = 1;
+const makeMs = 6;
 /** Rules being read at once: all are small files of one disk. */
 const readsAtOnce = 4;
 /** Results on their way to being durable. */
@@ -87,17 +106,31 @@ export function startDuneSession(
   const tally = { made: 0, used: 0, learnt: 0 };
   const startedAtMs = stores.v4.nowMs();
   const noted = new Set<DuneDigest>();
+  /** Of those, what was not told by its dune. */
+  let found = 0;
   const keeping = new Set<Promise<void>>();
-  let queue: Promise<void> = Promise.resolve();
   const forget = (result: GranaryResult) => supplies.forget(who, result);
   const given = giveRules({ granary, place, forget, logger }, stores, duneBuild);
 
-  /** One after the other: dune runs meanwhile, and shall have the machine. */
-  function after(work: () => Promise<void>): Promise<void> {
-    queue = queue.then(work).catch((reason: unknown) => {
+  const made = whenQuiet({
+    quietMs,
+    most: mostWaiting,
+    failed(reason) {
       logger.warn({ build: build.id, reason: messageOf(reason) }, "a rule of dune's was not kept");
-    });
-    return queue;
+    },
+  });
+
+  /** What a dune of this build has made before, the next may find: it waits for that, too. */
+  function outlook(): DuneOutlook | undefined {
+    const seen = given.outlook();
+    const { undone } = made;
+    if (seen === undefined || undone === 0) return seen;
+    return {
+      ...seen,
+      waitMs: seen.waitMs + undone * takeMs,
+      missing: seen.missing + undone,
+      worthMs: seen.worthMs + undone * makeMs,
+    };
   }
 
   function sourceOf(key: ReturnType<typeof duneKey>): ResultSource {
@@ -133,9 +166,9 @@ export function startDuneSession(
     for (const blob of result.blobs) build.askedBlob(blob);
   }
 
-  async function noteMade(result: GranaryResult): Promise<void> {
+  async function noteMade(result: GranaryResult, agoMs = 0): Promise<void> {
     const because = build.prefetch?.whyNot(result) ?? "not-indexed";
-    build.asked(result, { source: "missed", because, waitedMs: 0, result: undefined });
+    build.asked(result, { source: "missed", because, waitedMs: 0, result: undefined, agoMs });
     tally.made += 1;
     await keepBeside(result);
   }
@@ -148,22 +181,34 @@ export function startDuneSession(
   }
 
   return {
-    prepared: given.prepared,
-    outlook: () => given.outlook(),
+    async prepared() {
+      await Promise.all([given.prepared, made.now()]);
+    },
+    outlook,
 
     promoted(buildDirectory, { key, files, duplication }, onDuplicate) {
       noted.add(key);
-      void after(async () => {
-        const link = duplication !== "copy";
-        const promoted = { key, files, buildDirectory, link, onDuplicate };
-        const result = await takePromoted(daemons, promoted);
-        if (result !== undefined) await noteMade(result);
+      const saidAt = performance.now();
+      const link = duplication !== "copy";
+      // A dune that is told of what it has twice is told while it is there.
+      const mayWait = link && onDuplicate === undefined;
+      const held = mayWait ? holdRule(stores.v4.temp, buildDirectory, files) : undefined;
+      const at = held?.at ?? ((path: string) => join(buildDirectory, path));
+      made.put(async () => {
+        try {
+          const result = await takePromoted(daemons, { key, files, at, link, onDuplicate });
+          if (result !== undefined) await noteMade(result, performance.now() - saidAt);
+        } finally {
+          held?.letGo();
+        }
       });
+      // What cannot be held is taken while it is there.
+      if (held === undefined) void made.now();
     },
 
     stored(key) {
       noted.add(key);
-      void after(async () => {
+      made.put(async () => {
         const result = await resultFromStore(daemons, key);
         if (result !== undefined) await noteMade(result);
       });
@@ -173,6 +218,8 @@ export function startDuneSession(
       build.prefetch?.hint(keys.map((key) => duneKey("v4", key)));
     },
 
+    left: () => void made.now(),
+
     async learn(buildDirectory) {
       // dune keeps the books of rules that are gone from the sources, and removes what they made.
       const isStillMade = async (store: DuneStore, key: DuneDigest): Promise<boolean> => {
@@ -181,27 +228,25 @@ export function startDuneSession(
         // dune 3 says only a name.
         return store.scheme === "v5" || existsSync(join(buildDirectory, path));
       };
-      // What was promoted a moment ago is in the store only now.
-      await queue;
       for (const store of [stores.v4, stores.v5]) {
         const known = await store.keys();
         const used = await usedRules(buildDirectory, (key) => known.has(key));
         const unnoted = used.filter((key) => !noted.has(key));
         const still = await mapAtMost(readsAtOnce, unnoted, (key) => isStillMade(store, key));
         const fresh = unnoted.filter((_, index) => still[index]);
-        for (const key of fresh) noted.add(key);
-        await mapAtMost(readsAtOnce, fresh, async (key) => {
-          await noteUse(store, key).catch((reason: unknown) => {
-            const why = { build: build.id, key, reason: messageOf(reason) };
-            logger.warn(why, "a rule's use was not noted");
-          });
-        });
+        for (const key of fresh) {
+          noted.add(key);
+          found += 1;
+          made.put(() => noteUse(store, key));
+        }
       }
     },
 
+    soFar: () => ({ made: noted.size - found, used: found }),
+
     async end() {
       await given.end();
-      await queue;
+      await made.now();
       await Promise.all(keeping);
       return { ...tally, ...given.count() };
     },

@@ -1,5 +1,4 @@
 import { chmodSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { digestOf } from "#cas/digest-of.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
@@ -36,7 +35,8 @@ export async function takePromoted(
   promoted: {
     readonly key: DuneDigest;
     readonly files: readonly DuneFile[];
-    readonly buildDirectory: string;
+    /** Where a file lies. */
+    readonly at: (path: string) => string;
     readonly link: boolean;
     /** The store had a file already, and sound: dune's own copy may go. */
     readonly onDuplicate?: ((file: DuneFile) => void) | undefined;
@@ -45,7 +45,7 @@ export async function takePromoted(
   const { store } = parts;
   const { key, files, onDuplicate } = promoted;
   const result = await asResult(parts, key, files, async ({ path, digest }) => {
-    const from = join(promoted.buildDirectory, path);
+    const from = promoted.at(path);
     const file = await madeFile(from, digest);
     if (file === undefined) return undefined;
     if (await store.hasFile(digest)) {

@@ -1,16 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { removeLeftovers } from "#cas/temp-file.ts";
 import { messageOf } from "#core/fault.ts";
-import { rest } from "#core/resting.ts";
+import { inTime } from "#core/in-time.ts";
 import type { Service } from "#core/service.ts";
 import { willGitAnswer } from "./answers-of-git.ts";
 import { beaconFile, duneDatabase, duneSettings } from "./beacon.ts";
 import { buildDirectories } from "./build-directories.ts";
-import { type Doorman, type DuneClient, longestGateMs, startDoorman } from "./doorman.ts";
+import { type Doorman, type DuneClient, startDoorman } from "./doorman.ts";
 import type { DuneBuild, DuneBuilds } from "./dune-builds.ts";
 import { hearDune, hearUnannounced } from "./dune-post.ts";
-import { type DuneTally, type SessionParts, startDuneSession } from "./dune-session.ts";
+import {
+  type DuneSoFar,
+  type DuneTally,
+  type SessionParts,
+  startDuneSession,
+} from "./dune-session.ts";
 import { duneStores, makeRoots } from "./dune-store.ts";
 import { makeRuntimeDirectory } from "./runtime-directory.ts";
 import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
@@ -37,7 +43,9 @@ export interface DuneAttachment {
    * over. While results of other tools are to come as well, only the former will do.
    */
   prepared?(mostMs: number): Promise<void>;
-  /** When the build's command has ended, and before its build does: learns what dune used. */
+  /** When the build's command has ended: learns what dune used. Its build directory may go when this resolves. */
+  learn(): Promise<DuneSoFar>;
+  /** After that, and before its build ends: keeps what dune made and used. */
   finish(): Promise<DuneTally>;
 }
 
@@ -118,7 +126,9 @@ export function serveDune(parts: DuneParts): DuneServer {
       const startedAtMs = Date.now();
       // What keeps us from it keeps dune from it, too, and dune says so better.
       await makeRoots(database).catch(() => {});
-      const session = startDuneSession(parts, duneStores(database), build);
+      const stores = duneStores(database);
+      void removeLeftovers(stores.v4.temp).catch(() => {});
+      const session = startDuneSession(parts, stores, build);
       const told = new Set<string>();
       const clients = new Set<Promise<void>>();
       const runtime = join(directory, "run", build.build.id);
@@ -129,21 +139,24 @@ export function serveDune(parts: DuneParts): DuneServer {
         beacon &&
         (await hold(beacon, gateMs, async (client) => {
           if (waits) void letInWhenWorth(session, client);
-          else void session.prepared.then(() => client.greet());
+          else void session.prepared().then(() => client.greet());
           const heard = hearDune(client, options, async (buildDirectory) => {
             told.add(buildDirectory);
             return session;
-          }).then(() => {});
+          }).then(() => session.left());
           clients.add(heard);
           await heard;
         }));
       return {
         settings: duneSettings(variables, name && runtime),
         prepared: (mostMs) => untilReady(session, mostMs),
-        async finish() {
-          await soon(Promise.all(clients), lastWordsMs);
+        async learn() {
+          await inTime(Promise.allSettled(clients), lastWordsMs);
           const found = await buildDirectories(where, variables, startedAtMs);
           for (const one of new Set([...told, ...found])) await session.learn(one);
+          return session.soFar();
+        },
+        async finish() {
           if (name !== undefined) {
             (await doorman)?.drop(name);
             posts.delete(name);
@@ -177,15 +190,6 @@ export function serveDune(parts: DuneParts): DuneServer {
 
 const withoutCache: DuneAttachment = {
   settings: { DUNE_CACHE: "disabled" },
+  learn: async () => ({ made: 0, used: 0 }),
   finish: async () => ({ given: 0, made: 0, used: 0, learnt: 0, refused: 0 }),
 };
-
-/** Resolves with the first of both; leaves no timer behind. */
-async function soon(event: Promise<unknown>, mostMs: number): Promise<void> {
-  const over = new AbortController();
-  const inTime = event.then(
-    () => over.abort(),
-    () => over.abort(),
-  );
-  await Promise.race([inTime, rest(Math.min(mostMs, 10 * longestGateMs), over.signal)]);
-}

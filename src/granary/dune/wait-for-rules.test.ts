@@ -21,7 +21,7 @@ function door() {
 function session(...looks: (DuneOutlook | undefined)[]) {
   let at = 0;
   const outlook = () => looks[Math.min(at++, looks.length - 1)];
-  return { prepared: never, outlook, looks: () => at };
+  return { prepared: () => never, outlook, looks: () => at };
 }
 
 test("a dune is held until it may begin", async () => {

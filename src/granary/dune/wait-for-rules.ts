@@ -1,4 +1,4 @@
-import { rest } from "#core/resting.ts";
+import { inTime } from "#core/in-time.ts";
 import type { DuneClient } from "./doorman.ts";
 import type { DuneSession } from "./dune-session.ts";
 import type { DuneOutlook } from "./give-rules.ts";
@@ -60,7 +60,7 @@ export async function letInWhenWorth(
       client.hold(holdMs);
       sayAgainAt = now + sayMs;
     }
-    await firstOf(session.prepared, lookAgainMs(seen));
+    await inTime(session.prepared(), lookAgainMs(seen));
   }
   client.greet();
 }
@@ -72,18 +72,11 @@ export async function untilReady(session: Prepared, mostMs: number): Promise<voi
     const seen = session.outlook();
     const leftMs = until - performance.now();
     if (leftMs <= 0 || (seen?.isOnlyDune === true && seen.waitMs === 0)) return;
-    await firstOf(session.prepared, Math.min(lookAgainMs(seen), leftMs));
+    await inTime(session.prepared(), Math.min(lookAgainMs(seen), leftMs));
   }
 }
 
 /** Never later than what keeps dune held has to be said again. */
 function lookAgainMs(seen: DuneOutlook | undefined): number {
   return Math.min(sayMs, Math.max(leastLookMs, (seen?.waitMs ?? 0) * lookShare));
-}
-
-/** Leaves no timer behind. */
-async function firstOf(event: Promise<unknown>, ms: number): Promise<void> {
-  const over = new AbortController();
-  await Promise.race([event, rest(ms, over.signal)]);
-  over.abort();
 }

@@ -111,6 +111,8 @@ export const Answer = z.discriminatedUnion("type", [
     type: z.literal("ended"),
     to,
     report: EndSummary.nullable(),
+    /** Of a build with dune, whose report comes later: results that dune made, and that were there for it. */
+    dune: z.object({ made: Count, used: Count }).optional(),
     outbox: OutboxAnswer.optional(),
   }),
   z.object({ type: z.literal("status"), to, status: GranaryStatus }),

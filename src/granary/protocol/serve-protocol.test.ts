@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import { openBuilds } from "../builds/open-builds.ts";
+import type { DuneAttachment } from "../dune/serve-dune.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import type { IndexToPublish } from "../outbox/outbox.ts";
 import { openStore, silentLogger } from "../store/granary-store.fixture.ts";
@@ -23,7 +24,7 @@ const started = {
   environment: "linux",
 };
 
-async function scene() {
+async function scene(more: { readonly dune?: DuneAttachment } = {}) {
   const directory = await mkdtemp(join(tmpdir(), "grange-protocol-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const store = await openStore({ directory });
@@ -70,7 +71,7 @@ async function scene() {
     builds,
     results: resultDeeds({ supplies, store, mostFileBytes: 1_000_000 }),
     outbox,
-    attachDune: async () => undefined,
+    attachDune: async () => more.dune,
     readFacts: async (said) => ({
       project: said.project ?? "p",
       repository: "",
@@ -319,4 +320,79 @@ test("what the last builds had from where can be asked, by how an id begins, als
   expect(await asks.hear()).toMatchObject({ report: null, builds: [{ project: "p" }] });
   asks.say({ type: "report", build: "../x" });
   expect(await asks.hear()).toMatchObject({ type: "note" });
+});
+
+function slowDune() {
+  let keep = () => {};
+  const kept = new Promise<void>((resolve) => {
+    keep = resolve;
+  });
+  const dune: DuneAttachment = {
+    settings: { DUNE_CACHE: "enabled" },
+    learn: async () => ({ made: 3, used: 4 }),
+    async finish() {
+      await kept;
+      return { given: 0, made: 3, used: 4, learnt: 0, refused: 0 };
+    },
+  };
+  return { dune, keep };
+}
+const withDune = { ...started, dune: { directory: "/w", variables: {} } };
+
+test("a build with dune is told what it asked for before all of that is kept", async () => {
+  const { dune, keep } = slowDune();
+  const { greeted, builds, reports } = await scene({ dune });
+  const one = await greeted();
+  one.say(withDune);
+  await one.hear();
+
+  one.say({ type: "build-ended", id: 7, exitCode: 0, complete: true });
+
+  expect(await one.hear()).toEqual({
+    type: "ended",
+    to: 7,
+    report: null,
+    dune: { made: 3, used: 4 },
+  });
+  expect(builds.running()).toHaveLength(1);
+  expect(reports).toEqual([]);
+  // Who asks for reports now is told of this build, too.
+  one.say({ type: "report", id: 8 });
+  keep();
+  expect(await one.hear()).toMatchObject({ type: "reported", to: 8, builds: [{ exitCode: 0 }] });
+  expect(builds.running()).toEqual([]);
+  expect(reports).toHaveLength(1);
+});
+
+test("a granary that is stopped keeps what dune made first", async () => {
+  const { dune, keep } = slowDune();
+  const { greeted, reports, server } = await scene({ dune });
+  const one = await greeted();
+  one.say(withDune);
+  await one.hear();
+  one.say({ type: "build-ended", exitCode: 0 });
+  expect(await one.hear()).toMatchObject({ type: "ended", report: null });
+
+  const stopped = server.stop().then(() => reports.length);
+  keep();
+
+  expect(await stopped).toBe(1);
+});
+
+test("who waits for the farm waits for what dune made, in other builds as well", async () => {
+  const { dune, keep } = slowDune();
+  const { greeted, reports } = await scene({ dune });
+  const [one, two] = [await greeted(), await greeted()];
+  for (const each of [one, two]) {
+    each.say(withDune);
+    await each.hear();
+  }
+  one.say({ type: "build-ended", exitCode: 0 });
+  await one.hear();
+  two.say({ type: "build-ended", exitCode: 0, sync: true });
+  const told = two.hear().then((answer) => ({ answer, reports: reports.length }));
+
+  keep();
+
+  expect(await told).toMatchObject({ answer: { type: "ended", report: { asked: 0 } }, reports: 2 });
 });

@@ -2,9 +2,10 @@ import { chmod, mkdir, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { dirname } from "node:path";
 import type { Service } from "#core/service.ts";
+import { startEndings } from "./endings.ts";
 import { startTalk, type Talk, type TalkParts } from "./talk.ts";
 
-export interface ServerParts extends TalkParts {
+export interface ServerParts extends Omit<TalkParts, "endings"> {
   readonly socketPath: string;
   /** Who speaks over TCP must know it: any user of the machine can connect there. */
   readonly secret: string;
@@ -18,10 +19,12 @@ export interface ProtocolServer extends Service {
 /** Serves build systems on a socket of this user, and on a port of this machine. */
 export async function serveProtocol(parts: ServerParts): Promise<ProtocolServer> {
   const open = new Set<Talk>();
+  const endings = startEndings(parts.logger);
+  const talkParts = { ...parts, endings };
   const serve = (secret: string | undefined) =>
     // Half open: who has said all is still told how its build ended.
     createServer({ allowHalfOpen: true }, (socket) => {
-      const talk = startTalk(parts, socket, secret);
+      const talk = startTalk(talkParts, socket, secret);
       open.add(talk);
       void talk.over.then(() => open.delete(talk));
     });
@@ -40,6 +43,7 @@ export async function serveProtocol(parts: ServerParts): Promise<ProtocolServer>
       const closed = [local, tcp].map((server) => new Promise((done) => server.close(done)));
       for (const talk of open) talk.end();
       await Promise.all([...open].map((talk) => talk.over));
+      await endings.over();
       await Promise.all(closed);
       await rm(parts.socketPath, { force: true });
     },

@@ -1,19 +1,24 @@
 import type { Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import { messageOf } from "#core/fault.ts";
 import type { BuildFacts } from "../builds/build-facts.ts";
 import type { Builds } from "../builds/open-builds.ts";
+import type { BuildEnd } from "../builds/publish-build.ts";
 import type { RunningBuild } from "../builds/start-build.ts";
 import type { DuneAttachment, DunePlace } from "../dune/serve-dune.ts";
 import type { Outbox, OutboxState } from "../outbox/outbox.ts";
 import type { Answer, EndSummary, GranaryStatus } from "./answers.ts";
 import type { ResultDeeds } from "./carry-out.ts";
 import { begin, type Conversation, type Deed, hear } from "./conversation.ts";
+import type { Endings } from "./endings.ts";
 import { lineReader, mostLineBytes } from "./line-reader.ts";
 import { type BuildStarted, type Message, readMessage } from "./messages.ts";
 
 export interface TalkParts {
+  /** Of all talks. */
+  readonly endings: Endings;
   /** The port that tools speak to. */
   readonly toolsPort: number;
   readonly builds: Builds;
@@ -82,24 +87,47 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
     return done;
   };
 
+  /** dune tells of no hit: what it used is found out when it is gone, and its build does not wait for that unless it asks to. */
   async function endBuild(message: Message<"build-ended"> | undefined): Promise<void> {
     const [ended, attached] = [build, dune];
     build = undefined;
     dune = undefined;
-    // What dune used and made is known only now, and belongs to the build.
-    await attached?.finish().catch((reason: unknown) => {
+    const how = {
+      exitCode: message?.exitCode ?? null,
+      complete: message?.complete ?? false,
+      overAt: performance.now(),
+    };
+    await ended?.prefetch.stop();
+    const used = await attached?.learn().catch((reason: unknown) => {
       logger.warn({ err: reason }, "what dune used in a build is not known");
     });
-    const how = { exitCode: message?.exitCode ?? null, complete: message?.complete ?? false };
-    const report = ended && (await parts.builds.end(ended.id, how));
+    if (used && message !== undefined && message.sync !== true) {
+      say({ type: "ended", to: message.id, report: null, dune: used });
+      // So that it has gone before there is other work.
+      await nextTurn();
+      return parts.endings.add(report(ended, attached, how));
+    }
+    const told = await report(ended, attached, how);
     if (message === undefined) return;
+    if (message.sync) await parts.endings.over();
     const outbox = message.sync ? await parts.outbox.drained() : undefined;
     say({
       type: "ended",
       to: message.id,
-      report: report === undefined ? null : summaryOf(report),
+      report: told === undefined ? null : summaryOf(told),
       ...(outbox === undefined ? {} : { outbox: outboxAnswer(outbox) }),
     });
+  }
+
+  async function report(
+    ended: RunningBuild | undefined,
+    attached: DuneAttachment | undefined,
+    how: BuildEnd,
+  ): Promise<GranaryBuildReport | undefined> {
+    await attached?.finish().catch((reason: unknown) => {
+      logger.warn({ err: reason }, "what dune made in a build is not kept");
+    });
+    return ended && parts.builds.end(ended.id, how);
   }
 
   async function startBuild(message: BuildStarted): Promise<void> {
@@ -149,6 +177,7 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
       case "status":
         return say({ type: "status", to: message.id, status: await parts.status() });
       case "report":
+        await parts.endings.over();
         return say(reported(message, await parts.builds.lastReports()));
       case "trim":
         return say({ type: "trimmed", to: message.id, removedBytes: await parts.trim() });

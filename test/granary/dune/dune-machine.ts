@@ -209,6 +209,7 @@ export async function buildThrough(
   if (attached === undefined) throw new Error("the granary takes no part");
   await attached.prepared?.(options.preparedMs ?? 0);
   const ran = await dune(root, { ...machine.variables, ...attached.settings });
+  await attached.learn();
   const tally = await attached.finish();
   return { build, ran, tally, executed: ran.code === 0 ? await executed(root) : -1 };
 }

@@ -109,6 +109,7 @@ async function through(
   await attached?.prepared?.(preparedMs);
   const preparation = performance.now() - startedAt;
   const built = await timed(root, { ...machine.variables, ...attached?.settings });
+  await attached?.learn();
   await attached?.finish();
   const { user, system } = process.cpuUsage(before);
   return { ...built, wallMs: built.wallMs + preparation, granaryCpuMs: (user + system) / 1_000 };

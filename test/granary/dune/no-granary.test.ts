@@ -127,6 +127,7 @@ describe.skipIf(noDune !== undefined)("a real dune 2", { timeout: 120_000 }, () 
           directory: root,
         });
         expect(attached?.settings["DUNE_CACHE_TRANSPORT"]).toBe("direct");
+        await attached?.learn();
         await attached?.finish();
 
         expect((await buildThrough(far, root)).ran.code).toBe(0);

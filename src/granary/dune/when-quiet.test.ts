@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { whenQuiet } from "./when-quiet.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+function place(most = 100) {
+  const done: string[] = [];
+  const failures: unknown[] = [];
+  const quiet = whenQuiet({ quietMs: 100, most, failed: (reason) => failures.push(reason) });
+  const put = (...names: string[]) => {
+    for (const name of names) quiet.put(async () => void done.push(name));
+  };
+  return { done, failures, quiet, put };
+}
+
+test("nothing is done while more comes", async () => {
+  const { done, put, quiet } = place();
+  for (const name of ["a", "b", "c"]) {
+    put(name);
+    await vi.advanceTimersByTimeAsync(90);
+  }
+  expect(done).toEqual([]);
+
+  await vi.advanceTimersByTimeAsync(10);
+  while (quiet.undone > 0) await new Promise((resolve) => setImmediate(resolve));
+
+  expect(done).toEqual(["a", "b", "c"]);
+});
+
+test("many are not kept waiting, and who asks for all gets all, in order", async () => {
+  const { done, put, quiet } = place(3);
+  put("a", "b", "c", "d");
+  expect(quiet.undone).toBe(4);
+
+  await quiet.now();
+
+  expect(done).toEqual(["a", "b", "c", "d"]);
+  expect(quiet.undone).toBe(0);
+});
+
+test("what fails keeps nothing from being done", async () => {
+  const { done, failures, put, quiet } = place();
+  put("a");
+  quiet.put(async () => {
+    throw new Error("full");
+  });
+  put("b");
+
+  await quiet.now();
+
+  expect(done).toEqual(["a", "b"]);
+  expect(failures).toMatchObject([{ message: "full" }]);
+  expect(quiet.undone).toBe(0);
+});

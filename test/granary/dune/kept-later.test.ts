@@ -1,0 +1,90 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  buildThrough,
+  commitAll,
+  type DuneMachine,
+  dune,
+  duneMachine,
+  executed,
+  noDune,
+} from "./dune-machine.ts";
+import { smallToy, writeToyProject } from "./toy-project.ts";
+
+/** What dune makes is kept when it is quiet, or gone: nothing may be lost by that. */
+describe.skipIf(noDune !== undefined)("what a real dune 2 made", { timeout: 120_000 }, () => {
+  let work: string;
+  let machine: DuneMachine;
+  let root: string;
+  let serial = 0;
+
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), "grange-kept-"));
+  });
+  afterAll(() => rm(work, { recursive: true, force: true }));
+  beforeEach(async () => {
+    root = join(work, `toy${serial++}`);
+    await writeToyProject(root, smallToy);
+    await commitAll(root);
+    machine = await duneMachine();
+    return () => machine.remove();
+  });
+
+  const clean = () => rm(join(root, "_build"), { recursive: true, force: true });
+
+  async function attach() {
+    const build = machine.startBuild(undefined);
+    const where = { variables: machine.variables, directory: root, waits: true };
+    const attached = await machine.server.attach(build, where);
+    if (attached === undefined) throw new Error("the granary takes no part");
+    return { build, attached, variables: { ...machine.variables, ...attached.settings } };
+  }
+
+  test("is kept when it is removed as soon as dune has ended", async () => {
+    const { build, attached, variables } = await attach();
+    expect((await dune(root, variables)).code).toBe(0);
+    await clean();
+
+    await attached.learn();
+    const tally = await attached.finish();
+
+    expect(tally.made).toBeGreaterThan(20);
+    expect(build.made.size).toBe(tally.made);
+    expect((await buildThrough(machine, root)).executed).toBe(0);
+  });
+
+  test("and used is known when its build directory goes, before all of it is kept", async () => {
+    await buildThrough(machine, root);
+    await clean();
+    const { build, attached, variables } = await attach();
+    await dune(root, variables);
+
+    const told = await attached.learn();
+    await clean();
+    const tally = await attached.finish();
+
+    expect(told).toEqual({ made: 0, used: tally.used });
+    expect(tally.used).toBeGreaterThan(20);
+    expect(build.asked.size).toBe(tally.used);
+  });
+
+  test("is found by the next dune of the same build", async () => {
+    const { attached, variables } = await attach();
+    await dune(root, variables);
+    await clean();
+
+    expect((await dune(root, variables)).code).toBe(0);
+
+    expect(await executed(root)).toBe(0);
+    await attached.learn();
+    await attached.finish();
+  });
+
+  test("lies under no second name once it is kept", async () => {
+    await buildThrough(machine, root);
+
+    expect(await readdir(join(machine.directory, "cache/dune/db/grange-temp"))).toEqual([]);
+  });
+});
