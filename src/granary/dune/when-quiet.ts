@@ -25,7 +25,7 @@ export function whenQuiet({ quietMs, most, failed }: QuietOptions): WhenQuiet {
   let undone = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  async function done(work: () => Promise<void>): Promise<void> {
+  async function carryOut(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (reason) {
@@ -42,7 +42,7 @@ export function whenQuiet({ quietMs, most, failed }: QuietOptions): WhenQuiet {
     const all = waiting;
     waiting = [];
     queue = queue.then(async () => {
-      for (const work of all) await done(work);
+      for (const work of all) await carryOut(work);
     });
   }
 
