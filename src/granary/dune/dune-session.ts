@@ -17,7 +17,7 @@ import { type DuneOutlook, giveRules } from "./give-rules.ts";
 import { holdRule } from "./held-rule.ts";
 import { resultFromStore, takePromoted } from "./keep-rule.ts";
 import { usedRules } from "./used-rules.ts";
-import { whenQuiet } from "./when-quiet.ts";
+import type { WhenQuiet } from "./when-quiet.ts";
 
 export interface SessionParts {
   readonly granary: GranaryStore;
@@ -78,10 +78,6 @@ export interface DuneSession {
 /** dune tells of no hit: it is found in its books when it is gone. */
 const noticed = { because: undefined, waitedMs: 0, isNotedLater: true } as const;
 
-/** While a dune makes one rule after the other, those that it has made wait: together they cost a sixth of the machine. */
-const quietMs = 150;
-/** A kilobyte each. */
-const mostWaiting = 5_000;
 /** To take one, and to make it again. */
 const takeMs = 1;
 const makeMs = 6;
@@ -90,9 +86,11 @@ const readsAtOnce = 4;
 /** Results on their way to being durable. */
 const keepsAtOnce = 64;
 
+/** `made`: what dunes of this machine made for these stores, and what they used, to be kept. */
 export function startDuneSession(
   parts: SessionParts,
   stores: DuneStores,
+  made: WhenQuiet,
   duneBuild: DuneBuild,
 ): DuneSession {
   const { build } = duneBuild;
@@ -112,15 +110,16 @@ export function startDuneSession(
   const forget = (result: GranaryResult) => supplies.forget(who, result);
   const given = giveRules({ granary, place, forget, logger }, stores, duneBuild);
 
-  const made = whenQuiet({
-    quietMs,
-    most: mostWaiting,
-    failed(reason) {
-      logger.warn({ build: build.id, reason: messageOf(reason) }, "a rule of dune's was not kept");
-    },
-  });
+  function keepLater(work: () => Promise<void>): void {
+    made.put(() =>
+      work().catch((reason: unknown) => {
+        const why = { build: build.id, reason: messageOf(reason) };
+        logger.warn(why, "a rule of dune's was not kept");
+      }),
+    );
+  }
 
-  /** What a dune of this build has made before, the next may find: it waits for that, too. */
+  /** What a dune has made before, the next may find, of whichever build they are: it waits for that, too. */
   function outlook(): DuneOutlook | undefined {
     const seen = given.outlook();
     const { undone } = made;
@@ -194,7 +193,7 @@ export function startDuneSession(
       const mayWait = link && onDuplicate === undefined;
       const held = mayWait ? holdRule(stores.v4.temp, buildDirectory, files) : undefined;
       const at = held?.at ?? ((path: string) => join(buildDirectory, path));
-      made.put(async () => {
+      keepLater(async () => {
         try {
           const result = await takePromoted(daemons, { key, files, at, link, onDuplicate });
           if (result !== undefined) await noteMade(result, performance.now() - saidAt);
@@ -208,7 +207,7 @@ export function startDuneSession(
 
     stored(key) {
       noted.add(key);
-      made.put(async () => {
+      keepLater(async () => {
         const result = await resultFromStore(daemons, key);
         if (result !== undefined) await noteMade(result);
       });
@@ -237,7 +236,7 @@ export function startDuneSession(
         for (const key of fresh) {
           noted.add(key);
           found += 1;
-          made.put(() => noteUse(store, key));
+          keepLater(() => noteUse(store, key));
         }
       }
     },

@@ -12,14 +12,16 @@ import { type Doorman, type DuneClient, startDoorman } from "./doorman.ts";
 import type { DuneBuild, DuneBuilds } from "./dune-builds.ts";
 import { hearDune, hearUnannounced } from "./dune-post.ts";
 import {
+  type DuneSession,
   type DuneSoFar,
   type DuneTally,
   type SessionParts,
   startDuneSession,
 } from "./dune-session.ts";
-import { duneStores, makeRoots } from "./dune-store.ts";
+import { type DuneStores, duneStores, makeRoots } from "./dune-store.ts";
 import { makeRuntimeDirectory } from "./runtime-directory.ts";
 import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
+import { type WhenQuiet, whenQuiet } from "./when-quiet.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -76,10 +78,18 @@ export function serveDune(parts: DuneParts): DuneServer {
   const options = { logger, deduplicate: parts.deduplicate ?? false };
   const posts = new Map<string, (client: DuneClient) => Promise<void>>();
   const underWay = new Set<Promise<void>>();
+  const quiets = new Map<string, WhenQuiet>();
   // Of builds that a granary before us has left without an end.
   const cleaned = rm(join(directory, "run"), { recursive: true, force: true }).catch(() => {});
   let doorman: Promise<Doorman> | undefined;
   let isStopped = false;
+
+  /** Dunes that share a store wait for what the others made. */
+  function start(database: string, stores: DuneStores, build: DuneBuild): DuneSession {
+    const made = quiets.get(database) ?? whenQuiet();
+    quiets.set(database, made);
+    return startDuneSession(parts, stores, made, build);
+  }
 
   function atTheDoor(): Promise<Doorman> {
     doorman ??= startDoorman({
@@ -128,7 +138,7 @@ export function serveDune(parts: DuneParts): DuneServer {
       await makeRoots(database).catch(() => {});
       const stores = duneStores(database);
       void removeLeftovers(stores.v4.temp).catch(() => {});
-      const session = startDuneSession(parts, stores, build);
+      const session = start(database, stores, build);
       const told = new Set<string>();
       const clients = new Set<Promise<void>>();
       const runtime = join(directory, "run", build.build.id);
@@ -174,7 +184,7 @@ export function serveDune(parts: DuneParts): DuneServer {
         // What it builds is known only after it was greeted.
         client.greet();
         return hearUnannounced(client, options, builds, (build) =>
-          startDuneSession(parts, duneStores(database), build),
+          start(database, duneStores(database), build),
         );
       });
       return name !== undefined;

@@ -2,6 +2,7 @@ import { takingTurns } from "#cas/take-turns.ts";
 
 /** Things to be done one after the other, once no more come. */
 export interface WhenQuiet {
+  /** `work` never throws. */
   put(work: () => Promise<void>): void;
   /** Not done yet. */
   readonly undone: number;
@@ -9,16 +10,13 @@ export interface WhenQuiet {
   now(): Promise<void>;
 }
 
-interface QuietOptions {
-  readonly quietMs: number;
-  /** So many are not kept waiting. */
-  readonly most: number;
-  /** A thing that came to nothing keeps no other from being done. */
-  readonly failed: (reason: unknown) => void;
-}
+/** So long without another is a pause. */
+const quietMs = 150;
+/** So many are not kept waiting: a kilobyte each. */
+const mostWaiting = 5_000;
 
 /** Whoever asks for them is busy, and shall have the machine: they are begun when nothing new has come for a while. */
-export function whenQuiet({ quietMs, most, failed }: QuietOptions): WhenQuiet {
+export function whenQuiet(most = mostWaiting): WhenQuiet {
   const turn = takingTurns();
   let waiting: (() => Promise<void>)[] = [];
   let queue: Promise<void> = Promise.resolve();
@@ -26,13 +24,8 @@ export function whenQuiet({ quietMs, most, failed }: QuietOptions): WhenQuiet {
   let timer: NodeJS.Timeout | undefined;
 
   async function carryOut(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (reason) {
-      failed(reason);
-    } finally {
-      undone -= 1;
-    }
+    await work();
+    undone -= 1;
     await turn();
   }
 

@@ -82,6 +82,21 @@ describe.skipIf(noDune !== undefined)("what a real dune 2 made", { timeout: 120_
     await attached.finish();
   });
 
+  test("is found by the dune of another build that comes before it is kept", async () => {
+    const { attached, variables } = await attach();
+    await dune(root, variables);
+    await attached.learn();
+    await clean();
+    const other = await attach();
+
+    const [ran] = await Promise.all([dune(root, other.variables), attached.finish()]);
+
+    expect(ran.code).toBe(0);
+    expect(await executed(root)).toBe(0);
+    await other.attached.learn();
+    await other.attached.finish();
+  });
+
   test("lies under no second name once it is kept", async () => {
     await buildThrough(machine, root);
 
