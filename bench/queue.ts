@@ -8,7 +8,8 @@ import { migrate } from "#db/migrate.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { aRequest, aWorker, never, silent } from "#execution/execution.fixture.ts";
-import { type ExecutionQueue, openExecutionQueue } from "#execution/execution-queue.ts";
+import type { ExecutionQueue } from "#execution/execution-queue.ts";
+import { openExecutionQueue } from "#execution/open-execution-queue.ts";
 import { submitExecutions } from "#execution/submit-executions.store.ts";
 
 /** What the queue does, on a database that keeps its promises (fsync on). `npx tsx bench/queue.ts` */

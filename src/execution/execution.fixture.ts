@@ -6,7 +6,7 @@ import { Digest } from "#core/digest.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import { ExecutionId, type ExecutionRequest } from "./execution.ts";
-import { openExecutionQueue } from "./execution-queue.ts";
+import { openExecutionQueue } from "./open-execution-queue.ts";
 import type { QueueHooks } from "./queue-hooks.ts";
 import type { QueueTimes } from "./queue-times.ts";
 import type { Analyzer } from "./size-class-roles.ts";

@@ -16,7 +16,7 @@ import { systemClock } from "#core/clock.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { Outcome } from "#execution/execution.ts";
-import { openExecutionQueue } from "#execution/execution-queue.ts";
+import { openExecutionQueue } from "#execution/open-execution-queue.ts";
 import { openMirrors } from "#git/fetch-commit.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { openGit } from "#git/run-git.ts";

@@ -14,7 +14,7 @@ import { isLoopback } from "#core/host-guard.ts";
 import type { Service } from "#core/service.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { databaseClock } from "#execution/database-clock.ts";
-import { openExecutionQueue } from "#execution/execution-queue.ts";
+import { openExecutionQueue } from "#execution/open-execution-queue.ts";
 import { findWatched } from "#forge/repository.store.ts";
 import { openMirrors } from "#git/fetch-commit.ts";
 import { openGit } from "#git/run-git.ts";
