@@ -10,6 +10,7 @@ import { readExecAnswer } from "./exec-answers.ts";
 import { connectToGranary, type GranaryClient } from "./granary-client.ts";
 import { runCommand } from "./run-command.ts";
 import { duneLine, savedLines } from "./saved-lines.ts";
+import { whileItGreets } from "./while-it-greets.ts";
 
 export interface ExecOptions {
   readonly project?: string;
@@ -36,6 +37,7 @@ const syncMs = 24 * 3_600_000;
 
 interface Helped {
   readonly client: GranaryClient;
+  readonly socketPath: string;
   readonly build: Extract<Answer, { type: "build" }>;
   readonly variables: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -104,7 +106,8 @@ async function help(
       join(place.dataDirectory, "tools"),
     );
     for (const left of tools.leftAlone) say(`grange: ${left}`);
-    return { client, build, variables: tools.variables, close: () => tools.close() };
+    const { socketPath } = place;
+    return { client, socketPath, build, variables: tools.variables, close: () => tools.close() };
   } catch (reason) {
     client.close();
     throw reason;
@@ -162,10 +165,13 @@ async function end(
 ): Promise<void> {
   try {
     const sync = options.sync === true;
-    const ended = await helped.client.ask(
-      { type: "build-ended", exitCode, complete: exitCode === 0, sync },
-      "ended",
-      sync ? syncMs : endBuildMs,
+    const ended = await whileItGreets(
+      helped.client.ask(
+        { type: "build-ended", exitCode, complete: exitCode === 0, sync },
+        "ended",
+        sync ? syncMs : endBuildMs,
+      ),
+      helped.socketPath,
     );
     for (const line of savedLines(ended.report)) say(line);
     if (ended.dune !== undefined) say(duneLine(ended.dune));

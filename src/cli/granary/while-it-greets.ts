@@ -1,0 +1,38 @@
+import { setTimeout } from "node:timers/promises";
+import { Fault } from "#core/fault.ts";
+import { readExecAnswer } from "./exec-answers.ts";
+import { connectToGranary } from "./granary-client.ts";
+
+const usual = { betweenMs: 500, greetMs: 2_000 };
+
+/**
+ * What a granary owes, for as long as it greets others: it may have much to do, but one that was stopped would be
+ * waited for in vain.
+ */
+export async function whileItGreets<T>(
+  owed: Promise<T>,
+  socketPath: string,
+  patience: typeof usual = usual,
+): Promise<T> {
+  const answered = new AbortController();
+  try {
+    return await Promise.race([owed, untilSilent(socketPath, patience, answered.signal)]);
+  } finally {
+    answered.abort();
+  }
+}
+
+async function untilSilent(
+  socketPath: string,
+  { betweenMs, greetMs }: typeof usual,
+  signal: AbortSignal,
+): Promise<never> {
+  for (;;) {
+    await setTimeout(betweenMs, undefined, { signal });
+    const greeted = await connectToGranary(socketPath, greetMs, readExecAnswer);
+    if (greeted === undefined) {
+      throw new Fault("unavailable", `the granary did not even greet in ${greetMs} ms`);
+    }
+    greeted.close();
+  }
+}
