@@ -11,6 +11,7 @@ import { readCliConfig } from "../config.ts";
 import { runService } from "../run-service.ts";
 import { tokenFor } from "../token-file.ts";
 import { UsageError } from "../usage-error.ts";
+import { optimizeLater } from "./optimize-later.ts";
 
 export interface GranaryOptions {
   readonly data?: string;
@@ -35,6 +36,7 @@ const usualLimitBytes = 10 * 1024 ** 3;
 
 /** Prints one line when it listens, `{"ready":true,"port":…}`; its log goes to stderr. */
 export async function runGranary(options: GranaryOptions, version: string): Promise<never> {
+  optimizeLater();
   return runService(
     { name: "granary", ...options },
     async (logger) => startGranary(await configOf(options, version), logger),
