@@ -37,6 +37,18 @@ export function encodeFetched(things: readonly FetchedThing[]): Buffer {
   return Buffer.concat(things.flatMap((thing) => itemOf(thing)));
 }
 
+/** The fields of a FetchResponse. */
+export interface PackedThings {
+  readonly packed: Uint8Array;
+  readonly unpackedBytes: number;
+}
+
+/** As a part of a larger message. */
+export async function packedThings(things: readonly FetchedThing[]): Promise<PackedThings> {
+  const fetched = encodeFetched(things);
+  return { packed: await zstdFrame(fetched), unpackedBytes: fetched.byteLength };
+}
+
 /** One FetchResponse. */
 export async function packedResponse(fetched: Uint8Array): Promise<Payload> {
   const frame = await zstdFrame(fetched);

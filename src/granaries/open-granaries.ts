@@ -10,9 +10,10 @@ import type { Db } from "#db/db.ts";
 import type { FetchItem } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { ChosenIndex } from "./choose-indexes.ts";
 import type { StoredIndex } from "./commit-index.store.ts";
-import { fetchOrder } from "./fetch-order.ts";
-import type { FetchedThing } from "./fetched-message.ts";
+import { fetchOrder, packsOf } from "./fetch-order.ts";
+import { type FetchedThing, type PackedThings, packedThings } from "./fetched-message.ts";
 import { addBuild } from "./granary-build.store.ts";
+import { indexHead } from "./index-head.ts";
 import type { IndexedBuild } from "./indexed-build.ts";
 import { keyFilters } from "./project-keys.ts";
 import type { BlobsOf, TreesOf } from "./project-parts.ts";
@@ -36,6 +37,13 @@ export interface Granaries {
   resolve(build: IndexedBuild): Promise<ChosenIndex<StoredIndex>[]>;
   /** Of what was resolved, that which may come along with the answer. */
   smallIndexes(project: string, chosen: readonly ChosenIndex<StoredIndex>[]): Promise<IndexBlob[]>;
+  /** Of the best of them, where it came along: what is asked for first, up to so many bytes. */
+  head(
+    project: string,
+    chosen: readonly ChosenIndex<StoredIndex>[],
+    cameAlong: readonly IndexBlob[],
+    mostBytes: number,
+  ): Promise<PackedThings[]>;
   /** What whoever has heard of all up to a version is to drop. */
   quarantinedSince(project: string, version: number): Promise<ToldOfQuarantine>;
   /** Undefined where a project has too many keys. */
@@ -75,13 +83,29 @@ export function openGranaries(parts: {
     results,
     ...(mostNewIndexesAnHour === undefined ? {} : { mostNewAnHour: mostNewIndexesAnHour }),
   };
+  const fetch: Granaries["fetch"] = (project, items) =>
+    fetchOrder({ ...parts, results }, project, items);
   return {
     resolve: (build) => resolveIndexes(parts, build),
     smallIndexes: (project, chosen) => smallIndexes(parts.blobsOf(project), chosen),
+    async head(project, [best], cameAlong, mostBytes) {
+      if (best === undefined || mostBytes === 0) return [];
+      const items = await indexHead(best.candidate.digest, cameAlong, mostBytes);
+      const messages: PackedThings[] = [];
+      try {
+        for await (const things of packsOf(fetch(project, items))) {
+          messages.push(await packedThings(things));
+        }
+      } catch (err) {
+        // What could not be read is asked for once more, or not at all.
+        parts.logger.warn({ err, project }, "not all that is first came along with an index");
+      }
+      return messages;
+    },
     quarantinedSince: (project, version) => tellOfQuarantine(db, project, version),
     keyFilter: filters,
     lookUp: (project, keys) => results.whole(project, keys),
-    fetch: (project, items) => fetchOrder({ ...parts, results }, project, items),
+    fetch,
     publishResults: (project, told, principal) =>
       publishResults({ ...parts, results }, project, told, principal),
     publishIndex: (build, told) => publishIndex(indexParts, build, told),

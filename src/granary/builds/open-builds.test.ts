@@ -10,7 +10,11 @@ import { encodeIndex } from "#commit-index/encode-index.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
-import { FoundIndex_Source, FoundIndexSchema } from "#proto/grange/granary/v1/granary_pb.ts";
+import {
+  FetchResponseSchema,
+  FoundIndex_Source,
+  FoundIndexSchema,
+} from "#proto/grange/granary/v1/granary_pb.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import type { IndexToPublish } from "../outbox/outbox.ts";
@@ -357,6 +361,50 @@ test("a farm that never answers holds up neither a build's start nor its end", a
   expect(await builds.end(build.id, { exitCode: 0, complete: true })).toMatchObject({
     indexes: [],
   });
+});
+
+test("a machine that is new to a project has its first results come along with the index", async () => {
+  const { farm } = indexed(FoundIndex_Source.COMMIT, []);
+  const asked: unknown[] = [];
+  const asking: GranaryFarm = {
+    ...farm,
+    resolve(which) {
+      asked.push([which.project, which.headBytes]);
+      return farm.resolve(which);
+    },
+  };
+  const { builds } = await scene({ farm: asking });
+  for (const which of [facts, facts, { ...facts, project: "q" }, { ...facts, prefetch: false }]) {
+    const build = await builds.start(which);
+    await builds.end(build.id, { exitCode: 0, complete: true });
+  }
+
+  expect(asked).toEqual([
+    ["p", 100_000],
+    ["p", undefined],
+    ["q", 100_000],
+    ["p", undefined],
+  ]);
+});
+
+test("what came along and is no part of the index costs the build nothing", async () => {
+  const result = resultOf("k", ["value"]);
+  const { farm, fetching } = indexed(FoundIndex_Source.COMMIT, [expectedOf(result, 1).entry]);
+  fetching.has("k", ["value"]);
+  const nonsense = create(FetchResponseSchema, {
+    packed: Buffer.from("no frame"),
+    unpackedBytes: 9,
+  });
+  const broken: GranaryFarm = {
+    ...farm,
+    resolve: async (which) => ({ ...(await farm.resolve(which)), head: [nonsense] }),
+  };
+  const { builds, store } = await scene({ farm: broken });
+  const build = await builds.start(facts);
+
+  expect(await build.ready(20_000)).toBe("ready");
+  expect(store.has("p", result)).toBe(true);
+  await builds.end(build.id, { exitCode: 0, complete: true });
 });
 
 test("an index that is none costs the build nothing but the index", async () => {

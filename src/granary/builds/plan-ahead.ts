@@ -1,12 +1,18 @@
 import type { UsedIndex } from "#api/granary.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { filterByDiff } from "#commit-index/filter-by-diff.ts";
+import type { IndexEntry } from "#commit-index/index-entry.ts";
 import { resolveChain } from "#commit-index/resolve-chain.ts";
 import type { Digest } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
-import { type FoundIndex, FoundIndex_Source } from "#proto/grange/granary/v1/granary_pb.ts";
+import {
+  type FetchResponse,
+  type FoundIndex,
+  FoundIndex_Source,
+} from "#proto/grange/granary/v1/granary_pb.ts";
 import { saysAway } from "../farm/circuit.ts";
-import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { FetchedThing, GranaryFarm } from "../farm/granary-farm.ts";
+import { readHead } from "../farm/read-head.ts";
 import type { RunningPrefetch } from "../prefetch/start-prefetch.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { BuildFacts } from "./build-facts.ts";
@@ -65,7 +71,7 @@ export async function planAhead(
   try {
     const { project, repository, commits, tree, branch, environment } = facts;
     const which = { project, repository, commits, tree, branch, environment };
-    const { indexes, mayHave, blobs = [] } = await parts.farm.resolve(which, signal);
+    const { indexes, mayHave, blobs = [], head } = await parts.farm.resolve(which, signal);
     // Compared with its digest where it is kept; what is not what it should be is asked for as if it had not come.
     await Promise.all(
       blobs.map(({ digest, data }) => parts.store.blobs.put(digest, data).catch(() => {})),
@@ -83,7 +89,9 @@ export async function planAhead(
         ]);
         const distance = distanceOf(facts, index, source);
         const { expected, dropped } = filterByDiff(entries, changed, distance);
-        prefetch.expect(expected, mayHave);
+        const isBest = index === indexes[0];
+        const brought = isBest && head ? await thingsBrought(parts, project, head, entries) : [];
+        prefetch.expect(expected, mayHave, brought);
         used.push({
           source,
           commit: index.commit,
@@ -117,6 +125,21 @@ export async function onlyHear(
     await farm.resolve({ project, repository, environment, ...nothing }, signal).catch(() => {});
   }
   return { indexes: [], isCut: false };
+}
+
+/** A head that is no head of this index is as good as none: all of it can still be asked for. */
+async function thingsBrought(
+  { note }: PlanParts,
+  project: string,
+  head: readonly FetchResponse[],
+  entries: readonly IndexEntry[],
+): Promise<FetchedThing[]> {
+  try {
+    return await readHead(project, head, entries);
+  } catch (reason) {
+    note(`what came along with an index is of no use: ${messageOf(reason)}`);
+    return [];
+  }
 }
 
 async function changedFor(

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import { inTime } from "#core/in-time.ts";
+import { headBytesOf } from "../farm/read-head.ts";
 import type { SharedTransfers } from "../prefetch/shared-transfers.ts";
 import { type RunningPrefetch, startPrefetch } from "../prefetch/start-prefetch.ts";
 import type { WasteMemory } from "../prefetch/waste-file.ts";
@@ -83,6 +84,8 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
       ? undefined
       : "wasteful";
   const isFetching = notAhead === undefined;
+  // A machine that has built it before has most of what the farm would send along.
+  const isNew = isFetching && !waste.hasBuilt(facts.project);
   const hearing = untilHeard(farm.line()?.roundTripMs);
   const build: RunningBuild = {
     id,
@@ -134,7 +137,12 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
     async resolve(which, signal) {
       try {
         const quarantineSince = news.since(facts.project);
-        const resolved = await farm.resolve({ ...which, quarantineSince }, signal);
+        const asked = {
+          ...which,
+          quarantineSince,
+          ...(isNew ? { headBytes: headBytesOf(farm.line()) } : {}),
+        };
+        const resolved = await farm.resolve(asked, signal);
         mayHave = resolved.mayHave;
         const { quarantined } = resolved;
         if (quarantined !== undefined) await news.take(facts.project, quarantined);

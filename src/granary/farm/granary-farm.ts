@@ -5,6 +5,7 @@ import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Service } from "#core/service.ts";
 import type {
+  FetchResponse,
   FoundIndex,
   PublishResultsResponse_End,
 } from "#proto/grange/granary/v1/granary_pb.ts";
@@ -20,6 +21,8 @@ export interface WhichBuild {
   readonly environment: string;
   /** Up to which version it is known here what is in quarantine; undefined: nobody wants to know. */
   readonly quarantineSince?: number;
+  /** The first results that the best index names are to come along, up to so many bytes; undefined: none. */
+  readonly headBytes?: number;
 }
 
 export interface Resolved {
@@ -28,6 +31,8 @@ export interface Resolved {
   readonly mayHave: ((key: ResultKey) => boolean) | undefined;
   /** Indexes that came along. Not yet compared with their digests. */
   readonly blobs?: readonly { readonly digest: Digest; readonly data: Uint8Array }[];
+  /** The best index's first results, where they were asked for; not yet read. */
+  readonly head?: readonly FetchResponse[];
   /** Undefined where it was not asked for, and of a farm that does not say. */
   readonly quarantined?: { readonly results: readonly ResultKey[]; readonly version: number };
 }

@@ -13,11 +13,20 @@ const mostBlobs = 2 * mostIndexes;
 
 export async function resolveAt(
   channel: GrpcChannel,
-  { project, repository, commits, tree, branch, environment, quarantineSince }: WhichBuild,
+  {
+    project,
+    repository,
+    commits,
+    tree,
+    branch,
+    environment,
+    quarantineSince,
+    headBytes,
+  }: WhichBuild,
   signal: AbortSignal | undefined,
   timeoutMs: number,
 ): Promise<Resolved> {
-  const { indexes, filter, blobs, quarantined } = await channel.unary(
+  const { indexes, filter, blobs, quarantined, head } = await channel.unary(
     Granaries.method.resolve,
     {
       instanceName: project,
@@ -27,6 +36,7 @@ export async function resolveAt(
       branch,
       environment,
       wantFilter: true,
+      ...(headBytes === undefined ? {} : { headBytes }),
       ...(quarantineSince === undefined ? {} : { quarantineSince: BigInt(quarantineSince) }),
     },
     { timeoutMs, ...(signal === undefined ? {} : { signal }) },
@@ -38,6 +48,7 @@ export async function resolveAt(
       digest: fromDigestMessage(digest, "an index that came along"),
       data,
     })),
+    head,
     ...(quarantined === undefined ? {} : { quarantined: fromQuarantined(quarantined) }),
   };
 }

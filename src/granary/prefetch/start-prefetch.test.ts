@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { digestOf } from "#cas/digest-of.ts";
 import { digestKey } from "#core/digest.ts";
+import type { FetchedThing } from "../farm/granary-farm.ts";
 import { freshStore, keepResult } from "../store/granary-store.fixture.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import { expectedOf, type FetchingFarm, fetchingFarm, keyOf } from "./fetching-farm.fixture.ts";
@@ -61,6 +62,54 @@ test("what an index names is here before it is asked for, in the order of first 
   expect(farm.words()).toEqual(["soon", "value of soon", "late", "value of late", "blob of late"]);
   expect(prefetch.leadMs(keyOf("late"))).toBeGreaterThanOrEqual(0);
   expect(prefetch.transferred().blobs).toHaveLength(3);
+});
+
+test("what came along with an index is here first, and is asked for of nobody", async () => {
+  const farm = fetchingFarm();
+  const along = farm.has("along", ["value of along", "blob of along"]);
+  const other = farm.has("other", ["value of other"]);
+  const dropped = farm.has("dropped", ["value of dropped"]);
+  const things: FetchedThing[] = [];
+  for (const { value, blobs, ...result } of [along, dropped]) {
+    const wishes = [value, ...blobs].map((digest) => ({ kind: "blob" as const, digest }));
+    things.push({ kind: "result", result: { ...result, value, blobs } });
+    for await (const thing of farm.fetch("p", wishes, new AbortController().signal)) {
+      things.push(thing);
+    }
+  }
+  farm.asked.length = 0;
+  const never = gate();
+  farm.before = () => never.pass();
+  const { store, prefetch } = await scene(farm);
+
+  prefetch.expect([expectedOf(other, 1), expectedOf(along, 2)], undefined, things);
+  await never.atGate;
+  while (!store.has("p", along)) await setImmediate();
+
+  expect(await store.find("p", along)).toMatchObject({ blobs: along.blobs });
+  expect(store.has("p", other)).toBe(false);
+  never.open();
+  prefetch.planned(undefined);
+  await prefetch.settled();
+  expect(farm.words()).toEqual(["other", "value of other"]);
+  expect(store.has("p", dropped)).toBe(false);
+});
+
+test("and a wrong byte of it is never kept, nor what names it", async () => {
+  const farm = fetchingFarm();
+  const result = farm.has("k", ["the value"]);
+  const { store, prefetch } = await scene(farm);
+  const wrong: FetchedThing[] = [
+    { kind: "result", result },
+    { kind: "part", digest: result.value, offset: 0, data: Buffer.from("THE VALUE") },
+  ];
+
+  prefetch.expect([expectedOf(result, 1)], undefined, wrong);
+  prefetch.planned(undefined);
+  await prefetch.settled();
+
+  expect(await store.blobs.get(result.value)).toBeUndefined();
+  expect(store.has("p", result)).toBe(false);
 });
 
 test("a machine that has everything asks for nothing", async () => {

@@ -7,8 +7,9 @@ import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
 import type { Prefetch } from "../builds/build.ts";
 import type { Transferred, TruncatedMark } from "../builds/report.ts";
-import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { FetchedThing, GranaryFarm } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import { broughtFirst } from "./brought-first.ts";
 import { fetchWindow, type PrefetchStore } from "./fetch-window.ts";
 import { rightOfWay } from "./right-of-way.ts";
 import { blobName, resultName, type SharedTransfers } from "./shared-transfers.ts";
@@ -40,7 +41,12 @@ export interface Outlook {
 
 export interface RunningPrefetch extends Prefetch, Service {
   /** What the build is expected to ask for, the best index's first. */
-  expect(entries: readonly ExpectedEntry[], mayHave?: (key: ResultKey) => boolean): void;
+  expect(
+    entries: readonly ExpectedEntry[],
+    mayHave?: (key: ResultKey) => boolean,
+    /** What of it came along: taken first. */
+    brought?: readonly FetchedThing[],
+  ): void;
   /** Nothing will be expected (or no more). Until then, nobody knows what is not indexed. */
   planned(because: LateBecause | undefined): void;
   /** The build asks for it. */
@@ -80,7 +86,9 @@ const mostFailures = 5;
 
 /** Fetches for a build, ahead of it. Ends with the build, or when there is nothing left to fetch. */
 export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
-  const { project, store, farm, shared } = parts;
+  const { project, store, shared } = parts;
+  const brought = broughtFirst(parts.farm);
+  const farm = { ...brought, line: () => parts.farm.line(), isAway: () => parts.farm.isAway() };
   const way = rightOfWay();
   const end = new AbortController();
   const arrived = new Map<string, number>();
@@ -259,8 +267,15 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       wake();
     },
 
-    expect(entries, mayHave) {
+    expect(entries, mayHave, things = []) {
       queue.expect(entries, mayHave);
+      brought.bring(things);
+      queue.hint(
+        things.flatMap((thing) =>
+          // Of an ancestor's, some are of no use any more.
+          thing.kind === "result" && queue.firstMs(thing.result) !== undefined ? thing.result : [],
+        ),
+      );
       nowKnown();
     },
 

@@ -16,6 +16,8 @@ const mostCommands = 500;
 
 export interface WasteMemory {
   isWorthIt(project: string, command: string): boolean;
+  /** Whether a build of it has ended on this machine, of whatever command. */
+  hasBuilt(project: string): boolean;
   remember(project: string, command: string, build: WasteOfBuild | "skipped"): Promise<void>;
 }
 
@@ -39,6 +41,10 @@ export async function openWasteMemory(path: string): Promise<WasteMemory> {
 
   return {
     isWorthIt: (project, command) => isWorthIt(records.get(nameOf(project, command)) ?? noRecord),
+    hasBuilt: (project) => {
+      const ofProject = `${JSON.stringify([project]).slice(0, -1)},`;
+      return [...records.keys()].some((name) => name.startsWith(ofProject));
+    },
     async remember(project, command, build) {
       const name = nameOf(project, command);
       const record = afterBuild(records.get(name) ?? noRecord, build);

@@ -57,8 +57,10 @@ export async function lookFor(
   const within = async (event: Promise<void> | undefined) =>
     event !== undefined && hasHope() && (await cameWithin(event, waitForPrefetchMs(farm.line())));
   // The index comes in less than a round trip, and names where all is; so does the filter of what nobody has.
-  await within(prefetch?.planning?.(key));
-  if (await within(prefetch?.coming(key))) {
+  const isPlanned = await within(prefetch?.planning?.(key));
+  const isCome = await within(prefetch?.coming(key));
+  // What came along with the index was on its way to nobody.
+  if (isPlanned || isCome) {
     const result = await here();
     if (result !== undefined) return { source: "fetched", because: "overtaken", result };
   }

@@ -167,6 +167,21 @@ describe("what is on its way", () => {
     expect(fake.calls.lookUp).toBe(0);
   });
 
+  test("or came along with it meanwhile, is here, and asked for of nobody", async () => {
+    const { supplies, store, fake } = await suppliesBefore();
+    const build = fakeBuild({
+      prefetch: {
+        planning: async () => {
+          await keepResult(store, "a", ["value"]);
+        },
+      },
+    });
+
+    expect(await supplies.result({ project: "p", build }, ccache("a"))).toBeDefined();
+    expect(fake.calls.lookUp).toBe(0);
+    expect(told(build)).toEqual(["fetched overtaken ccache a"]);
+  });
+
   test("and does not come is asked for directly", async () => {
     const { supplies, fake } = await suppliesBefore();
     await fake.has("a", ["value"]);

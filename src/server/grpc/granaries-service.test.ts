@@ -18,6 +18,7 @@ import {
   farmOfGranaries,
   sha,
 } from "#granaries/farm-of-granaries.fixture.ts";
+import type { PackedThings } from "#granaries/fetched-message.ts";
 import { toStoredResult } from "#granaries/stored-result-message.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
 import { grpcServer } from "#grpc/server.ts";
@@ -89,11 +90,15 @@ async function* fetched(items: readonly Item[], signal?: AbortSignal) {
     request,
     signal === undefined ? {} : { signal },
   )) {
-    const bytes = await unzstdWhole(packed, unpackedBytes);
-    expect(bytes.byteLength).toBe(unpackedBytes);
-    expect(unpackedBytes).toBeLessThan(1_048_576);
-    yield fromBinary(FetchedSchema, bytes).items;
+    yield await unpacked({ packed, unpackedBytes });
   }
+}
+
+async function unpacked({ packed, unpackedBytes }: PackedThings): Promise<FetchedItem[]> {
+  const bytes = await unzstdWhole(packed, unpackedBytes);
+  expect(bytes.byteLength).toBe(unpackedBytes);
+  expect(unpackedBytes).toBeLessThan(1_048_576);
+  return fromBinary(FetchedSchema, bytes).items;
 }
 
 /** What came, in order: results by key, blobs by digest with whether their bytes are right, and absences. */
@@ -254,6 +259,16 @@ describe("an index", () => {
     const { blobs } = await channel.unary(rpc.resolve, { ...build, commits: [sha(7)] });
     expect(blobs.map(({ digest }) => digest)).toEqual([published.index]);
     expect(digestOf(blobs[0]?.data ?? Buffer.of()).hash).toBe(published.index?.hash);
+    const along = await channel.unary(rpc.resolve, {
+      ...build,
+      commits: [sha(7)],
+      headBytes: 100_000,
+    });
+    expect((await Promise.all(along.head.map(unpacked))).flat()).toMatchObject([
+      { item: { case: "result", value: { result: { key: told.key } } } },
+      { item: { case: "blob", value: { offset: 0n } } },
+    ]);
+    expect(along.blobs).toHaveLength(1);
     expect(await found({ commits: [sha(99)], tree: sha(70) })).toMatchObject([{ source: TREE }]);
     expect(await found({ commits: [sha(9), sha(8), sha(7)] })).toMatchObject([
       { source: ANCESTOR, distance: 2 },

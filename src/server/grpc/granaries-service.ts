@@ -66,7 +66,7 @@ export function granariesService(parts: {
   return [
     fetchMethod(readerOf),
     ...methodsOf(Granaries, {
-      async resolve({ instanceName, wantFilter, quarantineSince, ...said }, context) {
+      async resolve({ instanceName, wantFilter, quarantineSince, headBytes, ...said }, context) {
         const { project, granaries } = await readerOf(context, instanceName);
         const build = indexedBuildOf({ ...said, project });
         const [indexes, quarantined] = await Promise.all([
@@ -75,13 +75,16 @@ export function granariesService(parts: {
             ? undefined
             : granaries.quarantinedSince(project, versionOf(quarantineSince)),
         ]);
-        const [blobs, filter] = await Promise.all([
-          granaries.smallIndexes(project, indexes),
-          wantFilter ? granaries.keyFilter(project) : undefined,
+        const filtering = wantFilter ? granaries.keyFilter(project) : undefined;
+        const blobs = await granaries.smallIndexes(project, indexes);
+        const [head, filter] = await Promise.all([
+          granaries.head(project, indexes, blobs, headBytes),
+          filtering,
         ]);
         return {
           indexes: indexes.map(foundIndex),
           blobs: blobs.map(({ digest, data }) => ({ digest: toDigestMessage(digest), data })),
+          head,
           ...(filter === undefined ? {} : { filter }),
           ...(quarantined === undefined
             ? {}

@@ -1,0 +1,45 @@
+import type { IndexEntry } from "#commit-index/index-entry.ts";
+import type { TransferLine } from "#commit-index/order-transfer.ts";
+import { Fault } from "#core/fault.ts";
+import type { FetchResponse } from "#proto/grange/granary/v1/granary_pb.ts";
+import { fetchedThings } from "./fetched-things.ts";
+import type { FetchedThing, FetchWish } from "./granary-farm.ts";
+
+/** As a farm has it. */
+const mostHeadBytes = 128 * 1024;
+/** Names come to something, too. */
+const mostUnpackedBytes = 8 * mostHeadBytes;
+
+/** As much as the line brings in one round trip: that is what coming along saves, and the index is not to come later by more. */
+export function headBytesOf(line: TransferLine | undefined): number {
+  const bytes =
+    line === undefined ? mostHeadBytes : (line.bytesPerSecond * line.roundTripMs) / 1_000;
+  return Math.min(mostHeadBytes, Math.round(bytes));
+}
+
+/**
+ * The results that came along with an index, and their blobs, not yet compared with their digests.
+ *
+ * Throws `data_loss` for what the index does not name, for more than was asked for by far, and for what cannot be read.
+ */
+export async function readHead(
+  project: string,
+  head: readonly FetchResponse[],
+  entries: readonly IndexEntry[],
+): Promise<FetchedThing[]> {
+  if (head.length === 0) return [];
+  const bytes = head.reduce((sum, { unpackedBytes }) => sum + unpackedBytes, 0);
+  if (bytes > mostUnpackedBytes) {
+    throw new Fault("data_loss", `the farm sends ${bytes} bytes along with an index`);
+  }
+  const wishes = entries.flatMap(({ namespace, key, blobs }): FetchWish[] => [
+    { kind: "result", key: { namespace, key } },
+    ...blobs.map((digest) => ({ kind: "blob" as const, digest })),
+  ]);
+  const fetched = fetchedThings(project, wishes);
+  const things: FetchedThing[] = [];
+  for (const message of head) things.push(...(await fetched.in(message)));
+  // Throws where it ends within a blob; what has not come was not to come.
+  fetched.rest();
+  return things;
+}
