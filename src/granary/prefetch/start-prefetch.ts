@@ -1,14 +1,14 @@
 import type { LateBecause } from "#api/granary.ts";
 import type { ExpectedEntry } from "#commit-index/filter-by-diff.ts";
 import type { TransferLimits, TransferLine } from "#commit-index/order-transfer.ts";
-import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
 import type { Prefetch } from "../builds/build.ts";
 import type { Transferred, TruncatedMark } from "../builds/report.ts";
 import type { FetchedThing, GranaryFarm } from "../farm/granary-farm.ts";
-import type { GranaryResult } from "../granary-result.ts";
+import { type Arrival, noteArrivals } from "./arrivals.ts";
 import { broughtFirst } from "./brought-first.ts";
 import { fetchWindow, type PrefetchStore } from "./fetch-window.ts";
 import { rightOfWay } from "./right-of-way.ts";
@@ -26,12 +26,6 @@ export interface PrefetchParts {
   readonly bytesPerSecond?: number | undefined;
   /** Since the build's start. */
   readonly elapsedMs: () => number;
-}
-
-export interface Arrival {
-  readonly key: ResultKey;
-  /** Where it came a moment ago. */
-  readonly result: GranaryResult | undefined;
 }
 
 export interface Outlook {
@@ -78,7 +72,6 @@ const leastWindowBytes = 256 * 1024;
 const sharedMs = 50;
 const mostWindowResults = 2_000;
 const mostAwaited = 1_000;
-const mostFresh = 1_000;
 const mostPlanningMs = 250;
 const mostWindows = 4;
 const restAfterFailureMs = 500;
@@ -91,7 +84,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   const farm = { ...brought, line: () => parts.farm.line(), isAway: () => parts.farm.isAway() };
   const way = rightOfWay();
   const end = new AbortController();
-  const arrived = new Map<string, number>();
+  const arrivals = noteArrivals();
   const blobs = new Map<string, Digest>();
   let isPlanned = false;
   let noPlanBecause: LateBecause | undefined;
@@ -117,24 +110,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     for (const blob of result.blobs) if (!store.hasBlob(blob)) bytes += blob.sizeBytes || 1;
     return bytes;
   };
-  const here: ResultKey[] = [];
-  let whenHere: (() => void)[] = [];
-  const tellHere = () => {
-    const all = whenHere;
-    whenHere = [];
-    for (const tell of all) tell();
-  };
-  const told = new Set<string>();
-  /** Came, and nobody has been told yet. */
-  const fresh = new Map<string, GranaryResult>();
-  const onHere = (key: ResultKey) => {
-    const name = keyText(key);
-    if (told.has(name)) return;
-    told.add(name);
-    here.push(key);
-    tellHere();
-  };
-  const view = { missingBytes, line, elapsedMs: parts.elapsedMs, onHere };
+  const view = { missingBytes, line, elapsedMs: parts.elapsedMs, onHere: arrivals.isHere };
   const queue = transferQueue(view, parts.limits);
 
   const isShared = () => leastWindowBytes <= (line().bytesPerSecond * sharedMs) / 1_000;
@@ -149,26 +125,27 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   const windowsAtOnce = () =>
     way.isFree ? Math.min(mostWindows, 1 + Math.ceil(line().roundTripMs / windowMs)) : 2;
 
-  const noteArrival = (key: ResultKey) => {
-    if (!arrived.has(keyText(key))) arrived.set(keyText(key), performance.now());
-  };
-  const onKept = (result: GranaryResult) => {
-    noteArrival(result);
-    if (fresh.size < mostFresh) fresh.set(keyText(result), result);
-    // Not only when its window ends: who hands it on to a tool has the time of the rest for that.
-    onHere(result);
-  };
-
   async function oneWindow(items: readonly QueuedResult[]): Promise<void> {
     const { signal } = end;
     const most = windowBytes();
     const ended = await fetchWindow(
-      { project, store, farm, shared, way, mayAsk, onKept, signal, windowBytes: most },
+      {
+        project,
+        store,
+        farm,
+        shared,
+        way,
+        mayAsk,
+        // Not only when its window ends: who hands it on to a tool has the time of the rest for that.
+        onKept: arrivals.kept,
+        signal,
+        windowBytes: most,
+      },
       items,
     );
     for (const { item, as, bytes } of ended.results) {
       queue.settle(item, as, bytes);
-      if (as === "here") noteArrival(item.key);
+      if (as === "here") arrivals.came(item.key);
     }
     for (const blob of ended.blobs) blobs.set(digestKey(blob), blob);
     failures = ended.results.some(({ as }) => as === "again") ? failures + 1 : 0;
@@ -229,7 +206,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     const all = whenSettled;
     whenSettled = [];
     for (const settled of all) settled();
-    tellHere();
+    arrivals.look();
   }
 
   return {
@@ -243,10 +220,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       return known;
     },
 
-    leadMs(key) {
-      const at = arrived.get(keyText(key));
-      return at === undefined ? undefined : performance.now() - at;
-    },
+    leadMs: arrivals.agoMs,
 
     whyNot(key) {
       const known = queue.whyNot(key);
@@ -308,30 +282,15 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     },
     known,
 
-    async *arrivals(signal) {
-      signal.addEventListener("abort", tellHere);
-      try {
-        for (let at = 0; !signal.aborted && !end.signal.aborted; ) {
-          const key = here[at];
-          if (key !== undefined) {
-            at += 1;
-            const result = fresh.get(keyText(key));
-            fresh.delete(keyText(key));
-            yield { key, result };
-          } else if (isPlanned && loop === undefined) return;
-          else await new Promise<void>((resolve) => whenHere.push(resolve));
-        }
-      } finally {
-        signal.removeEventListener("abort", tellHere);
-      }
-    },
+    arrivals: (signal) =>
+      arrivals.read(AbortSignal.any([signal, end.signal]), () => !isPlanned || loop !== undefined),
 
     async stop() {
       end.abort();
       tellKnown();
       tellSettled();
       await loop;
-      tellHere();
+      arrivals.look();
     },
   };
 }
