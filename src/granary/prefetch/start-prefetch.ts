@@ -110,7 +110,12 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     for (const blob of result.blobs) if (!store.hasBlob(blob)) bytes += blob.sizeBytes || 1;
     return bytes;
   };
-  const view = { missingBytes, line, elapsedMs: parts.elapsedMs, onHere: arrivals.isHere };
+  const view = {
+    missingBytes,
+    line,
+    elapsedMs: parts.elapsedMs,
+    onHere: (key: ResultKey) => arrivals.isHere(key),
+  };
   const queue = transferQueue(view, parts.limits);
 
   const isShared = () => leastWindowBytes <= (line().bytesPerSecond * sharedMs) / 1_000;
@@ -137,7 +142,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
         way,
         mayAsk,
         // Not only when its window ends: who hands it on to a tool has the time of the rest for that.
-        onKept: arrivals.kept,
+        onKept: (result) => arrivals.kept(result),
         signal,
         windowBytes: most,
       },
@@ -220,7 +225,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       return known;
     },
 
-    leadMs: arrivals.agoMs,
+    leadMs: (key) => arrivals.agoMs(key),
 
     whyNot(key) {
       const known = queue.whyNot(key);
