@@ -58,8 +58,14 @@ function watchedTree(
     for (const { pid, startTime, userTicks, systemTicks } of members) {
       ticks.set(`${pid} ${startTime}`, { user: userTicks, system: systemTicks });
     }
-    const pids = members.map(({ pid }) => pid);
-    const held = memoryOfTree(pids, { hasOwnFiles: inNamespace, limitBytes });
+    const read = (of: typeof members) =>
+      memoryOfTree(
+        of.map(({ pid }) => pid),
+        { hasOwnFiles: inNamespace, limitBytes },
+      );
+    let held = read(members);
+    // Processes are read one after the other: of one that forks meanwhile, pages are counted as its own and as its children's.
+    if (held > limitBytes) held = Math.min(held, read(tree.look()));
     peak = Math.max(peak, held);
     if (held > limitBytes) endedFor ??= "memory";
     else if (members.length > mostProcesses) endedFor ??= "processes";
