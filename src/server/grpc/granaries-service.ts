@@ -75,11 +75,13 @@ export function granariesService(parts: {
             ? undefined
             : granaries.quarantinedSince(project, versionOf(quarantineSince)),
         ]);
-        const filtering = wantFilter ? granaries.keyFilter(project) : undefined;
-        const blobs = await granaries.smallIndexes(project, indexes);
-        const [head, filter] = await Promise.all([
-          granaries.head(project, indexes, blobs, headBytes),
-          filtering,
+        const smallIndexesWithHead = async () => {
+          const blobs = await granaries.smallIndexes(project, indexes);
+          return { blobs, head: await granaries.head(project, indexes, blobs, headBytes) };
+        };
+        const [{ blobs, head }, filter] = await Promise.all([
+          smallIndexesWithHead(),
+          wantFilter ? granaries.keyFilter(project) : undefined,
         ]);
         return {
           indexes: indexes.map(foundIndex),
