@@ -4,20 +4,37 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { planInstallation } from "./plan-installation.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** The floor of `engines` in package.json. */
 const oldest = [20, 19];
 
-/** Ends the process with a sentence when something is missing that it cannot put right. */
-export function ensureInstalled() {
+/**
+ * Installs missing packages: those that build and run Grange for `start`, all of them for `development`.
+ *
+ * Ends the process with a sentence when something is missing that it cannot put right.
+ *
+ * @param {"start" | "development"} purpose
+ */
+export function ensureInstalled(purpose = "development") {
   checkNode();
-  if (matchesLock()) return;
+  const missing = planInstallation({
+    purpose,
+    locked: packagesOf(join(root, "package-lock.json")),
+    installed: packagesOf(join(root, "node_modules", ".package-lock.json")),
+  });
+  if (missing === undefined) return;
   const started = Date.now();
-  process.stderr.write("Installing packages (npm ci) …");
+  const omitted = missing === "start" ? "--omit=dev" : "--include=dev";
+  process.stderr.write(
+    missing === "start"
+      ? "Installing packages (npm ci --omit=dev) …"
+      : "Installing packages (npm ci) …",
+  );
   const npm = npmCommand();
-  const args = [...npm.slice(1), "ci", "--include=dev", "--include=optional", "--no-audit"];
+  const args = [...npm.slice(1), "ci", omitted, "--include=optional", "--no-audit"];
   const result = spawnSync(npm[0], [...args, "--no-fund", "--loglevel=warn"], {
     cwd: root,
     encoding: "utf8",
@@ -45,24 +62,6 @@ function checkNode() {
       "Install a newer one from https://nodejs.org, or with your version manager: nvm install 24\n",
   );
   process.exit(1);
-}
-
-/**
- * Whether npm's own record of what it installed agrees with the lock.
- *
- * npm writes that record last, so a broken installation has none. Optional packages
- * may be missing: they are for other machines.
- */
-function matchesLock() {
-  const wanted = packagesOf(join(root, "package-lock.json"));
-  const have = packagesOf(join(root, "node_modules", ".package-lock.json"));
-  if (wanted === undefined || have === undefined) return false;
-  return Object.entries(wanted).every(([path, wants]) => {
-    if (path === "") return true;
-    const has = have[path];
-    if (has === undefined) return wants.optional === true || wants.devOptional === true;
-    return has.version === wants.version && has.integrity === wants.integrity;
-  });
 }
 
 function packagesOf(file) {

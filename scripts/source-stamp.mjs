@@ -5,7 +5,8 @@ import { join } from "node:path";
 
 /** What the build reads. */
 const inputs = ["src", "web", "package.json", "package-lock.json", "vite.config.ts"];
-inputs.push("tsconfig.json", "tsconfig.web.json", "scripts/build.mjs");
+inputs.push("bundle", "tsconfig.json", "tsconfig.web.json", "scripts/build.mjs");
+inputs.push("scripts/program-bundles.mjs");
 
 /** Tests are not built, and change most often. */
 const isTest = /\.test\.tsx?$/;

@@ -1,7 +1,7 @@
 // `npm start`: installs what is missing, builds what is stale, and becomes `grange up`.
 import { ensureInstalled } from "./ensure-installed.mjs";
 
-ensureInstalled();
+ensureInstalled("start");
 
 // Only now are there packages to build with.
 const { built } = await import("./build.mjs");
