@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { commandList, type Program } from "./command-list.ts";
 import { exitCodes } from "./exit-code.ts";
 import { endQuietlyOnClosedPipe } from "./terminal/terminal.ts";
+import { versionText } from "./version-text.ts";
 
 const entry = fileURLToPath(import.meta.url);
 const program: Program = { entry, version: versionBeside(entry) };
@@ -14,7 +15,7 @@ await run(process.argv.slice(2));
 async function run(words: readonly string[]): Promise<void> {
   const grange = new Command("grange")
     .description("A commit farm: a graph of jobs for every commit, each action executed once.")
-    .version(program.version)
+    .version(versionText(program.version))
     .showSuggestionAfterError()
     .exitOverride()
     .addHelpText(

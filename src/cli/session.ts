@@ -24,8 +24,7 @@ export interface CommonOptions {
  */
 export async function inSession(
   options: CommonOptions,
-  /** Answers the exit code: one of `exitCodes`, or that of a program that the command ran. */
-  work: (session: Session) => Promise<number>,
+  work: (session: Session) => Promise<ExitCode>,
 ): Promise<void> {
   let terminal = openTerminal({ noColor: true, terminal: "" });
   try {

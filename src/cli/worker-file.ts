@@ -2,16 +2,14 @@ import { Command } from "commander";
 import { messageOf } from "#core/fault.ts";
 import { exitCodes } from "./exit-code.ts";
 import { describeThere } from "./ssh/there/commands-there.ts";
+import { builtVersion, versionText } from "./version-text.ts";
 import { type WorkOptions, withWorkOptions, workHere } from "./work-here.ts";
-
-/** Put in by scripts/build.mjs: this file lies alone on machines that have nothing else of Grange. */
-declare const grangeVersion: string;
 
 /** The entry of `grange-worker.mjs`: a worker in one file, and how it is started and ended there. */
 const program = new Command("grange-worker")
   .description("A worker of a Grange farm, in one file that needs Node and nothing else.")
-  .version(grangeVersion);
-withWorkOptions(program).action((options: WorkOptions) => workHere(options, grangeVersion));
+  .version(versionText(builtVersion));
+withWorkOptions(program).action((options: WorkOptions) => workHere(options, builtVersion));
 describeThere(program);
 try {
   await program.parseAsync();

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
@@ -99,7 +101,7 @@ export class TemplateEvaluator implements Service {
         "--disallow-code-generation-from-strings",
         "--eval",
         evaluatorProgram,
-        createRequire(import.meta.url).resolve("json-e"),
+        jsonEPath(),
       ],
       { stdio: ["ignore", "ignore", "ignore", "ipc"], env: {} },
     );
@@ -130,6 +132,12 @@ export class TemplateEvaluator implements Service {
     this.#waiting?.refuse(reason);
     child?.kill("SIGKILL");
   }
+}
+
+/** Returns the path of json-e: the file that the build puts beside the bundle, or the package where sources run. */
+function jsonEPath(): string {
+  const beside = fileURLToPath(new URL("./json-e.cjs", import.meta.url));
+  return existsSync(beside) ? beside : createRequire(import.meta.url).resolve("json-e");
 }
 
 const needsTooMuch = "filling the templates needs too much";

