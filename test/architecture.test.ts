@@ -102,9 +102,7 @@ const mayImport: Record<string, readonly string[]> = {
     "proto",
     "grpc",
   ],
-  // Jobs of a checkout on this machine, run as a worker runs them, without a farm.
-  "local-run": ["core", "api", "machine", "cas", "git", "actions", "graphs", "worker", "proto"],
-  // `server`, `worker`, `run`, `doctor` and `init` start or ask the rooms; all else speaks to the API.
+  // `server`, `worker`, `doctor` and `init` start or ask the rooms; all else speaks to the API.
   // `grpc` for whom to trust under TLS, which the API's client reads as its channel does.
   cli: [
     "core",
@@ -123,7 +121,6 @@ const mayImport: Record<string, readonly string[]> = {
     "comparison",
     "collector",
     "granary",
-    "local-run",
     // How an envelope is opened: the command checks what the server signed.
     "provenance",
   ],

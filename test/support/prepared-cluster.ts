@@ -2,7 +2,9 @@ import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { preparedCluster } from "./shared-database.ts";
+
+/** Names the directory where the run's cluster lies; there is none outside of Vitest. */
+export const clusterVariable = "GRANGE_TEST_CLUSTER";
 
 /**
  * Puts a migrated database's files into a data directory that no server has used.
@@ -11,12 +13,8 @@ import { preparedCluster } from "./shared-database.ts";
  * Without a cluster the server makes its own.
  */
 export async function copyCluster(dataDir: string): Promise<void> {
-  const cluster = await preparedCluster();
-  if (cluster !== undefined) await copyFiles(cluster, dataDir);
-}
-
-/** Copies a stopped cluster into another data directory. */
-export async function copyFiles(cluster: string, dataDir: string): Promise<void> {
+  const cluster = process.env[clusterVariable];
+  if (cluster === undefined) return;
   await mkdir(dataDir, { recursive: true });
   const copied = ["-a", join(cluster, "pgdata"), join(dataDir, "pgdata")];
   await promisify(execFile)("cp", copied);

@@ -1,0 +1,159 @@
+import { copyFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { runProgram, startProgram } from "../support/process.ts";
+import { sampleRepository } from "../support/sample-repository.ts";
+import {
+  emptyDirectory,
+  type InstalledPackage,
+  installPackage,
+  type PackedPackage,
+  packPackage,
+} from "./installed-package.ts";
+
+const undo: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const each of undo.splice(0).toReversed()) await each();
+});
+
+let directory: string;
+let packed: PackedPackage;
+let installed: InstalledPackage;
+beforeAll(async () => {
+  const made = await emptyDirectory();
+  undo.push(made.remove);
+  directory = await realpath(made.path);
+  packed = await packPackage(directory);
+  installed = await installPackage(packed.archive, directory);
+});
+
+const definitions = "version: 1\njobs:\n  greet:\n    commands: echo hello\n";
+const versionLine = /^\d+\.\d+\.\d+ \(commit (?:[0-9a-f]{10}(?:-changed)?|unknown)\)\n$/;
+
+test("the package contains programs, pages, migrations, protocol files and the licence", () => {
+  const paths = new Set(packed.files.map((file) => file.path));
+  const missing = [
+    "LICENSE",
+    "README.md",
+    "package.json",
+    "bin/grange.mjs",
+    "dist/grange.js",
+    "dist/grange-worker.mjs",
+    "dist/grange-granary.mjs",
+    "dist/json-e.cjs",
+    "dist/migrations/0001_execution.sql",
+    "dist/web/index.html",
+    "docs/schema/definitions.schema.json",
+    "proto/build/bazel/remote/execution/v2/remote_execution.proto",
+  ].filter((path) => !paths.has(path));
+
+  expect(missing).toEqual([]);
+});
+
+test("the package contains nothing else: no sources, tests, source maps or local files", () => {
+  const expected =
+    /^(?:LICENSE|README\.md|package\.json|bin\/grange\.mjs|dist\/[^/]+\.(?:js|mjs|cjs)|dist\/(?:demo-project|migrations|web)\/.+|docs\/schema\/.+|proto\/.+\.proto)$/;
+  const unexpected = packed.files
+    .map((file) => file.path)
+    .filter((path) => !expected.test(path) || /\.(?:map|test\.\w+|pem|key|env)$/.test(path));
+
+  expect(unexpected).toEqual([]);
+});
+
+test("the package without PostgreSQL is at most 15 MB", () => {
+  const bytes = packed.files.reduce((sum, file) => sum + file.size, 0);
+
+  expect(bytes).toBeLessThan(15_000_000);
+  expect(packed.archiveBytes).toBeLessThan(5_000_000);
+});
+
+test("the installed command prints version and commit", async () => {
+  const { code, stdout } = await runProgram(installed.command, ["--version"]);
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(versionLine) });
+});
+
+test("`grange up` of the installed package takes a stranger's repository to green", async () => {
+  const repository = await sampleRepository({ ".grange/jobs.yml": definitions });
+  undo.push(() => repository.remove());
+
+  const { code, stdout, stderr } = await runProgram(
+    installed.command,
+    ["up", "--once", "--json", "--port", "0", "--data", join(directory, "farm")],
+    { cwd: repository.path },
+  );
+
+  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+  expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+    state: "succeeded",
+  });
+});
+
+test("the worker's file alone runs jobs for a server of the installed package", async () => {
+  const alone = await aloneIn("grange-worker.mjs");
+  const repository = await sampleRepository({ ".grange/jobs.yml": definitions });
+  undo.push(() => repository.remove());
+  const options = ["--port", "0", "--data", join(directory, "server")];
+  const server = startProgram(installed.command, ["server", ...options]);
+  undo.push(() => stopped(server));
+  const { url } = ServerReady.parse(JSON.parse(await server.line(() => true)));
+  const worker = startProgram(
+    process.execPath,
+    [alone.file, "--server", url, "--name", "alone", "--data", join(alone.folder, "data")],
+    { cwd: alone.folder },
+  );
+  undo.push(() => stopped(worker));
+
+  const version = await runProgram(process.execPath, [alone.file, "--version"]);
+  const submitted = await runProgram(
+    installed.command,
+    ["submit", "--wait", "--server", url, "--json"],
+    { cwd: repository.path },
+  );
+
+  expect(version.stdout).toMatch(versionLine);
+  expect({ code: submitted.code, stderr: submitted.stderr }).toMatchObject({ code: 0 });
+});
+
+test("the granary's file alone starts, answers and stops", async () => {
+  const alone = await aloneIn("grange-granary.mjs");
+  const data = join(alone.folder, "data");
+  const env = {
+    GRANGE_GRANARY_DATA: data,
+    GRANGE_GRANARY_SOCKET: join(alone.folder, "socket"),
+    GRANGE_SERVER: "",
+  };
+  const granary = startProgram(process.execPath, [alone.file], { cwd: alone.folder, env });
+  undo.push(() => stopped(granary));
+  const ready: unknown = JSON.parse(await granary.line(() => true));
+
+  const version = await runProgram(process.execPath, [alone.file, "--version"]);
+  const build = await runProgram(process.execPath, [alone.file, "exec", "--", "true"], {
+    cwd: alone.folder,
+    env,
+  });
+  const stop = await runProgram(process.execPath, [alone.file, "stop"], { env });
+
+  expect(ready).toMatchObject({ ready: true });
+  expect(version.stdout).toMatch(versionLine);
+  expect({ code: build.code, stderr: build.stderr }).toMatchObject({ code: 0 });
+  expect(stop.code).toBe(0);
+  expect((await granary.finished).code).toBe(0);
+});
+
+const ServerReady = z.object({ ready: z.literal(true), url: z.url() });
+
+/** Copies one file of the package into a directory that has nothing else. */
+async function aloneIn(file: string): Promise<{ folder: string; file: string }> {
+  const made = await emptyDirectory();
+  undo.push(made.remove);
+  const path = join(made.path, file);
+  await copyFile(join(installed.folder, "dist", file), path);
+  return { folder: made.path, file: path };
+}
+
+async function stopped(program: ReturnType<typeof startProgram>): Promise<void> {
+  program.signal("SIGTERM");
+  await program.finished;
+}
