@@ -157,7 +157,8 @@ export class Agent implements Service {
   #lookAhead(): Promise<void> {
     const { slots } = this.#parts.config;
     const isBusy = () => this.#underWay.running >= slots && !this.#yields;
-    return lookAheadWhileBusy(this.#parts, isBusy, this.#draining.signal);
+    const changed = () => this.#changes.next();
+    return lookAheadWhileBusy(this.#parts, { isBusy, changed }, this.#draining.signal);
   }
 
   #claimSize(): number {
@@ -179,6 +180,7 @@ export class Agent implements Service {
     this.#hasTheOne = config.once && leases.length > 0 && !goesBack;
     if (goesBack) await this.#handBackOlderThan(Infinity);
     this.#begin();
+    if (leases.length > 0) this.#changes.tell();
     // What begins now goes before the next question.
     if (leases.length > 0) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -216,6 +218,10 @@ export class Agent implements Service {
   /** What was claimed ahead, when short executions were expected, must not wait behind a long one. */
   async #handBackLoop(): Promise<void> {
     while (!this.#draining.signal.aborted) {
+      if (this.#claimed.count === 0) {
+        await this.#changes.next();
+        continue;
+      }
       await rest(mostAheadMs / 2, this.#draining.signal);
       const handedBack = await this.#handBackOlderThan(performance.now() - mostAheadMs);
       if (handedBack > 0) this.#underWay.forgetRecent();

@@ -15,12 +15,16 @@ const everyMs = 1_000;
  */
 export async function lookAheadWhileBusy(
   { farm, identity, config, executor }: AgentParts,
-  isBusy: () => boolean,
+  slots: { readonly isBusy: () => boolean; readonly changed: () => Promise<void> },
   over: AbortSignal,
 ): Promise<void> {
   while (!over.aborted) {
+    if (!slots.isBusy()) {
+      await slots.changed();
+      continue;
+    }
     await rest(everyMs * (0.75 + Math.random() / 2), over);
-    if (over.aborted || !isBusy() || !executor.ahead.isFree) continue;
+    if (over.aborted || !slots.isBusy() || !executor.ahead.isFree) continue;
     try {
       const most = config.slots + 2;
       const request = create(LookAheadRequestSchema, { ...identity, most });
