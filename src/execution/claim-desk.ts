@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import { startPacedTimer } from "#core/paced-timer.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { withCommit } from "#db/with-commit.ts";
@@ -104,6 +106,7 @@ export function claimDesk(parts: {
   readonly overdueAfterMs: number;
   /** How long a claim may miss that there is work, should every wake-up be lost. */
   readonly pollMs: number;
+  readonly idle?: IdleState | undefined;
   /** What workers were told that they may be given. */
   readonly told?: ToldExecutions;
   /** Remembers what is handed out. */
@@ -125,8 +128,8 @@ export function claimDesk(parts: {
   // How often something may have come into the queue; and as of when there was nothing for a kind.
   let news = 0;
   const emptyAsOf = recentlyUsed<number>(mostKinds);
-  const poll = setInterval(() => wake(), parts.pollMs);
-  poll.unref();
+  const endPoll = startPacedTimer(parts.pollMs, parts.idle, () => wake());
+  const busy = parts.idle?.onBusy(() => wake());
 
   const serve = async (tx: Tx, waiters: readonly Waiter[], ahead: LookNow | undefined) => {
     const now = parts.clock.now();
@@ -322,7 +325,8 @@ export function claimDesk(parts: {
 
     async stop() {
       isStopped = true;
-      clearInterval(poll);
+      endPoll();
+      busy?.stop();
       await round;
       for (const waiter of waiting) {
         waiter.isGone = true;

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { messageOf } from "#core/fault.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
@@ -42,6 +44,7 @@ export function hedges(parts: {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly idle?: IdleState | undefined;
   readonly mostAttempts: number;
   readonly hooks: QueueHooks;
   /** As the queue's: what is put into the queue in it is handed out right after the commit. */
@@ -140,7 +143,7 @@ export function hedges(parts: {
     await apart(() => looking(closeHedges));
   };
 
-  const timer = setInterval(() => {
+  const endTimer = startPacedTimer(everyMs, parts.idle, () => {
     running ??= lookAfter()
       .catch((reason: unknown) => {
         logger.warn({ reason: messageOf(reason) }, "could not look after second runs");
@@ -148,13 +151,12 @@ export function hedges(parts: {
       .finally(() => {
         running = undefined;
       });
-  }, everyMs);
-  timer.unref();
+  });
 
   return {
     lookAfter,
     async stop() {
-      clearInterval(timer);
+      endTimer();
       await running;
     },
   };

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { messageOf } from "#core/fault.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import { expiredLeases, overdueCancellations } from "./end-leases.store.ts";
@@ -26,6 +28,8 @@ export function leaseRescuer(parts: {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly everyMs: number;
+  /** Without an execution there is no lease to look for. */
+  readonly idle?: IdleState | undefined;
   /** How often workers beat. */
   readonly heartbeatMs: number;
   /**
@@ -39,9 +43,7 @@ export function leaseRescuer(parts: {
   const later = (ms: number) => parts.clock.now().getTime() + ms;
   let graceUntil = later(parts.graceMs);
   let tickedAt = later(0);
-  let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
-  let isStopped = false;
 
   const endAll = async (endings: readonly EndingLease[]) => {
     const ended = await Promise.allSettled(endings.map(parts.settle));
@@ -65,11 +67,11 @@ export function leaseRescuer(parts: {
     return overdue.length + expired.length;
   };
 
-  const tick = async () => {
+  const tick = async (plannedMs: number) => {
     const previous = tickedAt;
     tickedAt = later(0);
     // A shorter gap costs no lease: it is less than what a lease lasts beyond a heartbeat.
-    if (tickedAt - previous > parts.everyMs + parts.heartbeatMs) {
+    if (tickedAt - previous > plannedMs + parts.heartbeatMs) {
       graceUntil = later(parts.graceMs);
       parts.logger.warn({ ms: tickedAt - previous }, "slept; leases get time for a heartbeat");
     }
@@ -79,20 +81,22 @@ export function leaseRescuer(parts: {
       graceUntil = later(parts.graceMs);
       parts.logger.warn({ reason: messageOf(reason) }, "could not look for leases that are over");
     }
-    if (!isStopped) schedule();
   };
-  const schedule = () => {
-    timer = setTimeout(() => {
-      running = tick();
-    }, parts.everyMs);
-  };
-  schedule();
+  // From here on ticks come sooner than the last one planned.
+  const busy = parts.idle?.onBusy(() => {
+    tickedAt = later(0);
+  });
+  const endTimer = startPacedTimer(parts.everyMs, parts.idle, (plannedMs) => {
+    running ??= tick(plannedMs).finally(() => {
+      running = undefined;
+    });
+  });
 
   return {
     rescueOnce,
     async stop() {
-      isStopped = true;
-      clearTimeout(timer);
+      endTimer();
+      busy?.stop();
       await running;
     },
   };

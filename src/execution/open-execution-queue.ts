@@ -2,6 +2,8 @@ import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { coalescer } from "#core/coalescer.ts";
 import { Fault } from "#core/fault.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
 import { cancelExecutions } from "./cancel-executions.ts";
@@ -44,6 +46,8 @@ export async function openExecutionQueue(parts: {
   /** Chooses size classes; nobody does when absent. */
   readonly analyzer?: Analyzer;
   readonly times?: Partial<QueueTimes>;
+  /** While the farm is idle, the nets below notifications look rarely. */
+  readonly idle?: IdleState | undefined;
 }): Promise<ExecutionQueue> {
   const { db, clock, logger } = parts;
   const hooks = parts.hooks ?? {};
@@ -64,6 +68,7 @@ export async function openExecutionQueue(parts: {
     leaseMs: times.leaseMs,
     overdueAfterMs: times.overdueAfterMs,
     pollMs: times.pollMs,
+    idle: parts.idle,
     told,
     leases,
     giveBack: (leased) => void release(leased.map(({ lease }) => lease)).catch(() => {}),
@@ -180,6 +185,7 @@ export async function openExecutionQueue(parts: {
     clock,
     logger,
     everyMs: times.rescueEveryMs,
+    idle: parts.idle,
     heartbeatMs: times.heartbeatMs,
     graceMs: times.graceMs,
     cancelGraceMs: times.cancelGraceMs,
@@ -191,6 +197,7 @@ export async function openExecutionQueue(parts: {
     clock,
     logger,
     hooks,
+    idle: parts.idle,
     mostAttempts: times.mostAttempts,
     transaction: (work) => desk.transaction(work),
     changed: (ids) => watch.changed(ids),
@@ -209,8 +216,7 @@ export async function openExecutionQueue(parts: {
     }),
   ]);
   // The net under the notifications, should the listening connection be dead and not know it.
-  const sweep = setInterval(() => watch.changedAll(), times.sweepEveryMs);
-  sweep.unref();
+  const endSweep = startPacedTimer(times.sweepEveryMs, parts.idle, () => watch.changedAll());
 
   return {
     times,
@@ -290,7 +296,7 @@ export async function openExecutionQueue(parts: {
     lookAfterHedges: () => secondRuns.lookAfter(),
 
     async stop() {
-      clearInterval(sweep);
+      endSweep();
       await Promise.all([
         rescuer.stop(),
         secondRuns.stop(),

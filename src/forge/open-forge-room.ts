@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { messageOf } from "#core/fault.ts";
+import type { IdleState } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import { askForRedeliveries, tidyDeliveries } from "./ask-for-redeliveries.ts";
@@ -27,6 +28,7 @@ export interface ForgeRoomOptions {
   readonly reports?: ReportSource | undefined;
   readonly times?: Partial<ForgeTimes> | undefined;
   readonly chance?: () => number;
+  readonly idle?: IdleState | undefined;
 }
 
 export interface ForgeRoom extends Service {
@@ -53,6 +55,7 @@ export async function openForgeRoom(options: ForgeRoomOptions): Promise<ForgeRoo
     wokenLoop({
       pass,
       lookMs,
+      idle: options.idle,
       onTrouble: (reason) =>
         logger.warn({ reason: messageOf(reason) }, `${what} failed; it comes round again`),
     });

@@ -1,3 +1,4 @@
+import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 
 /** A loop that works when it is woken, when it said it would, and now and then. */
@@ -15,10 +16,13 @@ const leastRestMs = 50;
 export function wokenLoop({
   pass,
   lookMs,
+  idle = neverIdle,
   onTrouble,
 }: {
   readonly pass: (signal: AbortSignal) => Promise<"more" | Date | undefined>;
   readonly lookMs: number;
+  /** While the farm is idle, the loop looks rarely when it named no time. */
+  readonly idle?: IdleState | undefined;
   readonly onTrouble: (reason: unknown) => void;
 }): WokenLoop {
   const stopping = new AbortController();
@@ -37,12 +41,12 @@ export function wokenLoop({
   const working = (async () => {
     while (!stopping.signal.aborted) {
       isNews = false;
-      let restMs = lookMs;
+      let restMs = periodMs(idle, lookMs);
       try {
         const next = await pass(stopping.signal);
         if (next === "more") isNews = true;
         else if (next !== undefined) {
-          restMs = Math.max(leastRestMs, Math.min(lookMs, next.getTime() - Date.now()));
+          restMs = Math.max(leastRestMs, Math.min(restMs, next.getTime() - Date.now()));
         }
       } catch (reason) {
         isNews = false;
@@ -53,13 +57,17 @@ export function wokenLoop({
     }
   })();
 
+  const wake = () => {
+    isNews = true;
+    rouse?.();
+  };
+  const busy = idle.onBusy(wake);
+
   return {
-    wake() {
-      isNews = true;
-      rouse?.();
-    },
+    wake,
     async stop() {
       stopping.abort();
+      busy.stop();
       rouse?.();
       await working;
     },

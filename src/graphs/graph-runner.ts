@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault, messageOf } from "#core/fault.ts";
+import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 import type { Tx } from "#db/db.ts";
 import type { ExecutionRequest } from "#execution/execution.ts";
@@ -24,6 +25,7 @@ export interface GraphRunnerParts extends PreparationRooms {
   readonly hint?: (hint: AheadHint) => void;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly idle?: IdleState | undefined;
 }
 
 /** Several lanes, so that one job with a large tree does not hold up the others. */
@@ -39,6 +41,7 @@ const mostTries = 5;
 
 /** Prepares ready jobs and hands them to the queue, as long as it runs. Any number of servers may. */
 export async function startGraphRunner(parts: GraphRunnerParts): Promise<Service> {
+  const idle = parts.idle ?? neverIdle;
   let stopped = false;
   let wakes = 0;
   const sleeping = new Set<() => void>();
@@ -54,7 +57,7 @@ export async function startGraphRunner(parts: GraphRunnerParts): Promise<Service
         sleeping.delete(rise);
         resolve();
       };
-      const timer = setTimeout(rise, pollMs);
+      const timer = setTimeout(rise, periodMs(idle, pollMs));
       sleeping.add(rise);
       if (wakes > seen) rise();
     });
@@ -73,11 +76,13 @@ export async function startGraphRunner(parts: GraphRunnerParts): Promise<Service
     }
   };
   const listening = await parts.db.listen("grange_ready", wake);
+  const busy = idle.onBusy(wake);
   const running = Array.from({ length: lanes }, lane);
   return {
     async stop() {
       stopped = true;
       wake();
+      busy.stop();
       await listening.stop();
       await Promise.all(running);
     },

@@ -2,6 +2,8 @@ import type { Logger } from "pino";
 import { forgetUnusedEntries } from "#caches/cache-entry.store.ts";
 import type { Uploads } from "#cas/uploads.ts";
 import type { Clock } from "#core/clock.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
@@ -49,6 +51,8 @@ const keepGranaryBuildsMs = 90 * dayMs;
 interface Chore {
   readonly name: string;
   readonly everyMs: number;
+  /** Not put off while the farm is idle: it watches others, not work. */
+  readonly staysOnTime?: true;
   run(): Promise<unknown>;
 }
 
@@ -63,8 +67,9 @@ export function startHousekeeping(rooms: {
   readonly labTimes: LabTimes;
   /** How long a client waits for a worker that does not exist. */
   readonly unservedMs: number;
+  readonly idle: IdleState;
 }): Service {
-  const { db, queue, operations, uploads, clock, logger, labTimes, unservedMs } = rooms;
+  const { db, queue, operations, uploads, clock, logger, labTimes, unservedMs, idle } = rooms;
   const openSince = clock.now();
   const ago = (ms: number) => new Date(clock.now().getTime() - ms);
   const chores: readonly Chore[] = [
@@ -119,6 +124,7 @@ export function startHousekeeping(rooms: {
     {
       name: "take benchmark jobs from collectors that went silent",
       everyMs: labTimes.pollMs,
+      staysOnTime: true,
       run: silenceWatch({ db, clock, logger, times: labTimes }),
     },
     {
@@ -231,7 +237,7 @@ export function startHousekeeping(rooms: {
   ];
 
   const inHand = new Set<Promise<void>>();
-  const timers = chores.map((chore) => {
+  const endTimers = chores.map((chore) => {
     let busy = false;
     const once = async () => {
       try {
@@ -242,20 +248,18 @@ export function startHousekeeping(rooms: {
         busy = false;
       }
     };
-    const timer = setInterval(() => {
+    return startPacedTimer(chore.everyMs, chore.staysOnTime === true ? undefined : idle, () => {
       if (busy) return;
       busy = true;
       const work = once();
       inHand.add(work);
       void work.then(() => inHand.delete(work));
-    }, chore.everyMs);
-    timer.unref();
-    return timer;
+    });
   });
 
   return {
     async stop() {
-      for (const timer of timers) clearInterval(timer);
+      for (const end of endTimers) end();
       await Promise.all(inHand);
     },
   };

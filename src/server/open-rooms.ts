@@ -56,6 +56,7 @@ import type { Rooms } from "./rooms.ts";
 import { openSignIn, type SignInConfig } from "./sign-in/open-sign-in.ts";
 import { signOldResults } from "./sign-old-results.ts";
 import { stopAll } from "./stop-all.ts";
+import { watchForIdleness } from "./watch-for-idleness.ts";
 
 /** Until graphs have projects of their own, all that a farm does by itself belongs to one. */
 const project = defaultProject;
@@ -101,6 +102,7 @@ export async function openRooms(
     const database = keep(await openDatabase(config, logger));
     const { db } = database;
     const clock = keep(await databaseClock(db, systemClock));
+    const idle = keep(await watchForIdleness(db, clock, logger));
     const secretsKey = await openSecretsKey(directory.path, config.secretsKey);
     const secrets = secretDesk({
       db,
@@ -156,12 +158,13 @@ export async function openRooms(
     const { startDelayMs } = config.scaling;
     const offers = keep(offeredClasses({ db, clock, logger, startDelayMs }));
     const settings = keep(await settingsView(db, logger));
-    const lessons = keep(learning({ db, logger, offers }));
+    const lessons = keep(learning({ db, logger, offers, idle }));
     const queue = keep(
       await openExecutionQueue({
         db,
         clock,
         logger,
+        idle,
         hooks: queueHooks(treesOf, () => lessons.soon()),
         analyzer: sizeClassAnalyzer({
           db,
@@ -197,6 +200,7 @@ export async function openRooms(
         project,
         clock,
         logger,
+        idle,
         transaction: (work) => queue.transaction(work),
         chooseSizes: (requests) => queue.chooseSizes(requests),
         secrets: (names, place) => secrets.referTo(names, place),
@@ -217,6 +221,7 @@ export async function openRooms(
         queue,
         clock,
         logger,
+        idle,
         transaction: (work) => queue.transaction(work),
         chooseSizes: (requests) => queue.chooseSizes(requests),
       }),
@@ -230,6 +235,7 @@ export async function openRooms(
         uploads: stores,
         clock,
         logger,
+        idle,
         labTimes: times,
         unservedMs: config.unservedMs ?? usualUnservedMs,
       }),
@@ -250,6 +256,7 @@ export async function openRooms(
         project,
         pricePerWorkerMinute,
         logger,
+        idle,
       }),
     );
     const ending = new AbortController();
@@ -260,6 +267,7 @@ export async function openRooms(
         db,
         clock,
         logger,
+        idle,
         hooks: reportHooks,
         sources,
         everyMs: config.benchmarkPeriodMs,
@@ -279,6 +287,7 @@ export async function openRooms(
       db,
       databaseDescription: database.description,
       clock,
+      idle,
       ...(await openSignIn({ db, clock, logger }, config)),
       logger,
       farmKey,

@@ -7,6 +7,7 @@ import type { Caches } from "#caches/caches.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
 import type { ProjectBlobs } from "#cas/namespaces/project-blobs.ts";
 import type { Clock } from "#core/clock.ts";
+import type { IdleState } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import type { ExecutionQueue } from "#execution/execution-queue.ts";
@@ -30,6 +31,7 @@ export interface Rooms extends Service {
   readonly db: Db;
   readonly databaseDescription: string;
   readonly clock: Clock;
+  readonly idle: IdleState;
   readonly callers: CallerRegistry;
   readonly signIn: SignInRoom;
   readonly logger: Logger;

@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
 import { Fault, messageOf } from "#core/fault.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { ExecutionId } from "#execution/execution.ts";
@@ -41,6 +43,7 @@ export function learning(parts: {
   readonly db: Db;
   readonly logger: Logger;
   readonly offers: Pick<OfferedClasses, "for">;
+  readonly idle?: IdleState | undefined;
 }): Learning {
   const { db, logger, offers } = parts;
   let running: Promise<void> | undefined;
@@ -95,8 +98,7 @@ export function learning(parts: {
         if (isMore && !isStopped) run();
       });
   };
-  const poll = setInterval(run, everyMs);
-  poll.unref();
+  const endPoll = startPacedTimer(everyMs, parts.idle, run);
 
   return {
     soon() {
@@ -110,7 +112,7 @@ export function learning(parts: {
     learnNow,
     async stop() {
       isStopped = true;
-      clearInterval(poll);
+      endPoll();
       clearTimeout(timer);
       await running;
     },

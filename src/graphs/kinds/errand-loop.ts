@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { messageOf } from "#core/fault.ts";
+import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 
@@ -27,8 +28,10 @@ export async function startErrandLoop(parts: {
   readonly logger: Logger;
   readonly channels: readonly string[];
   readonly chores: readonly Chore[];
+  readonly idle?: IdleState | undefined;
 }): Promise<Service> {
   const { db, clock, logger, chores } = parts;
+  const idle = parts.idle ?? neverIdle;
   let stopped = false;
   let wakes = 0;
   let rise: () => void = () => {};
@@ -71,17 +74,19 @@ export async function startErrandLoop(parts: {
       // A time that has come, but finds nothing to do, is in other hands: they are given a moment.
       await sleep(
         seen,
-        Math.min(pollMs, ...dueIn.map((ms) => Math.max(ms, ms > 0 ? 1 : momentMs))),
+        Math.min(periodMs(idle, pollMs), ...dueIn.map((ms) => Math.max(ms, ms > 0 ? 1 : momentMs))),
       );
     }
   };
 
   const listening = await Promise.all(parts.channels.map((channel) => db.listen(channel, wake)));
+  const busy = idle.onBusy(wake);
   const running = loop();
   return {
     async stop() {
       stopped = true;
       wake();
+      busy.stop();
       await Promise.all(listening.map((each) => each.stop()));
       await running;
     },

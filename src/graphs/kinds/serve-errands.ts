@@ -1,4 +1,5 @@
 import type { Clock } from "#core/clock.ts";
+import type { IdleState } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 import type { CancellingQueue } from "../cancel-graph.ts";
 import { cancelChunkedRuns } from "../chunks/cancel-chunks.ts";
@@ -18,6 +19,7 @@ import { cancelOrphans, settleChildGraphs } from "./settle-child-graphs.ts";
 export interface ErrandParts extends ErrandRooms, BatchRooms, ChildGraphRooms {
   readonly clock: Clock;
   readonly queue: CancellingQueue;
+  readonly idle?: IdleState | undefined;
 }
 
 /**
@@ -27,9 +29,9 @@ export interface ErrandParts extends ErrandRooms, BatchRooms, ChildGraphRooms {
  * holds up no timer.
  */
 export async function serveErrands(parts: ErrandParts): Promise<Service> {
-  const { db, clock, logger } = parts;
+  const { db, clock, logger, idle } = parts;
   const loop = (channels: readonly string[], chores: readonly Chore[]) =>
-    startErrandLoop({ db, clock, logger, channels, chores });
+    startErrandLoop({ db, clock, logger, idle, channels, chores });
   const loops = await Promise.all([
     loop(["grange_ready", "grange_errand"], errandChores(parts)),
     loop(

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { messageOf } from "#core/fault.ts";
+import { type IdleState, neverIdle, periodMs } from "#core/idle-state.ts";
 import type { Service } from "#core/service.ts";
 import type { RangeRooms } from "./ask-commit.ts";
 import { stepSearches } from "./step-search.ts";
@@ -11,8 +12,9 @@ const pollMs = 3_000;
 
 /** Carries searches on whenever graphs have changed, as long as it runs. Any number of servers may. */
 export async function startSearchLoop(
-  rooms: RangeRooms & { readonly logger: Logger },
+  rooms: RangeRooms & { readonly logger: Logger; readonly idle?: IdleState | undefined },
 ): Promise<Service> {
+  const idle = rooms.idle ?? neverIdle;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let dueAt = Number.POSITIVE_INFINITY;
@@ -38,7 +40,7 @@ export async function startSearchLoop(
       rooms.logger.warn({ reason: messageOf(reason) }, "a search could not go on; trying again");
     }
     working = undefined;
-    later(isNews ? restMs : pollMs);
+    later(isNews ? restMs : periodMs(idle, pollMs));
     isNews = false;
   };
   const heard = () => {
@@ -47,11 +49,13 @@ export async function startSearchLoop(
   };
 
   const listening = await rooms.db.listen("grange_graph", heard);
+  const busy = idle.onBusy(heard);
   later(0);
   return {
     async stop() {
       isStopped = true;
       clearTimeout(timer);
+      busy.stop();
       await listening.stop();
       await working;
     },

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { messageOf } from "#core/fault.ts";
+import { type IdleState, idlePeriodMs } from "#core/idle-state.ts";
+import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import { benchmarkChannel } from "../channels.ts";
@@ -24,6 +26,8 @@ export interface CronRooms {
   /** How often it looks when nobody wakes it. */
   readonly everyMs?: number | undefined;
   readonly leaseMs?: number;
+  /** While the farm is idle, nobody need have the duty between two looks. */
+  readonly idle?: IdleState | undefined;
 }
 
 const duty = "benchmark requests";
@@ -116,21 +120,21 @@ export async function startBenchmarkCron(rooms: CronRooms): Promise<Service> {
 
   const listening = await db.listen(benchmarkChannel, wake);
   // Often enough to keep the lease, and to take it from one that died.
-  const beat = setInterval(
+  const endBeat = startPacedTimer(
+    Math.min(everyMs, leaseMs / 3),
+    everyMs >= idlePeriodMs ? rooms.idle : undefined,
     () => {
       if (Date.now() - lookedAt >= everyMs) wake();
       else void step("hold the duty", keepOrTake);
     },
-    Math.min(everyMs, leaseMs / 3),
   );
-  beat.unref();
   wake();
 
   return {
     async stop() {
       if (isStopped) return;
       isStopped = true;
-      clearInterval(beat);
+      endBeat();
       await listening.stop();
       await working;
       await looking;

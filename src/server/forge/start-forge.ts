@@ -10,7 +10,7 @@ export function startForge(
   { forgeTimes, publicUrl }: Pick<ServerConfig, "forgeTimes" | "publicUrl">,
   url: string,
 ): Promise<ForgeRoom> {
-  const { db, clock, logger, forges } = rooms;
+  const { db, clock, logger, forges, idle } = rooms;
   const shown = (publicUrl?.href ?? url).replace(/\/+$/, "");
   const times = Object.fromEntries(
     Object.entries(forgeTimes).filter(([, value]) => value !== undefined),
@@ -19,6 +19,7 @@ export function startForge(
     db,
     clock,
     logger,
+    idle,
     desk: forgeDesk(rooms, shown),
     forges: forges.forges,
     reports: reportSource(shown),

@@ -1,0 +1,79 @@
+import type { Logger } from "pino";
+import { messageOf } from "#core/fault.ts";
+import type { IdleState } from "#core/idle-state.ts";
+import type { Service } from "#core/service.ts";
+import type { Db } from "#db/db.ts";
+
+/** After the last notification, so long: every loop has looked since then. */
+export const settleMs = 10_000;
+/** How late the farm sees open work when every notification was lost. */
+const checkMs = 2_000;
+
+export interface IdleWatch extends IdleState, Service {}
+
+/**
+ * Watches whether the farm is idle.
+ *
+ * Any notification ends it at once. As notifications can be lost, open work is looked for, too: one
+ * statement in place of those of all loops. While the database does not answer, the farm counts as busy.
+ */
+export async function startIdleWatch(parts: {
+  readonly db: Pick<Db, "listen">;
+  readonly logger: Logger;
+  /** Changes of the farm are notified on these. */
+  readonly channels: readonly string[];
+  /** Whether something waits, runs, or is due within `withinMs`. */
+  readonly hasOpenWork: (withinMs: number) => Promise<boolean>;
+  readonly settleMs?: number;
+  readonly checkMs?: number;
+}): Promise<IdleWatch> {
+  const { db, logger, hasOpenWork } = parts;
+  const quietMs = parts.settleMs ?? settleMs;
+  const everyMs = parts.checkMs ?? checkMs;
+  const listeners = new Set<() => void>();
+  let isIdle = false;
+  let changedAt = performance.now();
+  let changes = 0;
+  let checking: Promise<void> | undefined;
+
+  const setBusy = () => {
+    if (!isIdle) return;
+    isIdle = false;
+    for (const busy of listeners) busy();
+  };
+  const changed = () => {
+    changes++;
+    changedAt = performance.now();
+    setBusy();
+  };
+  const check = async () => {
+    const before = changes;
+    try {
+      if (await hasOpenWork(everyMs)) changed();
+      else if (changes === before) isIdle = true;
+    } catch (reason) {
+      logger.warn({ reason: messageOf(reason) }, "could not look for open work");
+      changed();
+    }
+    checking = undefined;
+  };
+
+  const listening = await Promise.all(parts.channels.map((name) => db.listen(name, changed)));
+  const timer = setInterval(() => {
+    if (performance.now() - changedAt >= quietMs) checking ??= check();
+  }, everyMs);
+  timer.unref();
+
+  return {
+    isIdle: () => isIdle,
+    onBusy(busy) {
+      listeners.add(busy);
+      return { stop: () => void listeners.delete(busy) };
+    },
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(listening.map((each) => each.stop()));
+      await checking;
+    },
+  };
+}
