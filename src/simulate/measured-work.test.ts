@@ -80,6 +80,7 @@ describe("what was measured", () => {
         );
         expect(TraceExecution.safeParse(told).success).toBe(true);
       }),
+      { examples: [[0, 8.99e307, Infinity, 0]] },
     );
   });
 });

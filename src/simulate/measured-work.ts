@@ -32,7 +32,9 @@ export function measuredWork(
   if (told === undefined) return undefined;
   const classOf = (sizeClass: number) => classes.find((each) => each.sizeClass === sizeClass);
   const cpus = classOf(told.sizeClass)?.cpus ?? told.sizeClass;
-  const durationMs = told.durationMs * (told.end === "timed_out" ? overTime : 1);
+  // Bounded before they are multiplied: beyond the largest number, differences are not numbers.
+  const durationMs = Math.min(mostMs, told.durationMs * (told.end === "timed_out" ? overTime : 1));
+  const cpuMs = Math.min(Number.MAX_SAFE_INTEGER, told.cpuMs ?? 0);
   // Those that ran out of memory and those that succeeded both say something of it.
   const tooLittle = attempts.flatMap(({ end, sizeClass }) =>
     end === "out_of_memory" ? [(classOf(sizeClass)?.memoryBytes ?? 0) * overMemory] : [],
@@ -41,7 +43,7 @@ export function measuredWork(
   return {
     at: Math.min(mostMs, Math.max(0, Math.round(at))),
     keys,
-    ...sharedOut(durationMs, told.cpuMs ?? 0, cpus),
+    ...sharedOut(durationMs, cpuMs, cpus),
     peakMemoryBytes: Math.round(
       Math.min(2 ** 53, Math.max(peak, peak === 0 ? 0 : 1, ...tooLittle)),
     ),
