@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { rest } from "#core/resting.ts";
 import { startTimeOf } from "#machine/owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import { firstToEnd, killQuietly } from "./cgroup-files.ts";
@@ -17,6 +18,9 @@ import { killsOnMachine } from "./process-memory.ts";
 import { processesMarked, ticksPerSecond } from "./process-tree.ts";
 import { TreeLook } from "./tree-look.ts";
 import { memoryOfTree } from "./tree-memory.ts";
+
+/** Between two looks for processes that are to end. */
+const killLookMs = 5;
 
 /**
  * Limits without control groups: we look at /proc, the more often the nearer a tree is to its memory.
@@ -92,11 +96,13 @@ function watchedTree(
     // The sandbox was in that process group, and its namespace goes with it.
     if (inNamespace) return;
     const marked = new Map<number, string>();
-    for (let round = 0; round < 5; round++) {
+    // A process that is just executing another program shows no environment: two looks must find nothing.
+    for (let round = 0, emptyRounds = 0; round < 20 && emptyRounds < 2; round++) {
+      if (round > 0) await rest(killLookMs);
       tree.look();
       for (const pid of await processesMarked(scratch)) marked.set(pid, startTimeOf(pid) ?? "");
       const left = [...tree.seen, ...marked].filter(([pid, since]) => startTimeOf(pid) === since);
-      if (left.length === 0) return;
+      emptyRounds = left.length === 0 ? emptyRounds + 1 : 0;
       for (const [pid] of left) killQuietly(pid);
     }
   };
@@ -111,7 +117,9 @@ function watchedTree(
       return before;
     },
     commandLine(argv) {
-      const script = `${firstToEnd}; "$@"; c=$?; times >${quoteForShell(timesFile)}; exit $c`;
+      // What a shell prints when a signal ends the command is not for the job's log.
+      const run = 'exec 3>&2 2>/dev/null; (exec 2>&3 3>&-; exec "$@"); c=$?';
+      const script = `${firstToEnd}; ${run}; times >${quoteForShell(timesFile)}; exit $c`;
       return ["sh", "-c", script, "sh", ...argv];
     },
     began(pid) {
