@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
@@ -93,21 +94,38 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
       expect(await printed({ script: "cat; readlink /proc/self/fd/0" })).toBe("/dev/null\n");
     });
 
-    test("gives exactly the command's environment, with PATH, HOME and TMPDIR", async () => {
-      const names = await printed({
-        script: "env | cut -d= -f1 | sort | grep -v '^_$'",
-        environment: { A: "1 '\"$x" },
-      });
+    test("gives exactly the command's environment, with PATH, HOME and TMPDIR, with network or without", async () => {
+      const command = { arguments: ["/usr/bin/env"] };
+      for (const network of ["off", "on"]) {
+        const lines = await printed({
+          command,
+          environment: { A: "1 '\"$x", "an-odd name": "x" },
+          platform: { network },
+        });
 
-      expect(names.split("\n").filter((name) => name !== "PWD" && name !== "")).toEqual([
-        "A",
-        "HOME",
-        "PATH",
-        "TMPDIR",
-      ]);
+        const names = lines
+          .trim()
+          .split("\n")
+          .map((line) => line.split("=")[0]);
+        expect(names.toSorted()).toEqual(["A", "HOME", "PATH", "TMPDIR", "an-odd name"]);
+      }
       expect(await printed({ script: 'printf %s "$A"', environment: { A: "1 '\"$x" } })).toBe(
         "1 '\"$x",
       );
+    });
+
+    test.each([
+      ["the command itself", "kill -SEGV $$", 128 + 11],
+      ["a command that aborts itself", "exec sh -c 'kill -ABRT $$'", 128 + 6],
+      ["a command that another process ends", "sh -c 'kill -KILL $PPID'", 128 + 9],
+    ])("reports 128 and the signal that ended %s, and prints nothing", async (_, script, code) => {
+      for (const network of ["off", "on"]) {
+        const { outcome, result } = await run({ script, platform: { network } });
+
+        expect(outcome).toBe(Outcome.FAILED);
+        expect(result?.exitCode).toBe(code);
+        expect(text(result?.stderrRaw)).toBe("");
+      }
     });
 
     test("answers 127 for a program that there is not", async () => {
@@ -188,26 +206,28 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
     });
 
     test("ends what runs too long, also what has left its process group", async () => {
-      const script = 'setsid sh -c "echo $$ >/dev/null; exec sleep 4321$RANDOM_MARK" & sleep 1000';
+      const mark = durationAsMark();
+      const script = 'setsid sh -c "echo $$ >/dev/null; exec sleep $MARK" & sleep 1000';
 
       const { outcome, message } = await run({
         script,
         timeoutMs: 300,
-        environment: { RANDOM_MARK: "7" },
+        environment: { MARK: mark },
       });
 
       expect(outcome).toBe(Outcome.TIMED_OUT);
       expect(message).toContain("0.3 s");
-      expect(commandLines()).not.toContain("sleep 43217");
+      expect(commandLines()).not.toContain(`sleep ${mark}`);
     });
 
     test("ends what a process leaves behind", async () => {
+      const mark = durationAsMark();
       const { outcome } = await run({
-        script: "setsid sh -c 'sleep 98765 & sleep 98765' >/dev/null 2>&1 & sleep 0.2",
+        script: `setsid sh -c 'sleep ${mark} & sleep ${mark}' >/dev/null 2>&1 & sleep 0.2`,
       });
 
       expect(outcome).toBe(Outcome.SUCCEEDED);
-      expect(commandLines()).not.toContain("sleep 98765");
+      expect(commandLines()).not.toContain(`sleep ${mark}`);
     });
 
     test("gives a process the chance to end by itself", async () => {
@@ -291,6 +311,11 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
     });
   },
 );
+
+/** A number of seconds by which a test finds its own `sleep` among those of other tests. */
+function durationAsMark(): string {
+  return `${randomInt(100_000, 1_000_000_000)}`;
+}
 
 function commandLines(): string {
   return readdirSync("/proc")

@@ -3,14 +3,12 @@ import type { ViewStep } from "./host-view.ts";
 import {
   fixedPlaces,
   jobUser,
-  lookedUp,
   type Places,
+  type ProcKind,
   type Sandbox,
   secretsPlace,
+  withExactEnvironment,
 } from "./sandbox.ts";
-
-/** How much of a proc file system the kernel grants: inside some containers, only the host's. */
-export type ProcKind = "own" | "shared";
 
 /** Jobs run by bubblewrap: about 5 ms each, as root or not. */
 export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sandbox {
@@ -38,10 +36,7 @@ export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sa
         ...places(command),
         command.secrets === undefined ? [] : ["--ro-bind", command.secrets, secretsPlace],
         ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
-        [...command.environment].flatMap(([name, value]) => ["--setenv", name, value]),
-        // Otherwise its --chdir leaves a PWD behind.
-        command.environment.has("PWD") ? [] : ["--unsetenv", "PWD"],
-        ["--", ...lookedUp(command.arguments)],
+        ["--", ...withExactEnvironment(command.arguments, command.environment)],
       ].flat(),
     waiting: (at) =>
       [

@@ -8,9 +8,10 @@ import { cpusFor } from "../limits/choose-cpus.ts";
 import { toolPath } from "../tool-path.ts";
 import { bubblewrapSandbox } from "./bubblewrap.ts";
 import { hostView, standInFiles } from "./host-view.ts";
+import { loopbackProgram } from "./loopback-program.ts";
 import { namespacesSandbox } from "./namespaces.ts";
 import { noSandbox } from "./no-sandbox.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { ProcKind, Sandbox } from "./sandbox.ts";
 
 const run = promisify(execFile);
 
@@ -61,12 +62,24 @@ async function candidates(settings: SandboxSettings, runDir: string): Promise<[s
   const standIns = Object.fromEntries(files.map(({ name, path }) => [name, path]));
   const hiddenPaths = [...settings.hiddenPaths, settings.dataDir];
   const view = hostView({ ...settings, hiddenPaths, standIns });
+  const loopback = await writeLoopbackProgram(runDir);
+  const namespaces = (proc: ProcKind) => namespacesSandbox({ view, newRoot, proc, loopback });
   return [
     ["bubblewrap", bubblewrapSandbox(view, "own")],
     ["bubblewrap with the host's /proc", bubblewrapSandbox(view, "shared")],
-    ["namespaces", namespacesSandbox(view, newRoot)],
+    ["namespaces", namespaces("own")],
+    ["namespaces with the host's /proc", namespaces("shared")],
     ["none", noSandbox],
   ];
+}
+
+/** Returns the program's path; undefined where there is none for this architecture. */
+async function writeLoopbackProgram(runDir: string): Promise<string | undefined> {
+  const program = loopbackProgram(process.arch);
+  if (program === undefined) return undefined;
+  const path = join(runDir, "loopback-up");
+  await writeFile(path, program, { mode: 0o755 });
+  return path;
 }
 
 /** Runs a command that writes where jobs write, and looks at its network. */

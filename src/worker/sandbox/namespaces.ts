@@ -4,17 +4,27 @@ import type { ViewStep } from "./host-view.ts";
 import {
   fixedPlaces,
   jobUser,
-  lookedUp,
+  type ProcKind,
   type Sandbox,
   type SandboxedCommand,
   secretsPlace,
+  withExactEnvironment,
 } from "./sandbox.ts";
+
+export interface NamespacesSettings {
+  readonly view: readonly ViewStep[];
+  /** An empty directory, on which each job mounts its root. */
+  readonly newRoot: string;
+  readonly proc: ProcKind;
+  /** The file of a program that brings the loopback interface up; see `loopback-program.ts`. */
+  readonly loopback: string | undefined;
+}
 
 /**
  * The same sandbox as bubblewrap's, from what every Linux has: `unshare`, `mount`
  * and `pivot_root` of util-linux. Slower, since each mount is a process.
  */
-export function namespacesSandbox(view: readonly ViewStep[], scratch: string): Sandbox {
+export function namespacesSandbox(settings: NamespacesSettings): Sandbox {
   return {
     kind: "namespaces",
     ownPids: true,
@@ -23,16 +33,17 @@ export function namespacesSandbox(view: readonly ViewStep[], scratch: string): S
       [
         ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"],
         ["--ipc", "--uts", ...(command.network ? [] : ["--net"])],
-        ["sh", "-c", setupScript(view, scratch, command), "sh"],
-        [...command.environment].map(([name, value]) => `${name}=${value}`),
-        lookedUp(command.arguments),
+        ["sh", "-c", setupScript(settings, command), "sh"],
+        withExactEnvironment(command.arguments, command.environment),
       ].flat(),
   };
 }
 
+/** Mounts of this source are the job's own to write to. */
+const emptySource = "grange-empty";
+
 function setupScript(
-  view: readonly ViewStep[],
-  scratch: string,
+  { view, newRoot, proc, loopback }: NamespacesSettings,
   command: SandboxedCommand,
 ): string {
   const q = quoteForShell;
@@ -41,9 +52,10 @@ function setupScript(
   const devices = ["null", "zero", "full", "random", "urandom", "tty"];
   return [
     "set -e",
-    `mount -t tmpfs -o mode=755 tmpfs ${q(scratch)}; cd ${q(scratch)}`,
+    `mount -t tmpfs -o mode=755 tmpfs ${q(newRoot)}; cd ${q(newRoot)}`,
     "mkdir -p proc dev tmp grange/work grange/home .old",
     ...view.map(mountStep),
+    sealScript,
     `${bind(command.temp, "/tmp")}; ${bind(command.home, fixedPlaces.home)}; ${bind(command.root, fixedPlaces.root)}`,
     ...(command.secrets === undefined
       ? []
@@ -52,21 +64,57 @@ function setupScript(
           `mount -o remount,bind,ro,nosuid,nodev,noexec ${q(`.${secretsPlace}`)}`,
         ]),
     "mount -t tmpfs -o mode=755 tmpfs dev; mkdir dev/shm dev/pts; mount -t tmpfs -o mode=1777 tmpfs dev/shm",
-    `for d in ${devices.join(" ")}; do : > dev/$d; mount --bind /dev/$d dev/$d; done`,
+    `for d in ${devices.join(" ")}; do if [ -e /dev/$d ]; then : > dev/$d; mount --bind /dev/$d dev/$d; fi; done`,
     "ln -s /proc/self/fd dev/fd; ln -s fd/0 dev/stdin; ln -s fd/1 dev/stdout; ln -s fd/2 dev/stderr",
     "mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts dev/pts 2>/dev/null && ln -s pts/ptmx dev/ptmx || :",
-    // Inside a container with a masked /proc only the one that is there may be shown.
-    "mount -t proc proc proc 2>/dev/null || mount --rbind /proc proc",
-    // Without `ip` the loopback stays down; the facilities say so.
-    ...(command.network
-      ? []
-      : ["ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null || :"]),
+    proc === "own" ? "mount -t proc proc proc" : "mount --rbind /proc proc",
+    sealProcScript,
+    ...(command.network ? [] : [`${loopbackCommand(loopback)} 2>/dev/null || :`]),
     "hostname grange 2>/dev/null || :",
     "pivot_root . .old; umount -l .old; rmdir .old 2>/dev/null || :",
     // The user namespace of its own takes the rights over all these mounts away.
     `cd ${q(join(fixedPlaces.root, command.workingDirectory))}`,
-    `exec unshare ${user} -- env -i "$@"`,
+    `exec unshare ${user} -- /bin/sh -c ${q(initScript)} sh "$@"`,
   ].join("\n");
+}
+
+/**
+ * The first process of the job's pid namespace, which waits for the command and takes its exit code.
+ *
+ * The command cannot be that process itself: the kernel ignores signals to it that it has no handler for,
+ * so `kill -SEGV $$` or abort(3) would do nothing. What a shell prints of a signal is not for the job's log.
+ */
+const initScript = 'exec 3>&2 2>/dev/null; (exec 2>&3 3>&-; exec "$@"); exit $?';
+
+/**
+ * Makes all file systems below the new root read-only, also those that the host has mounted below a
+ * directory that is shown: a remount changes one mount, and mount(8) knows `ro=recursive` since 2.39 only.
+ *
+ * `noexec` is kept where it is: in a user namespace, options of the host's mounts cannot be taken away.
+ * What can be neither changed nor unmounted must be out of reach.
+ */
+const sealScript = `
+top=$(pwd -P)
+while read -r _ _ _ _ at options rest; do
+  case $at in "$top"/*) ;; *) continue ;; esac
+  case $rest in *" ${emptySource} "*) continue ;; esac
+  case ,$options, in *,ro,*nosuid,nodev*) continue ;; *,noexec,*) keep=,noexec ;; *) keep= ;; esac
+  at=$(printf '%b' "$at")
+  mount -o "remount,bind,ro,nosuid,nodev$keep" "$at" || umount -l "$at" || [ ! -e "$at" ]
+done </proc/self/mountinfo`;
+
+/** Settings of the kernel are for root to write, and to the kernel a job of a worker that runs as root is root. */
+const sealProcScript = `
+if [ -w proc/sys/kernel/core_pattern ] || [ -w proc/sysrq-trigger ]; then
+  for p in sys irq bus fs sysrq-trigger; do
+    if [ -e "proc/$p" ]; then mount --bind "proc/$p" "proc/$p"; mount -o remount,bind,ro,nosuid,nodev,noexec "proc/$p"; fi
+  done
+fi`;
+
+/** Other architectures than those that `loopback-program.ts` knows need a tool that may be missing. */
+function loopbackCommand(program: string | undefined): string {
+  const tools = "ip link set lo up || ifconfig lo up";
+  return program === undefined ? `{ ${tools}; }` : quoteForShell(program);
 }
 
 function mountStep(step: ViewStep): string {
@@ -77,12 +125,11 @@ function mountStep(step: ViewStep): string {
       return [
         `if [ -d ${from} ]; then mkdir -p ${at}; mount --rbind ${from} ${at}`,
         `elif [ -e ${from} ]; then [ -e ${at} ] || { mkdir -p "$(dirname ${at})"; : > ${at}; }; mount --bind ${from} ${at}; fi`,
-        `[ ! -e ${from} ] || mount -o remount,bind,ro ${at}`,
       ].join("\n");
     }
     case "link":
       return `ln -s ${quoteForShell(step.target)} ${at}`;
     case "empty":
-      return `mkdir -p ${at}; mount -t tmpfs -o mode=755 tmpfs ${at}`;
+      return `mkdir -p ${at}; mount -t tmpfs -o mode=755 ${emptySource} ${at}`;
   }
 }

@@ -14,6 +14,12 @@ export interface SandboxedCommand {
   readonly secrets?: string | undefined;
 }
 
+/**
+ * Where a job's /proc comes from: its own, which shows its processes alone, or the worker's, where the
+ * kernel grants no other (as in a container that hides a part of it).
+ */
+export type ProcKind = "own" | "shared";
+
 /** A way to keep jobs from the machine and from each other. */
 export interface Sandbox {
   readonly kind: "bubblewrap" | "namespaces" | "none";
@@ -49,10 +55,20 @@ export const secretsPlace = "/grange/secrets";
 export const jobUser = { name: "grange", uid: 1000, gid: 1000 } as const;
 
 /**
- * The command as a program with a path. A shell looks up a bare name in the job's
- * PATH, and answers 127 when there is none, as everybody expects.
+ * The command line that runs a command with exactly an environment, and nothing besides.
+ *
+ * `env` looks a bare name up in that environment's PATH, and exits with 127 when there is none, as shells
+ * do. A shell in its place would export variables of its own: `PWD`, and with bash `_` and `SHLVL`.
  */
-export function lookedUp(argv: readonly string[]): string[] {
-  const [program = ""] = argv;
-  return program === "/bin/sh" ? [...argv] : ["/bin/sh", "-c", 'exec "$@"', "sh", ...argv];
+export function withExactEnvironment(
+  argv: readonly string[],
+  environment: ReadonlyMap<string, string>,
+): string[] {
+  const variables = [...environment].map(([name, value]) => `${name}=${value}`);
+  return ["/usr/bin/env", "-i", "--", ...variables, ...notAVariable(argv)];
+}
+
+/** `env` takes a program whose name holds `=` for a variable; a shell does not. */
+function notAVariable(argv: readonly string[]): readonly string[] {
+  return argv[0]?.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh", ...argv] : argv;
 }
