@@ -107,7 +107,7 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
           .trim()
           .split("\n")
           .map((line) => line.split("=")[0]);
-        expect(names.toSorted()).toEqual(["A", "HOME", "PATH", "TMPDIR", "an-odd name"]);
+        expect(new Set(names)).toEqual(new Set(["A", "HOME", "PATH", "TMPDIR", "an-odd name"]));
       }
       expect(await printed({ script: 'printf %s "$A"', environment: { A: "1 '\"$x" } })).toBe(
         "1 '\"$x",

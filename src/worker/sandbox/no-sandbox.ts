@@ -6,8 +6,8 @@ export const noSandbox: Sandbox = {
   kind: "none",
   ownPids: false,
   placesOf: (places) => places,
-  commandLine: ({ root, workingDirectory, environment, arguments: argv }) => [
-    ...["sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", join(root, workingDirectory)],
-    ...withExactEnvironment(argv, environment),
-  ],
+  commandLine: ({ root, workingDirectory, environment, arguments: argv }) => {
+    const enter = ["sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", join(root, workingDirectory)];
+    return [...enter, ...withExactEnvironment(argv, environment)];
+  },
 };
