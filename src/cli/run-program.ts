@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { Fault } from "#core/fault.ts";
+import { endInTime } from "./end-in-time.ts";
 
 export interface Ended {
   readonly exitCode: number | null;
@@ -23,10 +24,9 @@ export function runProgram(
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       stdio: ["pipe", "pipe", "pipe"],
-      timeout: timeoutMs,
-      killSignal: "SIGKILL",
       ...(cwd === undefined ? {} : { cwd }),
     });
+    endInTime(child, timeoutMs);
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));

@@ -39,17 +39,9 @@ export function sandboxChecks(): Check[] {
       run: () =>
         tried(
           "unshare",
-          [
-            ...asRootInside,
-            "--net",
-            "sh",
-            "-c",
-            "ip link set lo up && ip addr show lo | grep -q 127.0.0.1",
-          ],
-          "jobs without network have a loopback of their own",
-          {
-            fix: "Install iproute2, or allow user namespaces; without, jobs could reach the network",
-          },
+          [...asRootInside, "--net", "true"],
+          "jobs without network are cut off from it",
+          { fix: "Allow user namespaces; without them, every job can reach the network" },
         ),
     },
     { name: "overlay file system", run: overlay },

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { Fault, messageOf } from "#core/fault.ts";
+import { endInTime } from "../end-in-time.ts";
 import { explainSshFailure, sshItself } from "./explain-ssh-failure.ts";
 import { remoteScript, type SshAccess, sshArguments } from "./ssh-arguments.ts";
 import type { SshHost } from "./ssh-host.ts";
@@ -28,8 +29,8 @@ export function runOverSsh(
 ): Promise<RemoteEnd> {
   const child = spawn("ssh", sshArguments(host, access, remoteScript(script, args)), {
     stdio: "pipe",
-    timeout: longestMs,
   });
+  endInTime(child, longestMs, "SIGTERM");
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

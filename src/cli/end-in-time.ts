@@ -1,0 +1,17 @@
+import type { ChildProcess } from "node:child_process";
+
+/**
+ * Kills a process that is not over in time.
+ *
+ * Node's own option `timeout` keeps its timer when the program cannot be started, and with it the whole
+ * process: a command that looked for a missing program ended minutes after it had printed everything.
+ */
+export function endInTime(
+  child: ChildProcess,
+  timeoutMs: number,
+  signal: NodeJS.Signals = "SIGKILL",
+): void {
+  const timer = setTimeout(() => child.kill(signal), timeoutMs);
+  const stop = () => clearTimeout(timer);
+  child.once("exit", stop).once("error", stop);
+}
