@@ -102,7 +102,9 @@ const mayImport: Record<string, readonly string[]> = {
     "proto",
     "grpc",
   ],
-  // `server`, `worker`, `doctor` and `init` start or ask the rooms; all else speaks to the API.
+  // Jobs of a checkout on this machine, run as a worker runs them, without a farm.
+  "local-run": ["core", "api", "machine", "cas", "git", "actions", "graphs", "worker", "proto"],
+  // `server`, `worker`, `run`, `doctor` and `init` start or ask the rooms; all else speaks to the API.
   // `grpc` for whom to trust under TLS, which the API's client reads as its channel does.
   cli: [
     "core",
@@ -121,6 +123,7 @@ const mayImport: Record<string, readonly string[]> = {
     "comparison",
     "collector",
     "granary",
+    "local-run",
     // How an envelope is opened: the command checks what the server signed.
     "provenance",
   ],

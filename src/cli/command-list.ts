@@ -26,6 +26,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "write starter definitions for a repository",
     load: async () => (await import("./commands/init.ts")).describeInit,
   },
+  run: {
+    summary: "run jobs of the working tree on this machine, without a farm",
+    load: async () => (await import("./commands/run.ts")).describeRun,
+  },
   submit: {
     summary: "ask a farm for the graph of a commit",
     load: async () => (await import("./commands/submit.ts")).describeSubmit,

@@ -24,7 +24,8 @@ export interface CommonOptions {
  */
 export async function inSession(
   options: CommonOptions,
-  work: (session: Session) => Promise<ExitCode>,
+  /** Answers the exit code: one of `exitCodes`, or that of a program that the command ran. */
+  work: (session: Session) => Promise<number>,
 ): Promise<void> {
   let terminal = openTerminal({ noColor: true, terminal: "" });
   try {

@@ -140,9 +140,9 @@ export async function workHere(options: WorkOptions, version: string): Promise<n
  * Jobs see nothing of a farm whose data lies on this machine, nor what this worker itself is known by, whether or not
  * somebody thought of `--hide`.
  */
-async function hidingFarms(
+export async function hidingFarms(
   config: WorkerConfig,
-  { tokenFile, clientKey, enrol }: WorkOptions,
+  { tokenFile, clientKey, enrol }: Pick<WorkOptions, "tokenFile" | "clientKey" | "enrol">,
 ): Promise<WorkerConfig> {
   const { farmDataHere } = await import("./up/farm-data-here.ts");
   const { secretFilesHere } = await import("./up/secret-files-here.ts");

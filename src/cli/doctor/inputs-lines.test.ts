@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { inputsKey, inputsLines } from "./inputs-lines.ts";
+
+const end = { succeeded: true, exitCode: 0, message: "", result: undefined, durationMs: 1 };
+const complete = {
+  job: "unit",
+  missing: [],
+  listed: [],
+  askedFor: [],
+  unused: [],
+  unusedNeeds: [],
+  proposal: ["src"],
+  readFiles: 12,
+  end,
+  log: "",
+  confirmation: { kind: "same" },
+} as const;
+
+test("says that nothing is missing", () => {
+  expect(inputsLines(complete)).toEqual([
+    'Job "unit" read 12 files of the checkout.',
+    "All that it reads is declared.",
+    "Confirmed: with the inputs found it ends as with the whole checkout (exit code 0).",
+  ]);
+});
+
+test("says what is missing, what is in vain, and how the key should read", () => {
+  const lines = inputsLines({
+    ...complete,
+    missing: ["bin/grange.mjs"],
+    listed: ["docs", ""],
+    askedFor: ["flags/on"],
+    unused: ["buf.yaml"],
+    unusedNeeds: ["build"],
+    proposal: ["src", "bin", "docs/*", "*", "flags/on"],
+  });
+
+  expect(lines.slice(1)).toEqual([
+    "Read, but not declared:",
+    "  bin/grange.mjs",
+    "Listed, but not declared (the names in a directory matter):",
+    "  docs/*",
+    "  *",
+    "Not declared, and a run without it fails:",
+    "  flags/on",
+    "Declared, but not read:",
+    "  buf.yaml",
+    "Needed for its outputs, which are not read:",
+    "  build",
+    "Confirmed: with the inputs found it ends as with the whole checkout (exit code 0).",
+    "",
+    'inputs: [src, bin, "docs/*", "*", flags/on]',
+  ]);
+});
+
+test("shows the end of what a job printed whose inputs cannot be confirmed", () => {
+  const failed = { ...end, succeeded: false, exitCode: 2, message: "exit code 2" };
+  const lines = inputsLines({
+    ...complete,
+    confirmation: { kind: "different", end: failed, log: "one\nlast words\n" },
+  });
+
+  expect(lines.slice(2)).toEqual([
+    "NOT confirmed: with the inputs found it ends in another way (exit code 2):",
+    "  | one",
+    "  | last words",
+  ]);
+});
+
+test("writes a long list of inputs one a line", () => {
+  const patterns = Array.from({ length: 12 }, (_, at) => `directory-${at}/*.ts`);
+
+  expect(inputsKey(patterns).slice(0, 2)).toEqual(["inputs:", '  - "directory-0/*.ts"']);
+  expect(inputsKey([])).toEqual(["inputs: []"]);
+});

@@ -1,0 +1,76 @@
+import type { InputsTrace } from "#local-run/trace-inputs.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+
+/** More paths than this are counted. */
+const mostPaths = 40;
+/** So many of the last lines that a failing job prints are shown. */
+const lastLines = 15;
+const width = 100;
+
+/** What `grange doctor --job` prints. */
+export function inputsLines(trace: InputsTrace): string[] {
+  const { missing, listed, askedFor, unused, unusedNeeds, readFiles, end } = trace;
+  const lacks = missing.length + listed.length + askedFor.length > 0;
+  return [
+    `Job "${trace.job}" read ${readFiles === 1 ? "1 file" : `${readFiles} files`} of the checkout.`,
+    ...(end.succeeded
+      ? []
+      : [
+          `It failed with the whole checkout, too (${printableLine(end.message)}); what it would have read after that is not known:`,
+          ...tailOf(trace.log),
+        ]),
+    ...section("Read, but not declared:", missing),
+    ...section(
+      "Listed, but not declared (the names in a directory matter):",
+      listed.map((directory) => (directory === "" ? "*" : `${directory}/*`)),
+    ),
+    ...section("Not declared, and a run without it fails:", askedFor),
+    ...section("Declared, but not read:", unused),
+    ...section("Needed for its outputs, which are not read:", unusedNeeds),
+    ...(lacks ? [] : ["All that it reads is declared."]),
+    ...confirmationLines(trace),
+    ...(lacks || unused.length > 0 ? ["", ...inputsKey(trace.proposal)] : []),
+  ];
+}
+
+function confirmationLines({ confirmation, end }: InputsTrace): string[] {
+  const whole = end.exitCode === undefined ? "" : ` (exit code ${end.exitCode})`;
+  switch (confirmation.kind) {
+    case "not-asked-for":
+      return ["Not confirmed by another run: files that a job only looks for are not among these."];
+    case "same":
+      return [`Confirmed: with the inputs found it ends as with the whole checkout${whole}.`];
+    case "different":
+      return [
+        `NOT confirmed: with the inputs found it ends in another way (${printableLine(confirmation.end.message || "it succeeds")}):`,
+        ...tailOf(confirmation.log),
+      ];
+  }
+}
+
+function section(head: string, paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  const left = paths.length - mostPaths;
+  return [
+    head,
+    ...paths.slice(0, mostPaths).map((path) => `  ${printableLine(path)}`),
+    ...(left > 0 ? [`  and ${left} more`] : []),
+  ];
+}
+
+/** The corrected key, as it is written in `.grange/*.yml`; wrapped where it is long. */
+export function inputsKey(patterns: readonly string[]): string[] {
+  const written = patterns.map(yamlText);
+  const one = `inputs: [${written.join(", ")}]`;
+  if (one.length <= width) return [one];
+  return ["inputs:", ...written.map((pattern) => `  - ${pattern}`)];
+}
+
+function yamlText(text: string): string {
+  return /^[A-Za-z0-9._/][A-Za-z0-9._/@+-]*$/.test(text) ? text : JSON.stringify(text);
+}
+
+function tailOf(log: string): string[] {
+  const lines = log.trimEnd().split("\n");
+  return lines.slice(-lastLines).map((line) => `  | ${printableLine(line)}`);
+}

@@ -1,0 +1,58 @@
+import { dirname, resolve } from "node:path";
+import { Fault } from "#core/fault.ts";
+import { DefinitionProblems } from "#graphs/definitions/definition-problems.ts";
+import { readWorkingDefinitions } from "#local-run/working-definitions.ts";
+import { readWorkerConfig, type WorkerConfig } from "#worker/config.ts";
+import { checkoutRoot } from "./checkout.ts";
+import { ProblemsFound } from "./problems-found.ts";
+import { hidingFarms } from "./work-here.ts";
+
+/** The top of the checkout that a command is to run jobs of. Throws `failed_precondition` outside of one. */
+export async function checkoutToRun(directory: string): Promise<string> {
+  const root = await checkoutRoot(directory);
+  if (root !== undefined) return root;
+  const message = `${directory} is in no Git checkout; go to one, or name it with --repo`;
+  throw new Fault("failed_precondition", message);
+}
+
+/**
+ * The settings of a worker of this machine, as `grange worker` has them, for jobs of a checkout. Jobs do not see the
+ * checkout itself: what they read of it must be among their inputs.
+ */
+export async function localWorkerConfig(root: string, dataDir?: string): Promise<WorkerConfig> {
+  const config = await hidingFarms(
+    readWorkerConfig(dataDir === undefined ? {} : { dataDir: resolve(dataDir) }),
+    {},
+  );
+  return {
+    ...config,
+    path: jobPath(config.path, root),
+    hiddenPaths: [...config.hiddenPaths, root],
+  };
+}
+
+/** A search path without what `npm` puts in front of it for scripts: those are tools of the checkout. */
+export function jobPath(path: string, root: string): string {
+  const isOfCheckout = (directory: string) =>
+    directory === root ||
+    directory.startsWith(`${root}/`) ||
+    (directory.endsWith("/node_modules/.bin") && root.startsWith(dirname(dirname(directory))));
+  return path
+    .split(":")
+    .filter((directory) => !isOfCheckout(directory))
+    .join(":");
+}
+
+/** Runs `work`; what is wrong with the definitions of the checkout is shown in their own text. */
+export async function withDefinitionTexts<Answer>(
+  root: string,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof DefinitionProblems)) throw cause;
+    const texts = await readWorkingDefinitions(root);
+    throw new ProblemsFound(cause.message, cause.problems, (file) => texts.get(file));
+  }
+}

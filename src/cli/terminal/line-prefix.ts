@@ -1,0 +1,24 @@
+/** Writes text whole lines at a time, each after the same words: for several programs that print at once. */
+export class LinePrefix {
+  readonly #prefix: string;
+  readonly #write: (text: string) => void;
+  readonly #decoder = new TextDecoder();
+  #rest = "";
+
+  constructor(prefix: string, write: (text: string) => void) {
+    this.#prefix = prefix;
+    this.#write = write;
+  }
+
+  write(bytes: Uint8Array): void {
+    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n");
+    this.#rest = lines.pop() ?? "";
+    if (lines.length > 0) this.#write(lines.map((line) => `${this.#prefix}${line}\n`).join(""));
+  }
+
+  /** Writes a last line that was not ended. */
+  end(): void {
+    if (this.#rest !== "") this.#write(`${this.#prefix}${this.#rest}\n`);
+    this.#rest = "";
+  }
+}

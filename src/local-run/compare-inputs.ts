@@ -1,0 +1,88 @@
+import { compileGlobs } from "#git/glob.ts";
+import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
+import { selectInputs } from "#graphs/select-inputs.ts";
+import type { Accesses } from "./access-record.ts";
+import { patternsFor } from "./patterns-for.ts";
+
+/** How what a job declares differs from what it read. */
+export interface InputsFound {
+  /** Files that it read and does not declare. */
+  readonly missing: readonly string[];
+  /** Directories whose names it listed without declaring them, and of which it read nothing. */
+  readonly listed: readonly string[];
+  /** Patterns of `inputs` of which nothing was read. */
+  readonly unused: readonly string[];
+  /** Jobs that it needs whose outputs it did not read. */
+  readonly unusedNeeds: readonly string[];
+  /** The patterns that mean what it read: those declared that are used, and what is missing. */
+  readonly proposal: readonly string[];
+}
+
+/** Compares what a job declares with what it read. `paths` are all files of the checkout. */
+export function compareInputs(
+  paths: readonly string[],
+  { inputs, needs = {} }: Pick<JobDefinition, "inputs" | "needs">,
+  outputsOf: (job: string) => readonly string[],
+  { read, listed }: Accesses,
+): InputsFound {
+  const entries = paths.map((path) => ({ path }));
+  const declared = new Set(selectInputs(entries, inputs).map(({ path }) => path));
+  const readPaths = paths.filter((path) => read.has(path));
+  const missing = readPaths.filter((path) => !declared.has(path));
+  const undeclaredListings = unexplainedListings(paths, declared, { read, listed });
+  const positive = (inputs ?? []).filter((pattern) => !pattern.startsWith("!"));
+  const unused = positive.filter((pattern) => !isUsed(pattern, paths, { read, listed }));
+  const unusedNeeds = Object.entries(needs).flatMap(([job, need]) => {
+    const places = (need.outputs ?? outputsOf(job)).map((path) =>
+      need.at === undefined ? path : `${need.at}/${path}`,
+    );
+    if (places.length === 0) return [];
+    const isRead = [...read, ...listed].some((path) => places.some((at) => isWithin(path, at)));
+    return isRead ? [] : [job];
+  });
+  const kept = (inputs ?? []).filter((pattern) => !unused.includes(pattern));
+  const found = inputs === undefined ? readPaths : missing;
+  const names = undeclaredListings.map((directory) => (directory === "" ? "*" : `${directory}/*`));
+  return {
+    missing,
+    listed: undeclaredListings,
+    unused,
+    unusedNeeds,
+    proposal: [...new Set([...kept, ...patternsFor(found, paths), ...names])],
+  };
+}
+
+/**
+ * Directories whose names matter although none of their files was read: `ls migrations | wc -l`.
+ *
+ * A directory of which something was read was searched for that; one whose parent was listed, too, was met by a search
+ * through everything.
+ */
+function unexplainedListings(
+  paths: readonly string[],
+  declared: ReadonlySet<string>,
+  { read, listed }: Accesses,
+): string[] {
+  return [...listed].filter((directory) => {
+    const below = paths.filter((path) => isWithin(path, directory));
+    const hasUndeclared = below.some((path) => !declared.has(path));
+    if (!hasUndeclared || (directory !== "" && listed.has(parentOf(directory)))) return false;
+    return !below.some((path) => read.has(path));
+  });
+}
+
+function isUsed(pattern: string, paths: readonly string[], { read, listed }: Accesses): boolean {
+  const isMeant = compileGlobs([pattern]);
+  return paths.some(
+    (path) =>
+      isMeant(path) && (read.has(path) || (parentOf(path) !== "" && listed.has(parentOf(path)))),
+  );
+}
+
+function isWithin(path: string, directory: string): boolean {
+  return directory === "" || path === directory || path.startsWith(`${directory}/`);
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}

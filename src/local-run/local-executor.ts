@@ -1,0 +1,161 @@
+import { mkdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { digestFunctionValues } from "#cas/digest-message.ts";
+import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk-blob-store.ts";
+import type { Digest } from "#core/digest.ts";
+import { buildAction } from "#graphs/build-action.ts";
+import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
+import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { LeaseSchema, Outcome, WorkSchema } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { WorkerConfig } from "#worker/config.ts";
+import { ActionExecutor } from "#worker/execute-action.ts";
+import type { InputRoots } from "#worker/input-root/input-root.ts";
+import { sweepLeftovers } from "#worker/leftovers.ts";
+import type { CapturedLog } from "#worker/logs/captured-log.ts";
+import { type Machine, openMachine } from "#worker/machine.ts";
+import { trimStore } from "#worker/trim-store.ts";
+
+/** How a job ended on this machine. */
+export interface LocalEnd {
+  readonly succeeded: boolean;
+  /** Of the job's commands; undefined where they did not start or were ended from outside. */
+  readonly exitCode: number | undefined;
+  /** Why it did not succeed; empty where it did. */
+  readonly message: string;
+  readonly result: ActionResult | undefined;
+  readonly durationMs: number;
+}
+
+export interface LocalRun {
+  readonly definition: JobDefinition;
+  readonly inputRoot: Digest;
+  /** Takes what the job prints, as it comes. */
+  readonly print: (bytes: Uint8Array) => void;
+  readonly signal: AbortSignal;
+}
+
+const trimEveryMs = 60 * 60_000;
+
+const mostReadAtOnce = 256 * 1024;
+
+/** Executes jobs as a worker of this machine does: the same input roots, sandbox, limits and environment. */
+export class LocalExecutor {
+  readonly #machine: Machine;
+  readonly #executor: ActionExecutor;
+  readonly #config: WorkerConfig;
+  #count = 0;
+
+  private constructor(machine: Machine, config: WorkerConfig) {
+    this.#machine = machine;
+    this.#config = config;
+    this.#executor = new ActionExecutor(machine, config);
+  }
+
+  /** `rootsOf` replaces the machine's own way of making input roots. */
+  static async open(
+    config: WorkerConfig,
+    rootsOf: (machine: Machine) => InputRoots = (machine) => machine.inputRoots,
+  ): Promise<LocalExecutor> {
+    await sweepLeftovers(config.dataDir);
+    const machine = await openMachine(config);
+    return new LocalExecutor({ ...machine, inputRoots: rootsOf(machine) }, config);
+  }
+
+  /** What this machine offers jobs, for people. */
+  get facilities(): Readonly<Record<string, string>> {
+    return this.#machine.facilities;
+  }
+
+  /** Opens a store for results. It is removed together with the executor. */
+  openResults(): Promise<DiskBlobStore> {
+    return openDiskBlobStore(join(this.#machine.runDir, "results"));
+  }
+
+  async run(run: LocalRun, store: BlobStore): Promise<LocalEnd> {
+    const built = buildAction(run.definition, run.inputRoot);
+    const work = create(WorkSchema, {
+      lease: create(LeaseSchema, { executionId: `local-${++this.#count}`, attempt: 1, epoch: 1n }),
+      action: built.action.bytes,
+      command: built.command.bytes,
+      timeout: durationFromMs(built.timeoutMs),
+      project: "local",
+      digestFunction: digestFunctionValues.sha256,
+    });
+    const begunMs = performance.now();
+    let printing: PrintedLog | undefined;
+    const stop = new AbortController();
+    const cancel = () => stop.abort("cancelled");
+    if (run.signal.aborted) cancel();
+    run.signal.addEventListener("abort", cancel, { once: true });
+    const finished = await this.#executor.execute(work, store, {
+      stop: stop.signal,
+      started: (log) => {
+        printing = new PrintedLog(log, run.print);
+      },
+    });
+    run.signal.removeEventListener("abort", cancel);
+    await printing?.end();
+    const succeeded = finished?.outcome === Outcome.SUCCEEDED;
+    return {
+      succeeded,
+      exitCode: finished?.result?.exitCode,
+      message: succeeded ? "" : finished?.message || "it failed",
+      result: finished?.result,
+      durationMs: performance.now() - begunMs,
+    };
+  }
+
+  /** Ends what is left of jobs, and now and then brings the kept inputs back under their limit. */
+  async close(): Promise<void> {
+    await this.#executor.cleared();
+    await this.#trimAtTimes();
+    await this.#machine.close();
+  }
+
+  async #trimAtTimes(): Promise<void> {
+    const { dataDir, storeBytes } = this.#config;
+    const mark = join(dataDir, "local-run", "trimmed");
+    const last = await stat(mark).catch(() => undefined);
+    if (last !== undefined && Date.now() - last.mtimeMs < trimEveryMs) return;
+    await mkdir(dirname(mark), { recursive: true });
+    await writeFile(mark, "");
+    // The first run has nothing to remove.
+    if (last === undefined) return;
+    const { local, layers } = this.#machine;
+    await trimStore(dataDir, local, layers, storeBytes, new Date());
+  }
+}
+
+/** Prints a log while it grows, and closes it at its end. */
+class PrintedLog {
+  readonly #log: CapturedLog;
+  readonly #print: (bytes: Uint8Array) => void;
+  #printedBytes = 0;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(log: CapturedLog, print: (bytes: Uint8Array) => void) {
+    this.#log = log;
+    this.#print = print;
+    log.onGrown(() => {
+      this.#reading = this.#reading.then(() => this.#read());
+    });
+  }
+
+  async end(): Promise<void> {
+    await this.#reading;
+    await this.#read();
+    await this.#log.close();
+  }
+
+  async #read(): Promise<void> {
+    while (this.#printedBytes < this.#log.sizeBytes) {
+      const bytes = await this.#log.readAt(this.#printedBytes, mostReadAtOnce);
+      if (bytes.byteLength === 0) return;
+      this.#printedBytes += bytes.byteLength;
+      this.#print(bytes);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** Lines in which programs say that they miss something. */
+const complaint =
+  /no such|not found|cannot|can't|could ?n[o']t|missing|unable|enoent|does ?n[o']t exist|failed|error/i;
+
+/** A name that fits more files than this says nothing. */
+const mostMeant = 5;
+
+/**
+ * The paths of a checkout that a log names: what a failing job complains about. `absent` are the files that the job
+ * was not given; a directory of such files counts as named by its path.
+ */
+export function pathsNamed(log: string, absent: readonly string[]): string[] {
+  const places = new Map<string, string[]>();
+  const add = (key: string, path: string) => {
+    const there = places.get(key) ?? [];
+    if (!there.includes(path)) there.push(path);
+    places.set(key, there);
+  };
+  for (const path of absent) {
+    const names = path.split("/");
+    for (let length = 1; length <= names.length; length++)
+      add(names.slice(0, length).join("/"), names.slice(0, length).join("/"));
+    // A relative name is known by its end: `../bin/tool` may be `bin/tool`.
+    for (let from = 1; from < names.length; from++) add(`../${names.slice(from).join("/")}`, path);
+    if (names.length > 1) add(`../${path}`, path);
+  }
+  const named = new Set<string>();
+  const complaints = log.split("\n").filter((line) => complaint.test(line));
+  for (const word of complaints.join("\n").split(/[\s'"`:;,()<>[\]{}=]+/)) {
+    const plain = word
+      .replace(/^\/grange\/work\//, "")
+      .replace(/^(\.\/)+/, "")
+      .replace(/[./]+$/, "");
+    if (plain === "") continue;
+    const key = plain.startsWith("../") ? `../${plain.replace(/^(\.\.\/)+/, "")}` : plain;
+    const meant = places.get(key) ?? [];
+    if (meant.length > 0 && meant.length <= mostMeant) for (const path of meant) named.add(path);
+  }
+  return [...named].toSorted();
+}

@@ -1,0 +1,221 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Fault } from "#core/fault.ts";
+import { compileGlobs } from "#git/glob.ts";
+import type { JobDefinition } from "#graphs/definitions/job-definition.ts";
+import { makeDirectory } from "#machine/make-directory.ts";
+import { removeTree } from "#machine/remove-tree.ts";
+import { copiedInputRoots, type InputRoots } from "#worker/input-root/input-root.ts";
+import { recordsAccess } from "./access-record.ts";
+import { CheckoutJobs, type CheckoutSettings } from "./checkout-jobs.ts";
+import { compareInputs, type InputsFound } from "./compare-inputs.ts";
+import { refuseFarmJobs } from "./job-order.ts";
+import type { LocalEnd } from "./local-executor.ts";
+import { pathsNamed } from "./paths-named.ts";
+import { type RunObserver, runInOrder } from "./run-jobs.ts";
+import { type TracedInputRoots, tracedInputRoots } from "./traced-input-roots.ts";
+import { jobNamed } from "./working-definitions.ts";
+
+export interface TraceRequest extends Omit<CheckoutSettings, "withNeeds"> {
+  readonly job: string;
+  /** Whether the job runs once more with the inputs that were found. */
+  readonly confirm: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What running the job with the inputs that were found came to. */
+export type Confirmation =
+  | { readonly kind: "not-asked-for" }
+  /** It ended as with the whole checkout. */
+  | { readonly kind: "same" }
+  /** It did not, and nothing that it complains about would change that. */
+  | { readonly kind: "different"; readonly end: LocalEnd; readonly log: string };
+
+/** What a job reads, beside what it declares. */
+export interface InputsTrace extends InputsFound {
+  readonly job: string;
+  /** Files that it does not read, but asks for: a run without them ended in another way and named them. */
+  readonly askedFor: readonly string[];
+  /** How it ended with the whole checkout visible, and what it printed. */
+  readonly end: LocalEnd;
+  readonly log: string;
+  /** How many files of the checkout it read. */
+  readonly readFiles: number;
+  readonly confirmation: Confirmation;
+}
+
+export interface TraceObserver {
+  /** Called before each run of the job. */
+  readonly begins: (what: "tracing" | "confirming") => void;
+  /** Told of the jobs that it needs. */
+  readonly needs: RunObserver;
+}
+
+interface Attempt {
+  readonly end: LocalEnd;
+  readonly log: string;
+}
+
+/** A run that fails names what it lacks, and is repeated with that; so often at most. */
+const mostConfirmations = 4;
+
+/**
+ * Runs a job with all files of the checkout visible, and finds which it reads. The job runs in its usual sandbox, on
+ * a copy of the checkout whose access times tell.
+ */
+export async function traceInputs(
+  request: TraceRequest,
+  observer: TraceObserver,
+): Promise<InputsTrace> {
+  const { job, config, signal } = request;
+  const place = await placeForTraces(config.dataDir);
+  let roots: SwitchedRoots | undefined;
+  const checkout = await CheckoutJobs.open(
+    { ...request, withNeeds: false, config: { ...config, dataDir: place.dataDir } },
+    (working) => refuseUntraceable(job, jobNamed(working, job)),
+    (machine) => {
+      roots = switchedRoots(machine.inputRoots, tracedInputRoots(copiedInputRoots(machine.local)));
+      return roots;
+    },
+  );
+  try {
+    const needed = checkout.orderOf([job]).filter((name) => name !== job);
+    const ends = await runInOrder(checkout, needed, { parallel: 1, signal }, observer.needs);
+    for (const [name, end] of ends) {
+      if (end.kind === "skipped" || (end.kind === "ran" && !end.succeeded))
+        throw new Fault(
+          "failed_precondition",
+          `job "${name}", which "${job}" needs, did not succeed`,
+        );
+    }
+    const attempt = async (definition: JobDefinition, every: boolean): Promise<Attempt> => {
+      const printed: Uint8Array[] = [];
+      const print = (bytes: Uint8Array) => void printed.push(bytes);
+      const end = await checkout.executeAs(definition, { print, signal, every });
+      return { end, log: Buffer.concat(printed).toString() };
+    };
+
+    const definition = checkout.definitionOf(job);
+    observer.begins("tracing");
+    roots?.trace(definition.outputs ?? []);
+    // Without outputs: what is stored of them would be read after the job.
+    const { outputs: _, ...withoutOutputs } = definition;
+    const traced = await attempt(withoutOutputs, true);
+    const accesses = await roots?.traced();
+    if (accesses === undefined || signal.aborted)
+      throw new Fault("cancelled", "the job was stopped before it was known what it reads");
+
+    const paths = checkout.files.map(({ path }) => path);
+    const outputsOf = (name: string) => checkout.definitionOf(name).outputs ?? [];
+    const found = compareInputs(paths, definition, outputsOf, accesses);
+    const readFiles = paths.filter((path) => accesses.read.has(path)).length;
+    const facts = { job, ...found, readFiles, ...traced };
+    if (!request.confirm)
+      return { ...facts, askedFor: [], confirmation: { kind: "not-asked-for" } };
+    observer.begins("confirming");
+    return { ...facts, ...(await confirm(definition, found, traced, paths, attempt)) };
+  } finally {
+    await checkout.close();
+    if (place.isOwn) await removeTree(place.dataDir);
+  }
+}
+
+/**
+ * Runs the job with the inputs that were found. Where it ends in another way, files that it names in its complaints are
+ * added, and then what was declared without being read: it may ask whether that exists.
+ */
+async function confirm(
+  definition: JobDefinition,
+  found: InputsFound,
+  traced: Attempt,
+  paths: readonly string[],
+  attempt: (definition: JobDefinition, every: boolean) => Promise<Attempt>,
+): Promise<Pick<InputsTrace, "askedFor" | "unused" | "proposal" | "confirmation">> {
+  const { outputs: _, ...withoutOutputs } = definition;
+  let { proposal, unused } = found;
+  const askedFor: string[] = [];
+  for (let times = 1; ; times++) {
+    const again = await attempt({ ...withoutOutputs, inputs: [...proposal] }, false);
+    const { end, log } = again;
+    if (end.succeeded === traced.end.succeeded && end.exitCode === traced.end.exitCode)
+      return { askedFor, unused, proposal, confirmation: { kind: "same" } };
+    const given = new Set(filesMeant(paths, proposal));
+    const absent = paths.filter((path) => !given.has(path));
+    const named = pathsNamed(log, absent).filter((path) => !askedFor.includes(path));
+    if (times === mostConfirmations || (named.length === 0 && unused.length === 0))
+      return { askedFor, unused, proposal, confirmation: { kind: "different", end, log } };
+    if (named.length > 0) {
+      // A directory that it complains about may be that of a file which is declared and not read.
+      const means = (pattern: string, path: string) =>
+        filesMeant(paths, [pattern]).some((file) => file === path || file.startsWith(`${path}/`));
+      const declared = unused.filter((pattern) => named.some((path) => means(pattern, path)));
+      const added = named.filter((path) => !declared.some((pattern) => means(pattern, path)));
+      askedFor.push(...added);
+      unused = unused.filter((pattern) => !declared.includes(pattern));
+      proposal = [...proposal, ...declared, ...added];
+    } else {
+      proposal = [...proposal, ...unused];
+      unused = [];
+    }
+  }
+}
+
+function filesMeant(paths: readonly string[], patterns: readonly string[]): string[] {
+  const isMeant = compileGlobs(patterns);
+  return patterns.length === 0 ? [] : paths.filter(isMeant);
+}
+
+function refuseUntraceable(name: string, definition: JobDefinition): void {
+  refuseFarmJobs(name, definition);
+  if (definition.kind === "join")
+    throw new Fault("invalid_argument", `job "${name}" is of the kind "join": it reads nothing`);
+  if (definition["inputs-from"] !== undefined) {
+    const message = `the inputs of job "${name}" are found by another job: there is no list to correct`;
+    throw new Fault("failed_precondition", message);
+  }
+}
+
+/** The usual place for inputs where its file system records reads, else another one that does. */
+async function placeForTraces(
+  dataDir: string,
+): Promise<{ readonly dataDir: string; readonly isOwn: boolean }> {
+  makeDirectory(dataDir);
+  if (recordsAccess(dataDir)) return { dataDir, isOwn: false };
+  for (const other of [tmpdir(), "/dev/shm"]) {
+    if (recordsAccess(other))
+      return { dataDir: await mkdtemp(join(other, "grange-trace-")), isOwn: true };
+  }
+  throw new Fault(
+    "failed_precondition",
+    `no file system here records when files are read: ${dataDir}, ${tmpdir()} and /dev/shm are mounted with "noatime". ` +
+      'Name a directory of one that does with --data, or mount one with "relatime"',
+  );
+}
+
+interface SwitchedRoots extends InputRoots {
+  /** Records what is read of the next root, in which the directories of these outputs exist. */
+  trace(outputs: readonly string[]): void;
+  traced(): ReturnType<TracedInputRoots["latest"]>;
+}
+
+/** Input roots as a worker makes them, except for one that is traced. */
+function switchedRoots(usual: InputRoots, traced: TracedInputRoots): SwitchedRoots {
+  let outputs: readonly string[] | undefined;
+  return {
+    kind: usual.kind,
+    filesOf: (root, farm) => usual.filesOf(root, farm),
+    trace: (next) => {
+      outputs = next;
+    },
+    traced: () => traced.latest(),
+    async make(root, scratch, farm) {
+      if (outputs === undefined) return usual.make(root, scratch, farm);
+      const directories = outputs.map(dirname);
+      outputs = undefined;
+      const made = await traced.make(root, scratch, farm);
+      for (const directory of directories) makeDirectory(join(made.seen, directory));
+      return made;
+    },
+  };
+}

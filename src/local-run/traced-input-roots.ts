@@ -1,0 +1,39 @@
+import type { InputRoots } from "#worker/input-root/input-root.ts";
+import { type Accesses, AccessRecord } from "./access-record.ts";
+
+/** Input roots of which it is known afterwards what a job has read. */
+export interface TracedInputRoots extends InputRoots {
+  /** What was read of the latest root, once it is taken down. */
+  readonly latest: () => Promise<Accesses>;
+}
+
+/**
+ * Records reads below the roots of another one. Its files must be copies of each root's own: hard links and the layers
+ * of an overlay would share their access times.
+ */
+export function tracedInputRoots(base: InputRoots): TracedInputRoots {
+  let latest: Promise<Accesses> | undefined;
+  return {
+    kind: base.kind,
+    filesOf: (root, farm) => base.filesOf(root, farm),
+    latest: () => latest ?? Promise.reject(new Error("no input root was made")),
+
+    async make(digest, scratch, farm) {
+      const root = await base.make(digest, scratch, farm);
+      const record = new AccessRecord(root.seen);
+      let takenDown = () => {};
+      latest = new Promise<void>((resolve) => {
+        takenDown = resolve;
+      }).then(() => accesses);
+      let accesses: Accesses = { read: new Set(), listed: new Set() };
+      return {
+        ...root,
+        async unmount() {
+          accesses = record.accesses();
+          takenDown();
+          await root.unmount();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { lstatSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { problemOfPath, problemOfTarget } from "#cas/path-rules.ts";
+import { sortedByPath } from "#cas/tree-entry.ts";
+import { Fault } from "#core/fault.ts";
+import type { Git } from "#git/run-git.ts";
+
+/** A file or symlink of a checkout, by its path from the top. */
+export type WorkingEntry =
+  | {
+      readonly kind: "file";
+      readonly path: string;
+      readonly executable: boolean;
+      readonly version: FileVersion;
+    }
+  | { readonly kind: "symlink"; readonly path: string; readonly target: string };
+
+/** What changes whenever a file's bytes do. */
+export interface FileVersion {
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+  readonly changedMs: number;
+  readonly inode: number;
+}
+
+/** About two million files. */
+const maxListBytes = 256 * 1024 * 1024;
+
+/**
+ * Lists the files that a commit of everything in a checkout would have: tracked files as they are now, and
+ * untracked ones that Git does not ignore. What an input tree cannot hold (submodules, absolute symlinks) is left
+ * out, as it is of a commit.
+ */
+export async function readWorkingTree(git: Git, root: string): Promise<readonly WorkingEntry[]> {
+  const { exitCode, stdout, stderr } = await git.run(
+    ["ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+    { directory: root, maxOutputBytes: maxListBytes },
+  );
+  if (exitCode !== 0) {
+    const why = stderr.trim().split("\n").at(-1) ?? "";
+    throw new Fault("failed_precondition", `the files of ${root} cannot be listed: ${why}`);
+  }
+  const paths = new Set(stdout.toString("utf8").split("\0"));
+  paths.delete("");
+  return sortedByPath([...paths].flatMap((path) => entryAt(root, path) ?? []));
+}
+
+/** The file or symlink at a path; undefined for anything else, and for what an input tree cannot hold. */
+export function entryAt(root: string, path: string): WorkingEntry | undefined {
+  const found = lstatSync(join(root, path), { throwIfNoEntry: false });
+  if (found === undefined || problemOfPath(path) !== undefined) return undefined;
+  if (found.isSymbolicLink()) {
+    const target = readlinkSync(join(root, path));
+    return problemOfTarget(path, target) === undefined
+      ? { kind: "symlink", path, target }
+      : undefined;
+  }
+  if (!found.isFile()) return undefined;
+  const version = {
+    sizeBytes: found.size,
+    modifiedMs: found.mtimeMs,
+    changedMs: found.ctimeMs,
+    inode: found.ino,
+  };
+  return { kind: "file", path, executable: (found.mode & 0o100) !== 0, version };
+}
