@@ -7,8 +7,8 @@ import {
   assertGreen,
   type Bazel,
   type BazelRun,
+  bazelNeed,
   startBazel,
-  whyNoBazel,
 } from "../../test/build-tools/bazel.ts";
 import { bazelWorkspace } from "../../test/build-tools/bazel-workspace.ts";
 import { startFarm } from "../../test/support/farm.ts";
@@ -26,7 +26,7 @@ export function whyNoAbseil(): string | undefined {
   if (process.env["GRANGE_DEBIAN_SOURCES"] === undefined) {
     return "GRANGE_DEBIAN_SOURCES names no directory; `apt-get source abseil googletest` (Debian 12) makes one";
   }
-  return whyNoBazel();
+  return bazelNeed.missing;
 }
 
 /** A library that people use, built and tested: alone, with Bazel's own cache on disk, with a farm of two workers. */

@@ -14,8 +14,10 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { emptyDigest } from "#core/digest.ts";
+import { needs } from "../../test/support/needs/needs.ts";
+import { smallDisk } from "../../test/support/small-disk.ts";
 import { describeBlobStore } from "./blob-store.fixture.ts";
 import { digestOf } from "./digest-of.ts";
 import { openDiskBlobStore } from "./disk-blob-store.ts";
@@ -203,11 +205,12 @@ test("two stores on one directory see each other's blobs", async () => {
   expect(await readdir(join(directory, "temp"))).toEqual([]);
 });
 
-const smallDisk = await mountSmallDisk();
-if ("reason" in smallDisk) process.stderr.write(`SKIPPED full-disk tests: ${smallDisk.reason}\n`);
-
-describe.skipIf("reason" in smallDisk)("on a full disk", () => {
-  const directory = "directory" in smallDisk ? smallDisk.directory : "";
+describe("on a full disk", needs(smallDisk), () => {
+  const directory = join(root, "small");
+  beforeAll(async () => {
+    await mkdir(directory);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", directory]);
+  });
   afterAll(() => {
     execFileSync("umount", [directory]);
   });
@@ -238,15 +241,4 @@ async function deadPid(): Promise<number> {
   const child: ChildProcess = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
   await new Promise((resolve) => child.once("exit", resolve));
   return child.pid ?? 0;
-}
-
-async function mountSmallDisk(): Promise<{ directory: string } | { reason: string }> {
-  const directory = join(root, "small");
-  await mkdir(directory);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", directory], { stdio: "pipe" });
-    return { directory };
-  } catch (reason) {
-    return { reason: `a 2 MiB tmpfs cannot be mounted here (${String(reason).split("\n")[0]})` };
-  }
 }

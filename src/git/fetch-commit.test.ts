@@ -3,6 +3,8 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { root as asRoot } from "../../test/support/needs/machine-needs.ts";
+import { needs } from "../../test/support/needs/needs.ts";
 import { type Mirrors, openMirrors } from "./fetch-commit.ts";
 import { serveRepositories } from "./http-backend.fixture.ts";
 import { runPlainGit, testRepository } from "./repository.fixture.ts";
@@ -155,7 +157,7 @@ test("a shallow clone gives what it has", async () => {
   expect([commit.sha, commit.parents]).toEqual([three, []]);
 });
 
-test.skipIf(process.getuid?.() !== 0)("a repository of another user works", async () => {
+test("a repository of another user works", needs(asRoot), async () => {
   const theirs = testRepository(root);
   const sha = theirs.commit("theirs");
   chownSync(theirs.path, 12_345, 12_345);

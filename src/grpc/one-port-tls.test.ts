@@ -10,6 +10,8 @@ import { connect, type TLSSocket } from "node:tls";
 import { promisify } from "node:util";
 import { credentials, makeGenericClientConstructor } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { curl } from "../../test/support/needs/machine-needs.ts";
+import { needs } from "../../test/support/needs/needs.ts";
 import { type TestCertificate, testCertificate } from "../../test/support/test-certificate.ts";
 import { GrpcChannel } from "./channel.ts";
 import { Conformance, conformanceMethods } from "./conformance-service.fixture.ts";
@@ -243,7 +245,7 @@ test("a server that nobody signed is not trusted, and it is said how to", async 
   await expect(channel.unary(Conformance.method.unary, {})).rejects.toThrow("GRANGE_CA");
 });
 
-test.each([["--http1.1"], ["--http2"]])("curl %s is answered", async (version) => {
+test.each([["--http1.1"], ["--http2"]])("curl %s is answered", needs(curl), async (version) => {
   const { port } = await listen();
   const url = `https://127.0.0.1:${port}/`;
   const args = ["--silent", version, "--cacert", certificate.cert, "--data", "abc", url];

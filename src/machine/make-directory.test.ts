@@ -3,6 +3,8 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { linux } from "../../test/support/needs/machine-needs.ts";
+import { needs } from "../../test/support/needs/needs.ts";
 import { makeDirectory } from "./make-directory.ts";
 
 const root = mkdtempSync(join(tmpdir(), "grange-directories-"));
@@ -23,9 +25,6 @@ test("a file in its way is an error", () => {
   expect(() => makeDirectory(join(root, "file", "x"))).toThrow(/ENOTDIR/);
 });
 
-test.runIf(process.platform === "linux")(
-  "a file system that takes none says so, and is not asked for ever",
-  () => {
-    expect(() => makeDirectory("/proc/no-such/below")).toThrow(/ENOENT/);
-  },
-);
+test("a file system that takes none says so, and is not asked for ever", needs(linux), () => {
+  expect(() => makeDirectory("/proc/no-such/below")).toThrow(/ENOENT/);
+});

@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { linux } from "../../test/support/needs/machine-needs.ts";
+import { needs } from "../../test/support/needs/needs.ts";
 import { isAlive, ownOwner, startTimeOf } from "./owner.ts";
 
 test("knows itself to be alive, and a process id that was used again to be another", () => {
@@ -19,8 +21,9 @@ test("looks at no more than the owner in a name", () => {
   expect(isAlive(`${ownOwner()}-7`)).toBe(true);
 });
 
-test.runIf(process.platform === "linux")(
+test(
   "a process that has ended owns nothing, also when nobody asked yet",
+  needs(linux),
   async () => {
     // Its parent becomes `sleep`, which never asks.
     const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 60"]);

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Service } from "#core/service.ts";
+import { needs, skipWithout } from "../../test/support/needs/needs.ts";
 import { readWorkerConfig, type WorkerConfig } from "./config.ts";
 import { FakeFarm } from "./fake-farm.fixture.ts";
-import { probeFacilities } from "./machine.ts";
+import { sandboxNeeds } from "./sandbox-needs.fixture.ts";
 import { startWorkerOn } from "./start-worker.ts";
 
 function configFor(dataDir: string, sandbox: WorkerConfig["sandbox"]): WorkerConfig {
@@ -14,70 +15,49 @@ function configFor(dataDir: string, sandbox: WorkerConfig["sandbox"]): WorkerCon
   return readWorkerConfig({ server, name: "w1", slots: 2, dataDir, killGraceMs: 100, sandbox });
 }
 
-async function works(sandbox: WorkerConfig["sandbox"]): Promise<boolean> {
-  const dataDir = mkdtempSync(join(tmpdir(), "grange-probe-"));
-  try {
-    return await probeFacilities(configFor(dataDir, sandbox)).then(
-      () => true,
-      () => false,
-    );
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
-
-const sandboxes = await Promise.all(
-  (["bubblewrap", "namespaces"] as const).map(async (sandbox) => ({
-    sandbox,
-    isThere: await works(sandbox),
-  })),
-);
-
-test.for(sandboxes)("jobs in sandbox $sandbox can be tested here", ({ isThere }, { skip }) => {
-  skip(!isThere, "NOT TESTED: whether jobs of this sandbox are apart");
-  expect(isThere).toBe(true);
-});
+const sandboxes = await sandboxNeeds(["bubblewrap", "namespaces"]);
 
 /** With bubblewrap the sandboxes of the next jobs are there already, and wait, while these try. */
-describe.each(sandboxes.filter(({ isThere }) => isThere))("in sandbox $sandbox", ({ sandbox }) => {
-  const farm = new FakeFarm();
-  let dataDir: string;
-  let worker: Service;
-  beforeAll(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), "grange-apart-"));
-    worker = await startWorkerOn(farm, configFor(dataDir, sandbox), pino({ level: "silent" }));
-  });
-  afterAll(async () => {
-    await worker?.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+for (const { sandbox, need } of sandboxes) {
+  describe(`in sandbox ${sandbox}`, needs(need), () => {
+    const farm = new FakeFarm();
+    let dataDir: string;
+    let worker: Service;
+    beforeAll(async () => {
+      dataDir = mkdtempSync(join(tmpdir(), "grange-apart-"));
+      worker = await startWorkerOn(farm, configFor(dataDir, sandbox), pino({ level: "silent" }));
+    });
+    afterAll(async () => {
+      await worker?.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
 
-  const printed = async (script: string) => {
-    const { result } = await farm.run({ script });
-    return Buffer.from(result?.stdoutRaw ?? []).toString();
-  };
-  /** More than there are sandboxes that can have waited meanwhile. */
-  const next = async (script: string) => {
-    const all: string[] = [];
-    for (let n = 0; n < 4; n++) all.push(await printed(script));
-    return all;
-  };
-  const look = 'for d in /tmp /dev/shm "$HOME" /grange/work; do ls -A "$d"; done';
+    const printed = async (script: string) => {
+      const { result } = await farm.run({ script });
+      return Buffer.from(result?.stdoutRaw ?? []).toString();
+    };
+    /** More than there are sandboxes that can have waited meanwhile. */
+    const next = async (script: string) => {
+      const all: string[] = [];
+      for (let n = 0; n < 4; n++) all.push(await printed(script));
+      return all;
+    };
+    const look = 'for d in /tmp /dev/shm "$HOME" /grange/work; do ls -A "$d"; done';
 
-  test("nothing that a job writes is there for the next", async () => {
-    expect(
-      await printed(`
+    test("nothing that a job writes is there for the next", async () => {
+      expect(
+        await printed(`
         for d in /tmp /dev/shm "$HOME" .; do echo evil >"$d/evil" && echo wrote; done
         echo evil >/grange/evil || :
       `),
-    ).toBe("wrote\n".repeat(4));
+      ).toBe("wrote\n".repeat(4));
 
-    expect(await next(look)).toEqual(["", "", "", ""]);
-    expect(await next("ls -A /grange")).toEqual(Array(4).fill("home\nwork\n"));
-  });
+      expect(await next(look)).toEqual(["", "", "", ""]);
+      expect(await next("ls -A /grange")).toEqual(Array(4).fill("home\nwork\n"));
+    });
 
-  test("a process that a job leaves does not go on beside the next", async () => {
-    await printed(`
+    test("a process that a job leaves does not go on beside the next", async () => {
+      await printed(`
       for n in 1 2 3; do
         setsid sh -c 'trap "" TERM HUP INT; while :; do : >/tmp/later; : >/dev/shm/later; done' \\
           >/dev/null 2>&1 &
@@ -85,13 +65,15 @@ describe.each(sandboxes.filter(({ isThere }) => isThere))("in sandbox $sandbox",
       until [ -e /dev/shm/later ]; do :; done
     `);
 
-    expect(await next(look)).toEqual(["", "", "", ""]);
-    expect((await next("cat /proc/[0-9]*/cmdline | tr '\\0' ' '")).join("")).not.toContain("later");
-  });
+      expect(await next(look)).toEqual(["", "", "", ""]);
+      expect((await next("cat /proc/[0-9]*/cmdline | tr '\\0' ' '")).join("")).not.toContain(
+        "later",
+      );
+    });
 
-  test("no other process lends a job its root, its directory or its stdin", async () => {
-    // Inside some containers all processes of the machine are seen, those that wait among them.
-    const reached = await printed(`
+    test("no other process lends a job its root, its directory or its stdin", async () => {
+      // Inside some containers all processes of the machine are seen, those that wait among them.
+      const reached = await printed(`
       own=" $(echo /proc/self/task/* | tr / ' ') $$ $PPID 1 2 "
       for p in /proc/[0-9]*; do
         case "$own" in *" \${p#/proc/} "*) continue ;; esac
@@ -105,52 +87,56 @@ describe.each(sandboxes.filter(({ isThere }) => isThere))("in sandbox $sandbox",
       exit 0
     `);
 
-    expect(reached).toBe("");
-    expect(await next(look)).toEqual(["", "", "", ""]);
-  });
+      expect(reached).toBe("");
+      expect(await next(look)).toEqual(["", "", "", ""]);
+    });
 
-  test("a job has its three streams open, and nothing that somebody left open", async () => {
-    // Of a process that the shell starts, not of the shell: where a worker may mount no /proc of its own, as inside
-    // another worker's sandbox, jobs see another one's, which knows the shell by another number.
-    const open = await next("ls -l /proc/self/fd");
+    test("a job has its three streams open, and nothing that somebody left open", async () => {
+      // Of a process that the shell starts, not of the shell: where a worker may mount no /proc of its own, as inside
+      // another worker's sandbox, jobs see another one's, which knows the shell by another number.
+      const open = await next("ls -l /proc/self/fd");
 
-    for (const each of open) {
-      const files = [...each.matchAll(/ (\d+) -> (.*)$/gm)].map(([, fd, file]) => `${fd} ${file}`);
-      expect(files.slice(0, 3)).toEqual([
-        "0 /dev/null",
-        expect.stringMatching(/^1 .*\/pipes\/\d+/),
-        expect.stringMatching(/^2 .*\/pipes\/\d+/),
-      ]);
-      // The directory that ls reads; and what stands in for what this test's process was given.
-      for (const other of files.slice(3))
-        expect(other).toMatch(/^\d+ (\/proc\/\d+\/fd|\/dev\/null)$/);
-    }
-  });
+      for (const each of open) {
+        const files = [...each.matchAll(/ (\d+) -> (.*)$/gm)].map(
+          ([, fd, file]) => `${fd} ${file}`,
+        );
+        expect(files.slice(0, 3)).toEqual([
+          "0 /dev/null",
+          expect.stringMatching(/^1 .*\/pipes\/\d+/),
+          expect.stringMatching(/^2 .*\/pipes\/\d+/),
+        ]);
+        // The directory that ls reads; and what stands in for what this test's process was given.
+        for (const other of files.slice(3))
+          expect(other).toMatch(/^\d+ (\/proc\/\d+\/fd|\/dev\/null)$/);
+      }
+    });
 
-  test("what a job mounts is seen by nobody else", async ({ skip }) => {
-    const mayMount = await printed("unshare -rm true && echo yes; exit 0");
-    skip(
-      mayMount !== "yes\n",
-      "jobs may mount nothing here at all: this worker is in a sandbox itself",
-    );
-    const mounted = await printed(`
+    test("what a job mounts is seen by nobody else", async (context) => {
+      const mayMount = await printed("unshare -rm true && echo yes; exit 0");
+      skipWithout(context, {
+        name: "jobs that may mount",
+        missing: mayMount === "yes\n" ? undefined : "this worker is in a sandbox itself",
+        remedy: { kind: "machine" },
+      });
+      const mounted = await printed(`
       unshare -rm sh -c 'mount -t tmpfs evil /tmp && mount -t tmpfs evil /grange/work && echo yes'
       mount -t tmpfs evil /tmp 2>/dev/null && echo "as itself"
       umount /tmp 2>/dev/null && echo "uncovered"
       exit 0
     `);
 
-    expect(mounted).toBe("yes\n");
-    expect((await next("cat /proc/self/mountinfo")).join("")).not.toContain("evil");
-  });
+      expect(mounted).toBe("yes\n");
+      expect((await next("cat /proc/self/mountinfo")).join("")).not.toContain("evil");
+    });
 
-  test("jobs that run at once do not see each other's files", async () => {
-    const script = (name: string) => `
+    test("jobs that run at once do not see each other's files", async () => {
+      const script = (name: string) => `
       : >/tmp/${name}; : >/dev/shm/${name}; : >"$HOME/${name}"; : >${name}; sleep 0.2; ${look}`;
 
-    const [one, other] = await Promise.all([printed(script("one")), printed(script("other"))]);
+      const [one, other] = await Promise.all([printed(script("one")), printed(script("other"))]);
 
-    expect(one).toBe("one\n".repeat(4));
-    expect(other).toBe("other\n".repeat(4));
+      expect(one).toBe("one\n".repeat(4));
+      expect(other).toBe("other\n".repeat(4));
+    });
   });
-});
+}

@@ -6,6 +6,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { messageOf } from "#core/fault.ts";
 import { type Finished, Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import { diskDirectory } from "../../test/support/disk-directory.ts";
+import { python3, sandboxNeed } from "../../test/support/needs/machine-needs.ts";
+import { type Need, needs, skipWithout } from "../../test/support/needs/needs.ts";
 import { readWorkerConfig, type WorkerConfig } from "./config.ts";
 import { ActionExecutor } from "./execute-action.ts";
 import { FakeFarm, type FakeJob } from "./fake-farm.fixture.ts";
@@ -40,13 +42,23 @@ const found = await Promise.all(
   })),
 );
 
-test.for(found)("limits by $kind can be tested here", ({ kind, reason }, { skip }) => {
-  skip(
-    reason !== undefined,
-    `NOT TESTED: limits by ${kind}, but for what it would write: ${reason}`,
-  );
-  expect(reason).toBeUndefined();
+/** A kernel has one of the two versions. */
+const cgroups: Need = {
+  name: "limits by cgroups",
+  missing: found.some(({ kind, reason }) => kind !== "proc" && reason === undefined)
+    ? undefined
+    : found.flatMap(({ reason }) => reason ?? []).join("; "),
+  remedy: { kind: "root" },
+};
+test("a version of cgroups can be tested", needs(cgroups), () => {
+  expect(cgroups.missing).toBeUndefined();
 });
+
+const secondCpu: Need = {
+  name: "a second CPU",
+  missing: usableCpus().length < 2 ? "this machine has one" : undefined,
+  remedy: { kind: "machine" },
+};
 
 const dirs: string[] = [];
 const closings: (() => Promise<void>)[] = [];
@@ -116,22 +128,24 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(parseCpuList(list)).toHaveLength(1);
   });
 
-  test.for(["namespaces", "none"] as const)("the same in sandbox %s", async (sandbox, { skip }) => {
+  test.for(["namespaces", "none"] as const)("the same in sandbox %s", async (sandbox, context) => {
     const slot = await executor({ cpus: 1, sandbox }).catch(messageOf);
-    if (typeof slot === "string") return skip(`NOT TESTED: sandbox ${sandbox}, since ${slot}`);
+    if (typeof slot === "string") {
+      const name = `sandbox ${sandbox}`;
+      return skipWithout(context, { name, missing: slot, remedy: { kind: "root" } });
+    }
 
     expect(text(await slot.run({ script: "nproc" }))).toBe("1\n");
   });
 
-  test("programs that count what is online count the same in a sandbox", async ({ skip }) => {
+  test("programs that count what is online count the same in a sandbox", async (context) => {
     const { run, machine } = await executor({ cpus: 1 });
-    skip(machine.sandbox.kind === "none", "NOT TESTED: without a sandbox all CPUs are online");
+    skipWithout(context, sandboxNeed(machine.sandbox.kind));
 
     expect(text(await run({ script: "getconf _NPROCESSORS_ONLN" }))).toBe("1\n");
   });
 
-  test("an action's own limit lowers what it counts", async ({ skip }) => {
-    skip(usableCpus().length < 2, "NOT TESTED: this machine has one CPU");
+  test("an action's own limit lowers what it counts", needs(secondCpu), async () => {
     const { run } = await executor({ cpus: 2 });
 
     expect(text(await run({ script: "nproc" }))).toBe("2\n");
@@ -146,19 +160,21 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(text(await run({ script: "nproc", platform: { cpus: "0.5" } }))).toBe("1\n");
   });
 
-  test("two slots that run at once share no CPU while there are enough", async ({ skip }) => {
-    skip(usableCpus().length < 2, "NOT TESTED: this machine has one CPU");
-    const { run } = await executor({ slots: 2, cpus: 1 });
-    const script = "taskset -pc $$ | sed 's/.*: //'; sleep 0.5";
+  test(
+    "two slots that run at once share no CPU while there are enough",
+    needs(secondCpu),
+    async () => {
+      const { run } = await executor({ slots: 2, cpus: 1 });
+      const script = "taskset -pc $$ | sed 's/.*: //'; sleep 0.5";
 
-    for (let round = 0; round < 2; round++) {
-      const both = await Promise.all([run({ script }), run({ script })]);
-      expect(new Set(both.map(text)).size).toBe(2);
-    }
-  });
+      for (let round = 0; round < 2; round++) {
+        const both = await Promise.all([run({ script }), run({ script })]);
+        expect(new Set(both.map(text)).size).toBe(2);
+      }
+    },
+  );
 
-  test("two workers of a machine keep to CPUs of their own", async ({ skip }) => {
-    skip(usableCpus().length < 2, "NOT TESTED: this machine has one CPU");
+  test("two workers of a machine keep to CPUs of their own", needs(secondCpu), async () => {
     const workers = [await executor({ cpus: 1 }), await executor({ cpus: 1 })];
     const script = "taskset -pc $$ | sed 's/.*: //'";
 
@@ -217,9 +233,9 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(outcome).toBe(Outcome.OUT_OF_MEMORY);
   });
 
-  test("files in memory count, too", async ({ skip }) => {
+  test("files in memory count, too", async (context) => {
     const { run, machine } = await executor({ memoryBytes: 150 * mebibyte });
-    skip(machine.sandbox.kind === "none", "NOT TESTED: /dev/shm is the machine's");
+    skipWithout(context, sandboxNeed(machine.sandbox.kind));
 
     const script = "head -c 1000000000 /dev/zero >/dev/shm/x; sleep 5; exit 1";
     const { outcome } = await run({ script });
@@ -238,21 +254,22 @@ describe.each(found.filter(({ reason }) => reason === undefined))("limits by $ki
     expect(memoryOf(finished)).toBeLessThan(150 * mebibyte);
   });
 
-  test("pages that a fork shares are nobody's twice when it comes to the limit", async ({
-    skip,
-  }) => {
-    const python = "python3 -c";
-    const { run } = await executor({ memoryBytes: 250 * mebibyte });
-    const script = `${python} 'import os,time
+  test(
+    "pages that a fork shares are nobody's twice when it comes to the limit",
+    needs(python3),
+    async () => {
+      const python = "python3 -c";
+      const { run } = await executor({ memoryBytes: 250 * mebibyte });
+      const script = `${python} 'import os,time
 a = bytearray(b"1") * (120 << 20)
 for n in range(3):
     if os.fork() == 0: time.sleep(0.6); os._exit(0)
 for n in range(3): os.wait()'`;
-    const { outcome, result, message } = await run({ script });
-    skip(result?.exitCode === 127, "NOT TESTED: there is no python3 here");
+      const { outcome, message } = await run({ script });
 
-    expect({ outcome, message }).toMatchObject({ outcome: Outcome.SUCCEEDED });
-  });
+      expect({ outcome, message }).toMatchObject({ outcome: Outcome.SUCCEEDED });
+    },
+  );
 
   test("what is ended for its time, or by somebody, still tells what it used", async () => {
     const { run } = await executor({ memoryBytes: 1_000 * mebibyte });

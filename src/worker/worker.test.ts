@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
+import { needs } from "../../test/support/needs/needs.ts";
 import { readWorkerConfig, type WorkerConfig } from "./config.ts";
 import { FakeFarm, type FakeJob } from "./fake-farm.fixture.ts";
-import { probeFacilities } from "./machine.ts";
+import { sandboxNeeds } from "./sandbox-needs.fixture.ts";
 import { startWorkerOn } from "./start-worker.ts";
 
 const logger = pino({ level: "silent" });
@@ -30,34 +30,10 @@ function configFor(dataDir: string, more: Partial<WorkerConfig> = {}): WorkerCon
 
 const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString();
 
-/** Why a sandbox cannot be tested here; undefined when it can. */
-async function whyNot(sandbox: WorkerConfig["sandbox"]): Promise<string | undefined> {
-  const dataDir = mkdtempSync(join(tmpdir(), "grange-probe-"));
-  try {
-    await probeFacilities(configFor(dataDir, { sandbox }));
-    return undefined;
-  } catch (reason) {
-    return messageOf(reason);
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
+const sandboxes = await sandboxNeeds(["bubblewrap", "namespaces", "none"]);
 
-const sandboxes = await Promise.all(
-  (["bubblewrap", "namespaces", "none"] as const).map(async (sandbox) => ({
-    sandbox,
-    reason: await whyNot(sandbox),
-  })),
-);
-
-test.for(sandboxes)("sandbox $sandbox can be tested here", ({ sandbox, reason }, { skip }) => {
-  skip(reason !== undefined, `NOT TESTED: sandbox ${sandbox}, since ${reason}`);
-  expect(reason).toBeUndefined();
-});
-
-describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
-  "a worker with sandbox $sandbox",
-  ({ sandbox }) => {
+for (const { sandbox, need } of sandboxes) {
+  describe(`a worker with sandbox ${sandbox}`, needs(need), () => {
     const farm = new FakeFarm();
     let dataDir: string;
     let worker: Service;
@@ -262,8 +238,10 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
       expect(Math.max(...cpuMs)).toBeGreaterThan(80);
     });
 
-    test("shows neither the farm's data nor the home of its owner", async ({ skip }) => {
-      skip(sandbox === "none", "NOT TESTED: a plain process group isolates nothing");
+    // A plain process group isolates nothing.
+    const isolating = sandbox === "none" ? [] : [sandbox];
+
+    test.each(isolating)("shows neither the farm's data nor the home of its owner", async () => {
       const out = await printed({
         script: `ls -A ${dataDir} ${homedir()} /run 2>&1; echo "$HOME $PWD $TMPDIR"; id -u`,
       });
@@ -273,8 +251,7 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
       expect(out).toContain("/grange/home /grange/work /tmp\n1000\n");
     });
 
-    test("lets nothing be written outside the tree", async ({ skip }) => {
-      skip(sandbox === "none", "NOT TESTED: a plain process group isolates nothing");
+    test.each(isolating)("lets nothing be written outside the tree", async () => {
       const { result } = await run({
         script:
           "for d in / /usr /etc /var /opt; do touch $d/x 2>/dev/null && echo $d; done; exit 0",
@@ -284,21 +261,22 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
       expect(existsSync("/usr/x")).toBe(false);
     });
 
-    test("cuts the network off, but for loopback, unless a job asks for it", async ({ skip }) => {
-      skip(sandbox === "none", "NOT TESTED: a plain process group isolates nothing");
-      const listener = createServer((socket) => socket.end("hello"));
-      await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-      const address = listener.address();
-      const port = typeof address === "object" ? address?.port : 0;
-      const script = `node -e 'const s = require("net").connect(${port}, "127.0.0.1"); s.on("error", e => console.log(e.code)); s.on("data", d => console.log(String(d)))'`;
+    test.each(isolating)(
+      "cuts the network off, but for loopback, unless a job asks for it",
+      async () => {
+        const listener = createServer((socket) => socket.end("hello"));
+        await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+        const address = listener.address();
+        const port = typeof address === "object" ? address?.port : 0;
+        const script = `node -e 'const s = require("net").connect(${port}, "127.0.0.1"); s.on("error", e => console.log(e.code)); s.on("data", d => console.log(String(d)))'`;
 
-      expect(await printed({ script })).toBe("ECONNREFUSED\n");
-      expect(await printed({ script, platform: { network: "on" } })).toBe("hello\n");
-      await new Promise((resolve) => listener.close(resolve));
-    });
+        expect(await printed({ script })).toBe("ECONNREFUSED\n");
+        expect(await printed({ script, platform: { network: "on" } })).toBe("hello\n");
+        await new Promise((resolve) => listener.close(resolve));
+      },
+    );
 
-    test("lets a job make user namespaces of its own", async ({ skip }) => {
-      skip(sandbox === "none", "NOT TESTED: a plain process group isolates nothing");
+    test.each(isolating)("lets a job make user namespaces of its own", async () => {
       expect(await printed({ script: "unshare -U true && echo yes" })).toBe("yes\n");
     });
 
@@ -309,8 +287,8 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
       const owners = readdirSync(join(dataDir, "run"));
       expect(owners).toHaveLength(1);
     });
-  },
-);
+  });
+}
 
 /** A number of seconds by which a test finds its own `sleep` among those of other tests. */
 function durationAsMark(): string {

@@ -1,21 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Farm, startFarm } from "../support/farm.ts";
+import { needs } from "../support/needs/needs.ts";
 import type { Program } from "../support/process.ts";
 import {
   assertGreen,
   type Bazel,
   type BazelRun,
+  bazelNeed,
   processesIn,
   startBazel,
-  whyNoBazel,
 } from "./bazel.ts";
 import { type BazelWorkspace, bazelWorkspace } from "./bazel-workspace.ts";
 import { loseBlobs } from "./lose-blobs.ts";
-
-const why = whyNoBazel();
-if (why !== undefined) {
-  process.stderr.write(`\nSKIPPED: faults while Bazel builds are not tried; ${why}\n\n`);
-}
 
 const leaves = 24;
 const actions = leaves + leaves / 4 + 1;
@@ -47,7 +43,7 @@ genrule(
 )
 `;
 
-describe.skipIf(why !== undefined)("Bazel ends green without anybody's help", () => {
+describe("Bazel ends green without anybody's help", needs(bazelNeed), () => {
   let workspace: BazelWorkspace;
   let bazel: Bazel;
   let farm: Farm;

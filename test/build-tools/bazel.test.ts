@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { InvocationDetail, InvocationList } from "#api/invocation.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
-import { assertGreen, type Bazel, type BazelRun, startBazel, whyNoBazel } from "./bazel.ts";
+import { needs } from "../support/needs/needs.ts";
+import { assertGreen, type Bazel, type BazelRun, bazelNeed, startBazel } from "./bazel.ts";
 import { type BazelWorkspace, bazelWorkspace } from "./bazel-workspace.ts";
-
-const why = whyNoBazel();
-if (why !== undefined) {
-  process.stderr.write(`\nSKIPPED: Bazel's builds with this farm are not tried; ${why}\n\n`);
-}
 
 const all = ["//gen/...", "//cc/...", "//trees/...", "//shell/...", "//java/..."];
 const minute = 60_000;
 
-describe.skipIf(why !== undefined)("Bazel, on its own and with a farm", () => {
+describe("Bazel, on its own and with a farm", needs(bazelNeed), () => {
   let workspace: BazelWorkspace;
   let bazel: Bazel;
   let farm: Farm;

@@ -1,34 +1,34 @@
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { chmod, lstat, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import type { Need } from "../support/needs/needs.ts";
+import { programs } from "../support/needs/program.ts";
 import { type Program, startProgram } from "../support/process.ts";
 import { javaHome, shortLived } from "./bazel-toolchains.ts";
 
 const ruleDirs = ["rules/cc", "rules/java", "rules/proto", "platforms", "tools/skylib"];
 
-/** Why no test with Bazel can run here; undefined where one can. */
-export function whyNoBazel(): string | undefined {
-  const missing = ["bazel", "javac", "g++", "zip"].filter((name) => !isInstalled(name));
-  const dirs = ruleDirs.map((dir) => `/usr/share/bazel/${dir}`);
-  missing.push(...dirs.filter((dir) => !execSafely("test", "-d", dir)));
-  if (missing.length === 0) return undefined;
-  return `not here: ${missing.join(", ")}; apt-get install bazel-bootstrap bazel-platforms bazel-rules-cc bazel-rules-java bazel-rules-proto bazel-skylib g++ zip`;
-}
+const bazelPrograms = programs("Bazel", {
+  programs: ["bazel", "javac", "g++", "zip"],
+  packages: [
+    ..."bazel-bootstrap bazel-platforms bazel-rules-cc bazel-rules-java".split(" "),
+    ..."bazel-rules-proto bazel-skylib g++ zip".split(" "),
+  ],
+});
 
-export function isInstalled(name: string): boolean {
-  return execSafely("sh", "-c", `command -v ${name}`);
-}
+const absentRules = ruleDirs
+  .map((dir) => `/usr/share/bazel/${dir}`)
+  .filter((dir) => !existsSync(dir));
 
-function execSafely(command: string, ...args: string[]): boolean {
-  try {
-    execFileSync(command, args, { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Bazel, and the rules that its tests build with, where Debian puts them. */
+export const bazelNeed: Need = {
+  ...bazelPrograms,
+  missing:
+    bazelPrograms.missing ??
+    (absentRules.length === 0 ? undefined : `not installed: ${absentRules.join(", ")}`),
+};
 
 /** How a build ended, in Bazel's own counting. */
 export interface BazelRun {

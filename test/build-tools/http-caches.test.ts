@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createToken } from "#access/create-token.ts";
 import { type ServedCaches, serveCaches } from "#server/caches/caches.fixture.ts";
 import { freshDb } from "../support/fresh-db.ts";
-import { allTools } from "./caches/all-tools.ts";
+import { needs } from "../support/needs/needs.ts";
+import { testedTools } from "./caches/all-tools.ts";
 import type { Build } from "./caches/tool-driver.ts";
 import { type CachePlace, tryTool } from "./caches/try-tool.ts";
 
@@ -30,27 +31,26 @@ function seen({ code, hits, outputs, said }: Build) {
   return { code, hits, outputs, said: code === 0 ? "" : said };
 }
 
-describe.each(allTools.map((tool) => [tool.name, tool] as const))("%s", (_, tool) => {
-  test("builds the same, whatever happens to its cache; what it has built once, it is given", async ({
-    skip,
-  }) => {
-    const why = tool.missing();
-    if (why !== undefined) process.stderr.write(`NOT TRIED: ${tool.name}: ${why}\n`);
-    skip(why !== undefined, why);
+describe.each(testedTools.map((tool) => [tool.name, tool] as const))("%s", (_, tool) => {
+  const options = { ...needs(tool.need), timeout: 300_000 };
+  test(
+    "builds the same, whatever happens to its cache; what it has built once, it is given",
+    options,
+    async () => {
+      const all = await tryTool(tool, place);
+      // What it does without a server is then its own affair.
+      const tried = tool.needsServer === true ? { ...all, gone: all.warm } : all;
 
-    const all = await tryTool(tool, place);
-    // What it does without a server is then its own affair.
-    const tried = tool.needsServer === true ? { ...all, gone: all.warm } : all;
-
-    const parts = tried.cold.misses;
-    const right = (hits: unknown) => ({ code: 0, hits, outputs: tried.cold.outputs, said: "" });
-    expect(Object.fromEntries(builds.map((name) => [name, seen(tried[name])]))).toEqual({
-      cold: right(0),
-      warm: right(parts),
-      wrongToken: right(0),
-      gone: right(tried.gone.hits),
-      rotten: right(0),
-      healed: right(parts),
-    });
-  }, 300_000);
+      const parts = tried.cold.misses;
+      const right = (hits: unknown) => ({ code: 0, hits, outputs: tried.cold.outputs, said: "" });
+      expect(Object.fromEntries(builds.map((name) => [name, seen(tried[name])]))).toEqual({
+        cold: right(0),
+        warm: right(parts),
+        wrongToken: right(0),
+        gone: right(tried.gone.hits),
+        rotten: right(0),
+        healed: right(parts),
+      });
+    },
+  );
 });

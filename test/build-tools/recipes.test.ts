@@ -7,7 +7,9 @@ import { InvocationActions, InvocationDetail } from "#api/invocation.ts";
 import { type Recipe } from "../../web/pages/connect/recipe.ts";
 import { type RecipeName, recipes } from "../../web/pages/connect/recipes.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
-import { isInstalled, startBazel, whyNoBazel } from "./bazel.ts";
+import { ccache, gradle } from "../support/needs/machine-needs.ts";
+import { needs } from "../support/needs/needs.ts";
+import { bazelNeed, startBazel } from "./bazel.ts";
 import { shortLived } from "./bazel-toolchains.ts";
 
 let farm: Farm;
@@ -30,137 +32,128 @@ function linesFor(name: RecipeName, project: string): readonly string[] {
 
 const ask = async (path: string) => (await fetch(`${farm.url}/api/v1${path}`)).json();
 
-test.skipIf(whyNoBazel() !== undefined)(
-  `the lines for Bazel lead to a remote build, and to its page (${whyNoBazel() ?? "Bazel is here"})`,
-  async () => {
-    const workspace = join(folder, "workspace");
-    await mkdir(workspace);
-    const [rc = ""] = linesFor("bazel-remote", "team/app");
-    await writeFile(join(workspace, "WORKSPACE"), "");
-    await writeFile(join(workspace, ".bazelrc"), `build --nosandbox_debug\n${rc}`);
-    await writeFile(
-      join(workspace, "BUILD"),
-      'genrule(name = "hello", outs = ["hello.txt"], cmd = "echo hello > $@")\n',
-    );
-    const bazel = await startBazel(workspace);
-    try {
-      const metadata = `--build_metadata=COMMIT_SHA=${"ab".repeat(20)}`;
-      const first = await bazel.run("build", "--config=grange", metadata, "//...");
-      expect(first).toMatchObject({ code: 0, processes: { remote: 1 } });
-      await bazel.run("clean");
-      const second = await bazel.run("build", "--config=grange", metadata, "//...");
-      expect(second).toMatchObject({ code: 0, processes: { "remote cache hit": 1 } });
-
-      // The link that Bazel prints leads to the page: its last part is the invocation.
-      const [, id = ""] = /\/in\/team%2Fapp\/([0-9a-f-]{36})/.exec(first.text) ?? [];
-      const detail = InvocationDetail.parse(await ask(`/invocations/${id}?project=team/app`));
-      expect(detail).toMatchObject({
-        tool: { name: "bazel" },
-        state: "succeeded",
-        build: { command: "build", patterns: ["//..."], commit: "ab".repeat(20), exitCode: 0 },
-        counts: { hits: 0, succeeded: 1, failed: 0, queued: 0, executing: 0 },
-        waiting: null,
-        events: { complete: true },
-      });
-      const actions = await ask(`/invocations/${id}/actions?project=team/app`);
-      expect(InvocationActions.parse(actions).actions).toMatchObject([
-        { target: "//:hello", mnemonic: "Genrule", state: "succeeded", exitCode: 0 },
-      ]);
-      const log = await fetch(`${farm.url}/api/v1/invocations/${id}/log?project=team/app`);
-      expect(await log.text()).toContain("Build completed successfully");
-    } finally {
-      await bazel.close();
-    }
-  },
+test("the lines for Bazel lead to a remote build, and to its page", {
   // Bazel's server alone takes ten seconds and more where others build beside it.
-  180_000,
-);
+  ...needs(bazelNeed),
+  timeout: 180_000,
+}, async () => {
+  const workspace = join(folder, "workspace");
+  await mkdir(workspace);
+  const [rc = ""] = linesFor("bazel-remote", "team/app");
+  await writeFile(join(workspace, "WORKSPACE"), "");
+  await writeFile(join(workspace, ".bazelrc"), `build --nosandbox_debug\n${rc}`);
+  await writeFile(
+    join(workspace, "BUILD"),
+    'genrule(name = "hello", outs = ["hello.txt"], cmd = "echo hello > $@")\n',
+  );
+  const bazel = await startBazel(workspace);
+  try {
+    const metadata = `--build_metadata=COMMIT_SHA=${"ab".repeat(20)}`;
+    const first = await bazel.run("build", "--config=grange", metadata, "//...");
+    expect(first).toMatchObject({ code: 0, processes: { remote: 1 } });
+    await bazel.run("clean");
+    const second = await bazel.run("build", "--config=grange", metadata, "//...");
+    expect(second).toMatchObject({ code: 0, processes: { "remote cache hit": 1 } });
 
-test.skipIf(!isInstalled("ccache") || !isInstalled("gcc"))(
-  `the lines for ccache share a compilation (${isInstalled("ccache") ? "ccache is here" : "not here: ccache"})`,
-  async () => {
-    const place = join(folder, "ccache");
-    await mkdir(place);
-    await writeFile(join(place, "hello.c"), "int main(void) { return 0; }\n");
-    const compile = (cache: string) =>
-      execFileSync("/bin/sh", ["-ec", linesFor("ccache", "team/app").join("")], {
-        cwd: place,
-        env: { PATH: process.env["PATH"], HOME: place, CCACHE_DIR: join(place, cache) },
-      }).toString();
+    // The link that Bazel prints leads to the page: its last part is the invocation.
+    const [, id = ""] = /\/in\/team%2Fapp\/([0-9a-f-]{36})/.exec(first.text) ?? [];
+    const detail = InvocationDetail.parse(await ask(`/invocations/${id}?project=team/app`));
+    expect(detail).toMatchObject({
+      tool: { name: "bazel" },
+      state: "succeeded",
+      build: { command: "build", patterns: ["//..."], commit: "ab".repeat(20), exitCode: 0 },
+      counts: { hits: 0, succeeded: 1, failed: 0, queued: 0, executing: 0 },
+      waiting: null,
+      events: { complete: true },
+    });
+    const actions = await ask(`/invocations/${id}/actions?project=team/app`);
+    expect(InvocationActions.parse(actions).actions).toMatchObject([
+      { target: "//:hello", mnemonic: "Genrule", state: "succeeded", exitCode: 0 },
+    ]);
+    const log = await fetch(`${farm.url}/api/v1/invocations/${id}/log?project=team/app`);
+    expect(await log.text()).toContain("Build completed successfully");
+  } finally {
+    await bazel.close();
+  }
+});
 
-    compile("first");
-    const object = await readFile(join(place, "hello.o"));
-    const said = compile("second");
+test("the lines for ccache share a compilation", needs(ccache), async () => {
+  const place = join(folder, "ccache");
+  await mkdir(place);
+  await writeFile(join(place, "hello.c"), "int main(void) { return 0; }\n");
+  const compile = (cache: string) =>
+    execFileSync("/bin/sh", ["-ec", linesFor("ccache", "team/app").join("")], {
+      cwd: place,
+      env: { PATH: process.env["PATH"], HOME: place, CCACHE_DIR: join(place, cache) },
+    }).toString();
 
-    expect(said).toMatch(/Remote storage:[^]*Hits:\s+[12] \//);
-    expect(await readFile(join(place, "hello.o"))).toEqual(object);
-  },
-);
+  compile("first");
+  const object = await readFile(join(place, "hello.o"));
+  const said = compile("second");
 
-test.skipIf(whyNoBazel() !== undefined)(
-  `the lines for Bazel's caches over gRPC and HTTP give one another's results (${whyNoBazel() ?? "Bazel is here"})`,
-  async () => {
-    const workspace = join(folder, "caching");
-    await mkdir(workspace);
-    await writeFile(join(workspace, "WORKSPACE"), "");
-    await writeFile(
-      join(workspace, "BUILD"),
-      'genrule(name = "hello", outs = ["hello.txt"], cmd = "echo cached > $@")\n',
-    );
-    const bazel = await startBazel(workspace);
-    const buildBy = async (name: RecipeName) => {
-      const [rc = ""] = linesFor(name, "team/cached");
-      await writeFile(join(workspace, ".bazelrc"), `build --nosandbox_debug\n${rc}`);
-      await bazel.run("clean");
-      return bazel.run("build", "--config=grange", "//...");
-    };
-    try {
-      expect(await buildBy("bazel-cache")).toMatchObject({ code: 0 });
-      for (const name of ["bazel-cache", "bazel-http"] as const) {
-        const again = await buildBy(name);
-        expect(again).toMatchObject({ code: 0, processes: { "remote cache hit": 1 } });
-      }
-      expect((await buildBy("bazel-events")).text).toMatch(/\/in\/team%2Fcached\/[0-9a-f-]{36}/);
-    } finally {
-      await bazel.close();
+  expect(said).toMatch(/Remote storage:[^]*Hits:\s+[12] \//);
+  expect(await readFile(join(place, "hello.o"))).toEqual(object);
+});
+
+test("the lines for Bazel's caches over gRPC and HTTP give one another's results", {
+  ...needs(bazelNeed),
+  timeout: 180_000,
+}, async () => {
+  const workspace = join(folder, "caching");
+  await mkdir(workspace);
+  await writeFile(join(workspace, "WORKSPACE"), "");
+  await writeFile(
+    join(workspace, "BUILD"),
+    'genrule(name = "hello", outs = ["hello.txt"], cmd = "echo cached > $@")\n',
+  );
+  const bazel = await startBazel(workspace);
+  const buildBy = async (name: RecipeName) => {
+    const [rc = ""] = linesFor(name, "team/cached");
+    await writeFile(join(workspace, ".bazelrc"), `build --nosandbox_debug\n${rc}`);
+    await bazel.run("clean");
+    return bazel.run("build", "--config=grange", "//...");
+  };
+  try {
+    expect(await buildBy("bazel-cache")).toMatchObject({ code: 0 });
+    for (const name of ["bazel-cache", "bazel-http"] as const) {
+      const again = await buildBy(name);
+      expect(again).toMatchObject({ code: 0, processes: { "remote cache hit": 1 } });
     }
-  },
-  180_000,
-);
+    expect((await buildBy("bazel-events")).text).toMatch(/\/in\/team%2Fcached\/[0-9a-f-]{36}/);
+  } finally {
+    await bazel.close();
+  }
+});
 
-test.skipIf(!isInstalled("gradle"))(
-  `the lines for Gradle share a task (${isInstalled("gradle") ? "Gradle is here" : "not here: gradle"})`,
-  async () => {
-    const place = join(folder, "gradle");
-    await mkdir(join(place, "src/main/java"), { recursive: true });
-    const [settings = ""] = linesFor("gradle", "team/app");
-    await writeFile(join(place, "settings.gradle"), settings);
-    await writeFile(join(place, "build.gradle"), "apply plugin: 'java'\n");
-    await writeFile(join(place, "src/main/java/A.java"), "class A {}\n");
-    const java = shortLived.join(" ");
-    const build = (home: string) =>
-      execFileSync(
-        "gradle",
-        [
-          `-Dorg.gradle.jvmargs=${java}`,
-          "--no-daemon",
-          "--build-cache",
-          "--console=plain",
-          `--gradle-user-home=${home}`,
-          "build",
-        ],
-        {
-          cwd: place,
-          env: { ...process.env, GRADLE_OPTS: java },
-          stdio: ["ignore", "pipe", "pipe"],
-        },
-      ).toString();
+test("the lines for Gradle share a task", { ...needs(gradle), timeout: 180_000 }, async () => {
+  const place = join(folder, "gradle");
+  await mkdir(join(place, "src/main/java"), { recursive: true });
+  const [settings = ""] = linesFor("gradle", "team/app");
+  await writeFile(join(place, "settings.gradle"), settings);
+  await writeFile(join(place, "build.gradle"), "apply plugin: 'java'\n");
+  await writeFile(join(place, "src/main/java/A.java"), "class A {}\n");
+  const java = shortLived.join(" ");
+  const build = (home: string) =>
+    execFileSync(
+      "gradle",
+      [
+        `-Dorg.gradle.jvmargs=${java}`,
+        "--no-daemon",
+        "--build-cache",
+        "--console=plain",
+        `--gradle-user-home=${home}`,
+        "build",
+      ],
+      {
+        cwd: place,
+        env: { ...process.env, GRADLE_OPTS: java },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    ).toString();
 
-    build(join(place, "first"));
-    await rm(join(place, "build"), { recursive: true });
-    await rm(join(place, ".gradle"), { recursive: true });
+  build(join(place, "first"));
+  await rm(join(place, "build"), { recursive: true });
+  await rm(join(place, ".gradle"), { recursive: true });
 
-    expect(build(join(place, "second"))).toMatch(/:compileJava FROM-CACHE/);
-  },
-  180_000,
-);
+  expect(build(join(place, "second"))).toMatch(/:compileJava FROM-CACHE/);
+});

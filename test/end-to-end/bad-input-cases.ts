@@ -6,17 +6,17 @@ import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { type Farm, grange } from "../support/farm.ts";
 import { farmDatabaseUrl } from "../support/farm-database-url.ts";
+import type { Need } from "../support/needs/needs.ts";
 import { type Finished, runProgram } from "../support/process.ts";
 import { sampleRepository } from "../support/sample-repository.ts";
-import { onSmallDisk, whyNoSmallDisk } from "../support/small-disk.ts";
+import { onSmallDisk, smallDisk } from "../support/small-disk.ts";
 
 /** Something wrong that a user hands in, and what the answer must contain. */
 export interface BadInput {
   readonly name: string;
   /** Types the command; the farm stands by for cases that need one. */
   run(farm: Farm, scratch: string): Promise<Finished>;
-  /** Why this machine cannot be made to show it; undefined where it can. */
-  whyNot?(): string | undefined;
+  readonly need?: Need;
   /** Each must be found in what the command says: what is wrong, where, and a way out. */
   readonly says: readonly RegExp[];
 }
@@ -161,7 +161,7 @@ export const badInputs: readonly BadInput[] = [
   },
   {
     name: "a disk that is full while a job runs",
-    whyNot: whyNoSmallDisk,
+    need: smallDisk,
     says: [/no space is left in \/.*\/blobs/, /Free some, or move the directory/],
     run: () =>
       onSmallDisk(async ({ fill, submit }) => {

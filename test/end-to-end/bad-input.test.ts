@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Farm, startFarm } from "../support/farm.ts";
+import { skipWithout } from "../support/needs/needs.ts";
 import { badInputs, tryBadInput } from "./bad-input-cases.ts";
 
 let farm: Farm;
@@ -14,9 +15,8 @@ test.for(badInputs)(
   {
     timeout: 120_000,
   },
-  async (bad, { skip }) => {
-    const whyNot = bad.whyNot?.();
-    skip(whyNot !== undefined, whyNot);
+  async (bad, context) => {
+    if (bad.need !== undefined) skipWithout(context, bad.need);
 
     const { code, said, missing } = await tryBadInput(bad, farm);
 

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Run } from "#api/graph.ts";
 import type { Worker } from "#api/worker.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
+import { sandboxNeed } from "../support/needs/machine-needs.ts";
+import { skipWithout } from "../support/needs/needs.ts";
 import { processesWith } from "../support/processes-with.ts";
 import { runGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
@@ -127,8 +129,8 @@ test("a daemon that a job leaves behind is gone when the job is over", async () 
 
 test.for(["reads-farm", "lists-farm"])(
   "a job sees nothing of the farm's data: %s",
-  async (job, { skip }) => {
-    skip(!isSandboxed(), `this machine offers no sandbox: ${worker.facilities["sandbox"]}`);
+  async (job, context) => {
+    skipWithout(context, sandboxNeed(worker.facilities["sandbox"] ?? "none"));
 
     expect(await runOf(job)).toMatchObject({ outcome: "failed" });
   },
@@ -136,18 +138,20 @@ test.for(["reads-farm", "lists-farm"])(
 
 test.for(["calls-farm", "calls-port"])(
   "a job without network cannot reach the farm on its own machine: %s",
-  async (job, { skip }) => {
-    skip(!isSandboxed(), `this machine offers no sandbox: ${worker.facilities["sandbox"]}`);
+  async (job, context) => {
+    skipWithout(context, sandboxNeed(worker.facilities["sandbox"] ?? "none"));
 
     expect(await runOf(job)).toMatchObject({ outcome: "failed" });
   },
 );
 
-test("a job that multiplies without end meets its limit, and the worker lives on", async ({
-  skip,
-}) => {
+test("a job that multiplies without end meets its limit, and the worker lives on", async (context) => {
   const { limits } = worker.facilities;
-  skip(limits?.includes("processes") !== true, `this machine limits no processes: ${limits}`);
+  skipWithout(context, {
+    name: "a limit on the number of processes",
+    missing: limits?.includes("processes") === true ? undefined : `limits: ${limits}`,
+    remedy: { kind: "root" },
+  });
 
   const { id } = await farm.submit({
     repository: repository.path,
@@ -161,7 +165,3 @@ test("a job that multiplies without end meets its limit, and the worker lives on
   const next = await farm.submit({ repository: repository.path });
   expect((await farm.untilOver(next.id)).counts.succeeded).toBe(2);
 });
-
-function isSandboxed(): boolean {
-  return worker.facilities["sandbox"]?.startsWith("none") === false;
-}

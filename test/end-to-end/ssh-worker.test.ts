@@ -14,7 +14,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Worker } from "#api/worker.ts";
 import { type Farm, startFarm } from "../support/farm.ts";
-import { type PrivateSshd, startPrivateSshd, whyNoSshd } from "../support/private-sshd.ts";
+import { needs } from "../support/needs/needs.ts";
+import { type PrivateSshd, sshServer, startPrivateSshd } from "../support/private-sshd.ts";
 import { processesWith, untilNoProcessWith } from "../support/processes-with.ts";
 import { runGrange, startGrange } from "../support/run-grange.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
@@ -34,13 +35,7 @@ jobs:
     environment: { ROUND: "\${parameters.round}" }
 `;
 
-test("there is an ssh server to try workers with", ({ skip }) => {
-  skip(whyNoSshd !== undefined, whyNoSshd);
-
-  expect(whyNoSshd).toBeUndefined();
-});
-
-describe.skipIf(whyNoSshd !== undefined)("a worker over ssh", { timeout: 120_000 }, () => {
+describe("a worker over ssh", { ...needs(sshServer), timeout: 120_000 }, () => {
   let farm: Farm;
   let repository: SampleRepository;
   let sshd: PrivateSshd;

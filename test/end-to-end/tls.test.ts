@@ -16,6 +16,8 @@ import {
   ActionResultSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { grange } from "../support/farm.ts";
+import { curl } from "../support/needs/machine-needs.ts";
+import { needs } from "../support/needs/needs.ts";
 import { copyCluster } from "../support/prepared-cluster.ts";
 import { type Program, startProgram } from "../support/process.ts";
 import { grangeJson, lastLine, runGrange, startGrange } from "../support/run-grange.ts";
@@ -69,22 +71,26 @@ test("a worker and the command line speak to a farm under TLS", async () => {
   expect(answered).toMatchObject({ state: "succeeded" });
 });
 
-test("curl sees the API and the pages, whichever HTTP it would rather speak", async () => {
-  for (const version of ["--http1.1", "--http2"]) {
-    const asked = [
-      version,
-      "--silent",
-      "--fail",
-      "--cacert",
-      certificate.cert,
-      `${url}/api/v1/server`,
-    ];
+test(
+  "curl sees the API and the pages, whichever HTTP it would rather speak",
+  needs(curl),
+  async () => {
+    for (const version of ["--http1.1", "--http2"]) {
+      const asked = [
+        version,
+        "--silent",
+        "--fail",
+        "--cacert",
+        certificate.cert,
+        `${url}/api/v1/server`,
+      ];
 
-    const { stdout } = await promisify(execFile)("curl", asked);
+      const { stdout } = await promisify(execFile)("curl", asked);
 
-    expect(JSON.parse(stdout)).toMatchObject({ version: expect.any(String) });
-  }
-});
+      expect(JSON.parse(stdout)).toMatchObject({ version: expect.any(String) });
+    }
+  },
+);
 
 test("a cache over HTTP is served under TLS, and what Bazel put there is read over gRPC", async () => {
   const ca = await readFile(certificate.cert, "utf8");

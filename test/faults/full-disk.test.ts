@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { GraphSummary } from "#api/graph.ts";
-import { onSmallDisk, type SmallDisk, whyNoSmallDisk } from "../support/small-disk.ts";
-
-const why = whyNoSmallDisk();
+import { needs } from "../support/needs/needs.ts";
+import { onSmallDisk, type SmallDisk, smallDisk } from "../support/small-disk.ts";
 
 async function newest({ farm }: SmallDisk): Promise<GraphSummary> {
   const [graph] = (await (await fetch(`${farm.url}/api/v1/graphs`)).json()) as GraphSummary[];
@@ -12,51 +11,55 @@ async function newest({ farm }: SmallDisk): Promise<GraphSummary> {
 
 const told = /no space is left in \/.*\/blobs.*Free some, or move the directory/;
 
-test("an output that does not fit on the disk fails its job alone, and passes once there is space", async ({
-  skip,
-}) => {
-  skip(why !== undefined, why);
-  await onSmallDisk(async (disk) => {
-    const { farm, repository } = disk;
-    const free = await disk.fill(4_000_000);
+test(
+  "an output that does not fit on the disk fails its job alone, and passes once there is space",
+  needs(smallDisk),
+  async () => {
+    await onSmallDisk(async (disk) => {
+      const { farm, repository } = disk;
+      const free = await disk.fill(4_000_000);
 
-    const submitted = await disk.submit();
+      const submitted = await disk.submit();
 
-    expect(submitted.code).toBe(1);
-    expect(submitted.stderr).toMatch(told);
-    const { id, counts } = await newest(disk);
-    expect(counts).toEqual({ succeeded: 2, failed: 1 });
-    const [run] = (await farm.job(id, "large")).runList;
-    expect(run).toMatchObject({ outcome: "infrastructure_error", outputs: [] });
-    expect(run?.message).toMatch(told);
-    // What others had made is still there, and the farm answers.
-    const made = await fetch(`${farm.url}/api/v1/graphs/${id}/jobs/small/runs/1/outputs/small.out`);
-    expect(await made.text()).toBe("small\n");
+      expect(submitted.code).toBe(1);
+      expect(submitted.stderr).toMatch(told);
+      const { id, counts } = await newest(disk);
+      expect(counts).toEqual({ succeeded: 2, failed: 1 });
+      const [run] = (await farm.job(id, "large")).runList;
+      expect(run).toMatchObject({ outcome: "infrastructure_error", outputs: [] });
+      expect(run?.message).toMatch(told);
+      // What others had made is still there, and the farm answers.
+      const made = await fetch(
+        `${farm.url}/api/v1/graphs/${id}/jobs/small/runs/1/outputs/small.out`,
+      );
+      expect(await made.text()).toBe("small\n");
 
-    await free();
-    const again = await farm.submit({ repository: repository.path });
+      await free();
+      const again = await farm.submit({ repository: repository.path });
 
-    const { state, jobList } = await farm.untilOver(again.id);
-    expect(state).toBe("succeeded");
-    expect(Object.fromEntries(jobList.map(({ name, cached }) => [name, cached]))).toEqual({
-      large: false,
-      reads: true,
-      small: true,
+      const { state, jobList } = await farm.untilOver(again.id);
+      expect(state).toBe("succeeded");
+      expect(Object.fromEntries(jobList.map(({ name, cached }) => [name, cached]))).toEqual({
+        large: false,
+        reads: true,
+        small: true,
+      });
     });
-  });
-});
+  },
+);
 
-test("jobs whose inputs do not fit on the disk say so, and begin by themselves once there is space", async ({
-  skip,
-}) => {
-  skip(why !== undefined, why);
-  await onSmallDisk(async ({ farm, repository, fill }) => {
-    const free = await fill(0);
-    const { id } = await farm.submit({ repository: repository.path });
-    await farm.until(id, ({ jobList }) => jobList.some(({ reason }) => told.test(reason ?? "")));
+test(
+  "jobs whose inputs do not fit on the disk say so, and begin by themselves once there is space",
+  needs(smallDisk),
+  async () => {
+    await onSmallDisk(async ({ farm, repository, fill }) => {
+      const free = await fill(0);
+      const { id } = await farm.submit({ repository: repository.path });
+      await farm.until(id, ({ jobList }) => jobList.some(({ reason }) => told.test(reason ?? "")));
 
-    await free();
+      await free();
 
-    expect((await farm.untilOver(id)).state).toBe("succeeded");
-  });
-});
+      expect((await farm.untilOver(id)).state).toBe("succeeded");
+    });
+  },
+);

@@ -5,8 +5,10 @@ import { z } from "zod";
 import { InvocationList } from "#api/invocation.ts";
 import { type GranaryLab, startGranaryLab } from "../../bench/show/granary/granary-lab.ts";
 import { ccacheProject, sh } from "../../bench/show/granary/project.ts";
-import { isInstalled, whyNoBazel } from "../build-tools/bazel.ts";
+import { bazelNeed } from "../build-tools/bazel.ts";
 import { fromNpm, nodeWorkspace } from "../build-tools/caches/node-workspace.ts";
+import { ccacheProjectTools } from "../support/needs/machine-needs.ts";
+import { needs } from "../support/needs/needs.ts";
 import { allAhead, bazelCheckout, commitAll, indexesOf, newest } from "./tools.fixture.ts";
 
 const minute = 60_000;
@@ -17,12 +19,7 @@ beforeAll(async () => {
 }, minute);
 afterAll(() => lab.stop());
 
-function skips(what: string, why: string | undefined): boolean {
-  if (why !== undefined) process.stderr.write(`\nSKIPPED: ${what}; ${why}\n\n`);
-  return why !== undefined;
-}
-
-describe.skipIf(skips("Bazel by grange exec", whyNoBazel()))("Bazel by grange exec", () => {
+describe("Bazel by grange exec", needs(bazelNeed), () => {
   test(
     "a second machine has all of a commit before it asks, and one without the farm builds",
     async () => {
@@ -106,90 +103,85 @@ describe.skipIf(skips("Bazel by grange exec", whyNoBazel()))("Bazel by grange ex
   );
 });
 
-const noCcache = ["ccache", "g++", "make"].filter((name) => !isInstalled(name));
-const whyNoCcache = noCcache.length === 0 ? undefined : `not here: ${noCcache.join(", ")}`;
-
-test.skipIf(skips("ccache by grange exec", whyNoCcache))(
-  "ccache has what an ancestor's index names, and a dirty tree is no commit's",
-  async () => {
-    const project = await ccacheProject(lab.work, 6);
-    onTestFinished(() => project.close());
-    const build = async () => {
-      await project.clean();
-      const granary = await lab.startGranary();
-      const options = { cwd: project.path, env: project.env };
-      const run = await granary.exec(project.command, {
-        ...options,
-        more: ["--project", "ccache", ...allAhead],
-      });
-      if (run.code !== 0) throw new Error(run.text);
-      await granary.drained();
-      await granary.stop();
-      return newest(lab, "ccache");
-    };
-    const head = () => sh(project.path, "git rev-parse HEAD");
-    const commits = async () => Object.keys(await indexesOf(lab, "ccache")).sort();
-    const first = head();
-    await build();
-
-    await project.commit(1);
-    const second = head();
-    const after = await build();
-    expect(after.indexes).toMatchObject([{ source: "ancestor", commit: first, distance: 1 }]);
-    expect(after.counts.prefetched).toBeGreaterThan(0);
-    expect(after.counts.missed).toBeLessThan(after.counts.prefetched);
-
-    await writeFile(join(project.path, "src", "part0.cc"), "int part0(int n) { return n; }\n");
-    const dirty = await build();
-    expect(dirty.dirty).toBe(true);
-    expect(dirty.indexes[0]).toMatchObject({ source: "commit", commit: second, distance: 0 });
-    expect(await commits()).toEqual([first, second].sort());
-
-    // What a branch had before it was written anew is on no line with what it has now.
-    sh(project.path, "git checkout -q -b topic");
-    const abandoned = commitAll(project.path);
-    await build();
-    await writeFile(join(project.path, "src", "part1.cc"), "int part1(int n) { return n; }\n");
-    commitAll(project.path, "--amend");
-    const anew = await build();
-    expect(anew.indexes.map(({ source, commit }) => ({ source, commit }))).toContainEqual({
-      source: "branch",
-      commit: abandoned,
+test("ccache has what an ancestor's index names, and a dirty tree is no commit's", {
+  ...needs(ccacheProjectTools),
+  timeout: 2 * minute,
+}, async () => {
+  const project = await ccacheProject(lab.work, 6);
+  onTestFinished(() => project.close());
+  const build = async () => {
+    await project.clean();
+    const granary = await lab.startGranary();
+    const options = { cwd: project.path, env: project.env };
+    const run = await granary.exec(project.command, {
+      ...options,
+      more: ["--project", "ccache", ...allAhead],
     });
-    await rm(join(project.path, "build"), { recursive: true, force: true });
-  },
-  2 * minute,
-);
+    if (run.code !== 0) throw new Error(run.text);
+    await granary.drained();
+    await granary.stop();
+    return newest(lab, "ccache");
+  };
+  const head = () => sh(project.path, "git rev-parse HEAD");
+  const commits = async () => Object.keys(await indexesOf(lab, "ccache")).sort();
+  const first = head();
+  await build();
 
-const turbo = fromNpm("turbo", "GRANGE_TEST_TURBO");
+  await project.commit(1);
+  const second = head();
+  const after = await build();
+  expect(after.indexes).toMatchObject([{ source: "ancestor", commit: first, distance: 1 }]);
+  expect(after.counts.prefetched).toBeGreaterThan(0);
+  expect(after.counts.missed).toBeLessThan(after.counts.prefetched);
 
-test.skipIf(skips("Turborepo's own word for its commit", turbo.missing))(
-  "Turborepo says which commit it builds where the workspace does not",
-  async () => {
-    const dir = join(lab.work, "turbo-workspace");
-    await mkdir(dir);
-    await nodeWorkspace(dir);
-    const commit = sh(dir, "git rev-parse HEAD");
-    const build = async () => {
-      const granary = await lab.startGranary();
-      const command = [turbo.path, "run", "build", `--cwd=${dir}`, "--cache=remote:rw"];
-      const env = { TURBO_TELEMETRY_DISABLED: "1", NO_COLOR: "1", CI: "" };
-      // From beside the checkout: Git has nothing to say there.
-      const options = { cwd: lab.work, env, more: ["--project", "turbo", ...allAhead] };
-      const { code, text } = await granary.exec(command, options);
-      if (code !== 0) throw new Error(text);
-      await granary.drained();
-      await granary.stop();
-      return newest(lab, "turbo");
-    };
+  await writeFile(join(project.path, "src", "part0.cc"), "int part0(int n) { return n; }\n");
+  const dirty = await build();
+  expect(dirty.dirty).toBe(true);
+  expect(dirty.indexes[0]).toMatchObject({ source: "commit", commit: second, distance: 0 });
+  expect(await commits()).toEqual([first, second].sort());
 
-    expect(await build()).toMatchObject({ commit, dirty: false, counts: { missed: 3 } });
-    const indexed = { [commit]: { entries: 3, complete: true } };
-    expect(await indexesOf(lab, "turbo")).toEqual(indexed);
+  // What a branch had before it was written anew is on no line with what it has now.
+  sh(project.path, "git checkout -q -b topic");
+  const abandoned = commitAll(project.path);
+  await build();
+  await writeFile(join(project.path, "src", "part1.cc"), "int part1(int n) { return n; }\n");
+  commitAll(project.path, "--amend");
+  const anew = await build();
+  expect(anew.indexes.map(({ source, commit }) => ({ source, commit }))).toContainEqual({
+    source: "branch",
+    commit: abandoned,
+  });
+  await rm(join(project.path, "build"), { recursive: true, force: true });
+});
 
-    await writeFile(join(dir, "packages", "c", "src.txt"), "changed\n");
-    expect(await build()).toMatchObject({ commit, dirty: true, counts: { missed: 1 } });
-    expect(await indexesOf(lab, "turbo")).toEqual(indexed);
-  },
-  2 * minute,
-);
+const turbo = fromNpm("turbo");
+
+test("Turborepo says which commit it builds where the workspace does not", {
+  ...needs(turbo.need),
+  timeout: 2 * minute,
+}, async () => {
+  const dir = join(lab.work, "turbo-workspace");
+  await mkdir(dir);
+  await nodeWorkspace(dir);
+  const commit = sh(dir, "git rev-parse HEAD");
+  const build = async () => {
+    const granary = await lab.startGranary();
+    const command = [turbo.path, "run", "build", `--cwd=${dir}`, "--cache=remote:rw"];
+    const env = { TURBO_TELEMETRY_DISABLED: "1", NO_COLOR: "1", CI: "" };
+    // From beside the checkout: Git has nothing to say there.
+    const options = { cwd: lab.work, env, more: ["--project", "turbo", ...allAhead] };
+    const { code, text } = await granary.exec(command, options);
+    if (code !== 0) throw new Error(text);
+    await granary.drained();
+    await granary.stop();
+    return newest(lab, "turbo");
+  };
+
+  expect(await build()).toMatchObject({ commit, dirty: false, counts: { missed: 3 } });
+  const indexed = { [commit]: { entries: 3, complete: true } };
+  expect(await indexesOf(lab, "turbo")).toEqual(indexed);
+
+  await writeFile(join(dir, "packages", "c", "src.txt"), "changed\n");
+  expect(await build()).toMatchObject({ commit, dirty: true, counts: { missed: 1 } });
+  expect(await indexesOf(lab, "turbo")).toEqual(indexed);
+});

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll } from "vitest";
 import type { Run } from "#api/graph.ts";
 import { type FarmHere, startFarmHere, type ToldHere } from "../support/farm-here.ts";
+import { sandboxNeed } from "../support/needs/machine-needs.ts";
+import type { Need } from "../support/needs/needs.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
 /** Builds on a farm of one's own, and what came of them. */
 export interface Builds {
   readonly farm: FarmHere;
   readonly repository: SampleRepository;
-  /** Why nothing can be shown here; undefined where jobs have walls. */
-  readonly whyNot: string | undefined;
+  readonly sandboxNeed: Need;
   /** Runs jobs, given as definitions, as one graph to its end. */
   readonly build: (
     jobs: object,
@@ -91,7 +92,7 @@ async function openBuilds(told: ToldHere): Promise<Builds> {
   return {
     farm,
     repository,
-    whyNot: sandbox.startsWith("none") ? `NOT TESTED: no sandbox here: ${sandbox}` : undefined,
+    sandboxNeed: sandboxNeed(sandbox),
     begin,
     ended,
     build: async (jobs, more) => ended(await begin(jobs, more)),

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Farm, startFarm } from "../support/farm.ts";
+import { sandboxNeed } from "../support/needs/machine-needs.ts";
+import { skipWithout } from "../support/needs/needs.ts";
 import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
 // SLSA 1.2, Build L3, "Isolated", for keys that no data directory has: jobs run as the worker's user, who may be the server's.
@@ -61,10 +63,12 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 }, minute);
 
-test("a job sees no key that server or worker was given from elsewhere, nor their environment", async ({
-  skip,
-}) => {
-  skip(folder === undefined, "NOT TESTED: this user may write nowhere that jobs see");
+test("a job sees no key that server or worker was given from elsewhere, nor their environment", async (context) => {
+  skipWithout(context, {
+    name: "a directory that jobs see",
+    missing: folder === undefined ? "this user may write to none" : undefined,
+    remedy: { kind: "root" },
+  });
   const commands = [
     "set +eu",
     `for f in ${folder}/* ${folder}/links/*; do echo "$f: [$(cat $f 2>/dev/null)]"; done`,
@@ -85,7 +89,7 @@ test("a job sees no key that server or worker was given from elsewhere, nor thei
     facilities: Record<string, string>;
   }[];
   const sandbox = workers[0]?.facilities["sandbox"] ?? "none";
-  skip(sandbox.startsWith("none"), `NOT TESTED: no sandbox here: ${sandbox}`);
+  skipWithout(context, sandboxNeed(sandbox));
 
   const printed = (await farm.log(id, "looks"))
     .split("\n")

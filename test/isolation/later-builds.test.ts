@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { skipWithout } from "../support/needs/needs.ts";
 import { processesWith } from "../support/processes-with.ts";
 import { hostileBuilds, trying } from "./hostile-builds.ts";
 
@@ -36,11 +37,9 @@ const later = {
   outputs: ["out", "seen"],
 };
 
-test("what a build leaves is not there for the next one, nor is what it did to its inputs", async ({
-  skip,
-}) => {
-  const { farm, build, whyNot } = builds.current;
-  skip(whyNot !== undefined, whyNot);
+test("what a build leaves is not there for the next one, nor is what it did to its inputs", async (context) => {
+  const { farm, build, sandboxNeed } = builds.current;
+  skipWithout(context, sandboxNeed);
   const before = await build({ later });
   const hostile = await build({ stays });
   expect(await hostile.run("stays")).toMatchObject({ outcome: "succeeded" });

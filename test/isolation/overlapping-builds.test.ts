@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { skipWithout } from "../support/needs/needs.ts";
 import { hostileBuilds, trying } from "./hostile-builds.ts";
 
 // SLSA 1.2, Build L3, "Isolated": two builds that overlap in time cannot influence one another.
@@ -37,9 +38,9 @@ const attacker = {
   ]),
 };
 
-test("a build beside one that attacks it makes what it makes alone", async ({ skip }) => {
-  const { farm, begin, ended, build, whyNot } = builds.current;
-  skip(whyNot !== undefined, whyNot);
+test("a build beside one that attacks it makes what it makes alone", async (context) => {
+  const { farm, begin, ended, build, sandboxNeed } = builds.current;
+  skipWithout(context, sandboxNeed);
   const alone = await (await build({ victim })).output("victim", "out");
 
   // Both on the one worker with its two slots. Its environment makes it another action than before.

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { skipWithout } from "../support/needs/needs.ts";
 import { hostileBuilds, trying } from "./hostile-builds.ts";
 
 // SLSA 1.2, Build L3, "Isolated": a build can access no secrets of the platform, such as the key that signs provenance.
@@ -9,11 +10,9 @@ const inTheEnvironment = "sentinel-of-the-platform-0815";
 process.env["GRANGE_TEST_SENTINEL"] = inTheEnvironment;
 const builds = hostileBuilds();
 
-test("a build finds no secret of the farm: no key, no token, no other branch's, wherever it looks", async ({
-  skip,
-}) => {
-  const { farm, build, whyNot } = builds.current;
-  skip(whyNot !== undefined, whyNot);
+test("a build finds no secret of the farm: no key, no token, no other branch's, wherever it looks", async (context) => {
+  const { farm, build, sandboxNeed } = builds.current;
+  skipWithout(context, sandboxNeed);
   const othersSecret = "what-only-releases-are-given";
   await farm.ask("/secrets", {
     name: "RELEASE_KEY",

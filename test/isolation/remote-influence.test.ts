@@ -1,6 +1,7 @@
 import { connect, createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { expect, test } from "vitest";
+import { skipWithout } from "../support/needs/needs.ts";
 import { hostileBuilds } from "./hostile-builds.ts";
 
 // SLSA 1.2, Build L3, "Isolated": a build opens no service by which others could influence it, unless that is written
@@ -10,11 +11,9 @@ const builds = hostileBuilds({ workers: 1 });
 const port = 20_000 + (process.pid % 20_000);
 const node = (program: string) => `node -e '${program}'`;
 
-test("nobody reaches a build from outside, and it reaches nobody: unless its definition says so", async ({
-  skip,
-}) => {
-  const { farm, begin, ended, build, whyNot } = builds.current;
-  skip(whyNot !== undefined, whyNot);
+test("nobody reaches a build from outside, and it reaches nobody: unless its definition says so", async (context) => {
+  const { farm, begin, ended, build, sandboxNeed } = builds.current;
+  skipWithout(context, sandboxNeed);
   const reached: string[] = [];
   const server = createServer((socket) => void reached.push(socket.remoteAddress ?? ""));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

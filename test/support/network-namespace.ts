@@ -1,15 +1,27 @@
 import { execFile, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { promisify } from "node:util";
+import type { Need } from "./needs/needs.ts";
+import { programs } from "./needs/program.ts";
 
 const run = promisify(execFile);
 
-/** Why this machine grants no network namespace; undefined when it does. */
-export function whyNoNetworkNamespace(): string | undefined {
+/** Returns what a network of two lacks here: the program, and the right to make namespaces. */
+export function networkNamespaceNeeds(): readonly Need[] {
+  const ip = programs("ip", { programs: ["ip"], packages: ["iproute2"] });
+  const remedy = { kind: "root" } as const;
+  const name = "a network namespace";
+  if (ip.missing !== undefined) {
+    const missing = process.getuid?.() === 0 ? undefined : "this is an ordinary user";
+    return [ip, { name, missing, remedy }];
+  }
+  return [{ name, missing: whyNoNamespace(), remedy }];
+}
+
+function whyNoNamespace(): string | undefined {
   const name = `grange-probe-${process.pid}`;
   const made = spawnSync("ip", ["netns", "add", name], { encoding: "utf8" });
-  if (made.error !== undefined) return "there is no `ip`; install iproute2";
-  if (made.status !== 0) return `no network namespace: ${made.stderr.trim()} (they need root)`;
+  if (made.status !== 0) return made.stderr.trim();
   spawnSync("ip", ["netns", "delete", name]);
   return undefined;
 }

@@ -1,20 +1,18 @@
 import { execFile, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { findProgram, programs } from "./needs/program.ts";
 
 const run = promisify(execFile);
 
-/** Where Debian and others put it; not on everybody's PATH. */
-const sshd = ["/usr/sbin/sshd", "/usr/bin/sshd", "/usr/local/sbin/sshd"].find(existsSync);
-
-/** Why there can be no sshd; undefined when there can. */
-export const whyNoSshd =
-  sshd === undefined ? "there is no sshd; install openssh-server" : undefined;
+export const sshServer = programs("an ssh server", {
+  programs: ["sshd", "ssh", "ssh-keygen"],
+  packages: ["openssh-server", "openssh-client"],
+});
 
 /** An ssh server on loopback, with keys of its own, that knows nothing of the system's. */
 export interface PrivateSshd {
@@ -35,7 +33,9 @@ export interface PrivateSshd {
 
 /** `path` is the PATH that its sessions have. */
 export async function startPrivateSshd(path = process.env["PATH"] ?? ""): Promise<PrivateSshd> {
-  if (sshd === undefined) throw new Error(whyNoSshd);
+  // By its whole path: sshd refuses to start by a relative one.
+  const sshd = findProgram("sshd");
+  if (sshd === undefined) throw new Error(sshServer.missing);
   const folder = await mkdtemp(join(tmpdir(), "grange-sshd-"));
   await chmod(folder, 0o755);
   const at = (name: string) => join(folder, name);

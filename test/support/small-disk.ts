@@ -3,6 +3,7 @@ import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Farm, startFarm } from "./farm.ts";
+import type { Need } from "./needs/needs.ts";
 import type { Finished } from "./process.ts";
 import { runGrange } from "./run-grange.ts";
 import { type SampleRepository, sampleRepository } from "./sample-repository.ts";
@@ -61,11 +62,22 @@ function withinSmallDisk(dataDir: string, mebibytes: number): string[] {
   return ["unshare", "--mount", "sh", "-c", mount, blobs, String(mebibytes)];
 }
 
-/** Why this machine lets us have no small disk; undefined where it does. */
-export function whyNoSmallDisk(): string | undefined {
+let triedToMount: string | undefined;
+
+/** The right to mount a small disk. */
+export const smallDisk: Need = {
+  name: "a small disk, mounted for one process",
+  get missing() {
+    triedToMount ??= tryToMount();
+    return triedToMount === "" ? undefined : triedToMount;
+  },
+  remedy: { kind: "root" },
+};
+
+/** Returns why not; an empty text where a disk was mounted. */
+function tryToMount(): string {
   const tried = spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]);
-  if (tried.status === 0) return undefined;
-  return `no small disk can be mounted here: ${tried.error?.message ?? tried.stderr.toString().trim()}`;
+  return tried.status === 0 ? "" : (tried.error?.message ?? tried.stderr.toString().trim());
 }
 
 /** The disk is seen through the server. */

@@ -3,7 +3,7 @@ import { bazelSeven } from "../../../scripts/build-tools/bazel-seven.ts";
 import { buildbox } from "../../../scripts/build-tools/buildbox.ts";
 import { moon, whyNoMoon } from "../../../scripts/build-tools/moon.ts";
 import { whyNoChroot } from "../../../scripts/build-tools/sid-chroot.ts";
-import { whyNoBazel } from "../../../test/build-tools/bazel.ts";
+import { bazelNeed } from "../../../test/build-tools/bazel.ts";
 import { exactly, forInformation, type Measurement, type Row } from "../row.ts";
 import { runTests } from "../run-tests.ts";
 
@@ -12,12 +12,12 @@ export const bazelMeasurements: readonly Measurement[] = [
   {
     title: "Bazel 4, on its own and with a farm",
     long: false,
-    measure: () => unless(whyNoBazel(), "Bazel 4", () => rowsOfTests("bazel.test.ts")),
+    measure: () => unless(bazelNeed.missing, "Bazel 4", () => rowsOfTests("bazel.test.ts")),
   },
   {
     title: "Bazel 4 while parts of the farm are killed and blobs are lost",
     long: false,
-    measure: () => unless(whyNoBazel(), "Bazel 4", () => rowsOfTests("bazel-faults.test.ts")),
+    measure: () => unless(bazelNeed.missing, "Bazel 4", () => rowsOfTests("bazel-faults.test.ts")),
   },
   {
     title: "abseil with Bazel 4",

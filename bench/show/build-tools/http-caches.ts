@@ -44,7 +44,7 @@ async function cacheToken(farm: Farm): Promise<string> {
 }
 
 async function rowsOf(tool: ToolDriver, place: CachePlace): Promise<Row[]> {
-  const missing = tool.missing();
+  const missing = tool.need.missing;
   if (missing !== undefined) {
     return [
       { name: tool.name, figure: null, unit: "", goal: "all hits", holds: false, how: missing },

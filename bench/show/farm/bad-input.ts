@@ -10,7 +10,7 @@ export const badInput: Measurement = {
     try {
       const rows: Row[] = [];
       for (const bad of badInputs) {
-        const whyNot = bad.whyNot?.();
+        const whyNot = bad.need?.missing;
         if (whyNot !== undefined) {
           rows.push({ ...row(bad.name), figure: null, holds: false, how: whyNot });
           continue;

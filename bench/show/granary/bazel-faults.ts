@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { whyNoBazel } from "../../../test/build-tools/bazel.ts";
+import { bazelNeed } from "../../../test/build-tools/bazel.ts";
 import { javaHome } from "../../../test/build-tools/bazel-toolchains.ts";
 import { bazelWorkspace } from "../../../test/build-tools/bazel-workspace.ts";
 import { atMost, exactly, type Row } from "../row.ts";
@@ -65,7 +65,7 @@ async function bazelProject(lab: GranaryLab): Promise<BazelProject> {
 /** Bazel is the tool that takes a cache's failures worst. */
 export async function bazelFaults(lab: GranaryLab): Promise<Row[]> {
   const name = "Bazel: daemon killed in mid-build: builds green, right bytes";
-  const whyNot = whyNoBazel();
+  const whyNot = bazelNeed.missing;
   if (whyNot !== undefined) {
     return [{ name, figure: null, unit: "", goal: "measured", holds: false, how: whyNot }];
   }

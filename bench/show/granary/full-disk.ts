@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { whyNoSmallDisk } from "../../../test/support/small-disk.ts";
+import { smallDisk } from "../../../test/support/small-disk.ts";
 import { exactly, forInformation, type Row } from "../row.ts";
 import type { GranaryLab } from "./granary-lab.ts";
 import { build, type Faultless, rounds } from "./inflict.ts";
@@ -16,7 +16,7 @@ export async function fullDisk(
   { product, full }: Faultless,
 ): Promise<Row[]> {
   const name = "local store's disk full: builds green, right bytes";
-  const whyNot = whyNoSmallDisk();
+  const whyNot = smallDisk.missing;
   if (whyNot !== undefined) {
     return [{ name, figure: null, unit: "", goal: `${rounds}`, holds: false, how: whyNot }];
   }

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { assertGreen, startBazel, whyNoBazel } from "../../../test/build-tools/bazel.ts";
+import { assertGreen, bazelNeed, startBazel } from "../../../test/build-tools/bazel.ts";
 import { bazelWorkspace } from "../../../test/build-tools/bazel-workspace.ts";
-import { allTools } from "../../../test/build-tools/caches/all-tools.ts";
+import { testedTools } from "../../../test/build-tools/caches/all-tools.ts";
+import { needs } from "../../../test/support/needs/needs.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import { fakeBuild } from "../supplies/fake-build.fixture.ts";
 import { type FarmStand, suppliesBefore, suppliesWith } from "../supplies/supplies.fixture.ts";
@@ -26,11 +27,8 @@ const waitedMs = (build: ReturnType<typeof fakeBuild>) =>
     0,
   );
 
-for (const tool of allTools) {
-  const why = tool.missing();
-  if (why !== undefined) process.stderr.write(`\nSKIPPED: ${tool.name} at a granary; ${why}\n\n`);
-
-  describe.skipIf(why !== undefined)(`${tool.name} at a granary`, () => {
+for (const tool of testedTools) {
+  describe(`${tool.name} at a granary`, needs(tool.need), () => {
     test(
       "finds on a second machine what a first one made, and builds without the farm as well",
       async () => {
@@ -64,10 +62,7 @@ for (const tool of allTools) {
   });
 }
 
-const noBazel = whyNoBazel();
-if (noBazel !== undefined) process.stderr.write(`\nSKIPPED: Bazel at a granary; ${noBazel}\n\n`);
-
-describe.skipIf(noBazel !== undefined)("Bazel at a granary", () => {
+describe("Bazel at a granary", needs(bazelNeed), () => {
   // By gRPC it is tried with a whole granary in test/granary.
   test(
     "finds by HTTP what another machine made, and builds without the farm as well",

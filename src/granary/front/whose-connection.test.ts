@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
+import { root } from "../../../test/support/needs/machine-needs.ts";
+import { needs } from "../../../test/support/needs/needs.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import { fakeBuild } from "../supplies/fake-build.fixture.ts";
 import { suppliesWith } from "../supplies/supplies.fixture.ts";
@@ -63,10 +65,9 @@ test("this process's own connection is found in the kernel's own tables", async 
   expect(await ownConnections(process.getuid?.())({ client: 1, server: port })).toBe(false);
 });
 
-const notRoot = process.getuid?.() === 0 ? "" : " (SKIPPED: only root can be another user)";
-
-test.skipIf(notRoot !== "")(
-  `another user of the machine reads, and writes only into a build whose id it knows${notRoot}`,
+test(
+  "another user of the machine reads, and writes only into a build whose id it knows",
+  needs(root),
   async () => {
     const build = fakeBuild();
     const stand = await suppliesWith(noFarm());

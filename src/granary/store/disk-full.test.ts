@@ -2,12 +2,10 @@ import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { whyNoSmallDisk } from "../../../test/support/small-disk.ts";
+import { needs } from "../../../test/support/needs/needs.ts";
+import { smallDisk } from "../../../test/support/small-disk.ts";
 import { bundleScript } from "./bundled-script.fixture.ts";
 import { freshDirectory } from "./granary-store.fixture.ts";
-
-const noSmallDisk = whyNoSmallDisk();
-const skipped = noSmallDisk ? ` (skipped: ${noSmallDisk})` : "";
 
 /** What a script prints whose argument is a disk of 4 MB. */
 async function onSmallDisk(script: string): Promise<unknown> {
@@ -94,15 +92,13 @@ const removing = `
   process.stdout.write(JSON.stringify({ whileFull, isBack }));
 `;
 
-test.skipIf(noSmallDisk !== undefined)(
-  `what was removed on a full disk stays removed${skipped}`,
-  async () => {
-    expect(await onSmallDisk(removing)).toEqual({ whileFull: "ENOSPC", isBack: false });
-  },
-);
+test("what was removed on a full disk stays removed", needs(smallDisk), async () => {
+  expect(await onSmallDisk(removing)).toEqual({ whileFull: "ENOSPC", isBack: false });
+});
 
-test.skipIf(noSmallDisk !== undefined)(
-  `a full disk costs old results; where none may go, the new one is not kept, and that is said${skipped}`,
+test(
+  "a full disk costs old results; where none may go, the new one is not kept, and that is said",
+  needs(smallDisk),
   async () => {
     const { free, held } = (await onSmallDisk(script)) as {
       free: { ends: Record<string, number>; found: number };

@@ -8,10 +8,11 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { digestOf } from "#cas/digest-of.ts";
+import { secondFileSystem } from "../../../test/support/needs/machine-needs.ts";
+import { needs } from "../../../test/support/needs/needs.ts";
 import { freshStore } from "./granary-store.fixture.ts";
 import { type LinkMode, waysToPlace } from "./link-out.ts";
 
@@ -90,29 +91,20 @@ test("what is at the path is replaced, also by itself, and nothing is left besid
   expect(readdirSync(directory)).toHaveLength(before);
 });
 
-/** Why there is no second file system to try; undefined where there is one. */
-const noOther =
-  existsSync("/dev/shm") && statSync("/dev/shm").dev !== statSync(tmpdir()).dev
-    ? undefined
-    : "no second file system is at hand here";
+test("another file system gets a copy", needs(secondFileSystem), async () => {
+  const elsewhere = mkdtempSync("/dev/shm/grange-link-");
+  onTestFinished(() => rmSync(elsewhere, { recursive: true }));
+  const { store, digest, to } = await withBlob();
 
-test.skipIf(noOther !== undefined)(
-  `another file system gets a copy${noOther ? ` (skipped: ${noOther})` : ""}`,
-  async () => {
-    const elsewhere = mkdtempSync("/dev/shm/grange-link-");
-    onTestFinished(() => rmSync(elsewhere, { recursive: true }));
-    const { store, digest, to } = await withBlob();
-
-    for (const name of ["a", "b"]) {
-      const there = join(elsewhere, name);
-      expect(await store.placeAt(digest, there, { executable: false, isReadOnly: true })).toBe(
-        "copy",
-      );
-    }
-    const here = await store.placeAt(digest, to, { executable: false, isReadOnly: true });
-    expect(["reflink", "hardlink"]).toContain(here);
-  },
-);
+  for (const name of ["a", "b"]) {
+    const there = join(elsewhere, name);
+    expect(await store.placeAt(digest, there, { executable: false, isReadOnly: true })).toBe(
+      "copy",
+    );
+  }
+  const here = await store.placeAt(digest, to, { executable: false, isReadOnly: true });
+  expect(["reflink", "hardlink"]).toContain(here);
+});
 
 test("what is not here, or has rotted, is not placed", async () => {
   const { store, digest, path, to } = await withBlob();

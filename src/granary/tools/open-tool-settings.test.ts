@@ -15,6 +15,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { ccache as ccacheNeed } from "../../../test/support/needs/machine-needs.ts";
+import { needs } from "../../../test/support/needs/needs.ts";
 import { openToolSettings, type ToolSettingsPlace } from "./open-tool-settings.ts";
 
 let root: string;
@@ -145,41 +147,45 @@ test("what others add wins", async () => {
   expect(variables).toMatchObject({ DUNE_CACHE_TRANSPORT: "direct", DUNE_CACHE: "disabled" });
 });
 
-test("a real ccache takes the address: what one build wrote another finds", async () => {
-  const kept = new Map<string, Buffer>();
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    const [, , build = "", ...rest] = request.url?.split("/") ?? [];
-    asked.push(`${request.method} ${build}`);
-    const name = rest.join("/");
-    void request.toArray().then((chunks: Buffer[]) => {
-      if (request.method === "PUT") kept.set(name, Buffer.concat(chunks));
-      const body = kept.get(name);
-      response.writeHead(body ? 200 : 404).end(request.method === "GET" ? body : undefined);
+test(
+  "a real ccache takes the address: what one build wrote another finds",
+  needs(ccacheNeed),
+  async () => {
+    const kept = new Map<string, Buffer>();
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      const [, , build = "", ...rest] = request.url?.split("/") ?? [];
+      asked.push(`${request.method} ${build}`);
+      const name = rest.join("/");
+      void request.toArray().then((chunks: Buffer[]) => {
+        if (request.method === "PUT") kept.set(name, Buffer.concat(chunks));
+        const body = kept.get(name);
+        response.writeHead(body ? 200 : 404).end(request.method === "GET" ? body : undefined);
+      });
     });
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  writeFileSync(join(root, "workspace", "x.c"), "int x(void) { return 1; }\n");
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    writeFileSync(join(root, "workspace", "x.c"), "int x(void) { return 1; }\n");
 
-  for (const build of ["first", "second"]) {
-    const { variables } = await open({
-      port,
-      build,
-      variables: { PATH: "/usr/bin:/bin", HOME: root },
-    });
-    const env = { ...variables, CCACHE_DIR: join(root, `ccache-${build}`) };
-    const ccache = spawn("ccache", ["gcc", "-c", "x.c"], { env, cwd: join(root, "workspace") });
-    expect(await once(ccache, "exit")).toEqual([0, null]);
-  }
+    for (const build of ["first", "second"]) {
+      const { variables } = await open({
+        port,
+        build,
+        variables: { PATH: "/usr/bin:/bin", HOME: root },
+      });
+      const env = { ...variables, CCACHE_DIR: join(root, `ccache-${build}`) };
+      const ccache = spawn("ccache", ["gcc", "-c", "x.c"], { env, cwd: join(root, "workspace") });
+      expect(await once(ccache, "exit")).toEqual([0, null]);
+    }
 
-  expect(asked).toEqual([
-    "GET first",
-    "GET first",
-    "PUT first",
-    "PUT first",
-    "GET second",
-    "GET second",
-  ]);
-});
+    expect(asked).toEqual([
+      "GET first",
+      "GET first",
+      "PUT first",
+      "PUT first",
+      "GET second",
+      "GET second",
+    ]);
+  },
+);

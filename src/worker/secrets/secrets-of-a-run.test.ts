@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
+import { needs } from "../../../test/support/needs/needs.ts";
 import { readWorkerConfig, type WorkerConfig } from "../config.ts";
 import { FakeFarm, type FakeJob } from "../fake-farm.fixture.ts";
-import { probeFacilities } from "../machine.ts";
+import { sandboxNeeds } from "../sandbox-needs.fixture.ts";
 import { startWorkerOn } from "../start-worker.ts";
 
 const logger = pino({ level: "silent" });
@@ -28,28 +28,10 @@ function configFor(dataDir: string, sandbox: WorkerConfig["sandbox"]): WorkerCon
   });
 }
 
-const sandboxes = await Promise.all(
-  (["bubblewrap", "namespaces"] as const).map(async (sandbox) => {
-    const dataDir = mkdtempSync(join(tmpdir(), "grange-probe-"));
-    try {
-      await probeFacilities(configFor(dataDir, sandbox));
-      return { sandbox, reason: undefined };
-    } catch (reason) {
-      return { sandbox, reason: messageOf(reason) };
-    } finally {
-      rmSync(dataDir, { recursive: true, force: true });
-    }
-  }),
-);
+const sandboxes = await sandboxNeeds(["bubblewrap", "namespaces"]);
 
-test.for(sandboxes)("sandbox $sandbox can be tested here", ({ sandbox, reason }, { skip }) => {
-  skip(reason !== undefined, `NOT TESTED: secrets in sandbox ${sandbox}, since ${reason}`);
-  expect(reason).toBeUndefined();
-});
-
-describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
-  "a run with secrets in sandbox $sandbox",
-  ({ sandbox }) => {
+for (const { sandbox, need } of sandboxes) {
+  describe(`a run with secrets in sandbox ${sandbox}`, needs(need), () => {
     const farm = new FakeFarm();
     let dataDir: string;
     let worker: Service;
@@ -120,8 +102,8 @@ describe.each(sandboxes.filter(({ reason }) => reason === undefined))(
       expect([beside, later]).toEqual(["[]\n", "[]\n"]);
       expect(filesWith(token, dataDir)).toEqual([]);
     });
-  },
-);
+  });
+}
 
 test("a worker without walls is given none: the run goes elsewhere, and never began", async () => {
   const farm = new FakeFarm();

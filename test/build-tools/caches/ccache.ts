@@ -1,7 +1,8 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ccache as ccacheNeed } from "../../support/needs/machine-needs.ts";
 import { runProgram } from "../../support/process.ts";
-import { hashOf, missingCommand, type ToolDriver } from "./tool-driver.ts";
+import { hashOf, type ToolDriver } from "./tool-driver.ts";
 
 const units = [1, 2, 3, 4, 5];
 
@@ -9,7 +10,7 @@ const units = [1, 2, 3, 4, 5];
 export function ccache(layout: "flat" | "subdirs" | "bazel"): ToolDriver {
   return {
     name: `ccache, layout ${layout}`,
-    missing: () => missingCommand("ccache") ?? missingCommand("gcc"),
+    need: ccacheNeed,
     async prepare(dir) {
       for (const n of units) {
         await writeFile(

@@ -1,8 +1,9 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gradle as gradleNeed } from "../../support/needs/machine-needs.ts";
 import { runProgram } from "../../support/process.ts";
 import { shortLived } from "../bazel-toolchains.ts";
-import { countIn, hashOf, missingCommand, type ToolDriver } from "./tool-driver.ts";
+import { countIn, hashOf, type ToolDriver } from "./tool-driver.ts";
 
 const names = ["one", "two", "three"];
 
@@ -21,7 +22,7 @@ task everything(dependsOn: [${names.join(", ")}])
 /** Gradle's own HTTP cache, with Basic credentials: the token is the password. */
 export const gradle: ToolDriver = {
   name: "Gradle",
-  missing: () => missingCommand("gradle"),
+  need: gradleNeed,
   prepare: (dir) => writeFile(join(dir, "build.gradle"), script),
   async build(dir, cache, token) {
     for (const made of ["build", ".gradle"])

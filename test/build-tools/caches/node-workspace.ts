@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import type { Need } from "../../support/needs/needs.ts";
+import { packageFile } from "../../support/needs/package-file.ts";
 import { runProgram } from "../../support/process.ts";
 
 export const packages = ["a", "b", "c"];
@@ -58,16 +58,6 @@ export async function nodeWorkspace(dir: string): Promise<void> {
   await git("-c", "user.email=a@example.com", "-c", "user.name=a", "commit", "-qm", "Begin");
 }
 
-/** A program from npm that is no dependency of ours: named by the environment, or installed here all the same. */
-export function fromNpm(
-  name: string,
-  variable: string,
-): { path: string; missing: string | undefined } {
-  const here = fileURLToPath(new URL(`../../../node_modules/.bin/${name}`, import.meta.url));
-  const path = process.env[variable] ?? here;
-  if (existsSync(path)) return { path, missing: undefined };
-  return {
-    path,
-    missing: `${name} is not installed here; install it anywhere and name it in ${variable}`,
-  };
+export function fromNpm(name: string): { readonly path: string; readonly need: Need } {
+  return packageFile("Turborepo and Nx", `.bin/${name}`);
 }

@@ -5,12 +5,12 @@ import { runProgram } from "../../support/process.ts";
 import { fromNpm, nodeWorkspace, outputs, packages } from "./node-workspace.ts";
 import { countIn, hashOf, type ToolDriver } from "./tool-driver.ts";
 
-const nxProgram = fromNpm("nx", "GRANGE_TEST_NX");
+const nxProgram = fromNpm("nx");
 
 export const nx: ToolDriver = {
   name: "Nx",
   needsServer: true,
-  missing: () => nxProgram.missing,
+  need: nxProgram.need,
   async prepare(dir) {
     await nodeWorkspace(dir);
     // Nx runs as its workspace's own, and leaves one that has none.

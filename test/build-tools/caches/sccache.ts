@@ -12,10 +12,14 @@ const chroot = process.env["GRANGE_TEST_CHROOT"] ?? "";
 export const sccache: ToolDriver = {
   name: "sccache (WebDAV)",
   ...(chroot === "" ? {} : { root: join(chroot, "tmp") }),
-  missing: () =>
-    chroot !== "" && existsSync(join(chroot, "usr/bin/sccache"))
-      ? undefined
-      : "GRANGE_TEST_CHROOT names no Debian tree with sccache 0.17 and gcc",
+  need: {
+    name: "sccache",
+    missing:
+      chroot !== "" && existsSync(join(chroot, "usr/bin/sccache"))
+        ? undefined
+        : "GRANGE_TEST_CHROOT names no Debian tree with sccache 0.17 and gcc",
+    remedy: { kind: "machine" },
+  },
   async prepare(dir) {
     for (const n of units) {
       await writeFile(join(dir, `unit${n}.c`), `int unit${n}(int a) { return a * ${n}; }\n`);

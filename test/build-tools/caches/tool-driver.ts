@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Need } from "../../support/needs/needs.ts";
 
 /** What a build tool's user sees of a build. */
 export interface Build {
@@ -17,8 +17,7 @@ export interface Build {
 /** A real build tool, with a small workspace of its own. Nothing but the farm's cache outlives a build. */
 export interface ToolDriver {
   readonly name: string;
-  /** Why it cannot be tried here; undefined where it can. */
-  missing(): string | undefined;
+  readonly need: Need;
   /** Where workspaces must lie, when the tool cannot reach all of the machine. */
   readonly root?: string;
   prepare(dir: string): Promise<void>;
@@ -26,12 +25,6 @@ export interface ToolDriver {
   build(dir: string, cache: string, token: string): Promise<Build>;
   /** Whether it ends its user's build when the cache's server is gone, whatever the server does. */
   readonly needsServer?: boolean;
-}
-
-/** Not found where commands are. */
-export function missingCommand(command: string): string | undefined {
-  const found = spawnSync("sh", ["-c", `command -v ${command}`]).status === 0;
-  return found ? undefined : `${command} is not installed here`;
 }
 
 /** One hash of files; "absent" for those that are not there. */

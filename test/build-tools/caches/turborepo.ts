@@ -4,13 +4,13 @@ import { runProgram } from "../../support/process.ts";
 import { fromNpm, nodeWorkspace, outputs, packages } from "./node-workspace.ts";
 import { countIn, hashOf, type ToolDriver } from "./tool-driver.ts";
 
-const program = fromNpm("turbo", "GRANGE_TEST_TURBO");
+const program = fromNpm("turbo");
 
 /** Turborepo, its artifacts signed by itself, so that what it is given is also what it wrote. */
 export function turborepo(signed: boolean): ToolDriver {
   return {
     name: signed ? "Turborepo, signing" : "Turborepo",
-    missing: () => program.missing,
+    need: program.need,
     prepare: nodeWorkspace,
     async build(dir, cache, token) {
       for (const made of [

@@ -11,6 +11,7 @@ import type { DuneBuild } from "#granary/dune/dune-builds.ts";
 import { type DuneParts, type DuneServer, serveDune } from "#granary/dune/serve-dune.ts";
 import type { GranaryResult } from "#granary/granary-result.ts";
 import { type OpenGranaryStore, openGranaryStore } from "#granary/store/open-granary-store.ts";
+import type { Need } from "../../support/needs/needs.ts";
 
 export const run = promisify(execFile);
 const logger = pino({ level: "silent" });
@@ -21,12 +22,13 @@ const duneVersion: string | undefined = await run("dune", ["--version"])
   .then(({ stdout }) => stdout.trim())
   .catch(() => undefined);
 
-/** Why tests of a real dune are skipped; undefined when they are not. dune 3 has no daemon to stand in for. */
-export const noDune =
-  duneVersion?.startsWith("2.") === true
-    ? undefined
-    : `dune 2 is not installed (apt-get install ocaml-dune ocaml-nox): ${duneVersion ?? "none"}`;
-if (noDune !== undefined) process.stderr.write(`SKIPPED, a real dune: ${noDune}\n`);
+/** dune 2: dune 3 has no daemon to stand in for. */
+export const duneTwo: Need = {
+  name: "dune 2",
+  missing:
+    duneVersion?.startsWith("2.") === true ? undefined : `installed: ${duneVersion ?? "none"}`,
+  remedy: { kind: "debian", packages: ["ocaml-dune", "ocaml-nox"] },
+};
 
 /** A farm in this process: what machines publish, in the order in which the publishing build used it. */
 export interface ToyFarm {

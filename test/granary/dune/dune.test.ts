@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { digestKey } from "#core/digest.ts";
+import { needs } from "../../support/needs/needs.ts";
 import {
   buildThrough,
   commitAll,
   type DuneMachine,
   dune,
   duneMachine,
-  noDune,
+  duneTwo,
   run,
   type ToyFarm,
   toyFarm,
@@ -17,7 +18,7 @@ import {
 import { lie } from "./lie.ts";
 import { changeLeaf, smallToy, writeToyProject } from "./toy-project.ts";
 
-describe.skipIf(noDune !== undefined)("a real dune 2", { timeout: 120_000 }, () => {
+describe("a real dune 2", { ...needs(duneTwo), timeout: 120_000 }, () => {
   let work: string;
   let machine: DuneMachine;
   let root: string;

@@ -2,19 +2,20 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { needs } from "../../support/needs/needs.ts";
 import {
   buildThrough,
   commitAll,
   type DuneMachine,
   dune,
   duneMachine,
+  duneTwo,
   executed,
-  noDune,
 } from "./dune-machine.ts";
 import { smallToy, writeToyProject } from "./toy-project.ts";
 
 /** What dune makes is kept when it is quiet, or gone: nothing may be lost by that. */
-describe.skipIf(noDune !== undefined)("what a real dune 2 made", { timeout: 120_000 }, () => {
+describe("what a real dune 2 made", { ...needs(duneTwo), timeout: 120_000 }, () => {
   let work: string;
   let machine: DuneMachine;
   let root: string;

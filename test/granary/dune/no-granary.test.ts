@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { rest } from "#core/resting.ts";
 import { beaconFile } from "#granary/dune/beacon.ts";
+import { needs } from "../../support/needs/needs.ts";
 import { startProgram } from "../../support/process.ts";
 import {
   buildThrough,
@@ -12,12 +13,12 @@ import {
   type DuneMachine,
   dune,
   duneMachine,
+  duneTwo,
   executed,
-  noDune,
 } from "./dune-machine.ts";
 import { smallToy, writeToyProject } from "./toy-project.ts";
 
-describe.skipIf(noDune !== undefined)("a real dune 2", { timeout: 120_000 }, () => {
+describe("a real dune 2", { ...needs(duneTwo), timeout: 120_000 }, () => {
   let work: string;
   let machine: DuneMachine;
   let root: string;

@@ -8,6 +8,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Fault } from "#core/fault.ts";
 import { retryAfterMsOf } from "#forge/forge-busy.ts";
 import { openGitHub } from "#forge/github/open-github.ts";
+import { needs } from "../needs/needs.ts";
+import { packageFile } from "../needs/package-file.ts";
 import type { FakeAnswer, FakeGitHub, FakeRepository } from "./fake-github.ts";
 import { type JsonSchema, shapeStrays, strays } from "./json-shape.ts";
 import { allRoutes } from "./route-table.ts";
@@ -146,50 +148,47 @@ describe("what it answers", () => {
     expect(unasked.filter((route) => !asked.has(route))).toEqual(["GET /app/installations"]);
   });
 
-  const description = process.env["GRANGE_GITHUB_OPENAPI"];
-  test.skipIf(description === undefined)(
-    `is as GitHub's own description says${description === undefined ? " (SKIPPED: GRANGE_GITHUB_OPENAPI names no api.github.com.json)" : ""}`,
-    async () => {
-      interface Operation {
-        readonly responses: Readonly<
-          Record<
-            string,
-            { content?: { "application/json"?: { schema: JsonSchema } }; $ref?: string }
-          >
-        >;
-      }
-      const { paths, components } = JSON.parse(await readFile(description ?? "", "utf8")) as {
-        paths: Record<string, Record<string, Operation>>;
-        components: { schemas: Record<string, JsonSchema> };
-      };
-      const named = (ref: string): JsonSchema =>
-        components.schemas[ref.split("/").at(-1) ?? ""] ?? {};
-
-      await everyRequest();
-
-      const found = answers
-        .filter((answer) => answer.route !== "/graphql")
-        .flatMap((answer) => {
-          const operation = paths[answer.route]?.[answer.method.toLowerCase()];
-          if (operation === undefined) return [`${answer.method} ${answer.route} is not described`];
-          const key = `${answer.method} ${answer.route} ${answer.status}`;
-          const response = operation.responses[String(answer.status)];
-          if (response === undefined) return [`${key} is no described status`];
-          const schema = response.content?.["application/json"]?.schema;
-          return schema === undefined || answer.body === undefined
-            ? []
-            : strays(answer.body, schema, named).map((stray) => `${key}: ${stray}`);
-        });
-      expect([...new Set(found)]).toEqual([]);
-
-      // That it would notice: the same answer without one of its fields.
-      const pull = answers.find((answer) => answer.route.endsWith("/pulls/{pull_number}"));
-      const { title: _left, ...rest } = (pull?.body ?? {}) as Record<string, unknown>;
-      const schema =
-        paths[pull?.route ?? ""]?.["get"]?.responses["200"]?.content?.["application/json"]?.schema;
-      expect(strays(rest, schema ?? {}, named)).toEqual(["$.title is missing"]);
-    },
+  const description = packageFile(
+    "GitHub's description of its API",
+    "@octokit/openapi/generated/api.github.com.json",
   );
+  test("is as GitHub's own description says", needs(description.need), async () => {
+    interface Operation {
+      readonly responses: Readonly<
+        Record<string, { content?: { "application/json"?: { schema: JsonSchema } }; $ref?: string }>
+      >;
+    }
+    const { paths, components } = JSON.parse(await readFile(description.path, "utf8")) as {
+      paths: Record<string, Record<string, Operation>>;
+      components: { schemas: Record<string, JsonSchema> };
+    };
+    const named = (ref: string): JsonSchema =>
+      components.schemas[ref.split("/").at(-1) ?? ""] ?? {};
+
+    await everyRequest();
+
+    const found = answers
+      .filter((answer) => answer.route !== "/graphql")
+      .flatMap((answer) => {
+        const operation = paths[answer.route]?.[answer.method.toLowerCase()];
+        if (operation === undefined) return [`${answer.method} ${answer.route} is not described`];
+        const key = `${answer.method} ${answer.route} ${answer.status}`;
+        const response = operation.responses[String(answer.status)];
+        if (response === undefined) return [`${key} is no described status`];
+        const schema = response.content?.["application/json"]?.schema;
+        return schema === undefined || answer.body === undefined
+          ? []
+          : strays(answer.body, schema, named).map((stray) => `${key}: ${stray}`);
+      });
+    expect([...new Set(found)]).toEqual([]);
+
+    // That it would notice: the same answer without one of its fields.
+    const pull = answers.find((answer) => answer.route.endsWith("/pulls/{pull_number}"));
+    const { title: _left, ...rest } = (pull?.body ?? {}) as Record<string, unknown>;
+    const schema =
+      paths[pull?.route ?? ""]?.["get"]?.responses["200"]?.content?.["application/json"]?.schema;
+    expect(strays(rest, schema ?? {}, named)).toEqual(["$.title is missing"]);
+  });
 });
 
 describe("webhooks", () => {

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { messageOf } from "#core/fault.ts";
+import type { Need } from "../../test/support/needs/needs.ts";
+import { readWorkerConfig, type WorkerConfig } from "./config.ts";
+import { probeFacilities } from "./machine.ts";
+
+/** A kind of sandbox, and what this machine lacks to open one. */
+export interface SandboxNeed<S> {
+  readonly sandbox: S;
+  readonly need: Need;
+}
+
+/** Tries to open each kind of sandbox. */
+export function sandboxNeeds<const S extends WorkerConfig["sandbox"]>(
+  kinds: readonly S[],
+): Promise<SandboxNeed<S>[]> {
+  return Promise.all(
+    kinds.map(async (sandbox) => ({
+      sandbox,
+      need: {
+        name: `sandbox ${sandbox}`,
+        missing: await whyNot(sandbox),
+        remedy:
+          sandbox === "bubblewrap"
+            ? { kind: "debian", packages: ["bubblewrap"] }
+            : { kind: "root" },
+      },
+    })),
+  );
+}
+
+async function whyNot(sandbox: WorkerConfig["sandbox"]): Promise<string | undefined> {
+  const dataDir = mkdtempSync(join(tmpdir(), "grange-probe-"));
+  try {
+    const server = "http://127.0.0.1:1";
+    await probeFacilities(readWorkerConfig({ server, name: "w1", slots: 1, dataDir, sandbox }));
+    return undefined;
+  } catch (reason) {
+    return messageOf(reason);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
