@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, inject } from "vitest";
+import { afterAll } from "vitest";
 import type { Db } from "#db/db.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { databaseUrl, templateDatabase } from "./database-url.ts";
+import { sharedDatabaseServer } from "./shared-database.ts";
 
 /**
  * An empty, migrated database on a real PostgreSQL, for one test file alone.
@@ -15,7 +16,7 @@ export async function freshDb(): Promise<Db> {
 
 /** Like `freshDb`, for tests that open connections of their own. */
 export async function freshDatabase(): Promise<string> {
-  const server = inject("databaseServer");
+  const server = await sharedDatabaseServer();
   const name = `test_${randomBytes(6).toString("hex")}`;
   await administer(server, `create database ${name} template ${templateDatabase}`);
   afterAll(() => administer(server, `drop database if exists ${name} with (force)`));

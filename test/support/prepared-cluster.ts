@@ -2,9 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-
-/** Names the directory where the run's cluster lies; there is none outside of Vitest. */
-export const clusterVariable = "GRANGE_TEST_CLUSTER";
+import { preparedCluster } from "./shared-database.ts";
 
 /**
  * Puts a migrated database's files into a data directory that no server has used.
@@ -13,8 +11,12 @@ export const clusterVariable = "GRANGE_TEST_CLUSTER";
  * Without a cluster the server makes its own.
  */
 export async function copyCluster(dataDir: string): Promise<void> {
-  const cluster = process.env[clusterVariable];
-  if (cluster === undefined) return;
+  const cluster = await preparedCluster();
+  if (cluster !== undefined) await copyFiles(cluster, dataDir);
+}
+
+/** Copies a stopped cluster into another data directory. */
+export async function copyFiles(cluster: string, dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   const copied = ["-a", join(cluster, "pgdata"), join(dataDir, "pgdata")];
   await promisify(execFile)("cp", copied);
