@@ -90,6 +90,10 @@ async function mainProgram(shared) {
   }
   await rm(join(dist, "migrations"), { recursive: true, force: true });
   await cp(join(root, "src/db/migrations"), join(dist, "migrations"), { recursive: true });
+  await rm(join(dist, "demo-project"), { recursive: true, force: true });
+  await cp(join(root, "src/cli/example/demo-project"), join(dist, "demo-project"), {
+    recursive: true,
+  });
 }
 
 /** The process that fills templates loads json-e by its path, in whatever folder npm put this package. */

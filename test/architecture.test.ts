@@ -64,6 +64,8 @@ const mayImport: Record<string, readonly string[]> = {
     "proto",
   ],
   worker: ["core", "machine", "cas", "proto", "grpc"],
+  // A small client of the Remote Execution API, which the demo builds with.
+  "build-client": ["core", "cas", "proto", "grpc"],
   // Sessions of people, and whom their identity providers say that they are.
   "sign-in": ["core", "api", "db", "access"],
   // What runs are given and nobody else may read.
@@ -124,6 +126,7 @@ const mayImport: Record<string, readonly string[]> = {
     "collector",
     "granary",
     "local-run",
+    "build-client",
     // How an envelope is opened: the command checks what the server signed.
     "provenance",
   ],

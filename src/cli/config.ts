@@ -45,6 +45,8 @@ const CliConfig = z.object({
   /** What all that measure on this machine hold by turns. */
   measuringLock: z.string().optional(),
   databaseUrl: z.string().optional(),
+  /** The directories of programs. */
+  path: z.string().default("/usr/local/bin:/usr/bin:/bin"),
   /** https://no-color.org: any value but the empty one. */
   noColor: z.boolean(),
   terminal: z.string().default(""),
@@ -71,6 +73,7 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
       (env["XDG_DATA_HOME"] ? join(env["XDG_DATA_HOME"], "grange", "bench") : undefined),
     measuringLock: env["GRANGE_MEASURING_LOCK"] || undefined,
     databaseUrl: env["GRANGE_DATABASE_URL"] || undefined,
+    path: env["PATH"] || undefined,
     noColor: (env["NO_COLOR"] ?? "") !== "",
     terminal: env["TERM"],
   });

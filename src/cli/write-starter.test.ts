@@ -23,7 +23,13 @@ function listeningSession(): { readonly session: Session; readonly said: string[
     line: (text) => said.push(text),
     write: (text) => said.push(text),
   };
-  const config = { serverUrl: "http://127.0.0.1:1", noColor: true, secretFiles: [], terminal: "" };
+  const config = {
+    serverUrl: "http://127.0.0.1:1",
+    noColor: true,
+    secretFiles: [],
+    path: "",
+    terminal: "",
+  };
   const session = {
     config,
     terminal: { answer: outlet, notes: outlet },

@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly comparisons?: number;
   readonly updateCommand?: string;
   readonly anyTarget?: boolean;
+  /** Hand back what it has when the pipe on stdin closes: it is a child of `grange up`. */
+  readonly endWithParent?: boolean;
   readonly logLevel: string;
 }
 
@@ -58,7 +60,7 @@ export async function collectorConfig(
 export async function runCollector(
   config: CollectorConfig,
   api: ApiClient,
-  logLevel: string,
+  { logLevel, endWithParent = false }: Pick<RunOptions, "logLevel" | "endWithParent">,
 ): Promise<never> {
   const { logger, flush } = processLogger(logLevel, "collector");
   const { startCollector } = await import("#collector/start-collector.ts");
@@ -78,13 +80,17 @@ export async function runCollector(
         resolveTold(undefined);
       });
     }
+    if (endWithParent) {
+      const gone = () => resolveTold(undefined);
+      process.stdin.on("end", gone).on("error", gone).resume();
+    }
   });
   try {
     const running = await startCollector(config, labConnection(api, config.name), logger);
     process.stdout.write(`${JSON.stringify({ ready: true, dataDir: config.dataDir })}\n`);
     stop = () => void running.stop();
     const over = await Promise.race([told, running.over]);
-    logger.info({ why: over?.why ?? "a signal" }, "stopping");
+    logger.info({ why: over?.why ?? "a signal, or the end of its parent" }, "stopping");
     await running.stop();
     if (over === undefined) return end(exitCodes.ok);
     if (over.kind !== "update") {

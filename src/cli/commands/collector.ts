@@ -130,13 +130,14 @@ function describeRun(command: Command, program: Program): void {
       "--enrol <token-or-file>",
       "an enrolment token: hand it in once, for a token of its own that lies in its directory (GRANGE_ENROL)",
     )
+    .addOption(new Option("--end-with-parent").hideHelp())
     .action((name: string, options: RunOptions & CommonOptions & { readonly enrol?: string }) =>
       inSession(options, async (session) => {
         const { collectorConfig, runCollector } = await import("../collector/run-collector.ts");
         const { apiAsItself } = await import("../enrol/api-as-itself.ts");
         const config = await collectorConfig(name, options, program.version, session.api.serverUrl);
         const api = await apiAsItself(session, options, config);
-        return runCollector(config, api, options.logLevel);
+        return runCollector(config, api, options);
       }),
     );
 }

@@ -8,6 +8,7 @@ import { wholeNumber } from "../whole-number.ts";
 export const describeUp: Describe = (command, program) => {
   answersJson(command)
     .option("--repo <path-or-url>", "the repository (default: the one you stand in)")
+    .option("--demo", "a small project that is made for it, and shows what a farm does")
     .option("--rev <rev>", "branch, tag or commit (default: HEAD)")
     .option("--definitions <dir>", "definitions from a directory instead of the commit's .grange/")
     .option("--param <name=value>", "a parameter of the definitions; may be repeated", repeated)
@@ -27,6 +28,7 @@ export const describeUp: Describe = (command, program) => {
       }),
     );
   withExamples(command, [
+    ["a farm with a small project to look at", "up --demo"],
     ["a farm for the repository you stand in, until Ctrl-C", "up"],
     [
       "run one tag of a repository elsewhere, and end as its graph ends",

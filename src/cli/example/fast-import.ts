@@ -1,7 +1,9 @@
 /** A commit to be made: all files that it has, not only those that changed. */
 export interface NewCommit {
+  /** `Name <address>`; the identity of examples when absent. */
+  readonly author?: string;
   readonly message: string;
-  readonly tag: string;
+  readonly tag?: string;
   readonly date: Date;
   readonly files: readonly NewFile[];
 }
@@ -20,9 +22,9 @@ export async function* fastImportStream(
   commits: AsyncIterable<NewCommit>,
 ): AsyncGenerator<Uint8Array> {
   let mark = 0;
-  for await (const { message, tag, date, files } of commits) {
+  for await (const { author = identity, message, tag, date, files } of commits) {
     mark += 1;
-    const when = `${identity} ${Math.floor(date.getTime() / 1_000)} +0000`;
+    const when = `${author} ${Math.floor(date.getTime() / 1_000)} +0000`;
     yield Buffer.from(`commit refs/heads/main\nmark :${mark}\nauthor ${when}\ncommitter ${when}\n`);
     yield data(Buffer.from(`${message}\n`));
     if (mark > 1) yield Buffer.from(`from :${mark - 1}\ndeleteall\n`);
@@ -30,7 +32,7 @@ export async function* fastImportStream(
       yield Buffer.from(`M ${isExecutable ? "100755" : "100644"} inline ${quoted(path)}\n`);
       yield data(bytes);
     }
-    yield Buffer.from(`reset refs/tags/${tag}\nfrom :${mark}\n\n`);
+    if (tag !== undefined) yield Buffer.from(`reset refs/tags/${tag}\nfrom :${mark}\n\n`);
   }
   yield Buffer.from("done\n");
 }

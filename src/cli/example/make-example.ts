@@ -1,9 +1,9 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { readTarball } from "#artifacts/read-tarball.ts";
 import { Fault } from "#core/fault.ts";
-import { outputOf } from "../run-program.ts";
 import { exampleDefinitions, sourceRoots } from "./example-definitions.ts";
-import { fastImportStream, type NewCommit } from "./fast-import.ts";
+import type { NewCommit } from "./fast-import.ts";
+import { importCommits } from "./import-commits.ts";
 import { undated, versionDate } from "./version-date.ts";
 
 export interface ExampleSource {
@@ -22,11 +22,7 @@ export async function makeExample(source: ExampleSource, folder: string): Promis
   if ((await readdir(folder)).length > 0) {
     throw new Fault("already_exists", `${folder} is not empty; name another with --out DIR`);
   }
-  await outputOf("git", ["init", "--quiet", "--initial-branch=main", folder]);
-  await outputOf("git", ["-C", folder, "fast-import", "--quiet", "--done"], {
-    input: fastImportStream(commitsOf(source)),
-  });
-  await outputOf("git", ["-C", folder, "checkout", "--quiet", "--force", "main"]);
+  await importCommits(folder, commitsOf(source));
 }
 
 async function* commitsOf(source: ExampleSource): AsyncGenerator<NewCommit> {

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { ExitCode } from "../exit-code.ts";
 import { answer, type CommonOptions, type Session } from "../session.ts";
+import { makeDemo } from "./make-demo.ts";
 import { makeExample } from "./make-example.ts";
 import { downloadVersion, publishedVersions } from "./published-versions.ts";
 
@@ -10,7 +11,18 @@ export interface ExampleOptions extends CommonOptions {
   readonly out?: string;
 }
 
-/** Makes the repository where the user wants it, and says how to go on. */
+/** Makes the demo project where the user wants it, without the network. */
+export async function runDemoExample(
+  session: Session,
+  options: Pick<ExampleOptions, "out" | "json">,
+): Promise<ExitCode> {
+  const { path: folder, commits } = await makeDemo(resolve(options.out ?? "concordance"));
+  return answer(session, options, { folder, commits }, () => [
+    `${commits.length} commits in ${folder}. Run the newest: grange up --repo ${folder}`,
+  ]);
+}
+
+/** Makes a repository of a package's versions where the user wants it, and says how to go on. */
 export async function runExample(
   session: Session,
   name: string,

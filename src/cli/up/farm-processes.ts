@@ -8,6 +8,8 @@ import { type Supervised, supervise } from "./supervise.ts";
 
 export interface FarmProcesses extends Service {
   readonly url: string;
+  /** Starts a collector of benchmarks beside the workers, unless it was started before. */
+  startCollector(name: string, dataDir: string): void;
   /** Ends everything without asking. */
   kill(): void;
 }
@@ -91,14 +93,37 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
       graceMs: workerGraceMs,
     }),
   );
+  const collectors = new Map<string, Supervised>();
+  // A collector is asked for by its farm's owner: it needs a right that workers do not have.
+  const ownerToken = join(dataDir, "owner-token");
   return {
     url,
+    startCollector(name, collectorDir) {
+      if (collectors.has(name)) return;
+      const options = words("", {
+        server: url,
+        "data-dir": collectorDir,
+        ...(existsSync(ownerToken) ? { "token-file": ownerToken } : {}),
+      }).slice(1);
+      const start = () =>
+        startChild(
+          command(`collector-${name}`, [
+            ...["collector", "run", name, ...options],
+            // The machine is at other work, too: figures say so, and nothing waits for it to be quiet.
+            ...["--flag-load", "--no-self-test"],
+          ]),
+        );
+      const onCollectorDeath = (how: string, ms: number) =>
+        onDeath(`collector ${name}`, how, ms, logOf(`collector-${name}`));
+      const collector = supervise({ start, onDeath: onCollectorDeath, graceMs: workerGraceMs });
+      collectors.set(name, collector);
+    },
     async stop() {
-      await Promise.all(supervised.map((worker) => worker.stop()));
+      await Promise.all([...supervised, ...collectors.values()].map((each) => each.stop()));
       await server.stop();
     },
     kill() {
-      for (const each of [...supervised, server]) each.kill();
+      for (const each of [...supervised, ...collectors.values(), server]) each.kill();
     },
   };
 }

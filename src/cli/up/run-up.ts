@@ -3,11 +3,16 @@ import { durationText } from "#core/duration-text.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { apiClient } from "../api/api-client.ts";
 import type { Program } from "../command-list.ts";
+import { demoProjectLine, leftOutLine } from "../demo/demo-lines.ts";
+import { type Demo, openDemo } from "../demo/open-demo.ts";
+import { setCompilerSwitch } from "../demo/set-compiler-switch.ts";
+import { showTheRest } from "../demo/show-the-rest.ts";
 import { type ExitCode, exitCodes } from "../exit-code.ts";
 import { totalsOf } from "../progress/totals.ts";
 import { watchGraph } from "../progress/watch-graph.ts";
 import type { Session } from "../session.ts";
 import { type Submission, type SubmissionOptions, submissionOf, submit } from "../submission.ts";
+import { UsageError } from "../usage-error.ts";
 import { startFarmProcesses } from "./farm-processes.ts";
 import { grangeCommand } from "./grange-command.ts";
 import { type HeldDataDirectory, holdDataDirectory } from "./hold-data-directory.ts";
@@ -24,6 +29,16 @@ export interface UpOptions extends SubmissionOptions {
   readonly once?: boolean;
   readonly json?: boolean;
   readonly workers?: number;
+  /** Show the demo project, in place of a repository of the user's. */
+  readonly demo?: boolean;
+}
+
+/** What a farm is started for. */
+interface Purpose {
+  readonly submission: Submission;
+  /** What the user should know before the farm starts. */
+  readonly remarks: readonly string[];
+  readonly demo: Demo | undefined;
 }
 
 /** Starts a farm, runs one commit on it, and stays up. */
@@ -32,26 +47,49 @@ export async function runUp(
   session: Session,
   program: Program,
 ): Promise<ExitCode> {
+  if (options.demo === true && options.repo !== undefined)
+    throw new UsageError(
+      "--demo and --repo contradict each other: the demo has its own repository",
+    );
   const here = process.cwd();
-  const submission = await submissionOf(options, here);
-  const remarks = await lookAtRepository(submission);
+  // Before anything is written: a repository that cannot be run needs no data directory.
+  const own = options.demo === true ? undefined : await ownRepository(options, here);
   const data = holdDataDirectory(
     await dataDirectoryFor(options.data ?? session.config.dataDir, here),
   );
   try {
     await requireFreePort(options.port);
-    for (const remark of remarks) session.terminal.notes.line(remark);
-    return await runFarm(options, session, program, submission, data);
+    const purpose = own ?? (await demoPurpose(options, data.path));
+    for (const remark of purpose.remarks) session.terminal.notes.line(remark);
+    return await runFarm(options, session, program, purpose, data);
   } finally {
     data.release();
   }
+}
+
+async function ownRepository(options: UpOptions, here: string): Promise<Purpose> {
+  const submission = await submissionOf(options, here);
+  return { submission, remarks: await lookAtRepository(submission), demo: undefined };
+}
+
+async function demoPurpose(options: UpOptions, dataDir: string): Promise<Purpose> {
+  const demo = await openDemo(dataDir);
+  const { path, commits } = demo.repository;
+  const submission = await submissionOf({ ...options, repo: path }, dataDir);
+  const leftOut = leftOutLine(demo.tools);
+  const remarks = [
+    demoProjectLine(path, commits.length),
+    ...(leftOut === undefined ? [] : [leftOut]),
+    ...(await lookAtRepository(submission)),
+  ];
+  return { submission, remarks, demo };
 }
 
 async function runFarm(
   options: UpOptions,
   { terminal, config }: Session,
   program: Program,
-  submission: Submission,
+  { submission, demo }: Purpose,
   data: HeldDataDirectory,
 ): Promise<ExitCode> {
   const { notes, answer } = terminal;
@@ -91,27 +129,36 @@ async function runFarm(
     outlet.line(`The farm: ${outlet.paint.bold(farm.url)}`);
 
     const owner = await ownerTokenIn(data.path);
-    const api = apiClient(farm.url, {
-      token: owner ?? config.token,
-      ca: ownCertificate === undefined ? config.ca : readAuthorities(ownCertificate),
-    });
+    const token = owner ?? config.token;
+    const ca = ownCertificate === undefined ? config.ca : readAuthorities(ownCertificate);
+    const api = apiClient(farm.url, { token, ca });
     const link = owner === undefined ? undefined : await linkToSignIn(api);
     if (link !== undefined)
       notes.line(`Who opens this one, once, is signed in as its owner: ${link}`);
+    if (demo !== undefined)
+      await setCompilerSwitch(api, demo.repository.path, demo.tools.hasCompiler);
     const submitted = await submit(api, submission);
+    const graphUrl = new URL(submitted.url, farm.url).href;
+    if (demo !== undefined) notes.line(`The newest commit's graph, live: ${graphUrl}`);
     const view = await watchGraph({ api, terminal }, submitted.id, signals.asked);
     const isOver = view.graph.state !== "running";
     if (options.json === true) {
       const { state } = view.graph;
       const seconds = (Date.now() - readyAt) / 1_000;
-      const url = new URL(submitted.url, farm.url).href;
-      answer.line(JSON.stringify({ state, ...totalsOf(view), seconds, url }));
+      answer.line(JSON.stringify({ state, ...totalsOf(view), seconds, url: graphUrl }));
     }
     if (!isOver) return exitCodes.failed;
     if (options.once === true) {
       return view.graph.state === "succeeded" ? exitCodes.ok : exitCodes.failed;
     }
-    notes.line("The farm stays up. Ctrl-C stops it.");
+    if (demo !== undefined) {
+      const { version } = program;
+      const about = { api, url: farm.url, token, ca, version, path: config.path };
+      const demoFarm = { ...demo, ...about, ...farm, stopping: signals.asked };
+      // A signal ends the farm at once; the step under way then fails, and nobody needs to hear of it.
+      await Promise.race([showTheRest(demoFarm, demo, notes), untilAsked(signals)]);
+    }
+    if (!signals.asked.aborted) notes.line("The farm stays up. Ctrl-C stops it.");
     await untilAsked(signals);
     return exitCodes.ok;
   } finally {

@@ -25,7 +25,8 @@ export async function lookAtRepository({ root, request }: Submission): Promise<s
     throw new Fault(
       "failed_precondition",
       `${root} is no Git repository with a commit in it. ` +
-        "Go to one, name one with --repo PATH-OR-URL, or make one: git init && git add -A && git commit -m first",
+        "Go to one, name one with --repo PATH-OR-URL, or make one: git init && git add -A && git commit -m first. " +
+        "To see a farm at work first: grange up --demo",
     );
   }
   const commit = await commitOf(root, rev);

@@ -1,0 +1,23 @@
+import type { ApiClient } from "../api/api-client.ts";
+import type { DemoRepository } from "../example/make-demo.ts";
+import type { DemoTools } from "./demo-steps.ts";
+
+/** The farm that the demo runs on, and the project that it shows. */
+export interface DemoFarm {
+  readonly api: ApiClient;
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly ca: string | undefined;
+  /** Of this program. */
+  readonly version: string;
+  /** The directories of programs, as jobs have them. */
+  readonly path: string;
+  readonly repository: DemoRepository;
+  readonly tools: DemoTools;
+  /** The folder of the demo in the farm's data directory. */
+  readonly folder: string;
+  /** Aborted when the demo is to stop. */
+  readonly stopping: AbortSignal;
+  /** Starts the process that measures, and keeps it running until the farm stops; further calls do nothing. */
+  startCollector(name: string, dataDir: string): void;
+}

@@ -1,0 +1,62 @@
+import type { GraphSummary } from "#api/graph.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import type { RemoteBuildSummary } from "./build-remotely.ts";
+import type { CcacheSummary } from "./build-with-ccache.ts";
+import type { DemoTools } from "./demo-steps.ts";
+import type { MeasuredSummary } from "./measure-commits.ts";
+
+/** What the demo prints: a line for each step, with the page to look at. */
+
+export function demoProjectLine(path: string, commits: number): string {
+  return `The demo project: ${path} (${commits} commits)`;
+}
+
+/** Undefined where nothing is left out. */
+export function leftOutLine({ hasCompiler, hasCcache }: DemoTools): string | undefined {
+  if (!hasCompiler)
+    return "Left out: the jobs of the C library and ccache, because this machine has no C compiler (cc).";
+  if (!hasCcache) return "Left out: the build with ccache, because ccache 4.7 is not installed.";
+  return undefined;
+}
+
+export function graphLine(url: string, number: number, graph: GraphSummary): string {
+  const subject = printableLine(graph.subject);
+  return `  commit ${number} ${graph.state.padEnd(9)}  ${subject}: ${graphUrl(url, graph)}`;
+}
+
+export function releaseLine(url: string, graph: GraphSummary): string {
+  return `  release waits at its breakpoint until you release it: ${graphUrl(url, graph)}`;
+}
+
+export function remoteBuildLine(
+  url: string,
+  first: RemoteBuildSummary,
+  second: RemoteBuildSummary,
+): string {
+  const page = new URL(`/invocations/${first.invocation}`, url).href;
+  return `  remote execution: ${first.actions} actions, the second time ${second.cached} of them from the cache: ${page}`;
+}
+
+export function ccacheLine({ compilations, hits }: CcacheSummary): string {
+  return `  ccache: ${compilations} compilations, the second time ${hits} of them from the farm`;
+}
+
+export function measuredLine({ commits, worse, cases, url }: MeasuredSummary): string {
+  return `  benchmarks of ${commits} commits: commit 5 is slower in ${worse} of ${cases} cases: '${url}'`;
+}
+
+/** The last lines: where to look first. */
+export function tourLines(url: string, path: string): string[] {
+  return [
+    "The demo is complete and the machine is idle. What to look at:",
+    `  all graphs                 ${url}/`,
+    `  builds of tools            ${url}/invocations`,
+    `  benchmarks                 ${url}/benchmarks`,
+    `  your own change            commit one in ${path}, then: grange submit --wait --server ${url}`,
+    "docs/demo.md explains what is to be seen. Your own project: npm start -- --repo PATH",
+  ];
+}
+
+function graphUrl(url: string, graph: GraphSummary): string {
+  return new URL(`/graphs/${graph.id}`, url).href;
+}

@@ -1,0 +1,46 @@
+/** One thing that the demo does after its first graph has ended. */
+export type DemoStep =
+  /** The graph of an earlier commit; numbers count from 1. */
+  | { readonly kind: "graph"; readonly commit: string; readonly number: number }
+  /** The graph with the breakpoint, which waits for a person. */
+  | { readonly kind: "release"; readonly commit: string }
+  /** A build through the Remote Execution API, twice. */
+  | { readonly kind: "remote-build" }
+  /** A build with ccache, whose storage is the farm. */
+  | { readonly kind: "ccache" }
+  /** The benchmarks of all commits. */
+  | { readonly kind: "benchmarks" };
+
+export interface DemoTools {
+  readonly hasCompiler: boolean;
+  readonly hasCcache: boolean;
+}
+
+/** Names a step in the record of what is done; a step of another history has another name. */
+export function stepName(step: DemoStep): string {
+  return "commit" in step ? `${step.kind} ${step.commit}` : step.kind;
+}
+
+/**
+ * Decides what is still to be done, in the order in which it is done.
+ *
+ * What needs a program that is not installed is left out, and comes when the demo is started with it.
+ */
+export function stepsToDo(
+  commits: readonly string[],
+  done: ReadonlySet<string>,
+  { hasCompiler, hasCcache }: DemoTools,
+): readonly DemoStep[] {
+  const newest = commits.at(-1);
+  const graphs = commits
+    .slice(0, -1)
+    .map((commit, index): DemoStep => ({ kind: "graph", commit, number: index + 1 }));
+  const all: readonly DemoStep[] = [
+    ...graphs,
+    ...(newest === undefined ? [] : [{ kind: "release", commit: newest } as const]),
+    { kind: "remote-build" },
+    ...(hasCompiler && hasCcache ? [{ kind: "ccache" } as const] : []),
+    { kind: "benchmarks" },
+  ];
+  return all.filter((step) => !done.has(stepName(step)));
+}

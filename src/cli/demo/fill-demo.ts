@@ -1,0 +1,58 @@
+import { messageOf } from "#core/fault.ts";
+import type { Outlet } from "../terminal/terminal.ts";
+import { buildRemotely } from "./build-remotely.ts";
+import { buildWithCcache } from "./build-with-ccache.ts";
+import type { DemoFarm } from "./demo-farm.ts";
+import { ccacheLine, graphLine, measuredLine, releaseLine, remoteBuildLine } from "./demo-lines.ts";
+import { readDemoRecord, writeDemoRecord } from "./demo-record.ts";
+import { type DemoStep, stepName, stepsToDo } from "./demo-steps.ts";
+import { measureCommits } from "./measure-commits.ts";
+import { runGraphOf, submitRelease } from "./run-graphs.ts";
+
+/**
+ * Does what the demo has not done yet on this farm, with a line for each step. Resolves with
+ * whether the demo is complete.
+ *
+ * A step that fails is named and does not keep the others from being done; the next start of the
+ * demo tries it again. So does one that was interrupted.
+ */
+export async function fillDemo(
+  farm: DemoFarm,
+  recordFile: string,
+  notes: Pick<Outlet, "line">,
+): Promise<boolean> {
+  const done = new Set(await readDemoRecord(recordFile));
+  const steps = stepsToDo(farm.repository.commits, done, farm.tools);
+  let failed = 0;
+  for (const step of steps) {
+    if (farm.stopping.aborted) return false;
+    try {
+      notes.line(await carryOut(step, farm));
+      done.add(stepName(step));
+      await writeDemoRecord(recordFile, done);
+    } catch (reason) {
+      if (farm.stopping.aborted) return false;
+      failed += 1;
+      notes.line(`  ${step.kind} did not work: ${messageOf(reason)}. The next start tries again.`);
+    }
+  }
+  return failed === 0;
+}
+
+async function carryOut(step: DemoStep, farm: DemoFarm): Promise<string> {
+  switch (step.kind) {
+    case "graph":
+      return graphLine(farm.url, step.number, await runGraphOf(farm, step.commit));
+    case "release":
+      return releaseLine(farm.url, await submitRelease(farm, step.commit));
+    case "remote-build": {
+      const first = await buildRemotely(farm);
+      const second = await buildRemotely(farm);
+      return remoteBuildLine(farm.url, first, second);
+    }
+    case "ccache":
+      return ccacheLine(await buildWithCcache(farm));
+    case "benchmarks":
+      return measuredLine(await measureCommits(farm));
+  }
+}

@@ -1,0 +1,98 @@
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RequestSummary } from "#api/benchmark-request.ts";
+import { Fault } from "#core/fault.ts";
+import { readSuiteFile } from "#suites/read-suite.ts";
+import { benchmarkCalls } from "../api/benchmark-calls.ts";
+import { benchmarkHistoryCalls } from "../api/benchmark-history-calls.ts";
+import { benchmarkSuiteCalls } from "../api/benchmark-suite-calls.ts";
+import { collectorCalls } from "../api/collector-calls.ts";
+import { pageAddress } from "../bench/page-address.ts";
+import { demoMilestones } from "../example/demo-commits.ts";
+import type { DemoFarm } from "./demo-farm.ts";
+
+export const demoCollector = "demo";
+const thisTarget = `${process.platform}-${process.arch}`;
+
+/** Where it keeps what it measures with. */
+export function collectorFolder(demoFolder: string): string {
+  return join(demoFolder, "collector");
+}
+
+/** Between two looks at requests that are under way. */
+const lookMs = 500;
+
+export interface MeasuredSummary {
+  readonly commits: number;
+  /** How many test cases are worse in the commit that made the program slower, and how many there are. */
+  readonly worse: number;
+  readonly cases: number;
+  /** The page that compares that commit with its parent. */
+  readonly url: string;
+}
+
+/** Has the benchmark lab measure each commit of the demo, and compares the slower one with its parent. */
+export async function measureCommits(farm: DemoFarm): Promise<MeasuredSummary> {
+  const { api, repository, stopping, folder } = farm;
+  const written = await readSuiteFile(join(repository.path, ".grange/bench/concordance.yml"));
+  // This machine alone: jobs for other platforms would wait for ever.
+  const suite = {
+    ...written,
+    targets: { [thisTarget]: written.targets[thisTarget] ?? { optional: false } },
+  };
+  await benchmarkSuiteCalls(api).push(suite.suite, suite);
+  await registerCollector(farm);
+  farm.startCollector(demoCollector, collectorFolder(folder));
+
+  const tags = repository.commits.map(artifactTag);
+  // Parents that nobody has measured are measured along with it.
+  await benchmarkCalls(api).submit({ suite: suite.suite, artifact: tags.at(-1) ?? "" });
+  const ended = await untilAllEnd(farm, suite.suite, stopping);
+  const failed = ended.find(({ state }) => state !== "completed");
+  if (failed !== undefined) {
+    const page = pageAddress(farm.url, ["requests", failed.id]);
+    throw new Fault(
+      "failed_precondition",
+      `the request for ${failed.artifact} ended as ${failed.state}: ${page}`,
+    );
+  }
+  const before = tags[demoMilestones.slower - 1] ?? "";
+  const after = tags[demoMilestones.slower] ?? "";
+  const query = { suite: suite.suite, before, after };
+  const { cases } = await benchmarkHistoryCalls(api).compare({ ...query, metric: "probes" });
+  return {
+    commits: ended.length,
+    worse: cases.filter(({ verdict }) => verdict === "regressed").length,
+    cases: cases.length,
+    url: pageAddress(farm.url, ["compare"], query),
+  };
+}
+
+/** As the lab tags commits: the first twelve digits. */
+export function artifactTag(commit: string): string {
+  return commit.slice(0, 12);
+}
+
+/** Registers this machine, unless an earlier start of the demo did. */
+export async function registerCollector({ api }: Pick<DemoFarm, "api">): Promise<void> {
+  const calls = collectorCalls(api);
+  const known = await calls.collectors();
+  if (known.some(({ name }) => name === demoCollector)) return;
+  await calls.addCollector({
+    name: demoCollector,
+    target: thisTarget,
+    set: null,
+  });
+}
+
+async function untilAllEnd(
+  { api }: DemoFarm,
+  suite: string,
+  stopping: AbortSignal,
+): Promise<readonly RequestSummary[]> {
+  for (;;) {
+    const { requests } = await benchmarkCalls(api).requests({ suite, limit: 50 });
+    if (requests.every(({ endedAt }) => endedAt !== null)) return requests;
+    await delay(lookMs, undefined, { signal: stopping });
+  }
+}

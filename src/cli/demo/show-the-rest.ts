@@ -1,0 +1,22 @@
+import type { Outlet } from "../terminal/terminal.ts";
+import type { DemoFarm } from "./demo-farm.ts";
+import { tourLines } from "./demo-lines.ts";
+import { readDemoRecord } from "./demo-record.ts";
+import { fillDemo } from "./fill-demo.ts";
+import { collectorFolder, demoCollector } from "./measure-commits.ts";
+import type { Demo } from "./open-demo.ts";
+
+/** Fills the demo with what its first graph does not show, and says what to look at. */
+export async function showTheRest(
+  farm: DemoFarm,
+  { recordFile, folder, repository }: Demo,
+  notes: Pick<Outlet, "line">,
+): Promise<void> {
+  const done = await readDemoRecord(recordFile);
+  if (done.size === 0) notes.line("The rest of the demo fills in, in about two minutes:");
+  const isComplete = await fillDemo(farm, recordFile, notes);
+  if (!isComplete) return;
+  // After the first time too, so that pages can ask for measurements.
+  farm.startCollector(demoCollector, collectorFolder(folder));
+  for (const line of tourLines(farm.url, repository.path)) notes.line(line);
+}

@@ -1,0 +1,14 @@
+import { outputOf } from "../run-program.ts";
+import { fastImportStream, type NewCommit } from "./fast-import.ts";
+
+/** Makes a Git repository in an empty folder, with these commits on `main`, and checks the newest out. */
+export async function importCommits(
+  folder: string,
+  commits: AsyncIterable<NewCommit>,
+): Promise<void> {
+  await outputOf("git", ["init", "--quiet", "--initial-branch=main", folder]);
+  await outputOf("git", ["-C", folder, "fast-import", "--quiet", "--done"], {
+    input: fastImportStream(commits),
+  });
+  await outputOf("git", ["-C", folder, "checkout", "--quiet", "--force", "main"]);
+}
