@@ -49,11 +49,11 @@ export function measuredLine({ commits, worse, cases, url }: MeasuredSummary): s
 export function tourLines(url: string, path: string): string[] {
   return [
     "The demo is complete and the machine is idle. What to look at:",
-    `  all graphs                 ${url}/`,
-    `  builds of tools            ${url}/invocations`,
-    `  benchmarks                 ${url}/benchmarks`,
-    `  your own change            commit one in ${path}, then: grange submit --wait --server ${url}`,
-    "docs/demo.md explains what is to be seen. Your own project: npm start -- --repo PATH",
+    `  each commit and its graph: ${url}/repositories/concordance`,
+    `  builds of tools:           ${url}/invocations`,
+    `  benchmarks:                ${url}/benchmarks/graphs?suite=concordance`,
+    `  a change of your own:      commit it in ${path}, then run it at ${url}/new`,
+    "docs/demo.md explains what is to be seen. For a project of your own: npm start -- --repo PATH",
   ];
 }
 

@@ -21,7 +21,21 @@ afterAll(async () => {
 });
 
 /** Changes with every change of the demo project: then the pictures and the tour in docs/demo.md need a look, too. */
-const newestCommit = "94ac54f6bb4041aa3e563e44ca09de7e3e01bed3";
+const newestCommit = "e271365aff38364679ce607f45e9eebc7e6ce92c";
+
+async function commitNothing(path: string, message: string): Promise<void> {
+  const author = "-c user.name=A -c user.email=a@b.invalid".split(" ");
+  await outputOf("git", [
+    "-C",
+    path,
+    ...author,
+    "commit",
+    "--quiet",
+    "--allow-empty",
+    "-m",
+    message,
+  ]);
+}
 
 const made = await makeDemo(join(dir, "made"));
 
@@ -46,10 +60,7 @@ test("each commit has an author, a date and a message of its own", async () => {
 test("a project that is there is found, with what was committed on top of it", async () => {
   const path = join(dir, "found");
   const first = await findOrMakeDemo(path);
-  await outputOf("git", [
-    ...["-C", path, "-c", "user.name=A", "-c", "user.email=a@b.invalid"],
-    ...["commit", "--quiet", "--allow-empty", "-m", "Mine"],
-  ]);
+  await commitNothing(path, "Mine");
 
   const second = await findOrMakeDemo(path);
 
@@ -69,10 +80,7 @@ test("a folder with something in it is refused, and nothing is left behind", asy
 test("another repository in its place is refused by name", async () => {
   const path = join(dir, "other");
   await outputOf("git", ["init", "--quiet", "--initial-branch=main", path]);
-  await outputOf("git", [
-    ...["-C", path, "-c", "user.name=A", "-c", "user.email=a@b.invalid"],
-    ...["commit", "--quiet", "--allow-empty", "-m", "Other"],
-  ]);
+  await commitNothing(path, "Other");
 
   await expect(findOrMakeDemo(path)).rejects.toThrow(/is not the demo project/);
 });

@@ -108,9 +108,13 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
       const start = () =>
         startChild(
           command(`collector-${name}`, [
-            ...["collector", "run", name, ...options],
+            "collector",
+            "run",
+            name,
+            ...options,
             // The machine is at other work, too: figures say so, and nothing waits for it to be quiet.
-            ...["--flag-load", "--no-self-test"],
+            "--flag-load",
+            "--no-self-test",
           ]),
         );
       const onCollectorDeath = (how: string, ms: number) =>
