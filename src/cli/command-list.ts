@@ -230,6 +230,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "run a machine that measures, and say which there are",
     load: async () => (await import("./commands/collector.ts")).describeCollector,
   },
+  service: {
+    summary: "let systemd run a server, workers or a granary",
+    load: async () => (await import("./commands/service.ts")).describeService,
+  },
   server: {
     summary: "run a server alone",
     load: async () => (await import("./commands/server.ts")).describeServer,

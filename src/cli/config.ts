@@ -42,6 +42,8 @@ const CliConfig = z.object({
   secretFiles: z.array(z.string()),
   /** Where this machine keeps artifacts that it measures, and their results: a user's own, not a checkout's. */
   benchDir: z.string().optional(),
+  /** Where a user's own settings are, when that is not ~/.config. */
+  configHome: z.string().optional(),
   /** What all that measure on this machine hold by turns. */
   measuringLock: z.string().optional(),
   databaseUrl: z.string().optional(),
@@ -71,6 +73,7 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     benchDir:
       env["GRANGE_BENCH_DATA"] ||
       (env["XDG_DATA_HOME"] ? join(env["XDG_DATA_HOME"], "grange", "bench") : undefined),
+    configHome: env["XDG_CONFIG_HOME"] || undefined,
     measuringLock: env["GRANGE_MEASURING_LOCK"] || undefined,
     databaseUrl: env["GRANGE_DATABASE_URL"] || undefined,
     path: env["PATH"] || undefined,

@@ -1,0 +1,57 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { runProgram } from "../support/process.ts";
+import { grangeJson } from "../support/run-grange.ts";
+
+const Planned = z.array(z.object({ unitName: z.string(), unitText: z.string() }));
+
+const analyzer = await runProgram("systemd-analyze", ["--version"]).catch(() => undefined);
+// `security --offline` came with version 250.
+const version = Number(/^systemd (\d+)/.exec(analyzer?.stdout ?? "")?.[1] ?? 0);
+
+/** Writes the units that `grange service install` prints, as files for systemd-analyze. */
+async function unitsOf(words: readonly string[]): Promise<string[]> {
+  const directory = await mkdtemp(join(tmpdir(), "grange-units-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const planned = Planned.parse(
+    await grangeJson(["service", "install", ...words, "--dry-run"], {
+      env: { HOME: directory, XDG_CONFIG_HOME: join(directory, "with space") },
+    }),
+  );
+  return Promise.all(
+    planned.map(async ({ unitName, unitText }) => {
+      const file = join(directory, unitName);
+      await writeFile(file, unitText);
+      return file;
+    }),
+  );
+}
+
+test.for([
+  { whose: "the machine", words: ["--system"] },
+  { whose: "a user", words: ["--user", "server", "worker", "granary"] },
+])("systemd accepts each setting of the units of $whose", async ({ words }, { skip }) => {
+  if (version === 0) skip("needs systemd-analyze, of the Debian package systemd");
+  const units = await unitsOf(words);
+
+  const { code, stdout, stderr } = await runProgram("systemd-analyze", [
+    "verify",
+    "--man=no",
+    ...units,
+  ]);
+
+  expect({ code, said: stdout + stderr }).toEqual({ code: 0, said: "" });
+});
+
+test("systemd finds the server well protected", async ({ skip }) => {
+  if (version < 250) skip("needs systemd-analyze 250 or later, of the Debian package systemd");
+  const [server = ""] = await unitsOf(["--system"]);
+  const options = ["--offline=yes", "--no-pager", "--threshold=20"];
+
+  const { code, stdout } = await runProgram("systemd-analyze", ["security", ...options, server]);
+
+  expect({ code, said: code === 0 ? "" : stdout }).toEqual({ code: 0, said: "" });
+});
