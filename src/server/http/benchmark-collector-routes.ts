@@ -60,7 +60,7 @@ export function benchmarkCollectorRoutes(farm: BenchmarkCollectorFarm): Hono {
     c.json(
       await farm.reportBenchmarkSelfTest(
         c.req.param("name"),
-        await jsonBody(c, ReportSelfTest),
+        await jsonBody(c, ReportSelfTest, { bytes: 4 * 1024 * 1024, verb: "measure" }),
         principalOf(c),
       ),
     ),
@@ -74,7 +74,7 @@ export function benchmarkCollectorRoutes(farm: BenchmarkCollectorFarm): Hono {
     c.json(
       await farm.reportBenchmarkTest(
         c.req.param("id"),
-        await jsonBody(c, ReportTest),
+        await jsonBody(c, ReportTest, { bytes: 16 * 1024 * 1024, verb: "measure" }),
         principalOf(c),
       ),
     ),

@@ -8,7 +8,7 @@ export function benchmarkImportRoutes(farm: BenchmarkImportFarm): Hono {
   const routes = new Hono();
 
   routes.post("/benchmarks/import", async (c) => {
-    const told = await jsonBody(c, ImportResults);
+    const told = await jsonBody(c, ImportResults, { bytes: 32 * 1024 * 1024, verb: "benchmark" });
     return c.json(await farm.importBenchmarks(told, principalOf(c)));
   });
 

@@ -46,7 +46,10 @@ export function benchmarkRequestRoutes(farm: Farm): Hono {
 
   routes.put("/benchmarks/suites/:suite", async (c) => {
     requireJson(c);
-    const { definition } = await jsonBody(c, PushSuite);
+    const { definition } = await jsonBody(c, PushSuite, {
+      bytes: 4 * 1024 * 1024,
+      verb: "benchmark",
+    });
     return c.json(await farm.pushBenchmarkSuite(suiteOf(c), definition, principalOf(c)));
   });
 

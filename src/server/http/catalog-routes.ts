@@ -16,6 +16,9 @@ const DiffQuery = z.object({
   repository: z.string().max(4_096).optional(),
 });
 
+/** All definition files of a large repository: the largest body that anybody posts. */
+const pushedDefinitions = { bytes: 48 * 1024 * 1024, verb: "define" } as const;
+
 /** Catalogs of definitions, what differs between them, and what would become of them. */
 export function catalogRoutes(farm: CatalogFarm): Hono {
   const routes = new Hono();
@@ -25,7 +28,8 @@ export function catalogRoutes(farm: CatalogFarm): Hono {
   );
 
   routes.post("/catalogs", async (c) => {
-    const pushed = await farm.pushCatalog(await jsonBody(c, PushCatalog), principalOf(c));
+    const files = await jsonBody(c, PushCatalog, pushedDefinitions);
+    const pushed = await farm.pushCatalog(files, principalOf(c));
     return c.json(pushed, pushed.isNew ? 201 : 200);
   });
 
@@ -37,9 +41,10 @@ export function catalogRoutes(farm: CatalogFarm): Hono {
   // A digest is `<hash>/<size>`; either the slash is escaped, or the size is left out.
   routes.get("/catalogs/:digest", async (c) => c.json(await farm.catalog(c.req.param("digest"))));
 
-  routes.post("/graphs/preview", async (c) =>
-    c.json(await farm.previewGraph(await jsonBody(c, PreviewGraph), principalOf(c))),
-  );
+  routes.post("/graphs/preview", async (c) => {
+    const choice = await jsonBody(c, PreviewGraph, { bytes: 1024 * 1024, verb: "submit" });
+    return c.json(await farm.previewGraph(choice, principalOf(c)));
+  });
 
   routes.get("/repositories/:name/branches", async (c) =>
     c.json(await farm.branches(c.req.param("name"))),

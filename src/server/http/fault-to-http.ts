@@ -1,5 +1,6 @@
 import type { Failure } from "#api/failure.ts";
 import { Fault, type FaultCode } from "#core/fault.ts";
+import { BodyTooLarge } from "./body-too-large.ts";
 
 /** HTTP's statuses for our codes, after the mapping in google.rpc.Code. */
 const statusOf: Record<FaultCode, number> = {
@@ -24,7 +25,7 @@ export function faultToHttp(reason: unknown): { status: number; body: Failure } 
   const fault = reason instanceof Fault ? reason : Fault.from(reason, "the server failed");
   const problems = problemsOf(fault);
   return {
-    status: statusOf[fault.code],
+    status: fault instanceof BodyTooLarge ? 413 : statusOf[fault.code],
     body: {
       error: { code: fault.code, message: fault.message, ...(problems ? { problems } : {}) },
     },

@@ -32,7 +32,7 @@ export function graphRoutes(farm: Farm): Hono {
   });
 
   routes.post("/graphs", async (c) => {
-    const request = await jsonBody(c, SubmitGraph);
+    const request = await jsonBody(c, SubmitGraph, { bytes: 1024 * 1024, verb: "submit" });
     const { isNew, ...submitted } = await farm.submitGraph(request, principalOf(c));
     return c.json(submitted, isNew ? 201 : 200);
   });

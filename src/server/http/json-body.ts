@@ -1,9 +1,27 @@
+import type { HttpBindings } from "@hono/node-server";
 import type { Context } from "hono";
 import { z } from "zod";
+import { requireGrantSomewhere } from "#access/require-grant.ts";
+import { piecesInTurns } from "#cas/pieces-in-turns.ts";
 import { Fault } from "#core/fault.ts";
+import type { Verb } from "#core/verb.ts";
+import { peerOf } from "#grpc/read-in-turns.ts";
+import { BodyTooLarge } from "./body-too-large.ts";
+import { JsonValueCount } from "./json-value-count.ts";
+import { principalOf } from "./principal.ts";
 
-/** Definitions sent along are the largest thing that anybody posts. */
-const mostBytes = 48 * 1024 * 1024;
+/** Most bodies are some names and numbers. */
+const smallBytes = 64 * 1024;
+
+/** To parse and check so many values takes less than 0.1 s. */
+const mostValues = 250_000;
+
+/** The limit of a route whose bodies may be larger than 64 KiB. */
+export interface LargeBody {
+  readonly bytes: number;
+  /** Only callers who hold this right somewhere may send more than 64 KiB. */
+  readonly verb: Verb;
+}
 
 /**
  * Refuses what does not call itself JSON, also where nobody reads the body.
@@ -18,14 +36,21 @@ export function requireJson(c: Context): void {
   }
 }
 
-/** Reads a request's body in the shape it must have. */
+/**
+ * Reads a request's body, and checks that it has a shape.
+ *
+ * Reads at most 64 KiB, or what `large` allows a caller who holds its right somewhere; the
+ * right for the very repository is often known only after the body was read.
+ *
+ * Throws `permission_denied` where a large body needs a right that the caller lacks,
+ * `BodyTooLarge` (413), and `invalid_argument` for what is not JSON of this shape.
+ */
 export async function jsonBody<Shape extends z.ZodType>(
   c: Context,
   shape: Shape,
+  large?: LargeBody,
 ): Promise<z.output<Shape>> {
-  if (Number(c.req.header("content-length") ?? 0) > mostBytes) tooLarge();
-  const text = await c.req.text();
-  if (text.length > mostBytes) tooLarge();
+  const text = await readText(c, large);
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -37,6 +62,33 @@ export async function jsonBody<Shape extends z.ZodType>(
   return parsed.data;
 }
 
-function tooLarge(): never {
-  throw new Fault("resource_exhausted", `a body may have at most ${mostBytes} bytes`);
+/** Reads as a stream: a body in chunks states no length, and one that states it may send more. */
+async function readText(c: Context, large: LargeBody | undefined): Promise<string> {
+  const requireSize = (bytes: number) => {
+    if (bytes <= smallBytes) return;
+    if (large === undefined) throw new BodyTooLarge(smallBytes);
+    requireGrantSomewhere(principalOf(c), large.verb);
+    if (bytes > large.bytes) throw new BodyTooLarge(large.bytes);
+  };
+  requireSize(Number(c.req.header("content-length") ?? 0));
+  const { body } = c.req.raw;
+  if (body === null) return "";
+  const pieces: Uint8Array[] = [];
+  const values = new JsonValueCount();
+  let bytes = 0;
+  for await (const piece of piecesInTurns(body, callerAddress(c))) {
+    bytes += piece.byteLength;
+    requireSize(bytes);
+    if (values.add(piece) > mostValues) {
+      throw new Fault("invalid_argument", `a body may have at most ${mostValues} JSON values`);
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+/** Whose turn it is when several connections send at once. */
+function callerAddress(c: Context): string {
+  const socket = (c.env as Partial<HttpBindings> | undefined)?.incoming?.socket;
+  return socket === undefined ? "" : peerOf(socket);
 }

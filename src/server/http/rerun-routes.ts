@@ -5,7 +5,7 @@ import { Activate, Clone, Customise, Deactivate, Release, Retrigger, Waive } fro
 import type { Farm } from "./farm.ts";
 import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
-import { jsonBody } from "./json-body.ts";
+import { jsonBody, type LargeBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 /** What people do to jobs and edges of graphs, each with a dry run; and sets of graphs. */
@@ -16,10 +16,11 @@ export function rerunRoutes(farm: Farm): Hono {
     name: string,
     shape: Shape,
     act: (id: string, request: z.output<Shape>, by: Principal) => Promise<object | undefined>,
+    large?: LargeBody,
   ) => {
     routes.post(`/graphs/:id/${name}`, async (c: Context<object, "/graphs/:id/x">) => {
       const id = await graphId(farm, c.req.param("id"));
-      const request = await jsonBody(c, shape);
+      const request = await jsonBody(c, shape, large);
       return c.json(found(await act(id, request, principalOf(c)), whatOf(id, request)));
     });
   };
@@ -29,7 +30,10 @@ export function rerunRoutes(farm: Farm): Hono {
   verb("waive", Waive, (...asked) => farm.waive(...asked));
 
   verb("release", Release, (...asked) => farm.release(...asked));
-  verb("customise", Customise, (...asked) => farm.customise(...asked));
+  verb("customise", Customise, (...asked) => farm.customise(...asked), {
+    bytes: 1024 * 1024,
+    verb: "customise",
+  });
   verb("clone", Clone, (...asked) => farm.clone(...asked));
 
   routes.get("/sets/:id", async (c) => {

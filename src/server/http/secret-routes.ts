@@ -10,7 +10,12 @@ export function secretRoutes(farm: SecretFarm): Hono {
 
   routes.get("/secrets", async (c) => c.json(await farm.secrets(principalOf(c))));
   routes.post("/secrets", async (c) =>
-    c.json(await farm.setSecret(await jsonBody(c, SetSecret), principalOf(c))),
+    c.json(
+      await farm.setSecret(
+        await jsonBody(c, SetSecret, { bytes: 96 * 1024, verb: "secret" }),
+        principalOf(c),
+      ),
+    ),
   );
   routes.post("/secrets/remove", async (c) => {
     const at = await jsonBody(c, RemoveSecret);
