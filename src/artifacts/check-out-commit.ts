@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
 import { gitFault } from "#git/git-fault.ts";
+import type { PrivateHosts } from "#git/remote-access.ts";
 import { parseRepositoryAddress, withoutPassword } from "#git/repository-address.ts";
 import { type Git, openGit } from "#git/run-git.ts";
-import type { PrivateHosts } from "#git/way-to-remote.ts";
 import { buildEnvironment } from "./config.ts";
 
 export interface WantedCommit {
@@ -45,16 +45,15 @@ async function checkOut(
   signal: AbortSignal,
 ): Promise<void> {
   const address = parseRepositoryAddress(repository, resolve("."));
-  const from = address.kind === "local" ? address.path : address.url;
-  const settings = await git.wayTo(from);
-  const options = { directory: folder, signal, timeoutMs: fetchTimeoutMs, settings };
+  const access = await git.accessTo(address.kind === "local" ? address.path : address.url);
+  const options = { directory: folder, signal, timeoutMs: fetchTimeoutMs, access };
   const must = async (args: readonly string[]) => {
     const { exitCode, stderr } = await git.run(args, options);
     if (exitCode !== 0) throw gitFault(repository, stderr);
   };
   await must(["init", "--quiet"]);
   const alone = await git.run(
-    ["fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", from, commit],
+    ["fetch", "--quiet", "--no-tags", "--depth=1", "--end-of-options", access.url, commit],
     options,
   );
   // A server may give only what a branch or tag names: then all of it must come.
@@ -63,7 +62,7 @@ async function checkOut(
       "fetch",
       "--quiet",
       "--end-of-options",
-      from,
+      access.url,
       "+refs/heads/*:refs/remotes/from/*",
       "+refs/tags/*:refs/tags/*",
     ]);

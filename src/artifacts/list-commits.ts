@@ -40,8 +40,9 @@ export async function listCommits(
   signal?: AbortSignal,
 ): Promise<ListedCommits> {
   const address = parseRepositoryAddress(repository, resolve("."));
-  const from = address.kind === "local" ? address.path : address.url;
-  const options = { ...(signal && { signal }), settings: await git.wayTo(from) };
+  const access = await git.accessTo(address.kind === "local" ? address.path : address.url);
+  const from = access.url;
+  const options = { ...(signal && { signal }), access };
   const run = async (args: readonly string[], directory?: string) => {
     const { exitCode, stdout, stderr } = await git.run(args, {
       ...options,

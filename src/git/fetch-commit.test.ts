@@ -257,3 +257,27 @@ function fileIn(directory: string): string {
   writeFileSync(path, "");
   return path;
 }
+
+test("fetches with the password of an address, which no process's command line shows", async () => {
+  const root = mkdtempSync(join(tmpdir(), "grange-login-"));
+  const login = await serveRepositories(root);
+  try {
+    const guarded = testRepository(root);
+    guarded.write({ "a.txt": "1" });
+    const commit = guarded.commit("Behind a login");
+    login.requireLogin("robot", "s3cret@word");
+    const address = login.urlOf(guarded.path).replace("http://", "http://robot:s3cret%40word@");
+    const mirrors = openMirrors({
+      git,
+      directory: join(root, "mirrors"),
+      workingDirectory: root,
+    });
+
+    expect((await mirrors.fetchCommit(address, "HEAD")).sha).toBe(commit);
+    expect(login.commandLinesSeen().some((line) => line.includes("git"))).toBe(true);
+    expect(login.commandLinesSeen().filter((line) => /s3cret/.test(line))).toEqual([]);
+  } finally {
+    await login.stop();
+    await rm(root, { recursive: true });
+  }
+});

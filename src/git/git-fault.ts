@@ -67,5 +67,5 @@ function lastLines(stderr: string): string {
 }
 
 function withoutPasswords(text: string): string {
-  return text.replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, "$1");
+  return text.replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#]*@/gi, "$1");
 }

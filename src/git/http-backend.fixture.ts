@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { relative } from "node:path";
@@ -9,13 +10,26 @@ export interface RepositoryServer {
   urlOf(path: string): string;
   /** How many requests there were so far. */
   requests(): number;
+  /** From now on, answers only callers who give this user name and password. */
+  requireLogin(username: string, password: string): void;
+  /** The command lines of all processes of this machine, read during each request that had the login. */
+  commandLinesSeen(): readonly string[];
   stop(): Promise<void>;
 }
 
 export async function serveRepositories(root: string): Promise<RepositoryServer> {
   let requests = 0;
+  let login: string | undefined;
+  const commandLines: string[] = [];
   const server = createServer((request, response) => {
     requests++;
+    if (login !== undefined) {
+      if (request.headers.authorization !== login) {
+        response.writeHead(401, { "www-authenticate": 'Basic realm="test"' }).end();
+        return;
+      }
+      commandLines.push(...allCommandLines());
+    }
     const url = new URL(request.url ?? "/", "http://localhost");
     const env = {
       ...gitEnvironment("/dev/null"),
@@ -51,9 +65,26 @@ export async function serveRepositories(root: string): Promise<RepositoryServer>
   return {
     urlOf: (path) => `http://127.0.0.1:${port}/${relative(root, path)}`,
     requests: () => requests,
+    requireLogin(username, password) {
+      login = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+    },
+    commandLinesSeen: () => commandLines,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function allCommandLines(): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")];
+      } catch {
+        // It has ended since.
+        return [];
+      }
+    });
 }

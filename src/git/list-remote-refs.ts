@@ -8,9 +8,10 @@ export async function listRemoteRefs(
   url: string,
   signal?: AbortSignal,
 ): Promise<RemoteRefs> {
+  const access = await git.accessTo(url);
   const { exitCode, stdout, stderr } = await git.run(
-    ["ls-remote", "--symref", "--end-of-options", url],
-    { settings: await git.wayTo(url), ...(signal && { signal }) },
+    ["ls-remote", "--symref", "--end-of-options", access.url],
+    { access, ...(signal && { signal }) },
   );
   if (exitCode !== 0) throw gitFault(url, stderr);
   return parseRemoteRefs(stdout.toString("utf8"));

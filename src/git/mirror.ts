@@ -40,11 +40,12 @@ export async function openMirror(git: Git, directory: string, source: string): P
     ...more: readonly string[]
   ): Promise<{ readonly done: true } | { readonly done: false; readonly stderr: string }> {
     const args = ["fetch", "--quiet", "--no-tags", "--update-shallow", "--no-write-fetch-head"];
-    const way = { settings: await git.wayTo(source), timeoutMs: fetchTimeoutMs };
-    const options = { directory: path, ...way, ...(signal && { signal }) };
+    const access = await git.accessTo(source);
+    const limits = { timeoutMs: fetchTimeoutMs, ...(signal && { signal }) };
+    const options = { directory: path, access, ...limits };
     for (let attempt = 1; ; attempt++) {
       const { exitCode, stderr } = await git.run(
-        [...args, ...more, "--end-of-options", source, ...refspecs],
+        [...args, ...more, "--end-of-options", access.url, ...refspecs],
         options,
       );
       if (exitCode === 0) return { done: true };

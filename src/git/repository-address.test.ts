@@ -47,6 +47,7 @@ test.each([
 
 test("a password is not shown", () => {
   expect(withoutPassword("https://me:secret@example.org/a")).toBe("https://example.org/a");
+  expect(withoutPassword("https://me:se@cret@example.org/a@b")).toBe("https://example.org/a@b");
   expect(() => parseRepositoryAddress("ftp://me:secret@example.org/a", "/")).toThrow(
     '"ftp://example.org/a"',
   );

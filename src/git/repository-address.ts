@@ -49,7 +49,8 @@ export function parseRepositoryAddress(text: string, workingDirectory: string): 
   return { kind: "local", path: isAbsolute(text) ? text : resolve(workingDirectory, text) };
 }
 
-/** An address as it may be shown: without the password that a URL can carry. */
+/** Returns an address as it may be shown: without the user name and password that a URL can carry. */
 export function withoutPassword(address: string): string {
-  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1");
+  // Up to the last `@` before the path, as URLs are parsed: a password may itself hold one.
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1");
 }

@@ -5,11 +5,11 @@ import type { Readable } from "node:stream";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { gitEnvironment } from "./config.ts";
-import { type PrivateHosts, wayToRemote } from "./way-to-remote.ts";
+import { type PrivateHosts, type RemoteAccess, remoteAccess } from "./remote-access.ts";
 
 export interface GitOptions {
-  /** More settings for this one call, as `wayTo` answers them. */
-  readonly settings?: readonly string[];
+  /** How to reach the repository that the arguments name by its `url`. */
+  readonly access?: RemoteAccess;
   /** The repository, or a directory in it. */
   readonly directory?: string;
   readonly input?: string;
@@ -38,8 +38,8 @@ export interface Git extends Service {
   run(args: readonly string[], options?: GitOptions): Promise<GitOutput>;
   /** Starts, for output too large to hold. */
   start(args: readonly string[], options?: GitOptions): GitProcess;
-  /** The settings to reach an address with, and it alone. Throws `permission_denied` where we may not go. */
-  wayTo(address: string): Promise<readonly string[]>;
+  /** Returns how to reach an address. Throws `permission_denied` where the operator does not allow it. */
+  accessTo(address: string): Promise<RemoteAccess>;
 }
 
 const usualTimeoutMs = 60_000;
@@ -79,10 +79,17 @@ export async function openGit(
   function start(args: readonly string[], options: GitOptions = {}): GitProcess {
     options.signal?.throwIfAborted();
     const place = options.directory === undefined ? [] : ["-C", options.directory];
-    const own = [...settings, ...(options.settings ?? [])];
-    const all = [...own, "--no-pager", "--literal-pathspecs", ...place, ...args];
+    const reaching = (options.access?.settings ?? []).flatMap(([key, value]) => [
+      "-c",
+      `${key}=${value}`,
+    ]);
+    const all = [...settings, ...reaching, "--no-pager", "--literal-pathspecs", ...place, ...args];
     // Its own process group, so that its helpers (ssh, index-pack) end with it.
-    const child = spawn("git", all, { env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn("git", all, {
+      env: { ...env, ...options.access?.environment },
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
     // It may end before it has read all; its exit code then says why.
     child.stdin.on("error", () => {});
     child.stdin.end(options.input ?? "");
@@ -126,7 +133,7 @@ export async function openGit(
 
   return {
     start,
-    wayTo: (address) => wayToRemote(address, privateHosts),
+    accessTo: (address) => remoteAccess(address, privateHosts),
 
     async run(args, options = {}) {
       const process = start(args, options);

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openArtifactShelf } from "#artifacts/artifact-shelf.ts";
 import { findArtifacts } from "#artifacts/find-artifacts.ts";
+import { remoteAccess } from "#git/remote-access.ts";
 import { openGit } from "#git/run-git.ts";
-import { wayToRemote } from "#git/way-to-remote.ts";
 import { sendToWebhook } from "#graphs/kinds/send-to-webhook.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import { parseSuite } from "#suites/read-suite.ts";
@@ -114,7 +114,7 @@ const byGit: readonly Case[] = [
     name: "a name that means another address a moment later",
     async run(farm) {
       const address = `http://rebound.example:${farm.sender.port}/rebound.git`;
-      const settings = await wayToRemote(
+      const access = await remoteAccess(
         address,
         ["127.0.0.2"],
         async () => ["127.0.0.1", "127.0.0.2"],
@@ -124,7 +124,7 @@ const byGit: readonly Case[] = [
       const git = await openGit(folder);
       try {
         // The name is nobody's: Git gets anywhere only by what was looked at before.
-        await git.run(["ls-remote", address], { settings });
+        await git.run(["ls-remote", access.url], { access });
         assert(farm.sender.visits.some((path) => path.includes("rebound")));
         assert.deepEqual(farm.trap.visits, []);
       } finally {

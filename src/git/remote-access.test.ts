@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wayToRemote } from "./way-to-remote.ts";
+import { remoteAccess } from "./remote-access.ts";
 
 const at =
   (...addresses: string[]) =>
@@ -8,18 +8,16 @@ const at =
 const noEnv = {};
 
 test("a host on the internet is held to the addresses that were looked at, without redirects", async () => {
-  const way = await wayToRemote(
+  const { settings } = await remoteAccess(
     "https://git.example/a.git",
     [],
     at("192.0.2.7", "10.0.0.1"),
     noEnv,
   );
 
-  expect(way).toEqual([
-    "-c",
-    "http.followRedirects=false",
-    "-c",
-    "http.curloptResolve=git.example:443:192.0.2.7",
+  expect(settings).toEqual([
+    ["http.followRedirects", "false"],
+    ["http.curloptResolve", "git.example:443:192.0.2.7"],
   ]);
 });
 
@@ -33,7 +31,7 @@ test.each([
   ["git@git.example:a", "192.168.0.1"],
   ["git://git.example/a", "fc00::1"],
 ])("%s at %s is refused, with what would let it", async (address, found) => {
-  await expect(wayToRemote(address, [], at(found), noEnv)).rejects.toMatchObject({
+  await expect(remoteAccess(address, [], at(found), noEnv)).rejects.toMatchObject({
     code: "permission_denied",
     message: expect.stringContaining("GRANGE_PRIVATE_HOSTS=git.example"),
   });
@@ -45,19 +43,19 @@ test.each([
   [["10.1.*"], "10.1.2.3"],
   [["*"], "127.0.0.1"],
 ])("with %j a host at %s is gone to", async (hosts, found) => {
-  const way = await wayToRemote("http://git.example:81/a", hosts, at(found), noEnv);
+  const { settings } = await remoteAccess("http://git.example:81/a", hosts, at(found), noEnv);
 
-  expect(way.at(-1)).toBe(`http.curloptResolve=git.example:81:${found}`);
+  expect(settings.at(-1)).toEqual(["http.curloptResolve", `git.example:81:${found}`]);
 });
 
 test("where a cloud tells a machine its keys is gone to by its own address alone", async () => {
   const go = (hosts: string[]) =>
-    wayToRemote("http://git.example/a", hosts, at("169.254.169.254"), noEnv);
+    remoteAccess("http://git.example/a", hosts, at("169.254.169.254"), noEnv);
 
   await expect(go(["*", "git.example", "169.*"])).rejects.toMatchObject({
     code: "permission_denied",
   });
-  expect(await go(["169.254.169.254"])).toHaveLength(4);
+  expect((await go(["169.254.169.254"])).settings).toHaveLength(2);
 });
 
 test("a path, and a name that nobody knows, need no way", async () => {
@@ -65,6 +63,19 @@ test("a path, and a name that nobody knows, need no way", async () => {
     throw Object.assign(new Error("getaddrinfo ENOTFOUND git.example"), { code: "ENOTFOUND" });
   };
 
-  expect(await wayToRemote("/srv/a.git", [], nobody, noEnv)).toEqual([]);
-  expect(await wayToRemote("git@alias:a", [], nobody, noEnv)).toEqual([]);
+  expect(await remoteAccess("/srv/a.git", [], nobody, noEnv)).toMatchObject({ settings: [] });
+  expect(await remoteAccess("git@alias:a", [], nobody, noEnv)).toMatchObject({ settings: [] });
+});
+
+test("a password leaves the address, and Git gets it by a credential helper from its environment", async () => {
+  const access = await remoteAccess(
+    "https://me:p%40ss@git.example/a",
+    ["*"],
+    at("192.0.2.7"),
+    noEnv,
+  );
+
+  expect(access.url).toBe("https://git.example/a");
+  expect(access.environment).toEqual({ GRANGE_GIT_USERNAME: "me", GRANGE_GIT_PASSWORD: "p@ss" });
+  expect(JSON.stringify(access.settings)).not.toContain("p@ss");
 });

@@ -19,18 +19,74 @@ type LookUp = (host: string) => Promise<readonly string[]>;
 const everyAddress: LookUp = async (host) =>
   (await lookUp(host, { all: true })).map(({ address }) => address);
 
+/** How one Git process reaches a repository. */
+export interface RemoteAccess {
+  /** The address without user name and password: every local user reads a process's arguments. */
+  readonly url: string;
+  /** Settings of Git as (key, value), for this process alone. */
+  readonly settings: readonly (readonly [key: string, value: string])[];
+  /** Variables that the settings refer to. Only the same user and root read a process's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 /**
- * Settings with which Git goes to an address, and nowhere else. Throws `permission_denied` where it may not go.
+ * Returns how Git reaches an address, and nothing but that address.
  *
- * Over HTTP it is held to the addresses that were looked at here: a name that means another one a moment later
- * leads nowhere, nor does a redirect. Over SSH and Git's own protocol the name is looked at only.
+ * Over HTTP, Git is held to the IP addresses that were checked here: neither a name that
+ * resolves differently a moment later nor a redirect leads elsewhere. Over SSH and Git's
+ * own protocol only the name is checked. Throws `permission_denied` for a private address
+ * that the operator did not allow.
  */
-export async function wayToRemote(
+export async function remoteAccess(
   address: string,
   privateHosts: PrivateHosts,
   lookup: LookUp = everyAddress,
   env: NodeJS.ProcessEnv = ownEnvironment,
-): Promise<readonly string[]> {
+): Promise<RemoteAccess> {
+  const { url, settings, environment } = withCredentials(address);
+  const network = await networkSettings(address, privateHosts, lookup, env);
+  return { url, settings: [...network, ...settings], environment };
+}
+
+/**
+ * Moves a password from an HTTP address into the process's environment.
+ *
+ * Git asks a credential helper when the server answers 401; the helper prints the two
+ * variables. An empty `credential.helper` before it removes those of other configurations.
+ */
+function withCredentials(address: string): RemoteAccess {
+  if (!/^https?:/i.test(address) || !URL.canParse(address)) {
+    return { url: address, settings: [], environment: {} };
+  }
+  const url = new URL(address);
+  const { username, password } = url;
+  if (username === "" && password === "") return { url: address, settings: [], environment: {} };
+  url.username = "";
+  url.password = "";
+  return {
+    url: url.href,
+    settings: [
+      ["credential.helper", ""],
+      [
+        "credential.helper",
+        `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$GRANGE_GIT_USERNAME" "$GRANGE_GIT_PASSWORD"; }; f`,
+      ],
+    ],
+    environment: {
+      GRANGE_GIT_USERNAME: decodeURIComponent(username),
+      GRANGE_GIT_PASSWORD: decodeURIComponent(password),
+    },
+  };
+}
+
+type Settings = RemoteAccess["settings"];
+
+async function networkSettings(
+  address: string,
+  privateHosts: PrivateHosts,
+  lookup: LookUp,
+  env: NodeJS.ProcessEnv,
+): Promise<Settings> {
   const parsed = parseRepositoryAddress(address, "/");
   if (parsed.kind === "local") return [];
   const { host, port, protocol } = placeOf(parsed.url);
@@ -49,14 +105,11 @@ export async function wayToRemote(
   if (!isHttp) return [];
   // An address is looked up nowhere, and what nobody knows leads nowhere.
   if (isIP(withoutBrackets(host)) !== 0 || allowed.length === 0) return noRedirects;
-  return [
-    ...noRedirects,
-    "-c",
-    `http.curloptResolve=${host}:${port}:${allowed.map(inBrackets).join(",")}`,
-  ];
+  const resolved = `${host}:${port}:${allowed.map(inBrackets).join(",")}`;
+  return [...noRedirects, ["http.curloptResolve", resolved]];
 }
 
-const noRedirects = ["-c", "http.followRedirects=false"];
+const noRedirects: Settings = [["http.followRedirects", "false"]];
 
 /** None where nobody knows the name: Git then says so, and SSH may have a name of its own for it. */
 async function addressesOf(host: string, lookup: LookUp): Promise<readonly string[]> {
