@@ -1,14 +1,14 @@
 import type { Db } from "#db/db.ts";
-import { forgetAttempts } from "./provider/attempt.store.ts";
+import { removeUsedStates } from "./provider/used-state.store.ts";
 import { forgetCodes } from "./sessions/code.store.ts";
 import { forgetSessions } from "./sessions/session.store.ts";
 
 /** So long somebody whose session is over can be told so, and is not taken for a stranger. */
 const keepSessionsMs = 7 * 24 * 60 * 60_000;
 
-/** Forgets sessions, attempts and codes that are over. */
+/** Removes sessions, used states and codes that are over. */
 export async function forgetOldSignIns(db: Db, now: Date): Promise<void> {
-  await forgetAttempts(db, now);
+  await removeUsedStates(db, now);
   await forgetCodes(db, now);
   while ((await forgetSessions(db, new Date(now.getTime() - keepSessionsMs))) > 0);
 }

@@ -3,9 +3,14 @@ import { tokenInHeader } from "#access/token-in-header.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
-import { beginAttempt, callbackPath } from "./provider/begin-attempt.ts";
 import { finishAttempt } from "./provider/finish-attempt.ts";
-import type { IdentityProvider } from "./provider/identity-provider.ts";
+import { callbackPath, type IdentityProvider } from "./provider/identity-provider.ts";
+import {
+  attemptLastsMs,
+  cookieOfAttempt,
+  newAttempt,
+  secretsOf,
+} from "./provider/sign-in-attempt.ts";
 import { derived, fingerprintOfSecret, newSecret } from "./sessions/browser-secret.ts";
 import { insertCode, takeCode } from "./sessions/code.store.ts";
 import { cookieIn, cookieNames, setCookie } from "./sessions/cookies.ts";
@@ -184,12 +189,10 @@ export function signInDesk(parts: SignInParts): SignInDesk {
     },
 
     async begin(returnTo) {
-      const { secret, url, lastsMs } = await beginAttempt(
-        { db, clock, provider: withProvider(), redirectUri },
-        returnTo,
-      );
-      const { isSecure } = names;
-      return { url, cookie: setCookie(names.attempt, secret, { isSecure, maxAgeMs: lastsMs }) };
+      const attempt = newAttempt(clock.now(), returnTo);
+      const { href } = await withProvider().addressFor(secretsOf(attempt), redirectUri);
+      const options = { isSecure: names.isSecure, maxAgeMs: attemptLastsMs };
+      return { url: href, cookie: setCookie(names.attempt, cookieOfAttempt(attempt), options) };
     },
 
     async finish(query, cookie) {

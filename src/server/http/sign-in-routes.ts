@@ -7,7 +7,7 @@ import {
   SignInWithToken,
 } from "#api/session.ts";
 import { Fault } from "#core/fault.ts";
-import { callbackPath } from "#sign-in/provider/begin-attempt.ts";
+import { callbackPath } from "#sign-in/provider/identity-provider.ts";
 import { jsonBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 import type { SignInFarm } from "./sign-in-farm.ts";

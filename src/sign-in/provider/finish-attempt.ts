@@ -1,12 +1,12 @@
+import { createHash } from "node:crypto";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
-import { isSecretShaped } from "../sessions/browser-secret.ts";
 import type { BegunSession, SessionDesk } from "../sessions/session-desk.ts";
-import { takeAttempt } from "./attempt.store.ts";
-import { hashOfState, secretsOf } from "./begin-attempt.ts";
 import type { IdentityProvider } from "./identity-provider.ts";
 import { principalOfIdentity } from "./principal-of-identity.ts";
+import { attemptLastsMs, attemptOfCookie, secretsOf } from "./sign-in-attempt.ts";
+import { recordUsedState } from "./used-state.store.ts";
 
 export interface FinishingAttempt {
   readonly db: Db;
@@ -17,32 +17,44 @@ export interface FinishingAttempt {
   readonly callback: URL;
 }
 
-/** What the browser brought along. */
+/** The server that began the attempt may have another clock. */
+const clockToleranceMs = 60_000;
+
+/** The values of the browser's cookies. */
 export interface BrowserSecrets {
   readonly attempt: string | undefined;
   readonly session: string | undefined;
 }
 
 /**
- * Ends an attempt, well or not: the state is good once, and only in the browser that began.
+ * Ends an attempt, well or not: a state is accepted once, and only from the browser that began.
  *
- * Taken out before the provider is asked, so that of two who come with one state one is refused.
+ * The state is recorded as used before the provider is asked, so that of two callers with one
+ * state one is refused. Throws `permission_denied`.
  */
 export async function finishAttempt(
   { db, clock, provider, sessions, callback }: FinishingAttempt,
   browser: BrowserSecrets,
 ): Promise<{ readonly begun: BegunSession; readonly returnTo: string }> {
   const state = callback.searchParams.getAll("state");
-  if (browser.attempt === undefined || !isSecretShaped(browser.attempt)) {
+  const attempt = browser.attempt === undefined ? undefined : attemptOfCookie(browser.attempt);
+  if (attempt === undefined) {
     throw refusal("this browser has not begun to sign in, or ten minutes ago");
   }
-  const secrets = secretsOf(browser.attempt);
+  const secrets = secretsOf(attempt);
   if (state.length !== 1 || state[0] !== secrets.state) {
     throw refusal("it answers what another browser, or an older page, began");
   }
-  const taken = await takeAttempt(db, hashOfState(secrets.state));
-  if (taken === undefined) throw refusal("it was used before");
-  if (taken.expiresAt <= clock.now()) throw refusal("it took longer than ten minutes");
+  const now = clock.now().getTime();
+  const expires = attempt.expiresAt.getTime();
+  // A cookie that claims more time than any attempt has was changed by the browser's owner.
+  if (expires <= now || expires > now + attemptLastsMs + clockToleranceMs) {
+    throw refusal("it took longer than ten minutes");
+  }
+  const stateHash = createHash("sha256").update(secrets.state).digest();
+  if (!(await recordUsedState(db, stateHash, attempt.expiresAt))) {
+    throw refusal("it was used before");
+  }
 
   const identity = await provider.identityBehind(callback, secrets);
   const { issuer, subject, groups } = identity;
@@ -56,7 +68,7 @@ export async function finishAttempt(
       formerSecret: browser.session,
     });
   });
-  return { begun, returnTo: taken.returnTo };
+  return { begun, returnTo: attempt.returnTo };
 }
 
 function refusal(why: string): Fault {

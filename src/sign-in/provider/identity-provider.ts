@@ -13,6 +13,9 @@ export interface ProviderSettings {
   readonly scope: string;
 }
 
+/** Where providers send people back to; the provider must have been configured with it. */
+export const callbackPath = "/auth/callback";
+
 /** What must be the same at both ends of the way; derived from the browser's cookie. */
 export interface AttemptSecrets {
   readonly state: string;

@@ -1,0 +1,60 @@
+import { returnAddress } from "#core/return-address.ts";
+import { derived, isSecretShaped, newSecret } from "../sessions/browser-secret.ts";
+import type { AttemptSecrets } from "./identity-provider.ts";
+
+/** Time for a forgotten password, and a second factor. */
+export const attemptLastsMs = 10 * 60_000;
+
+/**
+ * Somebody who was sent to the identity provider and is not back yet.
+ *
+ * The browser's cookie holds all of it, and the server nothing: anybody may begin to sign
+ * in, so what the server kept would be a store that strangers can fill.
+ */
+export interface SignInAttempt {
+  readonly secret: string;
+  readonly expiresAt: Date;
+  /** A page of this farm. */
+  readonly returnTo: string;
+}
+
+/** Begins an attempt with a new secret. */
+export function newAttempt(now: Date, returnTo: string | undefined): SignInAttempt {
+  return {
+    secret: newSecret(),
+    expiresAt: new Date(now.getTime() + attemptLastsMs),
+    returnTo: returnAddress(returnTo),
+  };
+}
+
+/** Returns the text that the cookie holds: at most some 1,400 characters. */
+export function cookieOfAttempt({ secret, expiresAt, returnTo }: SignInAttempt): string {
+  return [secret, expiresAt.getTime(), Buffer.from(returnTo).toString("base64url")].join(".");
+}
+
+/** Reads the text of a cookie; undefined for what `cookieOfAttempt` never returns. */
+export function attemptOfCookie(text: string): SignInAttempt | undefined {
+  const [secret = "", expires = "", returnTo = "", ...more] = text.split(".");
+  if (!isSecretShaped(secret) || !/^\d{1,15}$/.test(expires) || more.length > 0) return undefined;
+  return {
+    secret,
+    expiresAt: new Date(Number(expires)),
+    // Checked again: a browser's owner can write into its cookies what they like.
+    returnTo: returnAddress(Buffer.from(returnTo, "base64url").toString("utf8")),
+  };
+}
+
+/**
+ * Returns the values that the provider is given for an attempt.
+ *
+ * The state follows from all that the cookie holds, so that no other time limit or page
+ * goes with it.
+ */
+export function secretsOf(attempt: SignInAttempt): AttemptSecrets {
+  const { secret } = attempt;
+  return {
+    state: derived(cookieOfAttempt(attempt), "state"),
+    nonce: derived(secret, "nonce"),
+    verifier: derived(secret, "verifier"),
+  };
+}
