@@ -104,7 +104,7 @@ async function openParts(
 
 /** One process at a time: two would tell each other's results. */
 async function holdDirectory(dataDir: string, name: string): Promise<HeldLock> {
-  makeDirectory(dataDir);
+  makeDirectory(dataDir, 0o700);
   const taken = await takeLock(directoryLock(dataDir), name);
   if ("lock" in taken) return taken.lock;
   const { holder } = taken;

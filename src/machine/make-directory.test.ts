@@ -1,11 +1,11 @@
-import { mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { linux } from "../../test/support/needs/machine-needs.ts";
 import { needs } from "../../test/support/needs/needs.ts";
-import { makeDirectory } from "./make-directory.ts";
+import { makeDirectory, makePrivateDirectory } from "./make-directory.ts";
 
 const root = mkdtempSync(join(tmpdir(), "grange-directories-"));
 afterAll(() => rm(root, { recursive: true }));
@@ -27,4 +27,14 @@ test("a file in its way is an error", () => {
 
 test("a file system that takes none says so, and is not asked for ever", needs(linux), () => {
   expect(() => makeDirectory("/proc/no-such/below")).toThrow(/ENOENT/);
+});
+
+test("a private directory is its owner's alone, also where it was everybody's", () => {
+  const path = join(root, "private");
+  makePrivateDirectory(path);
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  chmodSync(path, 0o755);
+  makePrivateDirectory(path);
+
+  expect(statSync(path).mode & 0o777).toBe(0o700);
 });

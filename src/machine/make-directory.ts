@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -19,4 +19,16 @@ export function makeDirectory(path: string, mode = 0o777): void {
     makeDirectory(above, mode);
     makeDirectory(path, mode);
   }
+}
+
+/**
+ * Makes a directory that only its owner may enter, and takes the access of all others away
+ * from one that is there: an earlier version made it for everybody.
+ *
+ * The files in it have modes of their own, which let everybody read blobs and mirrors of
+ * private repositories.
+ */
+export function makePrivateDirectory(path: string): void {
+  makeDirectory(path, 0o700);
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o700);
 }

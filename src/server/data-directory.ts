@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
-import { makeDirectory } from "#machine/make-directory.ts";
+import { makeDirectory, makePrivateDirectory } from "#machine/make-directory.ts";
 
 export interface DataDirectory {
   readonly path: string;
@@ -20,7 +20,7 @@ export interface DataDirectory {
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   try {
-    makeDirectory(path);
+    makeDirectory(path, 0o700);
     await writeFile(join(path, ".writable"), "");
     await unlink(join(path, ".writable"));
   } catch (cause) {
@@ -33,10 +33,14 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   }
   const lock = join(path, "server.lock");
   await take(lock, path);
+  const blobs = join(path, "blobs");
+  const mirrors = join(path, "mirrors");
+  // Of a directory that the operator made, only what the farm itself keeps in it is closed to others.
+  for (const directory of [blobs, mirrors]) makePrivateDirectory(directory);
   return {
     path,
-    blobs: join(path, "blobs"),
-    mirrors: join(path, "mirrors"),
+    blobs,
+    mirrors,
     release: () => rm(lock, { force: true }),
   };
 }
