@@ -68,7 +68,7 @@ const settings = [
 /** `configDirectory` gets Git's configuration file. */
 export async function openGit(
   configDirectory: string,
-  privateHosts: PrivateHosts = ["*"],
+  privateHosts: PrivateHosts | (() => Promise<PrivateHosts>) = ["*"],
 ): Promise<Git> {
   await mkdir(configDirectory, { recursive: true });
   const configFile = join(configDirectory, "gitconfig");
@@ -133,7 +133,11 @@ export async function openGit(
 
   return {
     start,
-    accessTo: (address) => remoteAccess(address, privateHosts),
+    accessTo: async (address) =>
+      remoteAccess(
+        address,
+        typeof privateHosts === "function" ? await privateHosts() : privateHosts,
+      ),
 
     async run(args, options = {}) {
       const process = start(args, options);

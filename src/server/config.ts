@@ -64,7 +64,7 @@ export const ServerConfig = z.object({
     .pipe(z.array(z.url({ protocol: /^https?$/ }).transform((url) => new URL(url)))),
   /**
    * Hosts on private addresses that repositories may be fetched from: names or addresses with `*`, with commas between.
-   * Not given: all of them for who listens on loopback, none where others reach the farm.
+   * Not given: all of them for an open farm on loopback without a public address, else none.
    */
   privateHosts: z
     .string()

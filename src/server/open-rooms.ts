@@ -10,7 +10,6 @@ import { openStoreEviction } from "#cas/namespaces/store-eviction.ts";
 import { systemClock } from "#core/clock.ts";
 import { defaultProject } from "#core/default-project.ts";
 import { digestKey } from "#core/digest.ts";
-import { isLoopback } from "#core/host-guard.ts";
 import type { Service } from "#core/service.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import { databaseClock } from "#execution/database-clock.ts";
@@ -50,6 +49,7 @@ import { wayIn } from "./forge/way-in.ts";
 import { openedWays, sealOpenWays } from "./forge/ways.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { openDatabase } from "./open-database.ts";
+import { privateHostsNow } from "./private-hosts.ts";
 import { queueHooks } from "./queue-hooks.ts";
 import { startEviction } from "./retention/start-eviction.ts";
 import type { Rooms } from "./rooms.ts";
@@ -177,8 +177,7 @@ export async function openRooms(
     );
     const operations = keep(await operationDesk({ db, queue, clock, logger }));
     const notes = keep(askingNotes({ db, clock, logger }));
-    const privateHosts =
-      config.privateHosts ?? (isLoopback(config.host ?? "localhost") ? ["*"] : []);
+    const privateHosts = privateHostsNow(db, config);
     const git = keep(await openGit(join(directory.path, "git"), privateHosts));
     const ways = openedWays(db, secretsKey);
     await sealOpenWays(db, ways);
@@ -260,7 +259,8 @@ export async function openRooms(
       }),
     );
     const ending = new AbortController();
-    const ask: AskSource = (suite, options) => findArtifacts(suite, { ...options, privateHosts });
+    const ask: AskSource = async (suite, options) =>
+      findArtifacts(suite, { ...options, privateHosts: await privateHosts() });
     const sources = sourceDesk({ db, clock, ask, signal: ending.signal });
     keep(
       await startBenchmarkCron({

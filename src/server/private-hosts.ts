@@ -1,0 +1,32 @@
+import { grantsOf } from "#access/grant.store.ts";
+import { anyone, wholeFarm } from "#access/principal.ts";
+import { mayDo } from "#access/require-grant.ts";
+import { isLoopback } from "#core/host-guard.ts";
+import type { Db } from "#db/db.ts";
+import type { PrivateHosts } from "#git/remote-access.ts";
+import type { ServerConfig } from "./config.ts";
+
+type ReachConfig = Partial<Pick<ServerConfig, "host" | "privateHosts" | "publicUrl">>;
+
+/**
+ * Returns the hosts on private addresses that repositories may be fetched from.
+ *
+ * What the operator named holds. Otherwise all of them, for a farm that only its owner
+ * uses: it listens on loopback, asks nobody for a token, and has no public address. Behind
+ * a proxy a farm listens on loopback too, and there strangers would reach the network that
+ * it stands in.
+ */
+export function allowedPrivateHosts(config: ReachConfig, isOpen: boolean): PrivateHosts {
+  if (config.privateHosts !== undefined) return config.privateHosts;
+  const isOwnersAlone =
+    isOpen && isLoopback(config.host ?? "localhost") && config.publicUrl === undefined;
+  return isOwnersAlone ? ["*"] : [];
+}
+
+/** Reads anew whether the farm is open: rights may change while the server runs. */
+export function privateHostsNow(db: Db, config: ReachConfig): () => Promise<PrivateHosts> {
+  return async () => {
+    const stranger = { name: anyone, grants: await grantsOf(db, anyone) };
+    return allowedPrivateHosts(config, mayDo(stranger, "administer", wholeFarm));
+  };
+}
