@@ -7,6 +7,7 @@ import { buildDirectoryTree, uploadDirectories } from "#cas/build-directory-tree
 import { layOver } from "#cas/lay-over.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import type { Overlay } from "#cas/merge-trees.ts";
+import { problemOfTarget } from "#cas/path-rules.ts";
 import type { TreeEntry, TreePart } from "#cas/tree-entry.ts";
 import type { Digest } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -150,10 +151,10 @@ export class LocalInputs {
       }
     };
     walk("");
-    const entries = (await this.#entries(below)).map((entry) => ({
-      ...entry,
-      path: entry.path.slice(path.length + 1),
-    }));
+    const entries = (await this.#entries(below))
+      .map((entry) => ({ ...entry, path: entry.path.slice(path.length + 1) }))
+      // A link out of the output, such as npm makes for a workspace, is no part of an output tree.
+      .filter((entry) => entry.kind !== "symlink" || !problemOfTarget(entry.path, entry.target));
     const digest = await uploadDirectories(store, buildDirectoryTree([...entries, ...empty]));
     return { kind: "subtree", path, digest };
   }

@@ -63,7 +63,7 @@ export async function runInOrder(
   const definitionOf = (name: string) => checkout.definitionOf(name);
   const ends = new Map<string, JobEnd>();
   const runOne = async (name: string): Promise<JobEnd> => {
-    const because = whySkipped(definitionOf(name), ends);
+    const because = signal.aborted ? "the run was stopped" : whySkipped(definitionOf(name), ends);
     if (because !== undefined) return { kind: "skipped", because };
     if (definitionOf(name).kind === "join") return { kind: "nothing-to-run" };
     observer.started(name);

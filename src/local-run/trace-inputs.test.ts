@@ -143,7 +143,7 @@ with open("py/data.bin", "rb") as file:
 `,
     "py/data.bin": "data",
     "flags/on": "",
-    "docs/unread.md": "x",
+    "notes/unread.md": "x",
   });
   mkdirSync(join(repository.path, "tools"), { recursive: true });
   copyFileSync("/bin/cat", join(repository.path, "tools/own-cat"));
