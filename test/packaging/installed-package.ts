@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { type Finished, runProgram } from "../support/process.ts";
 
-const checkout = join(import.meta.dirname, "..", "..");
+export const checkout = join(import.meta.dirname, "..", "..");
 
 const Packed = z
   .array(
@@ -71,7 +71,7 @@ export async function installPackage(
 }
 
 /** Runs npm with a cache of its own, so that no test depends on what this machine installed before. */
-async function npm(words: readonly string[], directory: string): Promise<Finished> {
+export async function npm(words: readonly string[], directory: string): Promise<Finished> {
   const finished = await runProgram("npm", [...words, "--no-audit", "--no-fund"], {
     cwd: directory,
     env: { npm_config_cache: join(tmpdir(), "grange-package-npm-cache") },

@@ -1,10 +1,11 @@
-import { copyFile, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, readdir, realpath } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { runProgram, startProgram } from "../support/process.ts";
 import { sampleRepository } from "../support/sample-repository.ts";
 import {
+  checkout,
   emptyDirectory,
   type InstalledPackage,
   installPackage,
@@ -51,12 +52,32 @@ test("the package contains programs, pages, migrations, protocol files and the l
   expect(missing).toEqual([]);
 });
 
+test("the package contains each file of the demo project, hidden ones too", async () => {
+  const paths = new Set(packed.files.map((file) => file.path));
+  const entries = await readdir(join(checkout, "dist", "demo-project"), {
+    recursive: true,
+    withFileTypes: true,
+  });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(checkout, join(entry.parentPath, entry.name)));
+
+  expect(files.length).toBeGreaterThan(10);
+  expect(files.filter((file) => !paths.has(file))).toEqual([]);
+});
+
 test("the package contains nothing else: no sources, tests, source maps or local files", () => {
   const expected =
     /^(?:LICENSE|README\.md|package\.json|bin\/grange\.mjs|dist\/[^/]+\.(?:js|mjs|cjs)|dist\/(?:demo-project|migrations|web)\/.+|docs\/schema\/.+|proto\/.+\.proto)$/;
   const unexpected = packed.files
     .map((file) => file.path)
-    .filter((path) => !expected.test(path) || /\.(?:map|test\.\w+|pem|key|env)$/.test(path));
+    .filter((path) => !expected.test(path) || /\.(?:map|pem|key|env)$/.test(path))
+    .concat(
+      // The demo project has tests of its own.
+      packed.files
+        .map((file) => file.path)
+        .filter((path) => /\.test\.\w+$/.test(path) && !path.startsWith("dist/demo-project/")),
+    );
 
   expect(unexpected).toEqual([]);
 });
