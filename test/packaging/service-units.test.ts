@@ -3,14 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { needs } from "../support/needs/needs.ts";
+import { programs } from "../support/needs/program.ts";
 import { runProgram } from "../support/process.ts";
 import { grangeJson } from "../support/run-grange.ts";
 
 const Planned = z.array(z.object({ unitName: z.string(), unitText: z.string() }));
 
-const analyzer = await runProgram("systemd-analyze", ["--version"]).catch(() => undefined);
-// `security --offline` came with version 250.
-const version = Number(/^systemd (\d+)/.exec(analyzer?.stdout ?? "")?.[1] ?? 0);
+const systemdAnalyze = programs("systemd-analyze", {
+  programs: ["systemd-analyze"],
+  packages: ["systemd"],
+});
 
 /** Writes the units that `grange service install` prints, as files for systemd-analyze. */
 async function unitsOf(words: readonly string[]): Promise<string[]> {
@@ -33,21 +36,23 @@ async function unitsOf(words: readonly string[]): Promise<string[]> {
 test.for([
   { whose: "the machine", words: ["--system"] },
   { whose: "a user", words: ["--user", "server", "worker", "granary"] },
-])("systemd accepts each setting of the units of $whose", async ({ words }, { skip }) => {
-  if (version === 0) skip("needs systemd-analyze, of the Debian package systemd");
-  const units = await unitsOf(words);
+])(
+  "systemd accepts each setting of the units of $whose",
+  needs(systemdAnalyze),
+  async ({ words }) => {
+    const units = await unitsOf(words);
 
-  const { code, stdout, stderr } = await runProgram("systemd-analyze", [
-    "verify",
-    "--man=no",
-    ...units,
-  ]);
+    const { code, stdout, stderr } = await runProgram("systemd-analyze", [
+      "verify",
+      "--man=no",
+      ...units,
+    ]);
 
-  expect({ code, said: stdout + stderr }).toEqual({ code: 0, said: "" });
-});
+    expect({ code, said: stdout + stderr }).toEqual({ code: 0, said: "" });
+  },
+);
 
-test("systemd finds the server well protected", async ({ skip }) => {
-  if (version < 250) skip("needs systemd-analyze 250 or later, of the Debian package systemd");
+test("systemd finds the server well protected", needs(systemdAnalyze), async () => {
   const [server = ""] = await unitsOf(["--system"]);
   const options = ["--offline=yes", "--no-pager", "--threshold=20"];
 
