@@ -13,6 +13,11 @@ import { copyCluster } from "../support/prepared-cluster.ts";
 import { processesWith } from "../support/processes-with.ts";
 import { lastLine, runGrange, startGrange } from "../support/run-grange.ts";
 
+interface Totals {
+  readonly jobs: number;
+  readonly hits: number;
+}
+
 /** The demo takes a minute on two cores that do nothing else. */
 const wholeDemoMs = 600_000;
 
@@ -84,7 +89,7 @@ test(
 
     const release = graphs.find(({ state, subject }) => state === "running" && subject === newest);
     const waiting = await api.graph(release?.id ?? "");
-    expect(waiting.jobList.find(({ name }) => name === "sign-off")?.state).toBe("waiting");
+    expect(waiting.jobList.find(({ name }) => name === "sign-off")?.state).toBe("held");
 
     const { invocations } = await invocationCalls(api).list({ limit: 10 });
     expect(invocations.map(({ tool }) => tool.name)).toEqual(["grange-demo", "grange-demo"]);
@@ -106,12 +111,14 @@ test(
     expect(await processesWith(data)).toEqual([]);
 
     const second = startGrange(up(data));
-    const again = JSON.parse(await second.line((line) => line.startsWith("{"))) as object;
+    const again = JSON.parse(await second.line((line) => line.startsWith("{"))) as Totals;
     await second.note((line) => line.includes("stays up"));
     second.signal("SIGINT");
     const { stderr } = await second.finished;
 
-    expect(again).toMatchObject({ state: "succeeded", executed: 0 });
+    // All but js/test: how its items are batched depends on how long they took the last time.
+    expect(again).toMatchObject({ state: "succeeded", failed: 0 });
+    expect(again.hits).toBeGreaterThanOrEqual(again.jobs - 1);
     expect(stderr).toContain("The demo is complete");
     expect(stderr).not.toContain("commit 1 ");
     expect(await processesWith(data)).toEqual([]);
