@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type ApiClient, apiClient } from "#cli/api/api-client.ts";
 import { benchmarkHistoryCalls } from "#cli/api/benchmark-history-calls.ts";
 import { invocationCalls } from "#cli/api/invocation-calls.ts";
@@ -47,6 +47,16 @@ function up(data: string, ...more: string[]): string[] {
   return ["up", "--demo", "--json", "--port", "0", "--data", data, ...more];
 }
 
+/** Starts a farm that ends with its test, whatever becomes of that. */
+function startDemo(data: string) {
+  const program = startGrange(up(data));
+  onTestFinished(async () => {
+    program.signal("SIGTERM");
+    await program.finished;
+  });
+  return program;
+}
+
 /** The state of the graph of each commit before the newest, by the commit's subject. */
 async function statesOfEarlier(api: ApiClient, newest: string): Promise<Record<string, string>> {
   const graphs = await api.graphs({ repository: "concordance", limit: 50 });
@@ -61,7 +71,7 @@ test(
   "the demo goes green, fails where it should, finds the regression, and is then idle",
   async () => {
     const data = await dataDirectory("whole");
-    const first = startGrange(up(data));
+    const first = startDemo(data);
     const result = JSON.parse(await first.line((line) => line.startsWith("{"))) as {
       state: string;
       url: string;
@@ -110,7 +120,7 @@ test(
     expect((await first.finished).code).toBe(0);
     expect(await processesWith(data)).toEqual([]);
 
-    const second = startGrange(up(data));
+    const second = startDemo(data);
     const again = JSON.parse(await second.line((line) => line.startsWith("{"))) as Totals;
     await second.note((line) => line.includes("stays up"));
     second.signal("SIGINT");

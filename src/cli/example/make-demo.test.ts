@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 /** Changes with every change of the demo project: then the pictures and the tour in docs/demo.md need a look, too. */
-const newestCommit = "ca5b7d406ae81a9c993874cddcc641d5f9a2e6a0";
+const newestCommit = "8aa1c0e06cfb047cc56355507ef25a1cc543c178";
 
 async function commitNothing(path: string, message: string): Promise<void> {
   const author = "-c user.name=A -c user.email=a@b.invalid".split(" ");
