@@ -11,6 +11,8 @@ export interface Database extends Service {
   readonly db: Db;
   /** For people: `PostgreSQL 18.4, embedded`. */
   readonly description: string;
+  /** How long it took until the database answered with all migrations, in milliseconds. */
+  readonly openedInMs: number;
 }
 
 /** PostgreSQL's major version from which on all that Grange uses is there. */
@@ -21,6 +23,7 @@ export async function openDatabase(
   config: { readonly dataDir: string; readonly databaseUrl?: string | undefined },
   logger: Logger,
 ): Promise<Database> {
+  const started = performance.now();
   const embedded =
     config.databaseUrl === undefined
       ? await startEmbeddedPostgres({
@@ -43,7 +46,8 @@ export async function openDatabase(
     }
     await migrate(db);
     const kind = embedded === undefined ? "by URL" : "embedded";
-    return { db, description: `PostgreSQL ${version.text}, ${kind}`, stop };
+    const openedInMs = Math.round(performance.now() - started);
+    return { db, description: `PostgreSQL ${version.text}, ${kind}`, openedInMs, stop };
   } catch (cause) {
     await stop().catch(() => {});
     throw cause;

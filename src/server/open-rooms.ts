@@ -286,6 +286,7 @@ export async function openRooms(
     return {
       db,
       databaseDescription: database.description,
+      databaseOpenedInMs: database.openedInMs,
       clock,
       idle,
       ...(await openSignIn({ db, clock, logger }, config)),

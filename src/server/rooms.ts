@@ -30,6 +30,7 @@ import type { SignInRoom } from "./sign-in/open-sign-in.ts";
 export interface Rooms extends Service {
   readonly db: Db;
   readonly databaseDescription: string;
+  readonly databaseOpenedInMs: number;
   readonly clock: Clock;
   readonly idle: IdleState;
   readonly callers: CallerRegistry;

@@ -77,6 +77,6 @@ function serve() {
   });
   server.listen(Number(option("--port")), "127.0.0.1", () => {
     const url = `http://127.0.0.1:${server.address().port}`;
-    process.stdout.write(`${JSON.stringify({ ready: true, url })}\n`);
+    process.stdout.write(`${JSON.stringify({ ready: true, url, databaseMs: 1 })}\n`);
   });
 }

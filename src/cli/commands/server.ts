@@ -79,7 +79,7 @@ export const describeServer: Describe = (command, program) => {
   ]);
 };
 
-/** Prints one line when it listens, `{"ready":true,"url":…}`; its log goes to stderr. */
+/** Prints one line when it listens, `{"ready":true,"url":…,"databaseMs":…}`; its log goes to stderr. */
 async function serve(options: ServerOptions, entry: string): Promise<never> {
   const { readServerConfig } = await import("#server/config.ts");
   const { readOidcConfig } = await import("#server/sign-in/config.ts");
@@ -107,7 +107,7 @@ async function serve(options: ServerOptions, entry: string): Promise<never> {
       });
       return startServer(config, logger);
     },
-    ({ url }) => ({ url }),
+    ({ url, rooms }) => ({ url, databaseMs: rooms.databaseOpenedInMs }),
   );
 }
 

@@ -8,6 +8,8 @@ import { type Supervised, supervise } from "./supervise.ts";
 
 export interface FarmProcesses extends Service {
   readonly url: string;
+  /** How long the database took to answer, and the server all else of its start. */
+  readonly startedInMs: { readonly database: number; readonly server: number };
   /** Starts a collector of benchmarks beside the workers, unless it was started before. */
   startCollector(name: string, dataDir: string): void;
   /** Ends everything without asking. */
@@ -47,14 +49,17 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
       "--owner-token",
     ]);
 
+  const started = performance.now();
   const first = startChild(serverCommand(options.port));
   let url: string;
+  let databaseMs: number;
   try {
-    url = await untilServerReady(first, logOf("server"));
+    ({ url, databaseMs } = await untilServerReady(first, logOf("server")));
   } catch (cause) {
     await first.stop(serverGraceMs);
     throw cause;
   }
+  const startedInMs = { database: databaseMs, server: performance.now() - started - databaseMs };
   // Started again it must be where everybody knows it, also when any port was good at first.
   const port = Number(new URL(url).port);
   const server = supervise(
@@ -98,6 +103,7 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
   const ownerToken = join(dataDir, "owner-token");
   return {
     url,
+    startedInMs,
     startCollector(name, collectorDir) {
       if (collectors.has(name)) return;
       const options = words("", {

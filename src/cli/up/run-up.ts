@@ -19,6 +19,7 @@ import { type HeldDataDirectory, holdDataDirectory } from "./hold-data-directory
 import { localWorkers } from "./local-workers.ts";
 import { linkToSignIn, ownerTokenIn } from "./owner-token.ts";
 import { requireFreePort } from "./port-holder.ts";
+import { startLines } from "./start-lines.ts";
 import { type StopSignals, stopSignals } from "./stop-signals.ts";
 import { dataDirectoryFor, lookAtRepository } from "./where-to-run.ts";
 
@@ -123,8 +124,9 @@ async function runFarm(
   try {
     const readyAt = Date.now();
     data.announce(farm.url);
-    const many = workers.length === 1 ? "1 worker" : `${workers.length} workers`;
-    notes.line(`Database, server and ${many} are up after ${durationText(readyAt - started)}.`);
+    for (const line of startLines(farm.startedInMs, workers.length, readyAt - started)) {
+      notes.line(line);
+    }
     const outlet = options.json === true ? notes : answer;
     outlet.line(`The farm: ${outlet.paint.bold(farm.url)}`);
 
