@@ -73,7 +73,7 @@ function packagesOf(file) {
 }
 
 /** The npm that started us, when one did; it need not be on the PATH. */
-function npmCommand() {
+export function npmCommand() {
   const path = process.env.npm_execpath ?? "";
   return path.endsWith("npm-cli.js") ? [process.execPath, path] : ["npm"];
 }

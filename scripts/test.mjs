@@ -21,6 +21,8 @@ const chosen = process.argv.slice(2);
 const needsBuild = chosen.some((path) => path.startsWith("test"));
 const built = needsBuild ? [{ build: "node scripts/build.mjs" }] : [];
 
+const usesPackages = chosen.length === 0 || needsBuild;
+const installing = usesPackages && run(process.execPath, ["scripts/install-test-packages.mjs"]);
 for (const group of chosen.length === 0 ? groups : built) {
   const codes = await Promise.all(
     Object.entries(group).map(async ([name, command]) => {
@@ -34,6 +36,8 @@ for (const group of chosen.length === 0 ? groups : built) {
   if (codes.some((code) => code !== 0)) process.exit(1);
 }
 
+// Also where it failed: the tests that lack a package are then skipped.
+await installing;
 const reporters = ["--reporter=default", "--reporter=./test/support/closing-line.ts"];
 // Without npx, which takes half a second to find what npm installed here.
 const vitest = ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...chosen];

@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
-import { afterAll } from "vitest";
+import { afterAll, beforeEach } from "vitest";
 import { FakeFarm } from "../../web/dev/fake-farm.ts";
 import { type FakeServer, startFakeServer } from "../../web/dev/fake-server.ts";
-import { launchChromium } from "../support/chromium.ts";
+import { browserNeed, launchChromium } from "../support/chromium.ts";
+import { skipWithout } from "../support/needs/needs.ts";
 
 export interface FarmInBrowser {
   readonly farm: FakeFarm;
@@ -18,7 +19,7 @@ export interface FarmInBrowser {
 /**
  * The pages as they are shipped, before a farm that the test makes up, in a real browser.
  *
- * The browser is Debian's `chromium`, or the one that GRANGE_TEST_CHROMIUM names.
+ * Where no browser is installed, the tests of the file are skipped.
  */
 export async function farmInBrowser(farm = new FakeFarm()): Promise<FarmInBrowser> {
   const { open, server } = await pagesInBrowser((pagesDirectory) =>
@@ -45,16 +46,18 @@ export async function pagesInBrowser<S extends ServesPages>(
     await rm(pagesDirectory, { recursive: true, force: true });
   });
 
-  await buildPages(pagesDirectory);
+  const hasBrowser = browserNeed.missing === undefined;
+  beforeEach((context) => skipWithout(context, browserNeed));
+  if (hasBrowser) await buildPages(pagesDirectory);
   const running = await start(pagesDirectory);
   server = running;
-  const launched = await launchChromium();
-  browser = launched;
+  if (hasBrowser) browser = await launchChromium();
 
   return {
     server: running,
     async open(path) {
-      const page = await launched.newPage({ viewport: { width: 1_280, height: 800 } });
+      if (browser === undefined) throw new Error(browserNeed.missing);
+      const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
       const faults: string[] = [];
       page.on("pageerror", (error) => faults.push(error.message));
       page.on("dialog", (dialog) => {

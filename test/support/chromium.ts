@@ -1,9 +1,32 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
+import type { Need } from "./needs/needs.ts";
+import { findProgram } from "./needs/program.ts";
 
-/** Starts the system's Chromium, without the errands that it runs for itself. */
+interface Executable {
+  readonly path: string;
+  /** Variables that it needs beside this process's own. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The browser of `CHROME_PATH`, else the system's, else the one that `npm test` installed from npm. */
+const executable = fromEnvironment() ?? fromSystem() ?? fromNpm();
+
+export const browserNeed: Need = {
+  name: "a browser",
+  missing: executable === undefined ? "no Chromium is installed" : undefined,
+  remedy: { kind: "debian", packages: ["chromium"] },
+};
+
+/** Starts Chromium without its background requests. Throws where there is none. */
 export function launchChromium(): Promise<Browser> {
+  if (executable === undefined) {
+    throw new Error("No Chromium is installed: apt-get install chromium, or set CHROME_PATH");
+  }
   return chromium.launch({
-    executablePath: process.env["GRANGE_TEST_CHROMIUM"] ?? "/usr/bin/chromium",
+    executablePath: executable.path,
+    env: { ...process.env, ...executable.env },
     args: [
       "--headless",
       // Tests and measurements may run as root, where Chromium's own sandbox does not.
@@ -16,4 +39,24 @@ export function launchChromium(): Promise<Browser> {
       "--disable-sync",
     ],
   });
+}
+
+function fromEnvironment(): Executable | undefined {
+  const path = process.env["CHROME_PATH"];
+  return path === undefined ? undefined : { path, env: {} };
+}
+
+function fromSystem(): Executable | undefined {
+  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+  const path = names.map(findProgram).find((found) => found !== undefined);
+  return path === undefined ? undefined : { path, env: {} };
+}
+
+/** `scripts/install-test-packages.mjs` unpacks it there, with the libraries that a bare machine lacks. */
+function fromNpm(): Executable | undefined {
+  const folder = join(import.meta.dirname, "browser/node_modules/.unpacked");
+  const path = join(folder, "chromium");
+  if (!existsSync(path)) return undefined;
+  const env = { LD_LIBRARY_PATH: join(folder, "lib"), FONTCONFIG_PATH: join(folder, "fonts") };
+  return { path, env };
 }
