@@ -50,11 +50,20 @@ async function installBrowser() {
         await run("tar", ["-xf", name], { cwd: unpacked });
         await rm(join(unpacked, name));
       }
+      await writeFile(join(unpacked, "fonts.conf"), fontsConfiguration(target));
       await rename(unpacked, target);
     } finally {
       await rm(unpacked, { recursive: true, force: true });
     }
   });
+}
+
+/** The package's own names directories of AWS Lambda. Without a font Chromium ends, and text has no size. */
+function fontsConfiguration(folder) {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>
+`;
 }
 
 function npm(...args) {

@@ -57,6 +57,6 @@ function fromNpm(): Executable | undefined {
   const folder = join(import.meta.dirname, "browser/node_modules/.unpacked");
   const path = join(folder, "chromium");
   if (!existsSync(path)) return undefined;
-  const env = { LD_LIBRARY_PATH: join(folder, "lib"), FONTCONFIG_PATH: join(folder, "fonts") };
+  const env = { LD_LIBRARY_PATH: join(folder, "lib"), FONTCONFIG_FILE: join(folder, "fonts.conf") };
   return { path, env };
 }

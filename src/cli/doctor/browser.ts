@@ -13,7 +13,10 @@ export function browserChecks(): Check[] {
           );
           if (found?.exitCode === 0) return ok(found.stdout.trim());
         }
-        return warn("none", "Needed by `npm test` of Grange itself only: apt-get install chromium");
+        return warn(
+          "none",
+          "Used by `npm test` of Grange itself only, which then fetches one from npm",
+        );
       },
     },
   ];

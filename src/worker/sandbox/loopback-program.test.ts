@@ -3,38 +3,52 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type Need, needs } from "../../../test/support/needs/needs.ts";
 import { loopbackProgram } from "./loopback-program.ts";
 
 const unshare = ["unshare", "--user", "--map-root-user", "--net"] as const;
 const canMakeNetworks = spawnSync(unshare[0], [...unshare.slice(1), "true"]).status === 0;
 
-test("the program brings the loopback of a new network namespace up", ({ skip }) => {
-  const program = loopbackProgram(process.arch);
-  skip(program === undefined, `NOT TESTED: no program for ${process.arch}`);
-  skip(!canMakeNetworks, "NOT TESTED: this user may not make network namespaces");
-  const directory = mkdtempSync(join(tmpdir(), "grange-loopback-"));
-  try {
-    const path = join(directory, "loopback-up");
-    writeFileSync(path, program ?? "", { mode: 0o755 });
-    const script =
-      'cat /proc/net/fib_trie; echo then; "$1"; echo "exit $?"; cat /proc/net/fib_trie';
+const program = loopbackProgram(process.arch);
+const architecture: Need = {
+  name: "an architecture with a loopback program",
+  missing: program === undefined ? `this is ${process.arch}` : undefined,
+  remedy: { kind: "machine" },
+};
+const networkNamespace: Need = {
+  name: "a network namespace",
+  missing: canMakeNetworks ? undefined : "this user may make none",
+  remedy: { kind: "root" },
+};
 
-    const { stdout } = spawnSync(
-      unshare[0],
-      [...unshare.slice(1), "sh", "-c", script, "sh", path],
-      {
-        encoding: "utf8",
-      },
-    );
+test(
+  "the program brings the loopback of a new network namespace up",
+  needs(architecture, networkNamespace),
+  () => {
+    const directory = mkdtempSync(join(tmpdir(), "grange-loopback-"));
+    try {
+      const path = join(directory, "loopback-up");
+      writeFileSync(path, program ?? "", { mode: 0o755 });
+      const script =
+        'cat /proc/net/fib_trie; echo then; "$1"; echo "exit $?"; cat /proc/net/fib_trie';
 
-    const [before, after] = stdout.split("then\n");
-    expect(before).not.toContain("127.0.0.1");
-    expect(after).toContain("exit 0\n");
-    expect(after).toContain("127.0.0.1");
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-});
+      const { stdout } = spawnSync(
+        unshare[0],
+        [...unshare.slice(1), "sh", "-c", script, "sh", path],
+        {
+          encoding: "utf8",
+        },
+      );
+
+      const [before, after] = stdout.split("then\n");
+      expect(before).not.toContain("127.0.0.1");
+      expect(after).toContain("exit 0\n");
+      expect(after).toContain("127.0.0.1");
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  },
+);
 
 test.each([
   { architecture: "x64", machine: 62, lastInstruction: "0f05" },
