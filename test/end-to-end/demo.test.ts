@@ -99,7 +99,7 @@ test(
 
     const release = graphs.find(({ state, subject }) => state === "running" && subject === newest);
     const waiting = await api.graph(release?.id ?? "");
-    expect(waiting.jobList.find(({ name }) => name === "sign-off")?.state).toBe("held");
+    expect(waiting.jobList.find(({ name }) => name === "sign-off")?.state).toBe("waiting");
 
     const { invocations } = await invocationCalls(api).list({ limit: 10 });
     expect(invocations.map(({ tool }) => tool.name)).toEqual(["grange-demo", "grange-demo"]);

@@ -7,7 +7,7 @@ import { ccacheLine, graphLine, measuredLine, releaseLine, remoteBuildLine } fro
 import { readDemoRecord, writeDemoRecord } from "./demo-record.ts";
 import { type DemoStep, stepName, stepsToDo } from "./demo-steps.ts";
 import { measureCommits } from "./measure-commits.ts";
-import { runGraphOf, submitRelease } from "./run-graphs.ts";
+import { runGraphOf, runToBreakpoint } from "./run-graphs.ts";
 
 /**
  * Does what the demo has not done yet on this farm, with a line for each step. Resolves with
@@ -44,7 +44,7 @@ async function carryOut(step: DemoStep, farm: DemoFarm): Promise<string> {
     case "graph":
       return graphLine(farm.url, step.number, await runGraphOf(farm, step.commit));
     case "release":
-      return releaseLine(farm.url, await submitRelease(farm, step.commit));
+      return releaseLine(farm.url, await runToBreakpoint(farm, step.commit));
     case "remote-build": {
       const first = await buildRemotely(farm);
       const second = await buildRemotely(farm);

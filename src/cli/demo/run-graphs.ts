@@ -1,4 +1,4 @@
-import type { GraphSummary } from "#api/graph.ts";
+import type { GraphSummary, JobSummary } from "#api/graph.ts";
 import type { DemoFarm } from "./demo-farm.ts";
 
 /** Runs the graph of a commit to its end. */
@@ -14,16 +14,28 @@ export async function runGraphOf(
   return latest;
 }
 
-/** Submits the graph with the breakpoint; it goes on until somebody releases that. */
-export async function submitRelease(
-  { api, repository }: DemoFarm,
+/** Runs the graph with the breakpoint until it waits there for a person; or until it ends, if it never gets there. */
+export async function runToBreakpoint(
+  { api, repository, stopping }: DemoFarm,
   commit: string,
 ): Promise<GraphSummary> {
   const { graph } = await api.submit({
     ...requestFor(repository.path, commit),
     graph: "release",
   });
-  return graph;
+  const { jobList, edges: _, ...submitted } = await api.graph(graph.id);
+  if (jobList.some(isWaiting)) return submitted;
+  let latest: GraphSummary = submitted;
+  for await (const delta of api.followGraph(graph.id, submitted.version, stopping)) {
+    latest = delta.graph;
+    if (delta.jobs.some(isWaiting)) break;
+  }
+  return latest;
+}
+
+/** Of the jobs of the demo, only the breakpoint waits for anything but other jobs. */
+function isWaiting({ state }: JobSummary): boolean {
+  return state === "waiting";
 }
 
 function requestFor(repository: string, commit: string) {
