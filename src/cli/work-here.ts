@@ -5,6 +5,7 @@ import { parseMemorySize } from "#core/memory-size.ts";
 import type { WorkerConfig } from "#worker/config.ts";
 import { logLevel, repeated, speaksToServer } from "./common-options.ts";
 import { durationMs } from "./duration-ms.ts";
+import { farmFromStdin } from "./farm-from-stdin.ts";
 import { runService } from "./run-service.ts";
 import { tokenFor } from "./token-file.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -29,6 +30,7 @@ export interface WorkOptions {
   readonly logLevel: string;
   readonly endWithParent?: boolean;
   readonly settings?: string;
+  readonly farmFromStdin?: boolean;
 }
 
 /** A child of `grange up` must be gone two seconds after Ctrl-C; others may finish what they do. */
@@ -74,6 +76,7 @@ export function withWorkOptions(command: Command): Command {
     .option("--once", "take one job, deliver its result, and end")
     .addOption(logLevel())
     .addOption(command.createOption("--settings <file>").hideHelp())
+    .addOption(command.createOption("--farm-from-stdin").hideHelp())
     .addOption(command.createOption("--end-with-parent").hideHelp());
 }
 
@@ -100,14 +103,17 @@ function memorySize(text: string): AmountOrAll {
 }
 
 /** Runs a worker in this process, until it is told to stop. */
-export async function workHere(options: WorkOptions, version: string): Promise<never> {
+export async function workHere(given: WorkOptions, version: string): Promise<never> {
   const { readWorkerConfig } = await import("#worker/config.ts");
   const { readAuthorities } = await import("#grpc/authorities.ts");
   const { readClientCertificate } = await import("#grpc/client-certificate.ts");
   const { startWorker } = await import("#worker/start-worker.ts");
   return runService(
-    { name: "worker", ...options },
+    { name: "worker", ...given },
     async (logger) => {
+      // All code is loaded by now: the farm's server was starting meanwhile.
+      const options =
+        given.farmFromStdin === true ? { ...given, ...(await farmFromStdin()) } : given;
       const token = await tokenFor(options.tokenFile, undefined);
       const clientCertificate = readClientCertificate(options.clientCert, options.clientKey);
       const config = readWorkerConfig({

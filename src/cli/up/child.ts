@@ -15,6 +15,8 @@ export interface Child {
   readonly ended: Promise<string>;
   /** The lines that it prints to stdout. */
   readonly lines: AsyncIterable<string>;
+  /** Writes a line to its stdin. */
+  send(line: string): void;
   /** Asks it to end, and makes it end when it takes longer than that. */
   stop(graceMs: number): Promise<void>;
   /** Ends it and all that it started, at once. */
@@ -24,8 +26,8 @@ export interface Child {
 /**
  * Starts a child that ends when we do.
  *
- * Its stdin is a pipe that nothing is written to: when we are killed, however
- * hard, the pipe closes and the child sees it. It leads a process group of its
+ * Its stdin is a pipe that stays open: when we are killed, however hard, the pipe
+ * closes and the child sees it. It leads a process group of its
  * own, so that Ctrl-C reaches only us and children end in the order we choose.
  */
 export function startChild({ program, args, logFile }: ChildCommand): Child {
@@ -53,6 +55,7 @@ export function startChild({ program, args, logFile }: ChildCommand): Child {
     pid: child.pid ?? 0,
     ended,
     lines: createInterface({ input: child.stdout ?? process.stdin }),
+    send: (line) => void child.stdin?.write(`${line}\n`),
     async stop(graceMs) {
       child.kill("SIGTERM");
       const timer = setTimeout(killGroup, graceMs);

@@ -34,69 +34,67 @@ export interface FarmOptions {
 const workerGraceMs = 1_500;
 const serverGraceMs = 2_500;
 
-/** Starts a server and its workers as processes, and keeps them running. */
+/**
+ * Starts a server and its workers as processes, and keeps them running.
+ *
+ * Workers load their code while the server starts, and are then told where it is.
+ */
 export async function startFarmProcesses(options: FarmOptions): Promise<FarmProcesses> {
-  const { grange, dataDir, logs, workers, ca, onDeath } = options;
+  const { grange, dataDir, logs, workers, onDeath } = options;
   const logOf = (name: string) => join(logs, `${name}.log`);
-  const command = (name: string, args: readonly string[]) => ({
-    program: process.execPath,
-    args: [...grange, ...args, "--end-with-parent"],
-    logFile: logOf(name),
-  });
-  const serverCommand = (port: number) =>
-    command("server", [
+  const start = (name: string, args: readonly string[]) =>
+    startChild({
+      program: process.execPath,
+      args: [...grange, ...args, "--end-with-parent"],
+      logFile: logOf(name),
+    });
+  const startServer = (port: number) =>
+    start("server", [
       ...words("server", { data: dataDir, port, "store-limit": options.storeLimit }),
       "--owner-token",
     ]);
+  const startWorker = (worker: LocalWorker, how: readonly string[]) =>
+    start(`worker-${worker.name}`, [...wordsForWorker(worker, options), ...how]);
 
   const started = performance.now();
-  const first = startChild(serverCommand(options.port));
+  const first = startServer(options.port);
+  const early = workers.map((worker) => startWorker(worker, ["--farm-from-stdin"]));
   let url: string;
   let databaseMs: number;
   try {
     ({ url, databaseMs } = await untilServerReady(first, logOf("server")));
   } catch (cause) {
+    for (const worker of early) worker.kill();
     await first.stop(serverGraceMs);
     throw cause;
   }
   const startedInMs = { database: databaseMs, server: performance.now() - started - databaseMs };
+  // Made by the server. So they go on working when the farm is closed.
+  const workerToken = join(dataDir, "worker-token");
+  const tokenFile = existsSync(workerToken) ? workerToken : undefined;
+  for (const worker of early) worker.send(JSON.stringify({ server: url, tokenFile }));
+
   // Started again it must be where everybody knows it, also when any port was good at first.
   const port = Number(new URL(url).port);
   const server = supervise(
     {
-      start: () => startChild(serverCommand(port)),
+      start: () => startServer(port),
       onDeath: (how, ms) => onDeath("server", how, ms, logOf("server")),
       graceMs: serverGraceMs,
     },
     first,
   );
-  // Made by the server. So they go on working when the farm is closed.
-  const workerToken = join(dataDir, "worker-token");
-  const asWorkersHere = existsSync(workerToken) ? { "token-file": workerToken } : {};
-  const supervised: Supervised[] = workers.map(({ name, sizeClass, slots, cpus, memoryBytes }) =>
-    supervise({
-      start: () =>
-        startChild(
-          // They share a directory: what one fetched, none fetches again.
-          command(
-            `worker-${name}`,
-            words("worker", {
-              server: url,
-              name,
-              "size-class": sizeClass,
-              slots,
-              cpus,
-              memory: memoryBytes === "all" ? "all" : `${memoryBytes}B`,
-              data: join(dataDir, "worker"),
-              hide: dataDir,
-              ...asWorkersHere,
-              ...(ca === undefined ? {} : { ca }),
-            }),
-          ),
-        ),
-      onDeath: (how, ms) => onDeath(`worker ${name}`, how, ms, logOf(`worker-${name}`)),
-      graceMs: workerGraceMs,
-    }),
+  const whereItIs = flags({ server: url, "token-file": tokenFile });
+  const supervised: Supervised[] = workers.map((worker, index) =>
+    supervise(
+      {
+        start: () => startWorker(worker, whereItIs),
+        onDeath: (how, ms) =>
+          onDeath(`worker ${worker.name}`, how, ms, logOf(`worker-${worker.name}`)),
+        graceMs: workerGraceMs,
+      },
+      early[index],
+    ),
   );
   const collectors = new Map<string, Supervised>();
   // A collector is asked for by its farm's owner: it needs a right that workers do not have.
@@ -106,26 +104,27 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
     startedInMs,
     startCollector(name, collectorDir) {
       if (collectors.has(name)) return;
-      const options = words("", {
-        server: url,
-        "data-dir": collectorDir,
-        ...(existsSync(ownerToken) ? { "token-file": ownerToken } : {}),
-      }).slice(1);
-      const start = () =>
-        startChild(
-          command(`collector-${name}`, [
-            "collector",
-            "run",
-            name,
-            ...options,
-            // The machine is at other work, too: figures say so, and nothing waits for it to be quiet.
-            "--flag-load",
-            "--no-self-test",
-          ]),
-        );
+      const startCollector = () =>
+        start(`collector-${name}`, [
+          "collector",
+          "run",
+          name,
+          ...flags({
+            server: url,
+            "data-dir": collectorDir,
+            "token-file": existsSync(ownerToken) ? ownerToken : undefined,
+          }),
+          // The machine is at other work, too: figures say so, and nothing waits for it to be quiet.
+          "--flag-load",
+          "--no-self-test",
+        ]);
       const onCollectorDeath = (how: string, ms: number) =>
         onDeath(`collector ${name}`, how, ms, logOf(`collector-${name}`));
-      const collector = supervise({ start, onDeath: onCollectorDeath, graceMs: workerGraceMs });
+      const collector = supervise({
+        start: startCollector,
+        onDeath: onCollectorDeath,
+        graceMs: workerGraceMs,
+      });
       collectors.set(name, collector);
     },
     async stop() {
@@ -138,9 +137,29 @@ export async function startFarmProcesses(options: FarmOptions): Promise<FarmProc
   };
 }
 
+function wordsForWorker(
+  { name, sizeClass, slots, cpus, memoryBytes }: LocalWorker,
+  { dataDir, ca }: FarmOptions,
+): string[] {
+  return words("worker", {
+    name,
+    "size-class": sizeClass,
+    slots,
+    cpus,
+    memory: memoryBytes === "all" ? "all" : `${memoryBytes}B`,
+    // They share a directory: what one fetched, none fetches again.
+    data: join(dataDir, "worker"),
+    hide: dataDir,
+    ca,
+  });
+}
+
 function words(command: string, options: Record<string, string | number | undefined>): string[] {
-  const given = Object.entries(options).flatMap(([name, value]) =>
+  return [command, ...flags(options)];
+}
+
+function flags(options: Record<string, string | number | undefined>): string[] {
+  return Object.entries(options).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, String(value)],
   );
-  return [command, ...given];
 }

@@ -9,6 +9,7 @@ function fakeChild(): Child & { readonly end: (how: string) => void } {
   return {
     pid: 1,
     ended,
+    send: () => {},
     lines: (async function* () {})(),
     stop: async () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
