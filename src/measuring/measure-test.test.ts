@@ -2,12 +2,30 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { messageOf } from "#core/fault.ts";
 import { measureTest } from "./measure-test.ts";
 import { openWorkshop, suiteOf, theCase, type Workshop } from "./measuring.fixture.ts";
 
 const signal = () => new AbortController().signal;
 
-describe.each(["bubblewrap", "none"] as const)("with sandbox %s", (kind) => {
+/** Why programs cannot be measured in bubblewrap here; undefined when they can. */
+const whyNoBubblewrap = await openWorkshop("bubblewrap").then(
+  async (opened): Promise<undefined> => {
+    await opened.close();
+    return undefined;
+  },
+  (reason: unknown) => messageOf(reason),
+);
+const sandboxes = (["bubblewrap", "none"] as const).filter(
+  (kind) => kind === "none" || whyNoBubblewrap === undefined,
+);
+
+test("measuring in bubblewrap can be tested here", ({ skip }) => {
+  skip(whyNoBubblewrap !== undefined, `NOT TESTED (Debian package bubblewrap): ${whyNoBubblewrap}`);
+  expect(sandboxes).toContain("bubblewrap");
+});
+
+describe.each(sandboxes)("with sandbox %s", (kind) => {
   let shop: Workshop;
   beforeAll(async () => {
     shop = await openWorkshop(kind);
@@ -249,7 +267,7 @@ async function openAgain(shop: Workshop) {
   return openWorkPlace({ directory: shop.place.directory, shelf: shop.place.shelf });
 }
 
-describe("in the sandbox", () => {
+describe.runIf(whyNoBubblewrap === undefined)("in the sandbox", () => {
   let shop: Workshop;
   beforeAll(async () => {
     shop = await openWorkshop("bubblewrap");

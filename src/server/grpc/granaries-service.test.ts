@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readdir, writeFile } from "node:fs/promises";
+import { chmod, readdir, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -183,7 +183,10 @@ describe("Fetch", () => {
     await farm.disk.put(rotten, Buffer.from("sound"));
     const files = await readdir(farm.directory, { recursive: true });
     const file = files.find((name) => name.includes(rotten.hash.slice(4)));
-    await writeFile(`${farm.directory}/${file ?? ""}`, "wrong");
+    const path = `${farm.directory}/${file ?? ""}`;
+    // Stored files are read-only, for root alone not.
+    await chmod(path, 0o644);
+    await writeFile(path, "wrong");
 
     expect((await order([blobItem(rotten)])).lines).toEqual([`absent blob ${rotten.hash}`]);
   });
