@@ -72,7 +72,7 @@ export async function openMachine(
       cpus: slots.book,
       inputRoots: roots.inputRoots,
       facilities: {
-        sandbox: explained(sandbox.sandbox.kind, sandbox.why),
+        sandbox: explained(sandbox.name, sandbox.why),
         network: sandbox.network,
         limits: explained(`${limits.limiter.kind} (${limits.limiter.can.join(", ")})`, limits.why),
         slots: slots.told(limits.limiter),

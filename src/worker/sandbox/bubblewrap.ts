@@ -3,6 +3,7 @@ import type { ViewStep } from "./host-view.ts";
 import {
   fixedPlaces,
   jobUser,
+  kernelSettings,
   type Places,
   type ProcKind,
   type Sandbox,
@@ -17,7 +18,7 @@ export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sa
     ["--unshare-ipc", "--unshare-uts", "--hostname", "grange", "--unshare-cgroup-try"],
     ["--unshare-pid", "--die-with-parent", "--clearenv"],
     view.flatMap(bindStep),
-    proc === "own" ? ["--proc", "/proc"] : ["--ro-bind", "/proc", "/proc"],
+    proc === "own" ? ["--proc", "/proc"] : sharedProc,
     ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
   ].flat();
   const places = ({ root, temp, home }: Places) => [
@@ -46,6 +47,12 @@ export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sa
       ].flat(),
   };
 }
+
+/** Writable, since a process writes to /proc/self/uid_map when it makes a user namespace; but no settings of the kernel. */
+const sharedProc = [
+  ["--bind", "/proc", "/proc"],
+  kernelSettings.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `/proc/${name}`]),
+].flat();
 
 function bindStep(step: ViewStep): string[] {
   switch (step.kind) {

@@ -15,6 +15,9 @@ import type { ProcKind, Sandbox } from "./sandbox.ts";
 
 const run = promisify(execFile);
 
+/** A machine that is busy starts dozens of processes slowly; to give up would leave jobs without a sandbox. */
+const longestTryMs = 60_000;
+
 export interface SandboxSettings {
   readonly dataDir: string;
   readonly path: string;
@@ -27,6 +30,8 @@ export interface SandboxSettings {
 
 export interface ChosenSandbox {
   readonly sandbox: Sandbox;
+  /** Its kind, and where its /proc comes from if not its own; for people. */
+  readonly name: string;
   /** Why no better one; empty for the best. */
   readonly why: string;
   /** What a job without network has, for people. */
@@ -44,9 +49,11 @@ export async function chooseSandbox(
     if (settings.sandbox !== "auto" && settings.sandbox !== sandbox.kind) continue;
     try {
       const network = await tryOut(shell, sandbox, settings.path, runDir);
-      return { sandbox, why: settings.sandbox === "auto" ? refused.join("; ") : "", network };
+      return { sandbox, name, why: refused.join("; "), network };
     } catch (reason) {
-      refused.push(`${name}: ${complaintOf(reason)}`);
+      const complaint = complaintOf(reason);
+      // Another /proc does not help where the program is missing.
+      if (refused.at(-1)?.endsWith(complaint) !== true) refused.push(`${name}: ${complaint}`);
     }
   }
   throw new Fault("failed_precondition", `no sandbox works here: ${refused.join("; ")}`);
@@ -66,9 +73,9 @@ async function candidates(settings: SandboxSettings, runDir: string): Promise<[s
   const namespaces = (proc: ProcKind) => namespacesSandbox({ view, newRoot, proc, loopback });
   return [
     ["bubblewrap", bubblewrapSandbox(view, "own")],
-    ["bubblewrap with the host's /proc", bubblewrapSandbox(view, "shared")],
+    ["bubblewrap with the worker's /proc", bubblewrapSandbox(view, "shared")],
     ["namespaces", namespaces("own")],
-    ["namespaces with the host's /proc", namespaces("shared")],
+    ["namespaces with the worker's /proc", namespaces("shared")],
     ["none", noSandbox],
   ];
 }
@@ -93,7 +100,7 @@ async function tryOut(
   for (const name of ["root", "temp", "home"]) await mkdir(at(name), { recursive: true });
   const script =
     '>made && >"$HOME"/made && >/dev/null </dev/null && cat /proc/self/stat >/dev/null && ' +
-    "{ cat /sys/class/net/lo/operstate /sys/class/net/lo/flags 2>/dev/null || :; } && cat /proc/net/dev";
+    "cat /proc/net/dev && { grep -q 127.0.0.1 /proc/net/fib_trie 2>/dev/null && echo loopback || :; }";
   const commandLine = sandbox.commandLine({
     arguments: ["/bin/sh", "-c", script],
     environment: new Map([
@@ -109,16 +116,19 @@ async function tryOut(
   const [program = "", ...args] = [...shell.enter, ...commandLine];
   const { stdout } = await run(program, args, {
     env: { PATH: toolPath(path) },
-    timeout: 10_000,
+    timeout: longestTryMs,
     cwd: "/",
   });
   if (sandbox.kind === "none") return "the machine's, for every job";
-  const interfaces = stdout.split("\n").filter((line) => /^\s*\w+:/.test(line));
+  const interfaces = stdout.split("\n").filter((line) => /^\s*[\w.-]+:/.test(line));
   if (interfaces.length !== 1) throw new Error("the network is not cut off");
-  return "none unless a job asks; loopback";
+  const hasLoopback = stdout.includes("\nloopback\n");
+  return `none unless a job asks; ${hasLoopback ? "loopback" : "no loopback: install iproute2"}`;
 }
 
 function complaintOf(reason: unknown): string {
-  const told = reason instanceof Error && "stderr" in reason ? String(reason.stderr).trim() : "";
-  return told || messageOf(reason).split("\n")[0] || "failed";
+  const printed = reason instanceof Error && "stderr" in reason ? String(reason.stderr).trim() : "";
+  if (/failed to execute bwrap: No such file|bwrap ENOENT/.test(`${printed} ${messageOf(reason)}`))
+    return "bwrap is not installed";
+  return printed || messageOf(reason).split("\n")[0] || "failed";
 }

@@ -4,6 +4,7 @@ import type { ViewStep } from "./host-view.ts";
 import {
   fixedPlaces,
   jobUser,
+  kernelSettings,
   type ProcKind,
   type Sandbox,
   type SandboxedCommand,
@@ -106,7 +107,7 @@ done </proc/self/mountinfo`;
 /** Settings of the kernel are for root to write, and to the kernel a job of a worker that runs as root is root. */
 const sealProcScript = `
 if [ -w proc/sys/kernel/core_pattern ] || [ -w proc/sysrq-trigger ]; then
-  for p in sys irq bus fs sysrq-trigger; do
+  for p in ${kernelSettings.join(" ")}; do
     if [ -e "proc/$p" ]; then mount --bind "proc/$p" "proc/$p"; mount -o remount,bind,ro,nosuid,nodev,noexec "proc/$p"; fi
   done
 fi`;

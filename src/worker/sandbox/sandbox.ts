@@ -20,6 +20,9 @@ export interface SandboxedCommand {
  */
 export type ProcKind = "own" | "shared";
 
+/** What of /proc changes the whole machine when root writes to it: read-only for jobs. */
+export const kernelSettings = ["sys", "irq", "bus", "fs", "sysrq-trigger"] as const;
+
 /** A way to keep jobs from the machine and from each other. */
 export interface Sandbox {
   readonly kind: "bubblewrap" | "namespaces" | "none";
