@@ -6,6 +6,8 @@ import { WholeFarmsFirst } from "./test/support/whole-farms-first.ts";
 const globalSetup = ["test/support/global-database.ts"];
 
 export default defineConfig({
+  // Not below node_modules: jobs share that, and each change of it would be a new input.
+  cacheDir: ".cache/vite",
   test: {
     // Limits that only what hangs comes to: beside others, a start of a farm was seen to take half a minute.
     testTimeout: 120_000,

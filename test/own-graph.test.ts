@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { compileGlobs } from "#git/glob.ts";
+import { readDefinitions } from "#graphs/definitions/read-definitions.ts";
+import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
+
+const root = resolve(import.meta.dirname, "..");
+const evaluator = new TemplateEvaluator();
+afterAll(() => evaluator.stop());
+const files = new Map([[".grange/farm.yml", readFileSync(join(root, ".grange/farm.yml"), "utf8")]]);
+const commit = { sha: "0".repeat(40), subject: "", author: "", committedAt: new Date(0) };
+const context = { repository: root, commit, rev: "HEAD", branch: "main" };
+const { jobs } = await readDefinitions(files, {}, context, evaluator);
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => !name.includes("node_modules"))
+    .map((name) => join(folder, name))
+    .filter((path) => /\.(?:ts|tsx|mjs)$/.test(path) && statSync(join(root, path)).isFile());
+}
+
+/** Paths of the checkout that a file names relative to itself: its imports, and files that it reads by `new URL`. */
+function pathsNamedIn(path: string): string[] {
+  const text = readFileSync(join(root, path), "utf8");
+  const written = [
+    ...text.matchAll(/(?:from|import\()\s*"(\.{1,2}\/[^"]*)"/g),
+    ...text.matchAll(/new URL\(\s*"(\.{1,2}\/[^"]*)",\s*import\.meta\.url/g),
+    ...text.matchAll(/(?:join|resolve)\(import\.meta\.dirname,\s*"(\.{1,2}\/[^"]*)"/g),
+  ].map((match) => match[1] ?? "");
+  return written
+    .map((name) => relative(root, resolve(root, dirname(path), name)))
+    .filter((name) => name !== "" && !name.startsWith(".."))
+    .filter((name) => statSync(join(root, name), { throwIfNoEntry: false }) !== undefined);
+}
+
+/** The folders whose tests a job runs. */
+const testedFolders = new Map(
+  jobs.flatMap(({ name, definition }): [string, readonly string[]][] => {
+    const command = definition.commands?.join("\n") ?? "";
+    if (command.includes("--project rooms")) return [[name, ["src", "web"]]];
+    const folder = /vitest run --project whole (test\/[a-z-]+)$/.exec(command)?.[1];
+    return folder === undefined ? [] : [[name, [folder]]];
+  }),
+);
+
+test("every folder of tests is that of a job", () => {
+  const folders = readdirSync(join(root, "test"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => `test/${entry.name}`)
+    .filter((folder) => filesBelow(folder).some((path) => path.endsWith(".test.ts")));
+  const tested = [...testedFolders.values()].flat();
+
+  expect(folders.filter((folder) => folder !== "test/support").sort()).toEqual(
+    tested.filter((folder) => folder.startsWith("test/")).sort(),
+  );
+});
+
+test.each([...testedFolders])("job %s declares what its tests name", (name, folders) => {
+  const inputs = jobs.find((job) => job.name === name)?.definition.inputs ?? ["**"];
+  const isDeclared = compileGlobs(inputs);
+  const outputs = jobs.flatMap(({ definition }) => definition.outputs ?? []);
+  const isMade = (path: string) => outputs.some((at) => path === at || path.startsWith(`${at}/`));
+  const hasDeclared = (path: string) =>
+    isDeclared(path) || inputs.some((pattern) => pattern.startsWith(`${path}/`));
+
+  const missing = folders
+    .flatMap(filesBelow)
+    .flatMap((path) => pathsNamedIn(path).map((named) => ({ path, named })))
+    .filter(({ named }) => !isMade(named) && !hasDeclared(named));
+
+  expect(missing).toEqual([]);
+});
