@@ -63,6 +63,8 @@ const mayImport: Record<string, readonly string[]> = {
     "grpc",
     "proto",
   ],
+  // First definitions for a repository, from its files: pure. `git` for its globs.
+  init: ["core", "git"],
   worker: ["core", "machine", "cas", "proto", "grpc"],
   // A small client of the Remote Execution API, which the demo builds with.
   "build-client": ["core", "cas", "proto", "grpc"],
@@ -127,6 +129,7 @@ const mayImport: Record<string, readonly string[]> = {
     "granary",
     "local-run",
     "build-client",
+    "init",
     // How an envelope is opened: the command checks what the server signed.
     "provenance",
   ],

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { readClientCertificate } from "#grpc/client-certificate.ts";
+import { networkVariables } from "./init/network-variables.ts";
 
 const variablesOfSecretFiles = [
   "GRANGE_FARM_KEY",
@@ -85,4 +86,9 @@ export function readCliConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     "invalid_argument",
     `the environment is wrong:\n${z.prettifyError(parsed.error)}`,
   );
+}
+
+/** Reads the variables without which programs on this machine do not reach the network. */
+export function readNetworkVariables(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  return networkVariables(env);
 }

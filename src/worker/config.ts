@@ -8,6 +8,7 @@ import { readClientCertificate } from "#grpc/client-certificate.ts";
 import { usualMeasuringLock } from "#machine/measuring-lock.ts";
 import { machineSize } from "./limits/machine-size.ts";
 import { type MachineSize, type SlotShare, slotShare } from "./limits/slot-share.ts";
+import { withRustToolchain } from "./rust-toolchain-path.ts";
 
 const gibibyte = 1024 ** 3;
 
@@ -145,7 +146,7 @@ export function readWorkerConfig(
     drainMs: e.GRANGE_WORKER_DRAIN_MS,
     leaseMs: e.GRANGE_WORKER_LEASE_MS,
     measuringLock: e.GRANGE_MEASURING_LOCK || undefined,
-    path: e.PATH,
+    path: e.PATH === undefined ? undefined : withRustToolchain(e.PATH, env),
     homeDir: e.HOME,
     ...told,
     ...(told.once === true ? { slots: 1 } : {}),

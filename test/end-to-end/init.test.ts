@@ -1,73 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Farm, startFarm } from "../support/farm.ts";
+import { gradle } from "../support/needs/machine-needs.ts";
+import { needs } from "../support/needs/needs.ts";
+import { programs } from "../support/needs/program.ts";
 import { grangeJson, runGrange } from "../support/run-grange.ts";
-import { sampleRepository } from "../support/sample-repository.ts";
-
-interface Kind {
-  readonly name: string;
-  readonly files: Readonly<Record<string, string>>;
-  readonly jobs: readonly string[];
-  /** What its jobs call; where one is missing the starter is written, but not run. */
-  readonly tools: readonly string[];
-}
-
-const kinds: readonly Kind[] = [
-  {
-    name: "package.json",
-    files: {
-      "package.json": JSON.stringify({
-        name: "sample",
-        version: "1.0.0",
-        scripts: { lint: "node --check index.js", test: "node index.js" },
-      }),
-      "package-lock.json": JSON.stringify({
-        name: "sample",
-        version: "1.0.0",
-        lockfileVersion: 3,
-        packages: { "": { name: "sample", version: "1.0.0" } },
-      }),
-      "index.js": "console.log('tested')\n",
-    },
-    jobs: ["install", "lint", "test"],
-    tools: ["npm"],
-  },
-  {
-    name: "Makefile",
-    files: { Makefile: "all:\n\techo made > made.txt\n\ntest: all\n\tgrep made made.txt\n" },
-    jobs: ["make/all", "make/test"],
-    tools: ["make"],
-  },
-  {
-    name: "Cargo.toml",
-    files: {
-      "Cargo.toml": '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n',
-      "src/lib.rs": "#[test]\nfn holds() {}\n",
-    },
-    jobs: ["cargo/build", "cargo/test"],
-    // Found is not enough: a toolchain that lies in a home is not seen by jobs.
-    tools: [],
-  },
-  {
-    name: "go.mod",
-    files: {
-      "go.mod": "module example.org/sample\n\ngo 1.21\n",
-      "a_test.go": 'package sample\n\nimport "testing"\n\nfunc TestHolds(t *testing.T) {}\n',
-    },
-    jobs: ["go/vet", "go/test"],
-    tools: ["go"],
-  },
-  {
-    name: "CMakeLists.txt",
-    files: {
-      "CMakeLists.txt":
-        "cmake_minimum_required(VERSION 3.16)\nproject(sample C)\nenable_testing()\nadd_executable(sample a.c)\nadd_test(NAME runs COMMAND sample)\n",
-      "a.c": "int main(void) { return 0; }\n",
-    },
-    jobs: ["cmake"],
-    tools: ["cmake", "cc"],
-  },
-];
+import { type SampleRepository, sampleRepository } from "../support/sample-repository.ts";
 
 let farm: Farm;
 beforeAll(async () => {
@@ -75,32 +12,151 @@ beforeAll(async () => {
 });
 afterAll(() => farm.stop());
 
-function isThere(tool: string): boolean {
-  return spawnSync("sh", ["-c", `command -v ${tool}`]).status === 0;
+/** Projects that need no package of a registry: tests do not depend on the network. */
+const files = {
+  npm: {
+    "package.json": JSON.stringify({
+      name: "top",
+      version: "1.0.0",
+      workspaces: ["packages/*"],
+      scripts: { lint: "node --check test.cjs", test: "node test.cjs" },
+    }),
+    "package-lock.json": JSON.stringify({
+      name: "top",
+      version: "1.0.0",
+      lockfileVersion: 3,
+      packages: {
+        "": { name: "top", version: "1.0.0", workspaces: ["packages/*"] },
+        "node_modules/text": { resolved: "packages/text", link: true },
+        "packages/text": { version: "1.0.0" },
+      },
+    }),
+    "packages/text/package.json": '{"name":"text","version":"1.0.0","main":"text.cjs"}',
+    "packages/text/text.cjs": "module.exports = 7;\n",
+    "test.cjs": 'if (require("text") !== 7) process.exit(1);\n',
+  },
+  cargo: {
+    "Cargo.toml": '[package]\nname = "sample"\nversion = "0.1.0"\nedition = "2021"\n',
+    "Cargo.lock": 'version = 3\n\n[[package]]\nname = "sample"\nversion = "0.1.0"\n',
+    "src/lib.rs": "#[test]\nfn holds() {}\n",
+  },
+  go: {
+    "go.mod": "module example.org/sample\n\ngo 1.19\n",
+    "a_test.go": 'package sample\n\nimport "testing"\n\nfunc TestHolds(t *testing.T) {}\n',
+  },
+  cmake: {
+    "CMakeLists.txt":
+      "cmake_minimum_required(VERSION 3.16)\nproject(sample C)\nenable_testing()\nadd_executable(sample a.c)\nadd_test(NAME runs COMMAND sample)\n",
+    "a.c": "int main(void) { return 0; }\n",
+  },
+  make: { Makefile: "all:\n\techo made > made.txt\n\ntest: all\n\tgrep made made.txt\n" },
+  dune: {
+    "dune-project": "(lang dune 2.0)\n",
+    "bin/dune": "(executable (name a))\n(rule (alias runtest) (action (run ./a.exe)))\n",
+    "bin/a.ml": 'let () = print_endline "runs"\n',
+  },
+  gradle: {
+    "build.gradle": "task assemble\ntask test\n",
+    "settings.gradle": "rootProject.name = 'a'\n",
+  },
+  workflow: {
+    ".github/workflows/ci.yml":
+      "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    strategy: { matrix: { n: [1, 2] } }\n    steps:\n      - uses: actions/checkout@v4\n      - run: |\n          if [[ $N = x ]]; then exit 1; fi\n          grep ${{ matrix.n }} numbers.txt\n  b:\n    needs: a\n    runs-on: ubuntu-latest\n    defaults: { run: { working-directory: lib } }\n    steps: [{ run: cat b.txt }]\n",
+    "numbers.txt": "1\n2\n",
+    "lib/b.txt": "b\n",
+  },
+  mixed: {
+    Makefile: "test:\n\ttrue\n",
+    "web/package.json": '{"scripts":{"test":"node -p 1"}}',
+  },
+};
+
+const compiler = ["gcc", "libc6-dev"];
+const make = programs("Make", { programs: ["make"], packages: ["make"] });
+const kinds = [
+  { kind: "npm", jobs: ["install", "lint", "test"], lacks: [] },
+  { kind: "workflow", jobs: ["ci/a-1", "ci/a-2", "ci/b"], lacks: [] },
+  { kind: "make", jobs: ["make"], lacks: [make] },
+  { kind: "mixed", jobs: ["make", "web/test"], lacks: [make] },
+  {
+    kind: "cargo",
+    jobs: ["cargo/test"],
+    lacks: [programs("Cargo", { programs: ["cargo", "cc"], packages: ["cargo", ...compiler] })],
+  },
+  {
+    kind: "go",
+    jobs: ["go/test"],
+    lacks: [programs("Go", { programs: ["go"], packages: ["golang-go"] })],
+  },
+  {
+    kind: "cmake",
+    jobs: ["cmake"],
+    lacks: [
+      programs("CMake", {
+        programs: ["cmake", "make", "cc"],
+        packages: ["cmake", "make", ...compiler],
+      }),
+    ],
+  },
+  {
+    kind: "dune",
+    jobs: ["dune"],
+    lacks: [
+      programs("dune", {
+        programs: ["dune", "ocaml"],
+        packages: ["ocaml-dune", "ocaml-nox"],
+      }),
+    ],
+  },
+  { kind: "gradle", jobs: ["gradle/test"], lacks: [gradle] },
+] as const;
+
+for (const { kind, jobs, lacks } of kinds) {
+  test(
+    `init of a repository of the kind ${kind} writes jobs that run to green`,
+    needs(...lacks),
+    async () => {
+      const repository = await sampleRepository(files[kind]);
+      try {
+        expect(await grangeJson(["init"], { cwd: repository.path })).toMatchObject({
+          missingTools: [],
+        });
+        await commit(repository);
+
+        const args = ["submit", "--server", farm.url, "--wait"];
+        expect(await grangeJson(args, { cwd: repository.path })).toMatchObject({
+          state: "succeeded",
+          jobs: jobs.length,
+        });
+        const again = await grangeJson(["init", "--dry-run"], { cwd: repository.path });
+        expect(jobsIn(again)).toEqual(jobs);
+      } finally {
+        await repository.remove();
+      }
+    },
+  );
 }
 
-test.each(kinds)(
-  "init finds out about a repository with $name, and what it writes is run to green",
-  async ({ files, jobs, tools }) => {
-    const repository = await sampleRepository(files);
-    try {
-      const answer = await grangeJson(["init"], { cwd: repository.path });
+test("init writes over definitions only with --force", async () => {
+  const repository = await sampleRepository(files.workflow);
+  try {
+    await grangeJson(["init"], { cwd: repository.path });
 
-      expect(answer).toMatchObject({ file: `${repository.path}/.grange/farm.yml`, jobs });
-      await repository.git("add", "--all");
-      await repository.git("commit", "--quiet", "-m", "Describe the jobs");
-      // Another `init` destroys nothing.
-      expect((await runGrange(["init"], { cwd: repository.path })).code).toBeGreaterThan(0);
+    const refused = await runGrange(["init"], { cwd: repository.path });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--force") });
 
-      const canRun = tools.length > 0 && tools.every(isThere);
-      const args = ["submit", "--server", farm.url, ...(canRun ? ["--wait"] : [])];
-      const submitted = await grangeJson(args, { cwd: repository.path });
-      // Where its tools are missing, the definitions at least make a graph.
-      expect(submitted).toMatchObject(
-        canRun ? { state: "succeeded", jobs: jobs.length } : { graph: { jobs: jobs.length } },
-      );
-    } finally {
-      await repository.remove();
-    }
-  },
-);
+    await grangeJson(["init", "--force"], { cwd: repository.path });
+  } finally {
+    await repository.remove();
+  }
+});
+
+async function commit(repository: SampleRepository): Promise<void> {
+  await repository.git("add", "--all");
+  await repository.git("commit", "--quiet", "-m", "Describe the jobs");
+}
+
+function jobsIn(answer: unknown): string[] {
+  const { files: written } = answer as { files: readonly { jobs: readonly string[] }[] };
+  return written.flatMap((file) => file.jobs);
+}

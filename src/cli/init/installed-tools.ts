@@ -1,0 +1,68 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { NeededTool } from "#init/starter-job.ts";
+import { runProgram } from "../run-program.ts";
+
+/** A tool that a job on this machine would not find, or could not start. */
+export interface MissingTool {
+  readonly program: string;
+  /** A sentence for people: what is wrong, and what to do. */
+  readonly advice: string;
+}
+
+/** Looks a program up as a job on this machine would. */
+export function installedAt(program: string, searchPath: string): string | undefined {
+  return searchPath
+    .split(":")
+    .filter((directory) => directory.startsWith("/"))
+    .map((directory) => join(directory, program))
+    .find(isProgram);
+}
+
+/** Names the tools that are not installed, and those in a home that do not start without that home. */
+export async function missingTools(
+  tools: readonly NeededTool[],
+  searchPath: string,
+): Promise<MissingTool[]> {
+  const missing = await Promise.all(
+    tools.map(async ({ program, package: name }): Promise<MissingTool[]> => {
+      const path = installedAt(program, searchPath);
+      if (path === undefined) {
+        return [
+          {
+            program,
+            advice: `${program} is not installed here; on Debian: apt-get install ${name}`,
+          },
+        ];
+      }
+      if (!path.startsWith(`${homedir()}/`) || (await startsWithoutHome(path, searchPath)))
+        return [];
+      const advice =
+        `${path} does not start without your home directory, which jobs do not see; ` +
+        `put the directory of the real program on PATH before it, or install it for all users: apt-get install ${name}`;
+      return [{ program, advice }];
+    }),
+  );
+  return missing.flat();
+}
+
+/** Launchers of version managers look for settings in the user's home; jobs have an empty one. */
+async function startsWithoutHome(path: string, searchPath: string): Promise<boolean> {
+  const version = path.endsWith("/go") ? "version" : "--version";
+  const { exitCode } = await runProgram(
+    "env",
+    ["-i", `PATH=${searchPath}`, "HOME=/nonexistent", path, version],
+    { timeoutMs: 10_000 },
+  );
+  return exitCode === 0;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

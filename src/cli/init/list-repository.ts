@@ -1,0 +1,72 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describesBuild, type RepositoryFiles } from "#init/repository-files.ts";
+import type { Submodule } from "#init/starter-job.ts";
+import { runProgram } from "../run-program.ts";
+
+/** Bounds on what is read: the repository may be anybody's. */
+const mostFiles = 2_000;
+const mostBytesOfFile = 16 * 1024 * 1024;
+
+/** Reads what `grange init` looks at: files that Git has or would take, not those that it ignores. */
+export async function listRepository(root: string): Promise<RepositoryFiles> {
+  const paths = await gitLines(
+    root,
+    "ls-files",
+    "-z",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+  );
+  const texts = new Map<string, string>();
+  for (const path of paths.filter(describesBuild).slice(0, mostFiles)) {
+    const text = await readSmallFile(join(root, path));
+    if (text !== undefined) texts.set(path, text);
+  }
+  return { paths, texts, submodules: await submodulesOf(root), version: await newestVersion(root) };
+}
+
+async function readSmallFile(path: string): Promise<string | undefined> {
+  try {
+    const { size } = await stat(path);
+    return size > mostBytesOfFile ? undefined : await readFile(path, "utf8");
+  } catch {
+    // Git lists files that were removed and not yet committed, and links to nowhere.
+    return undefined;
+  }
+}
+
+/** Submodules with the commit that the index has of each, and the address from .gitmodules. */
+async function submodulesOf(root: string): Promise<Submodule[]> {
+  const entries = await gitLines(root, "ls-files", "-z", "--stage");
+  const commits = new Map(
+    entries.flatMap((entry) => {
+      const [, commit = "", path = ""] = /^160000 ([0-9a-f]{40}) 0\t(.+)$/s.exec(entry) ?? [];
+      return path === "" ? [] : [[path, commit] as const];
+    }),
+  );
+  if (commits.size === 0) return [];
+  const settings = await gitLines(root, "config", "--null", "--file", ".gitmodules", "--list");
+  const values = new Map(
+    settings.map((line) => [line.slice(0, line.indexOf("\n")), line.slice(line.indexOf("\n") + 1)]),
+  );
+  return [...values].flatMap(([key, path]) => {
+    const url = values.get(key.replace(/\.path$/, ".url"));
+    const commit = commits.get(path);
+    const isAbsolute = url !== undefined && /^(https?|ssh|git|file):\/\//.test(url);
+    return key.endsWith(".path") && commit !== undefined && isAbsolute
+      ? [{ path, url, commit }]
+      : [];
+  });
+}
+
+async function newestVersion(root: string): Promise<string | undefined> {
+  const [tag = ""] = await gitLines(root, "describe", "--tags", "--abbrev=0");
+  return /(\d+(?:\.\d+)+)\s*$/.exec(tag)?.[1];
+}
+
+/** What Git prints, by NULs. Nothing where it fails, as in a repository without a tag. */
+async function gitLines(root: string, ...args: string[]): Promise<string[]> {
+  const { exitCode, stdout } = await runProgram("git", ["-C", root, ...args]);
+  return exitCode === 0 ? stdout.split("\0").filter((line) => line !== "") : [];
+}

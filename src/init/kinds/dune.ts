@@ -1,0 +1,26 @@
+import type { Kind } from "../kind.ts";
+
+/** OCaml projects built by dune. */
+export const dune: Kind = {
+  name: "dune",
+  mark: /^dune-project$/,
+  recognise(project) {
+    // With a lock directory dune fetches and builds packages by itself.
+    const locked = project.hasDirectory("dune.lock");
+    const opam = [...project.paths].find((path) => /^[^/]+\.opam$/.test(path));
+    return {
+      found: `dune-project${locked ? ", and dune.lock" : ""}`,
+      jobs: [{ name: "dune", commands: ["dune build", "dune runtest"], network: locked }],
+      tools: [
+        { program: "dune", package: "ocaml-dune" },
+        { program: "ocaml", package: "ocaml-nox" },
+      ],
+      notes:
+        locked || opam === undefined
+          ? []
+          : [
+              `packages that ${opam} names must be installed on the worker, in the opam switch on its PATH`,
+            ],
+    };
+  },
+};

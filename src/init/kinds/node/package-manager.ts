@@ -1,0 +1,64 @@
+import type { ProjectFiles } from "../../repository-files.ts";
+import type { StarterJob } from "../../starter-job.ts";
+import type { PackageJson } from "./package-json.ts";
+
+/** How a package manager installs and runs scripts. */
+export interface PackageManager {
+  readonly name: string;
+  /** What it was recognised by, for people. */
+  readonly found: string;
+  /** Absent where there is nothing to install. */
+  readonly install?: StarterJob;
+  /** Commands that a job needs before it can call the package manager. */
+  readonly prepare: readonly string[];
+  /** The command that runs a script of the top package. */
+  run(script: string): string;
+  /** The command that runs a script in each package of the workspace that has it. */
+  runInAll(script: string): string;
+  readonly notes: readonly string[];
+}
+
+/** What the package managers are chosen from. */
+export interface NodeProject {
+  readonly files: ProjectFiles;
+  readonly manifest: PackageJson;
+  /** Packages of the workspace besides the top one, by directory. */
+  readonly members: ReadonlyMap<string, PackageJson>;
+}
+
+export const installComment =
+  "Runs again only when these files change. The other jobs take the installed packages from it.";
+
+/** Where a job keeps the package manager itself, which Node may not bring. */
+export const toolsDirectory = ".grange-tools";
+
+/** The archive in which a workspace's installation passes what it installed. */
+const archive = ".grange-modules.tar";
+
+export interface HandedModules {
+  /** Commands at the end of the installation. */
+  readonly pack: readonly string[];
+  /** Commands at the beginning of a job that uses the installation. */
+  readonly unpack: readonly string[];
+  readonly outputs: readonly string[];
+}
+
+/**
+ * Says how jobs get the directories of installed packages.
+ *
+ * The packages of a workspace are links that leave node_modules (`node_modules/text -> ../packages/text`). An output
+ * directory must not have such links, since it can be put anywhere; an archive can.
+ */
+export function handModules(project: NodeProject, directories: readonly string[]): HandedModules {
+  if (project.members.size === 0) return { pack: [], unpack: [], outputs: directories };
+  return {
+    pack: [`mkdir -p ${directories.join(" ")}`, `tar -cf ${archive} ${directories.join(" ")}`],
+    unpack: [`tar -xf ${archive}`],
+    outputs: [archive],
+  };
+}
+
+/** The package.json of the top package and of all others of the workspace. */
+export function manifestsOf(project: NodeProject): string[] {
+  return ["package.json", ...[...project.members.keys()].map((member) => `${member}/package.json`)];
+}

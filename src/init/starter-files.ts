@@ -1,0 +1,165 @@
+import { recognise } from "./recognise.ts";
+import type { RepositoryFiles } from "./repository-files.ts";
+import type { NeededTool, StarterJob } from "./starter-job.ts";
+import type { LeftOut } from "./workflows/convert-job.ts";
+import { convertWorkflows } from "./workflows/convert-workflows.ts";
+import { definitionsText } from "./write-definitions.ts";
+
+/** What the jobs are made from. `auto`: files; workflows too, switched off where files gave jobs. */
+export type StarterSource = "auto" | "files" | "workflows";
+
+export interface StarterFile {
+  readonly path: string;
+  readonly text: string;
+  readonly jobs: readonly string[];
+}
+
+export interface StarterSettings {
+  readonly source: StarterSource;
+  readonly isInstalled: (program: string) => boolean;
+  /** Variables of this machine without which its programs do not reach the network. */
+  readonly networkVariables: Readonly<Record<string, string>>;
+}
+
+export interface Starter {
+  readonly files: readonly StarterFile[];
+  /** What was recognised, for people. */
+  readonly found: readonly string[];
+  /** Whether the jobs of workflows run only with the parameter `workflows`. */
+  readonly workflowsAreOff: boolean;
+  readonly notConverted: readonly LeftOut[];
+  readonly notes: readonly string[];
+  readonly tools: readonly NeededTool[];
+}
+
+const placeholder: StarterJob = { name: "hello", commands: ['echo "Hello from the farm"'] };
+
+/** Writes first definitions for a repository: a pure function of its files and of what is installed. */
+export function starterFiles(
+  repository: RepositoryFiles,
+  { source, isInstalled, networkVariables }: StarterSettings,
+): Starter {
+  const nothing = { found: [], jobs: [], tools: [], notes: [] };
+  const projects = source === "workflows" ? nothing : recognise(repository, isInstalled);
+  const workflows = convertWorkflows(source === "files" ? new Map() : workflowTexts(repository));
+  const complete = (jobs: readonly StarterJob[]) =>
+    withNetworkVariables(withSubmodules(jobs, repository), networkVariables);
+  const workflowsAreOff = projects.jobs.length > 0 && workflows.jobs.length > 0;
+  const isEmpty = projects.jobs.length === 0 && workflows.jobs.length === 0;
+  const own = isEmpty ? [placeholder] : projects.jobs;
+  const files = [
+    ...(own.length === 0 ? [] : [ownFile(complete(own), projects.found)]),
+    ...(workflows.jobs.length === 0
+      ? []
+      : [workflowFile(complete(workflows.jobs), workflowsAreOff)]),
+  ];
+  return {
+    files,
+    found: [...projects.found, ...workflows.found.map((found) => `.github/workflows/${found}`)],
+    workflowsAreOff,
+    notConverted: workflows.leftOut,
+    notes: [
+      ...projects.notes,
+      ...workflows.notes,
+      ...submoduleNotes(repository),
+      ...networkNotes(networkVariables),
+    ],
+    tools: uniqueTools([...projects.tools, ...(workflowsAreOff ? [] : workflows.tools)]),
+  };
+}
+
+function workflowTexts(repository: RepositoryFiles): Map<string, string> {
+  return new Map(
+    [...repository.texts]
+      .filter(([path]) => path.startsWith(".github/workflows/"))
+      .toSorted(([a], [b]) => a.localeCompare(b)),
+  );
+}
+
+function ownFile(jobs: readonly StarterJob[], found: readonly string[]): StarterFile {
+  const from =
+    found.length === 0 ? "nothing that is known; put your own commands here" : found.join("; ");
+  return {
+    path: ".grange/farm.yml",
+    jobs: jobs.map(({ name }) => name),
+    text: definitionsText({
+      heading: [
+        `Jobs of this repository, run for every commit. Written by \`grange init\` from: ${from}.`,
+        "A job runs again only when a file that it reads has changed: narrow `inputs`.",
+      ],
+      jobs,
+    }),
+  };
+}
+
+function workflowFile(jobs: readonly StarterJob[], isOff: boolean): StarterFile {
+  const when = isOff ? { when: "parameters.workflows" } : {};
+  return {
+    path: ".grange/workflows.yml",
+    jobs: jobs.map(({ name }) => name),
+    text: definitionsText({
+      heading: [
+        "Jobs of .github/workflows, as `grange init` converted them.",
+        ...(isOff
+          ? [
+              "They run with `--param workflows=true`; set the default to true to run them for every commit.",
+            ]
+          : []),
+      ],
+      ...(isOff
+        ? {
+            parameters: {
+              workflows: {
+                type: "boolean",
+                default: false,
+                description: "Runs the jobs that come from .github/workflows",
+              },
+            },
+          }
+        : {}),
+      jobs: jobs.map((job) => ({ ...job, ...when })),
+    }),
+  };
+}
+
+/** Jobs that read all files get the submodules, too: a commit of the farm has only their names. */
+function withSubmodules(
+  jobs: readonly StarterJob[],
+  { submodules }: RepositoryFiles,
+): StarterJob[] {
+  return jobs.map((job) =>
+    submodules.length === 0 || job.inputs !== undefined ? job : { ...job, sources: submodules },
+  );
+}
+
+function withNetworkVariables(
+  jobs: readonly StarterJob[],
+  variables: Readonly<Record<string, string>>,
+): StarterJob[] {
+  const isEmpty = Object.keys(variables).length === 0;
+  return jobs.map((job) =>
+    isEmpty || job.network !== true
+      ? job
+      : { ...job, environment: { ...variables, ...job.environment } },
+  );
+}
+
+function networkNotes(variables: Readonly<Record<string, string>>): string[] {
+  const names = Object.keys(variables);
+  if (names.length === 0) return [];
+  return [
+    `jobs with network have ${names.join(", ")} as on this machine: other workers must agree`,
+  ];
+}
+
+function submoduleNotes({ submodules }: RepositoryFiles): string[] {
+  if (submodules.length === 0) return [];
+  const names = submodules.map(({ path }) => path).join(", ");
+  return [
+    `submodules are named in \`sources\`, each at its commit of now (${names}): change that when they move`,
+  ];
+}
+
+function uniqueTools(tools: readonly NeededTool[]): NeededTool[] {
+  return [...new Map(tools.map((tool) => [tool.program, tool])).values()];
+}

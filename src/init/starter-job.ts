@@ -1,0 +1,35 @@
+/** A job of the definitions that `grange init` writes. Paths are relative to the project's directory. */
+export interface StarterJob {
+  readonly name: string;
+  /** Why the job is as it is, for whoever reads the definitions. */
+  readonly comment?: string;
+  readonly commands: readonly string[];
+  /** Patterns of the files that the job reads; absent: all files of the commit. */
+  readonly inputs?: readonly string[];
+  readonly outputs?: readonly string[];
+  readonly needs?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly network?: boolean;
+  /** Such as `30m`. */
+  readonly timeout?: string;
+  readonly workingDirectory?: string;
+  /** An expression of JSON-e. */
+  readonly when?: string;
+  /** Exit codes that count as success; absent: 0 alone. */
+  readonly exitCodes?: readonly number[];
+  readonly sources?: readonly Submodule[];
+}
+
+/** Another repository at a directory of this one, at a fixed commit. */
+export interface Submodule {
+  readonly path: string;
+  readonly url: string;
+  readonly commit: string;
+}
+
+/** A program that the written jobs call. */
+export interface NeededTool {
+  readonly program: string;
+  /** Debian's package that has it. */
+  readonly package: string;
+}

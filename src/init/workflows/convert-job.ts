@@ -1,0 +1,286 @@
+import { messageOf } from "#core/fault.ts";
+import type { NeededTool, StarterJob } from "../starter-job.ts";
+import {
+  type ExpressionContext,
+  type ExpressionValue,
+  evaluateExpression,
+  fillExpressions,
+  truthy,
+} from "./expression.ts";
+import { knownAction } from "./known-actions.ts";
+import type { Combination } from "./matrix.ts";
+import { stepCommands } from "./step-commands.ts";
+import type { Step, Workflow, WorkflowJob } from "./workflow-file.ts";
+
+/** What was left out of a job, or a whole job: where, and why. */
+export interface LeftOut {
+  readonly where: string;
+  readonly reason: string;
+}
+
+export type ConvertedJob =
+  | {
+      readonly kind: "job";
+      /** Without its name and needs. */
+      readonly job: Omit<StarterJob, "name" | "needs">;
+      readonly tools: readonly NeededTool[];
+      readonly notes: readonly string[];
+      readonly leftOut: readonly LeftOut[];
+    }
+  /** The workflow would not run it here. */
+  | { readonly kind: "skipped" }
+  | { readonly kind: "impossible"; readonly reason: string };
+
+export interface JobInWorkflow {
+  readonly workflow: Workflow;
+  readonly event: string;
+  readonly job: WorkflowJob;
+  readonly combination: Combination;
+}
+
+/** Turns one job of a workflow, with the values of its matrix, into a job of Grange. */
+export function convertJob(given: JobInWorkflow): ConvertedJob {
+  const { workflow, job } = given;
+  if (job.uses !== undefined) return impossible(`it calls the reusable workflow ${job.uses}`);
+  if (isPresent(job.container)) return impossible("it runs in a container");
+  if (isPresent(job.services)) {
+    const names =
+      typeof job.services === "object" ? Object.keys(job.services ?? {}).join(", ") : "";
+    return impossible(`it needs services in containers (${names})`);
+  }
+  const bare = contextOf(given, {});
+  try {
+    if (job.if !== undefined && !holds(job.if, bare)) return { kind: "skipped" };
+    const labels = runsOn(job["runs-on"], bare);
+    if (labels.some((label) => /^(windows|macos)/i.test(label))) return { kind: "skipped" };
+    if (labels.includes("self-hosted"))
+      return impossible("it runs on machines of its own (self-hosted)");
+  } catch (reason) {
+    return impossible(messageOf(reason));
+  }
+  if (typeof job.env === "string") return impossible("its variables are computed");
+  const { environment, leftOut } = jobEnvironment({ ...workflow.env, ...job.env }, bare);
+  const context = contextOf(given, environment);
+  return convertSteps(given, context, environment, leftOut);
+}
+
+function convertSteps(
+  { workflow, job }: JobInWorkflow,
+  context: ExpressionContext,
+  environment: Readonly<Record<string, string>>,
+  leftOutBefore: readonly LeftOut[],
+): ConvertedJob {
+  const commands: string[] = [];
+  const tools: NeededTool[] = [];
+  const notes: string[] = [];
+  const leftOut: LeftOut[] = [...leftOutBefore];
+  const defaults = { ...workflow.defaults?.run, ...job.defaults?.run };
+  const lastRun = job.steps.findLastIndex(({ run }) => run !== undefined);
+  let ran = 0;
+  for (const [index, step] of job.steps.entries()) {
+    const where = `step ${index + 1}${step.name === undefined ? "" : ` (${step.name.slice(0, 60)})`}`;
+    const outcome = convertStep(step, context, defaults);
+    notes.push(...(outcome.notes ?? []));
+    if (outcome.kind === "commands") {
+      commands.push(...outcome.commands);
+      if (outcome.tool !== undefined) tools.push(outcome.tool);
+      if (step.run !== undefined && outcome.commands.length > 0) ran++;
+    } else if (outcome.kind === "optional") {
+      leftOut.push({ where, reason: outcome.reason });
+    } else if (index > lastRun || (index === lastRun && ran > 0)) {
+      leftOut.push({ where, reason: outcome.reason });
+    } else {
+      return impossible(`${where}: ${outcome.reason}`);
+    }
+  }
+  if (ran === 0) return impossible("no step of it runs a command that could be kept");
+  const all = [...preludeOf(commands), ...commands];
+  const minutes = Number(job["timeout-minutes"]);
+  return {
+    kind: "job",
+    job: {
+      commands: all,
+      environment: { CI: "true", ...environment },
+      network: true,
+      ...(Number.isInteger(minutes) && minutes > 0 && minutes <= 1_440
+        ? { timeout: `${minutes}m` }
+        : {}),
+    },
+    tools,
+    notes,
+    leftOut,
+  };
+}
+
+type StepOutcome = { readonly notes?: readonly string[] } & (
+  | {
+      readonly kind: "commands";
+      readonly commands: readonly string[];
+      readonly tool?: NeededTool | undefined;
+    }
+  /** The job does its work without it. */
+  | { readonly kind: "optional"; readonly reason: string }
+  | { readonly kind: "impossible"; readonly reason: string }
+);
+
+function convertStep(
+  step: Step,
+  context: ExpressionContext,
+  defaults: {
+    readonly shell?: string | undefined;
+    readonly "working-directory"?: string | undefined;
+  },
+): StepOutcome {
+  try {
+    if (step.if !== undefined && !holds(step.if, context))
+      return { kind: "commands", commands: [] };
+    const environment = fillAll(step.env ?? {}, context);
+    if (step.uses !== undefined) return convertAction(step.uses, step.with ?? {}, context);
+    if (step.run === undefined) return { kind: "commands", commands: [] };
+    const directory = step["working-directory"] ?? defaults["working-directory"];
+    return stepCommands({
+      text: fillExpressions(step.run, context),
+      shell: step.shell ?? defaults.shell,
+      workingDirectory: directory === undefined ? undefined : fillExpressions(directory, context),
+      environment,
+      mayFail: step["continue-on-error"] === "true",
+    });
+  } catch (reason) {
+    return { kind: "impossible", reason: messageOf(reason) };
+  }
+}
+
+function convertAction(
+  uses: string,
+  written: Readonly<Record<string, string>>,
+  context: ExpressionContext,
+): StepOutcome {
+  const inputs = fillWhatIsKnown(written, context);
+  const action = knownAction(uses, inputs);
+  if (action === undefined) {
+    const what = uses.startsWith("./") ? "is an action of this repository" : "is not known";
+    return { kind: "impossible", reason: `${uses} ${what}; put its commands in its place` };
+  }
+  if (uses.startsWith("actions/checkout")) {
+    if (inputs["repository"] !== undefined)
+      return {
+        kind: "impossible",
+        reason: `it checks out ${inputs["repository"]}; name it in the job's \`sources\``,
+      };
+    if (inputs["path"] !== undefined && inputs["path"] !== ".")
+      return { kind: "impossible", reason: "it checks out into a directory of its own" };
+  }
+  switch (action.kind) {
+    case "done":
+      return { kind: "commands", commands: [] };
+    case "setup":
+      return {
+        kind: "commands",
+        commands: action.commands ?? [],
+        tool: action.tool,
+        notes: [action.note],
+      };
+    case "optional":
+      return { kind: "optional", reason: `${uses}: ${action.note}` };
+  }
+}
+
+/** Commands before all others, for what GitHub's machines bring and a job does not. */
+function preludeOf(commands: readonly string[]): string[] {
+  const text = commands.join("\n");
+  const prelude: string[] = [];
+  const paths: string[] = [];
+  if (/GITHUB_WORKSPACE/.test(text)) prelude.push('export GITHUB_WORKSPACE="$PWD"');
+  if (/GITHUB_(STEP_SUMMARY|OUTPUT)/.test(text)) {
+    prelude.push('export GITHUB_STEP_SUMMARY="$TMPDIR/summary" GITHUB_OUTPUT="$TMPDIR/output"');
+  }
+  if (/\bgit (diff|status|ls-files|add|grep|rev-parse|apply|stash)\b/.test(text)) {
+    prelude.push(
+      "git init --quiet && git add --all && git -c user.name=farm -c user.email=farm@localhost commit --quiet --message start",
+    );
+  }
+  if (/\bpip3? install\b|\bpython\b/.test(text)) {
+    prelude.push('python3 -m venv "$TMPDIR/venv"');
+    paths.push("$TMPDIR/venv/bin");
+  }
+  if (/\bnpm (i|install|add) .*(-g\b|--global\b)/.test(text) && !text.includes("--prefix")) {
+    prelude.push('export npm_config_prefix="$PWD/.grange-tools"');
+    paths.push("$PWD/.grange-tools/bin");
+  }
+  if (/corepack enable/.test(text)) {
+    prelude.push("mkdir -p .grange-tools/bin");
+    paths.push("$PWD/.grange-tools/bin");
+  }
+  if (/\bcargo install\b/.test(text)) paths.push("$HOME/.cargo/bin");
+  if (/\bgo install\b/.test(text)) paths.push("$HOME/go/bin");
+  const unique = [...new Set(paths)];
+  return unique.length === 0 ? prelude : [...prelude, `export PATH="${unique.join(":")}:$PATH"`];
+}
+
+function contextOf(
+  { event, combination }: JobInWorkflow,
+  environment: Readonly<Record<string, string>>,
+): ExpressionContext {
+  return new Map<string, ExpressionValue>([
+    ["github.event_name", event],
+    ["github.workspace", "$GITHUB_WORKSPACE"],
+    ["runner.os", "Linux"],
+    ["runner.arch", "X64"],
+    ...[...combination].map(([name, value]) => [`matrix.${name}`, value] as const),
+    ...Object.entries(environment).map(([name, value]) => [`env.${name}`, value] as const),
+  ]);
+}
+
+/** Variables whose value is known only to GitHub, such as a token, are left out. */
+function jobEnvironment(
+  written: Readonly<Record<string, string>>,
+  context: ExpressionContext,
+): { environment: Record<string, string>; leftOut: LeftOut[] } {
+  const environment: Record<string, string> = {};
+  const leftOut: LeftOut[] = [];
+  for (const [name, value] of Object.entries(written)) {
+    try {
+      environment[name] = fillExpressions(value, context);
+    } catch (reason) {
+      leftOut.push({ where: `the variable ${name}`, reason: messageOf(reason) });
+    }
+  }
+  return { environment, leftOut };
+}
+
+function fillAll(
+  written: Readonly<Record<string, string>>,
+  context: ExpressionContext,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(written).map(([name, value]) => [name, fillExpressions(value, context)]),
+  );
+}
+
+function fillWhatIsKnown(
+  written: Readonly<Record<string, string>>,
+  context: ExpressionContext,
+): Record<string, string> {
+  return jobEnvironment(written, context).environment;
+}
+
+function holds(condition: string, context: ExpressionContext): boolean {
+  const bare = /^\s*\$\{\{([\s\S]*)\}\}\s*$/.exec(condition)?.[1] ?? condition;
+  return truthy(evaluateExpression(bare, context));
+}
+
+function runsOn(written: unknown, context: ExpressionContext): string[] {
+  if (typeof written === "string") return [fillExpressions(written, context)];
+  if (Array.isArray(written))
+    return written.map((label) => fillExpressions(String(label), context));
+  return [];
+}
+
+function isPresent(value: unknown): boolean {
+  if (value === undefined || value === null) return false;
+  return typeof value !== "object" || Object.keys(value).length > 0;
+}
+
+function impossible(reason: string): ConvertedJob {
+  return { kind: "impossible", reason };
+}

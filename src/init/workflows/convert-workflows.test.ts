@@ -1,0 +1,151 @@
+import { expect, test } from "vitest";
+import { convertWorkflows } from "./convert-workflows.ts";
+
+function convert(text: string) {
+  return convertWorkflows(new Map([[".github/workflows/ci.yml", text]]));
+}
+
+function ofSteps(steps: string, more = "") {
+  return convert(`on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n${more}    steps:\n${steps}`);
+}
+
+const commandsOf = (converted: ReturnType<typeof convert>) => converted.jobs[0]?.commands;
+
+test("steps become commands; checkout and setup do not, and the tools that they bring are named", () => {
+  const converted = ofSteps(
+    "      - uses: actions/checkout@v4\n      - uses: actions/setup-node@v4\n        with: { node-version: 22 }\n      - run: |\n          # install\n          npm ci\n          npm test\n",
+    "    timeout-minutes: 7\n    env: { LEVEL: 3 }\n",
+  );
+
+  expect(converted.jobs).toEqual([
+    {
+      name: "ci/a",
+      commands: ["npm ci", "npm test"],
+      environment: { CI: "true", LEVEL: "3" },
+      network: true,
+      timeout: "7m",
+      needs: [],
+    },
+  ]);
+  expect(converted.tools.map(({ program }) => program)).toEqual(["node"]);
+  expect(converted.notes).toEqual([
+    "ci.yml: jobs use the worker's node, whatever version the workflow names (22)",
+  ]);
+});
+
+test("a matrix gives one job for each value that a command reads, and none for Windows", () => {
+  const converted = convert(
+    "on: [push]\njobs:\n  a:\n    runs-on: ${{ matrix.os }}\n    strategy:\n      matrix:\n        os: [ubuntu-latest, windows-latest]\n        node: [20, 22]\n        part: [x, y]\n        exclude: [{ part: z }]\n" +
+      "    steps:\n      - uses: actions/setup-node@v4\n        with: { node-version: '${{ matrix.node }}' }\n      - run: ./test ${{ matrix.part }}\n  b:\n    needs: a\n    runs-on: ubuntu-latest\n    steps: [{ run: ./b }]\n",
+  );
+
+  expect(converted.jobs.map(({ name, commands, needs }) => [name, commands[0], needs])).toEqual([
+    ["ci/a-x", "./test x", []],
+    ["ci/a-y", "./test y", []],
+    ["ci/b", "./b", ["ci/a-x", "ci/a-y"]],
+  ]);
+});
+
+test.each([
+  [
+    "a script for bash",
+    "      - run: |\n          if [[ -n $A ]]; then\n            ./b\n          fi\n",
+    "bash -e -c 'if [[ -n $A ]]; then\n  ./b\nfi'",
+  ],
+  ["a directory", "      - run: make\n        working-directory: lib\n", "(cd lib && make)"],
+  ["variables", "      - run: make\n        env: { A: x y }\n", "env A='x y' bash -e -c 'make'"],
+  [
+    "a step that may fail",
+    "      - run: make\n        continue-on-error: true\n",
+    "bash -e -c 'make' || echo \"This step failed; the workflow goes on.\"",
+  ],
+])("keeps %s", (_, steps, command) => {
+  expect(commandsOf(ofSteps(steps))).toEqual([command]);
+});
+
+test("packages of Debian are left out, and named for the workers", () => {
+  const converted = ofSteps(
+    "      - run: sudo apt-get update && sudo apt-get install -y libfoo-dev\n      - run: make\n",
+  );
+
+  expect(commandsOf(converted)).toEqual(["make"]);
+  expect(converted.notes).toEqual(["ci.yml: install on the workers: libfoo-dev"]);
+});
+
+test("what comes after the work is left out and listed: caches, uploads, steps with secrets", () => {
+  const converted = ofSteps(
+    "      - uses: actions/cache@v4\n      - run: make\n      - uses: codecov/codecov-action@v4\n      - name: Send\n        run: ./send ${{ secrets.TOKEN }}\n",
+  );
+
+  expect(commandsOf(converted)).toEqual(["make"]);
+  expect(converted.leftOut.map(({ where, reason }) => `${where}: ${reason}`)).toEqual([
+    "ci.yml, job a, step 1: actions/cache@v4: not needed: results are cached by their inputs",
+    "ci.yml, job a, step 3: codecov/codecov-action@v4: left out: it sends results to another service",
+    "ci.yml, job a, step 4 (Send): the expression `secrets.TOKEN` needs secrets.TOKEN",
+  ]);
+});
+
+test.each([
+  ["a container", "    container: alpine\n", "      - run: make\n", "runs in a container"],
+  [
+    "services",
+    "    services: { db: { image: postgres } }\n",
+    "      - run: make\n",
+    "services in containers (db)",
+  ],
+  [
+    "an unknown action before the work",
+    "",
+    "      - uses: some/thing@v1\n      - run: make\n",
+    "some/thing@v1 is not known",
+  ],
+  ["sudo", "", "      - run: sudo ./setup\n      - run: make\n", "uses sudo"],
+  ["the history of Git", "", "      - run: git describe\n", "history of Git"],
+  [
+    "variables for later steps",
+    "",
+    "      - run: echo A=1 >> $GITHUB_ENV\n      - run: make\n",
+    "GITHUB_ENV",
+  ],
+  [
+    "a computed matrix",
+    "    strategy: { matrix: '${{ fromJSON(needs.x.outputs.y) }}' }\n",
+    "      - run: make\n",
+    "matrix is computed",
+  ],
+  ["PowerShell", "", "      - run: Get-Item\n        shell: pwsh\n", "shell is pwsh"],
+  [
+    "a branch that must be main",
+    "    if: github.ref == 'refs/heads/main'\n",
+    "      - run: make\n",
+    "needs github.ref",
+  ],
+])("a job with %s is listed with the reason, and not written", (_, more, steps, reason) => {
+  const converted = ofSteps(steps, more);
+
+  expect(converted.jobs).toEqual([]);
+  expect(converted.leftOut.map((each) => each.reason).join()).toContain(reason);
+});
+
+test("a reusable workflow that is called is listed", () => {
+  const converted = convert("on: push\njobs:\n  a:\n    uses: ./.github/workflows/b.yml\n");
+
+  expect(converted.leftOut[0]?.reason).toContain("reusable workflow ./.github/workflows/b.yml");
+});
+
+test.each([
+  ["on a schedule only", "on: { schedule: [] }\njobs: {}\n", "runs on schedule"],
+  ["that is no YAML", "on: [\n", "is no YAML"],
+  ["of another form", "on: push\njobs: [1]\n", "unexpected form at jobs"],
+  ["that is huge", `# ${"x".repeat(600_000)}`, "is larger than"],
+  [
+    "whose aliases multiply",
+    `a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\non: push\njobs: {}\n`,
+    "is no YAML",
+  ],
+])("a workflow %s is listed", (_, text, reason) => {
+  const converted = convert(text);
+
+  expect(converted.jobs).toEqual([]);
+  expect(converted.leftOut[0]?.reason).toContain(reason);
+});
