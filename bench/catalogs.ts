@@ -24,6 +24,7 @@ import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
 import { GraphId } from "#graphs/graph-id.ts";
 import { wholeGraph } from "#graphs/graph-page.store.ts";
 import { nameRepository } from "#graphs/repository.store.ts";
+import { repositoryAccess } from "#graphs/repository-access.ts";
 import { submitGraph } from "#graphs/submit-graph.ts";
 import { withBenchDatabase } from "./bench-database.ts";
 
@@ -92,8 +93,15 @@ export async function catalogRooms(db: Db) {
   const mirrors = openMirrors({ git, directory: join(root, "mirrors"), workingDirectory: root });
   const evaluator = new TemplateEvaluator();
   const inputs = new CommitInputReader({ git, mirrors, db, store });
+  const access = repositoryAccess({
+    db,
+    workingDirectory: root,
+    sharedDirectories: [],
+    dataDirectory: join(root, "mirrors"),
+  });
   const rooms = (): PreviewRooms => ({
     db,
+    access,
     git,
     mirrors,
     evaluator,

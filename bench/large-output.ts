@@ -103,7 +103,7 @@ async function putOutput(blobs: BlobStore): Promise<Digest> {
 /** Submits the graph, works until it is over, and prints what that took. */
 async function measure(
   name: string,
-  { db, git, mirrors, inputs, evaluator, shelf }: Rooms,
+  { db, access, git, mirrors, inputs, evaluator, shelf }: Rooms,
   repository: string,
   work: () => Promise<void> = () => new Promise((resolve) => setTimeout(resolve, 20)),
 ): Promise<void> {
@@ -111,7 +111,7 @@ async function measure(
   delay.enable();
   const begun = performance.now();
   const { graph } = await submitGraph(
-    { db, git, mirrors, inputs, evaluator, shelf },
+    { db, access, git, mirrors, inputs, evaluator, shelf },
     { repository },
     everybody,
   );

@@ -35,6 +35,7 @@ import { GraphId } from "./graph-id.ts";
 import { wholeGraph } from "./graph-page.store.ts";
 import { prepareReadyJobs } from "./graph-runner.ts";
 import { onExecutionsFinished, onExecutionsProgress } from "./queue-events.ts";
+import { repositoryAccess } from "./repository-access.ts";
 import { submitGraph } from "./submit-graph.ts";
 
 /** What a pretended worker answers: an exit code, and what it made. */
@@ -111,7 +112,13 @@ export async function farmOfGraphs(db: Db) {
     while ((await prepareReadyJobs(parts)) > 0);
   };
 
-  const submission = { db, git, mirrors, inputs, evaluator, shelf };
+  const access = repositoryAccess({
+    db,
+    workingDirectory: root,
+    sharedDirectories: [],
+    dataDirectory: join(root, "mirrors"),
+  });
+  const submission = { db, access, git, mirrors, inputs, evaluator, shelf };
   return {
     db,
     queue,

@@ -16,8 +16,7 @@ export async function nameRepository(tx: Tx, url: string): Promise<string> {
   const known = () => tx.many(Name, sql`select name from repository where url = ${url}`);
   const [found] = await known();
   if (found !== undefined) return found.name;
-  const plain = repositoryName(url);
-  const marked = `${plain}-${createHash("sha256").update(url).digest("hex").slice(0, 8)}`;
+  const { plain, marked } = namesFor(url);
   for (const name of [plain, marked]) {
     // Whichever constraint it runs into, the rows that are there tell what to do.
     await tx.run(
@@ -27,4 +26,22 @@ export async function nameRepository(tx: Tx, url: string): Promise<string> {
     if (row !== undefined) return row.name;
   }
   return marked;
+}
+
+/** The name that `nameRepository` would give to a URL at this moment. Stores nothing. */
+export async function proposedName(tx: Tx, url: string): Promise<string> {
+  const { plain, marked } = namesFor(url);
+  const taken = await tx.many(
+    z.object({ name: z.string(), url: z.string() }),
+    sql`select name, url from repository where url = ${url} or name = ${plain}`,
+  );
+  const own = taken.find((row) => row.url === url);
+  if (own !== undefined) return own.name;
+  return taken.length === 0 ? plain : marked;
+}
+
+function namesFor(url: string): { readonly plain: string; readonly marked: string } {
+  const plain = repositoryName(url);
+  const hash = createHash("sha256").update(url).digest("hex").slice(0, 8);
+  return { plain, marked: `${plain}-${hash}` };
 }

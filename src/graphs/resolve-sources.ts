@@ -1,3 +1,4 @@
+import type { Principal } from "#access/principal.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { Fault } from "#core/fault.ts";
 import type { FetchedCommit, Mirrors } from "#git/fetch-commit.ts";
@@ -6,6 +7,7 @@ import { definitionLimits } from "./definitions/definition-limits.ts";
 import { type DefinitionProblem, DefinitionProblems } from "./definitions/definition-problems.ts";
 import type { DefinedJob, Definitions } from "./definitions/read-definitions.ts";
 import type { Source } from "./definitions/sources-key.ts";
+import type { RepositoryAccess } from "./repository-access.ts";
 
 /** Repositories asked at once: each may take a while to answer. */
 const askedAtOnce = 4;
@@ -17,11 +19,17 @@ const mostRevisions = 50;
  * Finds out which commits the other repositories' revisions are, and writes them into the definitions.
  *
  * A definition so names all that the job reads: a branch that moves gives another definition, and a
- * graph that is run again reads the same. Throws `DefinitionProblems` with what cannot be found.
+ * graph that is run again reads the same. Throws `DefinitionProblems` with what cannot be found, and with
+ * what the principal may not read.
  */
 export async function resolveSources(
-  rooms: { readonly mirrors: Mirrors; readonly inputs: CommitInputReader },
+  rooms: {
+    readonly mirrors: Mirrors;
+    readonly inputs: CommitInputReader;
+    readonly access: RepositoryAccess;
+  },
   definitions: Definitions,
+  by: Principal,
 ): Promise<Definitions> {
   const asked = new Map<string, Source>();
   for (const { source } of sourcesOf(definitions.jobs)) asked.set(keyOf(source), source);
@@ -30,7 +38,7 @@ export async function resolveSources(
 
   const found = new Map(
     await mapAtMost(askedAtOnce, [...asked], async ([key, source]) => {
-      const commit = await fetched(rooms.mirrors, source);
+      const commit = await fetched(rooms, source, by);
       if (!(commit instanceof Fault))
         rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
       return [key, commit] as const;
@@ -83,11 +91,16 @@ function keyOf({ repository, rev, commit }: Source): string {
 
 /** The commit, or why it cannot be had: that is said together with all else that is wrong. */
 async function fetched(
-  mirrors: Mirrors,
+  { mirrors, access }: { readonly mirrors: Mirrors; readonly access: RepositoryAccess },
   { repository, rev, commit }: Source,
+  by: Principal,
 ): Promise<FetchedCommit | Fault> {
   try {
-    return await mirrors.fetchCommit(repository, commit ?? rev ?? "HEAD");
+    await access.requireMayRead(by, repository);
+    const found = await mirrors.fetchCommit(repository, commit ?? rev ?? "HEAD");
+    // A path below a checkout belongs to the checkout's repository, whose name may be another.
+    await access.requireMayRead(by, found.repository);
+    return found;
   } catch (reason) {
     if (reason instanceof Fault && mistakes.has(reason.code)) return reason;
     throw reason;

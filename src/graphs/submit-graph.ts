@@ -26,6 +26,7 @@ import { graphSummary } from "./graph-summary.store.ts";
 import { plan } from "./plan.ts";
 import { type OutsiderRules, planForOutsiders } from "./plan-for-outsiders.ts";
 import { nameRepository } from "./repository.store.ts";
+import { type RepositoryAccess, requireMayReadDefinitions } from "./repository-access.ts";
 import { setDefinitions } from "./reruns/customise.store.ts";
 import { patchesAtSubmission } from "./reruns/patches-at-submission.ts";
 import { resolveSources } from "./resolve-sources.ts";
@@ -33,6 +34,7 @@ import type { SubmittedChoice } from "./submitted-choice.ts";
 
 export interface SubmissionRooms extends WitnessRooms {
   readonly db: Db;
+  readonly access: RepositoryAccess;
   readonly inputs: CommitInputReader;
   readonly evaluator: TemplateEvaluator;
   readonly shelf: CatalogShelf;
@@ -80,17 +82,23 @@ export async function submitGraph(
   if (known !== undefined) return { graph: known, isNew: false };
 
   const rev = request.rev ?? "HEAD";
+  await rooms.access.requireMayRead(by, request.repository);
   const address = (await rooms.wayIn?.(request.repository, by)) ?? request.repository;
   const commit = await rooms.mirrors.fetchCommit(address, rev);
   rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
-  const repository = await db.transaction((tx) => nameRepository(tx, commit.repository));
   const branch = request.branch ?? commit.branch ?? "";
+  const repository = await db.transaction(async (tx) => {
+    const name = await nameRepository(tx, commit.repository);
+    // In the same transaction: who is refused must not take the name that another repository needs.
+    requireGrant(by, "submit", { repository: name, branch });
+    return name;
+  });
   const where = { repository, branch };
-  requireGrant(by, "submit", where);
   const wanted = { commit, address, repository, branch, ref: origin.ref, by };
   const domain = await domainOfCommit(rooms, wanted);
   // Whoever says what is read on the server's machine defines more than a graph.
   if (request.definitionsFrom?.kind === "directory") requireGrant(by, "define", where);
+  await requireMayReadDefinitions(rooms.access, by, request.definitionsFrom);
   const said = await branchDefinition(db, repository, branch);
   const from = await graphDefinitions(rooms, { ...where, said, commit }, request);
   const { sha, subject, committedAt } = commit;
@@ -103,7 +111,7 @@ export async function submitGraph(
       definitions: filled,
       planned:
         origin.outsiders === undefined
-          ? plan(await resolveSources(rooms, filled), request.select)
+          ? plan(await resolveSources(rooms, filled, by), request.select)
           : planForOutsiders(filled, request.select, origin.outsiders),
     };
   });

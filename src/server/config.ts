@@ -71,6 +71,12 @@ export const ServerConfig = z.object({
     .transform((list) => list.split(",").map((host) => host.trim()))
     .transform((hosts) => hosts.filter((host) => host !== ""))
     .optional(),
+  /** Directories below which whoever may submit a repository may name it by its path, with colons between. */
+  localRepositories: z
+    .string()
+    .transform((list) => list.split(":").map((path) => path.trim()))
+    .transform((paths) => paths.filter((path) => path !== ""))
+    .optional(),
   /** What a worker costs, in whatever currency you count: shown before something is run again. */
   pricePerWorkerMinute: z.coerce.number().min(0).default(0),
   /** What autoscalers are told to reach, and how soon a worker that they start takes work. */
@@ -156,6 +162,7 @@ export function readServerConfig(
     sessionMs: env["GRANGE_SESSION_MS"],
     webhooks: env["GRANGE_WEBHOOKS"],
     privateHosts: env["GRANGE_PRIVATE_HOSTS"],
+    localRepositories: env["GRANGE_LOCAL_REPOSITORIES"],
     pricePerWorkerMinute: env["GRANGE_PRICE_PER_WORKER_MINUTE"],
     mostCacheEntryBytes: env["GRANGE_CACHE_ENTRY_BYTES"],
     mostProjects: env["GRANGE_MOST_PROJECTS"],

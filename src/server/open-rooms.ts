@@ -27,6 +27,7 @@ import { startGraphRunner } from "#graphs/graph-runner.ts";
 import { serveErrands } from "#graphs/kinds/serve-errands.ts";
 import { Webhooks } from "#graphs/kinds/webhooks.ts";
 import { startSearchLoop } from "#graphs/ranges/search-loop.ts";
+import { repositoryAccess } from "#graphs/repository-access.ts";
 import { askingNotes } from "#invocations/asking-notes.ts";
 import { usualUnservedMs } from "#invocations/end-unserved.ts";
 import { operationDesk } from "#invocations/operation-desk.ts";
@@ -83,6 +84,7 @@ export async function openRooms(
         | "githubApp"
         | "host"
         | "privateHosts"
+        | "localRepositories"
         | "unservedMs"
       >
     > &
@@ -187,6 +189,12 @@ export async function openRooms(
       directory: directory.mirrors,
       workingDirectory: process.cwd(),
     });
+    const access = repositoryAccess({
+      db,
+      workingDirectory: process.cwd(),
+      sharedDirectories: config.localRepositories ?? [],
+      dataDirectory: directory.path,
+    });
     const isWatched = async (name: string) => (await findWatched(db, name))?.name === name;
     const inputs = new CommitInputReader({ git, mirrors, db, store: blobs });
     const evaluator = keep(new TemplateEvaluator());
@@ -214,6 +222,7 @@ export async function openRooms(
         trees,
         inputs,
         mirrors,
+        access,
         evaluator,
         project,
         webhooks,
@@ -247,6 +256,7 @@ export async function openRooms(
         queue,
         git,
         mirrors,
+        access,
         isWatched,
         inputs,
         evaluator,
@@ -306,6 +316,7 @@ export async function openRooms(
       notes,
       git,
       mirrors,
+      access,
       isWatched,
       wayIn: (address, by) => wayIn({ db, forges: forges.forges }, address, by),
       inputs,

@@ -16,6 +16,7 @@ import type { Git } from "#git/run-git.ts";
 import type { CatalogShelf } from "#graphs/catalogs/catalog-shelf.ts";
 import type { CommitInputReader } from "#graphs/commit-inputs.ts";
 import type { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
+import type { RepositoryAccess } from "#graphs/repository-access.ts";
 import type { AskingNotes } from "#invocations/asking-notes.ts";
 import type { OperationDesk } from "#invocations/operation-desk.ts";
 import type { LabTimes } from "#perf/lab-times.ts";
@@ -57,6 +58,7 @@ export interface Rooms extends Service {
   readonly notes: AskingNotes;
   readonly git: Git;
   readonly mirrors: Mirrors;
+  readonly access: RepositoryAccess;
   /** Whether a forge knows what is on the branches of a repository. */
   readonly isWatched: (repository: string) => Promise<boolean>;
   readonly wayIn: (address: string, by: Principal) => Promise<string>;

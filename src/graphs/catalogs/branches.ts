@@ -7,6 +7,7 @@ import type { Tx } from "#db/db.ts";
 import { recordAudit } from "../audit.store.ts";
 import type { Switch } from "../definitions/definition-file.ts";
 import { readSwitchValues } from "../definitions/switch-values.ts";
+import { requireMayReadDefinitions } from "../repository-access.ts";
 import {
   branchHistory,
   definedBranches,
@@ -64,8 +65,13 @@ export async function setBranch(
   if (body !== null) requireBranchName(branch);
   // Who may define nothing anywhere does not make the farm know a repository.
   requireGrantSomewhere(by, "define");
-  const known = await db.transaction((tx) => repositoryFor(tx, written));
-  requireGrant(by, "define", { repository: known, branch });
+  const known = await db.transaction(async (tx) => {
+    const name = await repositoryFor(tx, written);
+    // In the same transaction: who is refused must not take the name that another repository needs.
+    requireGrant(by, "define", { repository: name, branch });
+    return name;
+  });
+  await requireMayReadDefinitions(rooms.access, by, body?.source);
   const read = body === null ? null : await withKnownSwitches(rooms, known, body);
   return db.transaction(async (tx) => {
     if (request.dryRun === true) {

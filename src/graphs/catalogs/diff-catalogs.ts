@@ -1,10 +1,8 @@
 import type { Principal } from "#access/principal.ts";
-import { requireGrantSomewhere } from "#access/require-grant.ts";
 import type { CatalogDiff } from "#api/catalog.ts";
 import type { SwitchValues } from "#api/graph-choice.ts";
 import { Fault } from "#core/fault.ts";
 import { usualValueOf } from "../definitions/switch-values.ts";
-import { nameRepository } from "../repository.store.ts";
 import { branchDefinition } from "./branch-definition.store.ts";
 import { resolveBranch } from "./branch-definition.ts";
 import { catalogDiff } from "./catalog-diff.ts";
@@ -74,11 +72,11 @@ async function sideOf(
   if (current !== undefined) {
     return { written, repository, branch: rev, catalog: await shelf.get(db, current.catalog) };
   }
-  requireGrantSomewhere(by, "submit");
-  const commit = await rooms.mirrors.fetchCommit(await addressOfRepository(db, repository), rev);
-  const name = await db.transaction((tx) => nameRepository(tx, commit.repository));
+  const address = await addressOfRepository(db, repository);
+  await rooms.access.requireMayRead(by, address);
+  const commit = await rooms.mirrors.fetchCommit(address, rev);
   const said = resolveBranch(undefined, undefined);
-  const place = { repository: name, branch: commit.branch ?? "", said, commit };
+  const place = { repository, branch: commit.branch ?? "", said, commit };
   const from = await graphDefinitions(rooms, place, {});
   await db.transaction((tx) => from.keep(tx));
   return { written, repository, branch: commit.branch ?? null, catalog: from.catalog };

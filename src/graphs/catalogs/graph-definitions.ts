@@ -11,6 +11,7 @@ import { readTemplates } from "../definitions/read-templates.ts";
 import type { TemplateEvaluator } from "../definitions/template-evaluator.ts";
 import type { Templates } from "../definitions/templates.ts";
 import { nameRepository } from "../repository.store.ts";
+import type { RepositoryAccess } from "../repository-access.ts";
 import { allBranches } from "./branch-definition.ts";
 import type { CatalogShelf } from "./catalog-shelf.ts";
 import {
@@ -31,6 +32,7 @@ import { type TemplateCatalog, templateCatalogOf, templatesOf } from "./template
 
 export interface CatalogRooms {
   readonly db: Db;
+  readonly access: RepositoryAccess;
   readonly git: Git;
   readonly mirrors: Mirrors;
   readonly evaluator: TemplateEvaluator;

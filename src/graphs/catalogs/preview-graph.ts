@@ -4,7 +4,8 @@ import { Fault } from "#core/fault.ts";
 import type { FetchedCommit } from "#git/fetch-commit.ts";
 import type { DefinitionContext } from "../definitions/definition-context.ts";
 import { domainOfCommit, type WitnessRooms } from "../domain-of-commit.ts";
-import { nameRepository } from "../repository.store.ts";
+import { proposedName } from "../repository.store.ts";
+import { requireMayReadDefinitions } from "../repository-access.ts";
 import { expectedDurations } from "../times/expected-durations.store.ts";
 import { branchDefinition } from "./branch-definition.store.ts";
 import { resolveBranch } from "./branch-definition.ts";
@@ -28,6 +29,10 @@ export async function previewGraph(
   by: Principal = everybody,
 ): Promise<GraphPreview> {
   const { db } = rooms;
+  if (request.repository !== undefined && request.rev !== undefined) {
+    await rooms.access.requireMayRead(by, request.repository);
+  }
+  await requireMayReadDefinitions(rooms.access, by, request.definitionsFrom);
   const address =
     request.repository === undefined ? undefined : await rooms.wayIn?.(request.repository, by);
   const commit = await commitOf(rooms, request, address);
@@ -129,7 +134,7 @@ async function repositoryOf(
   { repository, catalog, definitions }: PreviewGraph,
   commit: FetchedCommit | undefined,
 ): Promise<string | undefined> {
-  if (commit !== undefined) return db.transaction((tx) => nameRepository(tx, commit.repository));
+  if (commit !== undefined) return proposedName(db, commit.repository);
   if (repository !== undefined) return requireRepository(db, repository);
   if (catalog === undefined && definitions === undefined)
     throw new Fault("invalid_argument", "name a repository, or a catalog");

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { grantsOf } from "#access/grant.store.ts";
-import { everybody } from "#access/principal.ts";
+import { everybody, type Principal } from "#access/principal.ts";
 import { isOver } from "#api/job-state.ts";
 import { Fault, messageOf } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import { beginGraph } from "../advancing/begin-graph.ts";
 import type { Catalog } from "../catalog.ts";
@@ -61,7 +62,8 @@ async function planOne(rooms: ChildGraphRooms, run: RunToPlan, now: Date): Promi
 
 async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void> {
   const definitions = await definitionsOfChild(rooms, run);
-  const planned = plan(await resolveSources(rooms, definitions));
+  const submitter = await submitterOf(rooms.db, run);
+  const planned = plan(await resolveSources(rooms, definitions, submitter));
   const begun = await beginGraph(planned);
   const child = GraphId.parse(randomUUID());
   await rooms.db.transaction((tx) => keepCatalog(tx, planned.catalog));
@@ -95,9 +97,9 @@ async function admit(
   run: RunToPlan,
   catalog: Catalog,
 ): Promise<void> {
-  const { repository, branch, submittedBy } = run;
+  const { repository, branch } = run;
   // What whoever submitted the first of them may not ask for, no graph of that one's graphs may.
-  const submitter = { name: submittedBy, grants: await grantsOf(tx, submittedBy) };
+  const submitter = await submitterOf(tx, run);
   holdJobsToLimits(submitter, "submit", { repository, branch }, catalog.entries);
   if (run.definition.definitions !== undefined || run.definition.catalog !== undefined) return;
   // Priority and class are the parent's, and were admitted with it.
@@ -107,6 +109,11 @@ async function admit(
     principal: everybody,
     where: { repository, branch },
   });
+}
+
+/** Whoever submitted the first graph, with the rights that the principal has now. */
+async function submitterOf(tx: Tx, { submittedBy }: RunToPlan): Promise<Principal> {
+  return { name: submittedBy, grants: await grantsOf(tx, submittedBy) };
 }
 
 function refuseWhatNeverEnds(

@@ -49,14 +49,18 @@ export async function startSearch(
     const message = "a search selects jobs by name, tag or kind: each commit has its own states";
     throw new Fault("invalid_argument", message);
   }
-  const { range, url, branch } = await rangeOf(rooms, asked);
+  const { range, url, branch } = await rangeOf(rooms, asked, by);
   const all = await countRange(rooms.git, range);
   const step = asked.kind === "backfill" ? asked.step : 1;
   const commits = Math.ceil(all / step);
   if (commits === 0) throw new Fault("invalid_argument", "there is no commit between the two");
   const id = SearchId.parse(randomUUID());
-  const repository = await rooms.db.transaction((tx) => nameRepository(tx, url));
-  requireGrant(by, "submit", { repository, branch });
+  const repository = await rooms.db.transaction(async (tx) => {
+    const named = await nameRepository(tx, url);
+    // In the same transaction: who is refused must not take the name that another repository needs.
+    requireGrant(by, "submit", { repository: named, branch });
+    return named;
+  });
   // Results that are believed only when they come again are asked for by retriggering.
   if (asked.kind === "bisect" && asked.sameResults > 1)
     requireGrant(by, "retrigger", { repository, branch });
@@ -101,12 +105,14 @@ export async function startSearch(
 }
 
 async function rangeOf(
-  { db, mirrors }: RangeRooms,
+  { db, mirrors, access }: RangeRooms,
   asked: z.output<typeof StartSearch>,
+  by: Principal,
 ): Promise<{ readonly range: CommitRange; readonly url: string; readonly branch: string }> {
   const [from, to] = asked.kind === "backfill" ? [asked.from, asked.to] : [asked.good, asked.bad];
   const name = await knownRepository(db, asked.repository);
   const source = name === undefined ? asked.repository : await addressOfRepository(db, name);
+  await access.requireMayRead(by, source);
   const last = await mirrors.fetchCommit(source, to);
   const after = await mirrors.fetchCommit(source, from);
   return {

@@ -29,7 +29,7 @@ import type { PresentPlan } from "./plan-today.ts";
 export interface CloneRooms {
   readonly db: Db;
   /** What the graph of this commit would be if it were submitted now; throws a `Fault` when it cannot be. */
-  planToday(original: OriginalGraph): Promise<PresentPlan>;
+  planToday(original: OriginalGraph, by: Principal): Promise<PresentPlan>;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function cloneGraph(
   const original = await rooms.db.transaction((tx) => originalGraph(tx, graphId));
   if (original === undefined) return undefined;
   requireGrant(by, "clone", original);
-  const today = await planTodayIfAsked(rooms, original, asked);
+  const today = await planTodayIfAsked(rooms, original, asked, by);
   if (asked.mode === "today" && today instanceof Fault) throw today;
   const present = today instanceof Fault ? undefined : today;
   const definitions = asked.mode === "today" ? present : undefined;
@@ -77,10 +77,11 @@ async function planTodayIfAsked(
   rooms: CloneRooms,
   original: OriginalGraph,
   { mode, dryRun }: z.output<typeof Clone>,
+  by: Principal,
 ): Promise<PresentPlan | Fault | undefined> {
   if (mode !== "today" && !dryRun) return undefined;
   try {
-    return await rooms.planToday(original);
+    return await rooms.planToday(original, by);
   } catch (reason) {
     if (reason instanceof Fault && reason.code !== "internal") return reason;
     throw reason;

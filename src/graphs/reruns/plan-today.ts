@@ -1,3 +1,4 @@
+import type { Principal } from "#access/principal.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { branchDefinition } from "../catalogs/branch-definition.store.ts";
@@ -27,8 +28,8 @@ export interface PresentPlan {
  */
 export function planToday(
   rooms: SubmissionRooms,
-): (original: OriginalGraph) => Promise<PresentPlan> {
-  return async (original) => {
+): (original: OriginalGraph, by: Principal) => Promise<PresentPlan> {
+  return async (original, by) => {
     const { repository, branch, rev, subject, committedAt, author } = original;
     const said = await branchDefinition(rooms.db, repository, branch);
     const from = await presentDefinitions(rooms, original, said);
@@ -50,7 +51,7 @@ export function planToday(
       const filled = await fillTemplates(templates, wishes, context, rooms.evaluator);
       const select = selection ?? undefined;
       return original.outsiders === null
-        ? plan(await resolveSources(rooms, filled), select)
+        ? plan(await resolveSources(rooms, filled, by), select)
         : planForOutsiders(filled, select, original.outsiders);
     });
     return {

@@ -1,9 +1,12 @@
 import type { z } from "zod";
 import { grantsOf } from "#access/grant.store.ts";
+import { anyone, type Grant, type Principal } from "#access/principal.ts";
 import { SubmitBenchmarkRequest } from "#api/benchmark-request.ts";
 import { Retrigger } from "#api/rerun.ts";
 import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
 import type { FarmDesk, GraphToMake } from "#forge/farm-desk.ts";
+import { forgePrincipalName } from "#forge/forge-principal.ts";
 import { jobsDoneOnce } from "#graphs/audit.store.ts";
 import { cancelGraph } from "#graphs/cancel-graph.ts";
 import { GraphId } from "#graphs/graph-id.ts";
@@ -38,7 +41,7 @@ export function forgeDesk(rooms: Rooms, url: string): FarmDesk {
           ...(branch === undefined ? {} : { branch }),
           ...(wanted.named === undefined ? {} : { graph: wanted.named }),
         },
-        by,
+        await withReadableSources(db, by),
         {
           ref: wanted.ref,
           ...(wanted.outsiders === undefined ? {} : { outsiders: wanted.outsiders }),
@@ -121,4 +124,24 @@ async function bring({ mirrors }: Rooms, { address, ref, sha }: GraphToMake): Pr
     await mirrors.fetchCommit(address, ref);
     await mirrors.fetchCommit(address, sha);
   }
+}
+
+/**
+ * Adds the repositories that jobs' sources may name: what the grants of `forge` and of anybody
+ * allow to submit. By itself a forge's graph reads no repository but its own.
+ */
+async function withReadableSources(db: Db, by: Principal): Promise<Principal> {
+  const stored = [...(await grantsOf(db, forgePrincipalName)), ...(await grantsOf(db, anyone))];
+  const readable = stored
+    .filter(({ verb }) => verb === "submit" || verb === "*")
+    .map(
+      ({ repository }): Grant => ({
+        verb: "submit",
+        repository,
+        branch: "*",
+        priorityCap: 0,
+        top: false,
+      }),
+    );
+  return { ...by, grants: [...by.grants, ...readable] };
 }

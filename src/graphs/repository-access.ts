@@ -1,0 +1,101 @@
+import { realpath } from "node:fs/promises";
+import { resolve, sep } from "node:path";
+import { matchesPattern } from "#access/matches-pattern.ts";
+import { type Grant, type Principal, wholeFarm } from "#access/principal.ts";
+import { mayDo, requireGrant } from "#access/require-grant.ts";
+import type { GraphChoice } from "#api/graph-choice.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { parseRepositoryAddress, withoutPassword } from "#git/repository-address.ts";
+import { knownRepository } from "./catalogs/known-repository.store.ts";
+import { proposedName } from "./repository.store.ts";
+
+/** Which repositories, and which directories of the server's machine, a caller may make the farm read. */
+export interface RepositoryAccess {
+  /**
+   * Throws `permission_denied` unless the caller may submit graphs of some branch of the
+   * repository. Asks neither the network nor the file system first, so that a refusal does
+   * not tell what exists.
+   */
+  requireMayRead(by: Principal, repository: string): Promise<void>;
+  /** Throws `permission_denied` unless the caller may name this directory. */
+  requireMayReadDirectory(by: Principal, path: string): Promise<void>;
+}
+
+export interface RepositoryAccessOptions {
+  readonly db: Db;
+  /** What relative paths are relative to. */
+  readonly workingDirectory: string;
+  /** Whoever holds a right on a repository may name it by its path below one of these. */
+  readonly sharedDirectories: readonly string[];
+  /** The farm's own, with the mirrors of all repositories: nobody may name what is in it. */
+  readonly dataDirectory: string;
+}
+
+export function repositoryAccess({
+  db,
+  workingDirectory,
+  sharedDirectories,
+  dataDirectory,
+}: RepositoryAccessOptions): RepositoryAccess {
+  const requireMayReadDirectory = async (by: Principal, path: string) => {
+    const isAdministrator = mayDo(by, "administer", wholeFarm);
+    const named = resolve(workingDirectory, path);
+    const isShared = sharedDirectories.some((directory) => isIn(named, resolve(directory)));
+    // Before the path is looked at: the answers for what exists and what does not are the same.
+    if (!isAdministrator && !isShared) throw refused(path);
+    const real = await realpath(named).catch(() => named);
+    const data = await realpath(dataDirectory).catch(() => resolve(dataDirectory));
+    if (isIn(real, data)) throw refused(path);
+    if (isAdministrator) return;
+    const shared = await Promise.all(
+      sharedDirectories.map((directory) => realpath(directory).catch(() => resolve(directory))),
+    );
+    // A link below a shared directory may lead out of it.
+    if (!shared.some((directory) => isIn(real, directory))) throw refused(path);
+  };
+
+  return {
+    requireMayReadDirectory,
+
+    async requireMayRead(by, repository) {
+      const known = await knownRepository(db, repository);
+      const address = parseRepositoryAddress(repository, workingDirectory);
+      // A known path was named before by somebody who might, and its name has rights of its own.
+      if (known === undefined && address.kind === "local") {
+        await requireMayReadDirectory(by, address.path);
+      }
+      const url = address.kind === "local" ? address.path : withoutPassword(address.url);
+      const name = known ?? (await proposedName(db, url));
+      const covers = ({ verb, repository: pattern }: Grant) =>
+        (verb === "submit" || verb === "*") && matchesPattern(pattern, name);
+      // On whatever branch: who may build one branch of a repository reads it with all its history.
+      if (by.grants.some(covers)) return;
+      requireGrant(by, "submit", { repository: name, branch: "" });
+    },
+  };
+}
+
+/** The same for definitions that a request takes from elsewhere than its commit. */
+export async function requireMayReadDefinitions(
+  access: RepositoryAccess,
+  by: Principal,
+  from: GraphChoice["definitionsFrom"],
+): Promise<void> {
+  if (from?.kind === "repository") await access.requireMayRead(by, from.repository);
+  if (from?.kind === "directory") await access.requireMayReadDirectory(by, from.path);
+}
+
+function isIn(path: string, directory: string): boolean {
+  return (
+    path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)
+  );
+}
+
+function refused(path: string): Fault {
+  return new Fault(
+    "permission_denied",
+    `${path}: a path of the server's machine may be named by who administers the farm, or below a directory ` +
+      "that its operator lists in GRANGE_LOCAL_REPOSITORIES; give the repository's URL",
+  );
+}
