@@ -23,9 +23,9 @@ export interface SharedFarm {
   stop(): Promise<void>;
 }
 
-export async function sharedFarm(): Promise<SharedFarm> {
+export async function sharedFarm(sandbox = "auto"): Promise<SharedFarm> {
   const farm = await startFarm({ workers: 0 });
-  farm.startWorker({ env: { GRANGE_WORKER_SLOTS: "2" } });
+  farm.startWorker({ env: { GRANGE_WORKER_SLOTS: "2", GRANGE_WORKER_SANDBOX: sandbox } });
   const api = apiOf(farm);
   const { token } = (await api("/tokens", { principal: "root" })) as { token: string };
   const reader = (await api("/tokens", { principal: "reader" })) as { token: string };

@@ -1,0 +1,160 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
+import type { FakeJob } from "../fake-farm.fixture.ts";
+import { quoteForShell } from "../quote-for-shell.ts";
+import { JobsRun, type JobsToRun, runJobsCommand } from "../run-jobs.fixture.ts";
+
+const run = promisify(execFile);
+
+/** Runs jobs by a worker in a process of its own, which `wrapper` starts. */
+async function runJobsIn(wrapper: readonly string[], toRun: JobsToRun): Promise<JobsRun> {
+  const { stdout } = await run("env", [...wrapper, ...runJobsCommand(toRun)], { timeout: 110_000 });
+  return JobsRun.parse(JSON.parse(stdout));
+}
+
+const works = async (wrapper: readonly string[]) => {
+  return run("env", [...wrapper, "true"], { timeout: 60_000 }).then(
+    () => true,
+    () => false,
+  );
+};
+
+/** What every worker must do, wherever it runs. */
+const jobs: readonly FakeJob[] = [
+  { script: "echo out; echo err >&2; exit 3" },
+  { script: "kill -SEGV $$" },
+  { command: { arguments: ["/usr/bin/env"] } },
+  {
+    inputs: [{ path: "in", text: "read" }],
+    script: "cat in > made; cat made",
+    command: { outputPaths: ["made"] },
+  },
+  { script: "exec sleep 1000", timeoutMs: 500 },
+  { script: "setsid sleep 1000 >/dev/null 2>&1 & echo started" },
+];
+
+function expectGoodRuns({ ended }: JobsRun): void {
+  expect(ended.map(({ outcome }) => outcome)).toEqual([
+    Outcome.FAILED,
+    Outcome.FAILED,
+    Outcome.SUCCEEDED,
+    Outcome.SUCCEEDED,
+    Outcome.TIMED_OUT,
+    Outcome.SUCCEEDED,
+  ]);
+  expect(ended.slice(0, 2)).toMatchObject([
+    { exitCode: 3, stdout: "out\n", stderr: "err\n" },
+    { exitCode: 128 + 11, stderr: "" },
+  ]);
+  const [, , environment, copied, , started] = ended.map(({ stdout }) => stdout);
+  const names = environment?.trim().split("\n");
+  const expected = ["PATH", "HOME", "TMPDIR"];
+  expect(new Set(names?.map((line) => line.split("=")[0]))).toEqual(new Set(expected));
+  expect([copied, started]).toEqual(["read", "started\n"]);
+}
+
+const hasBubblewrap = await works(["bwrap", "--ro-bind", "/", "/", "--unshare-pid"]);
+const hasUserNamespaces = await works(["unshare", "--user", "--map-root-user"]);
+
+describe("a worker in a job of another worker", () => {
+  test.for([
+    { outer: "bubblewrap", inner: "namespaces" },
+    { outer: "namespaces", inner: "auto" },
+  ] as const)("in $outer isolates its own jobs ($inner)", async ({ outer, inner }, { skip }) => {
+    skip(!hasUserNamespaces, "NOT TESTED: this user may not make user namespaces");
+    skip(outer === "bubblewrap" && !hasBubblewrap, "NOT TESTED: bubblewrap does not work here");
+    const script = runJobsCommand({ sandbox: inner, jobs }).map(quoteForShell).join(" ");
+
+    const { ended } = await runJobsIn([], { sandbox: outer, jobs: [{ script }] });
+
+    expect(ended).toMatchObject([{ exitCode: 0, stderr: "", message: "" }]);
+    const innerRun = JobsRun.parse(JSON.parse(ended[0]?.stdout ?? ""));
+    expect(innerRun.facilities["sandbox"]).toMatch(/^(bubblewrap|namespaces)/);
+    expectGoodRuns(innerRun);
+  });
+});
+
+/**
+ * Mounts as container engines make them: parts of /proc hidden or read-only, /sys read-only. Made by root, they
+ * stay hidden from a user namespace below, where the kernel then refuses a new /proc.
+ */
+const maskMounts = `
+set -e
+umount -l /proc; mount -t proc proc /proc
+for f in kcore keys timer_list; do [ ! -e /proc/$f ] || mount --bind /dev/null /proc/$f; done
+for f in bus fs irq sys; do [ ! -e /proc/$f ] || { mount --bind /proc/$f /proc/$f; mount -o remount,bind,ro /proc/$f; }; done
+mount --rbind /sys /sys; mount -o remount,bind,ro,nosuid,nodev,noexec /sys
+`;
+const newProcesses = ["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"];
+const asNobody = [
+  "setpriv",
+  "--reuid=65534",
+  "--regid=65534",
+  "--clear-groups",
+  "env",
+  "HOME=/tmp",
+];
+
+const sharedProc = /^(bubblewrap|namespaces) with the worker's \/proc, since/;
+
+describe("a worker in a container that hides parts of /proc", () => {
+  test.for([
+    { user: "root", sandbox: "auto", become: [], level: /^(bubblewrap|namespaces)/ },
+    { user: "an ordinary user", sandbox: "namespaces", become: asNobody, level: sharedProc },
+    {
+      user: "root of a user namespace",
+      sandbox: "auto",
+      become: [...asNobody, "unshare", "--user", "--map-root-user", "--mount"],
+      level: sharedProc,
+    },
+  ] as const)("as $user isolates its jobs with the /proc that is there", async (made, { skip }) => {
+    const { sandbox, become, level } = made;
+    skip(process.getuid?.() !== 0, "NOT TESTED: needs root to make such a container");
+    const script = `${maskMounts}\nexec "$@"`;
+    const container = ["unshare", ...newProcesses, "sh", "-c", script, "sh", ...become];
+    skip(!(await works(container)), "NOT TESTED: such a container cannot be made here");
+
+    const ran = await runJobsIn(container, { sandbox, jobs });
+
+    expect(ran.facilities["sandbox"]).toMatch(level);
+    expectGoodRuns(ran);
+  });
+});
+
+describe("a worker where no user namespaces may be made", () => {
+  const forbid = 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"';
+  const withRights = ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh"];
+
+  test.for([
+    { rights: "the rights of root", more: [] },
+    { rights: "no rights", more: ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] },
+  ])("with $rights runs its jobs without a sandbox, and says why", async ({ more }, { skip }) => {
+    skip(!hasUserNamespaces, "NOT TESTED: this user may not make user namespaces");
+
+    const ran = await runJobsIn([...withRights, ...more], { jobs });
+
+    expect(ran.facilities["sandbox"]).toMatch(/^none, since .*namespaces: unshare/);
+    expectGoodRuns(ran);
+  });
+});
+
+test("a file system that is mounted below a shown directory is read-only in a job", async ({
+  skip,
+}) => {
+  skip(!hasUserNamespaces, "NOT TESTED: this user may not make user namespaces");
+  const mountBelow =
+    'mount -t tmpfs -o mode=1777 tmpfs /opt && mkdir -m 777 /opt/below && mount -t tmpfs -o mode=1777 tmpfs /opt/below && exec "$@"';
+  const wrapper = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mountBelow, "sh"];
+  for (const sandbox of hasBubblewrap
+    ? (["bubblewrap", "namespaces"] as const)
+    : (["namespaces"] as const)) {
+    const { ended } = await runJobsIn(wrapper, {
+      sandbox,
+      jobs: [{ script: "for d in /opt /opt/below; do touch $d/written && echo $d; done; ls /opt" }],
+    });
+
+    expect(ended[0]).toMatchObject({ exitCode: 0, stdout: "below\n" });
+  }
+});
