@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { messageOf } from "#core/fault.ts";
 import { runProgram } from "../../../test/support/process.ts";
-import type { Row } from "../row.ts";
+import type { Measurement, Row } from "../row.ts";
 import { type KindOfProject, kindsOfProjects } from "./kinds-of-projects.ts";
 
 const run = promisify(execFile);
@@ -24,11 +24,18 @@ interface Outcome {
   readonly told: string;
 }
 
+/** How far `grange init` alone brings a project of each kind. */
+export const initKinds: Measurement = {
+  title: "grange init",
+  long: true,
+  measure: () => initKindRows(),
+};
+
 /**
  * Makes a project of each kind, with dependencies from registries where its users have some, and runs `grange init`,
  * `git commit` and `grange up --once --json` on it. Nothing is edited in between.
  */
-export async function initKindRows(
+async function initKindRows(
   grange: readonly string[] = [process.execPath, join(process.cwd(), "bin/grange.mjs")],
 ): Promise<Row[]> {
   const outcomes: Outcome[] = [];

@@ -1,11 +1,27 @@
 import type { Show } from "../row.ts";
+import { atRest } from "./at-rest.ts";
 import { cloneAndStart, ownGraph } from "./clone-and-start.ts";
+import { eachSandbox } from "./each-sandbox.ts";
+import { initKinds } from "./init-kinds.ts";
 import { installedPackages } from "./installed-packages.ts";
+import { once } from "./once.ts";
 import { packaged } from "./packaged.ts";
+import { undeclaredInputs } from "./undeclared-inputs.ts";
 import { wholeTestSuite } from "./whole-test-suite.ts";
 
 /** The README's two commands, as somebody meets them who has just heard of Grange. */
 export const startShow: Show = {
   name: "start",
-  measurements: [cloneAndStart, installedPackages, packaged, ownGraph, wholeTestSuite],
+  measurements: [
+    once,
+    atRest,
+    undeclaredInputs,
+    cloneAndStart,
+    installedPackages,
+    packaged,
+    initKinds,
+    eachSandbox,
+    ownGraph,
+    wholeTestSuite,
+  ],
 };
