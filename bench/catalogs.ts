@@ -97,7 +97,7 @@ export async function catalogRooms(db: Db) {
     db,
     workingDirectory: root,
     sharedDirectories: [],
-    dataDirectory: join(root, "mirrors"),
+    farmDirectories: [join(root, "mirrors")],
   });
   const rooms = (): PreviewRooms => ({
     db,

@@ -116,7 +116,7 @@ export async function farmOfGraphs(db: Db) {
     db,
     workingDirectory: root,
     sharedDirectories: [],
-    dataDirectory: join(root, "mirrors"),
+    farmDirectories: [join(root, "mirrors")],
   });
   const submission = { db, access, git, mirrors, inputs, evaluator, shelf };
   return {

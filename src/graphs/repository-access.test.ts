@@ -25,7 +25,7 @@ beforeAll(async () => {
     db,
     workingDirectory: root,
     sharedDirectories: [path("shared")],
-    dataDirectory: path("data"),
+    farmDirectories: [path("data", "mirrors")],
   });
 });
 afterAll(async () => {

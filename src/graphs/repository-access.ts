@@ -28,15 +28,15 @@ export interface RepositoryAccessOptions {
   readonly workingDirectory: string;
   /** Whoever holds a right on a repository may name it by its path below one of these. */
   readonly sharedDirectories: readonly string[];
-  /** The farm's own, with the mirrors of all repositories: nobody may name what is in it. */
-  readonly dataDirectory: string;
+  /** Where the farm keeps what belongs to all repositories, such as their mirrors: nobody may name what is in them. */
+  readonly farmDirectories: readonly string[];
 }
 
 export function repositoryAccess({
   db,
   workingDirectory,
   sharedDirectories,
-  dataDirectory,
+  farmDirectories,
 }: RepositoryAccessOptions): RepositoryAccess {
   const requireMayReadDirectory = async (by: Principal, path: string) => {
     const isAdministrator = mayDo(by, "administer", wholeFarm);
@@ -44,15 +44,13 @@ export function repositoryAccess({
     const isShared = sharedDirectories.some((directory) => isIn(named, resolve(directory)));
     // Before the path is looked at: the answers for what exists and what does not are the same.
     if (!isAdministrator && !isShared) throw refused(path);
-    const real = await realpath(named).catch(() => named);
-    const data = await realpath(dataDirectory).catch(() => resolve(dataDirectory));
-    if (isIn(real, data)) throw refused(path);
+    const real = await realPathOf(named);
+    const isBelowOneOf = async (directories: readonly string[]) =>
+      (await Promise.all(directories.map(realPathOf))).some((directory) => isIn(real, directory));
+    if (await isBelowOneOf(farmDirectories)) throw refused(path);
     if (isAdministrator) return;
-    const shared = await Promise.all(
-      sharedDirectories.map((directory) => realpath(directory).catch(() => resolve(directory))),
-    );
     // A link below a shared directory may lead out of it.
-    if (!shared.some((directory) => isIn(real, directory))) throw refused(path);
+    if (!(await isBelowOneOf(sharedDirectories))) throw refused(path);
   };
 
   return {
@@ -84,6 +82,11 @@ export async function requireMayReadDefinitions(
 ): Promise<void> {
   if (from?.kind === "repository") await access.requireMayRead(by, from.repository);
   if (from?.kind === "directory") await access.requireMayReadDirectory(by, from.path);
+}
+
+/** Without links; of what is not there, the path itself. */
+function realPathOf(path: string): Promise<string> {
+  return realpath(path).catch(() => resolve(path));
 }
 
 function isIn(path: string, directory: string): boolean {

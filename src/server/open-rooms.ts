@@ -193,7 +193,7 @@ export async function openRooms(
       db,
       workingDirectory: process.cwd(),
       sharedDirectories: config.localRepositories ?? [],
-      dataDirectory: directory.path,
+      farmDirectories: [directory.mirrors, directory.blobs],
     });
     const isWatched = async (name: string) => (await findWatched(db, name))?.name === name;
     const inputs = new CommitInputReader({ git, mirrors, db, store: blobs });
