@@ -1,7 +1,10 @@
-// `npm test`: installs what is missing, then runs one check after the other and stops at the first that fails.
+// `npm test`: installs what is missing, runs one check after the other and stops at the first that fails, then runs
+// each test in a directory that holds only what its job in .grange/farm.yml declares.
 // `npm test -- PATH …`: runs the tests of these files only, without the checks before them.
-import { spawn } from "node:child_process";
-import { ensureInstalled } from "./ensure-installed.mjs";
+import { spawn, spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { ensureInstalled, root } from "./ensure-installed.mjs";
 
 ensureInstalled();
 
@@ -40,12 +43,47 @@ for (const group of chosen.length === 0 ? groups : built) {
 await installing;
 const reporters = ["--reporter=default", "--reporter=./test/support/closing-line.ts"];
 // Without npx, which takes half a second to find what npm installed here.
-const vitest = ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...chosen];
-process.exit(await run(process.execPath, vitest));
+const vitest = join(root, "node_modules/vitest/vitest.mjs");
+if (chosen.length > 0)
+  process.exit(await run(process.execPath, [vitest, "run", ...reporters, ...chosen]));
+process.exit(await runInDirectoriesOfJobs());
 
-function run(program, args) {
+/** Runs each test once, in a directory that holds what the job that runs it in the own graph declares. */
+async function runInDirectoriesOfJobs() {
+  const { top, groups } = testDirectories();
+  let worst = 0;
+  try {
+    for (const { jobs, directory, vitestArguments } of groups) {
+      console.log(
+        `\nTests of ${jobs.length === 1 ? "job" : "jobs"} ${jobs.join(", ")}, in ${directory}`,
+      );
+      const args = [vitest, "run", ...reporters, ...vitestArguments];
+      // Each run adds its results, so that the last prints those of all.
+      const env = { ...process.env, GRANGE_TEST_RESULTS: join(top, "results.json") };
+      worst = Math.max(worst, await run(process.execPath, args, { cwd: directory, env }));
+    }
+  } finally {
+    rmSync(top, { recursive: true, force: true });
+  }
+  return worst;
+}
+
+function testDirectories() {
+  const script = ["--import", "tsx", "scripts/test/make-test-directories.ts"];
+  const { status, stdout } = spawnSync(process.execPath, script, {
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
+  });
+  if (status !== 0) {
+    console.log("FAILED  making the directories in which the tests run");
+    process.exit(1);
+  }
+  return JSON.parse(stdout);
+}
+
+function run(program, args, options = {}) {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: "inherit" });
+    const child = spawn(program, args, { stdio: "inherit", ...options });
     child.once("error", () => resolve(1));
     child.once("close", (code) => resolve(code ?? 1));
   });

@@ -4,6 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import { compileGlobs } from "#git/glob.ts";
 import { readDefinitions } from "#graphs/definitions/read-definitions.ts";
 import { TemplateEvaluator } from "#graphs/definitions/template-evaluator.ts";
+import { testGroups } from "../scripts/test/test-groups.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const evaluator = new TemplateEvaluator();
@@ -51,9 +52,7 @@ test("every folder of tests is that of a job", () => {
     .filter((folder) => filesBelow(folder).some((path) => path.endsWith(".test.ts")));
   const tested = [...testedFolders.values()].flat();
 
-  expect(folders.filter((folder) => folder !== "test/support").sort()).toEqual(
-    tested.filter((folder) => folder.startsWith("test/")).sort(),
-  );
+  expect(folders.sort()).toEqual(tested.filter((folder) => folder.startsWith("test/")).sort());
 });
 
 test.each([...testedFolders])("job %s declares what its tests name", (name, folders) => {
@@ -70,4 +69,20 @@ test.each([...testedFolders])("job %s declares what its tests name", (name, fold
     .filter(({ named }) => !isMade(named) && !hasDeclared(named));
 
   expect(missing).toEqual([]);
+});
+
+test("npm test runs each test file in one group, with the inputs of its job", () => {
+  const groups = testGroups(jobs.map(({ name, definition }) => [name, definition]));
+  const runs = groups.flatMap(({ vitestArguments: [, project, ...paths] }) =>
+    project === "rooms" ? ["src/", "web/"] : paths.map((path) => path.replace("*.test.ts", "")),
+  );
+  const testFiles = ["src", "web", "test"]
+    .flatMap(filesBelow)
+    .filter((path) => path.endsWith(".test.ts"));
+  const timesRun = (path: string) =>
+    runs.filter((part) =>
+      part === "test/" ? dirname(path) === "test" : path.startsWith(part.replace(/\/?$/, "/")),
+    ).length;
+
+  expect(testFiles.filter((path) => timesRun(path) !== 1)).toEqual([]);
 });

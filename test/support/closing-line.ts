@@ -1,5 +1,6 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
-import { notTestedLines } from "./needs/not-tested.ts";
+import { notTestedLines, type Skipped } from "./needs/not-tested.ts";
 
 /** Where it is set, as in `.ci/run`, a skipped test counts as a failed one. */
 const runsAll = process.env["GRANGE_TEST_ALL"] === "1";
@@ -25,21 +26,47 @@ export default class ClosingLine implements Reporter {
     for (const test of tests.filter((each) => each.diagnostic()?.flaky === true)) {
       print(`flaky: ${test.fullName} (passed at its second try)`);
     }
-    const lacks = skipped.map((test) => ({
-      title: test.fullName,
-      lacks: test.meta().lacks ?? [],
-    }));
+    const mine = {
+      passed: count("passed"),
+      failed: count("failed") + brokenModules + errors.length,
+      skipped: skipped.map((test) => ({ title: test.fullName, lacks: test.meta().lacks ?? [] })),
+    };
+    const { passed, failed, skipped: lacks } = addedToEarlier(mine);
     for (const line of notTestedLines(lacks)) print(line);
-    const failed = count("failed") + brokenModules + errors.length;
-    if (runsAll && skipped.length > 0) {
+    if (runsAll && lacks.length > 0) {
       print("GRANGE_TEST_ALL=1: skipped tests count as failed ones");
       process.exitCode = 1;
-      print(`${count("passed")} passed, ${failed + skipped.length} failed`);
+      print(`${passed} passed, ${failed + lacks.length} failed`);
       return;
     }
-    const also = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
-    print(`${count("passed")} passed, ${failed} failed${also}`);
+    const also = lacks.length > 0 ? `, ${lacks.length} skipped` : "";
+    print(`${passed} passed, ${failed} failed${also}`);
   }
+}
+
+interface Results {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: readonly Skipped[];
+}
+
+/**
+ * Returns the results of this run together with those of the runs before it. `npm test` runs
+ * Vitest several times, and names the file that holds their results in GRANGE_TEST_RESULTS.
+ */
+function addedToEarlier(mine: Results): Results {
+  const file = process.env["GRANGE_TEST_RESULTS"];
+  if (file === undefined) return mine;
+  const earlier: Results = existsSync(file)
+    ? (JSON.parse(readFileSync(file, "utf8")) as Results)
+    : { passed: 0, failed: 0, skipped: [] };
+  const all = {
+    passed: earlier.passed + mine.passed,
+    failed: earlier.failed + mine.failed,
+    skipped: [...earlier.skipped, ...mine.skipped],
+  };
+  writeFileSync(file, JSON.stringify(all));
+  return all;
 }
 
 function slowestModules(modules: readonly TestModule[]): string[] {
