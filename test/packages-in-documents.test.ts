@@ -1,0 +1,25 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+/** The Debian packages that `.ci/run` installs, because without them tests are skipped. */
+function packagesOfCi(): string[] {
+  const [, list = ""] = /for package in ([^;]*); do/.exec(readFileSync(".ci/run", "utf8")) ?? [];
+  return list.split(/[\s\\]+/).filter((name) => name !== "");
+}
+
+test.each(["README.md", "CONTRIBUTING.md"])(
+  "%s names the packages that .ci/run installs",
+  (path) => {
+    const packages = packagesOfCi();
+
+    expect(packages.length).toBeGreaterThan(10);
+    expect(readFileSync(path, "utf8")).toContain(`apt-get install ${packages.join(" ")}`);
+  },
+);
+
+test.each(["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])(
+  "%s has no marks of an unfinished merge",
+  (path) => {
+    expect(readFileSync(path, "utf8")).not.toMatch(/^(<<<<<<<|>>>>>>>) /m);
+  },
+);
