@@ -13,7 +13,7 @@ export interface IdleState {
 export const neverIdle: IdleState = { isIdle: () => false, onBusy: () => ({ stop() {} }) };
 
 /** How often loops look while the farm is idle. */
-export const idlePeriodMs = 30_000;
+export const idlePeriodMs = 60_000;
 
 /** Returns the period of a loop that usually looks every `usualMs`. */
 export function periodMs(state: IdleState, usualMs: number): number {

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { coalescer } from "#core/coalescer.ts";
 import { Fault } from "#core/fault.ts";
+import { intervalsPerIdleHeartbeat } from "#core/idle-heartbeats.ts";
 import type { IdleState } from "#core/idle-state.ts";
 import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Db, Tx } from "#db/db.ts";
@@ -172,7 +173,9 @@ export async function openExecutionQueue(parts: {
     );
   });
 
-  const nameDesk = workerNameDesk({ db, clock, aliveMs: 2 * times.heartbeatMs });
+  // One heartbeat of a worker without leases may be lost.
+  const aliveMs = 2 * intervalsPerIdleHeartbeat * times.heartbeatMs;
+  const nameDesk = workerNameDesk({ db, clock, aliveMs });
 
   const end = async (lease: EndingLease) => ending.add(await chooser.withLearner(lease));
 

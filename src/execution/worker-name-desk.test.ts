@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { intervalsPerIdleHeartbeat } from "#core/idle-heartbeats.ts";
 import { freshDb } from "../../test/support/fresh-db.ts";
 import { aWorker, movableClock } from "./execution.fixture.ts";
 import { openTestQueues } from "./execution-queue.fixture.ts";
@@ -34,7 +35,7 @@ test("a worker that was replaced has its name back when the other one is silent"
   await queue.register(first);
   await queue.register(second);
 
-  clock.pass(2 * queue.times.heartbeatMs + 1);
+  clock.pass(2 * intervalsPerIdleHeartbeat * queue.times.heartbeatMs + 1);
   await queue.register(first);
 
   expect(await queue.heartbeat({ worker: first, leases: [], draining: false })).toMatchObject({

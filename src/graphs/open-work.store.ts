@@ -1,17 +1,24 @@
-import { z } from "zod";
-import type { Tx } from "#db/db.ts";
-import { sql } from "#db/sql.ts";
+import { type Sql, sql } from "#db/sql.ts";
 
-const Answer = z.object({ open: z.boolean() });
-
-/** Returns whether a graph or a search over a range of commits is under way. */
-export async function hasOpenGraphs(tx: Tx): Promise<boolean> {
-  const [found] = await tx.many(
-    Answer,
-    sql`
-      select exists (select from graph where state = 'running')
-        or exists (select from range_search where state = 'running') as open
-    `,
-  );
-  return found?.open ?? false;
+/**
+ * Returns a condition: a graph or a search over a range of commits is under way, or something is due by then.
+ *
+ * A graph whose unfinished jobs all wait for a person, a time, or each other is not under way: it goes on with a
+ * request, which notifies, or with what is due.
+ */
+export function hasGraphWorkBy(by: Date): Sql {
+  return sql`
+    exists (
+      select from graph
+      where state = 'running'
+        and (cancel_asked_at is not null or not counts ? 'waiting' or counts ?| array['ready', 'queued', 'running']))
+      or exists (
+        select from run
+        where state <> 'finished' and served_by = 'farm' and due_at is not null and due_at <= ${by})
+      or exists (
+        select from job
+        where expires_at is not null and expires_at <= ${by}
+          and state in ('blocked', 'unreachable', 'ready', 'queued', 'waiting'))
+      or exists (select from range_search where state = 'running')
+  `;
 }

@@ -8,7 +8,10 @@ afterEach(async () => {
 });
 
 /** A watch over notifications and open work that the test makes up. */
-async function watching(hasOpenWork: () => Promise<boolean>) {
+async function watching(
+  hasOpenWork: (withinMs: number) => Promise<boolean>,
+  times: { readonly rareCheckMs?: number; readonly longQuietMs?: number } = {},
+) {
   let notify = () => {};
   const watch = await startIdleWatch({
     db: {
@@ -22,6 +25,7 @@ async function watching(hasOpenWork: () => Promise<boolean>) {
     hasOpenWork,
     settleMs: 20,
     checkMs: 5,
+    ...times,
   });
   undo.push(() => watch.stop());
   return { watch, notify: () => notify() };
@@ -65,6 +69,20 @@ test("a farm with open work is not idle, however quiet", async () => {
   await expect.poll(() => checks).toBeGreaterThan(2);
 
   expect(watch.isIdle()).toBe(false);
+});
+
+test("a farm that was quiet for long is checked less often, for what is due until the next check", async () => {
+  const within: number[] = [];
+  const times = { rareCheckMs: 7, longQuietMs: 60 };
+  const { watch, notify } = await watching(async (ms) => within.push(ms) < 0, times);
+  await expect.poll(() => within.at(-1)).toBe(7);
+  expect(within[0]).toBe(5);
+
+  const checks = within.length;
+  notify();
+  await expect.poll(() => watch.isIdle()).toBe(true);
+
+  expect(within[checks]).toBe(5);
 });
 
 test("a notification during the check counts", async () => {

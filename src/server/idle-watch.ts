@@ -8,6 +8,9 @@ import type { Db } from "#db/db.ts";
 export const settleMs = 10_000;
 /** How late the farm sees open work when every notification was lost. */
 const checkMs = 2_000;
+/** The same for a farm that has been quiet for `longQuietMs`. */
+const rareCheckMs = 5_000;
+const longQuietMs = 60_000;
 
 export interface IdleWatch extends IdleState, Service {}
 
@@ -15,7 +18,7 @@ export interface IdleWatch extends IdleState, Service {}
  * Watches whether the farm is idle.
  *
  * Any notification ends it at once. As notifications can be lost, open work is looked for, too: one
- * statement in place of those of all loops. While the database does not answer, the farm counts as busy.
+ * statement in place of those of all loops, less often when the farm was quiet for long. While the database does not answer, the farm counts as busy.
  */
 export async function startIdleWatch(parts: {
   readonly db: Pick<Db, "listen">;
@@ -26,10 +29,14 @@ export async function startIdleWatch(parts: {
   readonly hasOpenWork: (withinMs: number) => Promise<boolean>;
   readonly settleMs?: number;
   readonly checkMs?: number;
+  readonly rareCheckMs?: number;
+  readonly longQuietMs?: number;
 }): Promise<IdleWatch> {
   const { db, logger, hasOpenWork } = parts;
   const quietMs = parts.settleMs ?? settleMs;
-  const everyMs = parts.checkMs ?? checkMs;
+  const oftenMs = parts.checkMs ?? checkMs;
+  const rarelyMs = parts.rareCheckMs ?? rareCheckMs;
+  const longMs = parts.longQuietMs ?? longQuietMs;
   const listeners = new Set<() => void>();
   let isIdle = false;
   let changedAt = performance.now();
@@ -46,10 +53,10 @@ export async function startIdleWatch(parts: {
     changedAt = performance.now();
     setBusy();
   };
-  const check = async () => {
+  const check = async (nextInMs: number) => {
     const before = changes;
     try {
-      if (await hasOpenWork(everyMs)) changed();
+      if (await hasOpenWork(nextInMs)) changed();
       else if (changes === before) isIdle = true;
     } catch (reason) {
       logger.warn({ reason: messageOf(reason) }, "could not look for open work");
@@ -59,10 +66,18 @@ export async function startIdleWatch(parts: {
   };
 
   const listening = await Promise.all(parts.channels.map((name) => db.listen(name, changed)));
-  const timer = setInterval(() => {
-    if (performance.now() - changedAt >= quietMs) checking ??= check();
-  }, everyMs);
-  timer.unref();
+  let timer: NodeJS.Timeout;
+  /** Plans the next check; returns how long it is until then, in ms. */
+  const plan = (): number => {
+    const everyMs = performance.now() - changedAt < longMs ? oftenMs : rarelyMs;
+    timer = setTimeout(() => {
+      const nextInMs = plan();
+      if (performance.now() - changedAt >= quietMs) checking ??= check(nextInMs);
+    }, everyMs);
+    timer.unref();
+    return everyMs;
+  };
+  plan();
 
   return {
     isIdle: () => isIdle,
@@ -71,7 +86,7 @@ export async function startIdleWatch(parts: {
       return { stop: () => void listeners.delete(busy) };
     },
     async stop() {
-      clearInterval(timer);
+      clearTimeout(timer);
       await Promise.all(listening.map((each) => each.stop()));
       await checking;
     },

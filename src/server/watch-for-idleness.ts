@@ -1,18 +1,14 @@
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
-import { together } from "#db/together.ts";
 import { drainChannel } from "#execution/drain.store.ts";
 import { executionChannel, queueChannel } from "#execution/notify.store.ts";
-import { hasOpenExecutions } from "#execution/open-work.store.ts";
-import { preferIndexes } from "#execution/prefer-indexes.store.ts";
-import { hasForgeWorkBy } from "#forge/open-work.store.ts";
 import { outboxChannel } from "#forge/outbox/outbox.store.ts";
 import { forgeChannel } from "#forge/repository.store.ts";
-import { hasOpenGraphs } from "#graphs/open-work.store.ts";
 import { operationChannel } from "#invocations/operation.store.ts";
 import { benchmarkChannel } from "#perf/channels.ts";
 import { type IdleWatch, startIdleWatch } from "./idle-watch.ts";
+import { hasOpenWorkBy } from "./open-work.store.ts";
 
 /** Watches whether this farm is idle: all its tables that work waits in, and all its notifications of changes. */
 export function watchForIdleness(db: Db, clock: Clock, logger: Logger): Promise<IdleWatch> {
@@ -31,15 +27,6 @@ export function watchForIdleness(db: Db, clock: Clock, logger: Logger): Promise<
       outboxChannel,
       benchmarkChannel,
     ],
-    hasOpenWork: (withinMs) =>
-      db.transaction(async (tx) => {
-        await preferIndexes(tx);
-        const open = await together([
-          hasOpenExecutions(tx),
-          hasOpenGraphs(tx),
-          hasForgeWorkBy(tx, new Date(clock.now().getTime() + withinMs)),
-        ]);
-        return open.includes(true);
-      }),
+    hasOpenWork: (withinMs) => hasOpenWorkBy(db, new Date(clock.now().getTime() + withinMs)),
   });
 }

@@ -4,6 +4,7 @@ import { rest } from "#core/resting.ts";
 import { HeartbeatRequestSchema, type Lease } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { FarmContact } from "./farm-contact.ts";
+import { isHeartbeatDue, type LastHeartbeat } from "./heartbeat-due.ts";
 import { registerWorker } from "./register-worker.ts";
 
 /** The farm is there, and will not have this worker: its name, its token or its rights are not right. */
@@ -57,20 +58,25 @@ export class FarmMembership {
   /** Sends heartbeats, as often as the farm asked for at registration, until it is over. */
   async heartbeats(over: AbortSignal): Promise<void> {
     const { farm, identity } = this.#parts;
+    let last: LastHeartbeat | undefined;
     for (;;) {
       await rest(this.#heartbeatMs, over);
       if (over.aborted) return;
       const leases = this.#holder.leases();
       const draining = this.#holder.isDraining();
+      last = last && { ...last, intervalsAgo: last.intervalsAgo + 1 };
+      if (!isHeartbeatDue({ leaseCount: leases.length, isDraining: draining }, last)) continue;
       try {
         const answer = await farm.heartbeat(
           create(HeartbeatRequestSchema, { ...identity, leases, draining }),
         );
+        last = { wasDraining: draining, intervalsAgo: 0 };
         this.#contact.answered();
         for (const lease of answer.lost) this.#holder.ended(lease, "lost");
         for (const lease of answer.cancelled) this.#holder.ended(lease, "cancelled");
         if (answer.unknownWorker) await this.register();
       } catch (reason) {
+        last = undefined;
         this.#contact.failed(reason, "the farm does not hear this worker");
       }
     }

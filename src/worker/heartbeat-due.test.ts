@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { isHeartbeatDue } from "./heartbeat-due.ts";
+
+const idle = { leaseCount: 0, isDraining: false };
+
+test("a worker without leases leaves out every second heartbeat", () => {
+  expect(isHeartbeatDue(idle, { wasDraining: false, intervalsAgo: 1 })).toBe(false);
+  expect(isHeartbeatDue(idle, { wasDraining: false, intervalsAgo: 2 })).toBe(true);
+});
+
+test("a worker with leases leaves out none", () => {
+  const busy = { leaseCount: 1, isDraining: false };
+  expect(isHeartbeatDue(busy, { wasDraining: false, intervalsAgo: 1 })).toBe(true);
+});
+
+test("a heartbeat that failed is repeated after one interval", () => {
+  expect(isHeartbeatDue(idle, undefined)).toBe(true);
+});
+
+test("the farm learns after one interval that a worker drains", () => {
+  const draining = { leaseCount: 0, isDraining: true };
+  expect(isHeartbeatDue(draining, { wasDraining: false, intervalsAgo: 1 })).toBe(true);
+  expect(isHeartbeatDue(draining, { wasDraining: true, intervalsAgo: 1 })).toBe(false);
+});

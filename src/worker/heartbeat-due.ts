@@ -1,0 +1,21 @@
+import { intervalsPerIdleHeartbeat } from "#core/idle-heartbeats.ts";
+
+/** The last heartbeat that the farm answered. */
+export interface LastHeartbeat {
+  readonly wasDraining: boolean;
+  /** Heartbeat intervals since then, this one included. */
+  readonly intervalsAgo: number;
+}
+
+/**
+ * Returns whether a worker sends a heartbeat at the end of an interval.
+ *
+ * Without leases it leaves some out, unless the farm does not know yet that it drains.
+ */
+export function isHeartbeatDue(
+  holder: { readonly leaseCount: number; readonly isDraining: boolean },
+  last: LastHeartbeat | undefined,
+): boolean {
+  if (holder.leaseCount > 0 || last === undefined) return true;
+  return holder.isDraining !== last.wasDraining || last.intervalsAgo >= intervalsPerIdleHeartbeat;
+}
