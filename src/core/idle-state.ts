@@ -12,10 +12,10 @@ export interface IdleState {
 /** For whoever is given none: loops keep their usual periods. */
 export const neverIdle: IdleState = { isIdle: () => false, onBusy: () => ({ stop() {} }) };
 
-/** How often loops look while the farm is idle. */
+/** How often most loops look while the farm is idle. */
 export const idlePeriodMs = 60_000;
 
-/** Returns the period of a loop that usually looks every `usualMs`. */
-export function periodMs(state: IdleState, usualMs: number): number {
-  return state.isIdle() ? Math.max(usualMs, idlePeriodMs) : usualMs;
+/** Returns the period of a loop that usually looks every `usualMs`, and at least every `idleMs` while the farm is idle. */
+export function periodMs(state: IdleState, usualMs: number, idleMs = idlePeriodMs): number {
+  return state.isIdle() ? Math.max(usualMs, idleMs) : usualMs;
 }

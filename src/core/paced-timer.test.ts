@@ -54,6 +54,18 @@ test("when the farm becomes busy, the next call comes within the usual period", 
   expect(calls).toBe(1);
 });
 
+test("a timer with a period of its own for idle farms keeps that one", () => {
+  const idle = settable();
+  idle.set(true);
+  const planned: number[] = [];
+  const end = startPacedTimer(1_000, idle, (plannedMs) => planned.push(plannedMs), 3_000);
+
+  vi.advanceTimersByTime(6_000);
+
+  expect(planned).toEqual([3_000, 3_000]);
+  end();
+});
+
 test("a period longer than that of an idle farm stays as it is", () => {
   const idle = settable();
   idle.set(true);

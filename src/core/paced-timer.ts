@@ -1,7 +1,7 @@
 import { type IdleState, neverIdle, periodMs } from "./idle-state.ts";
 
 /**
- * Calls `run` every `everyMs`, and rarely while the farm is idle. Returns the function that ends it.
+ * Calls `run` every `everyMs`, and rarely while the farm is idle: every `idleMs`. Returns the function that ends it.
  *
  * When the farm stops being idle, the next call comes after `everyMs` at the latest. The timer keeps no
  * process alive. `run` must not throw; it is told how long the timer meant to wait.
@@ -10,12 +10,13 @@ export function startPacedTimer(
   everyMs: number,
   idle: IdleState | undefined,
   run: (plannedMs: number) => void,
+  idleMs?: number,
 ): () => void {
   const state = idle ?? neverIdle;
   let timer: ReturnType<typeof setTimeout>;
   let plannedMs = 0;
   const plan = () => {
-    plannedMs = periodMs(state, everyMs);
+    plannedMs = periodMs(state, everyMs, idleMs);
     timer = setTimeout(() => {
       const waitedMs = plannedMs;
       plan();

@@ -163,6 +163,20 @@ export async function welcome(
 
 const Name = z.object({ name: z.string() });
 
+/** Returns whether a collector went silent, or one that was silent has a job still. One statement, for a loop. */
+export async function isAnySilent(tx: Tx, now: Date, silentSince: Date): Promise<boolean> {
+  const [found] = await tx.many(
+    z.object({ any: z.boolean() }),
+    sql`
+      select exists (select from benchmark_job where state = 'in-progress' and lease_until <= ${now})
+        or exists (
+          select from collector
+          where active and told_silent_at is null and last_heartbeat_at <= ${silentSince}) as any
+    `,
+  );
+  return found?.any ?? false;
+}
+
 /** Marks collectors that went silent since they were last told of; answers which. */
 export async function markSilent(tx: Tx, now: Date, silentSince: Date): Promise<string[]> {
   // Skipped: who is locked is speaking at this moment.

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import type { Db } from "#db/db.ts";
+import { isAnySilent } from "../collectors/collector.store.ts";
 import type { LabTimes } from "../lab-times.ts";
 import { endSilentLeases } from "./end-job.ts";
 
@@ -26,6 +27,7 @@ export function silenceWatch(parts: {
     lookedAt = now.getTime();
     if (now.getTime() < graceUntil) return;
     try {
+      if (!(await isAnySilent(db, now, new Date(now.getTime() - times.leaseMs)))) return;
       const { jobs, collectors } = await db.transaction((tx) => endSilentLeases(tx, now, times));
       for (const collector of collectors) logger.warn({ collector }, "a collector went silent");
       for (const job of jobs) logger.warn(job, "took a benchmark job from a silent collector");

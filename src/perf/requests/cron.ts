@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "#core/clock.ts";
 import { messageOf } from "#core/fault.ts";
-import { type IdleState, idlePeriodMs } from "#core/idle-state.ts";
+import type { IdleState } from "#core/idle-state.ts";
 import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
@@ -120,14 +120,13 @@ export async function startBenchmarkCron(rooms: CronRooms): Promise<Service> {
 
   const listening = await db.listen(benchmarkChannel, wake);
   // Often enough to keep the lease, and to take it from one that died.
-  const endBeat = startPacedTimer(
-    Math.min(everyMs, leaseMs / 3),
-    everyMs >= idlePeriodMs ? rooms.idle : undefined,
-    () => {
-      if (Date.now() - lookedAt >= everyMs) wake();
-      else void step("hold the duty", keepOrTake);
-    },
-  );
+  const beatMs = Math.min(everyMs, leaseMs / 3);
+  const beat = () => {
+    if (Date.now() - lookedAt >= everyMs) wake();
+    else void step("hold the duty", keepOrTake);
+  };
+  // Sources are looked at while the farm is idle, too.
+  const endBeat = startPacedTimer(beatMs, rooms.idle, beat, everyMs);
   wake();
 
   return {
