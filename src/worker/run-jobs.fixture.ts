@@ -32,7 +32,8 @@ export const JobsRun = z.object({
 });
 export type JobsRun = z.infer<typeof JobsRun>;
 
-const checkout = fileURLToPath(new URL("../..", import.meta.url));
+/** With a slash at its end. */
+export const checkout = fileURLToPath(new URL("../..", import.meta.url));
 
 /** PATH with which a sandbox shows this checkout, also below a home directory. */
 export const pathWithCheckout = `${join(checkout, "bin")}:/usr/local/bin:/usr/bin:/bin`;

@@ -2,9 +2,12 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
+import { type Need, needs } from "../../../test/support/needs/needs.ts";
 import type { FakeJob } from "../fake-farm.fixture.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
-import { JobsRun, type JobsToRun, runJobsCommand } from "../run-jobs.fixture.ts";
+import { checkout, JobsRun, type JobsToRun, runJobsCommand } from "../run-jobs.fixture.ts";
+import { sandboxNeeds } from "../sandbox-needs.fixture.ts";
+import { fixedPlaces } from "./sandbox.ts";
 
 const run = promisify(execFile);
 
@@ -55,25 +58,43 @@ function expectGoodRuns({ ended }: JobsRun): void {
   expect([copied, started]).toEqual(["read", "started\n"]);
 }
 
-const hasBubblewrap = await works(["bwrap", "--ro-bind", "/", "/", "--unshare-pid"]);
-const hasUserNamespaces = await works(["unshare", "--user", "--map-root-user"]);
+const [bubblewrap, namespaces] = await sandboxNeeds(["bubblewrap", "namespaces"]);
+if (bubblewrap === undefined || namespaces === undefined) throw new Error("no needs");
+
+const userNamespaces: Need = {
+  name: "user namespaces",
+  missing: (await works(["unshare", "--user", "--map-root-user"]))
+    ? undefined
+    : "this user may not make them",
+  remedy: { kind: "machine" },
+};
+
+/** A job does not see the tree of the job that its worker runs in. */
+const checkoutOutsideJobs: Need = {
+  name: "a checkout that jobs can see",
+  missing: checkout.startsWith(`${fixedPlaces.root}/`)
+    ? "these tests run in a job, whose tree its own jobs do not see"
+    : undefined,
+  remedy: { kind: "machine" },
+};
 
 describe("a worker in a job of another worker", () => {
-  test.for([
-    { outer: "bubblewrap", inner: "namespaces" },
-    { outer: "namespaces", inner: "auto" },
-  ] as const)("in $outer isolates its own jobs ($inner)", async ({ outer, inner }, { skip }) => {
-    skip(!hasUserNamespaces, "NOT TESTED: this user may not make user namespaces");
-    skip(outer === "bubblewrap" && !hasBubblewrap, "NOT TESTED: bubblewrap does not work here");
-    const script = runJobsCommand({ sandbox: inner, jobs }).map(quoteForShell).join(" ");
+  for (const { outer, inner, need } of [
+    { outer: "bubblewrap", inner: "namespaces", need: bubblewrap.need },
+    { outer: "namespaces", inner: "auto", need: namespaces.need },
+  ] as const) {
+    const all = needs(need, userNamespaces, checkoutOutsideJobs);
+    test(`in ${outer} isolates its own jobs (${inner})`, all, async () => {
+      const script = runJobsCommand({ sandbox: inner, jobs }).map(quoteForShell).join(" ");
 
-    const { ended } = await runJobsIn([], { sandbox: outer, jobs: [{ script }] });
+      const { ended } = await runJobsIn([], { sandbox: outer, jobs: [{ script }] });
 
-    expect(ended).toMatchObject([{ exitCode: 0, stderr: "", message: "" }]);
-    const innerRun = JobsRun.parse(JSON.parse(ended[0]?.stdout ?? ""));
-    expect(innerRun.facilities["sandbox"]).toMatch(/^(bubblewrap|namespaces)/);
-    expectGoodRuns(innerRun);
-  });
+      expect(ended).toMatchObject([{ exitCode: 0, stderr: "", message: "" }]);
+      const innerRun = JobsRun.parse(JSON.parse(ended[0]?.stdout ?? ""));
+      expect(innerRun.facilities["sandbox"]).toMatch(/^(bubblewrap|namespaces)/);
+      expectGoodRuns(innerRun);
+    });
+  }
 });
 
 /**
@@ -99,8 +120,24 @@ const asNobody = [
 
 const sharedProc = /^(bubblewrap|namespaces) with the worker's \/proc, since/;
 
+const inContainer = (become: readonly string[]) => [
+  "unshare",
+  ...newProcesses,
+  "sh",
+  "-c",
+  `${maskMounts}\nexec "$@"`,
+  "sh",
+  ...become,
+];
+
+const container: Need = {
+  name: "a container that hides parts of /proc",
+  missing: (await works(inContainer(asNobody))) ? undefined : "it cannot be made",
+  remedy: { kind: "root" },
+};
+
 describe("a worker in a container that hides parts of /proc", () => {
-  test.for([
+  for (const { user, sandbox, become, level } of [
     { user: "root", sandbox: "auto", become: [], level: /^(bubblewrap|namespaces)/ },
     { user: "an ordinary user", sandbox: "namespaces", become: asNobody, level: sharedProc },
     {
@@ -109,52 +146,53 @@ describe("a worker in a container that hides parts of /proc", () => {
       become: [...asNobody, "unshare", "--user", "--map-root-user", "--mount"],
       level: sharedProc,
     },
-  ] as const)("as $user isolates its jobs with the /proc that is there", async (made, { skip }) => {
-    const { sandbox, become, level } = made;
-    skip(process.getuid?.() !== 0, "NOT TESTED: needs root to make such a container");
-    const script = `${maskMounts}\nexec "$@"`;
-    const container = ["unshare", ...newProcesses, "sh", "-c", script, "sh", ...become];
-    skip(!(await works(container)), "NOT TESTED: such a container cannot be made here");
+  ] as const) {
+    test(
+      `as ${user} isolates its jobs with the /proc that is there`,
+      needs(container),
+      async () => {
+        const ran = await runJobsIn(inContainer(become), { sandbox, jobs });
 
-    const ran = await runJobsIn(container, { sandbox, jobs });
-
-    expect(ran.facilities["sandbox"]).toMatch(level);
-    expectGoodRuns(ran);
-  });
+        expect(ran.facilities["sandbox"]).toMatch(level);
+        expectGoodRuns(ran);
+      },
+    );
+  }
 });
 
 describe("a worker where no user namespaces may be made", () => {
   const forbid = 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"';
   const withRights = ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh"];
 
-  test.for([
+  for (const { rights, more } of [
     { rights: "the rights of root", more: [] },
     { rights: "no rights", more: ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] },
-  ])("with $rights runs its jobs without a sandbox, and says why", async ({ more }, { skip }) => {
-    skip(!hasUserNamespaces, "NOT TESTED: this user may not make user namespaces");
+  ]) {
+    test(
+      `with ${rights} runs its jobs without a sandbox, and reports why`,
+      needs(userNamespaces),
+      async () => {
+        const ran = await runJobsIn([...withRights, ...more], { jobs });
 
-    const ran = await runJobsIn([...withRights, ...more], { jobs });
-
-    expect(ran.facilities["sandbox"]).toMatch(/^none, since .*namespaces: unshare/);
-    expectGoodRuns(ran);
-  });
+        expect(ran.facilities["sandbox"]).toMatch(/^none, since .*namespaces.*: unshare/);
+        expectGoodRuns(ran);
+      },
+    );
+  }
 });
 
-test("a file system that is mounted below a shown directory is read-only in a job", async ({
-  skip,
-}) => {
-  skip(!hasUserNamespaces, "NOT TESTED: this user may not make user namespaces");
+describe("a file system that is mounted below a shown directory is read-only in a job", () => {
   const mountBelow =
     'mount -t tmpfs -o mode=1777 tmpfs /opt && mkdir -m 777 /opt/below && mount -t tmpfs -o mode=1777 tmpfs /opt/below && exec "$@"';
   const wrapper = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mountBelow, "sh"];
-  for (const sandbox of hasBubblewrap
-    ? (["bubblewrap", "namespaces"] as const)
-    : (["namespaces"] as const)) {
-    const { ended } = await runJobsIn(wrapper, {
-      sandbox,
-      jobs: [{ script: "for d in /opt /opt/below; do touch $d/written && echo $d; done; ls /opt" }],
-    });
 
-    expect(ended[0]).toMatchObject({ exitCode: 0, stdout: "below\n" });
+  for (const { sandbox, need } of [bubblewrap, namespaces]) {
+    test(`in sandbox ${sandbox}`, needs(need, userNamespaces), async () => {
+      const script = "for d in /opt /opt/below; do touch $d/written && echo $d; done; ls /opt";
+
+      const { ended } = await runJobsIn(wrapper, { sandbox, jobs: [{ script }] });
+
+      expect(ended[0]).toMatchObject({ exitCode: 0, stdout: "below\n" });
+    });
   }
 });
