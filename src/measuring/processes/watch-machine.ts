@@ -10,14 +10,17 @@ export interface MachineState {
   readonly diskAvailable: number;
 }
 
-/** Node and Go start some tens of threads; a build with a process per file some hundreds. */
-const mostNewThreads = 4_000;
+/**
+ * Node and Go start some tens of threads; a build with a process per file some hundreds. Half of the processes
+ * that a job of Grange may start: in a job, a fork bomb is to be found before it fails at that limit.
+ */
+const mostNewThreads = 2_000;
 const leastDiskBytes = 256 * 1024 * 1024;
 /**
  * A look takes some 0.1 ms. A fork bomb makes some 10,000 processes a second: it is ended long before the
  * kernel's 4 million, and before the machine is lost.
  */
-const everyMs = 250;
+const everyMs = 100;
 
 /** Why a process must end now for the machine's sake; undefined while all is well. */
 function dangerOf(before: MachineState, now: MachineState): string | undefined {
