@@ -49,7 +49,9 @@ const commits = new Map<Asking, string>();
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "grange-caps-"));
   const databaseUrl = await freshDatabase();
-  server = await startServer(readServerConfig({ dataDir, port: 0, databaseUrl }, {}), silent);
+  const localRepositories = tmpdir();
+  const config = readServerConfig({ dataDir, port: 0, databaseUrl, localRepositories }, {});
+  server = await startServer(config, silent);
   repository = await sampleRepository({});
   for (const [what, jobs] of Object.entries(asking)) {
     const text = `version: 1\njobs:\n${jobs}\n`;

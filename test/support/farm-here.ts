@@ -47,7 +47,11 @@ export async function startFarmHere(told: ToldHere = {}): Promise<FarmHere> {
   const dataDir = join(top, "server");
   if (config.databaseUrl === undefined) await copyCluster(dataDir);
   const server = await startServer(
-    readServerConfig({ dataDir, host: "127.0.0.1", port: 0, ...config }, {}),
+    // Repositories of tests lie there, and people without the right to administer submit them.
+    readServerConfig(
+      { dataDir, host: "127.0.0.1", port: 0, localRepositories: tmpdir(), ...config },
+      {},
+    ),
     logger,
   );
   const { rooms } = server;

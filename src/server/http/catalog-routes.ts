@@ -5,7 +5,7 @@ import { PushCatalog } from "#api/catalog.ts";
 import { PreviewGraph } from "#api/preview.ts";
 import { Fault } from "#core/fault.ts";
 import type { CatalogFarm } from "./catalog-farm.ts";
-import { jsonBody, requireJson } from "./json-body.ts";
+import { jsonBody, requireJson, submittedDefinitions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 const ListQuery = z.object({ limit: z.coerce.number().int().min(1).max(200).default(50) });
@@ -42,7 +42,7 @@ export function catalogRoutes(farm: CatalogFarm): Hono {
   routes.get("/catalogs/:digest", async (c) => c.json(await farm.catalog(c.req.param("digest"))));
 
   routes.post("/graphs/preview", async (c) => {
-    const choice = await jsonBody(c, PreviewGraph, { bytes: 1024 * 1024, verb: "submit" });
+    const choice = await jsonBody(c, PreviewGraph, submittedDefinitions);
     return c.json(await farm.previewGraph(choice, principalOf(c)));
   });
 

@@ -5,7 +5,7 @@ import { Fault } from "#core/fault.ts";
 import { eventStream, resumeFrom } from "./event-stream.ts";
 import type { Farm, Page } from "./farm.ts";
 import { found } from "./found.ts";
-import { jsonBody } from "./json-body.ts";
+import { jsonBody, submittedDefinitions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 const mostInAList = 200;
@@ -32,7 +32,7 @@ export function graphRoutes(farm: Farm): Hono {
   });
 
   routes.post("/graphs", async (c) => {
-    const request = await jsonBody(c, SubmitGraph, { bytes: 1024 * 1024, verb: "submit" });
+    const request = await jsonBody(c, SubmitGraph, submittedDefinitions);
     const { isNew, ...submitted } = await farm.submitGraph(request, principalOf(c));
     return c.json(submitted, isNew ? 201 : 200);
   });
