@@ -16,6 +16,16 @@ test.each([
   expect(toolsIn(hidden, ["/usr/bin", directory], "/usr/bin/node")).toEqual([shown]);
 });
 
+test("shows a directory of programs once where another one holds it", () => {
+  const searchPath = [
+    "/root/.pyenv/plugins/virtualenv/shims",
+    "/root/.pyenv/shims",
+    "/root/.pyenv/bin",
+  ];
+
+  expect(toolsIn(hidden, searchPath, "/usr/bin/node")).toEqual(["/root/.pyenv"]);
+});
+
 test("shows the Node that runs the worker, wherever it is", () => {
   expect(toolsIn(hidden, [], "/root/node-v20/bin/node")).toEqual(["/root/node-v20"]);
 });

@@ -86,7 +86,9 @@ export function toolsIn(
     const isHome = hidden.includes(parent) || dirname(parent) === "/home";
     return isHome || mixedDirectories.has(basename(parent)) ? directory : parent;
   });
-  return [...new Set(prefixes)];
+  const all = [...new Set(prefixes)];
+  // Mounted first, a directory inside another one would be covered by it, and could no longer be made read-only.
+  return all.filter((at) => !all.some((other) => at.startsWith(`${other}/`)));
 }
 
 /** /etc/resolv.conf is often a link into /run, which is not shown. */
