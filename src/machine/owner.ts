@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs";
+import { numberOfThisProcess } from "./process-numbers.ts";
 
 /**
  * Who owns something on disk: a process, told from a later one with the same id
@@ -6,7 +7,11 @@ import { readFileSync, readlinkSync } from "node:fs";
  * can be asked.
  */
 export function ownOwner(): string {
-  own ??= `${process.pid}-${startTimeOf(process.pid) ?? "0"}-${pidNamespace()}`;
+  if (own === undefined) {
+    // The number that `startTimeOf` looks up: /proc may be that of another pid namespace.
+    const pid = numberOfThisProcess() ?? process.pid;
+    own = `${pid}-${startTimeOf(pid) ?? "0"}-${pidNamespace()}`;
+  }
   return own;
 }
 

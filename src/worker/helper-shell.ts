@@ -62,7 +62,7 @@ export async function startHelperShell(
     },
     async run(script) {
       if (shell.hasEnded() && !stopped) await (reopening ??= reopen());
-      return shell.run(script);
+      await shell.run(script);
     },
     reach: (at) => (kind === "plain" ? at : `/proc/${shell.pid}/root${at}`),
     get enter() {
@@ -77,9 +77,11 @@ export async function startHelperShell(
 }
 
 interface OpenShell {
+  /** Its number in /proc, which may be that of another pid namespace. */
   readonly pid: number;
   hasEnded(): boolean;
-  run(script: string): Promise<void>;
+  /** Returns what it printed. */
+  run(script: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -98,7 +100,7 @@ async function openShell(kind: HelperShell["kind"], path: string): Promise<OpenS
 
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   const run = (script: string) =>
-    new Promise<void>((resolve, reject) => {
+    new Promise<string>((resolve, reject) => {
       if (hasEnded()) {
         reject(new Fault("unavailable", "the worker's helper shell has ended"));
         return;
@@ -107,9 +109,10 @@ async function openShell(kind: HelperShell["kind"], path: string): Promise<OpenS
       child.stdin.write(`{ ${script}\n} 2>&1 </dev/null; echo "${mark}$?"\n`);
     });
 
-  await run("true");
+  // The shell reads this itself, as a part of its redirection.
+  const pid = Number(await run("read -r pid rest </proc/self/stat; echo $pid"));
   return {
-    pid: child.pid ?? 0,
+    pid,
     hasEnded,
     run,
     async stop() {
@@ -120,7 +123,7 @@ async function openShell(kind: HelperShell["kind"], path: string): Promise<OpenS
 }
 
 interface Pending {
-  readonly resolve: () => void;
+  readonly resolve: (printed: string) => void;
   readonly reject: (fault: Fault) => void;
 }
 
@@ -139,7 +142,7 @@ function listen(child: ChildProcessWithoutNullStreams, pending: Pending[]): void
         continue;
       }
       const asked = pending.shift();
-      if (line === `${mark}0`) asked?.resolve();
+      if (line === `${mark}0`) asked?.resolve(complaints.trim());
       else asked?.reject(new Fault("internal", complaints.trim() || "the helper shell failed"));
       complaints = "";
     }

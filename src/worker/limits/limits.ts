@@ -72,7 +72,7 @@ export interface ProcessGroup {
   commandLine(argv: readonly string[]): string[];
   /** Told once the process is there. */
   began(pid: number): void;
-  /** The group's processes, apart from a shell of ours that waits for them. */
+  /** The group's processes by their numbers for signals, apart from a shell of ours that waits for them. */
   members(): Promise<number[]>;
   /** Ends every process in the group with SIGKILL; resolves when it is empty. */
   kill(): Promise<void>;

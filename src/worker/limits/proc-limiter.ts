@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { rest } from "#core/resting.ts";
 import { startTimeOf } from "#machine/owner.ts";
+import { processNumbers } from "#machine/process-numbers.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import { firstToEnd, killQuietly } from "./cgroup-files.ts";
 import { lackOfMemory } from "./lack-of-memory.ts";
@@ -48,6 +49,7 @@ function watchedTree(
   let before: readonly string[] = [];
   const timesFile = join(scratch, "times");
   const ticks = new Map<string, { readonly user: number; readonly system: number }>();
+  const numbers = processNumbers();
   let root = 0;
   let tree = new TreeLook(root);
   let peak = 0;
@@ -103,7 +105,10 @@ function watchedTree(
       for (const pid of await processesMarked(scratch)) marked.set(pid, startTimeOf(pid) ?? "");
       const left = [...tree.seen, ...marked].filter(([pid, since]) => startTimeOf(pid) === since);
       emptyRounds = left.length === 0 ? emptyRounds + 1 : 0;
-      for (const [pid] of left) killQuietly(pid);
+      for (const [pid] of left) {
+        const number = numbers.ofSignals(pid);
+        if (number !== undefined) killQuietly(number);
+      }
     }
   };
 
@@ -124,7 +129,7 @@ function watchedTree(
     },
     began(pid) {
       root = pid;
-      tree = new TreeLook(pid);
+      tree = new TreeLook(numbers.inProc(pid) ?? 0);
       killsBefore = killsOnMachine();
       beganAt = performance.now();
       lookAndGoOn();
@@ -133,7 +138,7 @@ function watchedTree(
       look();
       return tree
         .look()
-        .map(({ pid }) => pid)
+        .flatMap(({ pid }) => numbers.ofSignals(pid) ?? [])
         .filter((pid) => pid !== root);
     },
     kill,

@@ -1,4 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
+import { processNumbers } from "#machine/process-numbers.ts";
 
 /** A process as /proc shows it. */
 export interface ProcessInfo {
@@ -56,9 +57,11 @@ export function descendantsOf(root: number, processes: readonly ProcessInfo[]): 
   return found;
 }
 
-/** Whether a process is in a pid namespace below ours; false when it is gone. */
+/** Whether a process, by its number for signals, is in a pid namespace below ours; false when it is gone. */
 export async function isInOwnPidNamespace(pid: number): Promise<boolean> {
-  const [its, ours] = await Promise.all([depthOf(`${pid}`), depthOf("self")]);
+  const inProc = processNumbers().inProc(pid);
+  if (inProc === undefined) return false;
+  const [its, ours] = await Promise.all([depthOf(`${inProc}`), depthOf("self")]);
   return its > ours;
 }
 

@@ -169,6 +169,30 @@ describe("a worker in a container that hides parts of /proc", () => {
   }
 });
 
+test(
+  "a worker with the /proc of another pid namespace runs its jobs",
+  needs(userNamespaces),
+  async () => {
+    const otherNumbers = [
+      "unshare",
+      "--user",
+      "--map-root-user",
+      "--pid",
+      "--fork",
+      "--kill-child",
+    ];
+    const wrapper = [...otherNumbers, "sh", "-c", '"$@"; exit $?', "sh"];
+    const script = "trap 'echo told; exit 0' TERM; sleep 1000 & wait";
+
+    for (const sandbox of ["auto", "none"] as const) {
+      expectGoodRuns(await runJobsIn(wrapper, { sandbox, jobs }));
+      const { ended } = await runJobsIn(wrapper, { sandbox, jobs: [{ script, timeoutMs: 2_000 }] });
+
+      expect(ended).toMatchObject([{ outcome: Outcome.TIMED_OUT, stdout: "told\n", stderr: "" }]);
+    }
+  },
+);
+
 describe("a worker where no user namespaces may be made", () => {
   const forbid = 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"';
   const withRights = ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh"];
