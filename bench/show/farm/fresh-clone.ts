@@ -28,7 +28,10 @@ export const freshClone: Measurement = {
       // No npm cache and no home: nothing that an earlier install left can help.
       const env = { HOME: join(dir, "home"), npm_config_cache: join(dir, "npm-cache") };
       const start = () =>
-        runProgram("npm", ["start", "--", "--once", "--json", "--port", "0"], { cwd: clone, env });
+        runProgram("npm", ["start", "--", "--repo", ".", "--once", "--json", "--port", "0"], {
+          cwd: clone,
+          env,
+        });
       const startedAt = Date.now();
       const first = await start();
       const wholeSeconds = (Date.now() - startedAt) / 1_000;
@@ -57,7 +60,7 @@ function lastLine(ended: Ended): z.infer<typeof LastLine> {
 
 function firstRows(ended: Ended, wholeSeconds: number): Row[] {
   const line = lastLine(ended);
-  const how = "git clone; npm start -- --once --json, with an empty npm cache and home";
+  const how = "git clone; npm start -- --repo . --once --json, with an empty npm cache and home";
   return [
     exactly("fresh clone: exit code", ended.code ?? -1, 0, "", `${how}${failedJobs(ended)}`),
     forInformation("fresh clone: command to green", wholeSeconds, "s", how),
