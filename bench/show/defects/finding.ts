@@ -1,0 +1,45 @@
+import type { Row } from "../row.ts";
+import { runTests } from "../run-tests.ts";
+
+/** A numbered finding of a review of commit 22f0a19, and what reproduces it now. */
+export interface Finding {
+  /** The review and the number that it gives: `security 4`, `faults V2`. */
+  readonly id: string;
+  /** What happened at 22f0a19, in some words. */
+  readonly defect: string;
+  /**
+   * Test files that do what the review did, and what is to be seen since. With `titled`, only the tests
+   * whose title matches belong to this finding; no match is a row that does not hold.
+   */
+  readonly tests: readonly { readonly file: string; readonly titled?: RegExp }[];
+  /** Other places in the code where the same cause was found, and fixed. */
+  readonly samePlaces: number;
+  /** What is still as the review found it; empty where nothing is. Such a row does not hold. */
+  readonly left?: string;
+}
+
+/** Runs each test file once, and answers one row for each finding. */
+export async function rowsOf(findings: readonly Finding[]): Promise<Row[]> {
+  const files = [...new Set(findings.flatMap(({ tests }) => tests.map(({ file }) => file)))];
+  const ran = new Map<string, Awaited<ReturnType<typeof runTests>>>();
+  for (const file of files) ran.set(file, await runTests(file));
+  return findings.map((finding) => {
+    const tests = finding.tests.flatMap(({ file, titled }) =>
+      (ran.get(file) ?? []).filter(({ title }) => titled === undefined || titled.test(title)),
+    );
+    const failed = tests.filter(({ passed }) => !passed);
+    return {
+      name: `${finding.id}: ${finding.defect}`,
+      figure: `${tests.length - failed.length} of ${tests.length}`,
+      unit: "reproductions held",
+      goal: "all",
+      holds: tests.length > 0 && failed.length === 0 && finding.left === undefined,
+      how: [
+        `same cause in ${finding.samePlaces} other places, fixed`,
+        finding.tests.map(({ file }) => file).join(", "),
+        ...failed.map(({ title, why }) => `failed: ${title}: ${why}`),
+        ...(finding.left === undefined ? [] : [`not done: ${finding.left}`]),
+      ].join("; "),
+    };
+  });
+}
