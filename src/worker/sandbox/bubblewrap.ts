@@ -15,7 +15,9 @@ import {
 export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sandbox {
   const always = [
     ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`],
-    ["--unshare-ipc", "--unshare-uts", "--hostname", "grange", "--unshare-cgroup-try"],
+    // No cgroup namespace: the machine's cgroups are mounted, and seen from one, their roots are "/..". Java 17 ends
+    // with an exception over that. Without it, a Java virtual machine finds the limits of its job.
+    ["--unshare-ipc", "--unshare-uts", "--hostname", "grange"],
     ["--unshare-pid", "--die-with-parent", "--clearenv"],
     view.flatMap(bindStep),
     proc === "own" ? ["--proc", "/proc"] : sharedProc,

@@ -150,6 +150,15 @@ export function processRules(farm: () => SharedFarm): void {
       expect(await tool.digestOf(bytes)).toEqual(digest);
     });
 
+    test("no cgroup that a command sees lies outside of what its /proc shows (Java 17 ends there: Bazel, Gradle)", async () => {
+      const { result } = await farm().tool().run({
+        script:
+          "grep -E ' - cgroup2? ' /proc/self/mountinfo | cut -d' ' -f4 | grep -c '^/[.][.]'; true",
+      });
+
+      expect(textOf(result.stdoutRaw)).toBe("0\n");
+    });
+
     test("an empty input file needs no upload (Buck2 never sends the empty blob)", async () => {
       const tool = farm().tool();
       const digest = await tool.digestOf(bytesOf(""));
