@@ -38,7 +38,7 @@ const top = mkdtempSync(join(tmpdir(), "grange-test-"));
 const git = await openGit(join(top, "git"));
 try {
   const context = await contextOfCheckout(git, root);
-  const given = { parameters: {}, switches: { all_tests: true } };
+  const given = { parameters: {}, switches: {} };
   const { jobs } = await planWorkingJobs(await readWorkingDefinitions(root), given, context);
   const files = await readWorkingTree(git, root);
   const groups = testGroups([...jobs]).map((group) => ({
