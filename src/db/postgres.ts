@@ -15,6 +15,8 @@ export interface PostgresOptions {
   /** Connections at most. Two cores gain nothing from more than a few. */
   readonly poolSize?: number;
   readonly applicationName?: string;
+  /** Hears what PostgreSQL says beside its answers, such as warnings. */
+  readonly onNotice?: (message: string) => void;
 }
 
 /** node-postgres hands out int8 as text; ours are counters and sizes, safe as numbers. */
@@ -45,6 +47,11 @@ export function openPostgres(options: PostgresOptions): Db {
   // An idle connection that breaks is replaced at its next use; without a
   // listener the process would end.
   pool.on("error", () => {});
+  const { onNotice } = options;
+  if (onNotice !== undefined)
+    pool.on("connect", (client) => {
+      client.on("notice", ({ message }) => onNotice(message ?? ""));
+    });
   const nameOf = statementNames();
   const listener = openListener(config);
 
