@@ -7,6 +7,7 @@ import type { Row, Show } from "./row.ts";
 /** Each is loaded when it is asked for: what one needs, the others need not have. */
 const shows: Readonly<Record<string, () => Promise<Show>>> = {
   start: async () => (await import("./start/start-show.ts")).startShow,
+  seeds: async () => (await import("./seeds/seeds-show.ts")).seedsShow,
   defects: async () => (await import("./defects/defects-show.ts")).defectsShow,
   farm: async () => (await import("./farm/farm-show.ts")).farmShow,
   graphs: async () => (await import("./graphs/graphs-show.ts")).graphsShow,
