@@ -35,7 +35,10 @@ export interface ExaminedStatement {
  * It is PostgreSQL's own `auto_explain` that counts, which takes a superuser. `take` answers what was run since the
  * last call, the dearest first.
  */
-export function examiningDb(url: string): { db: Db; take(): ExaminedStatement[] } {
+export function examiningDb(url: string): {
+  db: Db;
+  take: () => ExaminedStatement[];
+} {
   let statements: ExaminedStatement[] = [];
   const settings = {
     session_preload_libraries: "auto_explain",
@@ -62,7 +65,7 @@ export function examiningDb(url: string): { db: Db; take(): ExaminedStatement[] 
   });
   return {
     db,
-    take() {
+    take: () => {
       const taken = statements.toSorted((a, b) => b.rows - a.rows);
       statements = [];
       return taken;
