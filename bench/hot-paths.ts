@@ -41,7 +41,7 @@ const paths: Readonly<Record<string, () => Promise<() => unknown>>> = {
       JSON.stringify({ version: 1, jobs: Object.fromEntries(jobs) }),
     );
     await evaluator.stop();
-    return () => plan(definitions).catalog.entries.length;
+    return async () => (await plan(definitions)).catalog.entries.length;
   },
 };
 

@@ -6,14 +6,14 @@
  * for the rest. So nothing is tried twice, whatever somebody writes as a pattern.
  */
 export function fitsStars(parts: readonly string[], text: string): boolean {
-  const [first = "", ...others] = parts;
-  const last = others.pop();
-  if (last === undefined) return text === first;
+  const first = parts[0] ?? "";
+  if (parts.length <= 1) return text === first;
+  const last = parts.at(-1) ?? "";
   if (text.length < first.length + last.length) return false;
   if (!text.startsWith(first) || !text.endsWith(last)) return false;
   const end = text.length - last.length;
   let at = first.length;
-  for (const part of others) {
+  for (const part of parts.slice(1, -1)) {
     const found = text.indexOf(part, at);
     if (found === -1 || found + part.length > end) return false;
     at = found + part.length;

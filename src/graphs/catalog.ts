@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { canonicalJson } from "#core/canonical-json.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
@@ -31,7 +31,7 @@ export function catalogOf(definitions: ReadonlyMap<string, JobDefinition>): Cata
 const remembered = new WeakMap<JobDefinition, DefinitionDigest>();
 
 /** A job without holes is the same object in every plan of its catalog. */
-function digestOfDefinition(definition: JobDefinition): DefinitionDigest {
+export function digestOfDefinition(definition: JobDefinition): DefinitionDigest {
   const digest = remembered.get(definition) ?? nameOf(definition);
   remembered.set(definition, digest);
   return digest;
@@ -48,7 +48,6 @@ export function nameOf(value: unknown): DefinitionDigest {
 }
 
 function nameOfText(text: string): DefinitionDigest {
-  const hash = createHash("sha256").update(text).digest("hex");
   // Right by construction: tens of thousands are made at a time.
-  return `${hash}/${Buffer.byteLength(text)}` as DefinitionDigest;
+  return `${hash("sha256", text)}/${Buffer.byteLength(text)}` as DefinitionDigest;
 }

@@ -1,16 +1,18 @@
 import { z } from "zod";
 import type { JobState } from "#api/job-state.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
+import { partsOf } from "#core/turns.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { preferIndexes } from "#execution/prefer-indexes.store.ts";
 import { wakeRunners } from "./advancing/advance.store.ts";
-import type { GraphPart } from "./advancing/graph-part.ts";
+import type { AdvancingJob, GraphPart } from "./advancing/graph-part.ts";
 import type { Catalog } from "./catalog.ts";
 import { parseDuration } from "./definitions/duration.ts";
 import type { JobDefinition } from "./definitions/job-definition.ts";
 import { lesserTtlMs } from "./expiry/graph-ttl.ts";
 import type { GraphId } from "./graph-id.ts";
+import { insertDefinitions } from "./insert-definitions.store.ts";
 import type { OutsiderRules } from "./plan-for-outsiders.ts";
 import type { SubmittedChoice } from "./submitted-choice.ts";
 
@@ -68,12 +70,7 @@ export async function keepCatalog(tx: Tx, catalog: Catalog): Promise<void> {
   const definitions = [...bodies]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([digest, body]) => ({ digest, body }));
-  await tx.run(sql`
-    insert into definition (digest, body)
-    select digest, body
-    from jsonb_to_recordset(${JSON.stringify(definitions)}::jsonb) as d (digest text, body jsonb)
-    on conflict do nothing
-  `);
+  await insertDefinitions(tx, definitions);
   await tx.run(sql`insert into catalog (digest) values (${catalog.digest}) on conflict do nothing`);
   await tx.run(sql`
     insert into catalog_entry (catalog, name, definition)
@@ -127,7 +124,7 @@ export async function insertGraph(tx: Tx, graph: NewGraph): Promise<boolean> {
 
 async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
   const entries = new Map(graph.catalog.entries.map((entry) => [entry.name, entry]));
-  const rows = graph.begun.jobs.map((job) => {
+  const rowOf = (job: AdvancingJob) => {
     const entry = entries.get(job.name);
     return {
       name: job.name,
@@ -154,7 +151,15 @@ async function insertJobs(tx: Tx, graph: NewGraph): Promise<void> {
       failed_edges: job.failedEdges,
       reason: job.reason,
     };
-  });
+  };
+  for (const part of partsOf(graph.begun.jobs, jobsAtOnce))
+    await insertRows(tx, graph, part.map(rowOf));
+}
+
+/** So many that a statement is worth its way; so few that writing it does not keep the server from others. */
+const jobsAtOnce = 2_000;
+
+async function insertRows(tx: Tx, graph: NewGraph, rows: readonly object[]): Promise<void> {
   await tx.run(sql`
     insert into job (graph_id, name, definition, kind, tags, depth, priority, ttl_ms, on_expiry,
                      coalesce_key, coalesce_depth, coalesce_age_ms, outside, finder, approximation, set_aside, state, wanted, wanted_by, wanted_at, expires_at, retries, runs, yield,

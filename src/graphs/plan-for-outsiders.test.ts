@@ -19,9 +19,9 @@ function definitionsOf(jobs: Readonly<Record<string, object>>): Definitions {
 }
 
 const plain = { commands: "true" };
-const refusalsOf = (jobs: Readonly<Record<string, object>>, select?: string) => {
+const refusalsOf = async (jobs: Readonly<Record<string, object>>, select?: string) => {
   try {
-    planForOutsiders(definitionsOf(jobs), select, rules);
+    await planForOutsiders(definitionsOf(jobs), select, rules);
     return [];
   } catch (reason) {
     if (!(reason instanceof DefinitionProblems)) throw reason;
@@ -56,23 +56,25 @@ const refused: readonly { readonly what: string; readonly job: object; readonly 
   },
 ];
 
-test.each(refused)("a job of an outsider may not have $what", ({ job, at }) => {
-  expect(refusalsOf({ a: job })).toEqual([at]);
+test.each(refused)("a job of an outsider may not have $what", async ({ job, at }) => {
+  expect(await refusalsOf({ a: job })).toEqual([at]);
 });
 
-test("what the rules name is allowed, and plain jobs are", () => {
+test("what the rules name is allowed, and plain jobs are", async () => {
   const jobs = {
     a: { ...plain, platform: { OSFamily: "linux", pool: "small-2" } },
     b: { ...plain, needs: ["a"], network: false },
     all: { kind: "join", needs: ["a", "b"] },
   };
 
-  expect(refusalsOf(jobs)).toEqual([]);
+  expect(await refusalsOf(jobs)).toEqual([]);
   expect(
-    planForOutsiders(definitionsOf(jobs), undefined, rules).catalog.entries.map(({ name }) => name),
+    (await planForOutsiders(definitionsOf(jobs), undefined, rules)).catalog.entries.map(
+      ({ name }) => name,
+    ),
   ).toEqual(["a", "all", "b"]);
 });
 
-test("jobs that are not in the graph are in nobody's way", () => {
-  expect(refusalsOf({ a: plain, deploy: { ...plain, network: true } }, "a")).toEqual([]);
+test("jobs that are not in the graph are in nobody's way", async () => {
+  expect(await refusalsOf({ a: plain, deploy: { ...plain, network: true } }, "a")).toEqual([]);
 });

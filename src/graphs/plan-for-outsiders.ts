@@ -30,12 +30,12 @@ const allowedKinds: readonly (JobDefinition["kind"] | undefined)[] = [
  * Only jobs that would be in the graph count. Nothing is fetched: other repositories are read with the farm's
  * own rights, so that jobs of outsiders have no sources.
  */
-export function planForOutsiders(
+export async function planForOutsiders(
   definitions: Definitions,
   select: string | undefined,
   rules: OutsiderRules,
-): Plan {
-  const planned = plan(definitions, select);
+): Promise<Plan> {
+  const planned = await plan(definitions, select);
   const names = new Set(planned.catalog.entries.map(({ name }) => name));
   const problems = definitions.jobs
     .filter(({ name }) => names.has(name))

@@ -1,5 +1,6 @@
 import type { EdgeCondition } from "#api/graph.ts";
-import { type Catalog, catalogOf } from "./catalog.ts";
+import { mapInTurns, turns } from "#core/turns.ts";
+import { type Catalog, catalogOf, digestOfDefinition } from "./catalog.ts";
 import { inactiveJobs, selectedJobs, wantedJobs } from "./catalogs/choose-jobs.ts";
 import { definitionLimits } from "./definitions/definition-limits.ts";
 import { problemNowhere } from "./definitions/definition-origin.ts";
@@ -32,16 +33,20 @@ export interface Plan {
  * A job whose `when` is false takes the jobs that need it along, unless they
  * say that the need is optional. `select` narrows what the graph that was asked for selects.
  */
-export function plan({ jobs, graph }: Definitions, select?: string): Plan {
+export async function plan({ jobs, graph }: Definitions, select?: string): Promise<Plan> {
+  const turn = turns();
   const byName = new Map(jobs.map((job) => [job.name, job]));
-  const problems = jobs.flatMap((job) => problemsOfNeeds(job, byName));
+  const problems = (await mapInTurns(jobs, (job) => problemsOfNeeds(job, byName))).flat();
   if (problems.length > 0)
     throw new DefinitionProblems(problems.slice(0, definitionLimits.problems));
+  await turn();
   throwIfCyclic(byName);
 
+  await turn();
   const all = wantedJobs(byName);
   const wanted = selectedJobs(all, [graph?.select, select]);
   if (all.size > 0 && wanted.size === 0) throw nothingSelected(select ?? graph?.select ?? "");
+  await turn();
   const inactive = inactiveJobs(wanted, graph?.inactive);
   const edges: PlannedEdge[] = [];
   for (const job of wanted.values()) {
@@ -53,6 +58,8 @@ export function plan({ jobs, graph }: Definitions, select?: string): Plan {
     }
   }
   throwIfEmptyOrHuge(jobs, wanted, edges);
+  // Names that are known cost the catalog nothing.
+  await mapInTurns(wanted.values(), ({ definition }) => digestOfDefinition(definition));
   return {
     catalog: catalogOf(new Map([...wanted].map(([name, job]) => [name, job.definition]))),
     edges,

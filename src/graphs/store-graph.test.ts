@@ -31,7 +31,7 @@ test.each([1_000, 10_000])(
   "a graph of %i jobs is read, planned and stored whole",
   async (count) => {
     const definitions = await definitionsFrom(evaluator, manyJobs(count));
-    const planned = plan(definitions);
+    const planned = await plan(definitions);
     const begun = await beginGraph(planned);
     const id = GraphId.parse(randomUUID());
     await db.transaction(async (tx) => {

@@ -59,7 +59,7 @@ export async function planWorkingJobs(
   try {
     const templates = await readTemplates(files);
     const definitions = await fillTemplates(templates, given, context, evaluator);
-    const { catalog, edges } = plan(definitions);
+    const { catalog, edges } = await plan(definitions);
     const jobs = new Map(catalog.entries.map(({ name, definition }) => [name, definition]));
     const unwanted = definitions.jobs.map(({ name }) => name).filter((name) => !jobs.has(name));
     return { jobs, edges, unwanted };

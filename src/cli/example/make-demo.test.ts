@@ -115,7 +115,7 @@ describe("definitions", () => {
       },
       evaluator,
     );
-    return plan(definitions).catalog.entries.map(({ name }) => name);
+    return (await plan(definitions)).catalog.entries.map(({ name }) => name);
   }
 
   test("of each commit are valid, with and without a compiler and a release", async () => {

@@ -103,7 +103,10 @@ describe("definitions", () => {
     const jobs = `${scan}  a: {commands: x, ${from}, may-read: [src]}\n  c: {commands: y}`;
     const read = await definitionsFrom(evaluator, `version: 1\njobs:\n${jobs}`);
 
-    expect(plan(read, "name:a").catalog.entries.map(({ name }) => name)).toEqual(["a", "scan"]);
+    expect((await plan(read, "name:a")).catalog.entries.map(({ name }) => name)).toEqual([
+      "a",
+      "scan",
+    ]);
   });
 
   test.each([

@@ -165,7 +165,7 @@ async function ofFiles(
   files: ReadonlyMap<string, string>,
 ): Promise<GraphDefinitions> {
   const templates = await readTemplates(files);
-  const catalog = templateCatalogOf(templates);
+  const catalog = await templateCatalogOf(templates);
   return {
     catalog,
     templates,
@@ -197,7 +197,7 @@ async function ofCommit(
     return { catalog, templates, reread: read, isOfCommit, tree: own, keep: async () => {} };
   }
   const templates = await read();
-  const catalog = templateCatalogOf(templates);
+  const catalog = await templateCatalogOf(templates);
   const places = placesOfJobs(templates);
   return {
     catalog,

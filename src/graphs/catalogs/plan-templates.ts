@@ -28,7 +28,7 @@ export function planTemplates(
   return rooms.shelf.plans.get(key, () =>
     withPlaces(from, async (templates) => {
       const definitions = await fillTemplates(templates, wishes, context, rooms.evaluator);
-      return { definitions, planned: plan(definitions, select) };
+      return { definitions, planned: await plan(definitions, select) };
     }),
   );
 }

@@ -37,7 +37,7 @@ export async function pushCatalog(
   if (files.size === 0) throw new Fault("invalid_argument", "there is no *.yml in what was pushed");
   const templates = await readTemplates(files);
   throwIfAny(problemsSeen(templates));
-  const catalog = templateCatalogOf(templates);
+  const catalog = await templateCatalogOf(templates);
   const { digest } = catalog;
   const answer = async (tx: Tx, notice: string | null): Promise<PushedCatalog> => ({
     digest,

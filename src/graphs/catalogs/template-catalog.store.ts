@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { DefinitionDigest } from "../catalog.ts";
+import { insertDefinitions } from "../insert-definitions.store.ts";
 import { entryKey, kindAndName, type TemplateCatalog } from "./template-catalog.ts";
 
 const Digest = z.object({ digest: z.string() });
@@ -23,14 +24,7 @@ export async function keepTemplates(tx: Tx, catalog: TemplateCatalog): Promise<b
       `,
     )
   ).map(({ digest }) => ({ digest, body: bodies.get(digest) }));
-  if (missing.length > 0) {
-    await tx.run(sql`
-      insert into definition (digest, body)
-      select digest, body
-      from jsonb_to_recordset(${JSON.stringify(missing)}::jsonb) as d (digest text, body jsonb)
-      on conflict do nothing
-    `);
-  }
+  await insertDefinitions(tx, missing);
   const inserted = await tx.run(sql`
     insert into catalog (digest, holds) values (${catalog.digest}, 'templates') on conflict do nothing
   `);

@@ -1,4 +1,5 @@
 import { catalogEntryKinds } from "#api/catalog.ts";
+import { mapInTurns } from "#core/turns.ts";
 import { type DefinitionDigest, nameOf } from "../catalog.ts";
 import type { Parameter, Switch } from "../definitions/definition-file.ts";
 import { originInCatalog } from "../definitions/definition-origin.ts";
@@ -28,13 +29,13 @@ export interface TemplateCatalog {
  *
  * In which file something stands, in which order, and beside which comments, is no part of it.
  */
-export function templateCatalogOf(templates: Templates): TemplateCatalog {
+export async function templateCatalogOf(templates: Templates): Promise<TemplateCatalog> {
   const declared = <Declaration>(
     kind: EntryKind,
     section: ReadonlyMap<string, Declared<Declaration>>,
   ) => [...section].map(([name, { declaration }]) => entryOf(kind, name, declaration));
   const entries = [
-    ...templates.jobs.map(({ name, job }) => entryOf("job", name, job)),
+    ...(await mapInTurns(templates.jobs, ({ name, job }) => entryOf("job", name, job))),
     ...templates.expressions.map(({ jobs }) => entryOf("jobs", undefined, jobs)),
     ...declared("parameter", templates.parameters),
     ...declared("switch", templates.switches),

@@ -13,7 +13,7 @@ const evaluator = new TemplateEvaluator();
 afterAll(() => evaluator.stop());
 
 test.each(examples)("an example of the documentation is planned: %#", async (example) => {
-  const { catalog } = plan(await definitionsFrom(evaluator, example));
+  const { catalog } = await plan(await definitionsFrom(evaluator, example));
 
   expect(catalog.entries.length).toBeGreaterThan(0);
 });

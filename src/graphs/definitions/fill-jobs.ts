@@ -1,4 +1,5 @@
 import type { SwitchValues } from "#api/graph-choice.ts";
+import { mapInTurns } from "#core/turns.ts";
 import { definitionLimits } from "./definition-limits.ts";
 import { type DefinitionOrigin, problemNowhere } from "./definition-origin.ts";
 import type { DefinitionProblem } from "./definition-problems.ts";
@@ -33,7 +34,10 @@ export async function fillJobs(
   evaluator: TemplateEvaluator,
   problems: DefinitionProblem[],
 ): Promise<FilledJob[]> {
-  const shaped = templates.jobs.map((template) => ({ template, shape: shapeOf(template) }));
+  const shaped = await mapInTurns(templates.jobs, (template) => ({
+    template,
+    shape: shapeOf(template),
+  }));
   const conditions = new Set(
     shaped.flatMap(({ shape }) => (shape.kind === "texts" ? (shape.when ?? []) : [])),
   );

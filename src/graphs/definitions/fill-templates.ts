@@ -1,4 +1,5 @@
 import type { SwitchValues } from "#api/graph-choice.ts";
+import { turns } from "#core/turns.ts";
 import { type ChosenValues, chooseValues, type Wishes } from "./choose-values.ts";
 import type { DefinitionContext } from "./definition-context.ts";
 import { definitionLimits } from "./definition-limits.ts";
@@ -44,7 +45,7 @@ export async function fillTemplates(
 
   const jobs = await fillJobs(templates, contextFor(context, chosen), evaluator, problems);
   if (jobs.length > definitionLimits.definitions) throw tooManyJobs();
-  const defined = readJobs(jobs, problems);
+  const defined = await readJobs(jobs, problems);
   throwIfAny(problems);
   return { jobs: defined, ...chosen };
 }
@@ -64,10 +65,16 @@ function contextFor(
   };
 }
 
-function readJobs(jobs: readonly FilledJob[], problems: DefinitionProblem[]): DefinedJob[] {
+async function readJobs(
+  jobs: readonly FilledJob[],
+  problems: DefinitionProblem[],
+): Promise<DefinedJob[]> {
+  const turn = turns();
   const defined = new Map<string, DefinedJob>();
   const origins = new Map<string, DefinitionOrigin>();
   for (const { name, origin, parsed } of jobs) {
+    const waiting = turn();
+    if (waiting !== undefined) await waiting;
     const problemAt: DefinedJob["problemAt"] = (path, message, of = "value") =>
       origin.problem({ path: ["jobs", name, ...path], of, message });
     const first = origins.get(name);

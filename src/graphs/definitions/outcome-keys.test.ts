@@ -116,7 +116,7 @@ jobs:
     { on: "crash", condition: "outcome:crash" },
     { on: "timed_out", condition: "outcome:timed_out" },
   ])("$on", async ({ on, condition }) => {
-    const { edges } = plan(await definitionsFrom(evaluator, waiting(on)));
+    const { edges } = await plan(await definitionsFrom(evaluator, waiting(on)));
 
     expect(edges).toEqual([{ job: "report", on: "build", condition }]);
   });
@@ -124,7 +124,7 @@ jobs:
   test("no class that the other job does not name", async () => {
     const definitions = await definitionsFrom(evaluator, waiting("crsh"));
 
-    expect(() => plan(definitions)).toThrow(
+    await expect(plan(definitions)).rejects.toThrow(
       /jobs.yml:9:\d+: job "report" needs "build" to end so: "crsh" is neither .*did you mean "crash"/,
     );
   });

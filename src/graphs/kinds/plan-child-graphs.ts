@@ -63,7 +63,7 @@ async function planOne(rooms: ChildGraphRooms, run: RunToPlan, now: Date): Promi
 async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void> {
   const definitions = await definitionsOfChild(rooms, run);
   const submitter = await submitterOf(rooms.db, run);
-  const planned = plan(await resolveSources(rooms, definitions, submitter));
+  const planned = await plan(await resolveSources(rooms, definitions, submitter));
   const begun = await beginGraph(planned);
   const child = GraphId.parse(randomUUID());
   await rooms.db.transaction((tx) => keepCatalog(tx, planned.catalog));

@@ -1,0 +1,40 @@
+import { setImmediate } from "node:timers/promises";
+
+/** So short that nobody notices who waits for an answer meanwhile. */
+const turnMs = 20;
+
+/**
+ * Divides a long piece of work into turns: what it answers is to be awaited at each step, and lets the process answer
+ * others whenever the work has had it for 20 ms.
+ */
+export function turns(): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < turnMs) return undefined;
+    return setImmediate().then(() => {
+      since = performance.now();
+    });
+  };
+}
+
+/** What `make` makes of each item, in turns. */
+export async function mapInTurns<Item, Made>(
+  items: Iterable<Item>,
+  make: (item: Item) => Made,
+): Promise<Made[]> {
+  const turn = turns();
+  const made: Made[] = [];
+  for (const item of items) {
+    const waiting = turn();
+    if (waiting !== undefined) await waiting;
+    made.push(make(item));
+  }
+  return made;
+}
+
+/** A list in parts of at most `size`, none of them empty. */
+export function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
+    items.slice(i * size, (i + 1) * size),
+  );
+}

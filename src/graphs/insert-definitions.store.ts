@@ -1,0 +1,21 @@
+import { partsOf } from "#core/turns.ts";
+import type { Tx } from "#db/db.ts";
+import { sql } from "#db/sql.ts";
+
+/** So many that a statement is worth its way; so few that writing it does not keep the server from others. */
+const atOnce = 2_000;
+
+/** Keeps definitions under their names, sorted: two servers that keep the same ones lock them in one order. */
+export async function insertDefinitions(
+  tx: Tx,
+  definitions: readonly { readonly digest: string; readonly body: unknown }[],
+): Promise<void> {
+  for (const part of partsOf(definitions, atOnce)) {
+    await tx.run(sql`
+      insert into definition (digest, body)
+      select digest, body
+      from json_to_recordset(${JSON.stringify(part)}::json) as d (digest text, body jsonb)
+      on conflict do nothing
+    `);
+  }
+}
