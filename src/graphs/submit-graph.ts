@@ -25,6 +25,7 @@ import { GraphId } from "./graph-id.ts";
 import { graphSummary } from "./graph-summary.store.ts";
 import { plan } from "./plan.ts";
 import { type OutsiderRules, planForOutsiders } from "./plan-for-outsiders.ts";
+import { refreshStatistics } from "./refresh-statistics.store.ts";
 import { nameRepository } from "./repository.store.ts";
 import { type RepositoryAccess, requireMayReadDefinitions } from "./repository-access.ts";
 import { setDefinitions } from "./reruns/customise.store.ts";
@@ -111,8 +112,8 @@ export async function submitGraph(
       definitions: filled,
       planned:
         origin.outsiders === undefined
-          ? plan(await resolveSources(rooms, filled, by), request.select)
-          : planForOutsiders(filled, request.select, origin.outsiders),
+          ? await plan(await resolveSources(rooms, filled, by), request.select)
+          : await planForOutsiders(filled, request.select, origin.outsiders),
     };
   });
   const patches = patchesAtSubmission(planned.catalog, request.patches);
@@ -128,7 +129,7 @@ export async function submitGraph(
     await from.keep(tx);
     await keepCatalog(tx, planned.catalog);
   });
-  return db.transaction(async (tx) => {
+  const answer = await db.transaction(async (tx) => {
     const top = request.top ?? false;
     const { priority, cap, notice } = await admitCatalog(
       tx,
@@ -178,6 +179,8 @@ export async function submitGraph(
     if (graph === undefined) throw new Fault("internal", `graph ${id} was not stored`);
     return { graph, isNew, notice };
   });
+  if (answer.isNew) refreshStatistics(db, begun.jobs.length);
+  return answer;
 }
 
 function choiceOf({ graph, select, parameters = {}, switches = {} }: SubmitGraph): SubmittedChoice {
