@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { JobState } from "#api/job-state.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
-import { partsOf } from "#core/turns.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { preferIndexes } from "#execution/prefer-indexes.store.ts";
@@ -15,6 +14,7 @@ import type { GraphId } from "./graph-id.ts";
 import { insertDefinitions } from "./insert-definitions.store.ts";
 import type { OutsiderRules } from "./plan-for-outsiders.ts";
 import type { SubmittedChoice } from "./submitted-choice.ts";
+import { partsOf } from "./turns.ts";
 
 /** A graph as it begins. */
 export interface NewGraph {

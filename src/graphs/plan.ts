@@ -1,5 +1,4 @@
 import type { EdgeCondition } from "#api/graph.ts";
-import { mapInTurns, turns } from "#core/turns.ts";
 import { type Catalog, catalogOf, digestOfDefinition } from "./catalog.ts";
 import { inactiveJobs, selectedJobs, wantedJobs } from "./catalogs/choose-jobs.ts";
 import { definitionLimits } from "./definitions/definition-limits.ts";
@@ -10,6 +9,7 @@ import { conditionOf, problemOfNeededEnd } from "./definitions/need-condition.ts
 import { needsOf } from "./definitions/needs-of.ts";
 import type { DefinedJob, Definitions } from "./definitions/read-definitions.ts";
 import { findCycle } from "./find-cycle.ts";
+import { mapInTurns, turns } from "./turns.ts";
 
 export interface PlannedEdge {
   /** The job that waits. */

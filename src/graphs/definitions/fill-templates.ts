@@ -1,5 +1,5 @@
 import type { SwitchValues } from "#api/graph-choice.ts";
-import { turns } from "#core/turns.ts";
+import { turns } from "../turns.ts";
 import { type ChosenValues, chooseValues, type Wishes } from "./choose-values.ts";
 import type { DefinitionContext } from "./definition-context.ts";
 import { definitionLimits } from "./definition-limits.ts";
