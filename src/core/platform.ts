@@ -23,6 +23,12 @@ export const rulesProperty = "rules";
  */
 export const secretsProperty = "grange-secrets";
 
+/**
+ * The property under which a granary says in which environment a client builds: with another compiler the action is
+ * another one. It is part of the action's digest and asks nothing of a worker.
+ */
+export const environmentProperty = "grange-environment";
+
 /** Properties that tell the farm how to run an action; no worker needs to offer them. */
 const instructions = new Set([
   "network",
@@ -30,6 +36,7 @@ const instructions = new Set([
   "memory",
   rulesProperty,
   secretsProperty,
+  environmentProperty,
   "size-class",
   "min-size-class",
   "max-size-class",

@@ -27,8 +27,9 @@ import { outboxAnswer } from "./protocol/talk.ts";
 import { openGranaryStore } from "./store/open-granary-store.ts";
 import { smallAtOnce } from "./store/small-uploads.ts";
 import { openSupplies } from "./supplies/open-supplies.ts";
+import { usualSettings } from "./workspace/granary-settings.ts";
 import { type KnownDigests, openKnownDigests } from "./workspace/known-digests.ts";
-import { learnUsualTools } from "./workspace/read-environment.ts";
+import { learnUsualTools, readEnvironment } from "./workspace/read-environment.ts";
 
 export interface RunningGranary extends Service {
   readonly port: number;
@@ -130,6 +131,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
         farmName: config.farm?.server ?? "",
         forget: (project, key) => supplies.forget({ project, build: undefined }, key),
         outbox: waiting,
+        ownEnvironment: ownEnvironment(digests),
         changedSince: (facts, commit, signal) => changedSince(git, facts, commit, signal),
         limits: {
           bytes: Math.min(mostPrefetchBytes, limitBytes / 2),
@@ -243,6 +245,25 @@ async function stopAll(opened: Service[], logger: Logger): Promise<void> {
       logger.warn({ err: reason }, "a part of the granary did not stop cleanly");
     });
   }
+}
+
+const knownForMs = 2_000;
+
+/** Names the environment of this process, and looks again after a moment: compilers are upgraded while it runs. */
+function ownEnvironment(digests: KnownDigests): () => Promise<string> {
+  let known: { readonly name: Promise<string>; readonly atMs: number } | undefined;
+  return () => {
+    if (known !== undefined && performance.now() - known.atMs < knownForMs) return known.name;
+    const source = {
+      settings: usualSettings,
+      root: undefined,
+      variables: ownVariables(),
+      digests,
+    };
+    const name = readEnvironment(source).then((environment) => environment.name);
+    known = { name, atMs: performance.now() };
+    return name;
+  };
 }
 
 /** What the first build would wait for. */

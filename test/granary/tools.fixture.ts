@@ -17,7 +17,7 @@ export interface BazelCheckout {
   readonly path: string;
   /** The n-th commit: the first is there, each other changes one leaf. */
   commit(revision: number): Promise<string>;
-  machine(granary: Granary): BazelMachine;
+  machine(granary: Granary, variables?: Readonly<Record<string, string>>): BazelMachine;
   remove(): Promise<void>;
 }
 
@@ -44,14 +44,18 @@ export async function bazelCheckout(lab: GranaryLab, project: string): Promise<B
       await writeFiles(path, bazelProject(libraries, new Map([[libraries - 1, revision]])));
       return commitAll(path);
     },
-    machine(granary) {
+    machine(granary, variables = {}) {
       const base = join(root, `base-${bases.length}`);
       bases.push(base);
       const startup = startupOf(base);
       return {
         async build(flags = []) {
           const command = ["bazel", ...startup, "build", ...flags, "//many:all", "//gen/..."];
-          const options = { cwd: path, env, more: ["--project", project, ...allAhead] };
+          const options = {
+            cwd: path,
+            env: { ...env, ...variables },
+            more: ["--project", project, ...allAhead],
+          };
           const { code, text } = await granary.exec(command, options);
           if (code !== 0) throw new Error(`Bazel ended with ${code}:\n${text}`);
           const { internal: _, ...how } = processesIn(text);

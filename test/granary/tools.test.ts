@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -50,6 +50,12 @@ describe("Bazel by grange exec", needs(bazelNeed), () => {
       expect(late.filter(({ because }) => because !== "over-budget")).toEqual([]);
       expect(counts.prefetched).toBe(cold.made - late.length);
       expect(late.length).toBeLessThan(cold.made / 4);
+
+      // Bazel's own keys name a compiler of the system by its path.
+      const elsewhere = await lab.startGranary();
+      const other = await checkout.machine(elsewhere, { CFLAGS: "-DOTHER" }).build();
+      await elsewhere.drained();
+      expect(other).toEqual(cold);
 
       lab.line.cut("refused");
       onTestFinished(() => lab.line.mend());
@@ -155,6 +161,54 @@ test("ccache has what an ancestor's index names, and a dirty tree is no commit's
 });
 
 const turbo = fromNpm("turbo");
+
+test.each([
+  ["ccache's check of a size and a time", "mtime"],
+  ["no check said", ""],
+])(
+  "compilers of one size and time on two machines: each gets its own results (%s)",
+  {
+    ...needs(ccacheProjectTools),
+    timeout: 3 * minute,
+  },
+  async (_, check) => {
+    const project = await ccacheProject(lab.work, 4);
+    onTestFinished(() => project.close());
+    const compilers = await mkdtemp(join(lab.work, "compilers-"));
+    onTestFinished(() => rm(compilers, { recursive: true }));
+    const named = `compilers-${check}`;
+    const machine = async (flag: string) => {
+      await project.clean();
+      // As images with one fixed date have them, at one path on all machines.
+      const file = join(compilers, "g++");
+      await writeFile(file, `#!/bin/sh\nexec /usr/bin/g++ "$@" ${flag}\n`, { mode: 0o755 });
+      await utimes(file, 315_532_800, 315_532_800);
+      const granary = await lab.startGranary();
+      const PATH = `${compilers}:${process.env["PATH"]}`;
+      const env = { ...project.env, CCACHE_COMPILERCHECK: check, PATH };
+      const more = ["--project", named, ...allAhead];
+      const run = await granary.exec(project.command, { cwd: project.path, env, more });
+      if (run.code !== 0) throw new Error(run.text);
+      await granary.drained();
+      await granary.stop();
+      const { counts } = await newest(lab, named);
+      return {
+        hits: counts.prefetched + counts.fetched,
+        made: counts.missed,
+        text: project.product(),
+      };
+    };
+
+    const one = await machine("-O2");
+    const other = await machine("-O1");
+    const again = await machine("-O2");
+
+    expect(one.hits).toBe(0);
+    expect(other).toMatchObject({ hits: 0, made: one.made });
+    expect(other.text).not.toBe(one.text);
+    expect(again).toMatchObject({ made: 0, text: one.text });
+  },
+);
 
 test("Turborepo says which commit it builds where the workspace does not", {
   ...needs(turbo.need),

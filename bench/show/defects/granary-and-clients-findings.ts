@@ -1,4 +1,18 @@
 import type { Finding } from "./finding.ts";
 
 /** The review's findings about wrong results and lost time of caches and build clients. */
-export const findingsOfGranaryAndClients: readonly Finding[] = [];
+export const findingsOfGranaryAndClients: readonly Finding[] = [
+  {
+    id: "granary 8",
+    defect: "a machine got what another machine's compiler of the same size and date had made",
+    tests: [
+      { file: "test/granary/tools.test.ts", titled: /compilers of one size|a second machine has/ },
+      { file: "src/granary/front/http.test.ts", titled: /another compiler gets none/ },
+      { file: "src/granary/tools/tool-settings.test.ts", titled: /ccache identifies|Bazel's/ },
+      { file: "src/granary/workspace/read-environment.test.ts", titled: /compiler/ },
+    ],
+    // sccache, Gradle, Turborepo, Nx, Bazel, the granary's protocol; digests of samples; builds without a workspace;
+    // compilers that only CC and its like name; ccache's lines on the page Connect and in the demo.
+    samePlaces: 11,
+  },
+];

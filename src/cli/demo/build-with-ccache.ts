@@ -36,6 +36,7 @@ async function compileAll(
   const settings = [
     `CCACHE_DIR=${cacheFolder}`,
     "CCACHE_REMOTE_ONLY=1",
+    "CCACHE_COMPILERCHECK=content",
     `CCACHE_REMOTE_STORAGE=${url}/cache/${defaultProject}/ccache${bearer}`,
   ];
   const ccache = (...args: string[]) =>

@@ -24,11 +24,13 @@ export function readExecAnswer(said: unknown): Answer | undefined {
   }
 }
 
-function isBuild({ id, project, port, pid, http, grpc, ready, settings }: Fields): boolean {
+function isBuild(fields: Fields): boolean {
+  const { id, project, port, pid, http, grpc, ready, environment, settings } = fields;
   const isWhole = [id, project, http, grpc].every(isText) && [port, pid].every(isNumber);
+  const hasEnvironment = environment === undefined || isText(environment);
   const hasSettings =
     settings === undefined || (isObject(settings) && Object.values(settings).every(isText));
-  return isWhole && typeof ready === "boolean" && hasSettings;
+  return isWhole && typeof ready === "boolean" && hasEnvironment && hasSettings;
 }
 
 const counted = [

@@ -99,6 +99,7 @@ async function help(
         pid: build.pid,
         build: build.id,
         project: build.project,
+        environment: build.environment,
         variables: ownVariables(),
         ...(build.settings === undefined ? {} : { extra: build.settings }),
         ...(options.replace === undefined ? {} : { replace: options.replace }),

@@ -43,6 +43,8 @@ export interface Prefetch {
 export interface Build {
   readonly id: string;
   readonly project: string;
+  /** The name of its environment: results of tools that do not identify their compilers are shared within one only. */
+  readonly environment: string;
   readonly prefetch: Prefetch | undefined;
   /** Whether the farm may have a result: false only when it did not at the start. */
   mayBeAtFarm(key: ResultKey): boolean;
@@ -69,4 +71,6 @@ export interface BuildDesk {
   find(id: string | undefined): Build | undefined;
   /** What requests without an id belong to: the only build under way of that project, if there is exactly one. */
   only(project: string): Build | undefined;
+  /** The environment of requests of a project that belong to no known build. */
+  environmentOf(project: string): Promise<string>;
 }

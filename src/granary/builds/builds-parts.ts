@@ -14,6 +14,8 @@ export interface BuildsParts {
   readonly farm: GranaryFarm;
   /** The farm's address: what is known of one farm's versions says nothing of another's. */
   readonly farmName?: string;
+  /** The name of the environment that the granary itself runs in. */
+  readonly ownEnvironment: () => Promise<string>;
   /** Drops a result wherever it is held; the store's own where nothing else holds any. */
   readonly forget?: (project: string, key: ResultKey) => Promise<void>;
   readonly outbox: Pick<Outbox, "addIndex" | "addReport" | "hold" | "sentBytes">;

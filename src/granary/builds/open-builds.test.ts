@@ -76,6 +76,7 @@ async function scene(options: Partial<BuildsParts> = {}) {
     farm: noFarm(),
     outbox,
     changedSince: async () => undefined,
+    ownEnvironment: async () => "e",
     limits: { bytes: 1e9, results: 1e6 },
     upload: "during",
     logger: silentLogger,

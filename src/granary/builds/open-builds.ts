@@ -80,6 +80,15 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
       const of = [...entries.values()].filter(({ build }) => build.project === project);
       return of.length === 1 ? of[0]?.build : undefined;
     },
+    async environmentOf(project) {
+      const named = new Set(
+        [...entries.values()]
+          .filter(({ build }) => build.project === project)
+          .map(({ build }) => build.environment),
+      );
+      const [one] = named;
+      return one !== undefined && named.size === 1 ? one : parts.ownEnvironment();
+    },
     lastReports: () => lastReports.all(),
     fetchAhead: (facts, dryRun) => ahead.fetch(facts, dryRun),
     running: () => [...[...entries.values()].map(({ build }) => build), ...ending],

@@ -44,6 +44,7 @@ async function scene(answer: (which: WhichBuild) => Promise<QuarantineTold | und
         hold: () => () => {},
       },
       changedSince: async () => undefined,
+      ownEnvironment: async () => "e",
       limits: { bytes: 1e9, results: 1e6 },
       upload: "during",
       logger: silentLogger,

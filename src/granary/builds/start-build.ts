@@ -90,6 +90,7 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
   const build: RunningBuild = {
     id,
     project: facts.project,
+    environment: facts.environment,
     startedAt,
     prefetch,
     get facts() {

@@ -107,6 +107,32 @@ test("Nx's second writer is told so, and asks nothing of the farm for it", async
   expect(stand.fake.calls.lookUp).toBe(0);
 });
 
+describe("results of another environment", () => {
+  const ofKeys = tools.filter(({ path }) => !path.startsWith("bazel/"));
+
+  test.each(ofKeys)(
+    "$tool: another machine with another compiler gets none, one with the same does",
+    async ({ path, written }) => {
+      const first = await suppliesWith(noFarm());
+      const one = fakeBuild({ environment: "gcc of one content" });
+      const from = await frontOver(first, { builds: [one] });
+      expect((await put(`${from.url}/build/${one.id}/cache/p/${path}`)).status).toBe(written);
+
+      const second = await suppliesBefore();
+      await sendAll(first, second.fake);
+      const other = fakeBuild({ environment: "gcc of another content" });
+      const same = fakeBuild({ environment: "gcc of one content" });
+      const { url } = await frontOver(second, { builds: [other, same] });
+      const statusFor = async ({ id }: { readonly id: string }) =>
+        (await fetch(`${url}/build/${id}/cache/p/${path}`)).status;
+      expect(await statusFor(other)).toBe(404);
+      expect(await statusFor(same)).toBe(200);
+      // Who names no build is in the granary's own.
+      expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(404);
+    },
+  );
+});
+
 describe("a build", () => {
   test("is told of what its tools ask for, by their path", async () => {
     const [one, other] = [fakeBuild(), fakeBuild()];

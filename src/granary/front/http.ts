@@ -46,7 +46,9 @@ export function httpFront({ desk, isOwn, mostEntryBytes, ...parts }: HttpFrontPa
       answerOthers(request, response);
       return;
     }
-    const who = whoAsks(desk, projectIn(url), build);
+    const known = whoAsks(desk, projectIn(url), build);
+    const environment = known.build?.environment ?? desk.environmentOf(known.project);
+    const who = { ...known, environment };
     const method = request.method ?? "GET";
     // Cheap: a closure for each request, in which it is known whose it is.
     const handle = cacheHandler({

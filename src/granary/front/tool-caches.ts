@@ -8,6 +8,7 @@ import type { Digest } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import type { RecentlyUsed } from "#core/recently-used.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import { keyInEnvironment } from "../key-in-environment.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { ForWhom, Supplies } from "../supplies/supplies.ts";
 import { bringNamed, namedBy } from "./named-blobs.ts";
@@ -24,13 +25,18 @@ export interface ToolCachesParts {
   readonly logger: Logger;
 }
 
+/** For whom a request is, and the environment under which its results are shared. */
+export interface ToolRequest extends ForWhom {
+  readonly environment: string | Promise<string>;
+}
+
 /**
  * The caches of build tools over a granary's supplies, for one request.
  *
  * `isWriting`: whether an entry is there already is then a question to this machine alone, and nothing that the build
  * asked for.
  */
-export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: boolean): Caches {
+export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: boolean): Caches {
   const { supplies, store, counter, named, logger } = parts;
   const blobs: BlobStore = supplies.blobs(who);
   /** What was read to its end and is not here. */
@@ -42,8 +48,11 @@ export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: bool
       "what a tool sent was dropped: the disk did not take it",
     );
 
+  const keyOf = async ({ tool, key }: Pick<EntryName, "tool" | "key">) =>
+    keyInEnvironment(await who.environment, { namespace: tool, key });
+
   const find = async (name: EntryName): Promise<CacheEntry | undefined> => {
-    const key = { namespace: name.tool, key: name.key };
+    const key = await keyOf(name);
     const result = isWriting
       ? await store.find(who.project, key).catch(() => undefined)
       : await supplies.result(who, key);
@@ -60,9 +69,8 @@ export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: bool
     async valueOf(entry, wish) {
       const value = await blobValue(blobs, entry.digest, wish);
       if (value === undefined) {
-        const key = { namespace: entry.tool, key: entry.key };
         await supplies
-          .forget(who, key)
+          .forget(who, await keyOf(entry))
           .catch((err: unknown) => logger.warn({ err }, "not forgotten"));
       }
       return value;
@@ -81,7 +89,7 @@ export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: bool
       if (result === undefined) return value;
       if (all === undefined || !(await bringNamed(blobs, all))) return undefined;
       for (const digest of all) named.set(digest.hash, digest);
-      who.build?.knowsPlace?.({ namespace: name.tool, key: name.key }, outputPaths(result));
+      who.build?.knowsPlace?.(await keyOf(name), outputPaths(result));
       return value;
     },
     // Whoever speaks gRPC asks for results of their own.
@@ -103,13 +111,12 @@ export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: bool
 
     async keep({ tool, key, digest, attributes }, again) {
       if (dropped.has(digest)) return "kept";
+      const ownKey = await keyOf({ tool, key });
       if (again === "refuse") {
-        const first = await store
-          .find(who.project, { namespace: tool, key })
-          .catch(() => undefined);
+        const first = await store.find(who.project, ownKey).catch(() => undefined);
         if (first !== undefined) return "refused";
       }
-      const entry = { namespace: tool, key, project: who.project, value: digest, attributes };
+      const entry = { ...ownKey, project: who.project, value: digest, attributes };
       const commit = attributes["x-artifact-sha"];
       if (commit !== undefined) {
         who.build?.toldCommit?.(commit, attributes["x-artifact-dirty-hash"] !== undefined);
@@ -129,8 +136,9 @@ export function toolCaches(parts: ToolCachesParts, who: ForWhom, isWriting: bool
     },
 
     async remove({ tool, key }) {
-      const existed = store.has(who.project, { namespace: tool, key });
-      await supplies.forget(who, { namespace: tool, key });
+      const ownKey = await keyOf({ tool, key });
+      const existed = store.has(who.project, ownKey);
+      await supplies.forget(who, ownKey);
       return existed;
     },
     stop: async () => {},

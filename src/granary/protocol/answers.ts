@@ -92,6 +92,8 @@ export const Answer = z.discriminatedUnion("type", [
     grpc: z.string(),
     /** Whether all that is expected was here when this was sent. */
     ready: z.boolean(),
+    /** The name of the build's environment. */
+    environment: z.string().optional(),
     /** Variables that the build is to have beside its tools' own. */
     settings: z.record(z.string(), z.string()).optional(),
   }),

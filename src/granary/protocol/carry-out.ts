@@ -7,6 +7,7 @@ import type { Digest } from "#core/digest.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { RunningBuild } from "../builds/start-build.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import { keyInEnvironment } from "../key-in-environment.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { Supplies } from "../supplies/supplies.ts";
 import type { Answer, OutputFile } from "./answers.ts";
@@ -45,7 +46,8 @@ export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): Re
     key: string,
   ): Promise<{ outputs: OutputFile[]; result: GranaryResult } | undefined> {
     const who = { project: build.project, build };
-    const result = await supplies.result(who, named(key));
+    const own = named(build, key);
+    const result = await supplies.result(who, own);
     if (result === undefined) return undefined;
     const blobs = supplies.blobs(who);
     const value = await blobs.get(result.value);
@@ -57,14 +59,14 @@ export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): Re
     });
     const missing = await store.blobs.findMissing(all);
     if (missing.length > 0) {
-      await supplies.forget(who, named(key));
+      await supplies.forget(who, own);
       return undefined;
     }
     // Small ones are no files until somebody wants one.
     await mapAtMost(filesAtOnce, all, (digest) => store.asFile(digest));
     for (const digest of all) build.askedBlob(digest);
     build.knowsPlace?.(
-      named(key),
+      own,
       outputs.map(({ path }) => path),
     );
     return {
@@ -81,7 +83,7 @@ export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): Re
   async function candidatesFor(build: RunningBuild, approx: string): Promise<Candidate[]> {
     // Asked for by nobody's build: what an approximation says is no result of it.
     const who = { project: build.project, build: undefined };
-    const result = await supplies.result(who, named(`approx/${approx}`));
+    const result = await supplies.result(who, named(build, `approx/${approx}`));
     const value = result && (await supplies.blobs(who).get(result.value));
     return value ? readCandidates(value) : [];
   }
@@ -106,7 +108,7 @@ export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): Re
     const who = { project: build.project, build: undefined };
     await supplies.blobs(who).put(value, bytes);
     await supplies.keep(who, {
-      ...named(`approx/${approx}`),
+      ...named(build, `approx/${approx}`),
       project: build.project,
       value,
       attributes: {},
@@ -150,7 +152,7 @@ export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): Re
       if (hit) return hit;
       if (approx === undefined || candidates.length === 0) return { type: "not-found", to: id };
       const keys = candidates.map(({ key }) => key);
-      build.prefetch.hint(keys.map(named));
+      build.prefetch.hint(keys.map((key) => named(build, key)));
       return { type: "candidates", to: id, approx, keys };
     },
 
@@ -164,17 +166,18 @@ export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): Re
         const value = digestOf(bytes);
         const who = { project: build.project, build };
         const places = taken.map(({ path }) => path);
-        build.knowsPlace?.(named(key), places);
+        const own = named(build, key);
+        build.knowsPlace?.(own, places);
         await supplies.blobs(who).put(value, bytes);
         await supplies.keep(who, {
-          ...named(key),
+          ...own,
           project: build.project,
           value,
           attributes: {},
           blobs: taken.map(({ digest }) => digest),
           costMs,
         });
-        if (inputs !== undefined) build.knowsInputs(named(key), inputs);
+        if (inputs !== undefined) build.knowsInputs(own, inputs);
         return { type: "kept", to: id, key };
       } catch (reason) {
         return { type: "not-kept", to: id, key, why: messageOf(reason).slice(0, 500) };
@@ -192,6 +195,6 @@ export function resultDeeds({ supplies, store, mostFileBytes }: ResultParts): Re
   };
 }
 
-function named(key: string): ResultKey {
-  return { namespace: "results", key };
+function named({ environment }: RunningBuild, key: string): ResultKey {
+  return keyInEnvironment(environment, { namespace: "results", key });
 }

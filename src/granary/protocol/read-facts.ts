@@ -4,7 +4,11 @@ import type { BuildFacts } from "../builds/build-facts.ts";
 import { ownVariables } from "../config.ts";
 import { branchOfCi } from "../workspace/branch-of-ci.ts";
 import { changedPathsSince } from "../workspace/changed-paths.ts";
-import { readGranarySettings } from "../workspace/granary-settings.ts";
+import {
+  type GranarySettings,
+  readGranarySettings,
+  usualSettings,
+} from "../workspace/granary-settings.ts";
 import type { KnownDigests } from "../workspace/known-digests.ts";
 import { readEnvironment } from "../workspace/read-environment.ts";
 import { readWorkspace } from "../workspace/read-workspace.ts";
@@ -46,10 +50,20 @@ export async function readFacts(
   const settings =
     top === undefined
       ? undefined
-      : await readGranarySettings(top).catch((reason: unknown) => {
+      : await readGranarySettings(top).catch((reason: unknown): undefined => {
           // Who asks for a person tells what is wrong; a build system goes on.
           if (variables !== undefined) throw reason;
         });
+  const environmentIn = async (root: string | undefined, own: GranarySettings | undefined) =>
+    (
+      await readEnvironment({
+        // Settings that cannot be read must not make two compilers one environment.
+        settings: own ?? usualSettings,
+        root,
+        variables: told,
+        digests,
+      })
+    ).name;
   const dirtyPaths =
     outer?.dirtyPaths ?? (same?.dirtyPathsCut === false ? same.dirtyPaths : undefined);
   return {
@@ -67,18 +81,7 @@ export async function readFacts(
     dirty: repositories.some(({ dirty }) => dirty) || same?.dirty === true,
     ...(dirtyPaths === undefined ? {} : { dirtyPaths: dirtyPaths.slice(0, 10_000) }),
     ...(top === undefined ? {} : { root: top }),
-    environment:
-      said.environment ??
-      (settings && top !== undefined
-        ? (
-            await readEnvironment({
-              settings,
-              root: top,
-              variables: told,
-              digests,
-            })
-          ).name
-        : `${process.platform}-${process.arch}`),
+    environment: said.environment ?? (await environmentIn(top, settings)),
     machine: hostname().slice(0, 200),
     command: said.command,
     targets: said.targets ?? [...(settings?.targets ?? [])],

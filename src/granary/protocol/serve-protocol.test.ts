@@ -9,6 +9,7 @@ import type { GranaryBuildReport } from "#api/granary.ts";
 import { openBuilds } from "../builds/open-builds.ts";
 import type { DuneAttachment } from "../dune/serve-dune.ts";
 import { noFarm } from "../farm/no-farm.ts";
+import { keyInEnvironment } from "../key-in-environment.ts";
 import type { IndexToPublish } from "../outbox/outbox.ts";
 import { openStore, silentLogger } from "../store/granary-store.fixture.ts";
 import { openSupplies } from "../supplies/open-supplies.ts";
@@ -17,6 +18,8 @@ import { resultDeeds } from "./carry-out.ts";
 import { serveProtocol } from "./serve-protocol.ts";
 
 const commit = "a".repeat(40);
+const keyIn = (environment: string, key: string) =>
+  keyInEnvironment(environment, { namespace: "results", key }).key;
 const started = {
   type: "build-started",
   project: "p",
@@ -59,6 +62,7 @@ async function scene(more: { readonly dune?: DuneAttachment } = {}) {
     farm,
     outbox,
     changedSince: async () => undefined,
+    ownEnvironment: async () => "e",
     limits: { bytes: 1e9, results: 1e6 },
     upload: "during",
     logger: silentLogger,
@@ -181,7 +185,7 @@ test("a result that one build tells is found by the next, as files that may be l
   const [first, second] = indexes;
   expect(first).toMatchObject({ complete: true, commits: [commit] });
   expect(first?.entries).toMatchObject([
-    { namespace: "results", key: "k/1", inputs: ["src/"], savedMs: 70 },
+    { namespace: "results", key: keyIn("linux", "k/1"), inputs: ["src/"], savedMs: 70 },
   ]);
   expect(second?.entries[0]?.blobs).toEqual(first?.entries[0]?.blobs);
   expect(second?.complete).toBe(false);
@@ -310,7 +314,10 @@ test("what the last builds had from where can be asked, by how an id begins, als
   const last = await asks.hear();
   if (last?.type !== "reported") throw new Error("no report was told");
   expect(last).toMatchObject({
-    report: { exitCode: 3, asked: [{ key: "nobodys", source: "missed", because: "never-made" }] },
+    report: {
+      exitCode: 3,
+      asked: [{ key: keyIn("linux", "nobodys"), source: "missed", because: "never-made" }],
+    },
     builds: [{ id: last.report?.id, project: "p", exitCode: 3 }],
   });
 

@@ -8,6 +8,7 @@ import type { Builds } from "../builds/open-builds.ts";
 import type { BuildEnd } from "../builds/publish-build.ts";
 import type { RunningBuild } from "../builds/start-build.ts";
 import type { DuneAttachment, DunePlace } from "../dune/serve-dune.ts";
+import { keyInEnvironment } from "../key-in-environment.ts";
 import type { Outbox, OutboxState } from "../outbox/outbox.ts";
 import type { Answer, EndSummary, GranaryStatus } from "./answers.ts";
 import type { ResultDeeds } from "./carry-out.ts";
@@ -130,6 +131,13 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
     return ended && parts.builds.end(ended.id, how);
   }
 
+  /** Tools' own keys are told; those of its environment are fetched. */
+  function hint(keys: Message<"hint">["keys"]): void {
+    const [running, environment] = [build, build?.environment];
+    if (environment === undefined) return;
+    running?.prefetch.hint(keys.map((key) => keyInEnvironment(environment, key)));
+  }
+
   async function startBuild(message: BuildStarted): Promise<void> {
     const facts = await parts.readFacts(message).catch((reason: unknown) => {
       say({ type: "note", to: message.id, note: messageOf(reason).slice(0, 500) });
@@ -157,6 +165,7 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
       http: `http://127.0.0.1:${parts.toolsPort}/build/${started.id}`,
       grpc: `grpc://127.0.0.1:${parts.toolsPort}`,
       ready: ready === "ready",
+      environment: started.environment,
       ...(dune === undefined ? {} : { settings: { ...dune.settings } }),
     });
   }
@@ -164,7 +173,7 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
   async function carryOut({ message }: Deed & { kind: "carry-out" }): Promise<void> {
     switch (message.type) {
       case "hint":
-        return build?.prefetch.hint(message.keys);
+        return hint(message.keys);
       case "approximation":
         if (build !== undefined) await parts.results.approximate(build, message);
         return;

@@ -17,6 +17,7 @@ export function fakeBuild(
   more: {
     readonly id?: string;
     readonly project?: string;
+    readonly environment?: string;
     readonly prefetch?: Partial<Prefetch>;
     readonly mayBeAtFarm?: (key: ResultKey) => boolean;
   } = {},
@@ -28,6 +29,7 @@ export function fakeBuild(
   return {
     id: more.id ?? randomUUID(),
     project: more.project ?? "p",
+    environment: more.environment ?? "e",
     prefetch: more.prefetch && {
       coming: () => undefined,
       leadMs: () => undefined,
@@ -59,12 +61,15 @@ export function fakeDesk(builds: readonly Build[]): BuildDesk {
       const ofProject = builds.filter((build) => build.project === project);
       return ofProject.length === 1 ? ofProject[0] : undefined;
     },
+    environmentOf: async () => "e",
   };
 }
 
-/** What a build was told, in short: `source because key`. */
+/** What a build was told, in short: `source because key`, without the environment of the key. */
 export function told(build: FakeBuild): string[] {
   return build.heard.map(({ source, because, key }) =>
-    [source, because, keyText(key)].filter((word) => word !== undefined).join(" "),
+    [source, because, keyText({ ...key, key: key.key.replace(/^[0-9a-f]{16}\//, "") })]
+      .filter((word) => word !== undefined)
+      .join(" "),
   );
 }

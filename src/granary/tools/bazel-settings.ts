@@ -1,3 +1,4 @@
+import { environmentProperty } from "#core/platform.ts";
 import type { ToolSettingsSource } from "./tool-settings.ts";
 
 /**
@@ -9,11 +10,14 @@ const jobs = "HOST_CPUS*4";
 /**
  * A bazelrc that is read after all of the user's own. As Bazel 4 and later take it.
  *
+ * The property makes the environment a part of each action's digest: of a compiler outside of the workspace Bazel knows the
+ * path only. A platform that has properties of its own says by them where it builds; Bazel leaves ours out there.
+ *
  * No retries: with Bazel's five of each call, a granary that is killed in mid-build costs each action that is left six
  * seconds (60 actions of 0.1 s: 80 to 104 s in place of 10). It is on this machine: who does not answer is gone.
  */
 export function bazelrcText(
-  { port, build, project }: ToolSettingsSource,
+  { port, build, project, environment }: ToolSettingsSource,
   setsJobs: boolean,
 ): string {
   return [
@@ -21,6 +25,9 @@ export function bazelrcText(
     `build --remote_instance_name=${project}`,
     `build --remote_header=x-grange-build=${build}`,
     "build --remote_retries=0",
+    ...(environment === undefined
+      ? []
+      : [`build --remote_default_exec_properties=${environmentProperty}=${environment}`]),
     ...(setsJobs ? [`build --jobs=${jobs}`] : []),
     "",
   ].join("\n");

@@ -18,6 +18,12 @@ export function cachesSetInFiles(
   return { ...(ccache && { ccache }), ...(bazel && { bazel }) };
 }
 
+/** Whether a file of ccache's says how it identifies compilers: our variable would win over it. */
+export function compilerCheckInFile(variables: Variables): boolean {
+  const files = ccacheFiles(variables, variables["HOME"] || homedir());
+  return firstThat(files, (text) => /^\s*compiler_check\s*=\s*\S/m.test(text)) !== undefined;
+}
+
 /** Where ccache looks: https://ccache.dev/manual/4.7.5.html#_configuration */
 function ccacheFiles(variables: Variables, home: string): string[] {
   const told = variables["CCACHE_CONFIGPATH"];

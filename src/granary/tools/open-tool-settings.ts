@@ -15,7 +15,7 @@ import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { bazelrcText, namesJobs } from "./bazel-settings.ts";
 import { bazelrcFiles } from "./bazelrc-files.ts";
-import { cachesSetInFiles } from "./caches-set-in-files.ts";
+import { cachesSetInFiles, compilerCheckInFile } from "./caches-set-in-files.ts";
 import { gradleInitScript } from "./gradle-settings.ts";
 import { granaryProcess, type Shim, shims, shimText } from "./shim-text.ts";
 import { cacheUrl, keptBy, type ToolSettingsSource, toolSettings } from "./tool-settings.ts";
@@ -50,7 +50,11 @@ export async function openToolSettings(
   const home = place.variables["HOME"] || homedir();
   const bazelrcs = bazelrcFiles(place.workingDirectory ?? process.cwd(), home);
   const setInFiles = cachesSetInFiles(bazelrcs, place.variables);
-  const source = { ...place, setInFiles };
+  const source = {
+    ...place,
+    setInFiles,
+    compilerCheckInFile: compilerCheckInFile(place.variables),
+  };
   const settings = toolSettings(source);
   mkdirSync(parentDirectory, { recursive: true, mode: 0o700 });
   const directory = mkdtempSync(join(parentDirectory, "build-"));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { namesJobs, namesRemoteCache } from "./bazel-settings.ts";
+import { bazelrcText, namesJobs, namesRemoteCache } from "./bazel-settings.ts";
 import { toolSettings } from "./tool-settings.ts";
 
 const source = { port: 4711, build: "b1", project: "team/web", variables: {} };
@@ -8,6 +8,7 @@ const ofBuild = "http://127.0.0.1:4711/build/b1/cache/team/web";
 test("each tool is led to its own cache, under the build's address", () => {
   expect(toolSettings(source)).toEqual({
     variables: {
+      CCACHE_COMPILERCHECK: "content",
       CCACHE_REMOTE_STORAGE: `${ofBuild}/ccache`,
       CCACHE_SECONDARY_STORAGE: `${ofBuild}/ccache`,
       DUNE_CACHE: "enabled",
@@ -48,6 +49,23 @@ test("a remote cache that a tool's own file names stays, too", () => {
 
   expect(variables).not.toHaveProperty("CCACHE_REMOTE_STORAGE");
   expect(leftAlone).toEqual(["ccache keeps the remote cache that /x/ccache.conf names"]);
+});
+
+test.each([
+  ["a variable", { variables: { CCACHE_COMPILERCHECK: "mtime" } }],
+  ["a file", { compilerCheckInFile: true }],
+])("how ccache identifies compilers stays as %s of the user's says", (_, more) => {
+  const { variables } = toolSettings({ ...source, ...more });
+
+  expect(variables).not.toHaveProperty("CCACHE_COMPILERCHECK");
+  expect(variables).toHaveProperty("CCACHE_REMOTE_STORAGE");
+});
+
+test("Bazel's actions name the environment", () => {
+  const text = bazelrcText({ ...source, environment: "ab12" }, false);
+
+  expect(text).toContain("build --remote_default_exec_properties=grange-environment=ab12\n");
+  expect(bazelrcText(source, false)).not.toContain("exec_properties");
 });
 
 test("a build within a build is led to its own address", () => {

@@ -13,6 +13,10 @@ export interface ToolSettingsSource {
   readonly replace?: boolean;
   /** Tools whose own files name a remote cache: by tool, which file. */
   readonly setInFiles?: Readonly<Partial<Record<GuidedTool, string>>>;
+  /** Whether a file of ccache's says how it identifies compilers. */
+  readonly compilerCheckInFile?: boolean;
+  /** The name of the build's environment; undefined: a granary of an older version did not say. */
+  readonly environment?: string | undefined;
 }
 
 export interface ToolSettings {
@@ -84,7 +88,12 @@ function variablesOf(
   switch (tool) {
     case "ccache":
       // The second is what 4.4 to 4.6 call it.
-      return { CCACHE_REMOTE_STORAGE: url, CCACHE_SECONDARY_STORAGE: url };
+      return {
+        CCACHE_REMOTE_STORAGE: url,
+        CCACHE_SECONDARY_STORAGE: url,
+        // Its usual check is a size and a time, which two compilers of images with one fixed date have in common.
+        ...(hasCompilerCheck(source) ? {} : { CCACHE_COMPILERCHECK: "content" }),
+      };
     case "sccache":
       return {
         SCCACHE_WEBDAV_ENDPOINT: url,
@@ -113,6 +122,10 @@ function variablesOf(
     case "gradle":
       return {};
   }
+}
+
+function hasCompilerCheck({ variables, compilerCheckInFile }: ToolSettingsSource): boolean {
+  return isSet(variables["CCACHE_COMPILERCHECK"]) || compilerCheckInFile === true;
 }
 
 /**

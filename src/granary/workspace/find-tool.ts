@@ -4,11 +4,17 @@ import { basename, delimiter, isAbsolute, join } from "node:path";
 /** These stand in front of a compiler under its name, and say nothing of it. */
 const standIns: ReadonlySet<string> = new Set(["ccache", "sccache", "distcc", "icecc"]);
 
-/** The file that a build runs under this name, with all links resolved; undefined when there is none. */
+/** The file that a build runs under this name (or path), with all links resolved; undefined when there is none. */
 export async function findTool(
   name: string,
   path: string | undefined,
 ): Promise<string | undefined> {
+  if (isAbsolute(name)) {
+    const real = await realpath(name).catch(() => undefined);
+    const isTool = real !== undefined && !standIns.has(basename(real)) && (await isProgram(real));
+    return isTool ? real : undefined;
+  }
+  if (name.includes("/")) return undefined;
   for (const directory of (path ?? "").split(delimiter).filter(isAbsolute)) {
     const real = await realpath(join(directory, name)).catch(() => undefined);
     if (real === undefined || standIns.has(basename(real))) continue;

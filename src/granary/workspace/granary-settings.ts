@@ -27,6 +27,7 @@ export const usualTools = [
   "g++",
   "clang",
   "clang++",
+  "as",
   "ld",
   "rustc",
   "go",
@@ -122,6 +123,9 @@ export function parseGranarySettings(text: string): GranarySettings {
   const { project, targets, environment } = parsed.data;
   return { project, targets, ...environment };
 }
+
+/** Those of a workspace that says nothing. */
+export const usualSettings: GranarySettings = parseGranarySettings("{}");
 
 function wordsOf(issue: z.core.$ZodIssue): string {
   const where = issue.path.join(".");

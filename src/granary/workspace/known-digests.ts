@@ -1,14 +1,13 @@
-import { createHash, type Hash, randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 
 /**
- * What tells files apart that hardly ever change, remembered between builds. Of a large one (a compiler has up to
- * 200 MB, and the first build on a machine waits for all of them) a sample: what is not the same compiler has another
- * size, or another build's mark in its head. It names what is fetched ahead, and nothing else.
+ * Digests of the whole content of files that hardly ever change, such as compilers, remembered between builds. All of it is
+ * read, also of a compiler of 200 MB: the digest decides whether two machines share results.
  */
 export interface KnownDigests {
   /** Undefined when it is no file that can be read. */
@@ -17,8 +16,8 @@ export interface KnownDigests {
   save(): Promise<void>;
 }
 
-/** Another than when all was read of large files: machines would name one compiler in two ways. */
-const fileName = "tool-digests.json";
+/** Another name than when large files were sampled: machines would name one compiler in two ways. */
+const fileName = "tool-hashes.json";
 const Remembered = z.record(
   z.string(),
   z.object({ like: z.string(), hash: z.string().regex(/^[0-9a-f]{64}$/) }),
@@ -29,9 +28,6 @@ const most = 500;
 /** What was written a moment ago may be written once more without looking otherwise. */
 const settledMs = 2_000;
 const mostBytes = 1024 * 1024 * 1024;
-const wholeBytes = 4 * 1024 * 1024;
-const samples = 16;
-const sampleBytes = 64 * 1024;
 
 export async function openKnownDigests(dataDirectory: string): Promise<KnownDigests> {
   const file = join(dataDirectory, fileName);
@@ -49,8 +45,7 @@ export async function openKnownDigests(dataDirectory: string): Promise<KnownDige
         const before = known.get(path);
         if (before?.like === like) return before.hash;
         const name = `${path} ${like}`;
-        const hashing =
-          underWay.get(name) ?? hashOf(path, Number(size)).finally(() => underWay.delete(name));
+        const hashing = underWay.get(name) ?? hashOf(path).finally(() => underWay.delete(name));
         underWay.set(name, hashing);
         const hash = await hashing;
         if (Date.now() - Number(mtimeNs / 1_000_000n) > settledMs) {
@@ -88,30 +83,8 @@ async function readRemembered(file: string): Promise<z.infer<typeof Remembered>>
   }
 }
 
-async function hashOf(path: string, size: number): Promise<string> {
+async function hashOf(path: string): Promise<string> {
   const hash = createHash("sha256");
-  if (size > wholeBytes) {
-    await sample(hash, path, size);
-  } else {
-    await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
-  }
+  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
   return hash.digest("hex");
-}
-
-/** From its head to its end, evenly, both included. */
-async function sample(hash: Hash, path: string, size: number): Promise<void> {
-  hash.update(`${size} bytes, of which: `);
-  const file = await open(path, "r");
-  try {
-    for (let at = 0; at < samples; at++) {
-      const position = Math.floor((at * (size - sampleBytes)) / (samples - 1));
-      const { buffer, bytesRead } = await file.read({
-        buffer: Buffer.alloc(sampleBytes),
-        position,
-      });
-      hash.update(buffer.subarray(0, bytesRead));
-    }
-  } finally {
-    await file.close();
-  }
 }

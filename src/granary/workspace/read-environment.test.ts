@@ -16,6 +16,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseGranarySettings } from "./granary-settings.ts";
 import { openKnownDigests } from "./known-digests.ts";
 import { readEnvironment } from "./read-environment.ts";
+import { imageIn } from "./system-image.ts";
 
 let root: string;
 beforeEach(() => {
@@ -92,15 +93,50 @@ test("a cache that stands before a compiler is not taken for it", async () => {
   expect(name).toBe(before.name);
 });
 
-test("a large compiler is another when its size is, or its head, or its end", async () => {
+test("a large compiler is another when any byte of it is, with the same size and time", async () => {
   const text = "x".repeat(5 * 1024 * 1024);
+  const withY = (at: number) => `${text.slice(0, at)}y${text.slice(at + 1)}`;
+  const last = text.length - 1;
   const names = [];
-  for (const each of [text, `${text}x`, `y${text.slice(1)}`, `${text.slice(1)}y`, text]) {
+  for (const each of [text, `${text}x`, withY(0), withY(100_000), withY(last), text]) {
     program("bin/mycc", each);
     names.push((await read()).name);
   }
-  expect(new Set(names).size).toBe(4);
-  expect(names[4]).toBe(names[0]);
+  expect(new Set(names).size).toBe(5);
+  expect(names[5]).toBe(names[0]);
+});
+
+test("a compiler that a variable names counts by its content, by name and by path", async () => {
+  const settings = "environment: {tools: [], variables: [CC]}";
+  program("bin/mycc-9", "nine");
+  for (const CC of ["ccache mycc-9 -m32", join(root, "bin", "mycc-9")]) {
+    program("bin/mycc-9", "nine");
+    const before = await read({ CC }, settings);
+    program("bin/mycc-9", "NINE");
+    expect((await read({ CC }, settings)).name).not.toBe(before.name);
+  }
+});
+
+test("a build that has no workspace is told apart by its compilers, too", async () => {
+  const nowhere = async () =>
+    readEnvironment({
+      settings: parseGranarySettings("environment: {tools: [mycc], files: [lock]}"),
+      root: undefined,
+      variables: { PATH: join(root, "bin"), CFLAGS: "-O2" },
+      digests: await openKnownDigests(join(root, "data")),
+    });
+  const before = await nowhere();
+  program("bin/mycc", "two");
+
+  expect((await nowhere()).name).not.toBe(before.name);
+});
+
+test.each([
+  ['ID=debian\nVERSION_ID="12"\nVERSION="12 (bookworm)"\n', "debian 12"],
+  ["PRETTY_NAME=x\nID=arch\n", "arch"],
+  ["", ""],
+])("the image of %j", (text, image) => {
+  expect(imageIn(text)).toBe(image);
 });
 
 test("a link that leads out of the repository is not followed", async () => {
@@ -113,7 +149,7 @@ test("a link that leads out of the repository is not followed", async () => {
 
 test("a compiler is read once, and again when it is another", async () => {
   const { name } = await read();
-  const remembered = join(root, "data", "tool-digests.json");
+  const remembered = join(root, "data", "tool-hashes.json");
   const text = readFileSync(remembered, "utf8");
   writeFileSync(remembered, text.replaceAll(/[0-9a-f]{64}/g, "0".repeat(64)));
   const lied = await read();

@@ -3,11 +3,13 @@ import { realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { canonicalJson } from "#core/canonical-json.ts";
 import { knownCLibrary } from "./c-library.ts";
+import { compilersNamedIn } from "./compilers-named-in.ts";
 import { findTool } from "./find-tool.ts";
 import { type GranarySettings, usualTools } from "./granary-settings.ts";
 import type { KnownDigests } from "./known-digests.ts";
+import { systemImage } from "./system-image.ts";
 
-/** What builds must have in common for one to be told what the other asked for. */
+/** What builds must have in common for one to be told what the other asked for, and to be given its tools' results. */
 export interface BuildEnvironment {
   /** A word of 64 characters. */
   readonly name: string;
@@ -17,8 +19,8 @@ export interface BuildEnvironment {
 
 export interface EnvironmentSource {
   readonly settings: GranarySettings;
-  /** The workspace's root. */
-  readonly root: string;
+  /** The workspace's root; undefined: there is none, and so no file of it. */
+  readonly root: string | undefined;
   /** The variables that the build will have. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Of compilers, which it takes a while to read. */
@@ -29,19 +31,26 @@ export interface EnvironmentSource {
  * Names the environment of a build: machines with the same system, compilers and settings have the same, wherever
  * things lie on them.
  *
- * It decides nothing but what is fetched ahead: a result is found by its own key only.
+ * It is part of the keys under which results of most tools are shared (`keyInEnvironment`), so that compilers are told apart by
+ * their content.
  */
 export async function readEnvironment(source: EnvironmentSource): Promise<BuildEnvironment> {
   const { settings, variables, root, digests } = source;
-  const [libc, tools, files] = await Promise.all([
+  const named = compilersNamedIn(variables, settings.variables);
+  const names = [...new Set([...settings.tools, ...named])];
+  const [libc, image, tools, files] = await Promise.all([
     knownCLibrary(),
-    Promise.all(settings.tools.map((name) => toolOf(name, variables["PATH"], digests))),
-    Promise.all(settings.files.map((name) => fileOf(root, name, digests))),
+    systemImage(),
+    Promise.all(names.map((name) => toolOf(name, variables["PATH"], digests))),
+    Promise.all(
+      root === undefined ? [] : settings.files.map((name) => fileOf(root, name, digests)),
+    ),
   ]);
   await digests.save();
 
   const facts: Record<string, string> = { os: process.platform, arch: process.arch };
   if (libc !== "") facts["libc"] = libc;
+  if (image !== "") facts["image"] = image;
   // Where a tool lies is for people; what it is counts.
   const counted: Record<string, string> = { ...facts };
   const note = (fact: string, value: string, told = value) => {
@@ -54,7 +63,9 @@ export async function readEnvironment(source: EnvironmentSource): Promise<BuildE
   for (const { name, hash } of files) note(`file ${name}`, hash);
   for (const name of settings.variables) {
     const value = variables[name];
-    if (value) note(`variable ${name}`, value.replaceAll(root, "<root>"));
+    if (value) {
+      note(`variable ${name}`, root === undefined ? value : value.replaceAll(root, "<root>"));
+    }
   }
   return { name: createHash("sha256").update(canonicalJson(counted)).digest("hex"), facts };
 }

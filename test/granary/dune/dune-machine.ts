@@ -102,6 +102,7 @@ export async function duneMachine(options: Partial<DuneParts> = {}): Promise<Dun
     const build: Build = {
       id: crypto.randomUUID(),
       project,
+      environment: "e",
       prefetch: {
         coming: () => undefined,
         leadMs: (key) => (ahead.has(keyText(key)) ? 1 : undefined),

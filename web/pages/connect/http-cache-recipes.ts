@@ -15,6 +15,7 @@ export const httpCacheRecipes = {
             cacheUrl(farm, "ccache"),
             ...(farm.token === undefined ? [] : [`bearer-token=${farm.token}`]),
           ].join("|")}"`,
+          "export CCACHE_COMPILERCHECK=content",
           "ccache gcc -c hello.c",
           "ccache --show-stats --verbose",
         ),
