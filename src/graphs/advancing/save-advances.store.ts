@@ -139,12 +139,15 @@ async function saveEdges(tx: Tx, advances: readonly GraphAdvance[]): Promise<voi
   `);
 }
 
-/** Stores where the graphs stand. Of one that another graph's job made, its end is marked for that job. */
+/**
+ * Stores where the graphs stand. Of one that another graph's job made, its end is marked for that job: each time that
+ * it ends, since somebody may have retriggered a job of it.
+ */
 async function saveGraphs(tx: Tx, advances: readonly GraphAdvance[]): Promise<void> {
   const rows = advances.map(({ graph, version, advance }) => {
     const counts = countsAfter(graph.counts, advance.jobs);
     const state: GraphState = graphState(counts, graph.cancelAsked);
-    return { id: graph.id, version, counts, state };
+    return { id: graph.id, version, counts, state, was: graph.state };
   });
   await tx.run(sql`
     with saved as (
@@ -152,12 +155,13 @@ async function saveGraphs(tx: Tx, advances: readonly GraphAdvance[]): Promise<vo
       set version = s.version, counts = s.counts, state = s.state,
           finished_at = case when s.state = 'running' then null else coalesce(graph.finished_at, now()) end
       from json_to_recordset(${JSON.stringify(rows)}::json)
-        as s (id uuid, version bigint, counts jsonb, state text)
+        as s (id uuid, version bigint, counts jsonb, state text, was text)
       where graph.id = s.id
-      returning graph.id, graph.version, graph.state, graph.parent_kind
+      returning graph.id, graph.version, graph.state, graph.parent_kind, s.was
     ),
     ended as (
-      update child_graph set over_version = saved.version
+      update child_graph
+      set over_version = saved.version, settled = child_graph.settled and saved.was = saved.state
       from saved
       where saved.parent_kind = 'subgraph' and saved.state <> 'running' and child_graph.child = saved.id
       returning pg_notify('grange_errand', '')

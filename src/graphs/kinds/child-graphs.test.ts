@@ -2,11 +2,13 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { everybody } from "#access/principal.ts";
+import { Retrigger } from "#api/rerun.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { cancelGraph } from "../cancel-graph.ts";
 import { GraphId } from "../graph-id.ts";
 import { wholeGraph } from "../graph-page.store.ts";
+import { retrigger } from "../reruns/retrigger.ts";
 import { farmOfKinds } from "./farm-of-kinds.fixture.ts";
 
 const db = await freshDb();
@@ -75,6 +77,66 @@ describe("a graph job", () => {
     expect(await farm.states(id)).toEqual({ g: "failed" });
     const [child] = await childrenOf(id);
     expect((await farm.runs(id, "g"))[0]?.message).toBe(`its graph ${child} failed: bad`);
+  });
+
+  test("passes when a job of its graph is retriggered and passes, and so does what needs it", async () => {
+    const id = await farm.submitJobs(
+      [
+        inline(
+          "{inner: {kind: graph, definitions: {version: 1, jobs: {flaky: {kind: dummy, dummy: {outcomes: [failed, succeeded]}}}}}}",
+        ),
+        "  deploy: {kind: dummy, needs: [g]}",
+        "  mourn: {kind: dummy, needs: {g: {on: failure}}}",
+      ].join("\n"),
+    );
+    expect(await farm.states(id)).toEqual({
+      g: "failed",
+      deploy: "unreachable",
+      mourn: "succeeded",
+    });
+    const [child] = await childrenOf(id);
+    const [grandchild] = child === undefined ? [] : await childrenOf(child);
+    if (child === undefined || grandchild === undefined) throw new Error("it made no graphs");
+
+    await retrigger(
+      { db, pricePerWorkerMinute: 0 },
+      grandchild,
+      Retrigger.parse({ selection: "flaky" }),
+      everybody,
+    );
+    await farm.settle();
+
+    expect(await farm.states(grandchild)).toEqual({ flaky: "succeeded" });
+    expect(await farm.states(child)).toEqual({ inner: "succeeded" });
+    expect(await farm.states(id)).toMatchObject({ g: "succeeded", deploy: "succeeded" });
+    const runs = (await farm.runs(id, "g")).map(({ number, outcome }) => [number, outcome]);
+    expect(runs.toSorted(([one], [other]) => Number(one) - Number(other))).toEqual([
+      [1, "failed"],
+      [2, "succeeded"],
+    ]);
+    const whole = await wholeGraph(db, id);
+    expect(whole?.state).toBe("succeeded");
+    expect(whole?.jobList.find(({ name }) => name === "mourn")?.stale).toBe(true);
+  });
+
+  test("stays as it is when a job of an earlier run's graph is retriggered", async () => {
+    const id = await farm.submitJobs(
+      "  g: {kind: graph, retries: 1, definitions: {version: 1, jobs: {flaky: {kind: dummy, dummy: {outcomes: [failed, succeeded]}}}}}",
+    );
+    const [first] = await childrenOf(id);
+    if (first === undefined) throw new Error("it made no graph");
+
+    await retrigger(
+      { db, pricePerWorkerMinute: 0 },
+      first,
+      Retrigger.parse({ selection: "flaky" }),
+      everybody,
+    );
+    await farm.settle();
+
+    expect(await farm.states(first)).toEqual({ flaky: "succeeded" });
+    expect(await farm.states(id)).toEqual({ g: "failed" });
+    expect(await farm.runs(id, "g")).toHaveLength(2);
   });
 
   test("that is retried makes a new graph", async () => {

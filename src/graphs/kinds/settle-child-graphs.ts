@@ -1,8 +1,11 @@
 import { everybody } from "#access/principal.ts";
-import type { Db } from "#db/db.ts";
+import type { Db, Tx } from "#db/db.ts";
 import { lockGraphs } from "../advancing/advance.store.ts";
 import { type CancellingQueue, cancelGraph } from "../cancel-graph.ts";
+import { insertRuns } from "../insert-runs.store.ts";
 import { passOnEndedRuns } from "../queue-events.ts";
+import type { EndedRun } from "../run.store.ts";
+import { noteWhy, runsToFollow, takeOver } from "./child-ended-again.store.ts";
 import {
   type ChildState,
   type EndedChild,
@@ -43,13 +46,58 @@ export async function settleChildGraphs(db: Db): Promise<number> {
       tx,
       settled.map(({ graphId, job, run, end }) => ({ graphId, job, run, ...end })),
     );
+    const followed = await followChildren(tx, settled);
     await markSettled(
       tx,
       settled.map(({ child }) => child),
     );
-    await passOnEndedRuns(tx, graphs, ended);
+    await passOnEndedRuns(tx, graphs, [...ended, ...followed]);
     return over.length;
   });
+}
+
+/**
+ * Gives jobs a further run whose graphs have ended again, and otherwise: somebody retriggered a job within.
+ *
+ * The further run takes the graph over and is over at once. So what was skipped because of the job runs, what used its
+ * earlier run is stale, and the graph that this one is part of hears of it in the same way.
+ */
+async function followChildren(
+  tx: Tx,
+  settled: readonly (EndedChild & { readonly end: ErrandEnd })[],
+): Promise<EndedRun[]> {
+  const runs = await runsToFollow(
+    tx,
+    settled.map(({ child }) => child),
+  );
+  const ends = new Map(settled.map(({ child, end }) => [child, end]));
+  const following = runs.flatMap((run) => {
+    const end = ends.get(run.child);
+    return end === undefined || end.outcome === run.outcome ? [] : [{ ...run, end }];
+  });
+  await noteWhy(tx, following);
+  await insertRuns(
+    tx,
+    following.map(({ graphId, job, inputRuns, result, end }) => ({
+      graphId,
+      job,
+      cause: "retrigger" as const,
+      inputRuns,
+      kind: "settled" as const,
+      outcome: end.outcome,
+      message: end.message,
+      exitCode: end.exitCode,
+      result,
+    })),
+  );
+  await takeOver(tx, following);
+  return following.map(({ graphId, job, end }) => ({
+    graphId,
+    job,
+    outcome: end.outcome,
+    failureClass: null,
+    cancelAsked: false,
+  }));
 }
 
 /** How a run ends whose graph has ended so; undefined when it has not. */
