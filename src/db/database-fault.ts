@@ -1,5 +1,6 @@
 import pg from "pg";
 import { Fault, type FaultCode, messageOf } from "#core/fault.ts";
+import { isFullDisk } from "#core/full-disk.ts";
 
 /** character_not_in_repertoire, untranslatable_character: what somebody sent is no text. */
 const unkeepable: ReadonlySet<string> = new Set(["22021", "22P05"]);
@@ -16,14 +17,25 @@ export function databaseFault(reason: unknown): Fault {
     const message = "a text in it holds a NUL or half a letter, which cannot be kept or looked for";
     return new Fault("invalid_argument", message, { cause: reason });
   }
+  if (isFullDisk(reason)) {
+    const message =
+      "no space is left on the database's disk; nothing was stored. Free some, or move the database to a larger disk";
+    return new Fault("resource_exhausted", message, { cause: reason });
+  }
   return new Fault(codeOf(reason), `the database says: ${messageOf(reason)}`, { cause: reason });
+}
+
+/** Whether it only says that an earlier statement of the transaction failed: `in_failed_sql_transaction`. */
+export function isAfterFailure(reason: unknown): boolean {
+  for (let each = reason; each instanceof Error; each = each.cause)
+    if (each instanceof pg.DatabaseError) return each.code === "25P02";
+  return false;
 }
 
 function codeOf(reason: unknown): FaultCode {
   if (!(reason instanceof pg.DatabaseError))
     return isConnectionLoss(reason) ? "unavailable" : "internal";
   const state = reason.code ?? "";
-  if (state === "53100") return "resource_exhausted";
   if (state.startsWith("08") || state.startsWith("57P") || state.startsWith("53"))
     return "unavailable";
   if (state.startsWith("40")) return "aborted";

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
@@ -34,6 +36,46 @@ test("a failing statement is told as a fault, and the connection serves the next
     { n: 2 },
   ]);
   await db.close();
+});
+
+test("a transaction says what failed first, not that later statements were refused because of it", async () => {
+  const db = openPostgres({ url, poolSize: 1 });
+
+  const attempt = db.transaction(async (tx) => {
+    const first = tx.run(sql`select nothing from nowhere`);
+    first.catch(() => {});
+    await tx.run(sql`select 1`);
+  });
+
+  await expect(attempt).rejects.toThrow(/relation "nowhere" does not exist/);
+  await db.close();
+});
+
+test("a connection that is ended in one packet with its greeting ends nothing else", async () => {
+  // Given a server that greets and, in the same packet, says that its postmaster is gone: see the protocol's message
+  // formats
+  const severity = "SFATAL\0VFATAL\0C57P01\0";
+  const words = "Mterminating connection due to unexpected postmaster exit\0\0";
+  const error = Buffer.from(severity + words);
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(error.length + 4);
+  const greeting = Buffer.from("52000000080000000" + "05a0000000549", "hex");
+  const dying = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () =>
+      socket.end(Buffer.concat([greeting, Buffer.from("E"), length, error])),
+    );
+  }).listen(0, "127.0.0.1");
+  await once(dying, "listening");
+  const { port } = dying.address() as AddressInfo;
+  const db = openPostgres({ url: `postgres://grange@127.0.0.1:${port}/grange` });
+
+  const attempts = Array.from({ length: 8 }, () => db.transaction((tx) => tx.run(sql`select 1`)));
+
+  for (const each of await Promise.allSettled(attempts))
+    expect(each).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });
+  await db.close();
+  dying.close();
 });
 
 test("a transaction whose connection is cut throws unavailable, and the next one works", async () => {

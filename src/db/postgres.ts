@@ -1,7 +1,7 @@
 import pg from "pg";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
-import { databaseFault } from "./database-fault.ts";
+import { databaseFault, isAfterFailure } from "./database-fault.ts";
 import type { Db, Tx } from "./db.ts";
 import { gatheringSocket } from "./gathering-socket.ts";
 import { openListener } from "./listen.ts";
@@ -44,14 +44,15 @@ export function openPostgres(options: PostgresOptions): Db {
     // Just longer than the minute for which an idle farm's loops rest: a new connection costs 20 ms of CPU, an open one 5 MiB.
     idleTimeoutMillis: 65_000,
   });
-  // An idle connection that breaks is replaced at its next use; without a
-  // listener the process would end.
+  // A connection that breaks is replaced at its next use; without a listener the process would end. The pool
+  // listens while a connection is idle, and a transaction while it has one, but neither in between: an error that
+  // arrives in one packet with the end of the handshake finds only a listener from the beginning.
   pool.on("error", () => {});
   const { onNotice } = options;
-  if (onNotice !== undefined)
-    pool.on("connect", (client) => {
-      client.on("notice", ({ message }) => onNotice(message ?? ""));
-    });
+  pool.on("connect", (client) => {
+    client.on("error", () => {});
+    if (onNotice !== undefined) client.on("notice", ({ message }) => onNotice(message ?? ""));
+  });
   const nameOf = statementNames();
   const listener = openListener(config);
 
@@ -61,6 +62,8 @@ export function openPostgres(options: PostgresOptions): Db {
     async transaction(work) {
       const client = await pool.connect().catch(fail);
       let broken: Error | undefined;
+      /** Of the first statement that failed. Those behind it say only that one did. */
+      let failed: unknown;
       const onError = (error: Error) => {
         broken = error;
       };
@@ -70,8 +73,13 @@ export function openPostgres(options: PostgresOptions): Db {
         const begun = client.query("begin");
         begun.catch(() => {});
         let isOver = false;
-        const tx = over(client, nameOf, () => {
-          if (isOver) throw new Fault("internal", "a statement came after its transaction");
+        const tx = over(client, nameOf, {
+          assertOpen: () => {
+            if (isOver) throw new Fault("internal", "a statement came after its transaction");
+          },
+          onFailure: (reason) => {
+            failed ??= reason;
+          },
         });
         const last = acceptLast(tx);
         const result = await work(tx);
@@ -89,7 +97,8 @@ export function openPostgres(options: PostgresOptions): Db {
             "a statement failed that nobody waited for; nothing is stored",
           );
         return result;
-      } catch (cause) {
+      } catch (thrown) {
+        const cause = isAfterFailure(thrown) && failed !== undefined ? failed : thrown;
         await client.query("rollback").catch((error: Error) => {
           broken ??= error;
         });
@@ -109,16 +118,27 @@ export function openPostgres(options: PostgresOptions): Db {
   };
 }
 
+/** What a transaction wants to know of its statements. */
+interface Watched {
+  /** Throws when no statement may come any more. */
+  assertOpen(): void;
+  onFailure(reason: unknown): void;
+}
+
 function over(
   connection: pg.Pool | pg.PoolClient,
   nameOf: (text: string) => string | undefined,
-  assertOpen: () => void = () => {},
+  { assertOpen, onFailure }: Watched = { assertOpen() {}, onFailure() {} },
 ): Tx {
+  const failing = (reason: unknown): never => {
+    onFailure(reason);
+    throw databaseFault(reason);
+  };
   const query = async (s: Sql): Promise<pg.QueryResult> => {
     assertOpen();
     const name = nameOf(s.text);
     const named = name === undefined ? {} : { name };
-    return connection.query({ text: s.text, values: [...s.values], ...named }).catch(fail);
+    return connection.query({ text: s.text, values: [...s.values], ...named }).catch(failing);
   };
   return {
     async many(row, statement) {
@@ -128,7 +148,7 @@ function over(
       return (await query(statement)).rowCount ?? 0;
     },
     async script(text) {
-      await connection.query(text).catch(fail);
+      await connection.query(text).catch(failing);
     },
   };
 }

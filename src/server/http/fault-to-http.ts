@@ -1,5 +1,6 @@
 import type { Failure } from "#api/failure.ts";
 import { Fault, type FaultCode } from "#core/fault.ts";
+import { isFullDisk } from "#core/full-disk.ts";
 import { BodyTooLarge } from "./body-too-large.ts";
 
 /** HTTP's statuses for our codes, after the mapping in google.rpc.Code. */
@@ -25,11 +26,19 @@ export function faultToHttp(reason: unknown): { status: number; body: Failure } 
   const fault = reason instanceof Fault ? reason : Fault.from(reason, "the server failed");
   const problems = problemsOf(fault);
   return {
-    status: fault instanceof BodyTooLarge ? 413 : statusOf[fault.code],
+    status: statusFor(fault),
     body: {
       error: { code: fault.code, message: fault.message, ...(problems ? { problems } : {}) },
     },
   };
+}
+
+/** More exact than the code where that stands for several of HTTP's. */
+function statusFor(fault: Fault): number {
+  if (fault instanceof BodyTooLarge) return 413;
+  // Not 429: sending less, or later, does not help.
+  if (isFullDisk(fault)) return 507;
+  return statusOf[fault.code];
 }
 
 type Problems = NonNullable<Failure["error"]["problems"]>;

@@ -1,0 +1,10 @@
+/** What the operating system, and PostgreSQL (`disk_full`), call a disk or a quota without space. */
+const codes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "53100"]);
+
+/** Whether a failure, or one that caused it, is that of a full disk. */
+export function isFullDisk(reason: unknown): boolean {
+  for (let each = reason; each instanceof Error; each = each.cause) {
+    if ("code" in each && codes.has(each.code)) return true;
+  }
+  return false;
+}
