@@ -8,7 +8,7 @@ const mayImport: Record<string, readonly string[]> = {
   // Who holds what on this machine, and what processes there leave and inherit; shared by all that run some.
   machine: ["core"],
   api: ["core"],
-  db: ["core"],
+  db: ["core", "machine"],
   access: ["core", "db"],
   cas: ["core", "proto"],
   grpc: ["core", "proto", "cas"],

@@ -1,8 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { utimesSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { holderOf, takeLock } from "./holder-lock.ts";
+import { type LockRecord, lockRecordText, ownRecord } from "./lock-record.ts";
 import { MeasuringLock } from "./measuring-lock.ts";
 import { ownOwner } from "./owner.ts";
 
@@ -10,12 +13,17 @@ const dir = await mkdtemp(join(tmpdir(), "grange-lock-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 const never = new AbortController().signal;
 
+/** What a holder wrote that differs from this process in some ways. */
+const written = (different: Partial<LockRecord>) =>
+  lockRecordText({ ...ownRecord("other"), ...different });
+
 test("a lock is held by one, who is named to others, and free after", async () => {
   const path = join(dir, "a");
   const first = await takeLock(path, "lab-1");
 
-  expect(await takeLock(path, "lab-2")).toEqual({ holder: { name: "lab-1", pid: process.pid } });
-  expect(holderOf(path)).toEqual({ name: "lab-1", pid: process.pid });
+  const holder = { name: "lab-1", pid: process.pid, where: `process ${process.pid}` };
+  expect(await takeLock(path, "lab-2")).toMatchObject({ holder });
+  expect(holderOf(path)).toMatchObject(holder);
 
   if ("lock" in first) await first.lock.release();
   expect(holderOf(path)).toBeUndefined();
@@ -28,8 +36,7 @@ test("a lock is held by one, who is named to others, and free after", async () =
 test("many who find the lock of somebody that is gone: one has it", async () => {
   const path = join(dir, "b");
   // Given the lock of a process whose number is in use again
-  const [pid, , namespace] = ownOwner().split("-");
-  await writeFile(path, `${pid}-1-${namespace}\ngone\n`);
+  await writeFile(path, written({ owner: ownOwner().replace(/-\d+-/, "-1-") }));
   expect(holderOf(path)).toBeUndefined();
 
   const all = await Promise.all(
@@ -38,6 +45,71 @@ test("many who find the lock of somebody that is gone: one has it", async () => 
 
   expect(all.filter((each) => "lock" in each)).toHaveLength(1);
   expect(holderOf(path)).toBeDefined();
+});
+
+test("where the kernel has no lock, the heartbeat of a holder elsewhere keeps it, and its silence frees it", async () => {
+  const path = join(dir, "elsewhere");
+  const times = { beatMs: 20, silenceMs: 400, settleMs: 20 };
+  const lockFile = async () => "unsupported" as const;
+  await writeFile(path, written({ boot: "another", host: "far" }));
+  const beating = setInterval(() => utimesSync(path, new Date(), new Date()), 20);
+  const waits: number[] = [];
+
+  const refused = await takeLock(path, "lab", { times, lockFile });
+  clearInterval(beating);
+  const taken = await takeLock(path, "lab", {
+    times,
+    lockFile,
+    waits: (_, ms) => waits.push(ms),
+  });
+
+  expect(refused).toMatchObject({
+    holder: { name: "other", where: expect.stringContaining("on far, another machine") },
+  });
+  expect(taken).toHaveProperty("lock");
+  expect(waits).toEqual([400]);
+  if ("lock" in taken) await taken.lock.release();
+});
+
+test("the last holder of another kernel is watched, though the kernel's lock is free", async () => {
+  const path = join(dir, "other-kernel");
+  await writeFile(path, written({ boot: "another", host: "far" }));
+  const beating = setInterval(() => utimesSync(path, new Date(), new Date()), 20);
+
+  const refused = await takeLock(path, "lab");
+  clearInterval(beating);
+
+  expect(refused).toHaveProperty("holder");
+});
+
+test("of two who take a silent lock at once where the kernel has none, one has it", async () => {
+  const path = join(dir, "at-once");
+  const options = {
+    times: { beatMs: 50, silenceMs: 200, settleMs: 300 },
+    lockFile: async () => "unsupported" as const,
+  };
+  // Another container of this machine: its process cannot be looked up.
+  await writeFile(path, written({ boot: "another" }));
+
+  const all = await Promise.all(["one", "two", "three"].map((lab) => takeLock(path, lab, options)));
+
+  const locks = all.flatMap((each) => ("lock" in each ? [each.lock] : []));
+  expect(locks).toHaveLength(1);
+  for (const lock of locks) await lock.release();
+});
+
+test("a holder whose lock somebody else took is told", async () => {
+  const path = join(dir, "taken-away");
+  const times = { beatMs: 20, silenceMs: 400, settleMs: 20 };
+  const taken = await takeLock(path, "lab", { times });
+  if (!("lock" in taken)) throw new Error("not taken");
+  const lost = once(taken.lock.lost, "abort");
+
+  await writeFile(path, written({ boot: "another" }));
+
+  await lost;
+  await taken.lock.release();
+  expect(await readFile(path, "utf8")).toContain("another");
 });
 
 test.each(["", "half", "1-2\n", "\0\0\0"])(

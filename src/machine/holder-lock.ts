@@ -1,116 +1,281 @@
-import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { open, readFile, rm, stat, utimes } from "node:fs/promises";
+import { dirname } from "node:path";
 import { Fault, messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
-import { isAlive, ownOwner } from "./owner.ts";
+import { type KernelLock, lockOpenFile } from "./lock-open-file.ts";
+import {
+  type Holder,
+  holderIn,
+  isOfThisBoot,
+  isSeenAlive,
+  isVisibleHere,
+  type LockRecord,
+  lockRecordText,
+  ownRecord,
+  parseLockRecord,
+} from "./lock-record.ts";
 
-/**
- * Removing the lock of somebody who is gone can, for a moment, move away the lock of somebody who is not: it
- * is put back at once, but a third may have come in between. Who took a lock looks again after this time.
- */
-const settleMs = 20;
+export type { Holder } from "./lock-record.ts";
 
 export interface HeldLock {
+  /** Aborted when somebody else has the lock, or its file was removed. What it guards must not be written any more. */
+  readonly lost: AbortSignal;
   release(): Promise<void>;
 }
 
-/** Who holds a lock: what it said of itself, and its process. */
-export interface Holder {
-  readonly name: string;
-  readonly pid: number;
+export interface LockTimes {
+  /** How often a holder says that it lives. */
+  readonly beatMs: number;
+  /** For how long a holder that the kernel says nothing about is watched before its lock is taken. */
+  readonly silenceMs: number;
+  /** How long somebody else may take to write into the file what he decided to write. */
+  readonly settleMs: number;
+}
+
+const usualTimes: LockTimes = { beatMs: 3_000, silenceMs: 20_000, settleMs: 1_000 };
+const watchEveryMs = 250;
+/** A holder writes its record just after it has the kernel's lock. */
+const recordWithinMs = 1_000;
+
+export interface LockOptions {
+  /** Told when the last holder's silence is waited for, with how long. */
+  readonly waits?: (holder: Holder, ms: number) => void;
+  readonly times?: LockTimes;
+  /** The kernel's lock; file systems without one are tested with another. */
+  readonly lockFile?: (file: number, directories: readonly string[]) => Promise<KernelLock>;
 }
 
 /**
- * A lock on disk that ends with the process that holds it, also by kill -9: a file made by linking, which fails
- * when it exists, with its owner in it.
+ * A lock on disk that ends with the process that holds it, also by kill -9. Answers who has it when it is taken.
  *
- * Answers who has it when it is taken.
+ * It is the kernel's lock on the open file, so no process is ever judged by its number, which means
+ * nothing in another container. Where the last holder ran under another kernel, whose locks may not reach here, or
+ * the file system has no locks, its heartbeat decides: it touches the file, and one who wants the lock watches
+ * by his own clock whether that goes on. A holder that was taken for dead, such as a machine that was suspended, sees it
+ * at its next heartbeat (`lost`).
  */
 export async function takeLock(
   path: string,
   name: string,
+  options: LockOptions = {},
 ): Promise<{ readonly lock: HeldLock } | { readonly holder: Holder }> {
-  const text = `${ownOwner()}\n${name}\n${randomUUID()}\n`;
-  const mine = besides(path);
   try {
-    await writeFile(mine, text, { flag: "wx", mode: 0o644 });
     for (;;) {
-      const held = await linked(mine, path);
-      if (held === undefined) {
-        await rest(settleMs);
-        if ((await textOf(path)) === text) return { lock: { release: () => release(path, text) } };
-        continue;
-      }
-      const holder = livingHolder(held);
-      if (holder) return { holder };
-      await removeStale(path, held);
+      // Spares a process for each look of those who wait.
+      const seen = recordAt(path);
+      if (seen && isSeenAlive(seen)) return { holder: holderIn(seen) };
+      const file = openLockFile(path);
+      if (file === undefined) continue;
+      const taken = await takeOpened(file, path, name, options).catch((cause: unknown) => {
+        closeSync(file);
+        throw cause;
+      });
+      if (taken !== "again" && "lock" in taken) return taken;
+      closeSync(file);
+      if (taken !== "again") return taken;
     }
   } catch (cause) {
     const why = messageOf(cause);
     throw new Fault("failed_precondition", `cannot make the lock ${path}: ${why}`, { cause });
-  } finally {
-    await rm(mine, { force: true });
   }
 }
 
-/** Undefined when nobody alive has the lock. Cheap where there is none. */
+/**
+ * Undefined when nobody alive has the lock. Takes nothing and starts nothing; cheap where there is no lock.
+ *
+ * Of a process that cannot be seen from here, the time of its last heartbeat is compared with this machine's clock.
+ */
 export function holderOf(path: string): Holder | undefined {
   if (!existsSync(path)) return undefined;
+  const record = recordAt(path);
+  if (record === undefined) return undefined;
+  const lives = isVisibleHere(record) ? isSeenAlive(record) : wasTouchedLately(path);
+  return lives ? holderIn(record) : undefined;
+}
+
+/** Resolves, with a sentence, when somebody else has what the lock guards. */
+export function untilLost(lost: AbortSignal, guarded: string): Promise<string> {
+  return new Promise((resolve) => {
+    const told = () => resolve(`another process has taken ${guarded}`);
+    if (lost.aborted) told();
+    else lost.addEventListener("abort", told, { once: true });
+  });
+}
+
+/** Answers "again" when the file is not the lock's any more. */
+async function takeOpened(
+  file: number,
+  path: string,
+  name: string,
+  options: LockOptions,
+): Promise<{ readonly lock: HeldLock } | { readonly holder: Holder } | "again"> {
+  const { times = usualTimes, lockFile = lockOpenFile, waits } = options;
+  const kernel = await lockFile(file, [dirname(path)]);
+  if (kernel === "held") return heldBy(path);
+  if (!isStillAt(file, path)) return "again";
+  const last = recordAt(path);
+  // The kernel that freed the lock is the one that gave it.
+  const isProven = last === undefined ? kernel === "locked" : isKnownGone(last, kernel);
+  if (last && !isProven) {
+    waits?.(holderIn(last), times.silenceMs);
+    if (await isBeating(path, times.silenceMs)) return { holder: holderIn(last) };
+    if (!isStillAt(file, path)) return "again";
+  }
+  const record = ownRecord(name);
+  await writeRecord(path, record);
+  if (!isProven) {
+    await rest(times.settleMs);
+    const now = recordAt(path);
+    if (now === undefined) return "again";
+    if (now.id !== record.id) return { holder: holderIn(now) };
+  }
+  return { lock: holding(file, path, record, times) };
+}
+
+function isKnownGone(last: LockRecord, kernel: KernelLock): boolean {
+  if (kernel === "locked") return isOfThisBoot(last);
+  // There are no containers there, and a machine's processes are its own.
+  return process.platform !== "linux" && isVisibleHere(last) && !isSeenAlive(last);
+}
+
+function holding(file: number, path: string, record: LockRecord, times: LockTimes): HeldLock {
+  const losing = new AbortController();
+  let beating = Promise.resolve();
+  const timer = setInterval(() => {
+    beating = beat(path, record).then((isOurs) => {
+      if (isOurs) return;
+      clearInterval(timer);
+      losing.abort();
+    });
+  }, times.beatMs);
+  timer.unref();
+  let released: Promise<void> | undefined;
+  const release = async () => {
+    clearInterval(timer);
+    await beating;
+    // While the lock is held: whoever has the file open already sees that it is not there any more.
+    if (recordAt(path)?.id === record.id) await rm(path, { force: true });
+    closeSync(file);
+  };
+  return {
+    lost: losing.signal,
+    release() {
+      released ??= release();
+      return released;
+    },
+  };
+}
+
+/**
+ * Says that the holder lives; answers false when the lock is not its own any more.
+ *
+ * Only the time of the file is changed: that needs no room on a full disk.
+ */
+async function beat(path: string, record: LockRecord): Promise<boolean> {
   try {
-    return livingHolder(readFileSync(path, "utf8"));
+    const found = parseLockRecord(await readFile(path, "utf8"));
+    if (found?.id !== record.id) return false;
+    const now = new Date();
+    await utimes(path, now, now);
+    return true;
+  } catch (cause) {
+    // A disk that cannot be read now says nothing of whose the lock is.
+    return (cause as NodeJS.ErrnoException).code !== "ENOENT";
+  }
+}
+
+/** Watches a file for so long; answers true as soon as somebody writes or touches it. */
+async function isBeating(path: string, silenceMs: number): Promise<boolean> {
+  const until = performance.now() + silenceMs;
+  const first = await lookAt(path);
+  while (performance.now() < until) {
+    await rest(Math.min(watchEveryMs, silenceMs / 4));
+    const now = await lookAt(path);
+    // Removed: its holder lived, and has released it.
+    if (now === undefined) return false;
+    if (now !== first) return true;
+  }
+  return false;
+}
+
+/** Opened for each look, since network file systems ask their server then. */
+async function lookAt(path: string): Promise<string | undefined> {
+  const file = await open(path, "r").catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const { mtimeMs } = await file.stat();
+    return `${mtimeMs} ${await file.readFile("utf8")}`;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Who holds a lock that the kernel says is held. */
+async function heldBy(path: string): Promise<{ readonly holder: Holder } | "again"> {
+  const until = performance.now() + recordWithinMs;
+  for (;;) {
+    const record = recordAt(path);
+    if (record) return { holder: holderIn(record) };
+    if (!existsSync(path)) return "again";
+    if (performance.now() > until) {
+      const since = new Date((await stat(path)).mtimeMs).toISOString();
+      return { holder: { name: "unknown", pid: 0, where: "a process without a name", since } };
+    }
+    await rest(10);
+  }
+}
+
+/**
+ * Opens the lock's file, which is made where there is none; undefined when somebody else made or removed it meanwhile.
+ *
+ * Not with `O_CREAT` for one that is there: in a sticky directory, the kernel refuses that for another user's file.
+ */
+function openLockFile(path: string): number | undefined {
+  try {
+    return openSync(path, "r+");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    // Another user's: it can be locked, and it can be seen who has it.
+    if (code === "EACCES") return openSync(path, "r");
+    if (code !== "ENOENT") throw cause;
+  }
+  try {
+    return openSync(path, "wx+", 0o644);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+    throw cause;
+  }
+}
+
+/** Whether the open file is the one that has the name: a holder removes the file when it releases the lock. */
+function isStillAt(file: number, path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  const { dev, ino } = fstatSync(file);
+  return found !== undefined && found.ino === ino && found.dev === dev;
+}
+
+async function writeRecord(path: string, record: LockRecord): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    const text = lockRecordText(record);
+    await file.truncate(0);
+    await file.write(text, 0);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+function recordAt(path: string): LockRecord | undefined {
+  try {
+    return parseLockRecord(readFileSync(path, "utf8"));
   } catch {
-    // Released this moment.
     return undefined;
   }
 }
 
-/** What stands in the lock already; undefined when it is ours now. */
-async function linked(mine: string, path: string): Promise<string | undefined> {
-  for (;;) {
-    try {
-      await link(mine, path);
-      return undefined;
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
-    }
-    const held = await textOf(path);
-    if (held !== undefined) return held;
-  }
-}
-
-async function removeStale(path: string, held: string): Promise<void> {
-  const aside = besides(path);
-  try {
-    await rename(path, aside);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return;
-    throw cause;
-  }
-  if ((await textOf(aside)) !== held) await link(aside, path).catch(() => {});
-  await rm(aside, { force: true });
-}
-
-/** A file of ours beside the lock, for a moment; its name says whose it was, should we be killed meanwhile. */
-function besides(path: string): string {
-  return `${path}.${ownOwner()}-${randomUUID()}`;
-}
-
-async function release(path: string, text: string): Promise<void> {
-  if ((await textOf(path)) === text) await rm(path, { force: true });
-}
-
-async function textOf(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw cause;
-  }
-}
-
-function livingHolder(text: string): Holder | undefined {
-  const [owner = "", name = ""] = text.split("\n");
-  if (!/^\d+-\w+-\d+$/.test(owner) || !isAlive(owner)) return undefined;
-  return { name, pid: Number.parseInt(owner, 10) };
+function wasTouchedLately(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && Date.now() - found.mtimeMs < usualTimes.silenceMs;
 }

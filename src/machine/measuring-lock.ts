@@ -40,6 +40,7 @@ export class MeasuringLock {
 
   #yielding(lock: HeldLock): HeldLock {
     return {
+      lost: lock.lost,
       release: async () => {
         this.#notBefore = performance.now() + 3 * lookEveryMs;
         await lock.release();

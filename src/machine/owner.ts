@@ -25,6 +25,11 @@ export function isAlive(owner: string): boolean {
   return startTimeOf(Number(pid)) === startTime;
 }
 
+/** The number of the owner's pid namespace; those of first namespaces are the same on all machines. */
+export function pidNamespaceOf(owner: string): string {
+  return owner.split("-")[2] ?? "";
+}
+
 /**
  * In clock ticks since boot; undefined when there is no such process. Where there is no /proc, that it lives
  * must do.

@@ -29,6 +29,8 @@ export async function openDatabase(
       ? await startEmbeddedPostgres({
           dataDir: config.dataDir,
           onRestart: (why) => logger.warn({ why }, "starting PostgreSQL again"),
+          onRecovery: () =>
+            logger.warn("PostgreSQL recovers after a crash; the farm answers when that is done"),
         })
       : undefined;
   const db = openPostgres({ url: embedded?.url ?? config.databaseUrl ?? "" });

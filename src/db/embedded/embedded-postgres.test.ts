@@ -1,11 +1,17 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { openPostgres } from "../postgres.ts";
 import { sql } from "../sql.ts";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
+import {
+  type EmbeddedOptions,
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from "./embedded-postgres.ts";
+import { childrenOf, type StopStep } from "./end-postgres.ts";
 
 const undo: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -18,8 +24,11 @@ async function tempDir(): Promise<string> {
   return dir;
 }
 
-async function start(dataDir: string, onRestart?: () => void): Promise<EmbeddedPostgres> {
-  const server = await startEmbeddedPostgres({ dataDir, ...(onRestart ? { onRestart } : {}) });
+async function start(
+  dataDir: string,
+  options: Omit<EmbeddedOptions, "dataDir"> = {},
+): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dataDir, ...options });
   undo.push(() => server.stop());
   return server;
 }
@@ -29,7 +38,7 @@ const Row = z.object({ n: z.number() });
 test("what was committed is there after kill -9, and the server comes back by itself", async () => {
   let restarted = () => {};
   const restart = new Promise<void>((resolve) => (restarted = resolve));
-  const server = await start(await tempDir(), () => restarted());
+  const server = await start(await tempDir(), { onRestart: () => restarted() });
   const db = openPostgres({ url: server.url });
   undo.push(() => db.close());
   await db.script("create table kept (n integer); insert into kept values (7)");
@@ -58,6 +67,53 @@ test("a server that outlived its owner is ended, and its data is served on", asy
   expect(await untilAnswered(() => again.many(Row, sql`select n from kept`))).toEqual([{ n: 7 }]);
 });
 
+/** Ends what hangs sooner than usual. */
+const stopSteps: readonly StopStep[] = [
+  { signal: "SIGINT", withinMs: 1_000 },
+  { signal: "SIGQUIT", withinMs: 10_000 },
+  { signal: "SIGKILL", withinMs: 10_000 },
+];
+
+test("a server that hangs when it is told to stop is ended, and what was committed is there", async () => {
+  const dataDir = await tempDir();
+  const server = await start(dataDir);
+  const db = openPostgres({ url: server.url });
+  await db.script("create table kept (n integer); insert into kept values (7)");
+  await db.close();
+  // Given a PostgreSQL whose checkpointer does nothing any more: no orderly end comes without it
+  process.kill(await checkpointerOf(server.pid() ?? 0), "SIGSTOP");
+
+  const again = await start(dataDir, { stopSteps });
+
+  const opened = openPostgres({ url: again.url });
+  undo.push(() => opened.close());
+  expect(await untilAnswered(() => opened.many(Row, sql`select n from kept`))).toEqual([{ n: 7 }]);
+});
+
+test("a server is stopped while it recovers from the loss of a process, and starts again", async () => {
+  const dataDir = await tempDir();
+  for (let round = 0; round < 3; round++) {
+    const server = await start(dataDir, { stopSteps });
+    const db = openPostgres({ url: server.url });
+    await db.script(
+      "create table if not exists kept (n integer); insert into kept select generate_series(1, 20000)",
+    );
+    const [backend] = await db.many(
+      z.object({ pid: z.number() }),
+      sql`select pg_backend_pid() as pid`,
+    );
+
+    process.kill(backend?.pid ?? 0, "SIGKILL");
+    await untilRecovering(server.url);
+    await server.stop();
+    await db.close();
+  }
+
+  const db = openPostgres({ url: (await start(dataDir)).url });
+  undo.push(() => db.close());
+  expect(await db.many(Row, sql`select count(*)::integer as n from kept`)).toEqual([{ n: 60_000 }]);
+});
+
 test("a data directory that cannot be made is told with a way out", async () => {
   const dir = await tempDir();
   await writeFile(join(dir, "file"), "");
@@ -66,6 +122,27 @@ test("a data directory that cannot be made is told with a way out", async () => 
     /cannot write to the data directory .*GRANGE_DATA/,
   );
 });
+
+async function checkpointerOf(postmaster: number): Promise<number> {
+  for (const pid of await childrenOf(postmaster)) {
+    if ((await readFile(`/proc/${pid}/cmdline`, "utf8")).includes("checkpointer")) return pid;
+  }
+  throw new Error("there is no checkpointer");
+}
+
+/** Resolves as soon as PostgreSQL says that it recovers: told to stop now, it never does. */
+async function untilRecovering(url: string): Promise<void> {
+  for (;;) {
+    const client = new pg.Client({ connectionString: url });
+    client.on("error", () => {});
+    const code = await client.connect().then(
+      () => undefined,
+      (reason: { code?: string }) => reason.code,
+    );
+    await client.end().catch(() => {});
+    if (code === "57P03") return;
+  }
+}
 
 /** Asks until the server is back; bounded by the test's own time. */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {

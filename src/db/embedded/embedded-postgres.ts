@@ -6,8 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { Fault, messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
 import type { Service } from "#core/service.ts";
 import { findBinaries } from "./binaries.ts";
+import { lockCluster } from "./cluster-lock.ts";
+import { endPostgres, type StopStep } from "./end-postgres.ts";
 import { keepRunning, type StartedProcess } from "./keep-running.ts";
 import { chooseRunAs, type RunAs } from "./run-as.ts";
 import { serverSettings } from "./server-settings.ts";
@@ -23,16 +26,22 @@ export interface EmbeddedOptions {
   readonly dataDir: string;
   /** Told when the server ends by itself; it is then started again. */
   readonly onRestart?: (why: string) => void;
+  /** Told once when PostgreSQL recovers after a crash, which may take minutes. */
+  readonly onRecovery?: () => void;
   /** Trades durability for speed; for tests that make and forget databases. */
   readonly unsafeFast?: boolean;
+  /** How PostgreSQL is ended, for tests that do not want to wait. */
+  readonly stopSteps?: readonly StopStep[];
 }
 
 const user = "grange";
-/** PostgreSQL's fast shutdown: clients are cut off, data is flushed. */
-const stopSignal = "SIGINT";
-/** An earlier server flushes what it has; one that takes longer than this hangs. */
-const earlierEndsWithinMs = 60_000;
 const readyWithinMs = 60_000;
+/** It reads the write-ahead log since its last checkpoint: up to 1 GB, and on a slow disk. */
+const recoveredWithinMs = 15 * 60_000;
+/** A shorter recovery is not worth a line. */
+const recoveryToldAfterMs = 1_000;
+/** PostgreSQL's answer while it starts, stops or recovers: `cannot_connect_now`. */
+const cannotConnectNow = "57P03";
 
 /**
  * Starts PostgreSQL from its npm package, and keeps it running until stopped.
@@ -52,27 +61,32 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const url = `postgres:///postgres?host=${encodeURIComponent(socketDir)}&user=${user}`;
   const logFile = join(options.dataDir, "postgres.log");
 
+  await endEarlierServer(dataDir, options.stopSteps);
   const start = async (): Promise<StartedProcess> => {
+    const lock = await lockCluster(options.dataDir);
     const log = await open(logFile, "a");
     try {
       const settings = serverSettings({ socketDir, unsafeFast: options.unsafeFast ?? false });
       const command = runAs.wrap([binaries.postgres, "-D", dataDir, ...settings]);
-      return await spawned(command, log.fd);
+      return await spawned(command, log.fd, lock.file);
     } finally {
       await log.close();
+      // The processes that inherited it have it now.
+      lock.release();
     }
   };
 
-  await endEarlierServer(dataDir);
-  const kept = await keepRunning(start, stopSignal, (why) =>
-    options.onRestart?.(`PostgreSQL: ${why}`),
+  const kept = await keepRunning(
+    start,
+    (running) => end(running, options.stopSteps),
+    (why) => options.onRestart?.(`PostgreSQL: ${why}`),
   );
   const stop = async () => {
     await kept.stop();
     await rm(socketDir, { recursive: true, force: true });
   };
   try {
-    await untilReady(url, logFile);
+    await untilReady(url, logFile, options.onRecovery ?? (() => {}));
   } catch (cause) {
     await stop();
     throw cause;
@@ -81,10 +95,10 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 }
 
 /** Resolves when the process is there; a program that cannot be run throws. */
-function spawned(command: readonly string[], log: number): Promise<StartedProcess> {
+function spawned(command: readonly string[], log: number, lock: number): Promise<StartedProcess> {
   return new Promise((resolve, reject) => {
     const child = spawn(command[0] ?? "", command.slice(1), {
-      stdio: ["ignore", log, log],
+      stdio: ["ignore", log, log, lock],
       // Ctrl-C in a terminal reaches the whole group; the server must outlive its clients.
       detached: true,
     });
@@ -94,33 +108,36 @@ function spawned(command: readonly string[], log: number): Promise<StartedProces
   });
 }
 
+async function end(running: StartedProcess, steps?: readonly StopStep[]): Promise<void> {
+  let hasEnded = false;
+  void running.ended.then(() => {
+    hasEnded = true;
+  });
+  await endPostgres(running.pid, () => hasEnded, steps);
+}
+
 /**
  * Ends a PostgreSQL that outlived its Grange.
  *
- * The caller holds the data directory's lock, so no other Grange uses that server.
- * It is told to stop again and again, for it ignores a signal that comes while it
- * starts; and it is waited for, because its `postmaster.pid` blocks the next one.
+ * The caller holds the data directory's lock, so no other Grange uses that server. It is waited for, because its
+ * `postmaster.pid` blocks the next one.
  */
-async function endEarlierServer(dataDir: string): Promise<void> {
-  const deadline = Date.now() + earlierEndsWithinMs;
-  for (;;) {
-    const lock = await readFile(join(dataDir, "postmaster.pid"), "utf8").catch(() => "");
-    const pid = Number.parseInt(lock, 10);
-    const commandLine = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
-    if (!commandLine.includes(dataDir)) return;
-    if (Date.now() > deadline) {
-      throw new Fault(
-        "unavailable",
-        `an earlier PostgreSQL (process ${pid}) still works in ${dataDir} and does not end; end it, then start again`,
-      );
-    }
-    try {
-      process.kill(pid, stopSignal);
-    } catch {
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+async function endEarlierServer(dataDir: string, steps?: readonly StopStep[]): Promise<void> {
+  const pid = await earlierServer(dataDir);
+  if (pid === undefined) return;
+  const hasEnded = async () => (await earlierServer(dataDir)) !== pid;
+  if (await endPostgres(pid, hasEnded, steps)) return;
+  throw new Fault(
+    "unavailable",
+    `an earlier PostgreSQL (process ${pid}) still works in ${dataDir} and cannot be ended; end it, then start again`,
+  );
+}
+
+async function earlierServer(dataDir: string): Promise<number | undefined> {
+  const lock = await readFile(join(dataDir, "postmaster.pid"), "utf8").catch(() => "");
+  const pid = Number.parseInt(lock, 10);
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  return commandLine.includes(dataDir) ? pid : undefined;
 }
 
 function socketDirOf(dataDir: string): string {
@@ -191,33 +208,49 @@ async function initialise(initdb: string, dataDir: string, runAs: RunAs): Promis
 }
 
 /**
- * Waits until the server answers.
+ * Waits until the server answers, and longer while it says that it recovers.
  *
  * After a crash an earlier server may still hold the directory for a moment (it is
  * shutting down, or not yet reaped); ours then ends and is launched again.
  */
-async function untilReady(url: string, logFile: string): Promise<void> {
-  const deadline = Date.now() + readyWithinMs;
+async function untilReady(url: string, logFile: string, onRecovery: () => void): Promise<void> {
+  const started = Date.now();
+  let silentSince = started;
+  let isTold = false;
   let last: unknown;
-  while (Date.now() < deadline) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
-    client.on("error", () => {});
-    try {
-      await client.connect();
-      await client.query("select 1");
-      return;
-    } catch (cause) {
-      last = cause;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    } finally {
-      await client.end().catch(() => {});
+  while (Date.now() - silentSince < readyWithinMs && Date.now() - started < recoveredWithinMs) {
+    last = await failureToConnect(url);
+    if (last === undefined) return;
+    if (last instanceof pg.DatabaseError && last.code === cannotConnectNow) {
+      silentSince = Date.now();
+      if (!isTold && Date.now() - started > recoveryToldAfterMs) {
+        isTold = true;
+        onRecovery();
+      }
     }
+    await rest(20);
   }
+  const seconds = Math.round((Date.now() - started) / 1_000);
   throw new Fault(
     "unavailable",
-    `PostgreSQL did not start within ${readyWithinMs / 1_000} s (${messageOf(last)}). Its log ends: ${await tailOf(logFile)}`,
+    `PostgreSQL did not start within ${seconds} s (${messageOf(last)}). Its log ends: ${await tailOf(logFile)}`,
     { cause: last },
   );
+}
+
+/** Undefined when the server answers. */
+async function failureToConnect(url: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query("select 1");
+    return undefined;
+  } catch (cause) {
+    return cause ?? new Error("no answer");
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 async function tailOf(file: string): Promise<string> {

@@ -26,7 +26,11 @@ function pretended(outcomes: readonly ("starts" | "fails")[]) {
 test("a process that ended is started again, also when a start in between fails", async () => {
   const told: string[] = [];
   const { start, starts, next } = pretended(["starts", "fails", "starts"]);
-  const kept = await keepRunning(start, "SIGINT", (why) => told.push(why));
+  const kept = await keepRunning(
+    start,
+    async () => {},
+    (why) => told.push(why),
+  );
 
   const failed = next();
   starts[0]?.();
@@ -43,7 +47,13 @@ test("a process that ended is started again, also when a start in between fails"
 test("the first start that fails is told to the caller", async () => {
   const { start } = pretended(["fails"]);
 
-  await expect(keepRunning(start, "SIGINT", () => {})).rejects.toThrow("no memory");
+  await expect(
+    keepRunning(
+      start,
+      async () => {},
+      () => {},
+    ),
+  ).rejects.toThrow("no memory");
 });
 
 test("stopping while nothing runs waits for nothing", async () => {
@@ -52,7 +62,11 @@ test("stopping while nothing runs waits for nothing", async () => {
   const ended = new Promise<void>((resolve) => {
     told = resolve;
   });
-  const kept = await keepRunning(start, "SIGINT", () => told());
+  const kept = await keepRunning(
+    start,
+    async () => {},
+    () => told(),
+  );
   starts[0]?.();
   await ended;
 

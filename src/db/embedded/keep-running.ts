@@ -24,11 +24,11 @@ export function restartDelayMs(failures: number): number {
  * Keeps a process running until it is stopped: when it ends by itself, or cannot be
  * started again, it is started anew, later each time. Throws when the first start fails.
  *
- * `stop` sends the signal that ends it in order, and waits.
+ * @param end ends a running process, by harder means when softer ones do not; `stop` waits for it
  */
 export async function keepRunning(
   start: () => Promise<StartedProcess>,
-  stopSignal: NodeJS.Signals,
+  end: (running: StartedProcess) => Promise<void>,
   onRestart: (why: string) => void,
 ): Promise<KeptRunning> {
   let running: StartedProcess | undefined = await start();
@@ -59,7 +59,7 @@ export async function keepRunning(
         running = await start();
         failures = 0;
         // Told to stop while it was being started: nobody else knows of it yet.
-        if (stopping) signalQuietly(running.pid, stopSignal);
+        if (stopping) await end(running);
       } catch (cause) {
         failures++;
         onRestart(`it could not be started: ${messageOf(cause)}`);
@@ -72,17 +72,8 @@ export async function keepRunning(
     async stop() {
       stopping = true;
       rise();
-      if (running !== undefined) signalQuietly(running.pid, stopSignal);
+      if (running !== undefined) await end(running);
       await watching;
     },
   };
-}
-
-/** It may have ended in this very moment. */
-function signalQuietly(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // Gone is what was wanted.
-  }
 }

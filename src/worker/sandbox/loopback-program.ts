@@ -1,3 +1,5 @@
+import { elfExecutable, type MachineCode } from "#machine/elf-executable.ts";
+
 /**
  * A program that brings the loopback interface of its network namespace up, as the bytes of a static
  * ELF executable; undefined for an architecture that is not in the table below.
@@ -12,9 +14,7 @@
  */
 export function loopbackProgram(architecture: string): Buffer | undefined {
   const machine = machines[architecture];
-  if (machine === undefined) return undefined;
-  const code = Buffer.from(machine.code.map(([bytes]) => bytes).join(""), "hex");
-  return Buffer.concat([elfHeaders(machine.elfMachine, code.length + ifreq.length), code, ifreq]);
+  return machine && elfExecutable(machine, ifreq);
 }
 
 /** `struct ifreq` of netdevice(7): 16 bytes of name, and a union whose first two bytes are the flags. */
@@ -22,14 +22,7 @@ const ifreq = Buffer.alloc(40);
 ifreq.write("lo");
 ifreq.writeUInt16LE(1, 16); // IFF_UP
 
-interface MachineCode {
-  /** `e_machine` of the ELF header. */
-  readonly elfMachine: number;
-  /** Instructions in hexadecimal, as they lie in memory, with what they do. `ifreq` follows the last one. */
-  readonly code: readonly (readonly [bytes: string, meaning: string])[];
-}
-
-/** Instructions name `ifreq` by its distance, so that they do not depend on where they are loaded. */
+/** `ifreq` follows the last instruction; they name it by its distance, so that they do not depend on where they are loaded. */
 const machines: Readonly<Record<string, MachineCode>> = {
   x64: {
     elfMachine: 62,
@@ -68,35 +61,3 @@ const machines: Readonly<Record<string, MachineCode>> = {
     ],
   },
 };
-
-const elfHeaderBytes = 64;
-const programHeaderBytes = 56;
-const headerBytes = elfHeaderBytes + programHeaderBytes;
-
-/** Where the file is loaded. Above `vm.mmap_min_addr`, and a multiple of the largest page size. */
-const loadAddress = 0x400000n;
-const largestPageBytes = 0x10000n;
-
-/** The ELF header and one program header, which loads the whole file, readable and executable. See elf(5). */
-function elfHeaders(elfMachine: number, contentBytes: number): Buffer {
-  const headers = Buffer.alloc(headerBytes);
-  headers.write("\x7fELF", "latin1");
-  headers.set([2, 1, 1], 4); // 64 bits, little-endian, version 1
-  headers.writeUInt16LE(2, 16); // e_type: executable
-  headers.writeUInt16LE(elfMachine, 18);
-  headers.writeUInt32LE(1, 20); // e_version
-  headers.writeBigUInt64LE(loadAddress + BigInt(headerBytes), 24); // e_entry
-  headers.writeBigUInt64LE(BigInt(elfHeaderBytes), 32); // e_phoff
-  headers.writeUInt16LE(elfHeaderBytes, 52); // e_ehsize
-  headers.writeUInt16LE(programHeaderBytes, 54); // e_phentsize
-  headers.writeUInt16LE(1, 56); // e_phnum
-  const fileBytes = BigInt(headerBytes + contentBytes);
-  headers.writeUInt32LE(1, 64); // p_type: PT_LOAD
-  headers.writeUInt32LE(5, 68); // p_flags: read, execute
-  headers.writeBigUInt64LE(loadAddress, 80); // p_vaddr
-  headers.writeBigUInt64LE(loadAddress, 88); // p_paddr
-  headers.writeBigUInt64LE(fileBytes, 96); // p_filesz
-  headers.writeBigUInt64LE(fileBytes, 104); // p_memsz
-  headers.writeBigUInt64LE(largestPageBytes, 112); // p_align
-  return headers;
-}

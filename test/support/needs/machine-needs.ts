@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { flockProgram } from "#machine/flock-program.ts";
 import type { Need } from "./needs.ts";
 import { programs } from "./program.ts";
 
@@ -41,6 +42,16 @@ export const root: Need = {
 export const linux: Need = {
   name: "Linux",
   missing: process.platform === "linux" ? undefined : `this is ${process.platform}`,
+  remedy: { kind: "machine" },
+};
+
+/** Where open files can be locked without a program of the machine. */
+export const lockingMachine: Need = {
+  name: "a Linux whose architecture has a locking program",
+  missing:
+    process.platform === "linux" && flockProgram(process.arch)
+      ? undefined
+      : `this is ${process.platform} on ${process.arch}`,
   remedy: { kind: "machine" },
 };
 

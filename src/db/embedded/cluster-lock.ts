@@ -1,0 +1,45 @@
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { Fault } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import { lockOpenFile } from "#machine/lock-open-file.ts";
+
+/** An open file that PostgreSQL's processes inherit. */
+export interface ClusterLock {
+  readonly file: number;
+  release(): void;
+}
+
+/** For how long processes of an earlier PostgreSQL may take to notice that the first of them is gone. */
+const leftoversEndWithinMs = 15_000;
+const lookEveryMs = 100;
+
+/**
+ * Locks a data directory for PostgreSQL's processes.
+ *
+ * PostgreSQL itself goes by process numbers and by shared memory, which say nothing of another container: two of them
+ * in one directory destroy it. All its processes inherit this file, and with it the kernel's lock, so the
+ * lock is there for as long as one of them runs, also when the server that started them is gone.
+ *
+ * @throws Fault `unavailable` when processes that cannot be ended from here have the directory
+ */
+export async function lockCluster(
+  directory: string,
+  withinMs = leftoversEndWithinMs,
+): Promise<ClusterLock> {
+  const path = join(directory, "postgres.lock");
+  const file = openSync(path, "a", 0o600);
+  const until = performance.now() + withinMs;
+  while ((await lockOpenFile(file, [directory])) === "held") {
+    if (performance.now() > until) {
+      closeSync(file);
+      throw new Fault(
+        "unavailable",
+        `processes of an earlier PostgreSQL still work in ${directory}, in another container or as another user. ` +
+          "End them, then start again",
+      );
+    }
+    await rest(lookEveryMs);
+  }
+  return { file, release: () => closeSync(file) };
+}

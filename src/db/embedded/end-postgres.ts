@@ -1,0 +1,71 @@
+import { readdir, readFile } from "node:fs/promises";
+import { rest } from "#core/resting.ts";
+
+/** One way to end PostgreSQL, and for how long it may take. */
+export interface StopStep {
+  readonly signal: "SIGINT" | "SIGQUIT" | "SIGKILL";
+  readonly withinMs: number;
+}
+
+/**
+ * First PostgreSQL's fast shutdown: clients are cut off, data is flushed. It never ends when it was asked for while
+ * PostgreSQL recovered from the loss of one of its processes. So the immediate shutdown follows, which ends all
+ * processes within 5 s, and at last the kernel's. After both the next start recovers from the write-ahead log: what
+ * was committed is there.
+ */
+export const stopSteps: readonly StopStep[] = [
+  { signal: "SIGINT", withinMs: 10_000 },
+  { signal: "SIGQUIT", withinMs: 10_000 },
+  { signal: "SIGKILL", withinMs: 10_000 },
+];
+
+/** A signal that comes while PostgreSQL starts is ignored, so it is sent again. */
+const againEveryMs = 50;
+
+/**
+ * Ends PostgreSQL, by harder means when softer ones do not end it. Answers false when nothing did.
+ *
+ * @param pid of its first process, the postmaster
+ * @param hasEnded whether that process is gone
+ */
+export async function endPostgres(
+  pid: number,
+  hasEnded: () => boolean | Promise<boolean>,
+  steps: readonly StopStep[] = stopSteps,
+): Promise<boolean> {
+  for (const { signal, withinMs } of steps) {
+    // Without the postmaster, they would go on until they notice, and keep the next one out.
+    const alongside = signal === "SIGKILL" ? await childrenOf(pid) : [];
+    const until = performance.now() + withinMs;
+    while (performance.now() < until) {
+      if (await hasEnded()) return true;
+      for (const each of [pid, ...alongside.splice(0)]) signalQuietly(each, signal);
+      await rest(againEveryMs);
+    }
+  }
+  return hasEnded();
+}
+
+/** The processes that a process has started. */
+export async function childrenOf(parent: number): Promise<number[]> {
+  const names = await readdir("/proc").catch(() => []);
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  const parents = await Promise.all(pids.map(parentOf));
+  return pids.filter((_, index) => parents[index] === parent);
+}
+
+async function parentOf(pid: number): Promise<number | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The name, in parentheses, may itself hold spaces and parentheses.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields[1] === undefined ? undefined : Number(fields[1]);
+}
+
+/** It may have ended in this very moment. */
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone is what was wanted.
+  }
+}

@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { rest } from "#core/resting.ts";
+import { flockProgram } from "./flock-program.ts";
+
+/** `unsupported`: the file system, this machine or its processor has no such lock. */
+export type KernelLock = "locked" | "held" | "unsupported";
+
+/** Between two attempts to run a program that somebody still has open for writing. */
+const busyMs = 10;
+const busyAttempts = 20;
+
+/**
+ * Takes the kernel's lock on an open file, without waiting: see flock(2).
+ *
+ * The kernel frees it when the last process that has this open file ends or closes it, whatever ended it, and in
+ * whichever pid namespace. `directories` are places for the program that takes it, if the usual one for
+ * temporary files allows no programs.
+ */
+export async function lockOpenFile(
+  file: number,
+  directories: readonly string[] = [],
+): Promise<KernelLock> {
+  const program = process.platform === "linux" ? flockProgram(process.arch) : undefined;
+  if (program === undefined) return "unsupported";
+  for (const directory of [tmpdir(), ...directories]) {
+    const code = await runIn(directory, program, file);
+    if (code === 0) return "locked";
+    if (code === constants.errno.EWOULDBLOCK) return "held";
+    if (code !== undefined) return "unsupported";
+  }
+  return "unsupported";
+}
+
+/** Answers the exit code; undefined where no program can be written or run. */
+async function runIn(
+  directory: string,
+  program: Buffer,
+  file: number,
+): Promise<number | undefined> {
+  const place = await mkdtemp(join(directory, "grange-flock-")).catch(() => undefined);
+  if (place === undefined) return undefined;
+  try {
+    const path = join(place, "flock");
+    await writeFile(path, program, { mode: 0o700 });
+    for (let attempt = 1; ; attempt++) {
+      const ended = await exitOf(path, file);
+      // A process that was started while the file was written has it open until it becomes its own program.
+      if (ended !== "ETXTBSY" || attempt === busyAttempts)
+        return typeof ended === "number" ? ended : undefined;
+      await rest(busyMs);
+    }
+  } catch {
+    return undefined;
+  } finally {
+    await rm(place, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+function exitOf(path: string, file: number): Promise<number | string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(path, [], { stdio: ["ignore", "ignore", "ignore", file] });
+    child.once("error", (reason: NodeJS.ErrnoException) => resolve(reason.code));
+    child.once("exit", (code) => resolve(code ?? undefined));
+  });
+}
