@@ -57,8 +57,8 @@ try {
 async function run(): Promise<void> {
   const started = Date.now();
   const build = join(root, "dist/dev");
-  const data = holdDataDirectory(values.data);
-  opened.push(async () => data.release());
+  const data = await holdDataDirectory(values.data);
+  opened.push(() => data.release());
   const database = await startEmbeddedPostgres({ dataDir: values.data });
   opened.push(() => database.stop());
 

@@ -10,14 +10,15 @@ export interface ServiceOptions {
   readonly endWithParent?: boolean;
 }
 
-/** A service that may end by itself, with the reason. */
-type Ending = Service & { readonly over?: Promise<string> };
+/** A service that may end by itself, with the reason: because it is done, or because it cannot go on. */
+type Ending = Service & { readonly over?: Promise<string>; readonly failed?: Promise<string> };
 
 /**
  * Runs a server or a worker until it is told to stop or is over, and ends the process.
  *
  * `start` answers the service and the line that says it is ready. The exit code is
- * 1 when it could not start: whoever waits for that line is told why in its place.
+ * 1 when it could not start: whoever waits for that line is told why in its place. An error that nothing handles
+ * ends it, too, and is in its log.
  */
 export async function runService<Started extends Ending>(
   options: ServiceOptions,
@@ -30,6 +31,11 @@ export async function runService<Started extends Ending>(
     flush();
     process.exit(exitCode);
   };
+  for (const event of ["uncaughtException", "unhandledRejection"] as const)
+    process.once(event, (reason) => {
+      logger.fatal({ err: reason }, "an error that nothing handled; ending");
+      end(exitCodes.failed);
+    });
   let started: Started;
   try {
     started = await start(logger);
@@ -39,15 +45,21 @@ export async function runService<Started extends Ending>(
     return end(exitCodes.failed);
   }
   say({ ready: true, ...ready(started) });
-  const why = await Promise.race(started.over ? [wish.told, started.over] : [wish.told]);
-  logger.info({ why }, "stopping");
+  const never = new Promise<never>(() => {});
+  const failed = (started.failed ?? never).then((why) => ({ why, exitCode: exitCodes.failed }));
+  const done = Promise.race([wish.told, started.over ?? never]);
+  const { why, exitCode } = await Promise.race([
+    failed,
+    done.then((why) => ({ why, exitCode: exitCodes.ok })),
+  ]);
+  logger[exitCode === exitCodes.ok ? "info" : "fatal"]({ why }, "stopping");
   try {
     await started.stop();
   } catch (reason) {
     logger.error({ err: reason }, "did not stop cleanly");
     return end(exitCodes.failed);
   }
-  return end(exitCodes.ok);
+  return end(exitCode);
 }
 
 function say(line: object): void {

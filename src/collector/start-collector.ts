@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { type Clock, systemClock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
-import { type HeldLock, takeLock } from "#machine/holder-lock.ts";
+import { type HeldLock, takeLock, untilLost } from "#machine/holder-lock.ts";
 import { makeDirectory } from "#machine/make-directory.ts";
 import { MeasuringLock } from "#machine/measuring-lock.ts";
 import { Collector, type CollectorOver } from "./collector.ts";
@@ -40,12 +40,17 @@ export async function startCollectorOn(
   logger: Logger,
   clock: Clock = systemClock,
 ): Promise<RunningCollector> {
-  const { parts, close } = await openParts(config, lab, openBench, logger, clock);
+  const { parts, held, close } = await openParts(config, lab, openBench, logger, clock);
   const collector = new Collector(parts);
   collector.start();
   let stopping: Promise<void> | undefined;
   return {
-    over: collector.over,
+    over: Promise.race([
+      collector.over,
+      untilLost(held.lost, `the directory ${config.dataDir}`).then(
+        (why) => ({ kind: "replaced", why }) as const,
+      ),
+    ]),
     stop() {
       // The second call hurries it; both wait for the one end.
       if (stopping) void collector.stop();
@@ -81,7 +86,11 @@ async function openParts(
   openBench: () => Promise<Workbench>,
   logger: Logger,
   clock: Clock,
-): Promise<{ readonly parts: CollectorParts; readonly close: () => Promise<void> }> {
+): Promise<{
+  readonly parts: CollectorParts;
+  readonly held: HeldLock;
+  readonly close: () => Promise<void>;
+}> {
   const { dataDir, name } = config;
   const held = await holdDirectory(dataDir, name);
   try {
@@ -95,7 +104,11 @@ async function openParts(
       await bench.close();
       await held.release();
     };
-    return { parts: { config, lab, bench, spool, memory, lock, contact, clock, logger }, close };
+    return {
+      parts: { config, lab, bench, spool, memory, lock, contact, clock, logger },
+      held,
+      close,
+    };
   } catch (reason) {
     await held.release();
     throw reason;
@@ -110,7 +123,7 @@ async function holdDirectory(dataDir: string, name: string): Promise<HeldLock> {
   const { holder } = taken;
   throw new Fault(
     "failed_precondition",
-    `collector ${holder.name} (process ${holder.pid}) works in ${dataDir}; stop it, or name another directory`,
+    `collector ${holder.name} (${holder.where}) works in ${dataDir}; stop it, or name another directory`,
   );
 }
 

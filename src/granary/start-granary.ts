@@ -7,7 +7,7 @@ import { openDiskUploads } from "#cas/disk-uploads.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { openGit } from "#git/run-git.ts";
-import { takeLock } from "#machine/holder-lock.ts";
+import { takeLock, untilLost } from "#machine/holder-lock.ts";
 import { makeDirectory } from "#machine/make-directory.ts";
 import { buildOfDune } from "./builds/build-of-dune.ts";
 import { openBuilds } from "./builds/open-builds.ts";
@@ -36,6 +36,8 @@ export interface RunningGranary extends Service {
   readonly socketPath: string;
   /** Resolves with the reason when a client asked for the end. */
   readonly over: Promise<string>;
+  /** Resolves when it must not go on, with the reason. */
+  readonly failed: Promise<string>;
 }
 
 /** As the farm's caches. */
@@ -73,10 +75,10 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
   }
   const taken = await takeLock(lockPath(config), "grange granary");
   if ("holder" in taken) {
-    const { pid } = taken.holder;
+    const { where } = taken.holder;
     throw new Fault(
       "already_exists",
-      `a granary runs on ${dataDirectory} already (process ${pid}); \`grange granary stop\` ends it`,
+      `a granary runs on ${dataDirectory} already (${where}); \`grange granary stop\` ends it`,
     );
   }
   opened.push({ stop: () => taken.lock.release() });
@@ -231,7 +233,8 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
     });
     opened.push({ stop: () => rm(endpoint, { force: true }) });
     if (connected !== undefined) keep(rehearsing());
-    return { port: front.port, socketPath, over, stop };
+    const failed = untilLost(taken.lock.lost, `the data directory ${dataDirectory}`);
+    return { port: front.port, socketPath, over, failed, stop };
   } catch (reason) {
     await stop();
     throw reason;

@@ -34,7 +34,7 @@ export async function openWorkPlace(settings: WorkPlaceSettings): Promise<WorkPl
   if ("holder" in taken)
     throw new Fault(
       "failed_precondition",
-      `process ${taken.holder.pid} measures here already; two at once would measure each other`,
+      `${taken.holder.where} measures here already; two at once would measure each other`,
     );
   const { lock } = taken;
   try {

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { cacheHandler } from "#cache-protocols/http/cache-handler.ts";
 import type { Service } from "#core/service.ts";
 import { executionChannel, logChannel } from "#execution/notify.store.ts";
+import { untilLost } from "#machine/holder-lock.ts";
 import { noteSecretFiles } from "#machine/secret-files.ts";
 import { benchmarkChannel } from "#perf/channels.ts";
 import { addressToGive } from "./address-to-give.ts";
@@ -24,6 +25,8 @@ export interface RunningServer extends Service {
   readonly url: string;
   /** For whoever runs it within a program of their own. */
   readonly rooms: Rooms;
+  /** Resolves when it must not go on, with the reason. */
+  readonly failed: Promise<string>;
 }
 
 /** Build tools that send nothing for so long, in the middle of an upload, have gone. */
@@ -41,8 +44,14 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
   try {
     const files = certificateFiles(config);
     const certificate = files && keep(await openCertificate(files, logger));
-    const directory = await openDataDirectory(config.dataDir);
+    const directory = await openDataDirectory(config.dataDir, ({ where }, ms) =>
+      logger.warn(
+        { dataDir: config.dataDir },
+        `a server (${where}) had this data directory last; it is watched for ${ms / 1_000} s whether it lives`,
+      ),
+    );
     keep({ stop: () => directory.release() });
+    const failed = untilLost(directory.lost, `the data directory ${directory.path}`);
     await noteSecretFiles(directory.path, secretFilesIn(config));
     const rooms = keep(await openRooms(config, directory, logger));
     await settleWhoMayEnter(rooms, config, logger);
@@ -81,7 +90,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
     const url = urlOf(listening.port);
     keep(await startForge(rooms, config, url));
     logger.info({ url, database: rooms.databaseDescription }, "the farm answers");
-    return { url, rooms, stop };
+    return { url, rooms, failed, stop };
   } catch (cause) {
     await stop();
     throw cause;

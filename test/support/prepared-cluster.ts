@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,6 +12,7 @@ import { preparedCluster } from "./shared-database.ts";
  * Without a cluster the server makes its own.
  */
 export async function copyCluster(dataDir: string): Promise<void> {
+  if (existsSync(join(dataDir, "pgdata"))) return;
   const cluster = await preparedCluster();
   if (cluster !== undefined) await copyFiles(cluster, dataDir);
 }

@@ -1,4 +1,32 @@
 import type { Finding } from "./finding.ts";
 
 /** The review's findings about kills, full disks and two servers. */
-export const findingsOfFaults: readonly Finding[] = [];
+export const findingsOfFaults: readonly Finding[] = [
+  {
+    id: "faults V1",
+    defect: "two servers on one data directory in different pid namespaces destroyed the database",
+    tests: [
+      { file: "test/faults/shared-data-directory.test.ts" },
+      { file: "src/machine/holder-lock.test.ts" },
+      { file: "src/machine/lock-open-file.test.ts" },
+      { file: "src/db/embedded/cluster-lock.test.ts" },
+    ],
+    // `grange up`, granary, collector, measuring, eviction, starting workers over SSH.
+    samePlaces: 6,
+  },
+  {
+    id: "faults V2",
+    defect: "after the loss of a PostgreSQL process, the server neither stopped nor started again",
+    tests: [
+      { file: "src/db/embedded/embedded-postgres.test.ts", titled: /hangs|recovers|outlived/ },
+    ],
+    // The server's own stop, and the end of an earlier PostgreSQL.
+    samePlaces: 1,
+  },
+  {
+    id: "faults V3",
+    defect: "an unhandled error event of a connection ended the server",
+    tests: [{ file: "src/db/postgres.test.ts", titled: /one packet|is cut|listener/ }],
+    samePlaces: 0,
+  },
+];

@@ -1,37 +1,26 @@
 import { randomUUID } from "node:crypto";
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
+import { holderOf, takeLock } from "#machine/holder-lock.ts";
 import { makeDirectory } from "#machine/make-directory.ts";
 import { jsonOr } from "../api/api-failure.ts";
-import { identityOf, isRunning } from "./process-identity.ts";
 
 export interface HeldDataDirectory {
   readonly path: string;
   readonly logs: string;
   /** Says where the farm can be reached, for whoever is refused. */
   announce(url: string): void;
-  release(): void;
+  release(): Promise<void>;
 }
 
-const Holder = z.object({ pid: z.number(), startTime: z.string(), url: z.string().nullable() });
-type Holder = z.infer<typeof Holder>;
+const Announcement = z.object({ url: z.string() });
 
-/**
- * Makes the data directory and holds it for one `grange up`.
- *
- * The holder's file is made by linking, which fails when it exists; one whose
- * process is gone is taken over.
- */
-export function holdDataDirectory(path: string): HeldDataDirectory {
-  const lock = join(path, "up.json");
-  const mine = `${lock}.${randomUUID()}`;
-  const me = identityOf(process.pid) ?? { pid: process.pid, startTime: "" };
-  const write = (url: string | null) => writeFileSync(mine, `${JSON.stringify({ ...me, url })}\n`);
+/** Makes the data directory and holds it for one `grange up`. */
+export async function holdDataDirectory(path: string): Promise<HeldDataDirectory> {
   try {
     makeOwnDirectory(path);
-    write(null);
   } catch (cause) {
     throw new Fault(
       "failed_precondition",
@@ -40,19 +29,33 @@ export function holdDataDirectory(path: string): HeldDataDirectory {
       { cause },
     );
   }
-  try {
-    take(mine, lock, path);
-  } finally {
-    rmSync(mine, { force: true });
+  const taken = await takeLock(lockIn(path), "grange up");
+  if ("holder" in taken) {
+    const url = announcedIn(path);
+    throw new Fault(
+      "failed_precondition",
+      `another \`grange up\` (${taken.holder.where}) ${url === undefined ? "is starting" : `serves ${url}`} from ${path}. ` +
+        (url === undefined
+          ? "Stop it, or name another data directory with --data DIR"
+          : `Use that one: grange submit --server ${url}; or stop it`),
+    );
   }
+  const { lock } = taken;
+  const announcement = announcementIn(path);
+  // Of one that was killed.
+  rmSync(announcement, { force: true });
   return {
     path,
     logs: join(path, "logs"),
     announce(url) {
-      write(url);
-      renameSync(mine, lock);
+      const aside = `${announcement}.${randomUUID()}`;
+      writeFileSync(aside, `${JSON.stringify({ url })}\n`);
+      renameSync(aside, announcement);
     },
-    release: () => rmSync(lock, { force: true }),
+    async release() {
+      rmSync(announcement, { force: true });
+      await lock.release();
+    },
   };
 }
 
@@ -62,38 +65,23 @@ function makeOwnDirectory(path: string): void {
   if (basename(path) === ".grange-data") writeFileSync(join(path, ".gitignore"), "*\n");
 }
 
-function take(mine: string, lock: string, path: string): void {
-  for (;;) {
-    try {
-      linkSync(mine, lock);
-      return;
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
-    }
-    const holder = holderOf(lock);
-    if (holder !== undefined && isRunning(holder)) {
-      const where = holder.url === null ? "is starting" : `serves ${holder.url}`;
-      throw new Fault(
-        "failed_precondition",
-        `another \`grange up\` (process ${holder.pid}) ${where} from ${path}. ` +
-          (holder.url === null
-            ? "Stop it, or name another data directory with --data DIR"
-            : `Use that one: grange submit --server ${holder.url}; or stop it`),
-      );
-    }
-    rmSync(lock, { force: true });
-  }
-}
-
 /** Where the farm answers that a `grange up` runs from a data directory now. */
 export function farmHeldIn(path: string): string | undefined {
-  const holder = holderOf(join(path, "up.json"));
-  return holder !== undefined && isRunning(holder) ? (holder.url ?? undefined) : undefined;
+  return holderOf(lockIn(path)) === undefined ? undefined : announcedIn(path);
 }
 
-function holderOf(lock: string): Holder | undefined {
+function lockIn(path: string): string {
+  return join(path, "up.lock");
+}
+
+function announcementIn(path: string): string {
+  return join(path, "up.json");
+}
+
+function announcedIn(path: string): string | undefined {
   try {
-    return Holder.safeParse(jsonOr(readFileSync(lock, "utf8"), undefined)).data;
+    const text = readFileSync(announcementIn(path), "utf8");
+    return Announcement.safeParse(jsonOr(text, undefined)).data?.url;
   } catch {
     return undefined;
   }

@@ -55,7 +55,7 @@ export async function runUp(
   const here = process.cwd();
   // Before anything is written: a repository that cannot be run needs no data directory.
   const own = options.demo === true ? undefined : await ownRepository(options, here);
-  const data = holdDataDirectory(
+  const data = await holdDataDirectory(
     await dataDirectoryFor(options.data ?? session.config.dataDir, here),
   );
   try {
@@ -64,7 +64,7 @@ export async function runUp(
     for (const remark of purpose.remarks) session.terminal.notes.line(remark);
     return await runFarm(options, session, program, purpose, data);
   } finally {
-    data.release();
+    await data.release();
   }
 }
 
@@ -98,7 +98,7 @@ async function runFarm(
   let kill = () => {};
   const signals = stopSignals(() => {
     kill();
-    data.release();
+    // The kernel frees the lock with the process.
     process.exit(exitCodes.failed);
   });
   const workers = localWorkers(

@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 test("of two at once, one is told that the other is at it", async () => {
   const within = holdingLock(path, "w", () => holdingLock(path, "w", async () => "both"));
 
-  await expect(within).rejects.toThrow("somebody else is starting the worker w");
+  await expect(within).rejects.toThrow(/somebody else \(process \d+\) is starting the worker w/);
   expect(await holdingLock(path, "w", async () => "next")).toBe("next");
 });
 
@@ -23,7 +23,7 @@ test.each([
   { left: JSON.stringify({ pid: process.pid, startTime: "1" }), by: "an earlier process" },
   { left: "", by: "one that died while it wrote" },
 ])("a lock left by $by is nobody's", async ({ left }) => {
-  writeFileSync(`${path}.7`, left);
+  writeFileSync(path, left);
 
   expect(await holdingLock(path, "w", async () => "done")).toBe("done");
 });
@@ -38,15 +38,12 @@ test("of many who find a dead one's lock, never two hold it", async () => {
     within--;
     worked++;
   };
-  for (let round = 0; round < 30; round++) {
-    writeFileSync(
-      `${path}.${1_000 * (round + 1)}`,
-      JSON.stringify({ pid: process.pid, startTime: "1" }),
-    );
+  for (let round = 0; round < 10; round++) {
+    writeFileSync(path, JSON.stringify({ pid: process.pid, startTime: "1" }));
     await Promise.allSettled(Array.from({ length: 8 }, () => holdingLock(path, "w", work)));
   }
 
   expect(most).toBe(1);
-  expect(worked).toBeGreaterThanOrEqual(30);
-  expect(readdirSync(folder)).toHaveLength(1);
+  expect(worked).toBeGreaterThanOrEqual(10);
+  expect(readdirSync(folder)).toEqual([]);
 });
