@@ -121,14 +121,14 @@ export function openPostgres(options: PostgresOptions): Db {
 /** What a transaction wants to know of its statements. */
 interface Watched {
   /** Throws when no statement may come any more. */
-  assertOpen(): void;
-  onFailure(reason: unknown): void;
+  readonly assertOpen: () => void;
+  readonly onFailure: (reason: unknown) => void;
 }
 
 function over(
   connection: pg.Pool | pg.PoolClient,
   nameOf: (text: string) => string | undefined,
-  { assertOpen, onFailure }: Watched = { assertOpen() {}, onFailure() {} },
+  { assertOpen, onFailure }: Watched = { assertOpen: () => {}, onFailure: () => {} },
 ): Tx {
   const failing = (reason: unknown): never => {
     onFailure(reason);
