@@ -109,6 +109,24 @@ test("without a granary the command runs as it would have", async () => {
   expect(unanswered.stderr).toContain("running without a granary");
 });
 
+test("a granary that hangs is not waited for, before a build or as it starts", {
+  timeout: 120_000,
+}, async () => {
+  const { grange, build, data } = await scene();
+  await build();
+  const { pid } = JSON.parse(await readFile(join(data, "endpoint"), "utf8")) as { pid: number };
+  process.kill(pid, "SIGSTOP");
+  onTestFinished(() => void process.kill(pid, "SIGCONT"));
+
+  const built = await build();
+  expect(built).toMatchObject({ code: 0, stdout: "made 3\n" });
+  // It was not tried to start another, which would have ended at this one's lock five seconds later.
+  expect(built.stderr).toContain("running without a granary: the one that runs did not answer in");
+  expect((await grange("granary", "status")).stderr).toContain("listens and does not answer");
+  process.kill(pid, "SIGCONT");
+  expect((await build()).stdout).toBe("made 0\n");
+});
+
 test("settings that cannot be read cost the granary, not the build", async () => {
   const { build } = await scene({ ".grange/granary/settings.yml": "nonsense: [" });
   const built = await build();

@@ -15,4 +15,15 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     // compilers that only CC and its like name; ccache's lines on the page Connect and in the demo.
     samePlaces: 11,
   },
+  {
+    id: "granary 9",
+    defect: "a granary that hung cost each compilation 10 s, and each start of a build 5 s",
+    tests: [
+      { file: "test/granary/exec.test.ts", titled: /granary that hangs/ },
+      { file: "src/granary/tools/open-tool-settings.test.ts", titled: /listens is silent/ },
+      { file: "src/cli/granary/while-it-greets.test.ts" },
+    ],
+    // The start of a build, after the greeting; a granary of another version; what `grange granary …` says of both.
+    samePlaces: 3,
+  },
 ];

@@ -5,7 +5,7 @@ import { granaryPlace, lockPath, ownVariables } from "#granary/config.ts";
 import { Answer } from "#granary/protocol/answers.ts";
 import { holderOf } from "#machine/holder-lock.ts";
 import { UsageError } from "../usage-error.ts";
-import { connectToGranary, type GranaryClient } from "./granary-client.ts";
+import { connectToGranary, type GranaryClient, type Unreached } from "./granary-client.ts";
 import { installHooks } from "./install-hooks.ts";
 import { aheadLines, statusLines } from "./status-lines.ts";
 import { whatIsBuilt } from "./what-is-built.ts";
@@ -115,16 +115,23 @@ async function withGranary(
 ): Promise<void> {
   const { socketPath } = granaryPlace(ownVariables(), options.data);
   const client = await connectToGranary(socketPath, reachMs, (said) => Answer.safeParse(said).data);
-  if (client === undefined) {
-    throw new Fault(
-      "failed_precondition",
-      `no granary answers at ${socketPath}; \`grange exec -- COMMAND\` starts one, \`grange granary\` runs one in the foreground`,
-    );
-  }
+  if (typeof client === "string")
+    throw new Fault("failed_precondition", whyNone(client, socketPath));
   try {
     await work(client);
   } finally {
     client.close();
+  }
+}
+
+function whyNone(unreached: Unreached, socketPath: string): string {
+  switch (unreached) {
+    case "nobody":
+      return `no granary answers at ${socketPath}; \`grange exec -- COMMAND\` starts one, \`grange granary\` runs one in the foreground`;
+    case "silent":
+      return `the granary at ${socketPath} listens and does not answer: a stalled disk, or a process that was stopped; end it by \`kill\`, its process is the \`pid\` in the file \`endpoint\` of its data directory`;
+    case "other-version":
+      return `the granary at ${socketPath} is of another version: end it with that version's \`grange granary stop\``;
   }
 }
 

@@ -24,38 +24,48 @@ export interface GranaryClient {
 /** Lines are no longer than the granary's own bound for us, times the files of one result. */
 const mostAnswerBytes = 64 * 1024 * 1024;
 
-/** Undefined when there is none that answers in time, or none that speaks as we do: whoever asks goes on without. */
+/**
+ * Why nobody speaks with us: nobody listens; somebody listens and did not answer in time; or what answers speaks none of
+ * our versions.
+ */
+export type Unreached = "nobody" | "silent" | "other-version";
+
+/** Whoever asks goes on without a granary that is not reached. */
 export async function connectToGranary(
   socketPath: string,
   timeoutMs: number,
   read: ReadAnswer,
-): Promise<GranaryClient | undefined> {
+): Promise<GranaryClient | Unreached> {
   const until = performance.now() + timeoutMs;
   const socket = await connected(socketPath, timeoutMs);
-  if (socket === undefined) return undefined;
+  if (typeof socket === "string") return socket;
   const client = clientOn(socket, read);
   try {
     const left = Math.max(1, until - performance.now());
     const answered = await client.first({ type: "hello", versions: [...protocolVersions] }, left);
     if (answered.type === "welcome") return client;
   } catch {
-    // As if it were not there.
+    const isGone = socket.destroyed;
+    client.close();
+    return isGone ? "nobody" : "silent";
   }
   client.close();
-  return undefined;
+  return "other-version";
 }
 
-function connected(path: string, timeoutMs: number): Promise<Socket | undefined> {
+function connected(path: string, timeoutMs: number): Promise<Socket | "nobody" | "silent"> {
   return new Promise((resolve) => {
     const socket = connect(path);
-    const timer = setTimeout(() => end(undefined), timeoutMs);
-    const end = (result: Socket | undefined) => {
+    const timer = setTimeout(() => end("silent"), timeoutMs);
+    const end = (result: Socket | "nobody" | "silent") => {
       clearTimeout(timer);
       socket.off("error", failed);
-      if (result === undefined) socket.on("error", () => {}).destroy();
+      if (typeof result === "string") socket.on("error", () => {}).destroy();
       resolve(result);
     };
-    const failed = () => end(undefined);
+    // So many wait to be heard already that the kernel takes no more.
+    const failed = (reason: NodeJS.ErrnoException) =>
+      end(reason.code === "EAGAIN" ? "silent" : "nobody");
     socket.once("error", failed);
     socket.once("connect", () => end(socket));
   });

@@ -25,8 +25,10 @@ export interface ExecOptions {
   readonly start: boolean;
 }
 
-/** A build that nobody helps is not late for it. */
-const reachMs = 300;
+/** A build that nobody helps is not late for it; a machine at work may be slow to answer. */
+const reachMs = 1_000;
+/** Nor for a granary that falls silent once it was asked. */
+const startPatience = { betweenMs: 250, greetMs: reachMs };
 /** On a machine's first build all its compilers are read once to name its environment. */
 const startBuildMs = 5_000;
 /** Longer ones are no settings of a compiler, and all together are one line. */
@@ -78,7 +80,7 @@ async function help(
   try {
     // The granary asks Git, and knows the compilers' digests: it is warm, and this process is not.
     const waitMs = options.waitForPrefetch;
-    const build = await client.ask(
+    const asked = client.ask(
       {
         type: "build-started",
         directory: process.cwd(),
@@ -93,6 +95,7 @@ async function help(
       "build",
       startBuildMs + (waitMs ?? 0),
     );
+    const build = await whileItGreets(asked, place.socketPath, startPatience);
     const tools = await openToolSettings(
       {
         port: build.port,
@@ -150,7 +153,14 @@ async function reach(
   entry: string,
 ): Promise<GranaryClient> {
   const client = await connectToGranary(place.socketPath, reachMs, readExecAnswer);
-  if (client !== undefined) return client;
+  if (typeof client !== "string") return client;
+  // Another could not be started beside it: one data directory has one granary.
+  if (client === "silent") {
+    throw new Error(
+      `the one that runs did not answer in ${reachMs} ms (\`grange granary status\` says more)`,
+    );
+  }
+  if (client === "other-version") throw new Error("the one that runs is of another version");
   if (!options.start) throw new Error("none answers, and --no-start says not to start one");
   const { startDaemon } = await import("./start-daemon.ts");
   const started = await startDaemon(place, entry, [], readExecAnswer);

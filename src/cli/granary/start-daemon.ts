@@ -58,7 +58,7 @@ export async function startDaemon(
   while (performance.now() < until) {
     await rest(25);
     const client = await connectToGranary(place.socketPath, 250, read);
-    if (client !== undefined) return client;
+    if (typeof client !== "string") return client;
     if (!isOver) continue;
     const why = lastWords(readFileSync(logFile, "utf8").slice(before));
     // Another build was first: its granary is about to listen.

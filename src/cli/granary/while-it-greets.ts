@@ -30,7 +30,7 @@ async function untilSilent(
   for (;;) {
     await setTimeout(betweenMs, undefined, { signal });
     const greeted = await connectToGranary(socketPath, greetMs, readExecAnswer);
-    if (greeted === undefined) {
+    if (typeof greeted === "string") {
       throw new Fault("unavailable", `the granary did not even greet in ${greetMs} ms`);
     }
     greeted.close();

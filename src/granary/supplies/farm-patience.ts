@@ -1,7 +1,7 @@
 import { Fault } from "#core/fault.ts";
 
 /** All that a build waits for a farm that says nothing. */
-const mostSilenceMs = 1_000;
+export const mostSilenceMs = 1_000;
 
 /** Of one silence, where the line is known: a farm at work, and a machine that builds, may both be slow to answer. */
 const leastPatienceMs = 500;

@@ -189,3 +189,27 @@ test(
     ]);
   },
 );
+
+test("ccache compiles soon when what listens is silent", {
+  ...needs(ccacheNeed),
+  // ccache by itself waits for 10 s.
+  timeout: 9_000,
+}, async () => {
+  const server = createServer(() => {});
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const asked = once(server, "request");
+  const { port } = server.address() as AddressInfo;
+  writeFileSync(join(root, "workspace", "x.c"), "int x(void) { return 1; }\n");
+  const { variables } = await open({ port, variables: { PATH: "/usr/bin:/bin", HOME: root } });
+  const env = { ...variables, CCACHE_DIR: join(root, "ccache") };
+
+  const ccache = spawn("ccache", ["gcc", "-c", "x.c"], { env, cwd: join(root, "workspace") });
+
+  expect(await once(ccache, "exit")).toEqual([0, null]);
+  await asked;
+  expect(existsSync(join(root, "workspace", "x.o"))).toBe(true);
+});

@@ -9,8 +9,8 @@ test("each tool is led to its own cache, under the build's address", () => {
   expect(toolSettings(source)).toEqual({
     variables: {
       CCACHE_COMPILERCHECK: "content",
-      CCACHE_REMOTE_STORAGE: `${ofBuild}/ccache`,
-      CCACHE_SECONDARY_STORAGE: `${ofBuild}/ccache`,
+      CCACHE_REMOTE_STORAGE: `${ofBuild}/ccache|operation-timeout=1000`,
+      CCACHE_SECONDARY_STORAGE: `${ofBuild}/ccache|operation-timeout=1000`,
       DUNE_CACHE: "enabled",
       NX_SELF_HOSTED_REMOTE_CACHE_SERVER: `${ofBuild}/nx`,
       NX_SELF_HOSTED_REMOTE_CACHE_ACCESS_TOKEN: "none",
@@ -74,7 +74,7 @@ test("a build within a build is led to its own address", () => {
   const inner = toolSettings({ ...source, variables: outer.variables });
 
   expect(inner.leftAlone).toEqual([]);
-  expect(inner.variables["CCACHE_REMOTE_STORAGE"]).toBe(`${ofBuild}/ccache`);
+  expect(inner.variables["CCACHE_REMOTE_STORAGE"]).toBe(`${ofBuild}/ccache|operation-timeout=1000`);
   expect(inner.variables["TURBO_API"]).toBe(`${ofBuild}/turborepo`);
 });
 

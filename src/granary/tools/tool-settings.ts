@@ -1,3 +1,5 @@
+import { mostSilenceMs } from "../supplies/farm-patience.ts";
+
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface ToolSettingsSource {
@@ -53,6 +55,12 @@ const signs: Readonly<Record<GuidedTool, readonly string[]>> = {
   turborepo: ["TURBO_API", "TURBO_TOKEN"],
 };
 
+/**
+ * Of silence, not of a whole transfer. ccache's own is 10 s, which a granary that hangs would cost each compilation. A
+ * granary that works is silent only while it waits for the farm, and for no longer than this.
+ */
+const ccacheTimeoutMs = mostSilenceMs;
+
 /** On this machine nobody asks for a token; these tools ask no cache without one. */
 const noToken = "none";
 
@@ -86,14 +94,16 @@ function variablesOf(
 ): Readonly<Record<string, string>> {
   const url = cacheUrl(tool, source);
   switch (tool) {
-    case "ccache":
-      // The second is what 4.4 to 4.6 call it.
+    case "ccache": {
+      const storage = `${url}|operation-timeout=${ccacheTimeoutMs}`;
       return {
-        CCACHE_REMOTE_STORAGE: url,
-        CCACHE_SECONDARY_STORAGE: url,
+        CCACHE_REMOTE_STORAGE: storage,
+        // What 4.4 to 4.6 call it.
+        CCACHE_SECONDARY_STORAGE: storage,
         // Its usual check is a size and a time, which two compilers of images with one fixed date have in common.
         ...(hasCompilerCheck(source) ? {} : { CCACHE_COMPILERCHECK: "content" }),
       };
+    }
     case "sccache":
       return {
         SCCACHE_WEBDAV_ENDPOINT: url,
