@@ -67,6 +67,15 @@ export const UsedIndex = z.object({
 export type UsedIndex = z.infer<typeof UsedIndex>;
 
 /** What a build had from where, as its granary tells it once the build is over. */
+/** What a granary's disk cost while it was full, or could not be written. */
+export const DiskCost = z.object({
+  /** Of what was made, or had been fetched. */
+  refusedWrites: Count,
+  /** Of what was there before, removed to make room. */
+  removedBytes: Bytes,
+});
+export type DiskCost = z.infer<typeof DiskCost>;
+
 export const GranaryBuildReport = z.object({
   id: z.uuid(),
   project: z.string().max(200),
@@ -112,6 +121,7 @@ export const GranaryBuildReport = z.object({
   waitedMs: Count,
   /** What making all hits had taken, as far as it is known. */
   savedMs: Count,
+  diskTrouble: DiskCost.optional(),
   /** What was cut, so that cut is not taken for all. */
   truncated: z.array(z.enum(["asked", "index", "prefetch-bytes", "prefetch-results"])).max(4),
   /** The first of each kind, at most 2,000 in all; misses and late ones go before hits. */

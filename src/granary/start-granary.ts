@@ -24,6 +24,8 @@ import { resultDeeds } from "./protocol/carry-out.ts";
 import { changedSince, readFacts } from "./protocol/read-facts.ts";
 import { serveProtocol } from "./protocol/serve-protocol.ts";
 import { outboxAnswer } from "./protocol/talk.ts";
+import type { DiskTrouble } from "./store/disk-trouble.ts";
+import type { GranaryUsage } from "./store/granary-store.ts";
 import { openGranaryStore } from "./store/open-granary-store.ts";
 import { smallAtOnce } from "./store/small-uploads.ts";
 import { openSupplies } from "./supplies/open-supplies.ts";
@@ -206,7 +208,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
             directory: dataDirectory,
             farm:
               config.farm === undefined ? null : { server: config.farm.server, ...away, ...line },
-            store: await store.usage(),
+            store: storeAnswer(await store.usage(), store.diskTrouble()),
             outbox: outboxAnswer(waiting.state()),
             builds: builds.running().map(({ id, project, facts, startedAt }) => ({
               id,
@@ -239,6 +241,11 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
     await stop();
     throw reason;
   }
+}
+
+function storeAnswer(usage: GranaryUsage, trouble: DiskTrouble | undefined) {
+  if (trouble === undefined) return usage;
+  return { ...usage, diskTrouble: { ...trouble, lastAt: trouble.lastAt.toISOString() } };
 }
 
 /** The last opened first. What does not stop keeps nothing else from it. */

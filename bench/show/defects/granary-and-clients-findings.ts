@@ -26,4 +26,14 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     // The start of a build, after the greeting; a granary of another version; what `grange granary …` says of both.
     samePlaces: 3,
   },
+  {
+    id: "granary 10",
+    defect: "a full disk was not told, and the next build ran without what was there",
+    tests: [
+      { file: "test/granary/full-disk.test.ts" },
+      { file: "src/granary/store/disk-full.test.ts" },
+    ],
+    // The log of a build under way; files for Bazel and for Gradle; programs that stand in for them.
+    samePlaces: 4,
+  },
 ];

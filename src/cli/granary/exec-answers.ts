@@ -47,9 +47,17 @@ const counted = [
   "uploadedBytes",
 ] as const;
 
+function isDiskTrouble(value: unknown): boolean {
+  if (value === undefined) return true;
+  return isObject(value) && isNumber(value["refusedWrites"]) && isNumber(value["removedBytes"]);
+}
+
 function isEnded({ report, outbox, dune }: Fields): boolean {
   const isReport =
-    report === null || (isObject(report) && counted.every((name) => isNumber(report[name])));
+    report === null ||
+    (isObject(report) &&
+      counted.every((name) => isNumber(report[name])) &&
+      isDiskTrouble(report["diskTrouble"]));
   const trouble = isObject(outbox) ? outbox["trouble"] : undefined;
   const isOfDune =
     dune === undefined || (isObject(dune) && isNumber(dune["made"]) && isNumber(dune["used"]));

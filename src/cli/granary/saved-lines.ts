@@ -1,3 +1,4 @@
+import type { DiskCost } from "#api/granary.ts";
 import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { EndSummary } from "#granary/protocol/answers.ts";
@@ -10,6 +11,16 @@ export function duneLine({ made, used }: { readonly made: number; readonly used:
   const parts = [`${used} there for dune`];
   if (made > 0) parts.push(`${made} made`);
   return `grange: ${resultsText(made + used)}: ${parts.join(", ")} (\`grange granary why\` tells more)`;
+}
+
+/** What was not kept because of the disk, and what went for it. */
+export function diskCostText({ refusedWrites, removedBytes }: DiskCost): string {
+  const parts: string[] = [];
+  if (refusedWrites > 0) {
+    parts.push(`${refusedWrites} ${refusedWrites === 1 ? "write" : "writes"} failed`);
+  }
+  if (removedBytes > 0) parts.push(`${memorySizeText(removedBytes)} removed to make room`);
+  return parts.join(", ");
 }
 
 function resultsText(count: number): string {
@@ -41,6 +52,11 @@ export function savedLines(summary: EndSummary | null): string[] {
     const wasted = memorySizeText(summary.wastedBytes);
     const all = memorySizeText(summary.transferredBytes);
     lines.push(`grange: ${wasted} of ${all} fetched ahead were not asked for`);
+  }
+  if (summary.diskTrouble !== undefined) {
+    lines.push(
+      `grange: the granary's disk: ${diskCostText(summary.diskTrouble)} (\`grange granary status\` says why)`,
+    );
   }
   if (summary.wasteful === true) {
     lines.push(

@@ -1,6 +1,7 @@
 import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { FetchAheadAnswer, GranaryStatus } from "#granary/protocol/answers.ts";
+import { diskCostText } from "./saved-lines.ts";
 
 /** `wished`: the farm that builds started here would have. */
 export function statusLines(status: GranaryStatus, now: Date, wished?: string): string[] {
@@ -8,6 +9,7 @@ export function statusLines(status: GranaryStatus, now: Date, wished?: string): 
   const lines = [
     `granary ${status.version}, process ${status.pid}, port ${status.port}, in ${status.directory}`,
     `store: ${store.results} results, ${store.blobs} blobs, ${memorySizeText(store.bytes)} of ${memorySizeText(store.limitBytes)}`,
+    ...troubleLine(store.diskTrouble, now),
     farm === null ? "farm: none; results stay on this machine" : farmLine(farm),
   ];
   if (wished !== undefined && !isSame(wished, farm?.server)) {
@@ -32,6 +34,14 @@ export function statusLines(status: GranaryStatus, now: Date, wished?: string): 
     lines.push(`build ${id} of ${project}, for ${since}: ${command}`);
   }
   return lines;
+}
+
+function troubleLine(trouble: GranaryStatus["store"]["diskTrouble"], now: Date): string[] {
+  if (trouble === undefined) return [];
+  const since = durationText(now.getTime() - Date.parse(trouble.lastAt));
+  return [
+    `disk: ${diskCostText(trouble)} since the granary was started, the last ${since} ago: ${trouble.because}; builds are given what is here all the same`,
+  ];
 }
 
 function counted(count: number, one: string, many = `${one}s`): string {

@@ -73,8 +73,8 @@ export async function openDemandLog(
   directory: string,
   build: { readonly id: string; readonly startedAt: Date; readonly facts: BuildFacts },
   demand: Demand,
+  onFailed: (reason: unknown) => void,
 ): Promise<DemandLog> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = logPath(directory, build.id);
   const head: z.input<typeof Head> = {
     version: 1,
@@ -82,12 +82,21 @@ export async function openDemandLog(
     startedAt: build.startedAt.toISOString(),
     facts: build.facts,
   };
-  await writeFile(path, `${JSON.stringify(head)}\n`, { flag: "wx", mode: 0o600 });
+  let isThere = true;
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeFile(path, `${JSON.stringify(head)}\n`, { flag: "wx", mode: 0o600 });
+  } catch (reason) {
+    // A full disk, say: the build can do without, and be given what is here.
+    isThere = false;
+    await rm(path, { force: true }).catch(() => {});
+    onFailed(reason);
+  }
   let writing: Promise<void> = Promise.resolve();
 
   const flush = () => {
     const lines = demand.changed();
-    if (lines.length === 0) return writing;
+    if (!isThere || lines.length === 0) return writing;
     const text = lines.map((one) => `${lineOf(one)}\n`).join("");
     // A full disk costs the index of a crash that may never come.
     writing = writing.then(() => appendFile(path, text)).catch(() => {});

@@ -1,7 +1,8 @@
-import type { GranaryBuildReport } from "#api/granary.ts";
+import type { DiskCost, GranaryBuildReport } from "#api/granary.ts";
 import { keyText } from "#commit-index/result-key.ts";
 import { messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
+import type { DiskTrouble } from "../store/disk-trouble.ts";
 import { indexEntries } from "./demand.ts";
 import type { Plan } from "./plan-ahead.ts";
 import { type BuildEnd, publishIndex } from "./publish-build.ts";
@@ -24,9 +25,19 @@ async function noPlanAfter(ms: number): Promise<Plan> {
   return { indexes: [], isCut: true };
 }
 
+function costSince(
+  before: DiskTrouble | undefined,
+  now: DiskTrouble | undefined,
+): DiskCost | undefined {
+  if (now === undefined || now === before) return undefined;
+  const refusedWrites = now.refusedWrites - (before?.refusedWrites ?? 0);
+  const removedBytes = now.removedBytes - (before?.removedBytes ?? 0);
+  return refusedWrites + removedBytes === 0 ? undefined : { refusedWrites, removedBytes };
+}
+
 /** Its index and its report are safe, and on their way, when this resolves; where they cannot be, they wait for a restart. */
 export async function endBuild(
-  { parts: { outbox, logger }, waste, workspaces }: EndHouse,
+  { parts: { outbox, store, logger }, waste, workspaces }: EndHouse,
   entry: BuildUnderWay,
   how: BuildEnd,
 ): Promise<GranaryBuildReport> {
@@ -50,6 +61,7 @@ export async function endBuild(
     notAhead,
     transferred: build.prefetch.transferred(),
     uploadedBytes: Math.max(0, outbox.sentBytes - entry.sentBefore),
+    diskTrouble: costSince(entry.troubleBefore, store.diskTrouble()),
     truncated,
   });
   const { results, isWhole, remembered } = await workspaces.after(

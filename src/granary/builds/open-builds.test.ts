@@ -217,6 +217,7 @@ test("what a daemon that died had noted is published by the next, once, as incom
     join(directory, "builds"),
     { id, startedAt: new Date(), facts },
     demand,
+    () => expect.unreachable(),
   );
   await log.close();
   await appendFile(join(directory, "builds", `${id}.demand`), '{"n":"ccache","k":"ha');

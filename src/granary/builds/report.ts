@@ -1,4 +1,10 @@
-import type { AskedResult, GranaryBuildReport, ResultSource, UsedIndex } from "#api/granary.ts";
+import type {
+  AskedResult,
+  DiskCost,
+  GranaryBuildReport,
+  ResultSource,
+  UsedIndex,
+} from "#api/granary.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import type { BuildFacts } from "./build-facts.ts";
 import { bytesOf, type Demanded, isHit } from "./demand.ts";
@@ -20,6 +26,7 @@ export interface EndOfBuild {
   readonly notAhead?: GranaryBuildReport["notAhead"];
   readonly transferred: Transferred;
   readonly uploadedBytes: number;
+  readonly diskTrouble?: DiskCost | undefined;
   readonly truncated: readonly TruncatedMark[];
 }
 
@@ -76,6 +83,7 @@ export function reportOf(
     lead: leadOf(leads),
     waitedMs: Math.round(waitedMs),
     savedMs: Math.round(savedMs),
+    ...(end.diskTrouble === undefined ? {} : { diskTrouble: end.diskTrouble }),
     truncated: [...truncated],
     asked: asked.map(askedResult),
   };

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+import { messageOf } from "#core/fault.ts";
 import { inTime } from "#core/in-time.ts";
 import { headBytesOf } from "../farm/read-head.ts";
 import type { SharedTransfers } from "../prefetch/shared-transfers.ts";
 import { type RunningPrefetch, startPrefetch } from "../prefetch/start-prefetch.ts";
 import type { WasteMemory } from "../prefetch/waste-file.ts";
+import type { DiskTrouble } from "../store/disk-trouble.ts";
 import type { Build } from "./build.ts";
 import { type BuildFacts, withCommitFrom } from "./build-facts.ts";
 import type { BuildsParts } from "./builds-parts.ts";
@@ -37,6 +39,7 @@ export interface BuildUnderWay {
   readonly plan: Promise<Plan>;
   readonly notAhead: GranaryBuildReport["notAhead"];
   readonly sentBefore: number;
+  readonly troubleBefore: DiskTrouble | undefined;
   readonly abort: AbortController;
   facts(): BuildFacts;
   elapsedMs(): number;
@@ -68,7 +71,12 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
   const abort = new AbortController();
   let facts = begun;
   let mayHave: ((key: ResultKey) => boolean) | undefined;
-  const log = await openDemandLog(directory, { id, startedAt, facts }, demand);
+  const log = await openDemandLog(directory, { id, startedAt, facts }, demand, (reason) =>
+    parts.logger.warn(
+      { build: id, why: messageOf(reason) },
+      "a build's index would be lost with this process",
+    ),
+  );
   const prefetch = startPrefetch({
     project: facts.project,
     store,
@@ -172,6 +180,7 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
     plan,
     notAhead,
     sentBefore: outbox.sentBytes,
+    troubleBefore: store.diskTrouble(),
     abort,
     facts: () => facts,
     elapsedMs,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GranaryBuildReport } from "#api/granary.ts";
+import { DiskCost, GranaryBuildReport } from "#api/granary.ts";
 
 const Count = z.number().nonnegative();
 /** Whose message is answered: its `id`. */
@@ -27,6 +27,7 @@ const EndSummary = z.object({
   transferredBytes: Count,
   wastedBytes: Count,
   uploadedBytes: Count,
+  diskTrouble: DiskCost.optional(),
   /** Nothing was fetched ahead: it had been for nothing too often. */
   wasteful: z.boolean().optional(),
 });
@@ -58,7 +59,14 @@ export const GranaryStatus = z.object({
       bytesPerSecond: z.number().optional(),
     })
     .nullable(),
-  store: z.object({ results: Count, blobs: Count, bytes: Count, limitBytes: Count }),
+  store: z.object({
+    results: Count,
+    blobs: Count,
+    bytes: Count,
+    limitBytes: Count,
+    /** Since the granary was started. */
+    diskTrouble: DiskCost.extend({ because: z.string(), lastAt: z.string() }).optional(),
+  }),
   outbox: OutboxAnswer,
   builds: z.array(
     z.object({ id: z.string(), project: z.string(), command: z.string(), startedAt: z.string() }),

@@ -263,7 +263,8 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
   return { over, end: () => socket.destroy() };
 }
 
-function summaryOf({ counts, bytes, savedMs, waitedMs, notAhead }: GranaryBuildReport): EndSummary {
+function summaryOf(told: GranaryBuildReport): EndSummary {
+  const { counts, bytes, savedMs, waitedMs, notAhead, diskTrouble } = told;
   const { local, prefetched, fetched, missed, unreachable } = counts;
   return {
     asked: local + prefetched + fetched + missed + unreachable,
@@ -273,6 +274,7 @@ function summaryOf({ counts, bytes, savedMs, waitedMs, notAhead }: GranaryBuildR
     transferredBytes: bytes.transferred,
     wastedBytes: bytes.wasted,
     uploadedBytes: bytes.uploaded,
+    ...(diskTrouble === undefined ? {} : { diskTrouble }),
     ...(notAhead === "wasteful" ? { wasteful: true } : {}),
   };
 }

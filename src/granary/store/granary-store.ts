@@ -3,6 +3,7 @@ import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Service } from "#core/service.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import type { DiskTrouble } from "./disk-trouble.ts";
 
 export interface GranaryUsage {
   readonly results: number;
@@ -33,6 +34,8 @@ export interface GranaryStore extends Service {
   /** What was forgotten before stays so after a power cut. Throws where the disk does not take that. */
   sync(): Promise<void>;
   usage(): Promise<GranaryUsage>;
+  /** Undefined: the disk took all that it was given so far. What is here is read all the same. */
+  diskTrouble(): DiskTrouble | undefined;
   /** Removes what was used least lately, down to the limit; never what `isHeld` says is on its way out. */
   trim(): Promise<{ readonly removedBytes: number }>;
 }

@@ -7,6 +7,7 @@ import { type Digest, digestKey } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { checkedBlobs, isDiskFull } from "./checked-blobs.ts";
+import { troubleBook } from "./disk-trouble.ts";
 import type { GranaryStore } from "./granary-store.ts";
 import { resultName, shortKey, shortKeyOf } from "./key-set.ts";
 import { knownFiles } from "./known-files.ts";
@@ -98,7 +99,8 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     },
     makeRoom,
   });
-  const blobs = packedBlobs({
+  const trouble = troubleBook(directory, () => clock.now());
+  const packed = packedBlobs({
     directory,
     pack,
     files,
@@ -109,6 +111,8 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     onRotten: (digest) => warnOfGone(digest, "rotten"),
     makeRoom: async (reason) => isDiskFull(reason) && makeRoom(),
   });
+
+  const blobs = trouble.countedIn(packed);
 
   const bytesHere = () => known.counts().bytes + pack.counts().bytes;
 
@@ -157,7 +161,9 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     makingRoom ??= (async () => {
       try {
         await trimming?.catch(() => {});
-        return (await trim(true)).removedBytes > 0;
+        const { removedBytes } = await trim(true);
+        trouble.madeRoom(removedBytes);
+        return removedBytes > 0;
       } finally {
         makingRoom = undefined;
       }
@@ -203,12 +209,14 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     async keep(result) {
       const put = () => pack.put("result", nameOf(result), Buffer.from(resultText(result)));
       noteNamed(result);
-      try {
-        put();
-      } catch (reason) {
-        if (!isDiskFull(reason) || !(await makeRoom())) throw diskFault(reason, directory);
-        put();
-      }
+      await trouble.counted(async () => {
+        try {
+          put();
+        } catch (reason) {
+          if (!isDiskFull(reason) || !(await makeRoom())) throw diskFault(reason, directory);
+          put();
+        }
+      });
       noteNamed(result);
       trimIfFull();
     },
@@ -218,6 +226,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     },
 
     sync: () => pack.sync(),
+    diskTrouble: () => trouble.read(),
 
     async usage() {
       await counted;

@@ -8,10 +8,11 @@ import {
   mkdtempSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { bazelrcText, namesJobs } from "./bazel-settings.ts";
 import { bazelrcFiles } from "./bazelrc-files.ts";
@@ -56,19 +57,19 @@ export async function openToolSettings(
     compilerCheckInFile: compilerCheckInFile(place.variables),
   };
   const settings = toolSettings(source);
-  mkdirSync(parentDirectory, { recursive: true, mode: 0o700 });
-  const directory = mkdtempSync(join(parentDirectory, "build-"));
   const variables: Record<string, string> = { ...settings.variables };
   if (place.pid !== undefined) variables[granaryProcess] = `${place.pid}`;
+  const files = new Map<string, string>();
   if (keptBy("bazel", source) === undefined) {
-    variables["GRANGE_BAZELRC"] = join(directory, "bazelrc");
     const setsJobs = !namesJobs(bazelrcs.map(({ text }) => text).join("\n"));
-    writeFileSync(join(directory, "bazelrc"), bazelrcText(source, setsJobs));
+    files.set("bazelrc", bazelrcText(source, setsJobs));
   }
   if (keptBy("gradle", source) === undefined) {
-    variables["GRANGE_GRADLE_INIT"] = join(directory, "init.gradle");
-    writeFileSync(join(directory, "init.gradle"), gradleInitScript(cacheUrl("gradle", source)));
+    files.set("init.gradle", gradleInitScript(cacheUrl("gradle", source)));
   }
+  const directory = writeFilesOfBuild(files, parentDirectory);
+  if (files.has("bazelrc")) variables["GRANGE_BAZELRC"] = join(directory, "bazelrc");
+  if (files.has("init.gradle")) variables["GRANGE_GRADLE_INIT"] = join(directory, "init.gradle");
   const path = pathWithShims(place.variables["PATH"] ?? "", join(parentDirectory, "shims"));
   return {
     variables: { ...definedOf(place.variables), PATH: path, ...variables, ...place.extra },
@@ -76,6 +77,26 @@ export async function openToolSettings(
     directory,
     close: () => rm(directory, { recursive: true, force: true }),
   };
+}
+
+/** On a full disk they are elsewhere: what the granary has can be read all the same. */
+function writeFilesOfBuild(files: ReadonlyMap<string, string>, parentDirectory: string): string {
+  try {
+    mkdirSync(parentDirectory, { recursive: true, mode: 0o700 });
+    return writtenIn(mkdtempSync(join(parentDirectory, "build-")), files);
+  } catch {
+    return writtenIn(mkdtempSync(join(tmpdir(), "grange-build-")), files);
+  }
+}
+
+function writtenIn(directory: string, files: ReadonlyMap<string, string>): string {
+  try {
+    for (const [name, text] of files) writeFileSync(join(directory, name), text);
+    return directory;
+  } catch (reason) {
+    rmSync(directory, { recursive: true, force: true });
+    throw reason;
+  }
 }
 
 /** A directory for each shim: who has no Bazel must not find one. */
@@ -86,8 +107,9 @@ function pathWithShims(path: string, parent: string): string {
   const used: string[] = [];
   for (const shim of shims) {
     if (!isIn(others, shim.program)) continue;
-    writeShim(join(directoryOf(shim), shim.program), shimText(shim, own));
-    used.push(directoryOf(shim));
+    if (writeShim(join(directoryOf(shim), shim.program), shimText(shim, own))) {
+      used.push(directoryOf(shim));
+    }
   }
   return [...used, ...others].join(delimiter);
 }
@@ -107,14 +129,23 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** By renaming: another build may be starting it at this moment. */
-function writeShim(file: string, text: string): void {
-  if (existsSync(file) && readFileSync(file, "utf8") === text) return;
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+/**
+ * By renaming: another build may be starting it at this moment. False where the disk does not take it, which costs its
+ * program the cache.
+ */
+function writeShim(file: string, text: string): boolean {
   const mine = `${file}.${randomUUID()}`;
-  writeFileSync(mine, text);
-  chmodSync(mine, 0o700);
-  renameSync(mine, file);
+  try {
+    if (existsSync(file) && readFileSync(file, "utf8") === text) return true;
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(mine, text);
+    chmodSync(mine, 0o700);
+    renameSync(mine, file);
+    return true;
+  } catch {
+    rmSync(mine, { force: true });
+    return false;
+  }
 }
 
 function definedOf(variables: ToolSettingsSource["variables"]): Record<string, string> {
