@@ -36,4 +36,26 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     // The log of a build under way; files for Bazel and for Gradle; programs that stand in for them.
     samePlaces: 4,
   },
+  {
+    id: "granary 7",
+    defect: "what was called saved was several times as long as the build",
+    tests: [
+      { file: "test/granary/exec.test.ts", titled: /the second finds all that it made/ },
+      { file: "src/cli/granary/why-lines.test.ts", titled: /a build's report says/ },
+    ],
+    // `grange granary why`; tiles, chart and table of the farm's page; the list of builds; a build's page and its list.
+    samePlaces: 7,
+  },
+  {
+    id: "granary 11",
+    defect:
+      "after a clock was set back, an older build was shown as the last, and new ones were removed",
+    tests: [
+      {
+        file: "src/granary/builds/last-reports.test.ts",
+        titled: /clock was ahead|named them by times|last twenty/,
+      },
+    ],
+    samePlaces: 0,
+  },
 ];

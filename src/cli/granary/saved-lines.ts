@@ -45,7 +45,7 @@ export function savedLines(summary: EndSummary | null): string[] {
     );
   }
   const after: string[] = [];
-  if (savedMs > 0) after.push(`saved about ${durationText(savedMs)}`);
+  if (savedMs > 0) after.push(`saved about ${durationText(savedMs)} of work`);
   if (waitedMs > 0) after.push(`waited ${durationText(waitedMs)}`);
   const lines = [`grange: ${[`${resultsText(asked)}: ${parts.join(", ")}`, ...after].join("; ")}`];
   if (summary.wastedBytes > worthALineBytes) {

@@ -31,7 +31,7 @@ export function whyLines({ report, builds }: Reported, now: Date): string[] {
   return [
     `${printableLine(report.command) || "a build"}, ended ${ago(report.endedAt, now)}, ${commitText(report)}`,
     `${counted(asked, "result")}: ${local} from earlier builds here, ${prefetched} fetched ahead in time, ${fetched} waited for, ${missed} made, ${unreachable} made as nobody could be asked`,
-    `waited ${durationText(report.waitedMs)} in all; hits had taken ${durationText(report.savedMs)} to make; ${memorySizeText(report.bytes.transferred)} fetched ahead, of which ${memorySizeText(report.bytes.wasted)} for nothing`,
+    `waited ${durationText(report.waitedMs)} in all; hits saved ${durationText(report.savedMs)} of work, all that runs side by side added up; ${memorySizeText(report.bytes.transferred)} fetched ahead, of which ${memorySizeText(report.bytes.wasted)} for nothing`,
     ...indexes.map(indexLine),
     ...(indexes.length > 0 ? [] : [whyNoIndex[notAhead ?? "not-known"]]),
     ...reasonsOf(report.asked).flatMap(reasonLines),

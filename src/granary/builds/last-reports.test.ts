@@ -1,4 +1,4 @@
-import { readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { freshDirectory, silentLogger } from "../store/granary-store.fixture.ts";
@@ -35,6 +35,34 @@ test("the last twenty builds are kept, the latest first, also for the next grana
     Array.from({ length: 20 }, (_, n) => 24 - n),
   );
   expect(await readdir(directory)).toHaveLength(21);
+});
+
+test("a build that ended while the clock was ahead is not the last for that", async () => {
+  const directory = join(await freshDirectory(), "reports");
+  const reports = openLastReports(directory, silentLogger);
+  for (const second of [59, 1, 2]) reports.keep(endedAt(second));
+  await reports.stop();
+
+  const next = openLastReports(directory, silentLogger);
+  for (let second = 3; second < 23; second++) next.keep(endedAt(second));
+
+  const seconds = (await next.all()).map((one) => new Date(one.endedAt).getUTCSeconds());
+  expect(seconds).toEqual(Array.from({ length: 20 }, (_, n) => 22 - n));
+});
+
+test("reports of a granary that named them by times are older than all others", async () => {
+  const directory = join(await freshDirectory(), "reports");
+  await mkdir(directory);
+  for (const second of [58, 59]) {
+    const report = endedAt(second);
+    const name = `${report.endedAt.replaceAll(":", "-")} ${report.id}.json`;
+    await writeFile(join(directory, name), JSON.stringify(report));
+  }
+  const reports = openLastReports(directory, silentLogger);
+  reports.keep(endedAt(1));
+
+  const seconds = (await reports.all()).map((one) => new Date(one.endedAt).getUTCSeconds());
+  expect(seconds).toEqual([1, 59, 58]);
 });
 
 test("where nothing can be kept, nothing is known, and nothing fails", async () => {

@@ -15,20 +15,37 @@ export interface LastReports extends Service {
   all(): Promise<GranaryBuildReport[]>;
 }
 
+/** Builds are numbered as they end: a clock that was ahead for one would leave that the last. */
+const numbered = /^(\d{12}) /;
+
+/** Of files that are named by times, as granaries named them once: before all others. */
+function numberOf(name: string): number {
+  return Number(numbered.exec(name)?.[1] ?? 0);
+}
+
 export function openLastReports(directory: string, logger: Pick<Logger, "info">): LastReports {
   let writing: Promise<void> = Promise.resolve();
 
-  /** Named by when they ended: the latest come last. */
+  /** The latest come last. */
   async function names(): Promise<string[]> {
     const found = await readdir(directory).catch((): string[] => []);
-    return found.filter((name) => name.endsWith(".json")).sort();
+    return found
+      .filter((name) => name.endsWith(".json"))
+      .sort((one, other) => numberOf(one) - numberOf(other) || (one < other ? -1 : 1));
   }
 
   async function write(report: GranaryBuildReport): Promise<void> {
     await mkdir(directory, { recursive: true });
-    const path = join(directory, `${report.endedAt.replaceAll(":", "-")} ${report.id}.json`);
-    await writeFile(`${path}.new`, JSON.stringify(report));
-    await rename(`${path}.new`, path);
+    const before = (await names()).at(-1);
+    const number = before === undefined ? 1 : numberOf(before) + 1;
+    const path = join(directory, `${String(number).padStart(12, "0")} ${report.id}.json`);
+    try {
+      await writeFile(`${path}.new`, JSON.stringify(report));
+      await rename(`${path}.new`, path);
+    } catch (reason) {
+      await rm(`${path}.new`, { force: true });
+      throw reason;
+    }
     for (const old of (await names()).slice(0, -mostKept)) await rm(join(directory, old));
   }
 

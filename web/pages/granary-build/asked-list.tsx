@@ -128,7 +128,7 @@ function AskedTable({ asked }: { readonly asked: readonly AskedResult[] }) {
             <th scope="col">Early by</th>
             <th scope="col">Waited</th>
             <th scope="col">Size</th>
-            <th scope="col">Saved</th>
+            <th scope="col">Work saved</th>
           </tr>
         </thead>
         <tbody>

@@ -85,7 +85,10 @@ function Figures({ build }: { readonly build: GranaryBuildReport }) {
   const facts: readonly (readonly [string, string])[] = [
     ["Asked for", countText(asked, "result")],
     ["Hits", `${hitsIn(counts).toLocaleString("en")}, ${shareText(hitsIn(counts), asked)}`],
-    ["Saved", `${durationText(build.savedMs)}, as far as it is known`],
+    [
+      "Work saved",
+      `${durationText(build.savedMs)}, as far as it is known; all that ran side by side is added up`,
+    ],
     ["Waited", `${durationText(build.waitedMs)}, all waits together`],
     [
       "Fetched ahead",

@@ -52,8 +52,11 @@ function BuildRow(props: { readonly build: GranaryBuildSummary; readonly isSelec
           ? "asked for nothing"
           : `${shareText(hitsIn(counts), asked)} of ${resultsText(asked)}`}
       </span>
-      <span className="number" title="What making all hits had taken, as far as it is known">
-        {build.savedMs === 0 ? "" : `saved ${durationText(build.savedMs)}`}
+      <span
+        className="number"
+        title="What making all hits had taken, all that ran side by side added up"
+      >
+        {build.savedMs === 0 ? "" : `saved ${durationText(build.savedMs)} of work`}
       </span>
       <span className="number faint" title="All waits of the build for the granary, together">
         waited {durationText(build.waitedMs)}

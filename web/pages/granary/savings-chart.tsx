@@ -59,7 +59,7 @@ function DayBar(props: {
   return (
     <g>
       <title>
-        {`${day.day}: ${countText(day.builds, "build")}, ${shareText(day.hits, day.asked)} hits, saved ${durationText(day.savedMs)}`}
+        {`${day.day}: ${countText(day.builds, "build")}, ${shareText(day.hits, day.asked)} hits, saved ${durationText(day.savedMs)} of work`}
       </title>
       <rect className="day-ground" x={x} y={0} width={barWidth} height={height} />
       {parts.map(([className, count]) => {
@@ -89,7 +89,7 @@ function DaysTable({ days }: { readonly days: readonly SavingsOfDay[] }) {
             <th scope="col">Asked for</th>
             <th scope="col">Hits</th>
             <th scope="col">Fetched in time</th>
-            <th scope="col">Saved</th>
+            <th scope="col">Work saved</th>
             <th scope="col">Waited</th>
             <th scope="col">Fetched ahead</th>
             <th scope="col">For nothing</th>

@@ -11,8 +11,8 @@ export function SavingsTiles({ days }: { readonly days: readonly SavingsOfDay[] 
   const [transferred, wasted] = [sum((day) => day.transferredBytes), sum((day) => day.wastedBytes)];
   return (
     <div className="tiles">
-      <Tile title="Saved" figure={durationText(sum((day) => day.savedMs))}>
-        what making all hits had taken, as far as it is known; builds waited{" "}
+      <Tile title="Work saved" figure={durationText(sum((day) => day.savedMs))}>
+        what making all hits had taken, all that ran side by side added up; builds waited{" "}
         {durationText(sum((day) => day.waitedMs))} for them
       </Tile>
       <Tile title="Hits" figure={shareText(hits, asked)}>
