@@ -218,7 +218,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
             })),
           };
         },
-        trim: async () => (await store.trim()).removedBytes,
+        trim: () => store.trim("asked"),
         stopWished: () => wishStop("a client asked for it"),
         logger,
       }),

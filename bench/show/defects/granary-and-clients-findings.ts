@@ -58,4 +58,15 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     ],
     samePlaces: 0,
   },
+  {
+    id: "granary 12",
+    defect:
+      "the disk held half as much again as the limit, which nothing showed and trim did not free",
+    tests: [
+      { file: "src/granary/store/pack.test.ts", titled: /once somebody asked|is a map/ },
+      { file: "src/cli/granary/status-lines.test.ts", titled: /disk/ },
+      { file: "test/granary/exec.test.ts", titled: /the second finds all that it made/ },
+    ],
+    samePlaces: 0,
+  },
 ];

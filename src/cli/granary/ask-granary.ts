@@ -53,8 +53,10 @@ export async function why(options: Asking, build: string | undefined): Promise<v
 
 export async function trim(options: Asking): Promise<void> {
   await withGranary(options, async (client) => {
-    const { removedBytes } = await client.ask({ type: "trim" }, "trimmed", trimMs);
-    print(options, { removedBytes }, [`removed ${memorySizeText(removedBytes)}`]);
+    const { removedBytes, freedBytes } = await client.ask({ type: "trim" }, "trimmed", trimMs);
+    const freed = freedBytes === undefined ? "" : `, freed ${memorySizeText(freedBytes)} of disk`;
+    const text = `removed ${memorySizeText(removedBytes)}${freed}`;
+    print(options, { removedBytes, freedBytes }, [text]);
   });
 }
 

@@ -62,3 +62,21 @@ test("what a granary said in place of being ready is found in its log", () => {
   expect(lastWords('{"ready":true}\n')).toBeUndefined();
   expect(lastWords('{"ready":false,')).toBeUndefined();
 });
+
+test("the store's size on disk stands beside what its limit is for", () => {
+  const store = { results: 1, blobs: 1, bytes: 1024, diskBytes: 1536, limitBytes: 2048 };
+  expect(linesOf(standing({ store }))).toContain("1 KiB of 2 KiB; on disk 1.5 KiB");
+});
+
+test("what the disk cost is told, with the reason and since when", () => {
+  const diskTrouble = {
+    refusedWrites: 40,
+    removedBytes: 2048,
+    because: "no space is left in /data",
+    lastAt: new Date(-5_000).toISOString(),
+  };
+  const store = { results: 0, blobs: 0, bytes: 0, limitBytes: 1024, diskTrouble };
+  expect(linesOf(standing({ store }))).toContain(
+    "disk: 40 writes failed, 2 KiB removed to make room since the granary was started, the last 5.0 s ago: no space is left in /data;",
+  );
+});

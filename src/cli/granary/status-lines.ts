@@ -8,7 +8,7 @@ export function statusLines(status: GranaryStatus, now: Date, wished?: string): 
   const { store, outbox, farm, builds } = status;
   const lines = [
     `granary ${status.version}, process ${status.pid}, port ${status.port}, in ${status.directory}`,
-    `store: ${store.results} results, ${store.blobs} blobs, ${memorySizeText(store.bytes)} of ${memorySizeText(store.limitBytes)}`,
+    `store: ${store.results} results, ${store.blobs} blobs, ${memorySizeText(store.bytes)} of ${memorySizeText(store.limitBytes)}${onDisk(store)}`,
     ...troubleLine(store.diskTrouble, now),
     farm === null ? "farm: none; results stay on this machine" : farmLine(farm),
   ];
@@ -34,6 +34,11 @@ export function statusLines(status: GranaryStatus, now: Date, wished?: string): 
     lines.push(`build ${id} of ${project}, for ${since}: ${command}`);
   }
   return lines;
+}
+
+/** Of packs a part is dead, and goes when it is most of one, or by `grange granary trim`. */
+function onDisk({ diskBytes }: GranaryStatus["store"]): string {
+  return diskBytes === undefined ? "" : `; on disk ${memorySizeText(diskBytes)}`;
 }
 
 function troubleLine(trouble: GranaryStatus["store"]["diskTrouble"], now: Date): string[] {

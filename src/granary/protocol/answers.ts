@@ -63,6 +63,8 @@ export const GranaryStatus = z.object({
     results: Count,
     blobs: Count,
     bytes: Count,
+    /** With what is dead; a granary of an older version does not say. */
+    diskBytes: Count.optional(),
     limitBytes: Count,
     /** Since the granary was started. */
     diskTrouble: DiskCost.extend({ because: z.string(), lastAt: z.string() }).optional(),
@@ -142,7 +144,13 @@ export const Answer = z.discriminatedUnion("type", [
       }),
     ),
   }),
-  z.object({ type: z.literal("trimmed"), to, removedBytes: Count }),
+  z.object({
+    type: z.literal("trimmed"),
+    to,
+    removedBytes: Count,
+    /** Of the disk's; a granary of an older version does not say. */
+    freedBytes: Count.optional(),
+  }),
   z.object({ type: z.literal("stopping"), to }),
   z.object({ type: z.literal("fetching"), to, ahead: FetchAheadAnswer }),
   /** Something was not understood, or went wrong; the build goes on. */

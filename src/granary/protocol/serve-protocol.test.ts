@@ -92,7 +92,7 @@ async function scene(more: { readonly dune?: DuneAttachment } = {}) {
     status: async () => {
       throw new Error("not asked for here");
     },
-    trim: async () => 42,
+    trim: async () => ({ removedBytes: 42, freedBytes: 50 }),
     stopWished: () => {
       stops += 1;
     },
@@ -289,7 +289,7 @@ test("whatever is thrown at it, it serves the next", async () => {
   long.say("");
   expect(await long.hear()).toMatchObject({ type: "note" });
   long.say({ type: "trim", id: "t" });
-  expect(await long.hear()).toEqual({ type: "trimmed", to: "t", removedBytes: 42 });
+  expect(await long.hear()).toEqual({ type: "trimmed", to: "t", removedBytes: 42, freedBytes: 50 });
   await expect.poll(() => builds.running()).toEqual([]);
 });
 

@@ -10,6 +10,7 @@ import type { RunningBuild } from "../builds/start-build.ts";
 import type { DuneAttachment, DunePlace } from "../dune/serve-dune.ts";
 import { keyInEnvironment } from "../key-in-environment.ts";
 import type { Outbox, OutboxState } from "../outbox/outbox.ts";
+import type { Trimmed } from "../store/granary-store.ts";
 import type { Answer, EndSummary, GranaryStatus } from "./answers.ts";
 import type { ResultDeeds } from "./carry-out.ts";
 import { begin, type Conversation, type Deed, hear } from "./conversation.ts";
@@ -32,7 +33,7 @@ export interface TalkParts {
   ) => Promise<DuneAttachment | undefined>;
   readonly readFacts: (said: BuildStarted | Message<"fetch-ahead">) => Promise<BuildFacts>;
   readonly status: () => Promise<GranaryStatus>;
-  readonly trim: () => Promise<number>;
+  readonly trim: () => Promise<Trimmed>;
   readonly stopWished: () => void;
   readonly logger: Logger;
 }
@@ -189,7 +190,7 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
         await parts.endings.over();
         return say(reported(message, await parts.builds.lastReports()));
       case "trim":
-        return say({ type: "trimmed", to: message.id, removedBytes: await parts.trim() });
+        return say({ type: "trimmed", to: message.id, ...(await parts.trim()) });
       case "stop":
         say({ type: "stopping", to: message.id });
         return parts.stopWished();

@@ -9,6 +9,12 @@ export interface PackedSegment {
 /** Copying a byte for each that becomes free. */
 const leastDead = 0.5;
 
+/** What is left then costs less than a build's results: notes of use, for the most part. */
+const leastDeadWhenAsked = 0.05;
+
+/** How much a pack is to be compacted: `asked` by a person, who wants the disk's room back. */
+export type Compacting = "usual" | "disk-full" | "asked";
+
 /** Each process begins a segment of its own: so many that never became an eighth full are put together. */
 const mostSmall = 16;
 const smallShare = 1 / 8;
@@ -20,6 +26,14 @@ export function chooseToCompact(segments: readonly PackedSegment[], fullBytes: n
   const together = new Set(small.length > mostSmall ? small : []);
   return sealed
     .filter((one) => together.has(one) || deadBytes(one) >= one.bytes * leastDead)
+    .toSorted((a, b) => a.liveBytes - b.liveBytes)
+    .map(({ segment }) => segment);
+}
+
+/** When a person asks for it: all that frees anything to speak of. */
+export function chooseWhenAsked(segments: readonly PackedSegment[]): number[] {
+  return segments
+    .filter((one) => !one.isHead && deadBytes(one) > one.bytes * leastDeadWhenAsked)
     .toSorted((a, b) => a.liveBytes - b.liveBytes)
     .map(({ segment }) => segment);
 }

@@ -3,13 +3,24 @@ import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import type { Service } from "#core/service.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import type { Compacting } from "./choose-to-compact.ts";
 import type { DiskTrouble } from "./disk-trouble.ts";
 
 export interface GranaryUsage {
   readonly results: number;
   readonly blobs: number;
+  /** Of what is alive: the limit is one of these. */
   readonly bytes: number;
+  /** With what packs hold that is dead: as much again, and a segment of 64 MiB or more. */
+  readonly diskBytes: number;
   readonly limitBytes: number;
+}
+
+export interface Trimmed {
+  /** Of what was alive. */
+  readonly removedBytes: number;
+  /** Of the disk's. */
+  readonly freedBytes: number;
 }
 
 /**
@@ -37,5 +48,5 @@ export interface GranaryStore extends Service {
   /** Undefined: the disk took all that it was given so far. What is here is read all the same. */
   diskTrouble(): DiskTrouble | undefined;
   /** Removes what was used least lately, down to the limit; never what `isHeld` says is on its way out. */
-  trim(): Promise<{ readonly removedBytes: number }>;
+  trim(compacting?: Compacting): Promise<Trimmed>;
 }

@@ -7,8 +7,9 @@ import { type Digest, digestKey } from "#core/digest.ts";
 import { messageOf } from "#core/fault.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { checkedBlobs, isDiskFull } from "./checked-blobs.ts";
+import type { Compacting } from "./choose-to-compact.ts";
 import { troubleBook } from "./disk-trouble.ts";
-import type { GranaryStore } from "./granary-store.ts";
+import type { GranaryStore, Trimmed } from "./granary-store.ts";
 import { resultName, shortKey, shortKeyOf } from "./key-set.ts";
 import { knownFiles } from "./known-files.ts";
 import { type LinkMode, type PlaceBlob, placingFrom } from "./link-out.ts";
@@ -72,7 +73,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     // Every question stays a look at the disk.
     logger.warn({ reason: messageOf(reason) }, "the store was not counted");
   });
-  let trimming: Promise<{ readonly removedBytes: number }> | undefined;
+  let trimming: Promise<Trimmed> | undefined;
   let makingRoom: Promise<boolean> | undefined;
   let namedMeanwhile = new Set<number>();
   let trimAgainAtMs = 0;
@@ -114,18 +115,20 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
 
   const blobs = trouble.countedIn(packed);
 
+  const diskBytes = () => known.counts().bytes + pack.diskBytes();
   const bytesHere = () => known.counts().bytes + pack.counts().bytes;
 
-  function trim(isDiskFull = false): Promise<{ readonly removedBytes: number }> {
+  function trim(compacting: Compacting = "usual"): Promise<Trimmed> {
     trimming ??= (async () => {
       namedMeanwhile = new Set();
+      const diskBytesBefore = diskBytes();
       try {
         const { removedBytes, leftFileBytes } = await trimStore({
           paths,
           known,
           pack,
           limitBytes,
-          isDiskFull,
+          compacting,
           now: clock.now(),
           isHeld,
           namedMeanwhile,
@@ -135,7 +138,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
         const leftBytes = bytesHere();
         leftByLastTrim = leftBytes;
         if (removedBytes > 0) logger.info({ removedBytes, leftBytes }, "trimmed the store");
-        return { removedBytes };
+        return { removedBytes, freedBytes: Math.max(0, diskBytesBefore - diskBytes()) };
       } finally {
         trimming = undefined;
       }
@@ -161,7 +164,7 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
     makingRoom ??= (async () => {
       try {
         await trimming?.catch(() => {});
-        const { removedBytes } = await trim(true);
+        const { removedBytes } = await trim("disk-full");
         trouble.madeRoom(removedBytes);
         return removedBytes > 0;
       } finally {
@@ -236,13 +239,14 @@ export async function openGranaryStore(options: GranaryStoreOptions): Promise<Op
         results,
         blobs: known.counts().blobs + packed.blobs,
         bytes: bytesHere(),
+        diskBytes: diskBytes(),
         limitBytes,
       };
     },
 
-    trim: async () => {
+    trim: async (compacting) => {
       await trimming?.catch(() => {});
-      return trim();
+      return trim(compacting);
     },
 
     async stop() {

@@ -56,6 +56,8 @@ export interface PackSegments {
   /** What was appended before survives a power cut from then on. */
   sync(): Promise<void>;
   remove(segment: number): void;
+  /** What is appended from then on begins another. */
+  seal(): void;
   close(): void;
 }
 
@@ -231,6 +233,8 @@ export async function openPackSegments(
       rmSync(`${pathOf(segment)}${indexSuffix}`, { force: true });
       rmSync(pathOf(segment), { force: true });
     },
+
+    seal,
 
     close() {
       seal();

@@ -1,6 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { errnoOf } from "#cas/disk-fault.ts";
-import { chooseForRoom, chooseToCompact } from "./choose-to-compact.ts";
+import {
+  type Compacting,
+  chooseForRoom,
+  chooseToCompact,
+  chooseWhenAsked,
+  type PackedSegment,
+} from "./choose-to-compact.ts";
 import { KeyMap, type Packed } from "./key-map.ts";
 import { shortKey } from "./key-set.ts";
 import {
@@ -40,7 +46,10 @@ export interface Pack {
   put(kind: PackedKind, name: string, bytes: Uint8Array): void;
   remove(kind: PackedKind, name: string): void;
   noteUse(kind: PackedKind, name: string): void;
+  /** `bytes`: of what is alive. */
   counts(): { readonly results: number; readonly blobs: number; readonly bytes: number };
+  /** With what is dead and not dropped yet. */
+  diskBytes(): number;
   live(kind: PackedKind): Iterable<LiveRecord>;
   /** What memory does not have. */
   headByKey(kind: PackedKind, key: number): RecordHead | undefined;
@@ -55,7 +64,7 @@ export interface Pack {
   /** What was put and removed before stays so after a power cut. Throws where the disk does not take that. */
   sync(): Promise<void>;
   /** Writes anew what is mostly dead; on a full disk, as much as makes room. */
-  compact(isDiskFull: boolean, signal: AbortSignal): Promise<void>;
+  compact(how: Compacting, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -279,6 +288,7 @@ export async function openPack(options: PackOptions): Promise<Pack> {
     remove,
     noteUse: (kind, name) => noteUseAt(kind, shortKey(hexIn(name)), name),
     counts: () => ({ results: maps.result.size, blobs: maps.blob.size, bytes: liveBytes }),
+    diskBytes: () => segments.sizes().reduce((sum, { bytes }) => sum + bytes, 0),
     *live(kind) {
       for (const [key, { bytes, usedAtS }] of maps[kind].entries()) {
         yield { key, bytes, usedAtMs: usedAtS * 1_000 };
@@ -298,19 +308,33 @@ export async function openPack(options: PackOptions): Promise<Pack> {
       sayGone();
       await segments.sync();
     },
-    async compact(isDiskFull, signal) {
+    async compact(how, signal) {
+      if (how === "asked") segments.seal();
       const sizes = segments
         .sizes()
         .map((one) => ({ ...one, liveBytes: liveIn.get(one.segment) ?? 0 }));
-      for (const segment of isDiskFull
-        ? chooseForRoom(sizes)
-        : chooseToCompact(sizes, segmentBytes)) {
+      for (const segment of chosenOf(how, sizes, segmentBytes)) {
         if (signal.aborted) return;
-        await rewrite(segment, isDiskFull, signal);
+        await rewrite(segment, how === "disk-full", signal);
       }
     },
     close: () => segments.close(),
   };
+}
+
+function chosenOf(
+  how: Compacting,
+  sizes: readonly PackedSegment[],
+  segmentBytes: number,
+): number[] {
+  switch (how) {
+    case "usual":
+      return chooseToCompact(sizes, segmentBytes);
+    case "disk-full":
+      return chooseForRoom(sizes);
+    case "asked":
+      return chooseWhenAsked(sizes);
+  }
 }
 
 /** Names of blobs by other functions than SHA-256 begin with the function's. */

@@ -6,6 +6,8 @@ import { digestOfFile } from "#cas/disk-layout.ts";
 import type { Digest } from "#core/digest.ts";
 import { isEmptyDigest } from "#core/digest.ts";
 import { isAltered } from "./altered.ts";
+import { isDiskFull } from "./checked-blobs.ts";
+import type { Compacting } from "./choose-to-compact.ts";
 import { type BlobOnDisk, chooseToTrimInTurns, type ResultOnDisk } from "./choose-to-trim.ts";
 import { shortKeyOf } from "./key-set.ts";
 import { bytesOnDisk, type KnownFiles, namesIn } from "./known-files.ts";
@@ -34,8 +36,8 @@ export interface TrimRequest {
   readonly known: KnownFiles;
   readonly pack: Pack;
   readonly limitBytes: number;
-  /** The disk has no room for more than there is, whatever the limit. */
-  readonly isDiskFull: boolean;
+  /** `disk-full`: the disk has no room for more than there is, whatever the limit. */
+  readonly compacting: Compacting;
   readonly now: Date;
   readonly isHeld: (digest: Digest) => boolean;
   /** Named by what was found or kept since the trim began: short keys. */
@@ -53,13 +55,18 @@ export interface TrimRequest {
 export async function trimStore(
   request: TrimRequest,
 ): Promise<{ readonly removedBytes: number; readonly leftFileBytes: number }> {
-  const { paths, known, pack, isDiskFull, now, namedMeanwhile, signal } = request;
+  const { paths, known, pack, compacting, now, namedMeanwhile, signal } = request;
   const blobs = await blobsOnDisk(request);
   let leftFileBytes = 0;
   for (const { freeBytes } of blobs.values()) leftFileBytes += freeBytes;
   await addPackedBlobs(request, blobs);
   const results = await resultsInPack(request);
-  const chosen = await chooseToTrimInTurns(results, blobs, request, now.getTime());
+  const chosen = await chooseToTrimInTurns(
+    results,
+    blobs,
+    { limitBytes: request.limitBytes, isDiskFull: compacting === "disk-full" },
+    now.getTime(),
+  );
   let removedBytes = 0;
 
   await inTurns(chosen.results, signal, callsInOneGo, (result) => {
@@ -83,7 +90,11 @@ export async function trimStore(
     rmSync(paths.executable(file), { force: true });
     known.blobIsGone(file);
   });
-  await pack.compact(isDiskFull, signal);
+  await pack.compact(compacting, signal).catch(async (reason: unknown) => {
+    // No room for the copies: what is removed first makes it.
+    if (!isDiskFull(reason)) throw reason;
+    await pack.compact("disk-full", signal);
+  });
   return { removedBytes, leftFileBytes: Math.max(0, leftFileBytes) };
 }
 
