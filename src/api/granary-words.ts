@@ -18,7 +18,8 @@ export const becauseAdvice: Readonly<Record<LateBecause, string>> = {
     "No build of this commit or of one before it asked for it. The next one finds it in the index.",
   overtaken: "Prefetch earlier: when the commit is checked out, by grange granary prefetch.",
   "over-budget": "It was too large or too late for the limits of the transfer.",
-  "never-made": "The sources are new, or nobody who built them shares what they made.",
+  "never-made":
+    "The sources or the options are new, the directory is in the keys (ccache with -g), or nobody who built them shares what they made.",
   incomplete: "The farm’s store wanted the room. Give it more with --store-limit.",
   quarantined: "It came out differently when it was made again. See the quarantine.",
   "farm-away": "Look at the network, and at grange granary status.",

@@ -66,7 +66,6 @@ export const UsedIndex = z.object({
 });
 export type UsedIndex = z.infer<typeof UsedIndex>;
 
-/** What a build had from where, as its granary tells it once the build is over. */
 /** What a granary's disk cost while it was full, or could not be written. */
 export const DiskCost = z.object({
   /** Of what was made, or had been fetched. */
@@ -76,6 +75,7 @@ export const DiskCost = z.object({
 });
 export type DiskCost = z.infer<typeof DiskCost>;
 
+/** What a build had from where, as its granary tells it once the build is over. */
 export const GranaryBuildReport = z.object({
   id: z.uuid(),
   project: z.string().max(200),

@@ -160,6 +160,46 @@ test("ccache has what an ancestor's index names, and a dirty tree is no commit's
   await rm(join(project.path, "build"), { recursive: true, force: true });
 });
 
+test("a clone under another path that is built with -g is told why it found nothing", {
+  ...needs(ccacheProjectTools),
+  timeout: 3 * minute,
+}, async () => {
+  const project = await ccacheProject(lab.work, 6);
+  const clone = join(lab.work, "clone-elsewhere");
+  onTestFinished(async () => {
+    await project.close();
+    await rm(clone, { recursive: true, force: true });
+  });
+  sh(project.path, "git remote add origin https://git.example/elsewhere.git");
+  sh(lab.work, `git clone -q ${project.path} ${clone}`);
+  sh(clone, "git remote set-url origin https://git.example/elsewhere.git");
+  const build = async (cwd: string, named: string, flags: string) => {
+    await rm(join(cwd, "build"), { recursive: true, force: true });
+    const granary = await lab.startGranary();
+    const more = ["--project", named, ...allAhead];
+    const command = [...project.command.slice(0, -1), `CXX=ccache g++ ${flags}`];
+    const { code, text } = await granary.exec(command, { cwd, env: project.env, more });
+    if (code !== 0) throw new Error(text);
+    await granary.drained();
+    await granary.stop();
+    const { counts } = await newest(lab, named);
+    return { text, made: counts.missed, hits: counts.prefetched + counts.fetched };
+  };
+
+  const first = await build(project.path, "with-g", "-g");
+  const second = await build(clone, "with-g", "-g");
+  expect(first.text).not.toContain("other keys");
+  expect(second).toMatchObject({ made: first.made, hits: 0 });
+  expect(second.text).toContain("this build asked for other keys: ccache puts the directory");
+
+  // As docs/caches.md says.
+  const mapped = (cwd: string) => `-g -fdebug-prefix-map=${cwd}=.`;
+  await build(project.path, "mapped", mapped(project.path));
+  const third = await build(clone, "mapped", mapped(clone));
+  expect(third).toMatchObject({ made: 0, hits: first.made });
+  expect(third.text).not.toContain("other keys");
+});
+
 const turbo = fromNpm("turbo");
 
 test.each([

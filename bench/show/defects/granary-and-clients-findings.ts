@@ -69,4 +69,14 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     ],
     samePlaces: 0,
   },
+  {
+    id: "granary 6",
+    defect: "builds with -g under another path found nothing, and nobody said why",
+    tests: [
+      { file: "test/granary/tools.test.ts", titled: /under another path/ },
+      { file: "src/api/other-keys.test.ts" },
+    ],
+    // Absolute paths on the compiler's command line; other options.
+    samePlaces: 2,
+  },
 ];

@@ -52,12 +52,17 @@ function isDiskTrouble(value: unknown): boolean {
   return isObject(value) && isNumber(value["refusedWrites"]) && isNumber(value["removedBytes"]);
 }
 
+function hasKnownKeys(value: unknown): boolean {
+  return value === undefined || value === "ccache" || value === "other";
+}
+
 function isEnded({ report, outbox, dune }: Fields): boolean {
   const isReport =
     report === null ||
     (isObject(report) &&
       counted.every((name) => isNumber(report[name])) &&
-      isDiskTrouble(report["diskTrouble"]));
+      isDiskTrouble(report["diskTrouble"]) &&
+      hasKnownKeys(report["otherKeys"]));
   const trouble = isObject(outbox) ? outbox["trouble"] : undefined;
   const isOfDune =
     dune === undefined || (isObject(dune) && isNumber(dune["made"]) && isNumber(dune["used"]));

@@ -1,4 +1,5 @@
 import type { DiskCost } from "#api/granary.ts";
+import { otherKeysWords } from "#api/other-keys.ts";
 import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { EndSummary } from "#granary/protocol/answers.ts";
@@ -52,6 +53,9 @@ export function savedLines(summary: EndSummary | null): string[] {
     const wasted = memorySizeText(summary.wastedBytes);
     const all = memorySizeText(summary.transferredBytes);
     lines.push(`grange: ${wasted} of ${all} fetched ahead were not asked for`);
+  }
+  if (summary.otherKeys !== undefined) {
+    lines.push(`grange: ${otherKeysWords[summary.otherKeys]}`);
   }
   if (summary.diskTrouble !== undefined) {
     lines.push(

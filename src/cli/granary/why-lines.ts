@@ -1,5 +1,6 @@
 import type { AskedResult, GranaryBuildReport, LateBecause } from "#api/granary.ts";
 import { becauseAdvice, becauseWords, indexWords } from "#api/granary-words.ts";
+import { otherKeys, otherKeysWords } from "#api/other-keys.ts";
 import { durationText } from "#core/duration-text.ts";
 import { memorySizeText } from "#core/memory-size.ts";
 import type { Answer } from "#granary/protocol/answers.ts";
@@ -34,6 +35,7 @@ export function whyLines({ report, builds }: Reported, now: Date): string[] {
     `waited ${durationText(report.waitedMs)} in all; hits saved ${durationText(report.savedMs)} of work, all that runs side by side added up; ${memorySizeText(report.bytes.transferred)} fetched ahead, of which ${memorySizeText(report.bytes.wasted)} for nothing`,
     ...indexes.map(indexLine),
     ...(indexes.length > 0 ? [] : [whyNoIndex[notAhead ?? "not-known"]]),
+    ...otherKeysLines(report),
     ...reasonsOf(report.asked).flatMap(reasonLines),
     ...(report.truncated.includes("asked") ? ["the report was cut: there were more"] : []),
   ];
@@ -62,6 +64,11 @@ function indexLine(index: GranaryBuildReport["indexes"][number]): string {
   const left = dropped === 0 ? "" : `, ${dropped} of them made of what has changed since`;
   const cut = index.complete ? "" : "; not complete";
   return `index ${indexWords[index.source]}: ${index.commit.slice(0, 12)}${away}, ${counted(index.entries, "result")}${left}${cut}`;
+}
+
+function otherKeysLines(report: GranaryBuildReport): string[] {
+  const other = otherKeys(report);
+  return other === undefined ? [] : [otherKeysWords[other]];
 }
 
 interface Reason {

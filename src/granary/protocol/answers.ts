@@ -28,6 +28,8 @@ const EndSummary = z.object({
   wastedBytes: Count,
   uploadedBytes: Count,
   diskTrouble: DiskCost.optional(),
+  /** What lay ready was not asked for, and all was made: its tools call things by other names. */
+  otherKeys: z.enum(["ccache", "other"]).optional(),
   /** Nothing was fetched ahead: it had been for nothing too often. */
   wasteful: z.boolean().optional(),
 });

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { GranaryBuildReport } from "#api/granary.ts";
+import { otherKeys } from "#api/other-keys.ts";
 import { messageOf } from "#core/fault.ts";
 import type { BuildFacts } from "../builds/build-facts.ts";
 import type { Builds } from "../builds/open-builds.ts";
@@ -267,6 +268,7 @@ export function startTalk(parts: TalkParts, socket: Socket, secret: string | und
 function summaryOf(told: GranaryBuildReport): EndSummary {
   const { counts, bytes, savedMs, waitedMs, notAhead, diskTrouble } = told;
   const { local, prefetched, fetched, missed, unreachable } = counts;
+  const other = otherKeys(told);
   return {
     asked: local + prefetched + fetched + missed + unreachable,
     ...counts,
@@ -275,6 +277,7 @@ function summaryOf(told: GranaryBuildReport): EndSummary {
     transferredBytes: bytes.transferred,
     wastedBytes: bytes.wasted,
     uploadedBytes: bytes.uploaded,
+    ...(other === undefined ? {} : { otherKeys: other }),
     ...(diskTrouble === undefined ? {} : { diskTrouble }),
     ...(notAhead === "wasteful" ? { wasteful: true } : {}),
   };
