@@ -8,6 +8,7 @@ import type { Fault } from "#core/fault.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
 import type { FetchItem } from "#proto/grange/granary/v1/granary_pb.ts";
+import { type BlobAlong, blobsAlong } from "./blobs-along.ts";
 import type { ChosenIndex } from "./choose-indexes.ts";
 import type { StoredIndex } from "./commit-index.store.ts";
 import { fetchOrder, packsOf } from "./fetch-order.ts";
@@ -49,6 +50,12 @@ export interface Granaries {
   /** Undefined where a project has too many keys. */
   keyFilter(project: string): Promise<KeyFilter | undefined>;
   lookUp(project: string, keys: readonly ResultKey[]): Promise<FarmResult[]>;
+  /** Of what was looked up, blobs that may come along with the answer. Never throws: what does not come is asked for. */
+  blobsAlong(
+    project: string,
+    results: readonly FarmResult[],
+    wantedBytes: number,
+  ): Promise<BlobAlong[]>;
   fetch(project: string, items: readonly FetchItem[]): AsyncGenerator<FetchedThing>;
   /** What is a Fault could not be read, and is refused as such. */
   publishResults(
@@ -105,6 +112,15 @@ export function openGranaries(parts: {
     quarantinedSince: (project, version) => tellOfQuarantine(db, project, version),
     keyFilter: filters,
     lookUp: (project, keys) => results.whole(project, keys),
+    async blobsAlong(project, found, wantedBytes) {
+      if (wantedBytes === 0) return [];
+      try {
+        return await blobsAlong(parts.blobsOf(project), found, wantedBytes);
+      } catch (err) {
+        parts.logger.warn({ err, project }, "no blobs came along with results");
+        return [];
+      }
+    },
     fetch,
     publishResults: (project, told, principal) =>
       publishResults({ ...parts, results }, project, told, principal),

@@ -8,11 +8,12 @@ import type { GranaryResult } from "../granary-result.ts";
 import { circuitBreaker } from "./circuit-breaker.ts";
 import { type FarmAddress, farmChannel } from "./farm-channel.ts";
 import { fetchFrom } from "./fetch-from.ts";
-import type { GranaryFarm } from "./granary-farm.ts";
-import { lineMeter } from "./line-meter.ts";
-import { lookUpAll } from "./look-up-all.ts";
+import type { FoundWithBlobs, GranaryFarm } from "./granary-farm.ts";
+import { type LineMeter, lineMeter } from "./line-meter.ts";
+import { lookUpAll, lookUpWithBlobs } from "./look-up-all.ts";
 import { noticing } from "./noticing-blob-store.ts";
 import { publishingCalls } from "./publishing-calls.ts";
+import { headBytesOf } from "./read-head.ts";
 import type { Relay } from "./relay.ts";
 import { resolveAt } from "./resolve-at.ts";
 import { serviceSeen } from "./service-seen.ts";
@@ -34,6 +35,14 @@ const bulkTimeoutMs = 15_000;
 const mostDirectKeys = 64;
 
 const mostProjects = 100;
+
+/** Of a line whose speed nobody knows: 100 kB/s would bring them in half a second. */
+const blobBytesOfUnknown = 48 * 1024;
+
+/** As much as the line brings in one round trip, which is what coming along saves. */
+function blobBytesOf(meter: LineMeter): number {
+  return meter.isSpeedKnown() ? headBytesOf(meter.line()) : blobBytesOfUnknown;
+}
 
 /** Makes no connection yet: the first call does. */
 export function connectGranaryFarm(address: FarmAddress, logger: Logger): ConnectedFarm {
@@ -83,6 +92,21 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
       ),
     );
 
+  const wholeLookUps = recentlyUsed<Batched<ResultKey, FoundWithBlobs | undefined>>(mostProjects);
+  const lookUpWhole = (project: string) =>
+    wholeLookUps.get(project, () =>
+      batched(
+        { mostBytes: mostDirectKeys, mostItems: mostDirectKeys },
+        () => 1,
+        async (keys) => {
+          const blobBytes = blobBytesOf(meter);
+          const options = { blobBytes, timeoutMs: directTimeoutMs };
+          const found = await measured(() => lookUpWithBlobs(line.channel, project, keys, options));
+          return keys.map((_, at) => () => found[at]);
+        },
+      ),
+    );
+
   const blobs = (project: string) => noticing(() => line.blobs(project), circuit);
 
   return {
@@ -117,6 +141,8 @@ export function connectGranaryFarm(address: FarmAddress, logger: Logger): Connec
             : await circuit.through(() => lookUpAll(line.channel, project, keys, bulkTimeoutMs));
         return found.filter((result) => result !== undefined);
       }),
+
+    lookUpWithBlobs: (project, key) => service.orElse(undefined, () => lookUpWhole(project)(key)),
 
     fetch: (project, wishes, signal) =>
       fetchFrom({ channel: () => line.channel, circuit, meter, service }, project, wishes, signal),

@@ -32,11 +32,14 @@ export interface FakeFarm {
   readonly port: number;
   readonly blobs: DiskBlobStore;
   readonly results: Map<string, GranaryResult>;
-  readonly calls: { lookUp: number; keys: number; fetch: number };
+  /** `reads`: of blobs, each by itself. */
+  readonly calls: { lookUp: number; keys: number; fetch: number; reads: number };
   readonly published: GranaryResult[];
   readonly divergences: unknown[];
   /** Puts a result there with its bytes; the first text is its value. */
   has(key: string, texts: readonly string[], more?: Partial<GranaryResult>): Promise<GranaryResult>;
+  /** Comes along with results for whoever wants blobs: by the digest's hash, right or wrong. */
+  readonly along: Map<string, Uint8Array>;
   /** While set, look-ups wait for it. */
   gate: Promise<void> | undefined;
   /** In the place of what `fetch` answers. */
@@ -63,7 +66,8 @@ export async function fakeFarm(
   const farm = {
     blobs,
     results,
-    calls: { lookUp: 0, keys: 0, fetch: 0 },
+    calls: { lookUp: 0, keys: 0, fetch: 0, reads: 0 },
+    along: new Map<string, Uint8Array>(),
     published: [] as GranaryResult[],
     divergences: [] as unknown[],
     gate: undefined as Promise<void> | undefined,
@@ -109,12 +113,18 @@ export async function fakeFarm(
   }
 
   const granaries = methodsOf(Granaries, {
-    async lookUp({ instanceName, results: keys }) {
+    async lookUp({ instanceName, results: keys, blobBytes }) {
       farm.calls.lookUp++;
       farm.calls.keys += keys.length;
       await farm.gate;
       const found = keys.flatMap((key) => results.get(nameOf(instanceName, key)) ?? []);
-      return { results: found.map(toStoredResult) };
+      const along = found
+        .flatMap(({ value, blobs: named }) => [value, ...named])
+        .flatMap((digest) => {
+          const data = blobBytes === 0 ? undefined : farm.along.get(digest.hash);
+          return data === undefined ? [] : [{ digest: toDigestMessage(digest), data }];
+        });
+      return { results: found.map(toStoredResult), blobs: along };
     },
     async *fetch({ instanceName, items }) {
       farm.calls.fetch++;
@@ -137,7 +147,13 @@ export async function fakeFarm(
   const server = grpcServer({
     methods: [
       ...casService(
-        () => blobs,
+        () => ({
+          ...blobs,
+          get(digest) {
+            farm.calls.reads++;
+            return blobs.get(digest);
+          },
+        }),
         () => {},
       ),
       ...byteStreamService(

@@ -30,7 +30,7 @@ export interface Resolved {
   /** False only of keys that the farm did not have when it was asked; undefined when there are too many to say. */
   readonly mayHave: ((key: ResultKey) => boolean) | undefined;
   /** Indexes that came along. Not yet compared with their digests. */
-  readonly blobs?: readonly { readonly digest: Digest; readonly data: Uint8Array }[];
+  readonly blobs?: readonly BlobAlong[];
   /** The best index's first results, where they were asked for; not yet read. */
   readonly head?: readonly FetchResponse[];
   /** Undefined where it was not asked for, and of a farm that does not say. */
@@ -52,6 +52,16 @@ export type FetchedThing =
     }
   | { readonly kind: "absent"; readonly wish: FetchWish };
 
+export interface FoundWithBlobs {
+  readonly result: GranaryResult;
+  readonly along: readonly BlobAlong[];
+}
+
+export interface BlobAlong {
+  readonly digest: Digest;
+  readonly data: Uint8Array;
+}
+
 /**
  * The farm as a granary sees it. Every call throws when the farm cannot be reached or is too slow; whoever stands
  * between a build and the farm asks `isAway` first, so that a build waits for a farm that is gone once, not each time.
@@ -66,6 +76,8 @@ export interface GranaryFarm extends Service {
   resolve(build: WhichBuild, signal?: AbortSignal): Promise<Resolved>;
   /** Those that there are, whole. Calls made at the same time share one. */
   lookUp(project: string, keys: readonly ResultKey[]): Promise<GranaryResult[]>;
+  /** One, with such blobs of it as the farm sends along. They are not yet compared with their digests. */
+  lookUpWithBlobs(project: string, key: ResultKey): Promise<FoundWithBlobs | undefined>;
   fetch(
     project: string,
     wishes: readonly FetchWish[],

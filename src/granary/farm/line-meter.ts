@@ -5,6 +5,8 @@ export interface LineMeter {
   answered(ms: number): void;
   /** Bytes came without a pause of ours. */
   came(bytes: number, ms: number): void;
+  /** Whether bytes were measured: else the line's speed is a guess. */
+  isSpeedKnown(): boolean;
   /** Undefined before anything was measured. */
   line(): TransferLine | undefined;
 }
@@ -37,6 +39,7 @@ export function lineMeter(): LineMeter {
       speeds.push((bytes / Math.max(ms, 0.1)) * 1_000);
       if (speeds.length > rememberedSamples) speeds.shift();
     },
+    isSpeedKnown: () => speeds.length > 0,
     line() {
       if (answers.length === 0) return undefined;
       return {

@@ -1,8 +1,11 @@
+import { fromDigestMessage } from "#cas/digest-message.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import { keyText } from "#commit-index/result-key.ts";
+import { digestKey } from "#core/digest.ts";
 import type { GrpcChannel } from "#grpc/channel.ts";
-import { Granaries } from "#proto/grange/granary/v1/granary_pb.ts";
+import { Granaries, type WholeBlob } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import type { BlobAlong, FoundWithBlobs } from "./granary-farm.ts";
 import { fromStoredResult } from "./stored-result.ts";
 
 const mostKeysPerCall = 10_000;
@@ -14,12 +17,10 @@ export async function lookUpAll(
   keys: readonly ResultKey[],
   timeoutMs: number,
 ): Promise<(GranaryResult | undefined)[]> {
-  const unique = [...new Map(keys.map((key) => [keyText(key), key])).values()];
   const found = new Map<string, GranaryResult>();
+  const unique = uniqueKeys(keys);
   for (let at = 0; at < unique.length; at += mostKeysPerCall) {
-    const results = unique
-      .slice(at, at + mostKeysPerCall)
-      .map(({ namespace, key }) => ({ namespace, key }));
+    const results = unique.slice(at, at + mostKeysPerCall);
     const answer = await channel.unary(
       Granaries.method.lookUp,
       { instanceName: project, results },
@@ -31,4 +32,45 @@ export async function lookUpAll(
     }
   }
   return keys.map((key) => found.get(keyText(key)));
+}
+
+/** The same of a few keys, and of what is found such blobs as come along, up to so many bytes in all. */
+export async function lookUpWithBlobs(
+  channel: GrpcChannel,
+  project: string,
+  keys: readonly ResultKey[],
+  { blobBytes, timeoutMs }: { readonly blobBytes: number; readonly timeoutMs: number },
+): Promise<(FoundWithBlobs | undefined)[]> {
+  const answer = await channel.unary(
+    Granaries.method.lookUp,
+    { instanceName: project, results: uniqueKeys(keys), blobBytes },
+    { timeoutMs },
+  );
+  const came = new Map<string, BlobAlong>();
+  for (const blob of answer.blobs) {
+    const read = readAlong(blob);
+    if (read !== undefined) came.set(digestKey(read.digest), read);
+  }
+  const found = new Map<string, FoundWithBlobs>();
+  for (const stored of answer.results) {
+    const result = fromStoredResult(project, stored);
+    // What it does not name is nobody's.
+    const along = [result.value, ...result.blobs].flatMap((one) => came.get(digestKey(one)) ?? []);
+    found.set(keyText(result), { result, along });
+  }
+  return keys.map((key) => found.get(keyText(key)));
+}
+
+/** Undefined of what has no digest: it is asked for by itself. */
+function readAlong({ digest, data }: WholeBlob): BlobAlong | undefined {
+  try {
+    return { digest: fromDigestMessage(digest, "a blob that came along"), data };
+  } catch {
+    return undefined;
+  }
+}
+
+function uniqueKeys(keys: readonly ResultKey[]): ResultKey[] {
+  const unique = new Map(keys.map((key) => [keyText(key), key]));
+  return [...unique.values()].map(({ namespace, key }) => ({ namespace, key }));
 }

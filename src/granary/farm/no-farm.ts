@@ -11,6 +11,7 @@ export function noFarm(): GranaryFarm {
     line: () => undefined,
     resolve: async () => ({ indexes: [], mayHave: () => false }),
     lookUp: async () => [],
+    lookUpWithBlobs: async () => undefined,
     async *fetch(_project, wishes) {
       for (const wish of wishes) yield { kind: "absent", wish };
     },

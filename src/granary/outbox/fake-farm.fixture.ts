@@ -80,6 +80,7 @@ export function fakeFarm(): FakeFarm {
     line: () => undefined,
     resolve: unused,
     lookUp: unused,
+    lookUpWithBlobs: unused,
     fetch: () => {
       throw new Fault("unimplemented", "the fake farm does not do that");
     },

@@ -2,7 +2,7 @@ import type { LateBecause, ResultSource } from "#api/granary.ts";
 import type { ResultKey } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
-import type { GranaryFarm } from "../farm/granary-farm.ts";
+import type { BlobAlong, FoundWithBlobs, GranaryFarm } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { Downloads } from "./downloads.ts";
@@ -68,11 +68,14 @@ export async function lookFor(
   if (!hasHope()) return unreachable;
   const done = prefetch?.giveWay();
   try {
-    const asking = farm.lookUp(project, [key]);
-    bringExpected(parts, project, prefetch?.blobsOf?.(key) ?? [], patience);
-    const [result] = await patience.wait(asking);
-    if (result === undefined) return never;
-    const isHere = await fetchFor(parts, who, result, patience);
+    const expected = prefetch?.blobsOf?.(key) ?? [];
+    const asking =
+      expected.length > 0 ? lookUp(farm, project, key) : farm.lookUpWithBlobs(project, key);
+    bringExpected(parts, project, expected, patience);
+    const found = await patience.wait(asking);
+    if (found === undefined) return never;
+    const { result, along } = found;
+    const isHere = await fetchFor(parts, who, result, along, patience);
     if (!isHere) return { source: "missed", because: "incomplete", result: undefined };
     return { source: "fetched", because: prefetch?.whyNot(key) ?? "not-indexed", result };
   } catch (reason) {
@@ -81,6 +84,16 @@ export async function lookFor(
   } finally {
     done?.();
   }
+}
+
+/** Whose blobs are asked for beside the question need not come along. */
+async function lookUp(
+  farm: GranaryFarm,
+  project: string,
+  key: ResultKey,
+): Promise<FoundWithBlobs | undefined> {
+  const [result] = await farm.lookUp(project, [key]);
+  return result && { result, along: [] };
 }
 
 /** What an index names of a result comes beside the answer, not after it: one round trip, not two. */
@@ -104,12 +117,15 @@ async function fetchFor(
   { store, downloads, halves, settle }: LookingParts,
   { project }: ForWhom,
   result: GranaryResult,
+  along: readonly BlobAlong[],
   patience: FarmPatience,
 ): Promise<boolean> {
   const all = new Map([result.value, ...result.blobs].map((blob) => [digestKey(blob), blob]));
   const bytes = [...all.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const wanted = bytes <= atOnceBytes ? [...all.values()] : [result.value];
   halves.add(result);
+  // The store compares them with their digests. What it refuses is asked for by itself.
+  await Promise.all(along.map(({ digest, data }) => store.blobs.put(digest, data).catch(() => {})));
   const missing = new Set((await store.blobs.findMissing([...all.values()])).map(digestKey));
   for (const [key, blob] of all) {
     if (missing.has(key)) continue;

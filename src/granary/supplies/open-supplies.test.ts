@@ -38,14 +38,41 @@ describe("a result", () => {
     expect(build.gaveWay).toEqual({ begun: 1, ended: 1 });
   });
 
+  test("of the farm comes with its small blobs in one round trip", async () => {
+    const { supplies, store, fake } = await suppliesBefore();
+    const kept = await fake.has("a", ["value", "one"]);
+    for (const text of ["value", "one"]) {
+      const bytes = Buffer.from(text);
+      fake.along.set(digestOf(bytes).hash, bytes);
+    }
+
+    expect(await supplies.result({ project: "p", build: fakeBuild() }, ccache("a"))).toEqual(kept);
+
+    expect(fake.calls).toMatchObject({ lookUp: 1, reads: 0 });
+    expect(await store.find("p", ccache("a"))).toEqual(kept);
+  });
+
+  test("of the farm with other bytes than its blob's is asked for those by themselves", async () => {
+    const { supplies, store, fake } = await suppliesBefore();
+    const kept = await fake.has("a", ["value", "one"]);
+    fake.along.set(kept.value.hash, Buffer.from("VALUE"));
+
+    expect(await supplies.result({ project: "p", build: fakeBuild() }, ccache("a"))).toEqual(kept);
+
+    expect(fake.calls.reads).toBe(2);
+    expect(String(await store.blobs.get(kept.value))).toBe("value");
+  });
+
   test("whose blobs an index names has them fetched beside the question, and only once", async () => {
     const { supplies, store, fake } = await suppliesBefore();
     const kept = await fake.has("a", ["value", "one"]);
     const blobsOf = () => [kept.value, ...kept.blobs];
     const build = fakeBuild({ prefetch: { blobsOf } });
 
+    fake.along.set(kept.value.hash, Buffer.from("value"));
     expect(await supplies.result({ project: "p", build }, ccache("a"))).toEqual(kept);
     expect(await store.blobs.findMissing(blobsOf())).toEqual([]);
+    expect(fake.calls.reads).toBe(2);
   });
 
   test("that an index names, and that the farm has lost since, is a miss and no failure", async () => {

@@ -324,6 +324,17 @@ test("results are published and looked up", async () => {
   const { KEPT, REFUSED } = PublishResultsResponse_End_Kind;
   expect(ends.map(({ kind }) => kind)).toEqual([KEPT, REFUSED]);
   expect(results).toMatchObject([{ value: { hash: value.hash }, costMs: 3 }]);
+
+  const ask = (blobBytes: number) =>
+    channel.unary(rpc.lookUp, {
+      instanceName: "p",
+      results: [{ namespace: "ccache", key: "published" }],
+      blobBytes,
+    });
+  const [along] = (await ask(10_000)).blobs;
+  expect(along?.digest).toMatchObject({ hash: value.hash });
+  expect(digestOf(along?.data ?? new Uint8Array())).toEqual(value);
+  expect((await ask(0)).blobs).toEqual([]);
 });
 
 const aDivergence = (kept: Digest) => ({

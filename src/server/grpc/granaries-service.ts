@@ -99,11 +99,16 @@ export function granariesService(parts: {
         };
       },
 
-      async lookUp({ instanceName, results }, context) {
+      async lookUp({ instanceName, results, blobBytes }, context) {
         const { project, granaries } = await readerOf(context, instanceName);
         assertFew(results.length, mostKeys, "keys");
         const found = await granaries.lookUp(project, results.map(keyOf));
-        return { results: withinMessage(found.map(toStoredResult)) };
+        const told = withinMessage(found.map(toStoredResult));
+        const blobs = await granaries.blobsAlong(project, found, blobBytes);
+        return {
+          results: told,
+          blobs: blobs.map(({ digest, data }) => ({ digest: toDigestMessage(digest), data })),
+        };
       },
 
       async publishResults({ instanceName, results }, context) {
