@@ -111,6 +111,16 @@ export const ServerConfig = z.object({
       return z.NEVER;
     })
     .optional(),
+  /** How many bytes a principal may write into a project on one day; any number when absent. */
+  writeQuotaBytes: z
+    .string()
+    .default("1T")
+    .transform((text, context) => {
+      const bytes = text.trim() === "0" ? 0 : parseMemorySize(text);
+      if (bytes !== undefined) return bytes === 0 ? undefined : bytes;
+      context.addIssue("it must be an amount of storage, such as 1T, or 0 for no limit");
+      return z.NEVER;
+    }),
   /** How often the benchmark lab looks for what is to be done when nothing wakes it. */
   benchmarkPeriodMs: z.coerce.number().int().min(1_000).default(30_000),
   /** How long a collector may be silent before its job goes to another. */
@@ -168,6 +178,7 @@ export function readServerConfig(
     mostProjects: env["GRANGE_MOST_PROJECTS"],
     unservedMs: env["GRANGE_UNSERVED_MS"] || undefined,
     storeLimitBytes: env["GRANGE_STORE_LIMIT"] || undefined,
+    writeQuotaBytes: env["GRANGE_WRITE_QUOTA"] || undefined,
     scaling: {
       targetWaitMs: env["GRANGE_SCALE_TARGET_WAIT_MS"],
       startDelayMs: env["GRANGE_SCALE_START_DELAY_MS"],

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { requireMayWriteBlobs } from "#access/blob-writes/may-write.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import { domainOfClient, mayKeep } from "#access/trust-domains/domain-of-client.ts";
 import { lookUpActionResult } from "#actions/action-cache.ts";
@@ -10,6 +11,7 @@ import { grpcCallers } from "#cache-protocols/rev2/caller.ts";
 import { capabilitiesService } from "#cache-protocols/rev2/capabilities-service.ts";
 import { casService } from "#cache-protocols/rev2/cas-service.ts";
 import { projectOf } from "#cache-protocols/rev2/project-of.ts";
+import { guardedWrites } from "#cas/namespaces/guarded-writes.ts";
 import { anyMayBegin } from "#cas/namespaces/project-blobs.ts";
 import type { Digest } from "#core/digest.ts";
 import type { TrustDomain } from "#core/trust-domain.ts";
@@ -38,10 +40,15 @@ const defaultTimeoutMs = 60 * 60_000;
 
 /** All that the farm serves over gRPC. */
 export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Method[] {
-  const { stores, blobsOf, treesOf, queue, operations, notes, db } = rooms;
+  const { stores, writeQuota, blobsOf, treesOf, queue, operations, notes, db } = rooms;
   const callers = grpcCallers(rooms.callers);
+  const requireMayWrite = async (project: string, context: CallContext) =>
+    requireMayWriteBlobs(await callers.of(context), project);
   const storeFor = (project: string, context: CallContext) =>
-    stores.of(project, async () => requireMayBegin(await callers.of(context), project));
+    guardedWrites(
+      stores.of(project, async () => requireMayBegin(await callers.of(context), project)),
+      async (bytes) => writeQuota.take((await callers.of(context)).name, project, bytes),
+    );
   const blobsFor: BlobsFor = (project, context) => storeFor(project, context).blobs;
   const recentOf = (project: string) => stores.of(project, anyMayBegin).recent;
   const knows = knowsCommit(rooms);
@@ -63,7 +70,11 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
         actionCacheUpdates: async ({ instanceName }, context) =>
           mayKeep(await callers.of(context), projectOf(instanceName)),
       }),
-      ...casService(blobsFor, (err) => logger.error({ err }, "a blob could not be served")),
+      ...casService(
+        blobsFor,
+        (err) => logger.error({ err }, "a blob could not be served"),
+        requireMayWrite,
+      ),
       ...byteStreamService(
         blobsFor,
         (project, context) => storeFor(project, context).uploads,
@@ -72,6 +83,7 @@ export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Met
             readExecutionLog(rooms, id, stream, offset, most, project),
           changes: (id) => logs.ticket(id),
         }),
+        requireMayWrite,
       ),
       ...actionCacheService({
         blobsFor,

@@ -1,4 +1,6 @@
 import type { Logger } from "pino";
+import { dayOf } from "#access/blob-writes/write-quota.ts";
+import { forgetWritten } from "#access/blob-writes/written-bytes.store.ts";
 import { forgetUnusedEntries } from "#caches/cache-entry.store.ts";
 import type { Uploads } from "#cas/uploads.ts";
 import type { Clock } from "#core/clock.ts";
@@ -207,6 +209,12 @@ export function startHousekeeping(rooms: {
       name: "forget who was signed in",
       everyMs: 10 * 60_000,
       run: () => forgetOldSignIns(db, clock.now()),
+    },
+    {
+      name: "forget how much was written on other days",
+      everyMs: 60 * 60_000,
+      // Another server's clock may be behind midnight.
+      run: () => forgetWritten(db, dayOf(ago(dayMs))),
     },
     {
       name: "give up uploads that nobody goes on with",

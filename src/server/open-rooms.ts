@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { openWriteQuota } from "#access/blob-writes/write-quota.ts";
 import { openFarmKey } from "#access/farm-key.ts";
 import { projectTrees } from "#actions/project-trees.ts";
 import { resultSeals } from "#actions/result-seals.ts";
@@ -76,6 +77,7 @@ export async function openRooms(
         ServerConfig,
         | "storeLimitBytes"
         | "mostProjects"
+        | "writeQuotaBytes"
         | "benchmarkPeriodMs"
         | "benchmarkLeaseMs"
         | "farmKey"
@@ -121,6 +123,9 @@ export async function openRooms(
       isCorrupt: (of, digest) =>
         logger.error({ project: of, blob: digestKey(digest) }, "a blob is corrupt; it was removed"),
     });
+    const writeQuota = keep(
+      openWriteQuota({ db, clock, logger, bytesPerDay: config.writeQuotaBytes }),
+    );
     const storeOf = (name: string) => stores.of(name, anyMayBegin);
     const blobsOf = (name: string) => storeOf(name).blobs;
     const { blobs } = storeOf(project);
@@ -305,6 +310,7 @@ export async function openRooms(
       secrets,
       secretsInClear: config.secretsInClear ?? false,
       stores,
+      writeQuota,
       blobsOf,
       treesOf,
       blobs,

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { WriteQuota } from "#access/blob-writes/write-quota.ts";
 import type { CallerRegistry } from "#access/caller-registry.ts";
 import type { FarmKey } from "#access/farm-key.ts";
 import type { Principal } from "#access/principal.ts";
@@ -44,6 +45,8 @@ export interface Rooms extends Service {
   readonly secretsInClear: boolean;
   /** Blobs by project. */
   readonly stores: ProjectBlobs;
+  /** What principals may write into projects. */
+  readonly writeQuota: WriteQuota;
   readonly blobsOf: (project: string) => BlobStore;
   readonly treesOf: (project: string) => OutputTrees;
   /** Those of the farm's own work: graphs, and the benchmark lab. */

@@ -75,6 +75,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
           identify: (authorization, issuedTo) => rooms.callers.identify(authorization, issuedTo),
           host: config.host,
           mostEntryBytes: config.mostCacheEntryBytes,
+          admit: (principal, project, bytes) => rooms.writeQuota.take(principal, project, bytes),
           idleMs: cacheIdleMs,
           logger,
         }),

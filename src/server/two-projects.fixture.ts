@@ -29,11 +29,18 @@ export interface Asker {
   readonly server: RunningServer;
 }
 
-/** A closed farm; who is given rights is given them in one project alone. */
-export async function aClosedFarm() {
+/**
+ * A closed farm; who is given rights is given them in one project alone.
+ *
+ * @param env its settings, as a server's environment has them
+ */
+export async function aClosedFarm(env: Readonly<Record<string, string>> = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), "grange-projects-"));
   const databaseUrl = await freshDatabase();
-  const server = await startServer(readServerConfig({ dataDir, port: 0, databaseUrl }, {}), silent);
+  const server = await startServer(
+    readServerConfig({ dataDir, port: 0, databaseUrl }, env),
+    silent,
+  );
   const channels: GrpcChannel[] = [];
 
   const ask = <T>(path: string, body: unknown, token?: string) =>

@@ -129,10 +129,11 @@ describe("the domain of a client", () => {
     expect(domainOfClient(ada, "mine")).toBe("user/ada");
   });
 
-  test("without a name and without the right is nobody's to write in", () => {
+  test("without a name, or without a right to write blobs, is nobody's to write in", () => {
     expect(mayKeep(stranger, "mine")).toBe(false);
     expect(() => requireMayKeep(stranger, "mine")).toThrow("may not cache in mine");
-    expect(mayKeep(ada, "mine")).toBe(true);
+    expect(mayKeep(ada, "mine")).toBe(false);
+    expect(mayKeep({ name: "bob", grants: [grant("execute")] }, "mine")).toBe(true);
     expect(mayKeep(everybody, "mine")).toBe(true);
   });
 });

@@ -1,4 +1,5 @@
 import { protectedDomain, type TrustDomain } from "#core/trust-domain.ts";
+import { mayWriteBlobs } from "../blob-writes/may-write.ts";
 import { anyone, type Principal } from "../principal.ts";
 import { mayDo, requireGrant } from "../require-grant.ts";
 import { domainOfUser } from "./domain-for.ts";
@@ -14,9 +15,13 @@ export function domainOfClient(by: Principal, project: string): TrustDomain {
     : domainOfUser(by.name);
 }
 
-/** Whether a client may keep results, be it for itself alone: without a name there is nobody to keep them for. */
+/**
+ * Whether a client may keep results, be it for itself alone. Without a name there is nobody to keep them for; and who
+ * may not put blobs into the project has none that a result could name.
+ */
 export function mayKeep(by: Principal, project: string): boolean {
-  return by.name !== anyone || mayDo(by, "cache", { repository: project, branch: "" });
+  if (mayDo(by, "cache", { repository: project, branch: "" })) return true;
+  return by.name !== anyone && mayWriteBlobs(by, project);
 }
 
 /** Throws `permission_denied` for who may not. */

@@ -26,6 +26,8 @@ export interface CacheHandlerOptions {
   /** The address we listen on; requests for other hosts are refused. */
   readonly host: string;
   readonly mostEntryBytes: number;
+  /** Counts what somebody is about to write into a project; throws when that is too much. No limit when absent. */
+  readonly admit?: (principal: string, project: string, bytes: number) => Promise<unknown>;
   /** A connection over which nothing goes for so long, in the middle of a request, is given up. */
   readonly idleMs: number;
   readonly logger: Logger;
@@ -94,6 +96,7 @@ async function serve(
     const exchange: Exchange = {
       caches: options.caches,
       mostEntryBytes: options.mostEntryBytes,
+      admit: async (bytes) => options.admit?.(principal.name, project, bytes),
       rules: rulesOf[tool],
       project,
       tool,

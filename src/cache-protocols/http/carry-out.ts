@@ -23,6 +23,8 @@ export interface Exchange {
   /** Whether the client waits to be told to send its body. */
   readonly coming: { isAwaited: boolean };
   readonly mostEntryBytes: number;
+  /** Counts bytes that are about to be kept; throws when they are more than the client may write. */
+  readonly admit: (bytes: number) => Promise<unknown>;
 }
 
 const mostQuestionBytes = 1024 * 1024;

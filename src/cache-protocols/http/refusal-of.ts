@@ -1,5 +1,6 @@
 import type { Refusal } from "#caches/tool-rules.ts";
 import { Fault, type FaultCode } from "#core/fault.ts";
+import { isFullDisk } from "#core/full-disk.ts";
 
 /** HTTP's statuses for our codes, as caches of files mean them. */
 const statusOf: Record<FaultCode, number> = {
@@ -12,8 +13,7 @@ const statusOf: Record<FaultCode, number> = {
   aborted: 503,
   /** Only bodies are: too large. */
   out_of_range: 413,
-  /** Only the disk is: full. */
-  resource_exhausted: 507,
+  resource_exhausted: 429,
   cancelled: 499,
   deadline_exceeded: 504,
   unimplemented: 501,
@@ -24,5 +24,6 @@ const statusOf: Record<FaultCode, number> = {
 
 export function refusalOf(reason: unknown): Refusal {
   const fault = reason instanceof Fault ? reason : Fault.from(reason, "the cache failed");
-  return { status: statusOf[fault.code], code: fault.code, message: fault.message };
+  const status = isFullDisk(fault) ? 507 : statusOf[fault.code];
+  return { status, code: fault.code, message: fault.message };
 }

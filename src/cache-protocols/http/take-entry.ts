@@ -13,7 +13,7 @@ export async function takeEntry(
   const { caches, principal } = exchange;
   // Before the body: it may be large, and for nothing.
   if (again === "refuse") await refuseRewrite(exchange, entry);
-  const digest = await caches.take(entry.project, bodyOf(exchange, exchange.mostEntryBytes));
+  const digest = await caches.take(entry.project, await admittedBody(exchange));
   if ((await caches.keep({ ...entry, digest, principal }, again)) === "refused") throw isThere();
 }
 
@@ -32,10 +32,29 @@ export async function takeBlob(exchange: Exchange, hash: string): Promise<void> 
   const length = request.headers["content-length"];
   if (length !== undefined) {
     const digest = Digest.parse({ hash, sizeBytes: Number(length) });
-    return caches.takeAs(project, digest, bodyOf(exchange, exchange.mostEntryBytes));
+    return caches.takeAs(project, digest, await admittedBody(exchange));
   }
-  const digest = await caches.take(project, bodyOf(exchange, exchange.mostEntryBytes));
+  const digest = await caches.take(project, await admittedBody(exchange));
   if (digest.hash !== hash) {
     throw new Fault("invalid_argument", `the bytes are ${digest.hash}, not ${hash}`);
+  }
+}
+
+/** The bytes of an entry, counted before they are read when the client says how many they are, else as they come. */
+async function admittedBody(exchange: Exchange): Promise<AsyncIterable<Uint8Array>> {
+  const length = exchange.request.headers["content-length"];
+  if (length === undefined) return admitting(exchange, bodyOf(exchange, exchange.mostEntryBytes));
+  // One that is too large for any entry is refused as that.
+  if (Number(length) <= exchange.mostEntryBytes) await exchange.admit(Number(length));
+  return bodyOf(exchange, exchange.mostEntryBytes);
+}
+
+async function* admitting(
+  { admit }: Exchange,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of chunks) {
+    await admit(chunk.byteLength);
+    yield chunk;
   }
 }

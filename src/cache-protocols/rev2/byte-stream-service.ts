@@ -13,7 +13,7 @@ import {
   ReadRequestSchema,
   WriteResponseSchema,
 } from "#proto/google/bytestream/bytestream_pb.ts";
-import type { BlobsFor, UploadsFor } from "./blobs-for.ts";
+import type { BlobsFor, RequireMayWrite, UploadsFor } from "./blobs-for.ts";
 import { committedSizeFor, goesOnByBlobBytes } from "./byte-stream-committed-size.ts";
 import { receiveUpload } from "./byte-stream-upload.ts";
 import { type LogStreamName, parseLogStreamName } from "./log-stream-name.ts";
@@ -42,6 +42,7 @@ export function byteStreamService(
   blobsFor: BlobsFor,
   uploadsFor: UploadsFor,
   readLog?: ReadLog,
+  requireMayWrite: RequireMayWrite = async () => {},
 ): Method[] {
   return [
     rawMethod(ByteStream.method.read, async (call) => {
@@ -51,7 +52,9 @@ export function byteStreamService(
       if (log === undefined) return read(blobsFor, request, call);
       return readLog?.(log, request, call, message);
     }),
-    rawMethod(ByteStream.method.write, (call) => write(blobsFor, uploadsFor, call)),
+    rawMethod(ByteStream.method.write, (call) =>
+      write(blobsFor, uploadsFor, requireMayWrite, call),
+    ),
     ...methodsOf(ByteStream, {
       async queryWriteStatus({ resourceName }, context) {
         const { instanceName, digest, packing } = parseWriteName(resourceName);
@@ -102,11 +105,13 @@ async function read(
 async function write(
   blobsFor: BlobsFor,
   uploadsFor: UploadsFor,
+  requireMayWrite: RequireMayWrite,
   { requests, context, send }: ServerCall,
 ): Promise<void> {
   const upload = await receiveUpload(requests);
   const { instanceName, digest, packing } = parseWriteName(upload.resourceName);
   const project = projectOf(instanceName);
+  await requireMayWrite(project, context);
   // Of a plain upload all are told the same.
   const tool = packing === "plain" ? undefined : requestMetadataIn(context.metadata)?.toolDetails;
   const wasHere = await isHere(blobsFor(project, context), digest);

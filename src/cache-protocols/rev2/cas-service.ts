@@ -10,7 +10,7 @@ import {
   ContentAddressableStorage,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { batchReadAnswer } from "./batch-read-answer.ts";
-import type { BlobsFor } from "./blobs-for.ts";
+import type { BlobsFor, RequireMayWrite } from "./blobs-for.ts";
 import { type CasBatch, casBatch } from "./cas-batch.ts";
 import { findMissing } from "./find-missing.ts";
 import { projectOf } from "./project-of.ts";
@@ -26,13 +26,19 @@ const atOnce = 32;
  * The blobs by batches. Split and Splice are not offered: Capabilities say so, and
  * calls are answered `unimplemented`.
  */
-export function casService(blobsFor: BlobsFor, onUnexpected: (reason: unknown) => void): Method[] {
+export function casService(
+  blobsFor: BlobsFor,
+  onUnexpected: (reason: unknown) => void,
+  requireMayWrite: RequireMayWrite = async () => {},
+): Method[] {
   const batchFor = (project: string, context: CallContext) =>
     casBatch(blobsFor(project, context), onUnexpected);
 
   const others = methodsOf(ContentAddressableStorage, {
     async batchUpdateBlobs({ instanceName, requests, digestFunction }, context) {
-      const batch = batchFor(projectOf(instanceName), context);
+      const project = projectOf(instanceName);
+      await requireMayWrite(project, context);
+      const batch = batchFor(project, context);
       // Packed blobs count by what they become: that is what is held at once.
       assertWithinBatch(
         requests.map(({ data, digest, compressor }) =>

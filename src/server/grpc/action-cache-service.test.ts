@@ -40,14 +40,20 @@ const store: BlobStore = {
     ...digests.filter(({ hash }) => lost.has(hash)),
   ],
 };
-const nobody: Principal = { name: "reader", grants: [] };
+/** It may not write what others read. */
+const reader: Principal = {
+  name: "reader",
+  grants: [{ verb: "execute", repository: "*", branch: "*", priorityCap: null, top: false }],
+};
+const nobody: Principal = { name: "weak", grants: [] };
 const farm = await rev2Server({
   db,
   clock: movableClock(),
   blobs: store,
   async identify(authorization) {
     if (authorization === "Bearer stranger") return { name: anyone, grants: [] };
-    return authorization === "Bearer reader" ? nobody : everybody;
+    if (authorization === "Bearer weak") return nobody;
+    return authorization === "Bearer reader" ? reader : everybody;
   },
 });
 const worker = await fakeWorker(farm);
@@ -174,14 +180,15 @@ describe("a client's result", () => {
     await expect(get(action)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("needs the right to write, or a name to keep it for", async () => {
+  test("needs the right to write, or to have blobs and a name to keep it for", async () => {
     const asked = { actionDigest: toDigestMessage(aTask("forbidden")) };
     const as = (token: string) => ({ metadata: { authorization: `Bearer ${token}` } });
     const write = (token: string) =>
       farm.channel.unary(updateActionResult, { ...asked, actionResult: complete }, as(token));
     const read = (token: string) => farm.channel.unary(getActionResult, asked, as(token));
 
-    await expect(write("stranger")).rejects.toMatchObject({ code: "permission_denied" });
+    for (const token of ["stranger", "weak"])
+      await expect(write(token)).rejects.toMatchObject({ code: "permission_denied" });
     await write("reader");
 
     // It is his alone.

@@ -1,0 +1,17 @@
+import type { Verb } from "#core/verb.ts";
+import type { Principal } from "../principal.ts";
+import { mayDo, requireGrant } from "../require-grant.ts";
+
+/** Each of these has bytes to send: inputs, entries of caches, build events, outputs. */
+const writingVerbs: readonly Verb[] = ["execute", "cache", "report", "work"];
+
+/** Whether somebody may put blobs into a project. Whoever may not has no use for them there. */
+export function mayWriteBlobs(by: Principal, project: string): boolean {
+  const where = { repository: project, branch: "" };
+  return writingVerbs.some((verb) => mayDo(by, verb, where));
+}
+
+/** Throws `permission_denied` for who may not, and names the grant that build tools need first. */
+export function requireMayWriteBlobs(by: Principal, project: string): void {
+  if (!mayWriteBlobs(by, project)) requireGrant(by, "execute", { repository: project, branch: "" });
+}
