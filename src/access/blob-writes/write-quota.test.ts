@@ -30,6 +30,7 @@ test("a new day begins anew", async () => {
   now = new Date("2026-11-25T00:00:01Z");
 
   await quota.take("cat", "a", 100);
+  await expect(quota.take("cat", "a", 1)).rejects.toThrow("on 2026-11-25");
 
   await quota.stop();
 });
@@ -42,6 +43,7 @@ test("what was not kept is given back", async () => {
   giveBack();
 
   await quota.take("dan", "a", 100);
+  await expect(quota.take("dan", "a", 1)).rejects.toThrow("has written 100");
   await quota.stop();
 });
 
@@ -57,15 +59,18 @@ test("servers share what was written, also what one gave back after it had store
   await first.stop();
 
   const third = open(100);
-  await third.take("eve", "a", 70);
+  await expect(third.take("eve", "a", 101)).rejects.toThrow("has written 0 of 100");
   await third.stop();
 });
 
 test("without a limit nothing is counted", async () => {
   const quota = open(undefined);
   await quota.take("fay", "a", Number.MAX_SAFE_INTEGER);
-  await quota.take("fay", "a", Number.MAX_SAFE_INTEGER);
   await quota.stop();
+
+  const limited = open(100);
+  await expect(limited.take("fay", "a", 101)).rejects.toThrow("has written 0 of 100");
+  await limited.stop();
 });
 
 test("earlier days are forgotten", async () => {
