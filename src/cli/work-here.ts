@@ -25,6 +25,7 @@ export interface WorkOptions {
   readonly clientCert?: string;
   readonly clientKey?: string;
   readonly hide?: readonly string[];
+  readonly allowRootJobs?: boolean;
   readonly lease?: number;
   readonly once?: boolean;
   readonly logLevel: string;
@@ -67,6 +68,10 @@ export function withWorkOptions(command: Command): Command {
       "show this certificate under TLS; its name is who asks (GRANGE_CLIENT_CERT)",
     )
     .option("--client-key <file>", "the certificate's key (GRANGE_CLIENT_KEY)")
+    .option(
+      "--allow-root-jobs",
+      "as root, run jobs as root where no sandbox can be had (GRANGE_ALLOW_ROOT_JOBS)",
+    )
     .option("--hide <path>", "a directory or file that jobs do not see; may be repeated", repeated)
     .option(
       "--lease <time>",
@@ -128,6 +133,7 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
         ...(options.sizeClass === undefined ? {} : { sizeClass: options.sizeClass }),
         ...(options.cpus === undefined ? {} : { cpus: amountGiven(options.cpus) }),
         ...(options.memory === undefined ? {} : { memoryBytes: amountGiven(options.memory) }),
+        ...(options.allowRootJobs === undefined ? {} : { allowRootJobs: options.allowRootJobs }),
         ...(options.hide === undefined
           ? {}
           : { hiddenPaths: options.hide.map((path) => resolve(path)) }),

@@ -45,6 +45,7 @@ test("says what the machine offers", async () => {
 
   expect(Object.keys(facilities).toSorted()).toEqual([
     "inputs",
+    "job user",
     "limits",
     "mounts",
     "network",

@@ -35,6 +35,8 @@ export const WorkerConfig = z.object({
   platform: Platform.default({}),
   version: z.string().default("0"),
   sandbox: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
+  /** Whether a worker that runs as root may run jobs as root, where no sandbox can be had. */
+  allowRootJobs: z.boolean().default(false),
   /** PATH of jobs that set none. */
   path: z.string().min(1).default("/usr/local/bin:/usr/bin:/bin"),
   /** Whose contents jobs do not see, apart from tools on PATH. */
@@ -107,6 +109,7 @@ const WorkerEnvironment = z.object({
   /** `OSFamily=linux,ISA=x86-64`; added to what the machine says of itself. */
   GRANGE_WORKER_PLATFORM: z.string().default(""),
   GRANGE_WORKER_SANDBOX: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
+  GRANGE_ALLOW_ROOT_JOBS: z.stringbool().default(false),
   GRANGE_WORKER_STORE_BYTES: Int.optional(),
   GRANGE_WORKER_LOG_LIMIT_BYTES: Int.optional(),
   GRANGE_WORKER_DRAIN_MS: Int.optional(),
@@ -141,6 +144,7 @@ export function readWorkerConfig(
     cpus: e.GRANGE_WORKER_CPUS,
     memoryBytes: e.GRANGE_WORKER_MEMORY,
     sandbox: e.GRANGE_WORKER_SANDBOX,
+    allowRootJobs: e.GRANGE_ALLOW_ROOT_JOBS,
     storeBytes: e.GRANGE_WORKER_STORE_BYTES,
     logLimitBytes: e.GRANGE_WORKER_LOG_LIMIT_BYTES,
     drainMs: e.GRANGE_WORKER_DRAIN_MS,

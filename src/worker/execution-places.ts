@@ -5,6 +5,7 @@ import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
+import { giveToJobs } from "./job-owner.ts";
 import { groupPrefix } from "./leftovers.ts";
 import { killQuietly } from "./limits/cgroup-files.ts";
 import type { ProcessGroup } from "./limits/limits.ts";
@@ -152,6 +153,7 @@ export class ExecutionPlaces {
       mkdirSync(path);
     }
     mkdirSync(temp, { mode: 0o777 });
+    for (const path of [root, upper, home, temp]) giveToJobs(path);
     const name = `${groupPrefix}${ownOwner()}~${scratch.split("/").slice(-2).join("~")}`;
     const group = await limiter.open({ name, scratch, inNamespace: sandbox.ownPids });
     const wait = async () => {

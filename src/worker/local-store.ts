@@ -19,6 +19,7 @@ import { tempFileIn } from "#cas/temp-file.ts";
 import { type Digest, hexOf } from "#core/digest.ts";
 import { FileFetches } from "./file-fetches.ts";
 import { InputsMissing } from "./inputs-missing.ts";
+import { giveToJobs } from "./job-owner.ts";
 import { Patience } from "./patience.ts";
 import { SealedFiles } from "./sealed-files.ts";
 
@@ -162,6 +163,7 @@ export class LocalStore {
 
   async #seal(temp: string, file: WantedFile): Promise<void> {
     await chmod(temp, modeOf(file));
+    giveToJobs(temp);
     await utimes(temp, inputMtime, inputMtime);
     const path = this.path(file);
     try {
@@ -192,6 +194,7 @@ export class LocalStore {
 
   async copyTo(file: WantedFile, to: string): Promise<void> {
     await copyFile(this.path(file), to, constants.COPYFILE_FICLONE);
+    giveToJobs(to);
     await utimes(to, inputMtime, inputMtime);
   }
 }

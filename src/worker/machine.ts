@@ -9,6 +9,7 @@ import { type HelperShell, startHelperShell } from "./helper-shell.ts";
 import { chooseInputRoots } from "./input-root/choose-input-roots.ts";
 import type { InputRoots } from "./input-root/input-root.ts";
 import { LayerCache } from "./input-root/layer-cache.ts";
+import { storeDirectoryIn } from "./job-owner.ts";
 import { chooseLimiter } from "./limits/choose-limiter.ts";
 import type { CpuBook } from "./limits/cpu-book.ts";
 import type { Limiter } from "./limits/limits.ts";
@@ -40,7 +41,15 @@ export interface Machine {
 
 export type MachineSettings = Pick<
   WorkerConfig,
-  "dataDir" | "path" | "homeDir" | "hiddenPaths" | "sandbox" | "slots" | "cpus" | "memoryBytes"
+  | "dataDir"
+  | "path"
+  | "homeDir"
+  | "hiddenPaths"
+  | "sandbox"
+  | "allowRootJobs"
+  | "slots"
+  | "cpus"
+  | "memoryBytes"
 >;
 
 /** Tries what the kernel grants, best first, by doing it; nothing is concluded from versions. */
@@ -51,8 +60,9 @@ export async function openMachine(
   const { dataDir } = settings;
   makeDirectory(join(dataDir, "run", ownOwner()));
   const runDir = await mkdtemp(join(dataDir, "run", ownOwner(), "w-"));
-  const local = await LocalStore.open(dataDir, patience);
-  const layers = await LayerCache.open(dataDir, local);
+  const storeDir = storeDirectoryIn(dataDir);
+  const local = await LocalStore.open(storeDir, patience);
+  const layers = await LayerCache.open(storeDir, local);
   const { shell, why: whyShell } = await chooseShell(settings.path);
   const slots = await openSlots(settings);
   try {
@@ -73,6 +83,7 @@ export async function openMachine(
       inputRoots: roots.inputRoots,
       facilities: {
         sandbox: explained(sandbox.name, sandbox.why),
+        "job user": sandbox.user,
         network: sandbox.network,
         limits: explained(`${limits.limiter.kind} (${limits.limiter.can.join(", ")})`, limits.why),
         slots: slots.told(limits.limiter),

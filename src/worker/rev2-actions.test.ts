@@ -18,6 +18,7 @@ import { POSIXResourceUsageSchema } from "#proto/buildbarn/resourceusage/resourc
 import { type Finished, Outcome, ResourceUsageSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 import { readWorkerConfig } from "./config.ts";
 import { FakeFarm, type FakeJob } from "./fake-farm.fixture.ts";
+import { storeDirectoryIn } from "./job-owner.ts";
 import { startWorkerOn } from "./start-worker.ts";
 
 const farm = new FakeFarm();
@@ -199,7 +200,7 @@ test("uses no file of its store that somebody wrote to", async () => {
   );
   const { hash } = digestOf(bytes);
   const spoilt = bytes.toString().replaceAll(/./g, "x");
-  writeFileSync(join(dataDir, "blobs", hash.slice(0, 2), hash), spoilt);
+  writeFileSync(join(storeDirectoryIn(dataDir), "blobs", hash.slice(0, 2), hash), spoilt);
 
   // In another tree: the layer of the first one stands.
   const again = { inputs: [{ path: "b/a", text: bytes.toString() }], script: "cat b/a" };

@@ -2,6 +2,7 @@ import * as fs from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { errnoOf } from "#cas/disk-fault.ts";
+import { giveOpenFileToJobs } from "./job-owner.ts";
 
 /** A file to be made, its bytes in hand and checked. */
 export interface UnsealedFile {
@@ -81,6 +82,7 @@ export class SealedFiles {
       fs.writeFileSync(file, bytes);
       // Whatever the umask of who started this worker.
       fs.fchmodSync(file, mode);
+      giveOpenFileToJobs(file);
       fs.futimesSync(file, this.#mtime, this.#mtime);
     } catch (reason) {
       fs.rmSync(path, { force: true });
@@ -102,6 +104,7 @@ export class SealedFiles {
     try {
       await writeAll(file, bytes);
       await fchmod(file, mode);
+      giveOpenFileToJobs(file);
       await futimes(file, this.#mtime, this.#mtime);
     } catch (reason) {
       await fs.promises.rm(path, { force: true });

@@ -14,6 +14,7 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { errnoOf } from "#cas/disk-fault.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { removeTree } from "#machine/remove-tree.ts";
+import { giveToJobs } from "../job-owner.ts";
 import { inputMtime, type LocalStore } from "../local-store.ts";
 import type { InputProperties } from "./input-directory.ts";
 import type { LayerEntries } from "./layer-entries.ts";
@@ -42,8 +43,15 @@ export async function buildLayer(
   const temp = tempFileIn(local.tempDirectory);
   const tree = join(temp, "tree");
   await mkdir(tree, { recursive: true });
-  for (const { path } of entries.directories) mkdirSync(join(tree, path), { recursive: true });
-  for (const { path, target } of entries.symlinks) symlinkSync(target, join(tree, path));
+  // Each after the one that it is in: none is made along the way.
+  for (const { path } of entries.directories) {
+    mkdirSync(join(tree, path));
+    giveToJobs(join(tree, path));
+  }
+  for (const { path, target } of entries.symlinks) {
+    symlinkSync(target, join(tree, path));
+    giveToJobs(join(tree, path));
+  }
   const linked = new Set<string>();
   for (let at = 0; at < entries.files.length; at += linksInOneGo) {
     for (const file of entries.files.slice(at, at + linksInOneGo)) {
@@ -95,5 +103,6 @@ export function applyDirectoryProperties(path: string, { mtime, mode }: InputPro
 
 function copySync(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  giveToJobs(to);
   utimesSync(to, inputMtime, inputMtime);
 }

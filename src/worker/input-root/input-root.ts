@@ -6,6 +6,7 @@ import { mapAtMost } from "#cas/map-at-most.ts";
 import { type Digest, isEmptyDigest } from "#core/digest.ts";
 import type { HelperShell } from "../helper-shell.ts";
 import { InputsMissing } from "../inputs-missing.ts";
+import { giveToJobs } from "../job-owner.ts";
 import type { LocalStore, WantedFile } from "../local-store.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import { applyDirectoryProperties, applyProperties } from "./build-layer.ts";
@@ -56,11 +57,13 @@ export function overlayInputRoots(
       const at = join(scratch, "root");
       const upper = join(scratch, "upper");
       mkdirSync(at, { recursive: true });
+      giveToJobs(at);
       if (isEmptyDigest(root)) return unmounted(at);
       const layersInUse = await layers.use(root, farm);
       if (layersInUse.trees.length === 0) return unmounted(at);
       try {
         for (const path of [upper, join(scratch, "work")]) mkdirSync(path, { recursive: true });
+        giveToJobs(upper);
         await shell.run(mountScript(scratch, layersInUse.trees, options));
       } catch (reason) {
         layersInUse.release();
@@ -89,6 +92,7 @@ export function copiedInputRoots(local: LocalStore): InputRoots {
     async make(root, scratch, farm) {
       const at = join(scratch, "root");
       mkdirSync(at, { recursive: true });
+      giveToJobs(at);
       if (!isEmptyDigest(root)) {
         const tree = await directories.read(root, farm);
         const [whole] = planLayers(tree);
@@ -98,10 +102,14 @@ export function copiedInputRoots(local: LocalStore): InputRoots {
 
       async function copyTree(entries: LayerEntries, to: string): Promise<void> {
         await fetchAll(entries.files);
-        for (const { path } of entries.directories) await mkdir(join(to, path));
-        await mapAtMost(16, entries.symlinks, ({ path, target }) =>
-          symlink(target, join(to, path)),
-        );
+        for (const { path } of entries.directories) {
+          await mkdir(join(to, path));
+          giveToJobs(join(to, path));
+        }
+        await mapAtMost(16, entries.symlinks, async ({ path, target }) => {
+          await symlink(target, join(to, path));
+          giveToJobs(join(to, path));
+        });
         await mapAtMost(16, entries.files, async (file) => {
           await local.copyTo(file, join(to, file.path));
           if (file.properties) applyProperties(join(to, file.path), file.properties);

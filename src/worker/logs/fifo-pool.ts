@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { HelperShell } from "../helper-shell.ts";
+import { giveToJobs } from "../job-owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 
 const batch = 32;
@@ -72,6 +73,8 @@ export class FifoPool {
     await mkdir(this.#directory, { recursive: true });
     const paths = Array.from({ length: batch }, () => join(this.#directory, `${this.#made++}`));
     await this.#shell.run(`mkfifo ${paths.map(quoteForShell).join(" ")}`);
+    // A job opens its own standard output anew when it writes to /dev/stdout.
+    for (const path of paths) giveToJobs(path);
     this.#ready.push(...paths);
   }
 }

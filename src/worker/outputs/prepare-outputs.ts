@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { problemOfPath, quotePath, refuse } from "#cas/path-rules.ts";
 import { Fault } from "#core/fault.ts";
 import type { Command } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import { giveToJobs } from "../job-owner.ts";
 import { directoriesToMake } from "./declared-outputs.ts";
 
 /** Makes the directories that a command expects. */
@@ -19,8 +20,10 @@ async function makeDirectory(root: string, path: string, there: Set<string>): Pr
     const at = names.slice(0, depth).join("/");
     if (there.has(at)) continue;
     const found = await lstat(join(root, at)).catch(() => undefined);
-    if (!found) await mkdir(join(root, at));
-    else if (!found.isDirectory()) {
+    if (!found) {
+      await mkdir(join(root, at));
+      giveToJobs(join(root, at));
+    } else if (!found.isDirectory()) {
       // Through a symlink we would make it who knows where.
       throw new Fault(
         "invalid_argument",

@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import { jobOwner } from "../job-owner.ts";
 import type { ViewStep } from "./host-view.ts";
 import {
+  asJobOwner,
   fixedPlaces,
   jobUser,
   kernelSettings,
@@ -14,15 +16,22 @@ import {
 /** Jobs run by bubblewrap: about 5 ms each, as root or not. */
 export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sandbox {
   const always = [
-    ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`],
+    jobOwner === undefined
+      ? ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`]
+      : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"],
     // No cgroup namespace: the machine's cgroups are mounted, and seen from one, their roots are "/..". Java 17 ends
     // with an exception over that. Without it, a Java virtual machine finds the limits of its job.
     ["--unshare-ipc", "--unshare-uts", "--hostname", "grange"],
     ["--unshare-pid", "--die-with-parent", "--clearenv"],
-    view.flatMap(bindStep),
+    view.flatMap((step, at) => [
+      ...directoriesAbove(step.path, view.slice(0, at)),
+      ...bindStep(step),
+    ]),
+    directoriesAbove(fixedPlaces.root, view),
     proc === "own" ? ["--proc", "/proc"] : sharedProc,
     ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
   ].flat();
+  const become = jobOwner === undefined ? [] : asJobOwner(jobOwner);
   const places = ({ root, temp, home }: Places) => [
     ["--bind", temp, fixedPlaces.temp],
     ["--bind", home, fixedPlaces.home],
@@ -39,15 +48,29 @@ export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sa
         ...places(command),
         command.secrets === undefined ? [] : ["--ro-bind", command.secrets, secretsPlace],
         ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
-        ["--", ...withExactEnvironment(command.arguments, command.environment)],
+        ["--", ...become, ...withExactEnvironment(command.arguments, command.environment)],
       ].flat(),
     waiting: (at) =>
       [
         ["bwrap", ...always, "--unshare-net"],
         ...places(at),
-        ["--chdir", "/", "--unsetenv", "PWD", "--", "/bin/sh", "-s"],
+        ["--chdir", "/", "--unsetenv", "PWD", "--", ...become, "/bin/sh", "-s"],
       ].flat(),
   };
+}
+
+/**
+ * The directories above what a step mounts that no step before it brings, the upper ones first. Made along the way by
+ * bubblewrap, they would be closed to all but root.
+ */
+function directoriesAbove(path: string, before: readonly ViewStep[]): string[] {
+  const names = path.split("/").slice(1, -1);
+  return names.flatMap((_, depth) => {
+    const at = `/${names.slice(0, depth + 1).join("/")}`;
+    const within = before.findLast((step) => at === step.path || at.startsWith(`${step.path}/`));
+    const isThere = within !== undefined && (within.kind !== "empty" || within.path === at);
+    return isThere ? [] : ["--perms", "0755", "--dir", at];
+  });
 }
 
 /** Writable, since a process writes to /proc/self/uid_map when it makes a user namespace; but no settings of the kernel. */

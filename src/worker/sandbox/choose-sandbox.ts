@@ -3,7 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Fault, messageOf } from "#core/fault.ts";
+import { numberOfThisProcess } from "#machine/process-numbers.ts";
 import type { HelperShell } from "../helper-shell.ts";
+import { giveToJobs, jobOwner } from "../job-owner.ts";
 import { cpusFor } from "../limits/choose-cpus.ts";
 import { toolPath } from "../tool-path.ts";
 import { bubblewrapSandbox } from "./bubblewrap.ts";
@@ -24,6 +26,8 @@ export interface SandboxSettings {
   readonly homeDir: string;
   readonly hiddenPaths: readonly string[];
   readonly sandbox: "auto" | Sandbox["kind"];
+  /** Whether jobs may be root of the machine, where nothing else can be had. */
+  readonly allowRootJobs: boolean;
   /** What a slot gives; absent: all of the machine's. */
   readonly cpus?: number | undefined;
 }
@@ -36,6 +40,8 @@ export interface ChosenSandbox {
   readonly why: string;
   /** What a job without network has, for people. */
   readonly network: string;
+  /** As whom jobs run, for people. */
+  readonly user: string;
 }
 
 /** The tightest sandbox in which a command really runs here. One that was asked for by name must. */
@@ -47,9 +53,16 @@ export async function chooseSandbox(
   const refused: string[] = [];
   for (const [name, sandbox] of await candidates(settings, runDir)) {
     if (settings.sandbox !== "auto" && settings.sandbox !== sandbox.kind) continue;
+    if (sandbox.kind === "bubblewrap" && numberOfThisProcess() !== process.pid) {
+      // It looks its child up by number: a trial succeeds where another process happens to have that.
+      refused.push(`${name}: /proc is that of another pid namespace`);
+      continue;
+    }
+    if (sandbox.kind === "none" && jobOwner !== undefined && !settings.allowRootJobs)
+      throw rootJobs(refused);
     try {
       const network = await tryOut(shell, sandbox, settings.path, runDir);
-      return { sandbox, name, why: refused.join("; "), network };
+      return { sandbox, name, why: refused.join("; "), network, user: userOf(sandbox) };
     } catch (reason) {
       const complaint = complaintOf(reason);
       // Another /proc does not help where the program is missing.
@@ -57,6 +70,20 @@ export async function chooseSandbox(
     }
   }
   throw new Fault("failed_precondition", `no sandbox works here: ${refused.join("; ")}`);
+}
+
+function rootJobs(refused: readonly string[]): Fault {
+  const why = refused.length === 0 ? "the sandbox `none` was asked for" : refused.join("; ");
+  return new Fault(
+    "failed_precondition",
+    `this worker runs as root, and so would its jobs: ${why}. Start it as an ordinary user. Whoever trusts ` +
+      "all jobs with the whole machine says --allow-root-jobs (GRANGE_ALLOW_ROOT_JOBS=1)",
+  );
+}
+
+function userOf({ kind }: Sandbox): string {
+  if (jobOwner === undefined) return "the worker's own";
+  return kind === "none" ? "root" : `${jobOwner.uid}, without rights`;
 }
 
 async function candidates(settings: SandboxSettings, runDir: string): Promise<[string, Sandbox][]> {
@@ -97,7 +124,10 @@ async function tryOut(
   runDir: string,
 ): Promise<string> {
   const at = (name: string) => join(runDir, "probe", name);
-  for (const name of ["root", "temp", "home"]) await mkdir(at(name), { recursive: true });
+  for (const name of ["root", "temp", "home"]) {
+    await mkdir(at(name), { recursive: true });
+    giveToJobs(at(name));
+  }
   const script =
     '>made && >"$HOME"/made && >/dev/null </dev/null && cat /proc/self/stat >/dev/null && ' +
     "cat /proc/net/dev && { grep -q 127.0.0.1 /proc/net/fib_trie 2>/dev/null && echo loopback || :; }";

@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import { jobOwner } from "../job-owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import type { ViewStep } from "./host-view.ts";
 import {
+  asJobOwner,
   fixedPlaces,
   jobUser,
   kernelSettings,
@@ -49,7 +51,10 @@ function setupScript(
 ): string {
   const q = quoteForShell;
   const bind = (from: string, to: string) => `mount --bind ${q(from)} ${q(`.${to}`)}`;
-  const user = `--user --map-user=${jobUser.uid} --map-group=${jobUser.gid}`;
+  const become =
+    jobOwner === undefined
+      ? `unshare --user --map-user=${jobUser.uid} --map-group=${jobUser.gid} --`
+      : asJobOwner(jobOwner).join(" ");
   const devices = ["null", "zero", "full", "random", "urandom", "tty"];
   return [
     "set -e",
@@ -75,7 +80,7 @@ function setupScript(
     "pivot_root . .old; umount -l .old; rmdir .old 2>/dev/null || :",
     // The user namespace of its own takes the rights over all these mounts away.
     `cd ${q(join(fixedPlaces.root, command.workingDirectory))}`,
-    `exec unshare ${user} -- /bin/sh -c ${q(initScript)} sh "$@"`,
+    `exec ${become} /bin/sh -c ${q(initScript)} sh "$@"`,
   ].join("\n");
 }
 

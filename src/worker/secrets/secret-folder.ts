@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
 import type { Secret } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { HelperShell } from "../helper-shell.ts";
+import { giveToJobs } from "../job-owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
@@ -39,8 +40,11 @@ export async function openSecretFolder(
   );
   const close = () => shell.run(`umount -l ${at}`);
   try {
+    giveToJobs(shell.reach(path));
     for (const { name, value } of secrets) {
-      await writeFile(shell.reach(join(path, name)), value, { mode: 0o400, flag: "wx" });
+      const file = shell.reach(join(path, name));
+      await writeFile(file, value, { mode: 0o400, flag: "wx" });
+      giveToJobs(file);
     }
     return { path, close };
   } catch (reason) {

@@ -88,8 +88,9 @@ export function capabilitiesRules(farm: () => SharedFarm): void {
           ?.updateEnabled;
 
       expect(await may({})).toBe(false);
-      // Whoever has a name writes what only they will read.
-      expect(await may({ authorization: `Bearer ${farm().readerToken}` })).toBe(true);
+      expect(await may({ authorization: `Bearer ${farm().readerToken}` })).toBe(false);
+      // Whoever builds under a name writes what only they will read.
+      expect(await may({ authorization: `Bearer ${farm().builderToken}` })).toBe(true);
       expect(await may({ authorization: `Bearer ${farm().token}` })).toBe(true);
       const open = await ask("open");
       expect(open.cacheCapabilities?.actionCacheUpdateCapabilities?.updateEnabled).toBe(true);

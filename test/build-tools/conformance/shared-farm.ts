@@ -16,6 +16,8 @@ export interface SharedFarm {
   readonly token: string;
   /** Of somebody who may do nothing but read. */
   readonly readerToken: string;
+  /** Of somebody who may have actions executed everywhere, and fill no cache. */
+  readonly builderToken: string;
   tool(options?: ToolOptions): BuildTool;
   get(path: string): Promise<unknown>;
   /** Takes a blob away from the farm, as a broken disk does. */
@@ -29,7 +31,9 @@ export async function sharedFarm(sandbox = "auto"): Promise<SharedFarm> {
   const api = apiOf(farm);
   const { token } = (await api("/tokens", { principal: "root" })) as { token: string };
   const reader = (await api("/tokens", { principal: "reader" })) as { token: string };
+  const builder = (await api("/tokens", { principal: "builder" })) as { token: string };
   await api("/grants", { principal: "root", verb: "*", top: true });
+  await api("/grants", { principal: "builder", verb: "execute" });
   for (const repository of ["default", "open*", "team/*"]) {
     for (const verb of ["execute", "cache", "cancel"]) {
       await api("/grants", { principal: "anyone", verb, repository });
@@ -50,6 +54,7 @@ export async function sharedFarm(sandbox = "auto"): Promise<SharedFarm> {
     client,
     token,
     readerToken: reader.token,
+    builderToken: builder.token,
     tool: (options) => buildTool(client, options),
     get: (path) => api(path),
     async lose({ hash }) {
