@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 
+import { wantedJobUid } from "./config.ts";
+
 /** A user of the machine, by number. */
 export interface JobOwner {
   readonly uid: number;
@@ -62,7 +64,7 @@ function holds(uidMap: string, uid: number): boolean {
 export const jobOwner = jobOwnerFor({
   uid: process.getuid?.(),
   uidMap: readUidMap(),
-  wanted: process.env["GRANGE_JOB_UID"],
+  wanted: wantedJobUid(),
 });
 
 /** Gives jobs a file, a directory or a link that the worker has made for them. */
