@@ -24,6 +24,7 @@ export interface WorkOptions {
   readonly ca?: string;
   readonly clientCert?: string;
   readonly clientKey?: string;
+  readonly show?: readonly string[];
   readonly hide?: readonly string[];
   readonly allowRootJobs?: boolean;
   readonly lease?: number;
@@ -71,6 +72,11 @@ export function withWorkOptions(command: Command): Command {
     .option(
       "--allow-root-jobs",
       "as root, run jobs as root where no sandbox can be had (GRANGE_ALLOW_ROOT_JOBS)",
+    )
+    .option(
+      "--show <path>",
+      "a directory or file that jobs see, besides /usr, /etc, /opt and programs on PATH; may be repeated (GRANGE_WORKER_SHOW)",
+      repeated,
     )
     .option("--hide <path>", "a directory or file that jobs do not see; may be repeated", repeated)
     .option(
@@ -134,6 +140,9 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
         ...(options.cpus === undefined ? {} : { cpus: amountGiven(options.cpus) }),
         ...(options.memory === undefined ? {} : { memoryBytes: amountGiven(options.memory) }),
         ...(options.allowRootJobs === undefined ? {} : { allowRootJobs: options.allowRootJobs }),
+        ...(options.show === undefined
+          ? {}
+          : { shownPaths: options.show.map((path) => resolve(path)) }),
         ...(options.hide === undefined
           ? {}
           : { hiddenPaths: options.hide.map((path) => resolve(path)) }),

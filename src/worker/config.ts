@@ -41,6 +41,10 @@ export const WorkerConfig = z.object({
   path: z.string().min(1).default("/usr/local/bin:/usr/bin:/bin"),
   /** Whose contents jobs do not see, apart from tools on PATH. */
   homeDir: z.string().default("/root"),
+  /** Directories and files that jobs see, besides programs and their settings. */
+  shownPaths: z
+    .array(z.string().startsWith("/", "what jobs see is named by absolute paths"))
+    .default([]),
   /** Further directories that jobs do not see: the farm's own data. */
   hiddenPaths: z.array(z.string()).default([]),
   /** How large store and layers may grow. */
@@ -109,6 +113,11 @@ const WorkerEnvironment = z.object({
   /** `OSFamily=linux,ISA=x86-64`; added to what the machine says of itself. */
   GRANGE_WORKER_PLATFORM: z.string().default(""),
   GRANGE_WORKER_SANDBOX: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
+  /** Absolute paths, with colons between. */
+  GRANGE_WORKER_SHOW: z
+    .string()
+    .default("")
+    .transform((paths) => paths.split(":").filter(Boolean)),
   GRANGE_ALLOW_ROOT_JOBS: z.stringbool().default(false),
   GRANGE_WORKER_STORE_BYTES: Int.optional(),
   GRANGE_WORKER_LOG_LIMIT_BYTES: Int.optional(),
@@ -149,6 +158,7 @@ export function readWorkerConfig(
     cpus: e.GRANGE_WORKER_CPUS,
     memoryBytes: e.GRANGE_WORKER_MEMORY,
     sandbox: e.GRANGE_WORKER_SANDBOX,
+    shownPaths: e.GRANGE_WORKER_SHOW,
     allowRootJobs: e.GRANGE_ALLOW_ROOT_JOBS,
     storeBytes: e.GRANGE_WORKER_STORE_BYTES,
     logLimitBytes: e.GRANGE_WORKER_LOG_LIMIT_BYTES,

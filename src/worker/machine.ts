@@ -44,6 +44,7 @@ export type MachineSettings = Pick<
   | "dataDir"
   | "path"
   | "homeDir"
+  | "shownPaths"
   | "hiddenPaths"
   | "sandbox"
   | "allowRootJobs"

@@ -251,6 +251,18 @@ for (const { sandbox, need } of sandboxes) {
       expect(out).toContain("/grange/home /grange/work /tmp\n1000\n");
     });
 
+    test.each(isolating)(
+      "shows no further directories of the host, and lets no program gain rights",
+      async () => {
+        const out = await printed({
+          script:
+            "ls -d /srv /mnt /media /boot /var/lib 2>/dev/null; grep NoNewPrivs /proc/self/status",
+        });
+
+        expect(out).toBe("NoNewPrivs:\t1\n");
+      },
+    );
+
     test.each(isolating)("lets nothing be written outside the tree", async () => {
       const { result } = await run({
         script:

@@ -20,7 +20,7 @@ let repository: SampleRepository;
 
 /** Jobs see the host's files there; what is below /tmp, /home or /root they never do. */
 async function visibleFolder(): Promise<string | undefined> {
-  for (const place of ["/var/lib", "/srv", "/opt"]) {
+  for (const place of ["/opt", "/usr/local"]) {
     const made = await mkdtemp(join(place, "grange-keys-")).catch(() => undefined);
     if (made !== undefined) return realpath(made);
   }

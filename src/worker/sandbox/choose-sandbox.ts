@@ -24,6 +24,7 @@ export interface SandboxSettings {
   readonly dataDir: string;
   readonly path: string;
   readonly homeDir: string;
+  readonly shownPaths: readonly string[];
   readonly hiddenPaths: readonly string[];
   readonly sandbox: "auto" | Sandbox["kind"];
   /** Whether jobs may be root of the machine, where nothing else can be had. */

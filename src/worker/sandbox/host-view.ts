@@ -10,42 +10,51 @@ export type ViewStep =
 export interface HostViewSettings {
   readonly path: string;
   readonly homeDir: string;
-  /** Directories and files. */
+  /** Directories and files, besides those of programs and their settings. */
+  readonly shownPaths: readonly string[];
+  /** Directories and files, also of what is shown. */
   readonly hiddenPaths: readonly string[];
   /** Files that stand in for the host's, by their path in the sandbox. */
   readonly standIns: Readonly<Record<string, string>>;
 }
 
-/** Not shown: made anew by the sandbox, or other people's. */
-const notShown = new Set([
-  "proc",
-  "dev",
-  "tmp",
-  "run",
-  "home",
-  "root",
-  "grange",
-  "lost+found",
-  "boot",
-]);
+/**
+ * What programs and their settings lie in, on every distribution. A list of what to show, since nobody
+ * knows what else an administrator mounts at the top next year.
+ */
+const shownAlways = new Set(["usr", "bin", "sbin", "etc", "opt", "sys", "nix", "gnu"]);
+
+const isShownAlways = (name: string) => shownAlways.has(name) || /^lib(32|64|x32)?$/.test(name);
+
+/** There for everybody to look into, and empty. */
+const alwaysEmpty = ["/home", "/root", "/run", "/var/tmp"];
 
 /**
- * What of this host a job may read: programs and their settings, but nobody's
+ * What of this host a job may read: programs and their settings, and what somebody says; but nobody's
  * home, no sockets, and none of the farm's data.
  */
-export function hostView({ path, homeDir, hiddenPaths, standIns }: HostViewSettings): ViewStep[] {
-  const tops = readdirSync("/", { withFileTypes: true }).filter(({ name }) => !notShown.has(name));
-  const hidden = ["/home", "/root", "/run", "/var/tmp", homeDir, ...hiddenPaths];
-  return [
-    ...tops.flatMap((entry): ViewStep[] => {
+export function hostView(settings: HostViewSettings): ViewStep[] {
+  const { path, homeDir, shownPaths, hiddenPaths, standIns } = settings;
+  const tops = readdirSync("/", { withFileTypes: true })
+    .filter(({ name }) => isShownAlways(name))
+    .flatMap((entry): ViewStep[] => {
       const at = `/${entry.name}`;
       if (entry.isSymbolicLink()) return [{ kind: "link", path: at, target: readlinkSync(at) }];
       return entry.isDirectory() ? [{ kind: "show", path: at, from: at }] : [];
-    }),
-    ...hidingSteps(hidden),
-    ...toolsIn(hidden, path.split(":"), process.execPath)
-      .filter((at) => existsSync(at))
-      .map((at): ViewStep => ({ kind: "show", path: at, from: at })),
+    });
+  const shown = [...tops.map((step) => step.path), ...shownPaths];
+  const hidden = [...alwaysEmpty, homeDir, ...hiddenPaths];
+  const tools = toolsIn(hidden, path.split(":"), process.execPath, shown).filter((at) =>
+    existsSync(at),
+  );
+  return [
+    ...tops,
+    ...hidingSteps(alwaysEmpty),
+    ...shownPaths.map((at): ViewStep => ({ kind: "show", path: at, from: at })),
+    ...hidingSteps([homeDir, ...hiddenPaths].filter((at) => isWithin(shown, at))),
+    ...tools.map((at): ViewStep => ({ kind: "show", path: at, from: at })),
+    // A directory of tools may hold a farm's data, too.
+    ...hidingSteps(hiddenPaths.filter((at) => isWithin(tools, at))),
     ...nameServers(),
     ...Object.entries(standIns)
       .filter(([at]) => existsSync(at))
@@ -53,13 +62,20 @@ export function hostView({ path, homeDir, hiddenPaths, standIns }: HostViewSetti
   ];
 }
 
-/** A directory is empty, and a file says nothing; one of what is not shown anyway need not be hidden. */
+function isWithin(directories: readonly string[], at: string): boolean {
+  return directories.some((directory) => at === directory || at.startsWith(`${directory}/`));
+}
+
+/** By the sandbox; what the host has there is not seen. */
+const madeAnew: ReadonlySet<string> = new Set(["proc", "dev", "tmp", "grange"]);
+
+/** A directory is empty, and a file says nothing. */
 export function hidingSteps(hidden: readonly string[]): ViewStep[] {
   const there = [...new Set(hidden)].filter((at) => at !== "/" && existsSync(at));
   const folders = there.filter((at) => statSync(at).isDirectory());
-  const isBelow = (at: string) =>
-    notShown.has(at.split("/")[1] ?? "") || folders.some((folder) => at.startsWith(`${folder}/`));
-  const files = there.filter((at) => !folders.includes(at) && !isBelow(at));
+  const isBelow = (at: string) => folders.some((folder) => at.startsWith(`${folder}/`));
+  const isMadeAnew = (at: string) => madeAnew.has(at.split("/")[1] ?? "");
+  const files = there.filter((at) => !folders.includes(at) && !isBelow(at) && !isMadeAnew(at));
   return [
     ...folders.map((path): ViewStep => ({ kind: "empty", path })),
     ...files.map((path): ViewStep => ({ kind: "show", path, from: "/dev/null" })),
@@ -70,20 +86,23 @@ export function hidingSteps(hidden: readonly string[]): ViewStep[] {
 const mixedDirectories = new Set([".local", ".cargo", ".config", ".npm"]);
 
 /**
- * Programs that lie in what is hidden, such as a Node under ~/.nvm.
+ * Programs that lie in what is hidden or not shown, such as a Node under ~/.nvm.
  *
  * A `bin` brings the directory it is in, where its libraries are; but not when
- * that is a home itself, or one of those that keep secrets besides.
+ * that is a home itself, one of those that keep secrets besides, or at the top of the host.
  */
 export function toolsIn(
   hidden: readonly string[],
   searchPath: readonly string[],
   node: string,
+  shown: readonly string[],
 ): string[] {
-  const isHidden = (at: string) => hidden.some((top) => at.startsWith(`${top}/`));
+  const isHidden = (at: string) =>
+    at.startsWith("/") && (!isWithin(shown, at) || hidden.some((top) => at.startsWith(`${top}/`)));
   const prefixes = [...searchPath, dirname(node)].filter(isHidden).map((directory) => {
     const parent = dirname(directory);
-    const isHome = hidden.includes(parent) || dirname(parent) === "/home";
+    const isHome =
+      hidden.includes(parent) || ["/home", "/"].includes(dirname(parent)) || parent === "/";
     return isHome || mixedDirectories.has(basename(parent)) ? directory : parent;
   });
   const all = [...new Set(prefixes)];

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { jobOwner } from "../job-owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
@@ -11,6 +12,7 @@ import {
   type Sandbox,
   type SandboxedCommand,
   secretsPlace,
+  setpriv,
   withExactEnvironment,
 } from "./sandbox.ts";
 
@@ -45,6 +47,9 @@ export function namespacesSandbox(settings: NamespacesSettings): Sandbox {
 /** Mounts of this source are the job's own to write to. */
 const emptySource = "grange-empty";
 
+/** No program of a job gains rights by setuid bits or file capabilities. bubblewrap and `asJobOwner` do the same. */
+const withoutNewRights = existsSync(setpriv) ? `${setpriv} --no-new-privs -- ` : "";
+
 function setupScript(
   { view, newRoot, proc, loopback }: NamespacesSettings,
   command: SandboxedCommand,
@@ -53,7 +58,7 @@ function setupScript(
   const bind = (from: string, to: string) => `mount --bind ${q(from)} ${q(`.${to}`)}`;
   const become =
     jobOwner === undefined
-      ? `unshare --user --map-user=${jobUser.uid} --map-group=${jobUser.gid} --`
+      ? `${withoutNewRights}unshare --user --map-user=${jobUser.uid} --map-group=${jobUser.gid} --`
       : asJobOwner(jobOwner).join(" ");
   const devices = ["null", "zero", "full", "random", "urandom", "tty"];
   return [

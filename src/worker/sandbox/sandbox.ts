@@ -79,7 +79,7 @@ function notAVariable(argv: readonly string[]): readonly string[] {
 }
 
 /** As util-linux names it everywhere; looked up in no PATH of a job. */
-const setpriv = "/usr/bin/setpriv";
+export const setpriv = "/usr/bin/setpriv";
 
 /**
  * What goes before a command, as the last thing that root does: it becomes the user whom jobs belong to, called
