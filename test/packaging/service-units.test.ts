@@ -1,9 +1,10 @@
+import { accessSync, constants, existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { needs } from "../support/needs/needs.ts";
+import { type Need, needs } from "../support/needs/needs.ts";
 import { programs } from "../support/needs/program.ts";
 import { runProgram } from "../support/process.ts";
 import { grangeJson } from "../support/run-grange.ts";
@@ -14,6 +15,23 @@ const systemdAnalyze = programs("systemd-analyze", {
   programs: ["systemd-analyze"],
   packages: ["systemd"],
 });
+
+/** systemd-analyze makes it where systemd does not run, as root does outside of a sandbox. */
+const systemdDirectory: Need = {
+  name: "the directory /run/systemd, or the right to make it",
+  missing:
+    existsSync("/run/systemd") || mayWrite("/run") ? undefined : "this user may not write to /run",
+  remedy: { kind: "root" },
+};
+
+function mayWrite(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Writes the units that `grange service install` prints, as files for systemd-analyze. */
 async function unitsOf(words: readonly string[]): Promise<string[]> {
@@ -38,7 +56,7 @@ test.for([
   { whose: "a user", words: ["--user", "server", "worker", "granary"] },
 ])(
   "systemd accepts each setting of the units of $whose",
-  needs(systemdAnalyze),
+  needs(systemdAnalyze, systemdDirectory),
   async ({ words }) => {
     const units = await unitsOf(words);
 
@@ -52,11 +70,15 @@ test.for([
   },
 );
 
-test("systemd finds the server well protected", needs(systemdAnalyze), async () => {
-  const [server = ""] = await unitsOf(["--system"]);
-  const options = ["--offline=yes", "--no-pager", "--threshold=20"];
+test(
+  "systemd finds the server well protected",
+  needs(systemdAnalyze, systemdDirectory),
+  async () => {
+    const [server = ""] = await unitsOf(["--system"]);
+    const options = ["--offline=yes", "--no-pager", "--threshold=20"];
 
-  const { code, stdout } = await runProgram("systemd-analyze", ["security", ...options, server]);
+    const { code, stdout } = await runProgram("systemd-analyze", ["security", ...options, server]);
 
-  expect({ code, said: code === 0 ? "" : stdout }).toEqual({ code: 0, said: "" });
-});
+    expect({ code, said: code === 0 ? "" : stdout }).toEqual({ code: 0, said: "" });
+  },
+);
