@@ -29,4 +29,15 @@ export const findingsOfFaults: readonly Finding[] = [
     tests: [{ file: "src/db/postgres.test.ts", titled: /one packet|is cut|listener/ }],
     samePlaces: 0,
   },
+  {
+    id: "faults V9",
+    defect:
+      "a full disk was answered with 429, and a failed statement reported as a later one's refusal",
+    tests: [
+      { file: "src/db/postgres.test.ts", titled: /what failed first/ },
+      { file: "src/server/http/fault-to-http.test.ts" },
+    ],
+    samePlaces: 1,
+    left: "whether a worker on a full disk still leaks file handles was not looked at",
+  },
 ];

@@ -3,12 +3,70 @@ import type { Finding } from "./finding.ts";
 /** The review's findings about attacks. */
 export const findingsOfSecurity: readonly Finding[] = [
   {
+    id: "security 1",
+    defect: "a body without a stated length, and without a token, ended the server",
+    tests: [{ file: "src/server/http/json-body.test.ts" }],
+    // Every route that reads JSON, by the one function that they share.
+    samePlaces: 0,
+  },
+  {
     id: "security 2",
     defect: "a job of a worker that runs as root was root of the machine",
     tests: [{ file: "src/worker/jobs-of-root.test.ts" }, { file: "src/worker/job-owner.test.ts" }],
     // Both sandboxes; the farm's own workers, `grange up`, `grange run` and workers started over SSH share the code.
     samePlaces: 1,
     left: "collectors that run as root measure benchmarks as root",
+  },
+  {
+    id: "security 4",
+    defect: "who might submit anywhere read every repository that the farm can read",
+    tests: [{ file: "src/graphs/repository-access.test.ts" }],
+    // Previews, differences of catalogs, sources of jobs, definitions from elsewhere, ranges, child graphs.
+    samePlaces: 5,
+  },
+  {
+    id: "security 5",
+    defect: "JSON was parsed before rights were looked at, and held everybody up",
+    tests: [
+      { file: "src/server/http/json-body.test.ts" },
+      { file: "src/server/http/json-value-count.test.ts" },
+    ],
+    samePlaces: 0,
+  },
+  {
+    id: "security 6",
+    defect: "file systems mounted below a shown directory stayed writable for jobs",
+    tests: [{ file: "src/worker/sandbox/worker-elsewhere.test.ts", titled: /^in sandbox/ }],
+    samePlaces: 0,
+  },
+  {
+    id: "security 7",
+    defect: "a refused submission took a repository's name for ever",
+    tests: [
+      {
+        file: "src/graphs/repository-access.test.ts",
+        titled: /stored no name|another address took/,
+      },
+    ],
+    samePlaces: 1,
+  },
+  {
+    id: "security 11",
+    defect: "strangers used up the sign-in attempts of all",
+    tests: [{ file: "src/sign-in/provider/sign-in-attempt.test.ts" }],
+    samePlaces: 0,
+  },
+  {
+    id: "security 13",
+    defect: "tokens of forges were seen in the arguments of Git",
+    tests: [{ file: "src/git/fetch-commit.test.ts", titled: /password/ }],
+    samePlaces: 1,
+  },
+  {
+    id: "security 14",
+    defect: "blobs and mirrors were readable by other users of the machine",
+    tests: [{ file: "src/machine/make-directory.test.ts" }],
+    samePlaces: 1,
   },
   {
     id: "security 15",
@@ -20,6 +78,12 @@ export const findingsOfSecurity: readonly Finding[] = [
     ],
     samePlaces: 0,
     left: "no seccomp filter; with `network: true` a job reaches loopback and abstract sockets of its machine (documented)",
+  },
+  {
+    id: "security 16",
+    defect: "behind a proxy, the farm fetched from private addresses for everybody",
+    tests: [{ file: "src/server/private-hosts.test.ts" }],
+    samePlaces: 0,
   },
   {
     id: "security 3",
