@@ -79,7 +79,10 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     ended.abort();
     await stopping;
     await killTree(group, process.pid);
-    await Promise.all([stdout.end(), stderr.end()]);
+    // One that cannot be written must not keep the other one open.
+    await Promise.allSettled([stdout.end(), stderr.end()]);
+    // That of stdout is closed by whoever streams it.
+    await stderr.close().catch(() => {});
     throw reason;
   }
 }

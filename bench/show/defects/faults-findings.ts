@@ -32,12 +32,12 @@ export const findingsOfFaults: readonly Finding[] = [
   {
     id: "faults V9",
     defect:
-      "a full disk was answered with 429, and a failed statement reported as a later one's refusal",
+      "a full disk was answered with 429, and a failed statement reported as a later one's refusal; a worker leaked file handles",
     tests: [
       { file: "src/db/postgres.test.ts", titled: /what failed first/ },
       { file: "src/server/http/fault-to-http.test.ts" },
+      { file: "src/worker/run-process.test.ts" },
     ],
     samePlaces: 1,
-    left: "whether a worker on a full disk still leaks file handles was not looked at",
   },
 ];
