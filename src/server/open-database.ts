@@ -4,6 +4,7 @@ import type { Service } from "#core/service.ts";
 import type { Db } from "#db/db.ts";
 import { startEmbeddedPostgres } from "#db/embedded/embedded-postgres.ts";
 import { migrate } from "#db/migrate.ts";
+import { askedConnection, requireOwnConnections } from "#db/own-connections.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { serverVersion } from "#db/server-version.ts";
 
@@ -46,6 +47,8 @@ export async function openDatabase(
         `the server at GRANGE_DATABASE_URL is PostgreSQL ${version.text}; Grange needs ${lowestVersion} or later`,
       );
     }
+    const { databaseUrl } = config;
+    if (databaseUrl !== undefined) await requireOwnConnections(() => askedConnection(databaseUrl));
     await migrate(db);
     const kind = embedded === undefined ? "by URL" : "embedded";
     const openedInMs = Math.round(performance.now() - started);

@@ -30,6 +30,12 @@ export const findingsOfFaults: readonly Finding[] = [
     samePlaces: 0,
   },
   {
+    id: "faults V7",
+    defect: "behind PgBouncer in transaction mode the server started, and then failed",
+    tests: [{ file: "src/db/own-connections.test.ts" }],
+    samePlaces: 0,
+  },
+  {
     id: "faults V9",
     defect:
       "a full disk was answered with 429, and a failed statement reported as a later one's refusal; a worker leaked file handles",

@@ -1,0 +1,55 @@
+import pg from "pg";
+import { Fault } from "#core/fault.ts";
+import { databaseFault } from "./database-fault.ts";
+
+/** A connection to a database that is asked one thing. */
+export interface AskedConnection {
+  /** The number of the server's process that answers it. */
+  backend(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/**
+ * Throws `failed_precondition` when a pooler gives connections to others between transactions, as PgBouncer does in transaction
+ * mode: named statements and LISTEN, which belong to one connection, then reach somebody else's.
+ *
+ * Of two connections that are both open, each has a process of its own, unless the second is given the one that the first
+ * has just used.
+ */
+export async function requireOwnConnections(open: () => Promise<AskedConnection>): Promise<void> {
+  const opened: AskedConnection[] = [];
+  try {
+    const backends: number[] = [];
+    for (let count = 0; count < 2; count++) {
+      const connection = await open();
+      opened.push(connection);
+      backends.push(await connection.backend());
+    }
+    if (backends[0] !== backends[1]) return;
+  } finally {
+    await Promise.allSettled(opened.map((each) => each.close()));
+  }
+  throw new Fault(
+    "failed_precondition",
+    "the database at GRANGE_DATABASE_URL is behind a pooler that shares connections between transactions, such as PgBouncer with " +
+      "pool_mode = transaction. Let the pooler keep a connection for a session (pool_mode = session), or name PostgreSQL itself",
+  );
+}
+
+export async function askedConnection(url: string): Promise<AskedConnection> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+  } catch (reason) {
+    await client.end().catch(() => {});
+    throw databaseFault(reason);
+  }
+  return {
+    async backend() {
+      const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+      return rows[0]?.pid ?? 0;
+    },
+    close: () => client.end(),
+  };
+}
