@@ -11,7 +11,7 @@ import type { Trace } from "./trace.ts";
 import type { SimulatedWorker } from "./worker-pool.ts";
 import { Workshop, type WorkshopEvent } from "./workshop.ts";
 
-/** As many as the farm hands an execution out (GLOSSARY, attempt). */
+/** As many as the farm hands an execution out (GLOSSARY: attempt). */
 const mostLost = 5;
 /** A strategy that asks for more has a fault; each class twice would be 8 in the standard traces. */
 const mostRuns = 40;
