@@ -42,6 +42,8 @@ export const JobOrigin = z.object({
   /** The definition before somebody changed it for this graph; null when nobody did. */
   template: z.unknown().nullable(),
   patch: z.record(z.string(), z.json()).nullable(),
+  /** How often the definition was changed in this graph: the `after` of the next change. */
+  revision: z.number().int(),
   changes: z.array(DefinitionChange),
   lineage: Lineage,
   /** What people did to this job. */

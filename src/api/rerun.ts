@@ -86,6 +86,11 @@ export type Release = z.input<typeof Release>;
 export const Customise = z.strictObject({
   job: JobName,
   patch: z.record(z.string(), z.json()).nullable(),
+  /**
+   * The job's `origin.revision` that this change builds upon: refused (409) when there is a later one.
+   * Without it, a patch is refused when the job is customised differently already.
+   */
+  after: z.number().int().min(0).optional(),
   /** Runs the job anew with it; needed when it has started. */
   retrigger: z.boolean().default(false),
   reason: Reason.optional(),
@@ -183,6 +188,8 @@ export const CustomisedJob = z.object({
   job: z.string(),
   /** All that differs from the template now; null when nothing does. */
   patch: z.record(z.string(), z.json()).nullable(),
+  /** The `after` of a change that builds upon this one. */
+  revision: z.number().int(),
   changes: z.array(DefinitionChange),
   definition: z.unknown(),
   /** What a retrigger that was asked for does. */

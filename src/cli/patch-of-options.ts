@@ -17,11 +17,11 @@ const PatchFile = z.record(z.string(), z.json());
 /**
  * The patch that the options mean; null takes back what was changed.
  *
- * `before` is asked for what somebody changed already: settings go beside it, a file in its place.
+ * `before` is what somebody changed already: settings go beside it, a file in its place.
  */
 export async function patchOfOptions(
   { set, patch, remove }: PatchOptions,
-  before: () => Promise<Patch | null>,
+  before: Patch | null,
 ): Promise<Patch | null> {
   const given = [set !== undefined, patch !== undefined, remove === true].filter(Boolean).length;
   if (given !== 1) {
@@ -29,7 +29,7 @@ export async function patchOfOptions(
   }
   if (remove === true) return null;
   if (patch !== undefined) return patchOfFile(patch);
-  return patchOfSettings(set ?? [], (await before()) ?? {});
+  return patchOfSettings(set ?? [], before ?? {});
 }
 
 async function patchOfFile(file: string): Promise<Patch> {

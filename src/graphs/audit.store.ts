@@ -65,3 +65,23 @@ export function auditOfGraph(tx: Tx, graphId: GraphId, most = 200): Promise<Audi
     `,
   );
 }
+
+/** The latest change of one kind that somebody made to a job; undefined when nobody did. */
+export async function latestChangeOfJob(
+  tx: Tx,
+  graphId: GraphId,
+  job: string,
+  verb: string,
+): Promise<AuditRow | undefined> {
+  const [row] = await tx.many(
+    AuditRow,
+    sql`
+      select seq, at, actor, verb, job, detail, reason
+      from audit_entry
+      where graph_id = ${graphId} and job = ${job} and verb = ${verb}
+      order by seq desc
+      limit 1
+    `,
+  );
+  return row;
+}

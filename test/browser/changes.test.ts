@@ -199,3 +199,25 @@ test("a priority beyond the branch's cap is cut, and the page says so", async ()
   expect(farm.graphs.get("priority")?.priority).toBe(10);
   await page.close();
 });
+
+test("a customisation that builds upon an older one is refused, and begins from what holds now", async () => {
+  addGraph("customised-by-two");
+  const { page } = await open("/graphs/customised-by-two/jobs/lint?view=definition");
+  await page.getByRole("button", { name: "Customise…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Customise lint" });
+  await dialog.getByLabel("What is to be different").fill('{"timeout": "20m"}');
+  await dialog.locator("ins").getByText("20m").waitFor();
+
+  farm.change("customised-by-two", { lint: { customised: true } });
+  await dialog.getByLabel("What is to be different").fill('{"timeout": "30m"}');
+
+  await dialog.getByRole("alert").getByText("Ada has customised lint").waitFor();
+  const apply = dialog.getByRole("button", { name: "Customise it" });
+  expect(await apply.isDisabled()).toBe(true);
+  await dialog.getByRole("button", { name: "Begin from what holds now" }).click();
+  await dialog.getByLabel("What is to be different").fill('{"timeout": "30m"}');
+  await dialog.locator("ins").getByText("30m").waitFor();
+  await apply.click();
+  await dialog.waitFor({ state: "detached" });
+  await page.close();
+});

@@ -146,7 +146,11 @@ function customise(farm: FakeFarm, graph: Graph, asked: ReturnType<typeof Custom
   }
   const job = graph.jobList.find(({ name }) => name === asked.job);
   if (job === undefined) throw new FakeRefusal(404, "not_found", `there is no job ${asked.job}`);
-  const template = madeUpJob(graph, job).definition as Record<string, unknown>;
+  const { definition, origin } = madeUpJob(graph, job);
+  const template = definition as Record<string, unknown>;
+  if (asked.after !== origin.revision) {
+    throw new FakeRefusal(409, "aborted", `Ada has customised ${job.name}, revision 1`);
+  }
   const changes = Object.entries(asked.patch ?? {}).map(([path, is]) => ({
     path,
     ...(template[path] === undefined ? {} : { was: template[path] }),
@@ -158,6 +162,7 @@ function customise(farm: FakeFarm, graph: Graph, asked: ReturnType<typeof Custom
     graph: graph.id,
     job: asked.job,
     patch: asked.patch,
+    revision: 1,
     changes,
     definition: { ...template, ...asked.patch },
     rerun: asked.retrigger

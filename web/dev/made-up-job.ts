@@ -19,6 +19,7 @@ export function madeUpJob(graph: Graph, job: JobSummary): JobDetail {
       network: false,
     },
     origin: {
+      revision: job.customised ? 1 : 0,
       template: null,
       patch: null,
       changes: [],

@@ -30,13 +30,12 @@ export const describeCustomise: Describe = (command) => {
         const { plannedChangeLines } = await import("../planned-change-lines.ts");
         const { patchOfOptions } = await import("../patch-of-options.ts");
         const { retrigger = false, dryRun = false, reason } = options;
-        const patch = await patchOfOptions(options, async () => {
-          const { origin } = await session.api.job(graph, job);
-          return origin.patch;
-        });
+        const { origin } = await session.api.job(graph, job);
+        const patch = await patchOfOptions(options, origin.patch);
         const done = await rerunCalls(session.api).customise(graph, {
           job,
           patch,
+          after: origin.revision,
           retrigger,
           dryRun,
           ...(reason === undefined ? {} : { reason }),

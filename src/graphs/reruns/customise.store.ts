@@ -19,6 +19,8 @@ const CustomisableRow = z.object({
   templateDigest: z.string(),
   definition: Definition,
   patch: z.record(z.string(), z.json()).nullable(),
+  /** How often its definition was changed in this graph. */
+  revision: z.number(),
   repository: z.string(),
   branch: z.string(),
 });
@@ -34,7 +36,8 @@ export async function customisableJob(
     sql`
       select job.state, job.runs, job.wanted is not null as "isWanted",
              template.body as template, template.digest as "templateDigest",
-             definition.body as definition, job.patch, graph.repository, graph.branch
+             definition.body as definition, job.patch,
+             job.definition_revision as revision, graph.repository, graph.branch
       from job
       join graph on graph.id = job.graph_id
       join definition on definition.digest = job.definition
@@ -118,7 +121,7 @@ export async function setDefinitions(
   `);
   await tx.run(sql`
     update job
-    set definition = d.digest, template_definition = d.template,
+    set definition = d.digest, definition_revision = job.definition_revision + 1, template_definition = d.template,
         patch = case when d.template is null then null else d.patch end,
         tags = d.tags, priority = d.priority, on_expiry = d.on_expiry,
         -- What is used of a budget that becomes smaller is all of it.

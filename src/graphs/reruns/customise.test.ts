@@ -91,7 +91,7 @@ test("a job that is being prepared runs as it was customised", async () => {
   const id = await farm.graphOf(jobs);
   await farm.customise(id, { job: "a", patch: { commands: ["first-thought"] } });
 
-  await farm.customise(id, { job: "a", patch: { commands: ["second-thought"] } });
+  await farm.customise(id, { job: "a", patch: { commands: ["second-thought"] }, after: 1 });
   const scripts = await farm.work();
 
   expect(scripts[0]).toContain("second-thought");
@@ -117,9 +117,83 @@ test("a job goes on making what others take of it by name", async () => {
 
   await farm.customise(id, { job: "a", patch: { outputs: ["dist"] } });
 
-  await expect(farm.customise(id, { job: "a", patch: { outputs: ["log"] } })).rejects.toThrow(
-    'b takes "dist/app" of it',
-  );
+  await expect(
+    farm.customise(id, { job: "a", patch: { outputs: ["log"] }, after: 1 }),
+  ).rejects.toThrow('b takes "dist/app" of it');
+});
+
+describe("when several people customise one job", () => {
+  test("of six at once, one is taken, and the others read what it changed", async () => {
+    const id = await farm.graphOf(jobs);
+
+    const answers = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, n) =>
+        farm.customise(id, {
+          job: "a",
+          patch: { environment: { V: `${n}` } },
+          reason: `number ${n}`,
+        }),
+      ),
+    );
+
+    const taken = answers.findIndex(({ status }) => status === "fulfilled");
+    const refused = answers.filter((answer) => answer.status === "rejected");
+    expect(refused).toHaveLength(5);
+    for (const { reason } of refused) {
+      expect(reason).toMatchObject({
+        code: "aborted",
+        message: expect.stringMatching(
+          `has customised a \\("number ${taken}"\\), revision 1: environment\\.V: "${taken}"; send "after": 1`,
+        ),
+      });
+    }
+    expect((await farm.job(id, "a")).origin).toMatchObject({
+      patch: { environment: { V: `${taken}` } },
+      revision: 1,
+    });
+  });
+
+  test("a change that builds upon an older revision is refused, also its preview and taking back", async () => {
+    const id = await farm.graphOf(jobs);
+    await farm.customise(id, { job: "a", patch: { timeout: "2h" }, after: 0 });
+    await farm.customise(id, { job: "a", patch: { timeout: "3h" }, after: 1 });
+
+    const late = { job: "a", after: 1 };
+    for (const asked of [
+      { ...late, patch: { retries: 2 } },
+      { ...late, patch: { retries: 2 }, dryRun: true },
+      { ...late, patch: { retries: 2 }, retrigger: true },
+      { ...late, patch: null },
+    ]) {
+      await expect(farm.customise(id, asked)).rejects.toThrow(
+        'revision 2: timeout: "3h"; your change builds upon revision 1',
+      );
+    }
+
+    const done = await farm.customise(id, { job: "a", patch: null, after: 2 });
+    expect(done).toMatchObject({ patch: null, revision: 3 });
+    await expect(farm.customise(id, { job: "a", patch: { retries: 2 }, after: 2 })).rejects.toThrow(
+      "it is as its definition says again",
+    );
+  });
+
+  test("the same patch again is no conflict: whose answer was lost may repeat it", async () => {
+    const id = await farm.graphOf(jobs);
+    const asked = { job: "a", patch: { timeout: "2h" }, after: 0 };
+
+    await farm.customise(id, asked);
+
+    expect(await farm.customise(id, asked)).toMatchObject({ patch: asked.patch });
+  });
+
+  test("what was changed at submission counts", async () => {
+    await farm.graphOf(jobs);
+    const { id } = await farm.submit({ patches: { a: { retries: 3 } } });
+
+    await expect(farm.customise(id, { job: "a", patch: { timeout: "2h" } })).rejects.toThrow(
+      "the submission has customised a, revision 1: retries: 3",
+    );
+  });
 });
 
 describe("is refused", () => {

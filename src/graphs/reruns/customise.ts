@@ -22,6 +22,7 @@ import {
 import { definitionChanges } from "./definition-changes.ts";
 import { assertMakesWhatIsTaken, jsonOf, patchedDefinition } from "./patched-definition.ts";
 import { planRerun } from "./plan-rerun.ts";
+import { requireLatestRevision } from "./require-latest-revision.ts";
 
 /**
  * Changes a job's definition for its graph alone, or takes that back; or says what would be changed.
@@ -41,6 +42,8 @@ export function customise(
     const job = await customisableJob(tx, graphId, asked.job);
     if (job === undefined) return undefined;
     await assertAllowed(tx, asked, job, by);
+    await requireLatestRevision(tx, graphId, asked, job);
+    assertNotUnderWay(asked, job);
     const change = newDefinition(asked, job);
     const { definition } = change.entry;
     holdJobsToLimits(by, "customise", job, [{ name: asked.job, definition }]);
@@ -58,6 +61,7 @@ export function customise(
       graph: graphId,
       job: asked.job,
       patch: change.patch,
+      revision: asked.dryRun ? job.revision : job.revision + 1,
       changes: definitionChanges(jsonOf(job.template), jsonOf(definition)),
       definition,
       rerun: asked.retrigger ? await rerun(tx, rooms, graphId, asked, by) : null,
@@ -67,7 +71,7 @@ export function customise(
 
 async function assertAllowed(
   tx: Tx,
-  { job: name, patch, retrigger }: z.output<typeof Customise>,
+  { patch }: z.output<typeof Customise>,
   job: CustomisableJob,
   by: Principal,
 ): Promise<void> {
@@ -79,6 +83,12 @@ async function assertAllowed(
       ? undefined
       : refusedPatch({ branch, customised: true, principal: by, where: job });
   if (refusal !== undefined) throw new Fault("permission_denied", refusal);
+}
+
+function assertNotUnderWay(
+  { job: name, retrigger }: z.output<typeof Customise>,
+  job: CustomisableJob,
+): void {
   const { state, runs, isWanted } = job;
   if (state === "queued" || state === "waiting" || state === "running") {
     throw new Fault(

@@ -12,6 +12,7 @@ const FormsRow = z.object({
   definition: z.json(),
   template: z.json().nullable(),
   patch: z.record(z.string(), z.json()).nullable(),
+  revision: z.number(),
 });
 
 /** Whether a job is customised and how, what came before and after its graph, and what people did to it. */
@@ -19,7 +20,8 @@ export async function jobOrigin(tx: Tx, graphId: GraphId, job: string): Promise<
   const [forms] = await tx.many(
     FormsRow,
     sql`
-      select definition.body as definition, template.body as template, job.patch
+      select definition.body as definition, template.body as template, job.patch,
+             job.definition_revision as revision
       from job
       join definition on definition.digest = job.definition
       left join definition as template on template.digest = job.template_definition
@@ -30,6 +32,7 @@ export async function jobOrigin(tx: Tx, graphId: GraphId, job: string): Promise<
   return {
     template,
     patch: forms?.patch ?? null,
+    revision: forms?.revision ?? 0,
     changes:
       forms === undefined || template === null ? [] : definitionChanges(template, forms.definition),
     lineage: await lineageOf(tx, graphId),

@@ -16,12 +16,14 @@ interface Props {
 /** Changes a job's definition for its graph alone: what is written is tried by the farm as it is written. */
 export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Props) {
   const [text, setText] = useState(() => JSON.stringify(origin.patch ?? {}, undefined, 2));
+  // What the text was made from, not what is newest: somebody may change the job while this is open.
+  const [after, setAfter] = useState(origin.revision);
   const [retrigger, setRetrigger] = useState(job.runs > 0);
   const [reason, setReason] = useState("");
   const help = useId();
   const read = readPatch(useDeferredValue(text));
   const asked: Customise | undefined =
-    read.kind === "problem" ? undefined : { job: job.name, patch: read.patch, retrigger };
+    read.kind === "problem" ? undefined : { job: job.name, patch: read.patch, retrigger, after };
   const { preview, apply } = useCustomising(graph.id, asked);
   const named = reason.trim() === "" ? {} : { reason: reason.trim() };
   const problem = read.kind === "problem" ? read.problem : (apply.error ?? preview.error)?.message;
@@ -64,6 +66,21 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
             {problem}
           </p>
         )}
+        {origin.revision === after ? null : (
+          <p>
+            The job was customised while this dialog was open.{" "}
+            <button
+              type="button"
+              onClick={() => {
+                setText(JSON.stringify(origin.patch ?? {}, undefined, 2));
+                setAfter(origin.revision);
+                apply.reset();
+              }}
+            >
+              Begin from what holds now
+            </button>
+          </p>
+        )}
       </div>
       <div className="row end">
         {origin.patch === null ? null : (
@@ -72,7 +89,7 @@ export function CustomiseDialog({ detail: { graph, job, origin }, onClose }: Pro
             disabled={apply.isPending}
             onClick={() =>
               apply.mutate(
-                { job: job.name, patch: null, retrigger, ...named },
+                { job: job.name, patch: null, retrigger, after, ...named },
                 { onSuccess: onClose },
               )
             }

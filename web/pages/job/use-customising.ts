@@ -19,7 +19,8 @@ export function useCustomising(graph: string, asked: Customise | undefined) {
   });
   const apply = useMutation({
     mutationFn: (wanted: Customise) => tell(CustomisedJob, path, wanted),
-    onSuccess: async (_done, { job }) => {
+    // Refused, too: the reason may be that somebody else has changed the job.
+    onSettled: async (_done, _refusal, { job }) => {
       await Promise.all([
         client.invalidateQueries(jobQuery(graph, job)),
         client.invalidateQueries(graphQuery(graph)),

@@ -1,0 +1,60 @@
+import type { z } from "zod";
+import type { Customise } from "#api/rerun.ts";
+import { canonicalJson } from "#core/canonical-json.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { latestChangeOfJob } from "../audit.store.ts";
+import type { GraphId } from "../graph-id.ts";
+import type { CustomisableJob } from "./customise.store.ts";
+import { definitionChanges } from "./definition-changes.ts";
+import { jsonOf } from "./patched-definition.ts";
+
+/** A message lists so many differences; the job's page and `GET /graphs/ID/jobs/NAME` have all. */
+const mostListed = 5;
+
+/**
+ * Throws `Fault("aborted")` when a change would overwrite one that its author has not seen.
+ *
+ * A patch replaces the one before it, so that two people who change one job at once would
+ * lose the first change. The same patch once more overwrites nothing: a client whose answer was
+ * lost may repeat it. Call it while the graph is locked.
+ */
+export async function requireLatestRevision(
+  tx: Tx,
+  graphId: GraphId,
+  { job: name, patch, after }: z.output<typeof Customise>,
+  job: CustomisableJob,
+): Promise<void> {
+  if (canonicalJson(patch) === canonicalJson(job.patch)) return;
+  // Without `after`, to take back what was changed overwrites on purpose.
+  const isLatest =
+    after === undefined ? patch === null || job.patch === null : after === job.revision;
+  if (isLatest) return;
+  const latest = await latestChangeOfJob(tx, graphId, name, "customise");
+  const who = latest === undefined ? "the submission" : `${latest.actor}, at ${latest.at},`;
+  const why = latest?.reason == null ? "" : ` ("${latest.reason}")`;
+  const hint =
+    after === undefined
+      ? `send "after": ${job.revision} to replace it`
+      : `your change builds upon revision ${after}; look at it again, and repeat what is still wanted`;
+  throw new Fault(
+    "aborted",
+    `${who} has customised ${name}${why}, revision ${job.revision}: ${differences(job)}; ${hint}`,
+  );
+}
+
+/** How the job differs from its template now. */
+function differences({ template, definition }: CustomisableJob): string {
+  const changes = definitionChanges(jsonOf(template), jsonOf(definition));
+  if (changes.length === 0) return "it is as its definition says again";
+  const listed = changes
+    .slice(0, mostListed)
+    .map(({ path, is }) => (is === undefined ? `${path} removed` : `${path}: ${shortened(is)}`));
+  const more = changes.length - listed.length;
+  return listed.join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+function shortened(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= 120 ? text : `${text.slice(0, 117)}...`;
+}
