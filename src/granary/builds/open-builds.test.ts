@@ -1,7 +1,7 @@
 import { appendFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { GranaryBuildReport } from "#api/granary.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
@@ -160,10 +160,10 @@ test.each([
     },
   });
   const build = await builds.start(facts);
-  await vi.waitFor(() => expect(build.prefetch.whyNot(keyOf("a"))).toBe("farm-away"));
+  await expect.poll(() => build.prefetch.whyNot(keyOf("a"))).toBe("farm-away");
 
   isAway = false;
-  await vi.waitFor(() => expect(store.has("p", keyOf("a"))).toBe(true), { timeout: 10_000 });
+  await expect.poll(() => store.has("p", keyOf("a"))).toBe(true);
 
   await builds.end(build.id, { exitCode: 0, complete: true });
   expect(reports[0]?.indexes).toMatchObject([{ source: "commit", commit }]);

@@ -254,7 +254,7 @@ describe("execution", () => {
     // A result of which an output was left at the farm is as good as one of which all was sent here.
     const whole = () =>
       channel.unary(updateActionResult, { ...asked, actionResult: result }, { metadata });
-    await vi.waitFor(whole, { timeout: 10_000 });
+    await vi.waitFor(whole, { timeout: 30_000 });
     expect(await reading(other.id)).toBe("an output");
   });
 

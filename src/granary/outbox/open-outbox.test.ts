@@ -171,10 +171,10 @@ test("while it is held until something is due, what has waited for its time goes
   outbox.hold("due");
   await outbox.addResult(await result("a"));
   await outbox.addResult(await result("b"));
-  await expect.poll(() => keysAt(farm), { timeout: 20_000 }).toEqual(["a", "b"]);
+  await expect.poll(() => keysAt(farm)).toEqual(["a", "b"]);
 
   await outbox.addResult(await result("c"));
-  await expect.poll(() => keysAt(farm), { timeout: 20_000 }).toEqual(["a", "b", "c"]);
+  await expect.poll(() => keysAt(farm)).toEqual(["a", "b", "c"]);
 });
 
 test("while it is held until something is due, what somebody waits for goes, and nothing else", async () => {
@@ -190,7 +190,7 @@ test("while it is held until something is due, what somebody waits for goes, and
   await outbox.addResult(await result("b"));
   expect(outbox.state()).toMatchObject({ results: 1 });
   release();
-  await expect.poll(() => keysAt(farm), { timeout: 20_000 }).toEqual(["a", "b"]);
+  await expect.poll(() => keysAt(farm)).toEqual(["a", "b"]);
 });
 
 test("what was held back until it is due goes with the next process after a crash", async () => {
@@ -200,7 +200,7 @@ test("what was held back until it is due goes with the next process after a cras
   await outbox.stop();
   expect(farm.calls).toEqual([]);
   await open();
-  await expect.poll(() => keysAt(farm), { timeout: 20_000 }).toEqual(["a"]);
+  await expect.poll(() => keysAt(farm)).toEqual(["a"]);
 });
 
 test("who holds until it lets go keeps back what is due as well", async () => {
@@ -300,7 +300,7 @@ test("what the farm fails to take holds up nothing else, and is said until it is
   expect(farm.divergences).toEqual([divergence]);
   expect(readdirSync(spool)).toHaveLength(2);
   isBroken = false;
-  await expect.poll(() => outbox.state(), { timeout: 20_000 }).toMatchObject(nothing);
+  await expect.poll(() => outbox.state()).toMatchObject(nothing);
   expect(keysAt(farm)).toEqual(["a", "b", "bad", "c"]);
   expect([outbox.droppedResults, farm.reports]).toEqual([0, [report]]);
 });

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { outputTrees } from "#actions/output-trees.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { openDiskBlobStore } from "#cas/disk-blob-store.ts";
@@ -47,7 +47,7 @@ test("servers that share a store bring it under its limit, and each tells what w
   const { directory, disk, start } = await aStore(40);
   const [one, two] = await Promise.all([start(20_000), start(20_000)]);
   try {
-    await vi.waitFor(async () => expect((await two.standing()).evicted).not.toBeNull(), 10_000);
+    await expect.poll(async () => (await two.standing()).evicted).not.toBeNull();
 
     const standing = await one.standing();
     const { bytes } = await disk.usage();
@@ -74,10 +74,7 @@ test("without a limit the store is counted, and nothing goes", async () => {
   const eviction = await start(undefined);
   try {
     expect(await eviction.standing()).toMatchObject({ limitBytes: null, counted: null });
-    await vi.waitFor(
-      async () => expect((await eviction.standing()).counted).not.toBeNull(),
-      10_000,
-    );
+    await expect.poll(async () => (await eviction.standing()).counted).not.toBeNull();
     expect(await eviction.standing()).toMatchObject({ counted: { bytes: 5_000 }, evicted: null });
   } finally {
     await eviction.stop();
@@ -92,10 +89,7 @@ test("notes that were cut short are none, and a lock of the dead holds nobody up
   const eviction = await start(undefined);
   try {
     expect((await eviction.standing()).counted).toBeNull();
-    await vi.waitFor(
-      async () => expect((await eviction.standing()).counted).not.toBeNull(),
-      10_000,
-    );
+    await expect.poll(async () => (await eviction.standing()).counted).not.toBeNull();
   } finally {
     await eviction.stop();
   }

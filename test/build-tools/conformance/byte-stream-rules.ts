@@ -170,7 +170,7 @@ export function byteStreamRules(farm: () => SharedFarm): void {
         expect(known.complete).toBe(false);
         expect(Number(known.committedSize)).toBeGreaterThan(0);
         return known;
-      });
+      }, 30_000);
       expect(Number(committedSize)).toBeLessThanOrEqual(100_000);
       const size = await send(upload, { data, from: Number(committedSize) });
 

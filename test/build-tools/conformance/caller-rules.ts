@@ -18,7 +18,7 @@ export function callerRules(farm: () => SharedFarm): void {
   /** It is written down a quarter of a second later, with others. */
   const theInvocation = async (id: string, project = "default") => {
     const path = `/invocations/${id}?project=${encodeURIComponent(project)}`;
-    return InvocationDetail.parse(await vi.waitFor(() => farm().get(path), { timeout: 10_000 }));
+    return InvocationDetail.parse(await vi.waitFor(() => farm().get(path), { timeout: 30_000 }));
   };
 
   describe("RequestMetadata", () => {
