@@ -9,9 +9,10 @@ export default defineConfig({
   // Not below node_modules: jobs share that, and each change of it would be a new input.
   cacheDir: ".cache/vite",
   test: {
-    // Limits that only what hangs comes to: beside others, a start of a farm was seen to take half a minute.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    // Limits that only what hangs comes to: with forty processes for two CPUs, a start of a farm was seen to take half a
+    // minute, and tests of whole farms more than two. No test has a lower limit of its own.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 30_000 } },
     sequence: { sequencer: WholeFarmsFirst },
     // What lands is not decided by one unlucky moment of a shared machine; a test that needed

@@ -14,7 +14,6 @@ import { Component } from "./component.ts";
 import { testRegistry } from "./registry.fixture.ts";
 import { tarballOf } from "./tarball.fixture.ts";
 
-const patience = { timeout: 60_000 };
 const suite = smallSuite();
 const { signal } = new AbortController();
 
@@ -42,31 +41,27 @@ function blob(bytes: Buffer): { component: Component; fetchBlob: () => AsyncIter
 }
 
 describe("a package", () => {
-  test(
-    "is downloaded once, whoever places it how often, and its tool is ready to be called",
-    patience,
-    async () => {
-      const registry = await testRegistry([
-        { package: "compiler", version: "5.9.3", files: { "c.js": "console.log('five')" } },
-      ]);
-      const directory = folder();
-      const [one, two] = [await shelfIn(directory), await shelfIn(directory)];
+  test("is downloaded once, whoever places it how often, and its tool is ready to be called", async () => {
+    const registry = await testRegistry([
+      { package: "compiler", version: "5.9.3", files: { "c.js": "console.log('five')" } },
+    ]);
+    const directory = folder();
+    const [one, two] = [await shelfIn(directory), await shelfIn(directory)];
 
-      const placed = await Promise.all([
-        one.place(suite, "js", npm("5.9.3"), signal),
-        one.place(suite, "js", npm("5.9.3"), signal),
-        two.place(suite, "js", npm("5.9.3"), signal),
-      ]);
+    const placed = await Promise.all([
+      one.place(suite, "js", npm("5.9.3"), signal),
+      one.place(suite, "js", npm("5.9.3"), signal),
+      two.place(suite, "js", npm("5.9.3"), signal),
+    ]);
 
-      expect(new Set(placed.map((each) => each.directory)).size).toBe(1);
-      expect(registry.downloads.get("compiler@5.9.3")).toBe(1);
-      const [program = "", ...args] = placed[0].tool;
-      expect(spawnSync(program, args, { encoding: "utf8" }).stdout).toBe("five\n");
-      await Promise.all(placed.map((each) => one.release(each)));
-    },
-  );
+    expect(new Set(placed.map((each) => each.directory)).size).toBe(1);
+    expect(registry.downloads.get("compiler@5.9.3")).toBe(1);
+    const [program = "", ...args] = placed[0].tool;
+    expect(spawnSync(program, args, { encoding: "utf8" }).stdout).toBe("five\n");
+    await Promise.all(placed.map((each) => one.release(each)));
+  });
 
-  test("that is pinned must be what it was", patience, async () => {
+  test("that is pinned must be what it was", async () => {
     const registry = await testRegistry([
       { package: "lib", version: "1.0.0" },
       { package: "lib", version: "2.0.0" },
@@ -84,7 +79,7 @@ describe("a package", () => {
     expect((await readdir(placed.directory)).toSorted()).toEqual(["index.js", "package.json"]);
   });
 
-  test("that the registry gives otherwise than it promises is refused", patience, async () => {
+  test("that the registry gives otherwise than it promises is refused", async () => {
     await testRegistry([
       {
         package: "compiler",
@@ -98,7 +93,7 @@ describe("a package", () => {
     ).rejects.toMatchObject({ code: "data_loss" });
   });
 
-  test("of a version that is not there is not found", patience, async () => {
+  test("of a version that is not there is not found", async () => {
     await testRegistry([{ package: "compiler", version: "5.0.0" }]);
 
     await expect(
@@ -188,7 +183,7 @@ describe("a commit", () => {
       "git",
     );
 
-  test("is checked out and built once, without our secrets", patience, async () => {
+  test("is checked out and built once, without our secrets", async () => {
     const repository = testRepository();
     onTestFinished(() => rm(repository.path, { recursive: true }));
     repository.write({ "a.txt": "old" });
@@ -213,30 +208,26 @@ describe("a commit", () => {
     expect(await readFile(join(directory, "env.txt"), "utf8")).not.toContain("secret");
   });
 
-  test(
-    "whose build fails is told with what it said; one that is nowhere is not found",
-    patience,
-    async () => {
-      const repository = testRepository();
-      onTestFinished(() => rm(repository.path, { recursive: true }));
-      const commit = repository.commit("first");
-      const shelf = await shelfIn(folder());
-      const failing = fromGit(repository.path, [["sh", "-c", "echo no disk; exit 3"]]);
-      const place = (sha: string) =>
-        shelf.place(
-          failing,
-          "js",
-          Component.parse({ kind: "git", repository: repository.path, commit: sha }),
-          signal,
-        );
+  test("whose build fails is told with what it said; one that is nowhere is not found", async () => {
+    const repository = testRepository();
+    onTestFinished(() => rm(repository.path, { recursive: true }));
+    const commit = repository.commit("first");
+    const shelf = await shelfIn(folder());
+    const failing = fromGit(repository.path, [["sh", "-c", "echo no disk; exit 3"]]);
+    const place = (sha: string) =>
+      shelf.place(
+        failing,
+        "js",
+        Component.parse({ kind: "git", repository: repository.path, commit: sha }),
+        signal,
+      );
 
-      await expect(place(commit)).rejects.toMatchObject({
-        code: "failed_precondition",
-        message: expect.stringContaining("ended with 3: no disk"),
-      });
-      await expect(place("0".repeat(40))).rejects.toMatchObject({ code: "not_found" });
-    },
-  );
+    await expect(place(commit)).rejects.toMatchObject({
+      code: "failed_precondition",
+      message: expect.stringContaining("ended with 3: no disk"),
+    });
+    await expect(place("0".repeat(40))).rejects.toMatchObject({ code: "not_found" });
+  });
 });
 
 describe("within its limit", () => {

@@ -8,8 +8,6 @@ import { smallDefinition, smallSuite } from "#suites/suite.fixture.ts";
 import { findArtifacts } from "./find-artifacts.ts";
 import { testRegistry } from "./registry.fixture.ts";
 
-const patience = { timeout: 60_000 };
-
 function suiteFrom(artifacts: unknown) {
   const backends = { js: { tool: ["{artifact}/c"] }, native: { tool: ["{artifact}/c"] } };
   const { compile: _, ...definition } = smallDefinition();
@@ -23,7 +21,7 @@ function repositoryForTest() {
   return repository;
 }
 
-test("packages of npm become days, releases and tries", patience, async () => {
+test("packages of npm become days, releases and tries", async () => {
   await testRegistry([
     { package: "compiler", version: "5.9.3" },
     { package: "compiler", version: "5.9.0-dev.20260601" },
@@ -42,49 +40,45 @@ test("packages of npm become days, releases and tries", patience, async () => {
   expect(found.resolve("7.0.0-beta").kind).toBe("try");
 });
 
-test(
-  "a repository's commits are the line, in an order that their dates have too; its tags are releases",
-  patience,
-  async () => {
-    const repository = repositoryForTest();
-    const commits = ["one", "two", "three"].map((subject, index) => {
-      const sha = repository.commit(subject);
-      if (index === 1) repository.git("tag", "-a", "v1.0", "-m", "first");
-      return sha;
-    });
-    repository.git("tag", "other");
-    const suite = suiteFrom({
-      from: "git",
-      repository: repository.path,
-      release: { tags: "^v\\d" },
-    });
+test("a repository's commits are the line, in an order that their dates have too; its tags are releases", async () => {
+  const repository = repositoryForTest();
+  const commits = ["one", "two", "three"].map((subject, index) => {
+    const sha = repository.commit(subject);
+    if (index === 1) repository.git("tag", "-a", "v1.0", "-m", "first");
+    return sha;
+  });
+  repository.git("tag", "other");
+  const suite = suiteFrom({
+    from: "git",
+    repository: repository.path,
+    release: { tags: "^v\\d" },
+  });
 
-    const found = await findArtifacts(suite);
+  const found = await findArtifacts(suite);
 
-    const [one = "", two = "", three = ""] = commits;
-    expect(
-      found.artifacts.map(({ tag, kind, parent, commit }) => [tag, kind, parent, commit]),
-    ).toEqual([
-      [one.slice(0, 12), "master", null, one],
-      [two.slice(0, 12), "master", one.slice(0, 12), two],
-      [three.slice(0, 12), "master", two.slice(0, 12), three],
-      ["v1.0", "release", null, two],
-    ]);
-    const dates = found.artifacts.slice(0, 3).map(({ datedAt }) => datedAt.getTime());
-    expect(dates).toEqual([...new Set(dates)].toSorted((a, b) => a - b));
-    expect(found.artifacts[0]?.components).toEqual({
-      js: { kind: "git", repository: repository.path, commit: one },
-      native: { kind: "git", repository: repository.path, commit: one },
-    });
-    expect(found.resolve(one.slice(0, 8)).tag).toBe(one.slice(0, 12));
-    expect(found.resolve("f".repeat(40))).toMatchObject({
-      tag: "f".repeat(12),
-      kind: "try",
-      parent: three.slice(0, 12),
-    });
-    expect(() => found.resolve("v1.1")).toThrow("or a release: v1.0");
-  },
-);
+  const [one = "", two = "", three = ""] = commits;
+  expect(
+    found.artifacts.map(({ tag, kind, parent, commit }) => [tag, kind, parent, commit]),
+  ).toEqual([
+    [one.slice(0, 12), "master", null, one],
+    [two.slice(0, 12), "master", one.slice(0, 12), two],
+    [three.slice(0, 12), "master", two.slice(0, 12), three],
+    ["v1.0", "release", null, two],
+  ]);
+  const dates = found.artifacts.slice(0, 3).map(({ datedAt }) => datedAt.getTime());
+  expect(dates).toEqual([...new Set(dates)].toSorted((a, b) => a - b));
+  expect(found.artifacts[0]?.components).toEqual({
+    js: { kind: "git", repository: repository.path, commit: one },
+    native: { kind: "git", repository: repository.path, commit: one },
+  });
+  expect(found.resolve(one.slice(0, 8)).tag).toBe(one.slice(0, 12));
+  expect(found.resolve("f".repeat(40))).toMatchObject({
+    tag: "f".repeat(12),
+    kind: "try",
+    parent: three.slice(0, 12),
+  });
+  expect(() => found.resolve("v1.1")).toThrow("or a release: v1.0");
+});
 
 test.each([
   {
@@ -107,14 +101,14 @@ test.each([
     artifacts: () => ({ from: "git", repository: "--upload-pack=id" }),
     says: "begins with a dash",
   },
-])("$what that is none is told", patience, async ({ artifacts, says }) => {
+])("$what that is none is told", async ({ artifacts, says }) => {
   const repository = repositoryForTest();
   repository.commit("one");
 
   await expect(findArtifacts(suiteFrom(artifacts(repository.path)))).rejects.toThrow(says);
 });
 
-test("behind a URL it is the same", patience, async () => {
+test("behind a URL it is the same", async () => {
   const repository = repositoryForTest();
   const server = await serveRepositories(dirname(repository.path));
   onTestFinished(() => server.stop());

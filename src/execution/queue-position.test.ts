@@ -179,4 +179,4 @@ test("as many are handed out before an execution as were said to be ahead", asyn
     { numRuns: 20 },
   );
   // Each run asks the database some dozens of things.
-}, 120_000);
+});

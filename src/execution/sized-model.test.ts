@@ -287,4 +287,4 @@ test("with retries, second runs and runs in the background at two servers at onc
     sql`select deadlocks from pg_stat_database where datname = current_database()`,
   );
   expect(stats).toEqual({ deadlocks: 0 });
-}, 180_000);
+});

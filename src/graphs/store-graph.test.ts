@@ -62,5 +62,4 @@ test.each([1_000, 10_000])(
     expect(whole?.jobList).toHaveLength(count);
     expect(whole?.edges).toHaveLength(3 * (count - 10));
   },
-  120_000,
 );

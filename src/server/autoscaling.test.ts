@@ -138,4 +138,4 @@ test("workers come from zero when something waits, and go when nothing does; not
   );
   await db.close();
   expect(attempts).toEqual(Array.from({ length: 3 }, () => ({ outcome: "succeeded", attempt: 1 })));
-}, 180_000);
+});

@@ -32,7 +32,7 @@ function seen({ code, hits, outputs, said }: Build) {
 }
 
 describe.each(testedTools.map((tool) => [tool.name, tool] as const))("%s", (_, tool) => {
-  const options = { ...needs(tool.need), timeout: 300_000 };
+  const options = { ...needs(tool.need) };
   test(
     "builds the same, whatever happens to its cache; what it has built once, it is given",
     options,

@@ -35,7 +35,6 @@ const ask = async (path: string) => (await fetch(`${farm.url}/api/v1${path}`)).j
 test("the lines for Bazel lead to a remote build, and to its page", {
   // Bazel's server alone takes ten seconds and more where others build beside it.
   ...needs(bazelNeed),
-  timeout: 180_000,
 }, async () => {
   const workspace = join(folder, "workspace");
   await mkdir(workspace);
@@ -97,7 +96,6 @@ test("the lines for ccache share a compilation", needs(ccache), async () => {
 
 test("the lines for Bazel's caches over gRPC and HTTP give one another's results", {
   ...needs(bazelNeed),
-  timeout: 180_000,
 }, async () => {
   const workspace = join(folder, "caching");
   await mkdir(workspace);
@@ -125,7 +123,7 @@ test("the lines for Bazel's caches over gRPC and HTTP give one another's results
   }
 });
 
-test("the lines for Gradle share a task", { ...needs(gradle), timeout: 180_000 }, async () => {
+test("the lines for Gradle share a task", { ...needs(gradle) }, async () => {
   const place = join(folder, "gradle");
   await mkdir(join(place, "src/main/java"), { recursive: true });
   const [settings = ""] = linesFor("gradle", "team/app");

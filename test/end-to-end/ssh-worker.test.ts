@@ -35,7 +35,7 @@ jobs:
     environment: { ROUND: "\${parameters.round}" }
 `;
 
-describe("a worker over ssh", { ...needs(sshServer), timeout: 120_000 }, () => {
+describe("a worker over ssh", { ...needs(sshServer) }, () => {
   let farm: Farm;
   let repository: SampleRepository;
   let sshd: PrivateSshd;

@@ -24,7 +24,6 @@ async function git(folder: string, ...args: string[]): Promise<string[]> {
 /** Packages that ship their TypeScript sources, and that nobody here wrote. */
 test.for(["rxjs", "@noble/curves"])(
   "two published versions of %s become a history, and each of its commits ends green",
-  { timeout: 240_000 },
   async (name) => {
     const folder = join(scratch, name.replace("/", "-"));
 

@@ -21,5 +21,4 @@ test.concurrent.each(victims)(
       ]);
     }
   },
-  300_000,
 );

@@ -89,7 +89,6 @@ test.concurrent.each(cases.filter(({ length }) => length === "shorter"))(
       printed: lines,
     });
   },
-  60_000,
 );
 
 test.concurrent.each(cases.filter(({ length }) => length === "longer"))(
@@ -108,5 +107,4 @@ test.concurrent.each(cases.filter(({ length }) => length === "longer"))(
       printed: lines,
     });
   },
-  60_000,
 );

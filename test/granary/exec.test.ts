@@ -53,9 +53,7 @@ async function scene(files: Readonly<Record<string, string>> = {}) {
   return { directory, data, repository, options, grange, build };
 }
 
-test("the first build starts a granary, and the second finds all that it made", {
-  timeout: 120_000,
-}, async () => {
+test("the first build starts a granary, and the second finds all that it made", async () => {
   const { build, grange } = await scene();
 
   const first = await build();
@@ -83,9 +81,7 @@ test("the first build starts a granary, and the second finds all that it made", 
   expect((await grange("granary", "status")).code).toBe(1);
 });
 
-test("the exit code is the command's own, and so are its signals", {
-  timeout: 120_000,
-}, async () => {
+test("the exit code is the command's own, and so are its signals", async () => {
   const { grange, options, directory } = await scene();
   expect((await grange("exec", "--", "sh", "-c", "exit 7")).code).toBe(7);
   expect((await grange("exec", "--", "no-such-command-here")).code).toBe(127);
@@ -113,9 +109,7 @@ test("without a granary the command runs as it would have", async () => {
   expect(unanswered.stderr).toContain("running without a granary");
 });
 
-test("a granary that hangs is not waited for, before a build or as it starts", {
-  timeout: 120_000,
-}, async () => {
+test("a granary that hangs is not waited for, before a build or as it starts", async () => {
   const { grange, build, data } = await scene();
   await build();
   const { pid } = JSON.parse(await readFile(join(data, "endpoint"), "utf8")) as { pid: number };
@@ -138,9 +132,7 @@ test("settings that cannot be read cost the granary, not the build", async () =>
   expect(built.stderr).toContain("running without a granary");
 });
 
-test("a granary that is killed in a build costs the rest of its results, and is started again", {
-  timeout: 120_000,
-}, async () => {
+test("a granary that is killed in a build costs the rest of its results, and is started again", async () => {
   const { build, grange, data, options } = await scene();
   await build();
   const endpoint = JSON.parse(await readFile(join(data, "endpoint"), "utf8")) as { pid: number };
@@ -155,9 +147,7 @@ test("a granary that is killed in a build costs the rest of its results, and is 
   expect((await grange("granary", "status")).code).toBe(0);
 });
 
-test("one data directory has one granary, also when four builds start it at once", {
-  timeout: 120_000,
-}, async () => {
+test("one data directory has one granary, also when four builds start it at once", async () => {
   const { build, grange, data } = await scene();
   const builds = await Promise.all([build(), build(), build(), build()]);
   expect(builds.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
@@ -167,7 +157,7 @@ test("one data directory has one granary, also when four builds start it at once
   expect(another.stdout).toContain(`runs on ${data} already (process ${pid})`);
 });
 
-test("options that are wrong are told before anything runs", { timeout: 120_000 }, async () => {
+test("options that are wrong are told before anything runs", async () => {
   const { grange, directory } = await scene();
   for (const [args, message] of [
     [["exec", "--project", "a b", "--", "true"], "It must be a name"],
@@ -191,9 +181,7 @@ test("options that are wrong are told before anything runs", { timeout: 120_000 
   expect((await grange("granary", "--data", elsewhere)).stdout).toContain("cannot be made");
 });
 
-test("a granary that cannot start says why, and outside of Git there is nothing to hook", {
-  timeout: 120_000,
-}, async () => {
+test("a granary that cannot start says why, and outside of Git there is nothing to hook", async () => {
   const { directory, options } = await scene();
   const env = { ...options.env, GRANGE_GRANARY_LIMIT: "huge" };
   const built = await runGrange(["exec", "--", "echo", "built"], { ...options, env });

@@ -41,7 +41,6 @@ build
 
 test("a full disk is told, and what is there is given", {
   ...needs(smallDisk),
-  timeout: 60_000,
 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "grange-full-"));
   const sources = { "src/a": "a", "src/b": "b", "src/c": "c" };

@@ -37,9 +37,7 @@ async function scene() {
   return { lab, path, commit, build, all: Object.keys(rules).length };
 }
 
-test("a build system's hints fetch ahead without an index, and its approximations say a result at once", {
-  timeout: 120_000,
-}, async () => {
+test("a build system's hints fetch ahead without an index, and its approximations say a result at once", async () => {
   const { lab, path, commit, build, all } = await scene();
   const first = await build({ approximations: true });
   expect(first).toMatchObject({ made: all, hits: 0 });
@@ -67,7 +65,7 @@ test("a build system's hints fetch ahead without an index, and its approximation
   expect(await indexesOf(lab, project)).toMatchObject({ [next]: { entries: all } });
 });
 
-test("a build system whose granary is gone builds alone", { timeout: 60_000 }, async () => {
+test("a build system whose granary is gone builds alone", async () => {
   const { lab, path, all } = await scene();
   const nowhere = join(lab.work, "nowhere");
   const run = await runScripted(path, nowhere, { project });

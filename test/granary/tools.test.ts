@@ -20,98 +20,89 @@ beforeAll(async () => {
 afterAll(() => lab.stop());
 
 describe("Bazel by grange exec", needs(bazelNeed), () => {
-  test(
-    "a second machine has all of a commit before it asks, and one without the farm builds",
-    async () => {
-      const project = "bazel-ahead";
-      const checkout = await bazelCheckout(lab, project);
-      onTestFinished(() => checkout.remove());
-      const first = await lab.startGranary();
-      const one = checkout.machine(first);
-      const cold = await one.build();
-      await first.drained();
-      expect(cold.how).not.toHaveProperty("remote cache hit");
-      expect(await newest(lab, project)).toMatchObject({
-        counts: { missed: cold.made, prefetched: 0, fetched: 0, local: 0, unreachable: 0 },
-      });
-      const commit = sh(checkout.path, "git rev-parse HEAD");
-      const whole = { entries: cold.made, complete: true };
-      expect(await indexesOf(lab, project)).toEqual({ [commit]: whole });
+  test("a second machine has all of a commit before it asks, and one without the farm builds", async () => {
+    const project = "bazel-ahead";
+    const checkout = await bazelCheckout(lab, project);
+    onTestFinished(() => checkout.remove());
+    const first = await lab.startGranary();
+    const one = checkout.machine(first);
+    const cold = await one.build();
+    await first.drained();
+    expect(cold.how).not.toHaveProperty("remote cache hit");
+    expect(await newest(lab, project)).toMatchObject({
+      counts: { missed: cold.made, prefetched: 0, fetched: 0, local: 0, unreachable: 0 },
+    });
+    const commit = sh(checkout.path, "git rev-parse HEAD");
+    const whole = { entries: cold.made, complete: true };
+    expect(await indexesOf(lab, project)).toEqual({ [commit]: whole });
 
-      const second = await lab.startGranary();
-      const warm = await checkout.machine(second).build();
-      await second.drained();
-      expect(warm).toEqual({ ...cold, how: { "remote cache hit": cold.made } });
-      const { indexes, counts, asked } = await newest(lab, project);
-      expect(indexes).toEqual([{ source: "commit", commit, distance: 0, dropped: 0, ...whole }]);
-      expect(counts).toMatchObject({ missed: 0, local: 0, unreachable: 0 });
-      // What is made faster than it comes over the line may be left to the build.
-      const late = asked.filter(({ source }) => source !== "prefetched");
-      expect(late.filter(({ because }) => because !== "over-budget")).toEqual([]);
-      expect(counts.prefetched).toBe(cold.made - late.length);
-      expect(late.length).toBeLessThan(cold.made / 4);
+    const second = await lab.startGranary();
+    const warm = await checkout.machine(second).build();
+    await second.drained();
+    expect(warm).toEqual({ ...cold, how: { "remote cache hit": cold.made } });
+    const { indexes, counts, asked } = await newest(lab, project);
+    expect(indexes).toEqual([{ source: "commit", commit, distance: 0, dropped: 0, ...whole }]);
+    expect(counts).toMatchObject({ missed: 0, local: 0, unreachable: 0 });
+    // What is made faster than it comes over the line may be left to the build.
+    const late = asked.filter(({ source }) => source !== "prefetched");
+    expect(late.filter(({ because }) => because !== "over-budget")).toEqual([]);
+    expect(counts.prefetched).toBe(cold.made - late.length);
+    expect(late.length).toBeLessThan(cold.made / 4);
 
-      // Bazel's own keys name a compiler of the system by its path.
-      const elsewhere = await lab.startGranary();
-      const other = await checkout.machine(elsewhere, { CFLAGS: "-DOTHER" }).build();
-      await elsewhere.drained();
-      expect(other).toEqual(cold);
+    // Bazel's own keys name a compiler of the system by its path.
+    const elsewhere = await lab.startGranary();
+    const other = await checkout.machine(elsewhere, { CFLAGS: "-DOTHER" }).build();
+    await elsewhere.drained();
+    expect(other).toEqual(cold);
 
-      lab.line.cut("refused");
-      onTestFinished(() => lab.line.mend());
-      const third = await lab.startGranary();
-      const alone = await checkout.machine(third).build();
-      expect(alone).toEqual(cold);
-      await third.stop();
-      lab.line.mend();
+    lab.line.cut("refused");
+    onTestFinished(() => lab.line.mend());
+    const third = await lab.startGranary();
+    const alone = await checkout.machine(third).build();
+    expect(alone).toEqual(cold);
+    await third.stop();
+    lab.line.mend();
 
-      // Bazel's own books say that most is up to date: it asks for the leaf alone, and the commit has all.
-      const next = await checkout.commit(1);
-      const leaf = await one.build();
-      await first.drained();
-      expect(leaf.made).toBeLessThan(cold.made / 2);
-      expect((await indexesOf(lab, project))[next]).toEqual(whole);
-      one.clean();
-      const again = await one.build();
-      await first.drained();
-      expect(again).toEqual({ ...leaf, made: cold.made, how: { "remote cache hit": cold.made } });
-      expect((await indexesOf(lab, project))[next]).toEqual(whole);
-    },
-    5 * minute,
-  );
+    // Bazel's own books say that most is up to date: it asks for the leaf alone, and the commit has all.
+    const next = await checkout.commit(1);
+    const leaf = await one.build();
+    await first.drained();
+    expect(leaf.made).toBeLessThan(cold.made / 2);
+    expect((await indexesOf(lab, project))[next]).toEqual(whole);
+    one.clean();
+    const again = await one.build();
+    await first.drained();
+    expect(again).toEqual({ ...leaf, made: cold.made, how: { "remote cache hit": cold.made } });
+    expect((await indexesOf(lab, project))[next]).toEqual(whole);
+  });
 
-  test(
-    "executes at the farm by its granary, which passes on what Bazel tells of the build",
-    async () => {
-      const project = "bazel-remote";
-      const checkout = await bazelCheckout(lab, project);
-      onTestFinished(() => checkout.remove());
-      const granary = await lab.startGranary();
-      const { port } = z
-        .object({ port: z.number() })
-        .loose()
-        .parse(await granary.status());
-      const address = `grpc://127.0.0.1:${port}`;
-      const machine = checkout.machine(granary);
-      const flags = ["--config=farm", `--remote_executor=${address}`, `--bes_backend=${address}`];
-      const run = await machine.build([...flags, `--project_id=${project}`]);
-      await granary.drained();
+  test("executes at the farm by its granary, which passes on what Bazel tells of the build", async () => {
+    const project = "bazel-remote";
+    const checkout = await bazelCheckout(lab, project);
+    onTestFinished(() => checkout.remove());
+    const granary = await lab.startGranary();
+    const { port } = z
+      .object({ port: z.number() })
+      .loose()
+      .parse(await granary.status());
+    const address = `grpc://127.0.0.1:${port}`;
+    const machine = checkout.machine(granary);
+    const flags = ["--config=farm", `--remote_executor=${address}`, `--bes_backend=${address}`];
+    const run = await machine.build([...flags, `--project_id=${project}`]);
+    await granary.drained();
 
-      expect(run.how).toEqual({ remote: run.made });
-      const answer = await fetch(`${lab.farm.url}/api/v1/invocations?project=${project}`);
-      const { invocations } = InvocationList.parse(await answer.json());
-      expect(invocations).toMatchObject([{ state: "succeeded", counts: { succeeded: run.made } }]);
-      const commit = sh(checkout.path, "git rev-parse HEAD");
-      const whole = { entries: run.made, complete: true };
-      expect(await indexesOf(lab, project)).toEqual({ [commit]: whole });
-    },
-    5 * minute,
-  );
+    expect(run.how).toEqual({ remote: run.made });
+    const answer = await fetch(`${lab.farm.url}/api/v1/invocations?project=${project}`);
+    const { invocations } = InvocationList.parse(await answer.json());
+    expect(invocations).toMatchObject([{ state: "succeeded", counts: { succeeded: run.made } }]);
+    const commit = sh(checkout.path, "git rev-parse HEAD");
+    const whole = { entries: run.made, complete: true };
+    expect(await indexesOf(lab, project)).toEqual({ [commit]: whole });
+  });
 });
 
 test("ccache has what an ancestor's index names, and a dirty tree is no commit's", {
   ...needs(ccacheProjectTools),
-  timeout: 2 * minute,
 }, async () => {
   const project = await ccacheProject(lab.work, 6);
   onTestFinished(() => project.close());
@@ -162,7 +153,6 @@ test("ccache has what an ancestor's index names, and a dirty tree is no commit's
 
 test("a clone under another path that is built with -g is told why it found nothing", {
   ...needs(ccacheProjectTools),
-  timeout: 3 * minute,
 }, async () => {
   const project = await ccacheProject(lab.work, 6);
   const clone = join(lab.work, "clone-elsewhere");
@@ -209,7 +199,6 @@ test.each([
   "compilers of one size and time on two machines: each gets its own results (%s)",
   {
     ...needs(ccacheProjectTools),
-    timeout: 3 * minute,
   },
   async (_, check) => {
     const project = await ccacheProject(lab.work, 4);
@@ -252,7 +241,6 @@ test.each([
 
 test("Turborepo says which commit it builds where the workspace does not", {
   ...needs(turbo.need),
-  timeout: 2 * minute,
 }, async () => {
   const dir = join(lab.work, "turbo-workspace");
   await mkdir(dir);

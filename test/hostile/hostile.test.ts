@@ -14,27 +14,19 @@ describe.each(hostileSuites)("$interface", (suite) => {
   const target = () => open.get(suite.interface)?.target;
   beforeAll(async () => {
     open.set(suite.interface, await suite.open({ full: isFull }));
-  }, 300_000);
+  });
   const together = suite.cases.filter(({ alone }) => alone !== true);
   const alone = suite.cases.filter((each) => each.alone === true);
 
   const attempt = async (hostile: HostileCase<unknown>) => hostile.run(target());
 
   // Some wait for workers that all of them share.
-  test.concurrent.each(together)(
-    "$name",
-    async (hostile) => {
-      await expect(attempt(hostile)).resolves.toBeUndefined();
-    },
-    120_000,
-  );
-  test.each(alone)(
-    "$name",
-    async (hostile) => {
-      await expect(attempt(hostile)).resolves.toBeUndefined();
-    },
-    120_000,
-  );
+  test.concurrent.each(together)("$name", async (hostile) => {
+    await expect(attempt(hostile)).resolves.toBeUndefined();
+  });
+  test.each(alone)("$name", async (hostile) => {
+    await expect(attempt(hostile)).resolves.toBeUndefined();
+  });
 
   test(`has at least ${suite.atLeast} cases, and whoever was attacked lives`, () => {
     const pid = pidOf(target());

@@ -41,11 +41,11 @@ export function hostileBuilds(told: ToldHere = {}): {
   const held = { current: undefined as unknown as Builds };
   beforeAll(async () => {
     held.current = await openBuilds(told);
-  }, 120_000);
+  });
   afterAll(async () => {
     await held.current?.farm.stop();
     await held.current?.repository.remove();
-  }, 60_000);
+  });
   return held;
 }
 

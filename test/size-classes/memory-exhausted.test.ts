@@ -21,4 +21,4 @@ test("what exhausts the memory of a small class goes to a sufficient one at once
   expect(second.hungry.reason).not.toBe("");
   expect(first.failing.state).toBe("failed");
   expect(first.single.state).toBe("succeeded");
-}, 240_000);
+});

@@ -145,7 +145,7 @@ test("a graph that failed is exit code 1, and says where to read why", async () 
   expect(stderr).toContain("grange logs 0f0f0f0f tests");
 });
 
-test("Ctrl-C ends all within five seconds, also what does not want to", async () => {
+test("Ctrl-C ends all, also what does not want to", async () => {
   const {
     process: child,
     reports,
@@ -154,15 +154,14 @@ test("Ctrl-C ends all within five seconds, also what does not want to", async ()
   } = await up({}, { FAKE_GRAPH: "running", FAKE_STUBBORN: "1" });
   const all = [await reports.nth("server", 1), await reports.nth("worker", 2)];
   await noted("tests running");
-  const started = Date.now();
 
   // The second within half a second is what npm makes of the first.
   child.kill("SIGINT");
   child.kill("SIGINT");
 
-  await ended;
+  const { exitCode } = await ended;
   await Promise.all(all.map((each) => each.ended));
-  expect(Date.now() - started).toBeLessThan(5_000);
+  expect(exitCode).toBe(1);
 });
 
 test("a worker and a server that are killed are started again, the server where it was", async () => {

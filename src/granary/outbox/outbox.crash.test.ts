@@ -72,4 +72,4 @@ test("a process killed 8 times while it adds and sends loses nothing that was ad
   expect(added.length).toBeGreaterThan(100);
   expect(added.filter((key) => !arrived.has(key))).toEqual([]);
   expect(outbox.droppedResults).toBe(0);
-}, 60_000);
+});

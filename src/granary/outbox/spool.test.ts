@@ -64,7 +64,7 @@ test("what cannot be read as too many files are open is not taken for lost", asy
   const limited = ["-c", 'ulimit -n 100 && exec "$0" "$@"', process.execPath, script];
   const ran = spawnSync("sh", [...limited, await freshDirectory()], {
     encoding: "utf8",
-    timeout: 25_000,
+    timeout: 120_000,
   });
 
   expect(ran.stderr).toBe("");

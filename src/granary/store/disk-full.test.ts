@@ -16,7 +16,7 @@ async function onSmallDisk(script: string): Promise<unknown> {
   const mount = 'mount -t tmpfs -o size=4m tmpfs "$1" && exec "$0" "$2" "$1"';
   const ran = spawnSync("unshare", ["--mount", "sh", "-c", mount, process.execPath, disk, file], {
     encoding: "utf8",
-    timeout: 25_000,
+    timeout: 120_000,
   });
   expect(ran.stderr).toBe("");
   return JSON.parse(ran.stdout);

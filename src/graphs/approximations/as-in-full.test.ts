@@ -98,7 +98,7 @@ test("whatever a history holds: what is known ahead is what a full run gives", a
     { numRuns: 8, examples: [[[quiet, quiet]], [[quiet, { ...quiet, forgets: true }]]] },
   );
   expect(known).toBeGreaterThanOrEqual(2);
-}, 180_000);
+});
 
 function write(
   { files, wanted, finds, finderReads, mayRead, builds, needs }: Commit,

@@ -117,16 +117,12 @@ test.each([
   },
   { what: "no map at all", text: "- 1", says: /expected object|must/i },
   { what: "bytes that are no text", text: "\u0000\u0001\u0002", says: /./ },
-])(
-  "$what is refused",
-  async ({ text, says }) => {
-    const said = await refusal(text);
+])("$what is refused", async ({ text, says }) => {
+  const said = await refusal(text);
 
-    expect(said).toMatch(says);
-    expect(said).not.toBe("read");
-  },
-  20_000,
-);
+  expect(said).toMatch(says);
+  expect(said).not.toBe("read");
+});
 
 test("after a template that did not end, the next one is read as ever", async () => {
   await refusal("version: 1\njobs: {a: {commands: {$eval: 'range(0, 1000000000)'}}}");

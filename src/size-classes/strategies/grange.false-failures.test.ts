@@ -45,5 +45,4 @@ test.each(["code-change", "memory-outliers"])(
     expect(figures.failures).toBeGreaterThan(100);
     expect(figures.falseFailures).toBe(0);
   },
-  60_000,
 );

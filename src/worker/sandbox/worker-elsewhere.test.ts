@@ -25,7 +25,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 /** Runs jobs by a worker in a process of its own, which `wrapper` starts. */
 async function runJobsIn(wrapper: readonly string[], toRun: JobsToRun): Promise<JobsRun> {
   const { stdout } = await run("env", [...wrapper, ...runJobsCommand(program, toRun)], {
-    timeout: 110_000,
+    timeout: 280_000,
   });
   return JobsRun.parse(JSON.parse(stdout));
 }

@@ -15,7 +15,7 @@ import {
 import { smallToy, writeToyProject } from "./toy-project.ts";
 
 /** What dune makes is kept when it is quiet, or gone: nothing may be lost by that. */
-describe("what a real dune 2 made", { ...needs(duneTwo), timeout: 120_000 }, () => {
+describe("what a real dune 2 made", { ...needs(duneTwo) }, () => {
   let work: string;
   let machine: DuneMachine;
   let root: string;

@@ -18,7 +18,7 @@ import {
 } from "./dune-machine.ts";
 import { smallToy, writeToyProject } from "./toy-project.ts";
 
-describe("a real dune 2", { ...needs(duneTwo), timeout: 120_000 }, () => {
+describe("a real dune 2", { ...needs(duneTwo) }, () => {
   let work: string;
   let machine: DuneMachine;
   let root: string;
