@@ -26,6 +26,11 @@ export const Worker = z.object({
   lastSeenAt: Time,
   /** Executions that it was handed and has not ended: those that it runs, and those it has yet to begin. */
   heldCount: z.number().int(),
+  /**
+   * Executions that are over for the farm (cancelled, or given to another worker), and that it has yet to end: they
+   * still take its slots.
+   */
+  endingCount: z.number().int(),
   /** What it runs now. */
   running: z.array(
     z.object({

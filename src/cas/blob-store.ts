@@ -25,8 +25,11 @@ export interface BlobStore {
   read(digest: Digest, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Keeps a blob. Throws `invalid_argument`, and keeps nothing, when the bytes are not those of the digest. */
   put(digest: Digest, bytes: Uint8Array): Promise<void>;
-  /** Keeps a blob that arrives in chunks, under the same rule as `put`. */
-  write(digest: Digest, chunks: AsyncIterable<Uint8Array>): Promise<void>;
+  /**
+   * Keeps a blob that arrives in chunks, under the same rule as `put`. A store of another machine gives the
+   * upload up when the signal is aborted, and throws `cancelled`; others may ignore it.
+   */
+  write(digest: Digest, chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void>;
   /** Those of the digests that are not here, each once. Asking extends the life of those that are. */
   findMissing(digests: readonly Digest[]): Promise<Digest[]>;
 }

@@ -34,6 +34,7 @@ const instructions = new Set([
   "network",
   "cpus",
   "memory",
+  "outputs",
   rulesProperty,
   secretsProperty,
   environmentProperty,

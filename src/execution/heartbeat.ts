@@ -3,7 +3,7 @@ import { together } from "#db/together.ts";
 import { extendLeases, lockLeases } from "./lease.store.ts";
 import { type Lease, leaseKey, type WorkerProcess } from "./lease.ts";
 import { commitWithoutWaiting, preferIndexes } from "./prefer-indexes.store.ts";
-import { seeWorkers } from "./worker.store.ts";
+import { noteEnding, seeWorkers } from "./worker.store.ts";
 
 export interface Heartbeat {
   readonly worker: WorkerProcess;
@@ -40,7 +40,7 @@ export async function takeHeartbeats(
   ]);
   const leases = beats.flatMap(({ worker, leases }) => {
     if (!known.has(worker.instanceId)) return [];
-    const leaseMs = known.get(worker.instanceId) ?? usualLeaseMs;
+    const leaseMs = known.get(worker.instanceId)?.leaseMs ?? usualLeaseMs;
     const until = new Date(now.getTime() + leaseMs);
     return leases.map((lease) => ({ lease, worker, until }));
   });
@@ -50,7 +50,7 @@ export async function takeHeartbeats(
       lease,
     ]),
   );
-  return beats.map(({ worker, leases }) => {
+  const answers = beats.map(({ worker, leases }) => {
     const extendedOf = (lease: Lease) => extended.get(heldKey(lease, worker.instanceId));
     return {
       lost: leases.filter((lease) => extendedOf(lease) === undefined),
@@ -58,6 +58,19 @@ export async function takeHeartbeats(
       isUnknown: !known.has(worker.instanceId),
     };
   });
+  // Twice in one round, the last heartbeat of a process counts.
+  const lostCounts = new Map(
+    beats.map(({ worker }, index) => [worker.instanceId, answers[index]?.lost.length ?? 0]),
+  );
+  const changed = [...known.values()]
+    .map(({ instanceId, endingCount: before }) => ({
+      instanceId,
+      before,
+      endingCount: lostCounts.get(instanceId) ?? 0,
+    }))
+    .filter(({ before, endingCount }) => before !== endingCount);
+  await noteEnding(tx, changed);
+  return answers;
 }
 
 /** Two may name one lease in one round, and only one of them holds it. */

@@ -176,6 +176,20 @@ test("workers are listed with what they run and have finished, and forgotten whe
   expect(await forgetWorkers(db, clock.now())).toBe(1);
 });
 
+test("a worker that has yet to end what it lost is shown so, until it has", async () => {
+  const { queue, worker, lease } = await leased();
+  const foreign = { ...lease, epoch: lease.epoch + 1 };
+  const ending = async () => (await listWorkers(db)).map(({ endingCount }) => endingCount);
+
+  await queue.heartbeat({ worker, leases: [lease], draining: false });
+  expect(await ending()).toEqual([0]);
+  const { lost } = await queue.heartbeat({ worker, leases: [lease, foreign], draining: false });
+  expect(lost).toEqual([foreign]);
+  expect(await ending()).toEqual([1]);
+  await queue.heartbeat({ worker, leases: [lease], draining: false });
+  expect(await ending()).toEqual([0]);
+});
+
 test("old executions are deleted with all that hangs on them, some at a time", async () => {
   const { queue, lease, clock } = await leased();
   await queue.appendLog({ lease, offset: 0, bytes: bytes("x") });

@@ -67,7 +67,7 @@ export async function registerWorker(tx: Tx, worker: WorkerDescription, now: Dat
         memory_bytes = excluded.memory_bytes, facilities = excluded.facilities,
         version = excluded.version, transport = excluded.transport, host = excluded.host,
         lease_ms = excluded.lease_ms, principal = excluded.principal, registered_at = excluded.registered_at,
-        last_seen_at = excluded.last_seen_at, draining = false
+        last_seen_at = excluded.last_seen_at, draining = false, ending_count = 0
   `);
 }
 
@@ -98,17 +98,26 @@ export function knownWorkers(
   );
 }
 
-/**
- * Notes that processes are alive; answers those that hold their name, each with how long its leases
- * last, in ms: null for as long as everybody's.
- */
+export interface SeenWorker {
+  readonly instanceId: string;
+  /** How long its leases last, in ms; null: as long as everybody's. */
+  readonly leaseMs: number | null;
+  /** As its heartbeat before this one left it. */
+  readonly endingCount: number;
+}
+
+/** Notes that processes are alive. Returns those that hold their name, by their instance ids. */
 export async function seeWorkers(
   tx: Tx,
   beats: readonly { readonly worker: WorkerProcess; readonly draining: boolean }[],
   now: Date,
-): Promise<ReadonlyMap<string, number | null>> {
+): Promise<ReadonlyMap<string, SeenWorker>> {
   const rows = await tx.many(
-    z.object({ instanceId: z.string(), leaseMs: z.number().nullable() }),
+    z.object({
+      instanceId: z.string(),
+      leaseMs: z.number().nullable(),
+      endingCount: z.number(),
+    }),
     sql`
       with beat as (
         select distinct on (name) name, instance_id, draining
@@ -129,10 +138,27 @@ export async function seeWorkers(
       from beat
       where worker.name = any(array(select name from held))
         and worker.name = beat.name and worker.instance_id = beat.instance_id
-      returning worker.instance_id as "instanceId", worker.lease_ms as "leaseMs"
+      returning worker.instance_id as "instanceId", worker.lease_ms as "leaseMs",
+        worker.ending_count as "endingCount"
     `,
   );
-  return new Map(rows.map(({ instanceId, leaseMs }) => [instanceId, leaseMs]));
+  return new Map(rows.map((row) => [row.instanceId, row]));
+}
+
+/** Notes how many executions that are no longer theirs workers still name. Their rows are locked by `seeWorkers`. */
+export async function noteEnding(
+  tx: Tx,
+  workers: readonly { readonly instanceId: string; readonly endingCount: number }[],
+): Promise<void> {
+  if (workers.length === 0) return;
+  await tx.run(sql`
+    update worker set ending_count = noted.count
+    from unnest(
+      ${workers.map(({ instanceId }) => instanceId)}::text[],
+      ${workers.map(({ endingCount }) => endingCount)}::integer[]
+    ) as noted (instance_id, count)
+    where worker.instance_id = noted.instance_id
+  `);
 }
 
 /** Counts what workers finished. */
@@ -171,6 +197,8 @@ const ListedWorker = z.object({
   lastSeenAt: z.date(),
   draining: z.boolean(),
   finishedCount: z.number(),
+  /** Executions that are no longer its own, and that it has yet to end: they hold its slots. */
+  endingCount: z.number(),
   /** Executions that it was handed and has not ended, begun or not. */
   heldCount: z.number(),
   /** What it runs, oldest first. What it holds but has not begun is left out. */
@@ -187,6 +215,7 @@ export function listWorkers(tx: Tx): Promise<ListedWorker[]> {
         facilities, version, transport, host, principal,
         lease_ms as "leaseMs", registered_at as "registeredAt", last_seen_at as "lastSeenAt",
         ${takesNothingNew} as draining, finished_count as "finishedCount",
+        ending_count as "endingCount",
         held.count as "heldCount", held.running
       from worker cross join lateral (
         select count(*),

@@ -101,11 +101,13 @@ function secretsOf(job: JobDefinition, given: readonly SecretReference[] = []): 
 
 function platformOf(job: JobDefinition): Platform {
   const memory = parseMemorySize(job.limits?.memory ?? "");
+  const outputs = parseMemorySize(job.limits?.outputs ?? "");
   return {
     ...job.platform,
     ...(job.network === true ? { network: "on" } : {}),
     ...(job.limits?.cpus === undefined ? {} : { cpus: String(job.limits.cpus) }),
     ...(memory === undefined ? {} : { memory: String(memory) }),
+    ...(outputs === undefined ? {} : { outputs: String(outputs) }),
   };
 }
 

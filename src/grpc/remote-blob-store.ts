@@ -50,7 +50,7 @@ export function remoteBlobStore(
     get: (digest) => storeFor(digest).get(digest),
     read: (digest, range) => storeFor(digest).read(digest, range),
     put: (digest, bytes) => storeFor(digest).put(digest, bytes),
-    write: (digest, chunks) => storeFor(digest).write(digest, chunks),
+    write: (digest, chunks, signal) => storeFor(digest).write(digest, chunks, signal),
     async findMissing(digests) {
       const missing: Digest[] = [];
       for (const by of new Set(digests.map(functionOf))) {

@@ -47,13 +47,13 @@ export function remoteByteStream(
     }
   };
 
-  const write = async (digest: Digest, chunks: AsyncIterable<Uint8Array>) => {
+  const write = async (digest: Digest, chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal) => {
     const resourceName = `${prefix}uploads/${randomUUID()}/blobs/${digestForName(digest)}`;
     const response = await channel.rawClientStream(
       ByteStream.method.write,
       // Checked here, too: of a blob that it has, the server does not read what we send.
       uploadOf(resourceName, matchingBytes(digest, chunks, "invalid_argument")),
-      options,
+      signal === undefined ? options : { ...options, signal },
     );
     const { committedSize } = fromBinary(WriteResponseSchema, response);
     if (committedSize === BigInt(digest.sizeBytes)) return;

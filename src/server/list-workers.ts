@@ -29,11 +29,11 @@ export async function workersForPage(db: Db, now: Date, leaseMs: number): Promis
 
 /** A worker that was silent for as long as a lease lasts has lost what it held. */
 function stateOf(
-  worker: Pick<ListedWorker, "lastSeenAt" | "draining" | "running">,
+  worker: Pick<ListedWorker, "lastSeenAt" | "draining" | "running" | "endingCount">,
   now: Date,
   leaseMs: number,
 ): Worker["state"] {
   if (now.getTime() - worker.lastSeenAt.getTime() > leaseMs) return "lost";
   if (worker.draining) return "draining";
-  return worker.running.length > 0 ? "busy" : "idle";
+  return worker.running.length + worker.endingCount > 0 ? "busy" : "idle";
 }

@@ -92,10 +92,12 @@ function networkOf({ network = "off" }: Platform): boolean {
 function limitsOf(platform: Platform): Limits {
   const memoryBytes = positive("memory", platform);
   const cpus = positive("cpus", platform);
+  const outputBytes = positive("outputs", platform);
   return {
     processes: mostProcesses,
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
     ...(cpus === undefined ? {} : { cpus }),
+    ...(outputBytes === undefined ? {} : { outputBytes }),
   };
 }
 

@@ -1,9 +1,11 @@
+import { EventEmitter, once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { fromDigestMessage } from "#cas/digest-message.ts";
+import { Fault } from "#core/fault.ts";
 import { Outcome } from "#proto/grange/worker/v1/worker_pb.ts";
 import { readWorkerConfig, type WorkerConfig } from "./config.ts";
 import { FakeFarm } from "./fake-farm.fixture.ts";
@@ -143,6 +145,100 @@ test("ends a process that is cancelled, and says so", async () => {
   farm.cancel(id);
 
   expect((await farm.end(id)).outcome).toBe(Outcome.CANCELLED);
+});
+
+/** A farm that takes no blob of more than a mebibyte, and never answers; resolves when one is on its way. */
+function takesNoLargeBlobs(): {
+  readonly arrived: Promise<void>;
+  readonly gaveUp: Promise<unknown>;
+} {
+  const given = new EventEmitter();
+  const arrived = once(given, "arrived").then(() => {});
+  const gaveUp = once(given, "gave up").then(([reason]) => reason as unknown);
+  Object.assign(farm.store, {
+    write: (_digest: unknown, _chunks: unknown, signal?: AbortSignal) => {
+      given.emit("arrived");
+      return new Promise((_, reject) =>
+        signal?.addEventListener("abort", () => {
+          given.emit("gave up", signal.reason);
+          reject(new Fault("cancelled", "the caller gave up"));
+        }),
+      );
+    },
+  });
+  return { arrived, gaveUp };
+}
+const largeOutput = {
+  script: "echo made; head -c 2000000 /dev/zero > large",
+  command: { outputPaths: ["large"] },
+};
+
+test("gives an upload up that is cancelled, says so with the log, and has the slot free", async () => {
+  await startWorker();
+  const { arrived, gaveUp } = takesNoLargeBlobs();
+  const id = await farm.submit(largeOutput);
+  await arrived;
+
+  farm.cancel(id);
+  const { outcome, result } = await farm.end(id);
+
+  expect(await gaveUp).toBe("cancelled");
+  expect(outcome).toBe(Outcome.CANCELLED);
+  expect(Buffer.from(result?.stdoutRaw ?? []).toString()).toBe("made\n");
+  expect(result?.outputFiles).toEqual([]);
+  expect((await farm.run({ script: "true" })).outcome).toBe(Outcome.SUCCEEDED);
+});
+
+test("gives an upload up whose lease is lost, and has the slot free", async () => {
+  await startWorker();
+  const { arrived, gaveUp } = takesNoLargeBlobs();
+  const id = await farm.submit(largeOutput);
+  await arrived;
+
+  farm.lose(id);
+
+  expect(await gaveUp).toBe("lost");
+  expect((await farm.run({ script: "true" })).outcome).toBe(Outcome.SUCCEEDED);
+  expect(farm.finished.has(id)).toBe(false);
+});
+
+test("gives inputs up that do not come when it is cancelled", async () => {
+  await startWorker();
+  const farmIs = new EventEmitter();
+  const asked = once(farmIs, "asked");
+  const id = await farm.submit({ inputs: [{ path: "f", text: "f" }] });
+  const answering = { ...farm.store };
+  const silent = () => {
+    farmIs.emit("asked");
+    return once(farmIs, "answers").then(() => undefined);
+  };
+  Object.assign(farm.store, { get: silent, read: silent });
+  await asked;
+
+  farm.cancel(id);
+
+  expect((await farm.end(id)).outcome).toBe(Outcome.CANCELLED);
+  Object.assign(farm.store, answering);
+  expect((await farm.run({ script: "true" })).outcome).toBe(Outcome.SUCCEEDED);
+  farmIs.emit("answers");
+});
+
+test("refuses outputs that are larger than it allows, or than the job allows itself", async () => {
+  await startWorker({ outputLimitBytes: 1_000_000, allOutputsLimitBytes: 4_000_000 });
+  const sparse = { script: "truncate -s 20G sparse", command: { outputPaths: ["sparse"] } };
+  const small = { script: "head -c 900000 /dev/zero > small", command: { outputPaths: ["small"] } };
+
+  const refused = await farm.run(sparse);
+  const taken = await farm.run(small);
+  const limited = await farm.run({ ...small, platform: { outputs: "500000" } });
+
+  expect(refused.outcome).toBe(Outcome.FAILED);
+  expect(refused.message).toContain(
+    'output "sparse" has at least 20 GiB, of which 0 B on the disk',
+  );
+  expect(taken.outcome).toBe(Outcome.SUCCEEDED);
+  expect(limited.outcome).toBe(Outcome.FAILED);
+  expect(limited.message).toContain("the limit for one output is 488 KiB");
 });
 
 test("names the inputs that the farm does not have", async () => {

@@ -8,6 +8,7 @@ import { readClientCertificate } from "#grpc/client-certificate.ts";
 import { usualMeasuringLock } from "#machine/measuring-lock.ts";
 import { machineSize } from "./limits/machine-size.ts";
 import { type MachineSize, type SlotShare, slotShare } from "./limits/slot-share.ts";
+import { usualOutputLimits } from "./outputs/output-limits.ts";
 import { withRustToolchain } from "./rust-toolchain-path.ts";
 
 const gibibyte = 1024 ** 3;
@@ -59,6 +60,10 @@ export const WorkerConfig = z.object({
     .int()
     .positive()
     .default(64 * 1024 * 1024),
+  /** The most that one declared output may come to. */
+  outputLimitBytes: z.number().int().positive().default(usualOutputLimits.maxBytesOfEach),
+  /** The most that all outputs of an action may come to. */
+  allOutputsLimitBytes: z.number().int().positive().default(usualOutputLimits.maxBytesOfAll),
   /** Between SIGTERM and SIGKILL. */
   killGraceMs: z.number().int().nonnegative().default(2_000),
   /** How long a stopping worker lets its jobs finish before it hands them back. */
@@ -121,6 +126,8 @@ const WorkerEnvironment = z.object({
   GRANGE_ALLOW_ROOT_JOBS: z.stringbool().default(false),
   GRANGE_WORKER_STORE_BYTES: Int.optional(),
   GRANGE_WORKER_LOG_LIMIT_BYTES: Int.optional(),
+  GRANGE_WORKER_OUTPUT_LIMIT_BYTES: Int.optional(),
+  GRANGE_WORKER_ALL_OUTPUTS_LIMIT_BYTES: Int.optional(),
   GRANGE_WORKER_DRAIN_MS: Int.optional(),
   GRANGE_WORKER_LEASE_MS: Int.optional(),
   GRANGE_MEASURING_LOCK: z.string().optional(),
@@ -162,6 +169,8 @@ export function readWorkerConfig(
     allowRootJobs: e.GRANGE_ALLOW_ROOT_JOBS,
     storeBytes: e.GRANGE_WORKER_STORE_BYTES,
     logLimitBytes: e.GRANGE_WORKER_LOG_LIMIT_BYTES,
+    outputLimitBytes: e.GRANGE_WORKER_OUTPUT_LIMIT_BYTES,
+    allOutputsLimitBytes: e.GRANGE_WORKER_ALL_OUTPUTS_LIMIT_BYTES,
     drainMs: e.GRANGE_WORKER_DRAIN_MS,
     leaseMs: e.GRANGE_WORKER_LEASE_MS,
     measuringLock: e.GRANGE_MEASURING_LOCK || undefined,

@@ -3,7 +3,9 @@ import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromDate, timestampNow } from "@bufbuild/protobuf/wkt";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { Fault, messageOf } from "#core/fault.ts";
+import { untilAborted } from "#core/until-aborted.ts";
 import {
+  type ActionResult,
   ActionResultSchema,
   type ExecutedActionMetadata,
   ExecutedActionMetadataSchema,
@@ -31,6 +33,7 @@ import { publishLogs } from "./logs/publish-logs.ts";
 import type { Machine } from "./machine.ts";
 import { type CollectedOutputs, collectOutputs } from "./outputs/collect-outputs.ts";
 import { declaredOutputs } from "./outputs/declared-outputs.ts";
+import { outputLimitsWithin } from "./outputs/output-limits.ts";
 import { wantedProperties } from "./outputs/output-properties.ts";
 import { prepareOutputs } from "./outputs/prepare-outputs.ts";
 import { publishOutputs } from "./outputs/upload-outputs.ts";
@@ -52,6 +55,8 @@ export interface ExecutorSettings {
   /** What a slot gives; all of the machine when absent. */
   readonly cpus?: number | undefined;
   readonly memoryBytes?: number | undefined;
+  readonly outputLimitBytes: number;
+  readonly allOutputsLimitBytes: number;
 }
 
 /** What the agent knows and decides while an action runs. */
@@ -132,8 +137,9 @@ export class ActionExecutor {
     const limited = group.limit(cpus === undefined ? limits : { ...limits, cpuSet: cpus.cpus });
     // Waited for below; until then it is nobody's loss.
     limited.catch(() => {});
-    const root = await this.ahead.during(() => inputRoots.make(request.inputRoot, scratch, farm));
-    clearing.steps.push(() => root.unmount());
+    const making = this.ahead.during(() => inputRoots.make(request.inputRoot, scratch, farm));
+    clearing.steps.push(async () => (await making).unmount());
+    const root = await untilAborted(making, watch.stop);
     await limited;
     await prepareOutputs(root.seen, request.command);
     metadata.inputFetchCompletedTimestamp = timestampNow();
@@ -189,6 +195,23 @@ export class ActionExecutor {
     return finished;
   }
 
+  /** Finds and uploads the outputs. Rejects once the action is to stop. */
+  async #collect(root: InputRoot, job: Job, result: ActionResult): Promise<CollectedOutputs> {
+    const { farm, watch } = job;
+    const { command, digestFunction, limits } = job.request;
+    const signal = watch.stop;
+    const collected = await collectOutputs(root.seen, declaredOutputs(command), {
+      digestFunction,
+      properties: wantedProperties(command.outputNodeProperties),
+      limits: outputLimitsWithin(limits.outputBytes, this.#settings),
+      signal,
+    });
+    const target = { farm, patience: this.#machine.patience, signal };
+    const format = command.outputDirectoryFormat;
+    await uploading(() => publishOutputs(root.seen, collected, format, target, result));
+    return collected;
+  }
+
   async #report(
     root: InputRoot,
     end: ProcessEnd,
@@ -196,7 +219,7 @@ export class ActionExecutor {
     judge: LogJudge | undefined,
     fetched: Fetched,
   ): Promise<Finished> {
-    const { work, request, farm, metadata, clearing } = job;
+    const { work, request, farm, watch, metadata, clearing } = job;
     metadata.executionStartTimestamp = timestampFromDate(end.startedAt);
     metadata.executionCompletedTimestamp = timestampFromDate(end.endedAt);
     metadata.virtualExecutionDuration = durationFromMs(
@@ -208,13 +231,22 @@ export class ActionExecutor {
       executionMetadata: metadata,
     });
 
-    const collected = await collect(root, end, request);
-    await uploading(async () => {
-      const { patience } = this.#machine;
-      await publishLogs(end, request.digestFunction, farm, patience, result);
-      const format = request.command.outputDirectoryFormat;
-      await publishOutputs(root.seen, collected, format, farm, patience, result);
-    });
+    const { patience } = this.#machine;
+    // Of what was cancelled, the logs are still wanted; their size is bounded.
+    const signal = watch.stop.aborted ? undefined : watch.stop;
+    await uploading(() =>
+      publishLogs(
+        end,
+        request.digestFunction,
+        { farm, patience, ...(signal && { signal }) },
+        result,
+      ),
+    );
+    const outputs =
+      end.stopped === "cancelled"
+        ? undefined
+        : await unlessCancelled(watch.stop, () => this.#collect(root, job, result));
+    const collected = outputs ?? nothing;
     clearing.steps.push(async () => {
       const { local } = this.#machine;
       for (const file of collected.files) await local.adopt(join(root.made, file.at), file);
@@ -225,7 +257,8 @@ export class ActionExecutor {
     const { memoryBytes, processes } = job.limits;
     const ownMemoryBytes = request.limits.memoryBytes;
     const allowed = { timeoutMs: request.timeoutMs, memoryBytes, ownMemoryBytes, processes };
-    const ended = judgeOutcome(end, allowed, collected.missing);
+    const stopped = outputs === undefined ? "cancelled" : end.stopped;
+    const ended = judgeOutcome({ ...end, stopped }, allowed, collected.missing);
     const judged = await judge?.conclude({ ...ended, exitCode: end.exitCode });
     metadata.auxiliaryMetadata = [
       ...(judged === undefined ? [] : [judged.findings]),
@@ -261,14 +294,17 @@ function secretFormsOf({ secrets }: ActionRequest): SecretForms | undefined {
 
 const nothing: CollectedOutputs = { outputs: [], files: [], missing: [], refused: [] };
 
-async function collect(
-  root: InputRoot,
-  end: ProcessEnd,
-  { command, digestFunction }: ActionRequest,
-): Promise<CollectedOutputs> {
-  if (end.stopped === "cancelled") return nothing;
-  const properties = wantedProperties(command.outputNodeProperties);
-  return collectOutputs(root.seen, declaredOutputs(command), { digestFunction, properties });
+/** Returns undefined when the action is cancelled before the work is done. */
+async function unlessCancelled<Result>(
+  stop: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (reason) {
+    if (stop.aborted && stop.reason === "cancelled") return undefined;
+    throw reason;
+  }
 }
 
 /** Whatever the farm says of an upload, it is not the action's fault. */

@@ -70,7 +70,11 @@ export class FarmMembership {
         const answer = await farm.heartbeat(
           create(HeartbeatRequestSchema, { ...identity, leases, draining }),
         );
-        last = { wasDraining: draining, intervalsAgo: 0 };
+        last = {
+          wasDraining: draining,
+          namedLost: answer.lost.length > 0,
+          intervalsAgo: 0,
+        };
         this.#contact.answered();
         for (const lease of answer.lost) this.#holder.ended(lease, "lost");
         for (const lease of answer.cancelled) this.#holder.ended(lease, "cancelled");

@@ -1,8 +1,10 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
+import type { Digest } from "#core/digest.ts";
 import { methodsOf } from "#grpc/method.ts";
 import { grpcServer } from "#grpc/server.ts";
+import { ByteStream } from "#proto/google/bytestream/bytestream_pb.ts";
 import {
   ClaimRequestSchema,
   RegisterRequestSchema,
@@ -21,7 +23,16 @@ async function connect() {
     },
     claim: (request, context) => farm.claim(request, context.signal),
   });
-  const server = grpcServer({ methods });
+  const uploads = new EventEmitter();
+  const bytes = methodsOf(ByteStream, {
+    // Reads nothing of what it is sent.
+    write(_requests, context) {
+      context.signal.addEventListener("abort", () => uploads.emit("aborted"));
+      uploads.emit("begun");
+      return new Promise(() => {});
+    },
+  });
+  const server = grpcServer({ methods: [...methods, ...bytes] });
   server.http2.listen(0, "127.0.0.1");
   await once(server.http2, "listening");
   const address = server.http2.address();
@@ -31,7 +42,7 @@ async function connect() {
     await connection.close();
     await server.stop();
   });
-  return { farm, connection, tokens };
+  return { farm, connection, tokens, uploads };
 }
 
 test("speaks to a farm over gRPC, with its token", async () => {
@@ -41,6 +52,24 @@ test("speaks to a farm over gRPC, with its token", async () => {
 
   expect(farm.registered?.name).toBe("w1");
   expect(tokens).toEqual(["Bearer secret"]);
+});
+
+test("gives an upload up when it is told to, also while the farm reads nothing", async () => {
+  const { connection, uploads } = await connect();
+  const stop = new AbortController();
+  const digest = { hash: "a".repeat(64), sizeBytes: 1e12 } as Digest;
+  async function* withoutEnd() {
+    for (;;) yield Buffer.alloc(1_000_000);
+  }
+
+  const begun = once(uploads, "begun");
+  const aborted = once(uploads, "aborted");
+  const upload = connection.blobs("p").write(digest, withoutEnd(), stop.signal);
+  await Promise.race([begun, upload]);
+  stop.abort("cancelled");
+
+  await expect(upload).rejects.toMatchObject({ code: "cancelled" });
+  await aborted;
 });
 
 test("gives a waiting claim up when it is told to", async () => {

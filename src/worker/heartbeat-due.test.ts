@@ -4,13 +4,19 @@ import { isHeartbeatDue } from "./heartbeat-due.ts";
 const idle = { leaseCount: 0, isDraining: false };
 
 test("a worker without leases leaves out every second heartbeat", () => {
-  expect(isHeartbeatDue(idle, { wasDraining: false, intervalsAgo: 1 })).toBe(false);
-  expect(isHeartbeatDue(idle, { wasDraining: false, intervalsAgo: 2 })).toBe(true);
+  expect(isHeartbeatDue(idle, { wasDraining: false, namedLost: false, intervalsAgo: 1 })).toBe(
+    false,
+  );
+  expect(isHeartbeatDue(idle, { wasDraining: false, namedLost: false, intervalsAgo: 2 })).toBe(
+    true,
+  );
 });
 
 test("a worker with leases leaves out none", () => {
   const busy = { leaseCount: 1, isDraining: false };
-  expect(isHeartbeatDue(busy, { wasDraining: false, intervalsAgo: 1 })).toBe(true);
+  expect(isHeartbeatDue(busy, { wasDraining: false, namedLost: false, intervalsAgo: 1 })).toBe(
+    true,
+  );
 });
 
 test("a heartbeat that failed is repeated after one interval", () => {
@@ -19,6 +25,14 @@ test("a heartbeat that failed is repeated after one interval", () => {
 
 test("the farm learns after one interval that a worker drains", () => {
   const draining = { leaseCount: 0, isDraining: true };
-  expect(isHeartbeatDue(draining, { wasDraining: false, intervalsAgo: 1 })).toBe(true);
-  expect(isHeartbeatDue(draining, { wasDraining: true, intervalsAgo: 1 })).toBe(false);
+  expect(isHeartbeatDue(draining, { wasDraining: false, namedLost: false, intervalsAgo: 1 })).toBe(
+    true,
+  );
+  expect(isHeartbeatDue(draining, { wasDraining: true, namedLost: false, intervalsAgo: 1 })).toBe(
+    false,
+  );
+});
+
+test("the farm learns after one interval that a worker has ended what it had lost", () => {
+  expect(isHeartbeatDue(idle, { wasDraining: false, namedLost: true, intervalsAgo: 1 })).toBe(true);
 });

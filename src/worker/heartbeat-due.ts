@@ -3,6 +3,8 @@ import { intervalsPerIdleHeartbeat } from "#core/idle-heartbeats.ts";
 /** The last heartbeat that the farm answered. */
 export interface LastHeartbeat {
   readonly wasDraining: boolean;
+  /** Whether it named leases that the worker had lost: the farm then counts them as taking slots. */
+  readonly namedLost: boolean;
   /** Heartbeat intervals since then, this one included. */
   readonly intervalsAgo: number;
 }
@@ -10,12 +12,13 @@ export interface LastHeartbeat {
 /**
  * Returns whether a worker sends a heartbeat at the end of an interval.
  *
- * Without leases it leaves some out, unless the farm does not know yet that it drains.
+ * Without leases it leaves some out, unless the farm does not know yet that it drains, or that it has ended what
+ * it lost.
  */
 export function isHeartbeatDue(
   holder: { readonly leaseCount: number; readonly isDraining: boolean },
   last: LastHeartbeat | undefined,
 ): boolean {
-  if (holder.leaseCount > 0 || last === undefined) return true;
+  if (holder.leaseCount > 0 || last === undefined || last.namedLost) return true;
   return holder.isDraining !== last.wasDraining || last.intervalsAgo >= intervalsPerIdleHeartbeat;
 }

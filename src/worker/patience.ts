@@ -36,14 +36,17 @@ export class Patience {
     this.#over.abort();
   }
 
-  /** Repeats a call while the farm is away, with ever longer pauses. */
-  async persistently<Result>(call: () => Promise<Result>): Promise<Result> {
+  /** Repeats a call while the farm is away, with ever longer pauses; not once the signal is aborted. */
+  async persistently<Result>(call: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const begun = performance.now();
     for (let failures = 1; ; failures++) {
       try {
         return await call();
       } catch (reason) {
-        const isSpent = this.#over.signal.aborted || performance.now() - begun > this.#ms;
+        const isSpent =
+          this.#over.signal.aborted ||
+          signal?.aborted === true ||
+          performance.now() - begun > this.#ms;
         if (!isPassing(reason) || isSpent) throw reason;
         await rest(backoffMs(failures, Math.random()), this.#over.signal);
       }

@@ -85,6 +85,7 @@ export function madeUpFarm(now: Date): FakeFarm {
           ? [{ executionId: "x-1", graphId: "now", job: "unit/core", since: ago(1).toISOString() }]
           : [],
       finishedCount: 412 * n,
+      endingCount: 0,
       heldCount: n === 2 ? 1 : 0,
     });
   }

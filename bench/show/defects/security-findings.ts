@@ -51,10 +51,55 @@ export const findingsOfSecurity: readonly Finding[] = [
     samePlaces: 1,
   },
   {
+    id: "security 8 (environment)",
+    defect: "values of variables that look like secrets were shown to everybody",
+    tests: [
+      { file: "src/core/hide-secrets.test.ts" },
+      { file: "src/invocations/pages/read-command.test.ts" },
+      { file: "src/graphs/reruns/customise.test.ts", titled: /secret variables/ },
+    ],
+    // Arguments and properties of actions; jobs' definitions, templates, patches and changes; answers to customisations
+    // and clones; audit entries; definitions of suites.
+    samePlaces: 9,
+  },
+  {
+    id: "security 10",
+    defect: "outputs had no limit, and uploads went on after cancel",
+    tests: [
+      {
+        file: "src/worker/outputs/collect-outputs.test.ts",
+        titled: /sparse|too large|all outputs|aborted/,
+      },
+      { file: "src/worker/agent.test.ts", titled: /gives (an upload|inputs) up|refuses outputs/ },
+      { file: "src/worker/grpc-farm-connection.test.ts", titled: /gives an upload up/ },
+      { file: "src/execution/stores.test.ts", titled: /yet to end/ },
+    ],
+    // The fetch of inputs went on, too; the files of a refused directory were uploaded all the same.
+    samePlaces: 2,
+  },
+  {
     id: "security 11",
     defect: "strangers used up the sign-in attempts of all",
     tests: [{ file: "src/sign-in/provider/sign-in-attempt.test.ts" }],
     samePlaces: 0,
+  },
+  {
+    id: "security 9 (granaries)",
+    defect: "a granary that named no project was given the caches of all",
+    tests: [{ file: "src/access/enrol.test.ts", titled: /granary/ }],
+    // The certificate of a machine gives no grants of its own; workers and collectors were limited already.
+    samePlaces: 0,
+  },
+  {
+    id: "security 12",
+    defect: "one principal took all projects, and nobody could take one away",
+    tests: [
+      { file: "src/access/projects/project-share.test.ts" },
+      { file: "src/server/projects.test.ts" },
+      { file: "src/cas/namespaces/project-blobs.test.ts", titled: /a project that is removed/ },
+    ],
+    // HTTP caches began projects without being counted, too.
+    samePlaces: 1,
   },
   {
     id: "security 13",

@@ -23,7 +23,10 @@ export const describeWorkers: Describe = (command) => {
                   String(worker.sizeClass),
                   String(worker.slots),
                   slotText(worker),
-                  worker.running.map((each) => each.job ?? each.executionId).join(", ") || "-",
+                  [
+                    ...worker.running.map((each) => each.job ?? each.executionId),
+                    ...(worker.endingCount > 0 ? [`ends ${worker.endingCount}`] : []),
+                  ].join(", ") || "-",
                   String(worker.finishedCount),
                   worker.version,
                 ]),

@@ -110,6 +110,16 @@ export const JobDefinition = z
           )
           .optional()
           .describe("Memory that the job may use. Example: 512MiB"),
+        outputs: z
+          .string({ error: 'must be an amount of bytes such as "512MiB"' })
+          .refine(
+            (size) => (parseMemorySize(size) ?? 0) > 0,
+            'must be an amount of bytes such as "512MiB"',
+          )
+          .optional()
+          .describe(
+            "The most that all outputs may come to. Not more than the worker allows. Example: 512MiB",
+          ),
       })
       .optional()
       .describe("What the job may use of its machine."),

@@ -39,7 +39,7 @@ function keysOfJobPart(path: readonly PropertyKey[]): readonly string[] {
     case undefined:
       return jobKeys;
     case "limits":
-      return ["cpus", "memory"];
+      return ["cpus", "memory", "outputs"];
     case "success":
       return path.length > 1
         ? ["pattern", "min", "max", "optional"]

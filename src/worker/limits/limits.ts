@@ -10,6 +10,8 @@ export interface Limits {
   /** Those that it runs on, and counts; as many as `cpus` asks for. Unset: any. */
   readonly cpuSet?: readonly number[];
   readonly processes: number;
+  /** Of all outputs together. Unset: what the worker allows. */
+  readonly outputBytes?: number;
 }
 
 /** What a job had too little of; undefined: nothing that is known. */

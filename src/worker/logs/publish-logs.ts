@@ -1,11 +1,9 @@
 import { readFile } from "node:fs/promises";
-import type { BlobStore } from "#cas/blob-store.ts";
 import { toDigestMessage } from "#cas/digest-message.ts";
 import type { DigestFunction } from "#core/digest.ts";
 import type { ActionResult } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { digestOfFile } from "../outputs/digest-of-file.ts";
-import { type Upload, uploadMissing } from "../outputs/upload-outputs.ts";
-import type { Patience } from "../patience.ts";
+import { type Upload, type UploadTarget, uploadMissing } from "../outputs/upload-outputs.ts";
 import type { CapturedLog } from "./captured-log.ts";
 
 /** Logs up to this size are in the result itself too, which spares readers a call. */
@@ -15,8 +13,7 @@ const rawUpToBytes = 16 * 1024;
 export async function publishLogs(
   logs: { readonly stdout: CapturedLog; readonly stderr: CapturedLog },
   digestFunction: DigestFunction,
-  farm: BlobStore,
-  patience: Patience,
+  target: UploadTarget,
   result: ActionResult,
 ): Promise<void> {
   const uploads: Upload[] = [];
@@ -34,5 +31,5 @@ export async function publishLogs(
       if (raw) result.stderrRaw = raw;
     }
   }
-  await uploadMissing(farm, uploads, patience);
+  await uploadMissing(target, uploads);
 }

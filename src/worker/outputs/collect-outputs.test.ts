@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -47,7 +48,7 @@ async function resultOf(
   const farm = memoryBlobStore();
   const result = create(ActionResultSchema);
   const collected = await collect(root, init, options);
-  await publishOutputs(root, collected, format, farm, new Patience(), result);
+  await publishOutputs(root, collected, format, { farm, patience: new Patience() }, result);
   return { result, farm, collected };
 }
 
@@ -119,6 +120,60 @@ test("what cannot be an output is refused, and the others are taken all the same
 
   expect(outputs.map(({ path }) => path)).toEqual(["test.log"]);
   expect(refused).toEqual([expect.stringContaining("a socket"), expect.stringContaining('".."')]);
+});
+
+test("a sparse file counts by its length, and is not read", async () => {
+  const root = emptyRoot();
+  writeFileSync(join(root, "sparse"), "");
+  truncateSync(join(root, "sparse"), 20 * 1024 ** 3);
+  writeFileSync(join(root, "log"), "log");
+
+  const { outputs, files, refused } = await collect(root, { outputPaths: ["sparse", "log"] });
+
+  expect(refused).toEqual([
+    expect.stringMatching(
+      /^output "sparse" has at least 20 GiB, of which 0 B on the disk \(sparse\); the limit for one output is 8 GiB: /,
+    ),
+  ]);
+  expect(outputs.map(({ path }) => path)).toEqual(["log"]);
+  expect(files.map(({ at }) => at)).toEqual(["log"]);
+});
+
+test("a directory that is too large leaves no files, and does not count against the others", async () => {
+  const root = emptyRoot();
+  mkdirSync(join(root, "large"));
+  for (const name of ["a", "b", "c"]) writeFileSync(join(root, "large", name), "x".repeat(8_000));
+  writeFileSync(join(root, "other"), "x".repeat(8_000));
+  const limits = { maxEntries: 100, maxBytesOfEach: 20_000, maxBytesOfAll: 20_000 };
+
+  const { outputs, files, refused } = await collect(
+    root,
+    { outputPaths: ["large", "other"] },
+    { limits },
+  );
+
+  expect(refused).toEqual([expect.stringContaining('output "large" has at least')]);
+  expect(outputs.map(({ path }) => path)).toEqual(["other"]);
+  expect(files.map(({ at }) => at)).toEqual(["other"]);
+});
+
+test("all outputs together have a limit, too", async () => {
+  const root = emptyRoot();
+  for (const name of ["a", "b", "c"]) writeFileSync(join(root, name), "x".repeat(8_000));
+  const limits = { maxEntries: 100, maxBytesOfEach: 20_000, maxBytesOfAll: 20_000 };
+
+  const { outputs, refused } = await collect(root, { outputPaths: ["a", "b", "c"] }, { limits });
+
+  expect(outputs.map(({ path }) => path)).toEqual(["a", "b"]);
+  expect(refused).toEqual([expect.stringContaining("the limit for all outputs is 19.5 KiB")]);
+});
+
+test("collecting ends when it is aborted", async () => {
+  const root = emptyRoot();
+  writeFileSync(join(root, "f"), "f");
+  const signal = AbortSignal.abort("cancelled");
+
+  await expect(collect(root, { outputPaths: ["f"] }, { signal })).rejects.toBe("cancelled");
 });
 
 test("names of any letters are kept to the byte", async () => {

@@ -8,17 +8,12 @@ import { problemOfPath, problemOfTarget, quotePath, refuse } from "#cas/path-rul
 import type { TreeEntry } from "#cas/tree-entry.ts";
 import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { memorySizeText } from "#core/memory-size.ts";
 import type { NodeProperties } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { DeclaredOutput } from "./declared-outputs.ts";
 import { digestOfFile } from "./digest-of-file.ts";
+import { type OutputLimits, usualOutputLimits } from "./output-limits.ts";
 import { propertiesOf, type WantedProperties } from "./output-properties.ts";
-
-export interface OutputLimits {
-  readonly maxEntries: number;
-  readonly maxBytes: number;
-}
-
-export const usualOutputLimits: OutputLimits = { maxEntries: 500_000, maxBytes: 64 * 1024 ** 3 };
 
 /** One declared output that is there. `path` is as the command spelled it. */
 export type Output =
@@ -59,6 +54,8 @@ export interface CollectOptions {
   readonly digestFunction?: DigestFunction;
   readonly properties?: WantedProperties | undefined;
   readonly limits?: OutputLimits;
+  /** Ends the collection: the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -71,9 +68,14 @@ export interface CollectOptions {
 export async function collectOutputs(
   root: string,
   declared: readonly DeclaredOutput[],
-  { digestFunction = "sha256", properties, limits = usualOutputLimits }: CollectOptions = {},
+  {
+    digestFunction = "sha256",
+    properties,
+    limits = usualOutputLimits,
+    signal,
+  }: CollectOptions = {},
 ): Promise<CollectedOutputs> {
-  const collector = new Collector(root, digestFunction, properties, limits);
+  const collector = new Collector({ root, digestFunction, properties, limits, signal });
   const outputs: Output[] = [];
   const missing: string[] = [];
   const refused: string[] = [];
@@ -99,28 +101,58 @@ const ofTheAction: ReadonlySet<string> = new Set([
 
 type Leaf = Exclude<TreeEntry, { readonly kind: "directory" }>;
 
+interface CollectorParts {
+  readonly root: string;
+  readonly digestFunction: DigestFunction;
+  readonly properties: WantedProperties | undefined;
+  readonly limits: OutputLimits;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a declared output has come to so far. */
+interface Sum {
+  entries: number;
+  bytes: number;
+  /** Of those bytes, what is on the disk. */
+  onDisk: number;
+}
+
 class Collector {
+  /** Of the outputs that were not refused. */
   readonly files: OutputFile[] = [];
   readonly #root: string;
   readonly #digestFunction: DigestFunction;
   readonly #properties: WantedProperties | undefined;
   readonly #limits: OutputLimits;
-  #entries = 0;
-  #bytes = 0;
+  readonly #signal: AbortSignal | undefined;
+  readonly #all: Sum = { entries: 0, bytes: 0, onDisk: 0 };
+  /** Of the output at hand. */
+  #path = "";
+  #sum: Sum = { entries: 0, bytes: 0, onDisk: 0 };
+  #files: OutputFile[] = [];
 
-  constructor(
-    root: string,
-    digestFunction: DigestFunction,
-    properties: WantedProperties | undefined,
-    limits: OutputLimits,
-  ) {
+  constructor({ root, digestFunction, properties, limits, signal }: CollectorParts) {
     this.#root = root;
     this.#digestFunction = digestFunction;
     this.#properties = properties;
     this.#limits = limits;
+    this.#signal = signal;
   }
 
-  async output({ path, at, kind, isOld }: DeclaredOutput): Promise<Output | undefined> {
+  /** Returns undefined when nothing is there. One that is refused counts no further, and leaves no files. */
+  async output(declared: DeclaredOutput): Promise<Output | undefined> {
+    this.#path = declared.path;
+    this.#sum = { entries: 0, bytes: 0, onDisk: 0 };
+    this.#files = [];
+    const output = await this.#output(declared);
+    this.#all.entries += this.#sum.entries;
+    this.#all.bytes += this.#sum.bytes;
+    this.#all.onDisk += this.#sum.onDisk;
+    for (const file of this.#files) this.files.push(file);
+    return output;
+  }
+
+  async #output({ path, at, kind, isOld }: DeclaredOutput): Promise<Output | undefined> {
     const found = await this.#lookUp(at);
     if (!found) return undefined;
     const is = found.isSymbolicLink() ? "either" : found.isDirectory() ? "directory" : "file";
@@ -176,7 +208,7 @@ class Collector {
       refuse(childAt, problemOfPath(path));
       const found = await lstat(join(this.#root, childAt));
       if (found.isDirectory()) {
-        this.#count(0);
+        this.#count(0, 0);
         directories.push(path);
         return;
       }
@@ -190,7 +222,7 @@ class Collector {
   }
 
   async #leaf(at: string, found: Stats): Promise<Leaf> {
-    this.#count(found.size);
+    this.#count(found.size, found.blocks * bytesOfBlock);
     const path = join(this.#root, at);
     const wanted = this.#properties;
     const properties = wanted && { properties: await propertiesOf(path, wanted) };
@@ -205,23 +237,59 @@ class Collector {
         "invalid_argument",
         `output ${quotePath(at)} is ${kindOf(found)}; only files, directories and symlinks can be outputs`,
       );
-    const digest = await digestOfFile(path, found.size, this.#digestFunction);
+    const digest = await digestOfFile(path, found.size, this.#digestFunction, this.#signal);
     const executable = (found.mode & 0o100) !== 0;
-    this.files.push({ at, digest, executable });
+    this.#files.push({ at, digest, executable });
     return { kind: "file", path: at, digest, executable, ...properties };
   }
 
-  #count(bytes: number): void {
-    this.#entries++;
-    this.#bytes += bytes;
-    const { maxEntries, maxBytes } = this.#limits;
-    if (this.#entries > maxEntries) {
-      throw new Fault("resource_exhausted", `there are more than ${maxEntries} outputs`);
-    }
-    if (this.#bytes > maxBytes) {
-      throw new Fault("resource_exhausted", `the outputs are larger than ${maxBytes} bytes`);
-    }
+  /** Counts one entry, before it is read. */
+  #count(length: number, onDisk: number): void {
+    this.#signal?.throwIfAborted();
+    this.#sum.entries++;
+    this.#sum.bytes += Math.max(length, onDisk);
+    this.#sum.onDisk += onDisk;
+    const { maxEntries, maxBytesOfEach, maxBytesOfAll } = this.#limits;
+    const entries = this.#all.entries + this.#sum.entries;
+    if (entries > maxEntries)
+      throw new Fault(
+        "resource_exhausted",
+        `there are more than ${maxEntries} files in the outputs`,
+      );
+    const output = quotePath(this.#path);
+    if (this.#sum.bytes > maxBytesOfEach)
+      throw tooLarge(`output ${output} has at least`, this.#sum, maxBytesOfEach, "one output");
+    const all = {
+      bytes: this.#all.bytes + this.#sum.bytes,
+      onDisk: this.#all.onDisk + this.#sum.onDisk,
+    };
+    if (all.bytes > maxBytesOfAll)
+      throw tooLarge(
+        `the outputs up to ${output} have at least`,
+        all,
+        maxBytesOfAll,
+        "all outputs",
+      );
   }
+}
+
+/** That of `st_blocks`, whatever the file system's own is. Source: stat(2). */
+const bytesOfBlock = 512;
+
+function tooLarge(
+  what: string,
+  { bytes, onDisk }: Pick<Sum, "bytes" | "onDisk">,
+  limit: number,
+  of: string,
+): Fault {
+  // Below a half, it is holes and not the file system's compression.
+  const sparse =
+    onDisk < bytes / 2 ? `, of which ${memorySizeText(onDisk)} on the disk (sparse)` : "";
+  return new Fault(
+    "resource_exhausted",
+    `${what} ${memorySizeText(bytes)}${sparse}; the limit for ${of} is ${memorySizeText(limit)}: ` +
+      "let the job make less, or raise its `limits: outputs`, or the worker's limit (docs/settings.md)",
+  );
 }
 
 function joined(at: string, below: string): string {

@@ -7,11 +7,15 @@ import { Fault } from "#core/fault.ts";
 /** Files up to this size are read whole. */
 const wholeUpToBytes = 4 * 1024 * 1024;
 
-/** Hashes a file that was found to be one. Does not follow a symlink, should it have become one. */
+/**
+ * Hashes a file that was found to be one. Does not follow a symlink, should it have become one. Rejects with the
+ * signal's reason when it is aborted before the end.
+ */
 export async function digestOfFile(
   path: string,
   sizeBytes: number,
   by: DigestFunction,
+  signal?: AbortSignal,
 ): Promise<Digest> {
   // Non-blocking: should it have become a pipe, opening must not wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -24,6 +28,7 @@ export async function digestOfFile(
       autoClose: false,
       highWaterMark: 1024 * 1024,
     })) {
+      signal?.throwIfAborted();
       running.update(chunk as Uint8Array);
     }
     return running.digest();

@@ -9,8 +9,10 @@ import { digestOf } from "#cas/digest-of.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { encodeTree } from "#cas/tree-message.ts";
 import { type Digest, digestKey, functionOf, isEmptyDigest } from "#core/digest.ts";
+import { untilAborted } from "#core/until-aborted.ts";
 import {
   type ActionResult,
+  ActionResultSchema,
   Command_OutputDirectoryFormat,
   type NodeProperties,
   OutputDirectorySchema,
@@ -29,42 +31,61 @@ export type Upload = { readonly digest: Digest } & (
   | { readonly path: string }
 );
 
+/** Where uploads go, and how long they are tried. */
+export interface UploadTarget {
+  readonly farm: BlobStore;
+  readonly patience: Patience;
+  /**
+   * Ends the uploads: the call rejects with the signal's reason at once, and nothing more of a file is read.
+   * Small blobs that are on their way arrive, or not.
+   */
+  readonly signal?: AbortSignal;
+}
+
 /** Uploads what the farm does not have, each once. */
 export async function uploadMissing(
-  farm: BlobStore,
+  { farm, patience, signal }: UploadTarget,
   uploads: readonly Upload[],
-  patience: Patience,
 ): Promise<void> {
   const some = uploads.filter(({ digest }) => !isEmptyDigest(digest));
   const byKey = new Map(some.map((upload) => [digestKey(upload.digest), upload]));
   if (byKey.size === 0) return;
   const digests = [...byKey.values()].map(({ digest }) => digest);
-  const missing = await patience.persistently(() => farm.findMissing(digests));
-  await mapAtMost(8, missing, async (digest) => {
-    const upload = byKey.get(digestKey(digest));
-    if (upload === undefined) return;
-    await patience.persistently(async () => {
-      if ("bytes" in upload) return farm.put(digest, upload.bytes);
-      if (digest.sizeBytes <= wholeUpToBytes) return farm.put(digest, await readFile(upload.path));
-      return farm.write(digest, createReadStream(upload.path, { highWaterMark: 256 * 1024 }));
+  const bytesOf = async (upload: Upload) =>
+    "bytes" in upload ? upload.bytes : await readFile(upload.path);
+  const send = async (upload: Upload) => {
+    signal?.throwIfAborted();
+    const { digest } = upload;
+    if ("bytes" in upload || digest.sizeBytes <= wholeUpToBytes)
+      return farm.put(digest, await bytesOf(upload));
+    const chunks = createReadStream(upload.path, { highWaterMark: 256 * 1024 });
+    return farm.write(digest, chunks, signal);
+  };
+  const sendMissing = async () => {
+    const missing = await patience.persistently(() => farm.findMissing(digests), signal);
+    await mapAtMost(8, missing, async (digest) => {
+      const upload = byKey.get(digestKey(digest));
+      if (upload !== undefined) await patience.persistently(() => send(upload), signal);
     });
-  });
+  };
+  await untilAborted(sendMissing(), signal);
 }
 
-/** Uploads outputs, and enters them into the result. */
+/** Uploads outputs, and enters them into the result once all are there. */
 export async function publishOutputs(
   root: string,
   { outputs, files }: CollectedOutputs,
   format: Command_OutputDirectoryFormat,
-  farm: BlobStore,
-  patience: Patience,
+  target: UploadTarget,
   result: ActionResult,
 ): Promise<void> {
+  const { farm, patience, signal } = target;
+  const entered: Pick<ActionResult, (typeof outputLists)[number]> = create(ActionResultSchema);
   const uploads: Upload[] = files.map(({ at, digest }) => ({ digest, path: join(root, at) }));
   for (const output of outputs) {
     switch (output.kind) {
       case "file":
-        result.outputFiles.push(
+        entered.outputFiles.push(
           create(OutputFileSchema, {
             path: output.path,
             digest: toDigestMessage(output.digest),
@@ -76,9 +97,9 @@ export async function publishOutputs(
       case "symlink": {
         const { path, target, oldKind } = output;
         const link = create(OutputSymlinkSchema, { path, target, ...nodeProperties(output) });
-        result.outputSymlinks.push(link);
-        if (oldKind === "file") result.outputFileSymlinks.push(link);
-        if (oldKind === "directory") result.outputDirectorySymlinks.push(link);
+        entered.outputSymlinks.push(link);
+        if (oldKind === "file") entered.outputFileSymlinks.push(link);
+        if (oldKind === "directory") entered.outputDirectorySymlinks.push(link);
         break;
       }
       case "directory": {
@@ -92,18 +113,28 @@ export async function publishOutputs(
           isTopologicallySorted: true,
         });
         if (format !== Command_OutputDirectoryFormat.TREE_ONLY) {
-          const rootDigest = await patience.persistently(() =>
-            uploadDirectories(farm, output.tree),
+          const rootDigest = await untilAborted(
+            patience.persistently(() => uploadDirectories(farm, output.tree), signal),
+            signal,
           );
           directory.rootDirectoryDigest = toDigestMessage(rootDigest);
         }
-        result.outputDirectories.push(directory);
+        entered.outputDirectories.push(directory);
         break;
       }
     }
   }
-  await uploadMissing(farm, uploads, patience);
+  await uploadMissing(target, uploads);
+  for (const list of outputLists) Object.assign(result, { [list]: entered[list] });
 }
+
+const outputLists = [
+  "outputFiles",
+  "outputSymlinks",
+  "outputFileSymlinks",
+  "outputDirectorySymlinks",
+  "outputDirectories",
+] as const;
 
 function nodeProperties({ properties }: { readonly properties?: NodeProperties }) {
   return properties === undefined ? {} : { nodeProperties: properties };

@@ -27,7 +27,7 @@ export function WorkersPage() {
       </EmptyState>
     );
   }
-  const busy = workers.reduce((sum, worker) => sum + worker.running.length, 0);
+  const busy = workers.reduce((sum, worker) => sum + usedSlotsOf(worker), 0);
   const slots = workers.reduce(
     (sum, worker) => sum + (worker.state === "lost" ? 0 : worker.slots),
     0,
@@ -56,6 +56,10 @@ const stateMeaning: Readonly<Record<Worker["state"], string>> = {
   lost: "its heartbeats stopped",
 };
 
+function usedSlotsOf({ running, endingCount }: Worker): number {
+  return running.length + endingCount;
+}
+
 function WorkerCard({ worker }: { worker: Worker }) {
   return (
     <li className={`card worker-${worker.state}`}>
@@ -64,7 +68,7 @@ function WorkerCard({ worker }: { worker: Worker }) {
         <span className={`badge worker-state`} title={stateMeaning[worker.state]}>
           {worker.state}
         </span>
-        <SlotMeter used={worker.running.length} slots={worker.slots} />
+        <SlotMeter used={usedSlotsOf(worker)} slots={worker.slots} />
       </header>
       <dl className="facts">
         <dt>Size class</dt>
@@ -95,6 +99,12 @@ function WorkerCard({ worker }: { worker: Worker }) {
           <Ago time={worker.lastSeenAt} /> <span className="faint">· version {worker.version}</span>
         </dd>
       </dl>
+      {worker.endingCount === 0 ? null : (
+        <p className="faint">
+          ends {worker.endingCount} that {worker.endingCount === 1 ? "was" : "were"} cancelled or
+          given to another worker
+        </p>
+      )}
       {worker.running.length === 0 ? (
         <p className="faint">{stateMeaning[worker.state]}</p>
       ) : (
