@@ -64,7 +64,8 @@ const smallBytes = 1024 * 1024;
  * A blob is written aside and renamed when its bytes are right, so that a killed
  * process leaves no half blob, and several processes may share the directory. It
  * is not synced: after a power cut a young file may be shorter than its digest,
- * and then counts as missing, which every reader must expect anyway.
+ * and then counts as missing, which every reader must expect anyway. A blob that is
+ * written again is compared with its file, and replaces one whose bytes have changed.
  *
  * @param sharedTemp Of another store of the same file system, for what is being written: whoever opens that one
  * removes what was left there.
@@ -128,6 +129,27 @@ export async function openDiskBlobStore(
       );
     }
     return true;
+  }
+
+  /** Whether the blob is here with these bytes. One whose bytes have changed is to be replaced. */
+  async function isHereAs(digest: Digest, bytes: Uint8Array): Promise<boolean> {
+    if (!(await isHere(digest))) return false;
+    if (isEmptyDigest(digest)) return true;
+    const found = await readFileOf(path(digest), digest.sizeBytes).catch(absent);
+    return found !== undefined && Buffer.compare(found, bytes) === 0;
+  }
+
+  /** Whether the blob is here, and its bytes are right: reads them all. */
+  async function isHereIntact(digest: Digest): Promise<boolean> {
+    if (!(await isHere(digest))) return false;
+    try {
+      await drain(matchingBytes(digest, chunksOf(digest, spanIn(digest, undefined)), "data_loss"));
+      return true;
+    } catch (reason) {
+      const isLost = reason instanceof Fault && ["data_loss", "not_found"].includes(reason.code);
+      if (!isLost) throw reason;
+      return false;
+    }
   }
 
   async function keep(digest: Digest, fill: (file: FileHandle) => Promise<void>): Promise<void> {
@@ -210,7 +232,7 @@ export async function openDiskBlobStore(
     put: (digest, bytes) =>
       inDirectory(async () => {
         await assertBytesMatch(digest, bytes, "invalid_argument");
-        if (await isHere(digest)) return;
+        if (await isHereAs(digest, bytes)) return;
         const aside = tempFileIn(temp);
         try {
           await writeNewFile(aside, bytes, modifiedAt);
@@ -224,7 +246,7 @@ export async function openDiskBlobStore(
     write: (digest, chunks) =>
       inDirectory(async () => {
         const right = matchingBytes(digest, chunks, "invalid_argument");
-        if (await isHere(digest)) return drain(right);
+        if (await isHereIntact(digest)) return drain(right);
         await keep(digest, (file) => writeChunks(file, right));
       }),
 

@@ -106,3 +106,40 @@ test("is unsure of a blob again once its stream breaks off", async () => {
 
   expect(asked).toHaveLength(2);
 });
+
+test("does not claim what was found corrupt while somebody asked for it", async () => {
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  let present = true;
+  const base: BlobStore = {
+    ...memoryBlobStore(),
+    async findMissing(digests) {
+      if (!present) return [...digests];
+      await answered;
+      return [];
+    },
+    async get() {
+      throw new Fault("data_loss", "its bytes have changed");
+    },
+  };
+  const store = cachingExistence(base, systemClock, minute);
+
+  const asked = store.findMissing([here]);
+  await expect(store.get(here)).rejects.toMatchObject({ code: "data_loss" });
+  present = false;
+  answer();
+  await asked;
+
+  expect(await store.findMissing([here])).toEqual([here]);
+});
+
+test("a claim is not renewed by those who ask for it", async () => {
+  const { base, asked } = asking();
+  let ms = 0;
+  const store = cachingExistence(base, { now: () => new Date(ms) }, minute);
+  for (ms = 0; ms <= 60_000; ms += 10_000) await store.findMissing([here]);
+
+  expect(asked).toEqual([[here], [here]]);
+});

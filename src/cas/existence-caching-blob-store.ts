@@ -12,12 +12,18 @@ export interface ExistenceCacheOptions {
   readonly limit: number;
 }
 
+export interface ExistenceCachingStore extends BlobStore {
+  /** Like `findMissing`, but asks the store below about every digest, and forgets those that are missing. */
+  findMissingBelow(digests: readonly Digest[]): Promise<Digest[]>;
+}
+
 /**
  * Remembers for a while which blobs exist.
  *
  * Build clients ask for the same digests again and again. Only presence is
  * remembered: a blob that was missing may have been uploaded since. A read that
- * finds none, or a corrupt one, makes its digest unsure again.
+ * finds none, or a corrupt one, makes its digest unsure again. What others remove
+ * behind this process is claimed for `ttlMs` at most: a claim is not renewed by being asked for.
  *
  * @param seen Until when which blobs are taken to be here; shared by stores, whose `name` tells their blobs apart.
  */
@@ -27,7 +33,9 @@ export function cachingExistence(
   { ttlMs, limit }: ExistenceCacheOptions,
   seen = new Map<string, number>(),
   name = "",
-): BlobStore {
+): ExistenceCachingStore {
+  /** Goes up with every loss: what was asked before one says nothing after it. */
+  let losses = 0;
   const keyOf = (digest: Digest) => name + digestKey(digest);
 
   function remember(digest: Digest, now: number): void {
@@ -39,13 +47,32 @@ export function cachingExistence(
     if (seen.size > limit && oldest !== undefined) seen.delete(oldest);
   }
 
+  function forget(digest: Digest): void {
+    losses++;
+    seen.delete(keyOf(digest));
+  }
+
+  /** Asks below, and remembers what is there. */
+  async function ask(digests: readonly Digest[]): Promise<Digest[]> {
+    const now = clock.now().getTime();
+    const before = losses;
+    const missing = await base.findMissing(digests);
+    const absent = new Set(missing.map(digestKey));
+    // A blob may have been found corrupt, and removed, after it was seen.
+    const isCertain = losses === before;
+    for (const digest of missing) forget(digest);
+    if (!isCertain) return missing;
+    for (const digest of digests) if (!absent.has(digestKey(digest))) remember(digest, now);
+    return missing;
+  }
+
   async function forgetOnLoss<T>(digest: Digest, read: () => Promise<T>): Promise<T> {
     let found: T | undefined;
     try {
       found = await read();
       return found;
     } finally {
-      if (found === undefined) seen.delete(keyOf(digest));
+      if (found === undefined) forget(digest);
     }
   }
 
@@ -53,7 +80,7 @@ export function cachingExistence(
     try {
       yield* chunks;
     } catch (reason) {
-      seen.delete(keyOf(digest));
+      forget(digest);
       throw reason;
     }
   }
@@ -79,13 +106,9 @@ export function cachingExistence(
     async findMissing(digests) {
       const now = clock.now().getTime();
       const unsure = digests.filter((d) => (seen.get(keyOf(d)) ?? 0) <= now);
-      if (unsure.length === 0) return [];
-      const missing = await base.findMissing(unsure);
-      const absent = new Set(missing.map(digestKey));
-      for (const digest of unsure) {
-        if (!absent.has(digestKey(digest))) remember(digest, now);
-      }
-      return missing;
+      return unsure.length === 0 ? [] : ask(unsure);
     },
+
+    findMissingBelow: ask,
   };
 }

@@ -59,7 +59,7 @@ export function byteStreamService(
       async queryWriteStatus({ resourceName }, context) {
         const { instanceName, digest, packing } = parseWriteName(resourceName);
         const project = projectOf(instanceName);
-        if (await isHere(blobsFor(project, context), digest)) {
+        if (await isIntact(blobsFor(project, context), digest)) {
           return { complete: true, committedSize: BigInt(digest.sizeBytes) };
         }
         const committed = goesOnByBlobBytes(
@@ -114,7 +114,7 @@ async function write(
   await requireMayWrite(project, context);
   // Of a plain upload all are told the same.
   const tool = packing === "plain" ? undefined : requestMetadataIn(context.metadata)?.toolDetails;
-  const wasHere = await isHere(blobsFor(project, context), digest);
+  const wasHere = await isIntact(blobsFor(project, context), digest);
   const told = committedSizeFor(packing, tool, wasHere);
   if (!wasHere) {
     const { firstOffset: offset, resourceName: name, data } = upload;
@@ -132,6 +132,20 @@ async function write(
   await send(toBinary(WriteResponseSchema, create(WriteResponseSchema, { committedSize })));
 }
 
-async function isHere(blobs: BlobStore, digest: Digest): Promise<boolean> {
-  return (await blobs.findMissing([digest])).length === 0;
+/**
+ * Whether the blob is here, and its bytes are right. They are read: whoever uploads what is here may do so because
+ * the copy here is corrupt, and reading costs less than receiving.
+ */
+async function isIntact(blobs: BlobStore, digest: Digest): Promise<boolean> {
+  if ((await blobs.findMissing([digest])).length > 0) return false;
+  try {
+    const chunks = await blobs.read(digest);
+    if (chunks === undefined) return false;
+    for await (const _ of chunks);
+    return true;
+  } catch (reason) {
+    const isLost = reason instanceof Fault && ["data_loss", "not_found"].includes(reason.code);
+    if (!isLost) throw reason;
+    return false;
+  }
 }

@@ -82,6 +82,33 @@ test("what one project loses, another keeps", async () => {
   expect(await blobsOf(stores, "b").get(digest)).toEqual(hello);
 });
 
+test("a blob whose bytes have changed is healed by whoever brings it again, before anybody reads it", async () => {
+  for (const bring of ["put", "write"] as const) {
+    const { stores, directory } = await someStores();
+    const blobs = blobsOf(stores, "a");
+    await blobs.put(digest, hello);
+    const { path } = diskLayout(join(directory, namespaceOf("a")));
+    await rm(path(digest));
+    await writeFile(path(digest), "HELLO, project");
+
+    await (bring === "put" ? blobs.put(digest, hello) : blobs.write(digest, inPieces(hello)));
+
+    expect(await readFile(path(digest))).toEqual(hello);
+    expect(await blobs.get(digest)).toEqual(hello);
+  }
+});
+
+test("certain knows at once of what was removed behind the farm, and so do all from then on", async () => {
+  const { stores, directory } = await someStores();
+  const { blobs, certain } = stores.of("a", anyMayBegin);
+  await blobs.put(digest, hello);
+  await rm(diskLayout(join(directory, namespaceOf("a"))).path(digest));
+
+  expect(await stores.of("a", anyMayBegin).certain.findMissing([digest])).toEqual([digest]);
+  expect(await certain.findMissing([digest])).toEqual([digest]);
+  expect(await blobs.findMissing([digest])).toEqual([digest]);
+});
+
 test("asking makes nothing; the empty blob is everywhere", async () => {
   const { stores, directory } = await someStores();
   const { blobs, files, uploads } = stores.of("unheard-of", anyMayBegin);

@@ -21,6 +21,8 @@ export interface ProjectStore {
   readonly blobs: BlobStore;
   /** The same, for those who read what came a moment ago. */
   readonly recent: BlobStore;
+  /** The same, whose `findMissing` asks the disk about every blob, and remembers nothing. */
+  readonly certain: BlobStore;
   /** Uploads that may be gone on with. Their names begin with the project, so that they are no other's. */
   readonly uploads: Pick<Uploads, "committed" | "receive">;
   readonly files: Pick<DiskBlobStore, "take" | "withHash">;
@@ -75,7 +77,11 @@ export async function openProjectBlobs(parts: {
     });
     const known = cachingExistence(checked, clock, existence, seen, name);
     const { store, recent } = recentBlobs(known, kept, name);
-    return { blobs: store, recent, uploads: uploads.into(disk), files: disk };
+    const certain: BlobStore = {
+      ...store,
+      findMissing: (digests) => known.findMissingBelow(digests),
+    };
+    return { blobs: store, recent, certain, uploads: uploads.into(disk), files: disk };
   }
 
   const directoryOf = (project: string) => join(directory, namespaceOf(project));
@@ -133,7 +139,7 @@ export async function openProjectBlobs(parts: {
 
   /** Of a project that is not open here, and may have come to be by the next call. */
   function unopened(project: string, mayBegin: MayBegin): ProjectStore {
-    const lookingFor = (which: "blobs" | "recent"): BlobStore => {
+    const lookingFor = (which: "blobs" | "recent" | "certain"): BlobStore => {
       const here = async () => (await find(project))?.[which] ?? nothing;
       const begun = async () => (await begin(project, mayBegin))[which];
       return {
@@ -147,6 +153,7 @@ export async function openProjectBlobs(parts: {
     return {
       blobs: lookingFor("blobs"),
       recent: lookingFor("recent"),
+      certain: lookingFor("certain"),
       uploads: {
         committed: async (name) => (await find(project))?.uploads.committed(name) ?? 0,
         receive: async (upload) => (await begin(project, mayBegin)).uploads.receive(upload),

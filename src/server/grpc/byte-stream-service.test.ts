@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { byteStreamService } from "#cache-protocols/rev2/byte-stream-service.ts"
 import { digestOf } from "#cas/digest-of.ts";
 import { type DiskBlobStore, openDiskBlobStore } from "#cas/disk-blob-store.ts";
 import { openDiskUploads } from "#cas/disk-uploads.ts";
+import { verifying } from "#cas/verifying-blob-store.ts";
 import { unzstdWhole, zstdWhole } from "#cas/zstd/zstd-streams.ts";
 import { digestKey } from "#core/digest.ts";
 import { GrpcChannel } from "#grpc/channel.ts";
@@ -43,9 +44,10 @@ beforeEach(async () => {
   const directory = await mkdtemp(join(root, "store-"));
   blobs = await openDiskBlobStore(directory);
   const uploads = await openDiskUploads(directory, blobs);
+  const checked = verifying(blobs, (lost) => blobs.remove(lost));
   server = grpcServer({
     methods: byteStreamService(
-      () => blobs,
+      () => checked,
       () => uploads,
     ),
   });
@@ -292,6 +294,21 @@ describe("an upload that was broken off", () => {
     const goingOn = send({ name: packed, data, offset: data.byteLength });
     await expect(goingOn).rejects.toMatchObject({ code: "out_of_range" });
   });
+});
+
+test("an upload of a blob whose bytes have changed here heals it, though nobody has read it", async () => {
+  for (const packed of [false, true]) {
+    await blobs.put(digest, bytes);
+    await rm(blobs.path(digest));
+    await writeFile(blobs.path(digest), Buffer.from(bytes).fill(7, 500_000, 500_001));
+
+    await send({
+      name: `uploads/${packed}/${packed ? packedName : plainName}`,
+      data: packed ? await zstdWhole(bytes) : bytes,
+    });
+
+    expect(bytes.equals(await readFile(blobs.path(digest)))).toBe(true);
+  }
 });
 
 test("grpc-js sends a packed blob and reads it back", async () => {
