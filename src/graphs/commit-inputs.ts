@@ -33,24 +33,40 @@ export interface CommitInputRooms {
   readonly git: Git;
   readonly mirrors: Mirrors;
   readonly db: Tx;
+  /** Its `findMissing` says what is there now, not what was there a while ago. */
   readonly store: BlobStore;
 }
 
 /** Commits, and selections of files, that are kept at hand. */
 const kept = { commits: 16, selections: 256, names: 4_096 };
 
+/** How long a selection counts as here without a look into the store: as long as a build asks again and again. */
+const leastTrustMs = 10_000;
+/** A look takes some 20 µs a blob: so it takes a fiftieth of the time, however large the selection is. */
+const trustMsPerBlob = 1;
+
+interface Selection {
+  readonly inputs: CommitInputs;
+  readonly blobs: readonly Digest[];
+  /** When all of it was last seen in the store, by `performance.now()`. */
+  seenAtMs: number;
+  looking: Promise<boolean> | undefined;
+}
+
 /**
  * Brings files of commits into the store, for jobs to read.
  *
  * The jobs of a graph mostly read the same few selections of one commit: each is
- * listed, imported and built once, however many of them ask at the same time.
+ * listed, imported and built once, however many of them ask at the same time. Now and
+ * then it is looked for in the store; what has been lost there is imported from Git again.
  */
 export class CommitInputReader {
   readonly #rooms: CommitInputRooms;
   readonly #mirrors = recentlyUsed<Promise<string>>(kept.commits);
   readonly #trees = recentlyUsed<Promise<CommitTree>>(kept.commits);
-  readonly #selections = recentlyUsed<Promise<CommitInputs>>(kept.selections);
+  readonly #selections = recentlyUsed<Promise<Selection>>(kept.selections);
   readonly #names = recentlyUsed<Promise<string>>(kept.names);
+  #doubtedAtMs = -Infinity;
 
   constructor(rooms: CommitInputRooms) {
     this.#rooms = rooms;
@@ -64,7 +80,7 @@ export class CommitInputReader {
   /** Without a list of patterns, all files; with an empty one, none. */
   read(commit: CommitPlace, patterns?: readonly string[]): Promise<CommitInputs> {
     const key = `${commit.url}\n${commit.sha}\n${JSON.stringify(patterns ?? "all")}`;
-    return this.#selections.get(key, () =>
+    return this.#stored(key, () =>
       this.#select(commit, (entries) => selectInputs(entries, patterns)),
     );
   }
@@ -72,7 +88,12 @@ export class CommitInputReader {
   /** The files that are chosen; `rule` names the choice among those of one commit. */
   readChosen(commit: CommitPlace, rule: string, choose: Choice): Promise<CommitInputs> {
     const key = `${commit.url}\n${commit.sha}\nchosen ${rule}`;
-    return this.#selections.get(key, () => this.#select(commit, choose));
+    return this.#stored(key, () => this.#select(commit, choose));
+  }
+
+  /** Blobs have been lost: every selection is looked for in the store before it is given out again. */
+  doubt(): void {
+    this.#doubtedAtMs = performance.now();
   }
 
   /** A name for the files that are chosen; usually by what is in them. None of them is read. */
@@ -86,11 +107,45 @@ export class CommitInputReader {
     return this.#names.get(key, async () => name(choose((await this.#list(commit)).entries)));
   }
 
-  async #select(commit: CommitPlace, choose: Choice): Promise<CommitInputs> {
+  /** A selection that is whole in the store, made anew where it is not. */
+  async #stored(key: string, select: () => Promise<Selection>): Promise<CommitInputs> {
+    const made = this.#selections.get(key, select);
+    const selection = await made;
+    if (await this.#isStored(selection)) return selection.inputs;
+    // Another caller may have begun to make it anew.
+    if (this.#selections.peek(key) === made) this.#selections.forget(key);
+    return (await this.#selections.get(key, select)).inputs;
+  }
+
+  async #isStored(selection: Selection): Promise<boolean> {
+    const trustMs = Math.max(leastTrustMs, selection.blobs.length * trustMsPerBlob);
+    const now = performance.now();
+    const isTrusted = selection.seenAtMs > this.#doubtedAtMs && now - selection.seenAtMs < trustMs;
+    if (isTrusted) return true;
+    selection.looking ??= (async () => {
+      try {
+        const missing = await this.#rooms.store.findMissing(selection.blobs);
+        if (missing.length === 0) selection.seenAtMs = now;
+        return missing.length === 0;
+      } finally {
+        selection.looking = undefined;
+      }
+    })();
+    return selection.looking;
+  }
+
+  async #select(commit: CommitPlace, choose: Choice): Promise<Selection> {
     const { store } = this.#rooms;
     const { mirror, entries: all } = await this.#list(commit);
+    const seenAtMs = performance.now();
     const { entries } = await importTree(this.#rooms, mirror, choose(all));
-    return { entries, root: await uploadDirectories(store, buildDirectoryTree(entries)) };
+    const tree = buildDirectoryTree(entries);
+    const root = await uploadDirectories(store, tree);
+    const blobs = [
+      ...[...tree.directories.values()].map(({ digest }) => digest),
+      ...entries.flatMap((entry) => (entry.kind === "file" ? [entry.digest] : [])),
+    ];
+    return { inputs: { entries, root }, blobs, seenAtMs, looking: undefined };
   }
 
   async #list(commit: CommitPlace): Promise<{ mirror: string; entries: readonly CommitEntry[] }> {

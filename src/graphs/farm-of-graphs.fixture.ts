@@ -9,11 +9,12 @@ import { everybody, type Principal } from "#access/principal.ts";
 import { recordActionResult } from "#actions/action-cache.ts";
 import { outputTrees } from "#actions/output-trees.ts";
 import type { SubmitGraph } from "#api/graph.ts";
+import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage, toDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
 import { systemClock } from "#core/clock.ts";
-import type { Digest } from "#core/digest.ts";
+import { type Digest, digestKey } from "#core/digest.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { Outcome } from "#execution/execution.ts";
 import { openExecutionQueue } from "#execution/open-execution-queue.ts";
@@ -51,7 +52,21 @@ export interface Answer {
 export async function farmOfGraphs(db: Db) {
   const root = mkdtempSync(join(tmpdir(), "grange-graphs-"));
   const git = await openGit(join(root, "git"));
-  const store = memoryBlobStore();
+  const kept = memoryBlobStore();
+  const lost = new Set<string>();
+  /** A store that can lose blobs; who puts one again has it back. */
+  const store: BlobStore = {
+    ...kept,
+    get: async (digest) => (lost.has(digestKey(digest)) ? undefined : kept.get(digest)),
+    async put(digest, bytes) {
+      await kept.put(digest, bytes);
+      lost.delete(digestKey(digest));
+    },
+    async findMissing(digests) {
+      const gone = digests.filter((digest) => lost.has(digestKey(digest)));
+      return [...gone, ...(await kept.findMissing(digests.filter((each) => !gone.includes(each))))];
+    },
+  };
   const mirrors = openMirrors({ git, directory: join(root, "mirrors"), workingDirectory: root });
   const inputs = new CommitInputReader({ git, mirrors, db, store });
   const evaluator = new TemplateEvaluator();
@@ -123,6 +138,8 @@ export async function farmOfGraphs(db: Db) {
     db,
     queue,
     store,
+    /** Loses a blob, as when somebody removes its file. */
+    lose: (digest: Digest) => void lost.add(digestKey(digest)),
     repository,
     parts,
     submission,

@@ -152,6 +152,8 @@ async function prepareOrPostpone(
   job: ReadyJob,
 ): Promise<PreparedJob | undefined> {
   try {
+    // Where it was lost, another server may have noticed.
+    if (job.inputLosses > 0) parts.inputs.doubt();
     return { job, prepared: await prepareJob(parts, job) };
   } catch (reason) {
     if (isOfTheJob(reason, job)) {

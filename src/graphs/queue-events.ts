@@ -11,7 +11,7 @@ import { endBatchesOf } from "./chunks/share-items.ts";
 import { moveBatches } from "./chunks/work-batch.store.ts";
 import type { GraphId } from "./graph-id.ts";
 import { goOnWithSeries } from "./reruns/series.store.ts";
-import { retriesAgain } from "./retry-again.ts";
+import { retriesOn } from "./retry-again.ts";
 import {
   type EndedRun,
   finishRuns,
@@ -48,6 +48,7 @@ export async function onExecutionsFinished(
     tx,
     finished.map((execution) => ({
       executionId: execution.id,
+      lostInputs: execution.missingInputs.length > 0,
       outcome: execution.outcome,
       message: execution.message === "" ? null : execution.message,
       worker: execution.worker ?? null,
@@ -125,16 +126,19 @@ async function retryFailed(tx: Tx, ended: readonly EndedRun[]): Promise<void> {
   const bad = ended.filter((run) => run.outcome !== "succeeded" && !run.cancelAsked);
   if (bad.length === 0) return;
   const budgets = new Map((await retryBudgets(tx, bad)).map((row) => [keyOf(row), row]));
-  const again = bad.filter((run) => {
-    const { outcome, failureClass } = run;
+  const account = (run: EndedRun) => {
+    const { outcome, failureClass, lostInputs = false } = run;
     const allowed = budgets.get(keyOf(run));
-    return (
-      outcome !== null &&
-      allowed !== undefined &&
-      retriesAgain({ ...allowed, outcome, failureClass })
+    return outcome === null || allowed === undefined
+      ? undefined
+      : retriesOn({ ...allowed, outcome, failureClass, lostInputs });
+  };
+  for (const each of ["retries", "input-losses"] as const)
+    await wantAutoRetries(
+      tx,
+      bad.filter((run) => account(run) === each),
+      each,
     );
-  });
-  await wantAutoRetries(tx, again);
 }
 
 /** Which jobs of which of the graphs these runs are of. */

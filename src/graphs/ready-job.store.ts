@@ -16,6 +16,8 @@ const ReadyJob = z.object({
   /** Names this hand-out; a later one makes what was prepared under it worthless. */
   epoch: z.number(),
   failures: z.number(),
+  /** Runs of it that ended because the store had lost inputs. */
+  inputLosses: z.number(),
   cause: RunCause,
   definition: z.custom<JobDefinition>((body) => typeof body === "object"),
   repository: z.string(),
@@ -78,11 +80,11 @@ export function takeReadyJobs(tx: Tx, most: number, leaseSeconds: number): Promi
             preparing_epoch = preparing_epoch + 1
         from picked
         where job.graph_id = picked.graph_id and job.name = picked.name
-        returning job.graph_id, job.name, job.state = 'blocked' as is_blocked, job.preparing_epoch, job.preparing_failures, job.wanted, job.definition,
+        returning job.graph_id, job.name, job.state = 'blocked' as is_blocked, job.preparing_epoch, job.preparing_failures, job.input_losses, job.wanted, job.definition,
                   job.priority
       )
       select taken.graph_id as "graphId", taken.name as job, taken.is_blocked as "isBlocked", taken.preparing_epoch as epoch,
-             taken.preparing_failures as failures, taken.wanted as cause, definition.body as definition,
+             taken.preparing_failures as failures, taken.input_losses as "inputLosses", taken.wanted as cause, definition.body as definition,
              graph.repository, graph.branch, repository.url, graph.commit, graph.domain, graph.skip_cache as "skipCache",
              graph.submitted_by as "submittedBy",
              -- least() passes over the null of no cap.

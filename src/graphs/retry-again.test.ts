@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retriesAgain } from "./retry-again.ts";
+import { retriesAgain, retriesOn } from "./retry-again.ts";
 
 const noRetry = { crash: { retry: false }, other: {} };
 const onlyNetwork = { crash: {}, network: { retry: true } };
@@ -28,4 +28,13 @@ test.each([
 
   expect(retriesAgain({ ...ended, used: 0, budget: 1 })).toBe(again);
   expect(retriesAgain({ ...ended, used: 1, budget: 1 })).toBe(false);
+});
+
+test("a run whose inputs the store had lost is tried twice more, on the farm's account", () => {
+  const ended = { outcome: "failed", failureClass: null, classes: {}, used: 0 } as const;
+  const on = (inputLosses: number, lostInputs = true) =>
+    retriesOn({ ...ended, budget: 5, lostInputs, inputLosses });
+
+  expect([on(0), on(1), on(2)]).toEqual(["input-losses", "input-losses", undefined]);
+  expect(on(2, false)).toBe("retries");
 });

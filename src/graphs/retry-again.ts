@@ -15,6 +15,27 @@ export interface EndedTry {
   readonly budget: number;
 }
 
+/** How a run ended, and what the farm gives of its own where it had lost the run's inputs. */
+export interface EndedAttempt extends EndedTry {
+  readonly lostInputs: boolean;
+  readonly inputLosses: number;
+}
+
+/** What cannot be had again after so many preparations is lost for good. */
+const mostInputLosses = 2;
+
+/** On whose account a run that ended so is followed by another one, by itself; undefined when it is not. */
+export function retriesOn({
+  lostInputs,
+  inputLosses,
+  ...ended
+}: EndedAttempt): "retries" | "input-losses" | undefined {
+  // Nothing has run: preparing it again brings back what Git or an earlier job's result still has.
+  if (lostInputs && ended.outcome === "failed")
+    return inputLosses < mostInputLosses ? "input-losses" : undefined;
+  return retriesAgain(ended) ? "retries" : undefined;
+}
+
 /**
  * Whether a run that ended so is followed by another one, by itself.
  *

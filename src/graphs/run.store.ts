@@ -62,6 +62,8 @@ export type ChangedRun = z.infer<typeof ChangedRun>;
 const EndedRun = ChangedRun.extend({
   failureClass: z.string().nullable(),
   cancelAsked: z.boolean(),
+  /** Inputs were not in the store; nothing was run. */
+  lostInputs: z.boolean().optional(),
 });
 export type EndedRun = z.infer<typeof EndedRun>;
 
@@ -82,6 +84,7 @@ export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Prom
     result:
       execution.result === undefined ? null : Buffer.from(execution.result).toString("base64"),
     yield: yieldOf(execution.outcome, execution.result),
+    lost_inputs: execution.missingInputs.length > 0,
     ...findingColumns(execution.outcome, execution.result),
   }));
   return tx.many(
@@ -103,13 +106,14 @@ export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Prom
         as f (id uuid, outcome text, exit_code integer, message text, attempt integer, worker text,
               started_at timestamptz, finished_at timestamptz, user_ms double precision,
               system_ms double precision, peak_memory_bytes bigint, result text, yield text,
-              failure_class text, error_lines jsonb, numbers jsonb)
+              failure_class text, error_lines jsonb, numbers jsonb, lost_inputs boolean)
       cross join job as of
       -- What it has made is a graph: the farm goes on with the run, and ends it with the graph.
       cross join lateral (select of.kind = 'graph' and f.outcome = 'succeeded' as is_graph) as made
       where run.execution_id = f.id and run.state <> 'finished' and run.served_by = 'execution'
         and of.graph_id = run.graph_id and of.name = run.job
-      returning run.graph_id, run.job, run.outcome, run.failure_class, run.yield, run.cancel_asked_at
+      returning run.graph_id, run.job, run.outcome, run.failure_class, run.yield, run.cancel_asked_at,
+                f.lost_inputs
       ),
       given as (
         update job set yield = ended.yield
@@ -117,7 +121,7 @@ export function finishRuns(tx: Tx, finished: readonly FinishedExecution[]): Prom
         where job.graph_id = ended.graph_id and job.name = ended.job and ended.outcome is not null
       )
       select graph_id as "graphId", job, outcome, failure_class as "failureClass",
-             cancel_asked_at is not null as "cancelAsked"
+             cancel_asked_at is not null as "cancelAsked", lost_inputs as "lostInputs"
       from ended
     `,
   );
@@ -148,6 +152,7 @@ const RetryRow = z.object({
   job: z.string(),
   used: z.number(),
   budget: z.number(),
+  inputLosses: z.number(),
   /** The classes of failures that the definition names. */
   classes: z
     .record(z.string(), z.object({ retry: z.boolean().optional() }))
@@ -162,7 +167,7 @@ export function retryBudgets(tx: Tx, jobs: readonly JobKey[]): Promise<RetryRow[
     RetryRow,
     sql`
       select job.graph_id as "graphId", job.name as job, job.retries_used as used, job.retries as budget,
-             definition.body -> 'failure' as classes
+             job.input_losses as "inputLosses", definition.body -> 'failure' as classes
       from ${keys(jobs)} as k (graph_id, name)
       join job on job.graph_id = k.graph_id and job.name = k.name
       join definition on definition.digest = job.definition
@@ -170,12 +175,17 @@ export function retryBudgets(tx: Tx, jobs: readonly JobKey[]): Promise<RetryRow[
   );
 }
 
-/** Asks for another run of each job, on its own account. */
-export async function wantAutoRetries(tx: Tx, jobs: readonly JobKey[]): Promise<void> {
+/** Asks for another run of each job: on its own account, or on the farm's where the store had lost inputs. */
+export async function wantAutoRetries(
+  tx: Tx,
+  jobs: readonly JobKey[],
+  account: "retries" | "input-losses",
+): Promise<void> {
   if (jobs.length === 0) return;
   await tx.run(sql`
     update job
-    set wanted = 'auto-retry', retries_used = retries_used + 1, wanted_at = now(), wanted_by = null,
+    set wanted = 'auto-retry', retries_used = retries_used + ${account === "retries" ? 1 : 0}::integer,
+        input_losses = input_losses + ${account === "input-losses" ? 1 : 0}::integer, wanted_at = now(), wanted_by = null,
         wanted_why = null, expires_at = now() + make_interval(secs => ttl_ms / 1000.0)
     from ${keys(jobs)} as k (graph_id, name)
     where job.graph_id = k.graph_id and job.name = k.name

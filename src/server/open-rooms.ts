@@ -63,8 +63,11 @@ import { watchForIdleness } from "./watch-for-idleness.ts";
 /** Until graphs have projects of their own, all that a farm does by itself belongs to one. */
 const project = defaultProject;
 
-/** Presence is remembered for a minute: far less than an unused blob lives. */
-const existence = { ttlMs: 60_000, limit: 200_000 };
+/**
+ * Presence is remembered for the seconds in which a build asks again: far less than an unused blob lives, and as long
+ * as a file that somebody removed behind the farm is claimed to be here.
+ */
+const existence = { ttlMs: 10_000, limit: 200_000 };
 
 /** Builds and stacks everything, bottom up. What was opened is closed again when something further up fails. */
 export async function openRooms(
@@ -128,7 +131,7 @@ export async function openRooms(
     );
     const storeOf = (name: string) => stores.of(name, anyMayBegin);
     const blobsOf = (name: string) => storeOf(name).blobs;
-    const { blobs } = storeOf(project);
+    const { blobs, certain } = storeOf(project);
 
     const seals = resultSeals(farmKey, ({ project, action, origin }) =>
       logger.error(
@@ -166,13 +169,25 @@ export async function openRooms(
     const offers = keep(offeredClasses({ db, clock, logger, startDelayMs }));
     const settings = keep(await settingsView(db, logger));
     const lessons = keep(learning({ db, logger, offers, idle }));
+    const privateHosts = privateHostsNow(db, config);
+    const git = keep(await openGit(join(directory.path, "git"), privateHosts));
+    const mirrors = openMirrors({
+      git,
+      directory: directory.mirrors,
+      workingDirectory: process.cwd(),
+    });
+    const inputs = new CommitInputReader({ git, mirrors, db, store: certain });
     const queue = keep(
       await openExecutionQueue({
         db,
         clock,
         logger,
         idle,
-        hooks: queueHooks(treesOf, () => lessons.soon()),
+        hooks: queueHooks(
+          treesOf,
+          () => lessons.soon(),
+          () => inputs.doubt(),
+        ),
         analyzer: sizeClassAnalyzer({
           db,
           clock,
@@ -184,16 +199,9 @@ export async function openRooms(
     );
     const operations = keep(await operationDesk({ db, queue, clock, logger }));
     const notes = keep(askingNotes({ db, clock, logger }));
-    const privateHosts = privateHostsNow(db, config);
-    const git = keep(await openGit(join(directory.path, "git"), privateHosts));
     const ways = openedWays(db, secretsKey);
     await sealOpenWays(db, ways);
     const forges = keep(await openForges(config.githubApp, { git, logger, ways }));
-    const mirrors = openMirrors({
-      git,
-      directory: directory.mirrors,
-      workingDirectory: process.cwd(),
-    });
     const access = repositoryAccess({
       db,
       workingDirectory: process.cwd(),
@@ -201,12 +209,11 @@ export async function openRooms(
       farmDirectories: [directory.mirrors, directory.blobs],
     });
     const isWatched = async (name: string) => (await findWatched(db, name))?.name === name;
-    const inputs = new CommitInputReader({ git, mirrors, db, store: blobs });
     const evaluator = keep(new TemplateEvaluator());
     keep(
       await startGraphRunner({
         db,
-        store: blobs,
+        store: certain,
         trees,
         inputs,
         project,

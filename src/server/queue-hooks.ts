@@ -23,6 +23,8 @@ export function queueHooks(
   treesOf: (project: string) => OutputTrees,
   /** Called after executions ended that have something to teach. */
   taught: () => void = () => {},
+  /** Called when inputs of an execution were not in the store. */
+  inputsLost: () => void = () => {},
 ): QueueHooks {
   return {
     missingOutputs: (result, digestFunction, project) =>
@@ -55,6 +57,7 @@ export function queueHooks(
     },
 
     async onFinished(tx, finished, served) {
+      if (finished.some(({ missingInputs }) => missingInputs.length > 0)) inputsLost();
       const teaching = finished.filter(({ outcome }) => outcome !== "cancelled");
       await together([
         noteOperationEnds(tx, finished),

@@ -30,6 +30,31 @@ export const findingsOfFaults: readonly Finding[] = [
     samePlaces: 0,
   },
   {
+    id: "faults V5",
+    defect: "a lost blob of a commit's file was not imported from Git again until a restart",
+    tests: [
+      { file: "src/graphs/lost-inputs.test.ts" },
+      { file: "src/graphs/retry-again.test.ts", titled: /inputs the store had lost/ },
+    ],
+    // Files that another job finds; other repositories' files; batches whose input root is gone, which were begun for ever.
+    samePlaces: 3,
+  },
+  {
+    id: "faults V6",
+    defect:
+      "blobs that were gone were claimed to be here, and one whose bytes had changed was not healed by an upload",
+    tests: [
+      { file: "src/cas/existence-caching-blob-store.test.ts", titled: /corrupt|renewed|over/ },
+      {
+        file: "src/cas/namespaces/project-blobs.test.ts",
+        titled: /bytes have changed|removed behind/,
+      },
+      { file: "src/server/grpc/byte-stream-service.test.ts", titled: /bytes have changed/ },
+    ],
+    // Batches, streams, ByteStream.Write and QueryWriteStatus each took a file's size for its bytes.
+    samePlaces: 3,
+  },
+  {
     id: "faults V7",
     defect: "behind PgBouncer in transaction mode the server started, and then failed",
     tests: [{ file: "src/db/own-connections.test.ts" }],

@@ -60,7 +60,10 @@ async function withItems(
 ): Promise<Digest> {
   const bytes = await store.get(inputRoot);
   if (bytes === undefined)
-    throw new Fault("unavailable", `the input root ${digestKey(inputRoot)} is not in the store`);
+    throw new Fault(
+      "failed_precondition",
+      `inputs are missing: the store has lost the input root ${digestKey(inputRoot)}; run the job again`,
+    );
   const root = decodeDirectory(bytes);
   const list = new TextEncoder().encode(`${JSON.stringify(items)}\n`);
   const digest = digestOf(list);

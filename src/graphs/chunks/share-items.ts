@@ -45,7 +45,11 @@ export async function nextBatches(tx: Tx, jobs: readonly ChunkedJob[], now: Date
 }
 
 /** `done`: takes the ends of batches in, lets items of those that failed wait anew, and cuts the next. */
-export async function batchesDone(tx: Tx, ended: readonly EndedBatch[], now: Date): Promise<void> {
+export async function batchesDone(
+  tx: Tx,
+  ended: readonly (EndedBatch & { readonly lostInputs?: boolean })[],
+  now: Date,
+): Promise<void> {
   const good = ended.filter(({ outcome }) => outcome === "succeeded");
   const bad = ended.filter(({ outcome }) => outcome !== "succeeded");
   if (good.length > 0) await markItemsDone(tx, good);
@@ -54,9 +58,9 @@ export async function batchesDone(tx: Tx, ended: readonly EndedBatch[], now: Dat
       (await chunkedRunsOf(tx, bad)).map((run) => [`${run.graphId} ${run.job}`, run.retries]),
     );
     for (const batch of bad) {
-      // What somebody has cancelled is not begun again.
-      const isCancelled = batch.outcome === "cancelled";
-      const budget = isCancelled ? 0 : (retries.get(`${batch.graphId} ${batch.job}`) ?? 0);
+      // What somebody has cancelled is not begun again; and without its inputs, no half of it does better.
+      const isOver = batch.outcome === "cancelled" || batch.lostInputs === true;
+      const budget = isOver ? 0 : (retries.get(`${batch.graphId} ${batch.job}`) ?? 0);
       const { again, failed } = afterFailure(await countFailure(tx, batch), budget);
       await regroupItems(tx, batch, again, failed);
     }
@@ -67,10 +71,20 @@ export async function batchesDone(tx: Tx, ended: readonly EndedBatch[], now: Dat
 /** Ends the batches that executions served, in the transaction that ends those. Answers whose they were. */
 export async function endBatchesOf(
   tx: Tx,
-  ends: readonly (BatchEnd & { readonly executionId: ExecutionId })[],
+  ends: readonly (BatchEnd & {
+    readonly executionId: ExecutionId;
+    /** Inputs were not in the store; nothing was run. */
+    readonly lostInputs: boolean;
+  })[],
   now: Date,
 ): Promise<readonly EndedBatch[]> {
-  const ended = await finishBatchesOf(tx, ends);
+  const lost = new Set(
+    ends.filter(({ lostInputs }) => lostInputs).map(({ executionId }) => executionId),
+  );
+  const ended = (await finishBatchesOf(tx, ends)).map((batch) => ({
+    ...batch,
+    lostInputs: lost.has(batch.executionId),
+  }));
   if (ended.length > 0) await batchesDone(tx, ended, now);
   return ended;
 }

@@ -64,8 +64,11 @@ async function submitOne(rooms: BatchRooms, batch: PlannedBatch, now: Date): Pro
       { graph, job, batch: number, reason: messageOf(reason) },
       "a batch could not be begun; trying again",
     );
-    const isOfTheJob = reason instanceof Fault && reason.code === "invalid_argument";
-    if (isOfTheJob) await endPlanned(rooms, batch, failedEnd(messageOf(reason)), now);
+    if (!(reason instanceof Fault)) return;
+    // What its run was prepared with is gone, and no batch of it can be begun.
+    const lostInputs = reason.code === "failed_precondition";
+    if (lostInputs || reason.code === "invalid_argument")
+      await endPlanned(rooms, batch, { ...failedEnd(messageOf(reason)), lostInputs }, now);
   }
 }
 
@@ -139,7 +142,7 @@ async function queueOne(
 async function endPlanned(
   rooms: BatchRooms,
   batch: PlannedBatch,
-  end: BatchEnd,
+  end: BatchEnd & { readonly lostInputs?: boolean },
   now: Date,
 ): Promise<void> {
   await rooms.db.transaction(async (tx) => {
@@ -147,7 +150,12 @@ async function endPlanned(
     if (graph === undefined) return;
     const ended = await finishPlannedBatch(tx, batch, end);
     if (ended.length === 0) return;
-    await batchesDone(tx, ended, now);
+    const { lostInputs = false } = end;
+    await batchesDone(
+      tx,
+      ended.map((each) => ({ ...each, lostInputs })),
+      now,
+    );
     await advanceStoredGraph(tx, graph, [batch.job]);
   });
 }

@@ -4,7 +4,7 @@ import { type Digest, DigestText, digestKey } from "#core/digest.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import type { ExecutionId } from "#execution/execution.ts";
+import { ExecutionId } from "#execution/execution.ts";
 import type { Progress } from "#execution/queue-hooks.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
 import { GraphId } from "../graph-id.ts";
@@ -125,10 +125,10 @@ export type EndedBatch = z.infer<typeof EndedBatch>;
 export function finishBatchesOf(
   tx: Tx,
   ends: readonly (BatchEnd & { readonly executionId: ExecutionId })[],
-): Promise<EndedBatch[]> {
+): Promise<(EndedBatch & { readonly executionId: ExecutionId })[]> {
   const rows = ends.map((end) => ({ id: end.executionId, ...asColumns(end) }));
   return tx.many(
-    EndedBatch,
+    EndedBatch.extend({ executionId: ExecutionId }),
     sql`
       update work_batch
       set state = 'finished', outcome = e.outcome, message = e.message, worker = e.worker,
@@ -138,7 +138,7 @@ export function finishBatchesOf(
         as e (id uuid, outcome text, message text, worker text, started_at timestamptz, result text)
       where work_batch.execution_id = e.id and work_batch.state in ('queued', 'running')
       returning work_batch.graph_id as "graphId", work_batch.job, work_batch.run, work_batch.number,
-                work_batch.outcome
+                work_batch.outcome, work_batch.execution_id as "executionId"
     `,
   );
 }
