@@ -7,6 +7,7 @@ import { GraphChoice } from "./graph-choice.ts";
 import { JobOrigin } from "./job-origin.ts";
 import { GraphState, JobState } from "./job-state.ts";
 import { RunOutcome } from "./run-outcome.ts";
+import { SetReference } from "./set-name.ts";
 import { WaitingReason } from "./waiting.ts";
 
 export { RunOutcome } from "./run-outcome.ts";
@@ -157,6 +158,8 @@ export const GraphSummary = z.object({
   catalog: z.string(),
   /** The graph after which its set is named; its own id when it is alone. */
   set: z.string(),
+  /** The name that somebody gave the set; null when it has none. */
+  setName: z.string().nullable(),
   /** Where it comes from, when it is not a first submission. */
   parent: z
     .object({
@@ -225,6 +228,11 @@ export const SubmitGraph = z.object({
   branch: BranchName.optional(),
   /** Name the graph yourself, and submitting it twice is submitting it once. */
   id: ChosenGraphId.optional(),
+  /**
+   * The set that the graph joins, whatever its repository: by name, or by a graph of it. A name that is new begins a
+   * set. Needs the right to submit wherever the set has graphs.
+   */
+  set: SetReference.optional(),
   /** Run even what the action cache has. */
   skipCache: z.boolean().default(false),
   /** Higher is sooner; not given, it is usual. Caps of the branch and of the submitter hold. */

@@ -231,6 +231,10 @@ export const ReleasedBreakpoint = z.object({
 });
 export type ReleasedBreakpoint = z.infer<typeof ReleasedBreakpoint>;
 
-/** `GET /sets/ID`: graphs that belong together, the oldest first. */
-export const GraphSet = z.object({ id: z.string(), graphs: z.array(GraphSummary) });
+/** `GET /sets/SET`: graphs that belong together, the oldest first. SET is the set's name, or any of its graphs. */
+export const GraphSet = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  graphs: z.array(GraphSummary),
+});
 export type GraphSet = z.infer<typeof GraphSet>;

@@ -15,7 +15,7 @@ export function choosesJobs(command: Command, otherwise?: string): Command {
       : command.argument("[selection]", which, otherwise)
   )
     .option("--graph <graph>", "of this graph (default: latest)")
-    .option("--set <graph>", "of all graphs in the set of this one");
+    .option("--set <set>", "of all graphs of a set: its name, or a graph of it");
 }
 
 export function changesJobs(command: Command): Command {

@@ -25,6 +25,7 @@ export interface SubmissionOptions {
   readonly priority?: number;
   readonly top?: boolean;
   readonly ttl?: string;
+  readonly set?: string;
 }
 
 /** A request for a graph, and where the texts of its definitions can be looked up. */
@@ -57,6 +58,7 @@ export async function submissionOf(
       skipCache: options.cache === false,
       ...(options.priority === undefined ? {} : { priority: options.priority }),
       ...(options.top === undefined ? {} : { top: options.top }),
+      ...(options.set === undefined ? {} : { set: options.set }),
       ...(options.ttl === undefined ? {} : { ttl: options.ttl }),
       ...(options.definitions === undefined
         ? {}

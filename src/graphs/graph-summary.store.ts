@@ -19,6 +19,7 @@ const SummaryRow = z
     committedAt: isoTime,
     catalog: z.string(),
     set: z.string(),
+    setName: z.string().nullable(),
     parentId: z.string().nullable(),
     parentKind: z.enum(["clone", "backfill", "bisect", "subgraph"]).nullable(),
     parentJob: z.string().nullable(),
@@ -45,7 +46,8 @@ const SummaryRow = z
 
 const columns = sql`
   graph.id, graph.repository, graph.commit, graph.rev, graph.subject, graph.author,
-  graph.committed_at as "committedAt", graph.catalog, graph.set_id as set, graph.parent_id as "parentId",
+  graph.committed_at as "committedAt", graph.catalog, graph.set_id as set,
+  (select name from named_set where named_set.id = graph.set_id) as "setName", graph.parent_id as "parentId",
   graph.parent_kind as "parentKind", graph.parent_job as "parentJob", graph.branch, graph.priority,
   graph.top, graph.submitted_by as "submittedBy", graph.state, graph.version, graph.counts,
   graph.created_at as "createdAt", graph.finished_at as "finishedAt"

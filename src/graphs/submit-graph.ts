@@ -31,6 +31,7 @@ import { type RepositoryAccess, requireMayReadDefinitions } from "./repository-a
 import { setDefinitions } from "./reruns/customise.store.ts";
 import { patchesAtSubmission } from "./reruns/patches-at-submission.ts";
 import { resolveSources } from "./resolve-sources.ts";
+import { joinSet } from "./sets/join-set.ts";
 import type { SubmittedChoice } from "./submitted-choice.ts";
 
 export interface SubmissionRooms extends WitnessRooms {
@@ -138,6 +139,7 @@ export async function submitGraph(
       patches.length > 0,
       { templates: templatesToSign(from.catalog), chosen: chosenValues(from.templates, wishes) },
     );
+    const set = request.set === undefined ? origin.set : await joinSet(tx, request.set, id, by);
     const isNew = await insertGraph(tx, {
       begun,
       id,
@@ -162,7 +164,7 @@ export async function submitGraph(
       domain,
       skipCache: request.skipCache ?? false,
       ttlMs: graphTtlMs(request.ttl),
-      set: origin.set,
+      set,
       parent: origin.parent,
     });
     if (isNew) await setDefinitions(tx, id, patches);

@@ -2,11 +2,12 @@ import { GraphId } from "#graphs/graph-id.ts";
 import { activate, deactivate } from "#graphs/reruns/activate.ts";
 import { cloneGraph } from "#graphs/reruns/clone-graph.ts";
 import { customise } from "#graphs/reruns/customise.ts";
-import { graphSet } from "#graphs/reruns/graph-set.store.ts";
 import { planToday } from "#graphs/reruns/plan-today.ts";
 import { release } from "#graphs/reruns/release.ts";
 import { retrigger } from "#graphs/reruns/retrigger.ts";
 import { waive } from "#graphs/reruns/waive.ts";
+import { graphSet } from "#graphs/sets/graph-set.store.ts";
+import { findSet } from "#graphs/sets/join-set.ts";
 import type { RerunFarm } from "./http/rerun-farm.ts";
 import type { Rooms } from "./rooms.ts";
 
@@ -21,6 +22,7 @@ export function bindReruns(rooms: Rooms): RerunFarm {
     release: (id, request, by) => release(db, GraphId.parse(id), request, by),
     customise: (id, request, by) => customise(rooms, GraphId.parse(id), request, by),
     clone: (id, request, by) => cloneGraph(cloning, GraphId.parse(id), request, by),
-    graphSet: (id) => graphSet(db, GraphId.parse(id)),
+    findSet: (written) => findSet(db, written),
+    graphSet: (set) => graphSet(db, GraphId.parse(set)),
   };
 }

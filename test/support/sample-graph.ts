@@ -62,6 +62,7 @@ export function sampleGraph(
     committedAt: sampleTime(0),
     catalog: "catalog",
     set: "3f2a0000-0000-4000-8000-000000000000",
+    setName: null,
     parent: null,
     branch: "main",
     priority: 0,

@@ -85,6 +85,7 @@ export function madeUpGraph(
     committedAt: createdAt,
     catalog: commitFor(`${id}-catalog`).repeat(2).slice(0, 64),
     set: id,
+    setName: null,
     parent: null,
     branch: about.rev,
     priority: 0,

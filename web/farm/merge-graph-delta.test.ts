@@ -29,6 +29,7 @@ const summary = (version: number, id = "g"): GraphSummary => ({
   committedAt: "2026-01-01T00:00:00Z",
   catalog: "c",
   set: id,
+  setName: null,
   parent: null,
   branch: "main",
   priority: 0,

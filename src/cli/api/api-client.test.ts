@@ -33,6 +33,7 @@ const graph: GraphSummary = {
   committedAt: at,
   catalog: "c",
   set: "g",
+  setName: null,
   parent: null,
   branch: "main",
   priority: 0,

@@ -107,6 +107,31 @@ test("a graph is customised, cloned, and found in its set", async () => {
   expect(set.graphs.map(({ id }) => id)).toEqual([graph, cloned.graph?.id]);
 });
 
+test("graphs that were submitted for one set are retriggered by its name", async () => {
+  const repository = testRepository(dataDir);
+  repository.write({ ".grange/farm.yml": definitions });
+  repository.commit("Begin");
+  const [first, second] = [
+    await api.submit({ repository: repository.path, select: "after", set: "nightly-1" }),
+    await api.submit({ repository: repository.path, select: "flaky", set: "nightly-1" }),
+  ];
+  await until(first.id, "after", "unreachable");
+  await until(second.id, "flaky", "failed");
+
+  const planned = await calls.retrigger("nightly-1", {
+    selection: "unit",
+    wholeSet: true,
+    dryRun: true,
+  });
+
+  const runs = planned.jobs.filter(({ does }) => does === "runs");
+  expect(new Set(runs.map(({ graph, job }) => `${graph} ${job}`))).toEqual(
+    new Set([`${first.id} flaky`, `${second.id} flaky`]),
+  );
+  expect(await calls.graphSet("nightly-1")).toMatchObject({ id: first.id, name: "nightly-1" });
+  await expect(calls.graphSet("nightly-2")).rejects.toThrow('there is no set "nightly-2"');
+});
+
 describe("is refused", () => {
   test.each([
     { body: { selection: "suite:unti" }, status: "not_found", says: 'did you mean "suite:unit"?' },

@@ -6,11 +6,14 @@ import { shortened, tableLines } from "../terminal/table.ts";
 
 export const describeSet: Describe = (command) => {
   speaksToServer(command)
-    .argument("<graph>", "any graph of the set: its id, a unique beginning of it, or `latest`")
-    .action((graph: string, options: CommonOptions) =>
+    .argument(
+      "<set>",
+      "a set's name, or any graph of it: its id, a unique beginning of it, or `latest`",
+    )
+    .action((written: string, options: CommonOptions) =>
       inSession(options, async (session) => {
         const { rerunCalls } = await import("../api/rerun-calls.ts");
-        const set = await rerunCalls(session.api).graphSet(graph);
+        const set = await rerunCalls(session.api).graphSet(written);
         return answer(session, options, set, () =>
           tableLines(
             set.graphs.map((one) => [
@@ -18,6 +21,7 @@ export const describeSet: Describe = (command) => {
               one.state,
               `${one.counts.succeeded ?? 0}/${one.jobs}`,
               one.parent === null ? "" : `${one.parent.kind} of ${one.parent.id.slice(0, 8)}`,
+              one.repository,
               one.commit.slice(0, 10),
               shortened(printableLine(one.subject), 60),
             ]),
@@ -25,5 +29,8 @@ export const describeSet: Describe = (command) => {
         );
       }),
     );
-  withExamples(command, [["all graphs that belong to the newest one", "set latest"]]);
+  withExamples(command, [
+    ["all graphs that belong to the newest one", "set latest"],
+    ["all that was submitted with `--set nightly-0412`", "set nightly-0412"],
+  ]);
 };

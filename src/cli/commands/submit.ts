@@ -27,6 +27,10 @@ export const describeSubmit: Describe = (command) => {
     )
     .option("--catalog <digest>", "definitions that the farm has kept, instead of the commit's")
     .option("--branch <name>", "for which branch (default: the one that --rev names)")
+    .option(
+      "--set <set>",
+      "the set that the graph joins: a name, which may be new, or a graph of the set",
+    )
     .option("--dry-run, --preview", "only say what would run, and for how long")
     .option("--no-cache", "run even what the action cache has")
     .option(
@@ -71,6 +75,10 @@ export const describeSubmit: Describe = (command) => {
     [
       "what the tests alone would be, with a switch on",
       "submit --select kind:test --switch pgo=on --preview",
+    ],
+    [
+      "two repositories as one set, to be retriggered together",
+      "submit --repo ../b2g --set nightly-0412",
     ],
     ["a tag of a repository elsewhere", "submit --repo https://example.org/a.git --rev v1.2.0"],
     [

@@ -70,6 +70,7 @@ export function aGraph(more: Partial<GraphSummary> = {}): GraphSummary {
     committedAt: at,
     catalog: "c",
     set: "11111111-1111-8111-8111-111111111111",
+    setName: null,
     parent: null,
     branch: "",
     priority: 0,

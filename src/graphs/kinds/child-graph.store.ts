@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { MadeGraph } from "#api/errand.ts";
+import { SwitchValues } from "#api/graph-choice.ts";
 import { GraphState } from "#api/job-state.ts";
 import { CommitSha } from "#core/commit-sha.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
@@ -27,6 +28,9 @@ const RunToPlan = z.object({
   author: z.string(),
   committedAt: z.date(),
   parameters: z.record(z.string(), z.unknown()),
+  switches: SwitchValues,
+  /** The definitions that its graph was made of; null where they are not known. */
+  templateCatalog: z.string().nullable(),
   domain: TrustDomain,
   skipCache: z.boolean(),
   branch: z.string(),
@@ -61,7 +65,7 @@ export function takeRunsToPlan(tx: Tx, now: Date, until: Date, most: number): Pr
       select taken.graph_id as "graphId", taken.job, taken.number as run, taken.result,
              definition.body as definition, graph.set_id as set, graph.repository, repository.url,
              graph.commit, graph.rev, graph.subject, graph.author, graph.committed_at as "committedAt",
-             graph.parameters, graph.domain, graph.skip_cache as "skipCache", graph.branch, graph.priority,
+             graph.parameters, graph.switches, graph.template_catalog as "templateCatalog", graph.domain, graph.skip_cache as "skipCache", graph.branch, graph.priority,
              graph.priority_cap as "priorityCap", graph.top, graph.submitted_by as "submittedBy"
       from taken
       join job on job.graph_id = taken.graph_id and job.name = taken.job
@@ -72,21 +76,54 @@ export function takeRunsToPlan(tx: Tx, now: Date, until: Date, most: number): Pr
   );
 }
 
-const SetSize = z.object({ depth: z.number(), jobs: z.number() });
+const FamilySize = z.object({ depth: z.number(), jobs: z.number() });
 
 /**
- * How deep a graph lies below one that no job made, and how many jobs its set has.
+ * How deep a graph lies below one that no job made, and how many jobs there are below that one and in it.
  *
- * Until the transaction ends, nobody else adds a child to the set.
+ * Until the transaction ends, nobody else adds a child to a graph of the set.
  */
-export async function sizeOfSet(
+export async function sizeOfFamily(
   tx: Tx,
   graphId: GraphId,
   set: GraphId,
-): Promise<{ readonly depth: number; readonly jobs: number }> {
+): Promise<z.infer<typeof FamilySize>> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${set}::text, 0))`);
   const [row] = await tx.many(
-    SetSize,
+    FamilySize,
+    sql`
+      with recursive above as (
+        select id, parent_id, parent_kind, 0 as depth from graph where id = ${graphId}
+        union all
+        select graph.id, graph.parent_id, graph.parent_kind, above.depth + 1
+        from above join graph on graph.id = above.parent_id
+        where above.parent_kind = 'subgraph' and above.depth < 100
+      ),
+      family as (
+        (select id from above order by depth desc limit 1)
+        union all
+        select graph.id from family join graph on graph.parent_id = family.id
+        where graph.parent_kind = 'subgraph'
+      )
+      select (select max(depth) from above) as depth,
+             (select coalesce(sum(c.jobs::int), 0)
+              from family join graph using (id), jsonb_each_text(graph.counts) as c (state, jobs)) as jobs
+    `,
+  );
+  return row ?? { depth: 0, jobs: 0 };
+}
+
+const Ancestor = z.object({
+  templateCatalog: z.string().nullable(),
+  named: z.string().nullable(),
+  parameters: z.record(z.string(), z.unknown()),
+  switches: SwitchValues,
+});
+
+/** What the graphs are that a graph was made by, itself among them. */
+export function ancestorsOf(tx: Tx, graphId: GraphId): Promise<z.infer<typeof Ancestor>[]> {
+  return tx.many(
+    Ancestor,
     sql`
       with recursive above as (
         select id, parent_id, parent_kind, 0 as depth from graph where id = ${graphId}
@@ -95,12 +132,10 @@ export async function sizeOfSet(
         from above join graph on graph.id = above.parent_id
         where above.parent_kind = 'subgraph' and above.depth < 100
       )
-      select (select max(depth) from above) as depth,
-             (select coalesce(sum(c.jobs::int), 0) from graph, jsonb_each_text(counts) as c (state, jobs)
-              where set_id = ${set}) as jobs
+      select graph.template_catalog as "templateCatalog", graph.named, graph.parameters, graph.switches
+      from above join graph using (id)
     `,
   );
-  return row ?? { depth: 0, jobs: 0 };
 }
 
 const One = z.object({ one: z.literal(1) });

@@ -19,7 +19,7 @@ import {
   keepChild,
   planLater,
   type RunToPlan,
-  sizeOfSet,
+  sizeOfFamily,
   stillToPlan,
   takeRunsToPlan,
 } from "./child-graph.store.ts";
@@ -32,7 +32,8 @@ export type ChildGraphRooms = ChildDefinitionRooms &
 
 /** Graphs within graphs: enough for what people write, too few for what never ends. */
 const deepest = 4;
-const mostJobsOfSet = 50_000;
+/** Of a graph that somebody submitted, and of all graphs that its jobs made. */
+const mostJobs = 50_000;
 const mostPerTurn = 4;
 /** A server that dies leaves its turn to others after this long. */
 const turnMs = 60_000;
@@ -68,7 +69,7 @@ async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void>
   const child = GraphId.parse(randomUUID());
   await rooms.db.transaction((tx) => keepCatalog(tx, planned.catalog));
   await rooms.db.transaction(async (tx) => {
-    const size = await sizeOfSet(tx, run.graphId, run.set);
+    const size = await sizeOfFamily(tx, run.graphId, run.set);
     refuseWhatNeverEnds(size, begun.jobs.length);
     await lockGraphs(tx, [run.graphId]);
     if (!(await stillToPlan(tx, run))) return;
@@ -123,10 +124,10 @@ function refuseWhatNeverEnds(
   if (depth >= deepest) {
     throw new Fault("failed_precondition", `graphs that make graphs are ${deepest} deep at most`);
   }
-  if (jobs + more > mostJobsOfSet) {
+  if (jobs + more > mostJobs) {
     throw new Fault(
       "failed_precondition",
-      `its graph has ${more} jobs; with ${jobs} others in the set, that is more than ${mostJobsOfSet}`,
+      `its graph has ${more} jobs; with the ${jobs} of the graphs that it belongs to, that is more than ${mostJobs}`,
     );
   }
 }

@@ -5,9 +5,9 @@ import { everybody } from "#access/principal.ts";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { GraphId } from "../graph-id.ts";
+import { graphSet } from "../sets/graph-set.store.ts";
 import { submitGraph } from "../submit-graph.ts";
 import { farmOfReruns } from "./farm-of-reruns.fixture.ts";
-import { graphSet } from "./graph-set.store.ts";
 
 const db = await freshDb();
 let farm: Awaited<ReturnType<typeof farmOfReruns>>;
@@ -54,7 +54,7 @@ describe("a clone", () => {
     );
     expect(is.catalog).toBe(was.catalog);
     expect((await farm.job(id, "a")).runList).toEqual([]);
-    expect((await graphSet(db, id))?.graphs.map((one) => one.id)).toEqual([original, id]);
+    expect((await graphSet(db, original))?.graphs.map((one) => one.id)).toEqual([original, id]);
     expect((await farm.job(original, "a")).origin.lineage.children).toMatchObject([
       { id, kind: "clone" },
     ]);

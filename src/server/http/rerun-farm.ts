@@ -52,6 +52,8 @@ export interface RerunFarm {
     request: z.output<typeof Clone>,
     by: Principal,
   ): Promise<ClonedGraph | undefined>;
-  /** The set of a graph, or of any graph in it. */
-  graphSet(graphId: string): Promise<GraphSet | undefined>;
+  /** The id of a set by its name, or by a graph of it: its id, the beginning of that, or `latest`. */
+  findSet(written: string): Promise<string | undefined>;
+  /** All graphs of a set. */
+  graphSet(setId: string): Promise<GraphSet | undefined>;
 }

@@ -24,9 +24,22 @@ export function rerunRoutes(farm: Farm): Hono {
       return c.json(found(await act(id, request, principalOf(c)), whatOf(id, request)));
     });
   };
-  verb("retrigger", Retrigger, (...asked) => farm.retrigger(...asked));
-  verb("activate", Activate, (...asked) => farm.activate(...asked));
-  verb("deactivate", Deactivate, (...asked) => farm.deactivate(...asked));
+  /** Registers a change of a graph's jobs, and the same for all graphs of a set. */
+  const change = <Shape extends z.ZodType<{ readonly wholeSet: boolean }>>(
+    name: string,
+    shape: Shape,
+    act: (id: string, request: z.output<Shape>, by: Principal) => Promise<object | undefined>,
+  ) => {
+    verb(name, shape, act);
+    routes.post(`/sets/:set/${name}`, async (c: Context<object, "/sets/:set/x">) => {
+      const set = await setId(farm, c.req.param("set"));
+      const request = await jsonBody(c, shape);
+      return c.json(found(await act(set, { ...request, wholeSet: true }, principalOf(c)), set));
+    });
+  };
+  change("retrigger", Retrigger, (...asked) => farm.retrigger(...asked));
+  change("activate", Activate, (...asked) => farm.activate(...asked));
+  change("deactivate", Deactivate, (...asked) => farm.deactivate(...asked));
   verb("waive", Waive, (...asked) => farm.waive(...asked));
 
   verb("release", Release, (...asked) => farm.release(...asked));
@@ -36,12 +49,16 @@ export function rerunRoutes(farm: Farm): Hono {
   });
   verb("clone", Clone, (...asked) => farm.clone(...asked));
 
-  routes.get("/sets/:id", async (c) => {
-    const id = await graphId(farm, c.req.param("id"));
-    return c.json(found(await farm.graphSet(id), `set of graph ${id}`));
+  routes.get("/sets/:set", async (c) => {
+    const set = await setId(farm, c.req.param("set"));
+    return c.json(found(await farm.graphSet(set), `set ${set}`));
   });
 
   return routes;
+}
+
+async function setId(farm: Pick<Farm, "findSet">, written: string): Promise<string> {
+  return found(await farm.findSet(written), `set "${written}"`);
 }
 
 /** What may be missing: the graph is there, or was there a moment ago; the job may never have been. */

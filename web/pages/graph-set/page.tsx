@@ -7,14 +7,16 @@ import { GraphRow } from "../../parts/graph-row.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { setQuery } from "./load.ts";
 
-/** Graphs that belong together: one push, its clones, what its jobs made, a search over commits. */
+/** Graphs that belong together: what was submitted for one set, clones, what jobs made, a search over commits. */
 export function GraphSetPage() {
   const { id } = useParams({ from: "/sets/$id" });
   const query = setQuery(id);
   const { data: set } = useSuspenseQuery(query);
   const client = useQueryClient();
   const first = set.graphs[0];
-  usePageTitle(`Set of ${first?.subject ?? id}`);
+  const repositories = [...new Set(set.graphs.map(({ repository }) => repository))];
+  const title = set.name ?? first?.subject ?? "Graph set";
+  usePageTitle(set.name === null ? `Set of ${title}` : `Set ${title}`);
   useEventStream(`set ${id}`, {
     url: () => `${apiBase}/events`,
     onEvent: () => void client.invalidateQueries(query),
@@ -24,18 +26,18 @@ export function GraphSetPage() {
     <div className="page">
       <p className="crumbs">
         <Link to="/">Repositories</Link>
-        {first === undefined ? null : (
-          <>
+        {repositories.map((name) => (
+          <span key={name}>
             {" "}
             /{" "}
-            <Link to="/repositories/$name" params={{ name: first.repository }}>
-              {first.repository}
+            <Link to="/repositories/$name" params={{ name }}>
+              {name}
             </Link>
-          </>
-        )}
+          </span>
+        ))}
       </p>
       <h1>
-        {first?.subject ?? "Graph set"}{" "}
+        {title}{" "}
         <span className="faint number">
           {set.graphs.length === 1 ? "1 graph" : `${set.graphs.length} graphs`}
         </span>
@@ -43,7 +45,8 @@ export function GraphSetPage() {
       <ol className="rows graphs">
         {set.graphs.map((graph) => (
           <GraphRow key={graph.id} graph={graph}>
-            {comesFrom(graph)} · {graph.submittedBy}
+            {repositories.length === 1 ? "" : `${graph.repository} · `}
+            {comesFrom(graph, set.id)} · {graph.submittedBy}
           </GraphRow>
         ))}
       </ol>
@@ -51,8 +54,8 @@ export function GraphSetPage() {
   );
 }
 
-function comesFrom({ parent }: GraphSummary): string {
-  if (parent === null) return "first of the set";
+function comesFrom({ id, parent }: GraphSummary, set: string): string {
+  if (parent === null) return id === set ? "first of the set" : "submitted for the set";
   switch (parent.kind) {
     case "clone":
       return `clone of ${parent.id.slice(0, 8)}`;

@@ -64,7 +64,7 @@ export function GraphHeader({ graph }: { graph: Graph }) {
           </Link>
         )}
         <Link to="/sets/$id" params={{ id: graph.set }} title="Graphs that belong together">
-          its set
+          {graph.setName === null ? "its set" : `set ${graph.setName}`}
         </Link>
         <span>
           <Ago time={graph.createdAt} />

@@ -64,6 +64,13 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
         value={chosen.select ?? ""}
         onChange={(select) => onChange({ select: select === "" ? undefined : select })}
       />
+      <TextField
+        label="Set of graphs"
+        title="Graphs of one set, of any repository, can be retriggered together. A name that is new begins a set."
+        placeholder="a name, or a graph of it"
+        value={chosen.set ?? ""}
+        onChange={(set) => onChange({ set: set === "" ? undefined : set })}
+      />
       {holes.switches.length === 0 ? null : (
         <fieldset>
           <legend>Switches</legend>

@@ -33,6 +33,7 @@ export function NewGraphPage() {
       tell(SubmittedGraph, "/graphs", {
         ...choiceOf(chosen),
         id,
+        ...(chosen.set === undefined ? {} : { set: chosen.set }),
         catalog: preview.data?.catalog,
         rev: preview.data?.commit ?? chosen.rev,
         branch: preview.data?.branch === "" ? undefined : preview.data?.branch,

@@ -7,6 +7,8 @@ export const NewGraphSearch = z.object({
   catalog: z.string().optional().catch(undefined),
   graph: z.string().optional().catch(undefined),
   select: z.string().optional().catch(undefined),
+  /** The set that it joins: a name, or a graph of it. */
+  set: z.coerce.string().optional().catch(undefined),
   parameters: z.record(z.string(), z.json()).optional().catch(undefined),
   switches: z
     .record(z.string(), z.union([z.boolean(), z.string()]))

@@ -1,0 +1,65 @@
+import type { Principal } from "#access/principal.ts";
+import { requireGrant } from "#access/require-grant.ts";
+import { meansGraph } from "#api/set-name.ts";
+import { Fault } from "#core/fault.ts";
+import type { Tx } from "#db/db.ts";
+import { findGraphs } from "../find-graph.store.ts";
+import type { GraphId } from "../graph-id.ts";
+import { nameSet, placesOfSet, setOfGraph, setOfName } from "./named-set.store.ts";
+
+/** Graphs of one set: more would make a change of all of them, and their list, too long. */
+const mostGraphs = 1_000;
+
+/**
+ * The set that a new graph joins, by what was written: a name, or a graph of the set.
+ *
+ * A name that nobody took yet is that of the set which the new graph begins. Of two who take it at once, the
+ * second waits for the first, and joins. Whoever joins needs the right to submit wherever the set has graphs:
+ * what is done to a whole set is done to all of them. Throws `not_found` for a graph that is not there,
+ * `permission_denied`, and `resource_exhausted` for a set that is full.
+ */
+export async function joinSet(
+  tx: Tx,
+  written: string,
+  graph: GraphId,
+  by: Principal,
+): Promise<GraphId> {
+  const set = meansGraph(written)
+    ? await setOfWrittenGraph(tx, written)
+    : await nameSet(tx, { name: written, id: graph, by: by.name });
+  if (set === undefined) {
+    throw new Fault("aborted", `graph ${graph} was submitted for another set a moment ago`);
+  }
+  if (set === graph) return set;
+  const places = await placesOfSet(tx, set);
+  for (const place of places) requireGrant(by, "submit", place);
+  const graphs = places.reduce((sum, place) => sum + place.graphs, 0);
+  if (graphs >= mostGraphs) {
+    throw new Fault(
+      "resource_exhausted",
+      `the set ${written} has ${graphs} graphs, the most that a set can have; begin another one`,
+    );
+  }
+  return set;
+}
+
+/** The set that was written: by its name, or by any of its graphs. Undefined when there is none. */
+export async function findSet(tx: Tx, written: string): Promise<GraphId | undefined> {
+  return meansGraph(written) ? setOfWrittenGraph(tx, written) : setOfName(tx, written);
+}
+
+async function setOfWrittenGraph(tx: Tx, written: string): Promise<GraphId> {
+  const [found, other] = await findGraphs(tx, written);
+  if (other !== undefined) {
+    throw new Fault(
+      "invalid_argument",
+      `"${written}" begins several graphs' ids; write more of it`,
+    );
+  }
+  const set = found && (await setOfGraph(tx, found));
+  if (set !== undefined) return set;
+  throw new Fault(
+    "not_found",
+    `there is no graph "${written}" whose set could be meant; the name of a new set must not look like the beginning of an id`,
+  );
+}
