@@ -123,20 +123,20 @@ test("all who listen share a connection; who stops hears no more, and the others
   expect(await connectionsThatListen(db)).toBe(1);
   await first.stop();
   await db.run(sql`select pg_notify('one', 'ding'), pg_notify('two', 'dong')`);
-  await bells.untilHeard(2);
+  await bells.firstResponse(2);
   expect(bells.all).toEqual(["second: ding", "third: dong"]);
   await cutThoseThatListen(db);
-  await bells.untilHeard(4);
+  await bells.firstResponse(4);
   expect(bells.all.slice(2)).toEqual(["second: ", "third: "]);
   await db.run(sql`select pg_notify('two', 'again')`);
-  await bells.untilHeard(5);
+  await bells.firstResponse(5);
   expect(bells.all.at(-1)).toBe("third: again");
 
   await Promise.all([second.stop(), third.stop()]);
   await expect.poll(() => connectionsThatListen(db)).toBe(0);
   const fourth = await db.listen("one", bells.heard("fourth"));
   await db.run(sql`select pg_notify('one', 'anew')`);
-  await bells.untilHeard(6);
+  await bells.firstResponse(6);
   expect(bells.all.at(-1)).toBe("fourth: anew");
   await fourth.stop();
   await db.close();
@@ -147,11 +147,11 @@ test("who begins to listen after the connection was made again hears on that one
   const bells = listeners();
   await db.listen("one", bells.heard("first"));
   await cutThoseThatListen(db);
-  await bells.untilHeard(1);
+  await bells.firstResponse(1);
 
   await db.listen("two", bells.heard("second"));
   await db.run(sql`select pg_notify('one', 'ding'), pg_notify('two', 'dong')`);
-  await bells.untilHeard(3);
+  await bells.firstResponse(3);
 
   expect(bells.all).toEqual(["first: ", "first: ding", "second: dong"]);
   expect(await connectionsThatListen(db)).toBe(1);
@@ -167,7 +167,7 @@ function listeners() {
       all.push(`${name}: ${payload}`);
       told();
     },
-    async untilHeard(count: number) {
+    async firstResponse(count: number) {
       while (all.length < count) await new Promise<void>((resolve) => (told = resolve));
     },
   };

@@ -19,16 +19,16 @@ import { noFarm } from "./farm/no-farm.ts";
 import { openFront } from "./front/listen.ts";
 import { noOutbox } from "./outbox/no-outbox.ts";
 import { type OpenOutbox, openOutbox } from "./outbox/open-outbox.ts";
-import { rehearse } from "./prefetch/rehearse.ts";
-import { resultDeeds } from "./protocol/carry-out.ts";
+import { warmUp } from "./prefetch/warm-up.ts";
+import { outboxAnswer } from "./protocol/protocol-connection.ts";
 import { changedSince, readFacts } from "./protocol/read-facts.ts";
+import { resultHandlers } from "./protocol/result-handlers.ts";
 import { serveProtocol } from "./protocol/serve-protocol.ts";
-import { outboxAnswer } from "./protocol/talk.ts";
 import type { DiskTrouble } from "./store/disk-trouble.ts";
 import type { GranaryUsage } from "./store/granary-store.ts";
 import { openGranaryStore } from "./store/open-granary-store.ts";
 import { smallAtOnce } from "./store/small-uploads.ts";
-import { openSupplies } from "./supplies/open-supplies.ts";
+import { openTieredCache } from "./tiered-cache/open-tiered-cache.ts";
 import { usualSettings } from "./workspace/granary-settings.ts";
 import { type KnownDigests, openKnownDigests } from "./workspace/known-digests.ts";
 import { learnUsualTools, readEnvironment } from "./workspace/read-environment.ts";
@@ -117,8 +117,8 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
           }),
     );
     outbox = waiting;
-    const supplies = keep(
-      openSupplies({
+    const tieredCache = keep(
+      openTieredCache({
         store,
         outbox: waiting,
         farm,
@@ -133,7 +133,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
         store,
         farm,
         farmName: config.farm?.server ?? "",
-        forget: (project, key) => supplies.forget({ project, build: undefined }, key),
+        forget: (project, key) => tieredCache.forget({ project, build: undefined }, key),
         outbox: waiting,
         ownEnvironment: ownEnvironment(digests),
         changedSince: (facts, commit, signal) => changedSince(git, facts, commit, signal),
@@ -150,7 +150,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
       serveDune({
         granary: store,
         place: store.placeAt,
-        supplies,
+        tieredCache,
         logger,
         directory: dataDirectory,
         builds: {
@@ -173,18 +173,18 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
     const front = keep(
       await openFront({
         port: config.port,
-        supplies,
+        tieredCache,
         store,
         uploads,
-        desk: builds,
+        builds,
         relay: connected?.relay,
         mostEntryBytes,
         logger,
       }),
     );
-    let wishStop = (_why: string) => {};
+    let requestStop = (_why: string) => {};
     const over = new Promise<string>((resolve) => {
-      wishStop = resolve;
+      requestStop = resolve;
     });
     const secret = randomBytes(24).toString("base64url");
     const protocol = keep(
@@ -193,7 +193,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
         secret,
         toolsPort: front.port,
         builds,
-        results: resultDeeds({ supplies, store, mostFileBytes: mostEntryBytes }),
+        results: resultHandlers({ tieredCache, store, mostFileBytes: mostEntryBytes }),
         outbox: waiting,
         attachDune: (build, where) => dune.attach(buildOfDune(build, store), where),
         readFacts: (said) => readFacts({ git, digests }, said),
@@ -219,7 +219,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
           };
         },
         trim: () => store.trim("asked"),
-        stopWished: () => wishStop("a client asked for it"),
+        onStopRequested: () => requestStop("a client asked for it"),
         logger,
       }),
     );
@@ -234,7 +234,7 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
       secret,
     });
     opened.push({ stop: () => rm(endpoint, { force: true }) });
-    if (connected !== undefined) keep(rehearsing());
+    if (connected !== undefined) keep(warmingUp());
     const failed = untilLost(taken.lock.lost, `the data directory ${dataDirectory}`);
     return { port: front.port, socketPath, over, failed, stop };
   } catch (reason) {
@@ -289,9 +289,9 @@ function learning(digests: KnownDigests): Service {
 }
 
 /** From when builds can come: none waits for it, and the first has to ask Git before anything is fetched. */
-function rehearsing(): Service {
+function warmingUp(): Service {
   const stopping = new AbortController();
-  const done = rehearse(stopping.signal).catch(() => {});
+  const done = warmUp(stopping.signal).catch(() => {});
   return {
     async stop() {
       stopping.abort();

@@ -84,7 +84,7 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     defect: "a result that no index named took two round trips, one more than without a granary",
     tests: [
       {
-        file: "src/granary/supplies/open-supplies.test.ts",
+        file: "src/granary/tiered-cache/open-tiered-cache.test.ts",
         titled: /in one round trip|with other bytes than its blob's|fetched beside the question/,
       },
       { file: "src/granaries/blobs-along.test.ts" },

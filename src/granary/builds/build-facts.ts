@@ -4,34 +4,34 @@ import { indexLimits } from "#commit-index/index-limits.ts";
 
 const ShortText = z.string().max(1_024);
 
-/** What a build says of itself when it starts; kept with what it asks for, so that a crash loses neither. */
+/** What a build reports about itself when it starts. Stored in its access log, so that both survive a crash. */
 export const BuildFacts = z.object({
   project: z.string().min(1).max(200),
-  /** Its name in the farm; "" where the project has one only. */
+  /** The repository's name at the farm; "" if the project has only one. */
   repository: z.string().max(200).default(""),
-  /** The commit that it builds, then its first parents, the nearest first; none: a repository without commits. */
+  /** The commit that is built, then its first parents, nearest first. Empty for a repository without commits. */
   commits: z.array(CommitId).max(indexLimits.commits),
   /** The Git tree of the commit; "" without one. */
   tree: z.string().max(64),
   branch: z.string().max(255),
-  /** Whether there are changes that the commit does not have. Nothing is then indexed under it. */
+  /** Whether the working tree has changes. Nothing is then indexed under the commit. */
   dirty: z.boolean(),
-  /** What changed since the commit; undefined: nobody knows. */
+  /** The paths that changed since the commit; undefined if unknown. */
   dirtyPaths: z.array(z.string().max(4_096)).max(10_000).optional(),
-  /** Where it is built, for asking Git what changed since an ancestor. */
+  /** The root of the working tree, in which Git can compare it with an ancestor. */
   root: z.string().max(4_096).optional(),
   environment: EnvironmentName,
   machine: z.string().max(200),
   command: ShortText,
   targets: z.array(ShortText).max(1_000).default([]),
-  /** Whether anything is to be fetched ahead. */
+  /** Whether to prefetch. */
   prefetch: z.boolean().default(true),
 });
 export type BuildFacts = z.infer<typeof BuildFacts>;
 
 /**
- * Who else may know a build's commit better than the workspace does: Turborepo names it with each upload. What
- * it says counts only where the workspace said nothing.
+ * Returns the facts with the commit that a tool reports (Turborepo does with each upload). It counts
+ * only if the workspace has no commit.
  */
 export function withCommitFrom(
   facts: BuildFacts,
@@ -41,7 +41,7 @@ export function withCommitFrom(
   return { ...facts, commits: [told.commit], dirty: told.dirty };
 }
 
-/** Whether what the build asks for may be indexed under its commit. */
+/** Returns whether the build's requests may be indexed under its commit. */
 export function isIndexed(facts: BuildFacts): boolean {
   return !facts.dirty && facts.commits.length > 0;
 }

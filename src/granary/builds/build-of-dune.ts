@@ -2,7 +2,7 @@ import type { DuneBuild } from "../dune/dune-builds.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { RunningBuild } from "./start-build.ts";
 
-/** dune looks into its own store, and never asks: what arrives for a build is put there as it comes. */
+/** dune reads only its own store and sends no requests, so results are written there as they arrive. */
 export function buildOfDune(build: RunningBuild, store: Pick<GranaryStore, "find">): DuneBuild {
   return {
     build,

@@ -3,74 +3,74 @@ import type { ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import type { GranaryResult } from "../granary-result.ts";
 
-/** What was found out about a result that a build asked for. */
-export interface Asked {
+/** The outcome of a build's request for a result. */
+export interface ResultRequest {
   readonly source: ResultSource;
   readonly because: LateBecause | undefined;
   readonly waitedMs: number;
-  /** What was found; undefined of a miss. */
+  /** Undefined for a miss. */
   readonly result: GranaryResult | undefined;
-  /** Found out when the build was over: when it was asked for nobody knows. */
+  /** Learnt after the build had ended, so the time of the request is unknown. */
   readonly isNotedLater?: boolean;
-  /** Since it was asked for, where it is told only now. */
+  /** How long ago the request was, in ms, if it is noted late. */
   readonly agoMs?: number;
 }
 
-/** What is fetched ahead for a build. Never in the way of what the build asks for itself. */
+/** The prefetch of one build. The build's own requests always go first. */
 export interface Prefetch {
-  /** When the result (or blob) is on its way: resolves once it is here, or will not come. Undefined: it is not. */
+  /** Resolves when a result or blob in transfer has arrived or failed. Undefined if it is not in transfer. */
   coming(wish: ResultKey | Digest): Promise<void> | undefined;
   /**
-   * While nobody knows yet what an index names: resolves once that is known, and what is asked for meanwhile is on its way
-   * then before all else, if it is named. Undefined: it is known.
+   * Resolves when the index has been read. Results that are requested before that, and are in the index, are
+   * fetched first. Undefined once the index has been read.
    */
   planning?(key: ResultKey): Promise<void> | undefined;
-  /** How long it has been here, when it was fetched ahead; undefined when it was not. */
+  /** How long ago a prefetched result arrived, in ms; undefined if it was not prefetched. */
   leadMs(key: ResultKey): number | undefined;
-  /** Why a result was not fetched ahead in time. */
+  /** Why a result was not prefetched in time. */
   whyNot(key: ResultKey): LateBecause;
-  /** When the index's builds asked for it, from their start. */
+  /** When the indexed builds requested it, in ms from their start. */
   firstMs?(key: ResultKey): number | undefined;
-  /** What an index names of a result; empty when none does. */
+  /** The blobs that an index names for a result; empty if no index has it. */
   blobsOf?(key: ResultKey): readonly Digest[];
-  /** A build waits for the farm by itself: where that would take the line from it, nothing further is asked for ahead until this is called. */
-  giveWay(): () => void;
-  /** What a build system announces: fetched before all that is only expected. */
+  /** Pauses prefetching while the build itself waits for the farm, until the returned function is called. */
+  pauseForForeground(): () => void;
+  /** Fetches announced results before all that are only expected. */
   hint(keys: readonly ResultKey[]): void;
 }
 
-/** A build under way on this machine: what it asks for is noted, for its report and its commit's index. */
+/** A running build of this machine. Its requests are recorded for its report and its commit's index. */
 export interface Build {
   readonly id: string;
   readonly project: string;
-  /** The name of its environment: results of tools that do not identify their compilers are shared within one only. */
+  /** The digest of its environment. Tools that do not identify their compilers share results within one environment only. */
   readonly environment: string;
   readonly prefetch: Prefetch | undefined;
-  /** Whether the farm may have a result: false only when it did not at the start. */
+  /** Returns false only if the farm certainly did not have the result when the build started. */
   mayBeAtFarm(key: ResultKey): boolean;
   /**
-   * Until the farm has said at the build's start what is in quarantine, or had its time to: what is here may have to be
-   * dropped by then. Undefined once that is known.
+   * Resolves when the farm has reported quarantined results, or has not answered in time; a local result may have to be
+   * dropped before it is served. Undefined after that.
    */
-  newsOfQuarantine?(): Promise<void> | undefined;
-  asked(key: ResultKey, what: Asked): void;
-  /** A blob of a result was read by the build, or written. */
+  quarantineUpdates?(): Promise<void> | undefined;
+  asked(key: ResultKey, what: ResultRequest): void;
+  /** Notes that the build read or wrote a blob. */
   askedBlob(digest: Digest): void;
   made(result: GranaryResult): void;
-  /** What making it took, by when the build asked for it in vain: for tools that do not say. To be asked once. */
+  /** Returns how long the result took to make, in ms since its miss, for tools that do not report it. Call it once for each result. */
   tookMs?(key: ResultKey): number | undefined;
-  /** Where the build's outputs have it, by the least of its paths: of two results in one place the later is there. */
+  /** Notes where the build's outputs contain the result. Of two results with the same first path, the later one is present. */
   knowsPlace?(key: ResultKey, paths: readonly string[]): void;
-  /** Who sees the commit in a tool's own requests, where the workspace did not say. */
+  /** Notes the commit that a tool's request names, for workspaces without one. */
   toldCommit?(commit: string, dirty: boolean): void;
 }
 
-/** The builds of this machine. Whoever serves tools finds theirs here. */
-export interface BuildDesk {
-  /** By the id that its tools send with their requests; undefined: served without being noted. */
+/** The running builds of this machine. */
+export interface BuildRegistry {
+  /** Finds a build by the id in its tools' requests. Undefined: the request is served but not recorded. */
   find(id: string | undefined): Build | undefined;
-  /** What requests without an id belong to: the only build under way of that project, if there is exactly one. */
+  /** Returns the build of requests without an id: the only running build of that project, if there is exactly one. */
   only(project: string): Build | undefined;
-  /** The environment of requests of a project that belong to no known build. */
+  /** Returns the environment for requests of a project that belong to no known build. */
   environmentOf(project: string): Promise<string>;
 }

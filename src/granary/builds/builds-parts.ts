@@ -5,23 +5,23 @@ import type { UploadWhen } from "../config.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
-import type { PlanParts } from "./plan-ahead.ts";
+import type { PlanParts } from "./plan-prefetch.ts";
 
 export interface BuildsParts {
-  /** The granary's data directory: `builds` is made in it. */
+  /** The granary's data directory, in which `builds` is created. */
   readonly directory: string;
   readonly store: GranaryStore;
   readonly farm: GranaryFarm;
-  /** The farm's address: what is known of one farm's versions says nothing of another's. */
+  /** The farm's address, as version numbers of different farms cannot be compared. */
   readonly farmName?: string;
-  /** The name of the environment that the granary itself runs in. */
+  /** Returns the digest of the environment in which the granary itself runs. */
   readonly ownEnvironment: () => Promise<string>;
-  /** Drops a result wherever it is held; the store's own where nothing else holds any. */
+  /** Drops a result from store and memory. Default: from the store only. */
   readonly forget?: (project: string, key: ResultKey) => Promise<void>;
   readonly outbox: Pick<Outbox, "addIndex" | "addReport" | "hold" | "sentBytes">;
   readonly changedSince: PlanParts["changedSince"];
   readonly limits: TransferLimits;
-  /** Of the line, for fetching ahead; undefined: all of it. */
+  /** The limit for prefetching; undefined: no limit. */
   readonly bytesPerSecond?: number | undefined;
   readonly upload: UploadWhen;
   readonly logger: Logger;

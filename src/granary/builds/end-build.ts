@@ -3,21 +3,21 @@ import { keyText } from "#commit-index/result-key.ts";
 import { messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import type { DiskTrouble } from "../store/disk-trouble.ts";
-import { indexEntries } from "./demand.ts";
-import type { Plan } from "./plan-ahead.ts";
+import { indexEntries } from "./build-accesses.ts";
+import type { Plan } from "./plan-prefetch.ts";
 import { type BuildEnd, publishIndex } from "./publish-build.ts";
 import { reportOf, type TruncatedMark } from "./report.ts";
-import type { BuildHouse, BuildUnderWay } from "./start-build.ts";
+import type { BuildContext, BuildUnderWay } from "./start-build.ts";
 import type { WorkspaceMemory } from "./workspace-memory.ts";
 
-export interface EndHouse extends BuildHouse {
+export interface EndContext extends BuildContext {
   readonly workspaces: WorkspaceMemory;
 }
 
-/** A farm that does not hear that nobody waits any more is not waited for. */
+/** The longest wait for a cancelled prefetch plan, in ms. */
 const planGraceMs = 250;
 
-/** A build that asked for less of what an index names was helped by its tool's own books: it did not ask for all. */
+/** A build that requested less than this share of an index relied on its tool's local state, so its own list is not complete. */
 const fewShare = 0.5;
 
 async function noPlanAfter(ms: number): Promise<Plan> {
@@ -35,13 +35,13 @@ function costSince(
   return refusedWrites + removedBytes === 0 ? undefined : { refusedWrites, removedBytes };
 }
 
-/** Its index and its report are safe, and on their way, when this resolves; where they cannot be, they wait for a restart. */
+/** Ends a build. Resolves when index and report are durable in the outbox; if they cannot be, the log stays for the next start. */
 export async function endBuild(
-  { parts: { outbox, store, logger }, waste, workspaces }: EndHouse,
+  { parts: { outbox, store, logger }, waste, workspaces }: EndContext,
   entry: BuildUnderWay,
   how: BuildEnd,
 ): Promise<GranaryBuildReport> {
-  const { build, demand, places, log, letGo, notAhead, abort } = entry;
+  const { build, accesses, places, log, letGo, notAhead, abort } = entry;
   const endedAt = how.overAt ?? performance.now();
   const elapsedMs = Math.max(0, Math.round(entry.elapsedMs() - (performance.now() - endedAt)));
   const facts = entry.facts();
@@ -50,9 +50,9 @@ export async function endBuild(
   const { indexes, isCut } = await Promise.race([entry.plan, noPlanAfter(planGraceMs)]);
   await log.close();
   const truncated: TruncatedMark[] = [];
-  if (demand.truncated) truncated.push("asked");
+  if (accesses.truncated) truncated.push("asked");
   if (isCut) truncated.push("index");
-  const report = reportOf(facts, [...demand.all()], {
+  const report = reportOf(facts, [...accesses.all()], {
     id: build.id,
     startedAt: build.startedAt,
     endedAt: new Date(build.startedAt.getTime() + elapsedMs),
@@ -66,19 +66,19 @@ export async function endBuild(
   });
   const { results, isWhole, remembered } = await workspaces.after(
     facts,
-    indexEntries(demand.all()).map((own) => ({ entry: own, place: places.get(keyText(own)) })),
+    indexEntries(accesses.all()).map((own) => ({ entry: own, place: places.get(keyText(own)) })),
   );
   const all = results.map((result) => result.entry);
   const isFew = indexes.some(({ entries: named }) => all.length < named * fewShare);
-  const isAll = isWhole && !isFew && !demand.truncated;
+  const isAll = isWhole && !isFew && !accesses.truncated;
   try {
-    // Together, for one wait for the disk; in this order they become durable, and leave.
+    // Together, so that they share one fsync. They become durable, and are sent, in this order.
     await Promise.all([
       publishIndex(outbox, facts, all, { ...how, complete: how.complete && isAll }),
       outbox.addReport(report),
       remembered,
     ]);
-    // From here on the outbox has it.
+    // The outbox is responsible from here on.
     await log.remove();
   } catch (reason) {
     logger.warn(

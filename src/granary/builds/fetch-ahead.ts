@@ -7,7 +7,7 @@ import { type RunningPrefetch, startPrefetch } from "../prefetch/start-prefetch.
 import type { FetchAheadAnswer } from "../protocol/answers.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { BuildFacts } from "./build-facts.ts";
-import { type PlanParts, planAhead } from "./plan-ahead.ts";
+import { type PlanParts, planPrefetch } from "./plan-prefetch.ts";
 
 export interface AheadParts {
   readonly store: GranaryStore;
@@ -19,12 +19,12 @@ export interface AheadParts {
   readonly note: (message: string) => void;
 }
 
-/** Fetches for builds that are yet to come: of what Git has just checked out. */
+/** Prefetches for a future build, of the commit that Git has just checked out. */
 export interface FetchingAhead extends Service {
   fetch(facts: BuildFacts, dryRun: boolean): Promise<FetchAheadAnswer>;
 }
 
-/** Between a checkout and the build of it: as good as for ever, for a plan. */
+/** The assumed time between a checkout and its build, in ms: long enough that everything is in time. */
 const aheadOfBuildMs = 3_600_000;
 
 export function fetchingAhead(parts: AheadParts): FetchingAhead {
@@ -43,7 +43,7 @@ export function fetchingAhead(parts: AheadParts): FetchingAhead {
       shared: parts.shared,
       limits: parts.limits,
       bytesPerSecond: parts.bytesPerSecond,
-      // The build has not begun: all that comes is in time.
+      // The build has not started, so everything is in time.
       elapsedMs: () => performance.now() - since - aheadOfBuildMs,
     });
   }
@@ -70,14 +70,14 @@ export function fetchingAhead(parts: AheadParts): FetchingAhead {
       };
       const name = `${project} ${facts.root ?? ""}`;
       if (!dryRun) {
-        // Who checks out something else does not build what was there before.
+        // After another checkout the earlier commit will not be built.
         const before = underWay.get(name);
         before?.abort.abort();
         underWay.set(name, { abort, prefetch });
         await before?.prefetch.stop();
       }
       const plan = { store, farm, changedSince: parts.changedSince, note: parts.note };
-      const { indexes } = await planAhead(plan, facts, counting, abort.signal);
+      const { indexes } = await planPrefetch(plan, facts, counting, abort.signal);
       const over = (async () => {
         if (!dryRun) await prefetch.settled();
         await prefetch.stop();

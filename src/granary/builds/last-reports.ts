@@ -4,21 +4,21 @@ import type { Logger } from "pino";
 import { GranaryBuildReport } from "#api/granary.ts";
 import type { Service } from "#core/service.ts";
 
-/** Half a megabyte each at the most. */
+/** The number of reports kept, of at most half a megabyte each. */
 const mostKept = 20;
 
-/** What the last builds of this machine had from where: to be asked here, also where there is no farm with a page. */
+/** The reports of the last builds on this machine, for `grange granary why` without a farm. */
 export interface LastReports extends Service {
-  /** Nobody waits for it, and nothing is lost with it but an answer. */
+  /** Stores a report in the background; losing one loses only that answer. */
   keep(report: GranaryBuildReport): void;
-  /** The latest first. */
+  /** Returns the reports, latest first. */
   all(): Promise<GranaryBuildReport[]>;
 }
 
-/** Builds are numbered as they end: a clock that was ahead for one would leave that the last. */
+/** Files are numbered in the order of the builds' ends. With times, a clock that was once ahead would keep that build the last. */
 const numbered = /^(\d{12}) /;
 
-/** Of files that are named by times, as granaries named them once: before all others. */
+/** Returns 0 for files named by times, as older versions wrote them, so that they come first. */
 function numberOf(name: string): number {
   return Number(numbered.exec(name)?.[1] ?? 0);
 }

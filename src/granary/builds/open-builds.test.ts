@@ -25,10 +25,10 @@ import {
   resultOf,
   silentLogger,
 } from "../store/granary-store.fixture.ts";
+import { openAccessLog } from "./access-log.ts";
+import { startBuildAccesses } from "./build-accesses.ts";
 import type { BuildFacts } from "./build-facts.ts";
 import type { BuildsParts } from "./builds-parts.ts";
-import { startDemand } from "./demand.ts";
-import { openDemandLog } from "./demand-log.ts";
 import { openBuilds } from "./open-builds.ts";
 
 const commit = "a".repeat(40);
@@ -211,12 +211,12 @@ test("a build of nothing takes nothing from its commit's index", async () => {
 test("what a daemon that died had noted is published by the next, once, as incomplete", async () => {
   const directory = await freshDirectory();
   const id = "6f9619ff-8b86-4011-b42d-00cf4fc964ff";
-  const demand = startDemand();
-  demand.made(resultOf("made", ["value"]), 10);
-  const log = await openDemandLog(
+  const accesses = startBuildAccesses();
+  accesses.made(resultOf("made", ["value"]), 10);
+  const log = await openAccessLog(
     join(directory, "builds"),
     { id, startedAt: new Date(), facts },
-    demand,
+    accesses,
     () => expect.unreachable(),
   );
   await log.close();

@@ -4,39 +4,39 @@ import type { Service } from "#core/service.ts";
 import { sharedTransfers } from "../prefetch/shared-transfers.ts";
 import { openWasteMemory } from "../prefetch/waste-file.ts";
 import type { FetchAheadAnswer } from "../protocol/answers.ts";
-import type { BuildDesk } from "./build.ts";
+import type { BuildRegistry } from "./build.ts";
 import type { BuildFacts } from "./build-facts.ts";
 import type { BuildsParts } from "./builds-parts.ts";
 import { endBuild } from "./end-build.ts";
 import { fetchingAhead } from "./fetch-ahead.ts";
 import { openLastReports } from "./last-reports.ts";
 import { type BuildEnd, publishInterrupted } from "./publish-build.ts";
-import { openQuarantineNews } from "./quarantine-news.ts";
+import { openQuarantineUpdates } from "./quarantine-updates.ts";
 import { type BuildUnderWay, type RunningBuild, startBuild } from "./start-build.ts";
 import { openWorkspaceMemory } from "./workspace-memory.ts";
 
-export interface Builds extends BuildDesk, Service {
-  /** Never waits for the farm. */
+export interface Builds extends BuildRegistry, Service {
+  /** Starts a build without waiting for the farm. */
   start(facts: BuildFacts): Promise<RunningBuild>;
-  /** Undefined: no such build is under way. Its index and its report are safe, and on their way, when this resolves. */
+  /** Ends a build. Resolves when index and report are durable in the outbox, with undefined if no such build is running. */
   end(id: string, how: BuildEnd): Promise<GranaryBuildReport | undefined>;
   find(id: string | undefined): RunningBuild | undefined;
-  /** Those that are over are among them until their reports and indexes are in the outbox. */
+  /** Includes ended builds until their reports and indexes are in the outbox. */
   running(): readonly RunningBuild[];
-  /** What the last builds of this machine had from where, the latest first. */
+  /** Returns the reports of this machine's last builds, latest first. */
   lastReports(): Promise<GranaryBuildReport[]>;
-  /** Fetches for a build that is yet to come; or, `dryRun`, only says what. Answers before all of it is here. */
+  /** Starts a prefetch for a future build and returns what it will fetch; with `dryRun`, only returns that. */
   fetchAhead(facts: BuildFacts, dryRun: boolean): Promise<FetchAheadAnswer>;
 }
 
-/** The builds of this machine. What a daemon that died left of its builds is published first. */
+/** Opens the builds of this machine, after publishing those that an earlier daemon left. */
 export async function openBuilds(parts: BuildsParts): Promise<Builds> {
   const { store, outbox, logger } = parts;
   const directory = join(parts.directory, "builds");
   const shared = sharedTransfers();
   const workspaces = openWorkspaceMemory(join(parts.directory, "workspaces"));
   const waste = await openWasteMemory(join(parts.directory, "prefetch-waste.json"));
-  const news = await openQuarantineNews(
+  const news = await openQuarantineUpdates(
     join(parts.directory, "quarantine-heard.json"),
     parts.farmName ?? "",
     parts.forget ?? ((project, key) => store.forget(project, key)),
@@ -44,16 +44,16 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
   );
   const lastReports = openLastReports(join(parts.directory, "reports"), logger);
   const entries = new Map<string, BuildUnderWay>();
-  /** Over, and not yet in the outbox. */
+  /** Ended, but not yet in the outbox. */
   const ending = new Set<RunningBuild>();
   const note = (message: string) => logger.info(message);
 
-  const house = { parts, directory, shared, waste, news, workspaces, note };
+  const context = { parts, directory, shared, waste, news, workspaces, note };
   const ahead = fetchingAhead({ ...parts, shared, note });
   await publishInterrupted(directory, outbox, logger);
 
   async function start(facts: BuildFacts): Promise<RunningBuild> {
-    const entry = await startBuild(house, facts);
+    const entry = await startBuild(context, facts);
     entries.set(entry.build.id, entry);
     return entry.build;
   }
@@ -64,7 +64,7 @@ export async function openBuilds(parts: BuildsParts): Promise<Builds> {
     entries.delete(id);
     ending.add(entry.build);
     try {
-      const report = await endBuild(house, entry, how);
+      const report = await endBuild(context, entry, how);
       lastReports.keep(report);
       return report;
     } finally {

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import type { Outbox } from "../outbox/outbox.ts";
+import { type InterruptedBuild, interruptedBuilds } from "./access-log.ts";
+import { indexEntries, startBuildAccesses } from "./build-accesses.ts";
 import { type BuildFacts, isIndexed } from "./build-facts.ts";
-import { indexEntries, startDemand } from "./demand.ts";
-import { type InterruptedBuild, interruptedBuilds } from "./demand-log.ts";
 import { reportOf } from "./report.ts";
 
 /** How a build ended, as its client says; one that vanished says nothing. */
@@ -54,10 +54,10 @@ export async function publishInterrupted(
 }
 
 async function publishOne(outbox: Outlet, build: InterruptedBuild): Promise<void> {
-  const { id, facts, demand, startedAt, endedAt } = build;
-  const entries = indexEntries(startDemand(demand).all());
+  const { id, facts, accesses, startedAt, endedAt } = build;
+  const entries = indexEntries(startBuildAccesses(accesses).all());
   await publishIndex(outbox, facts, entries, { exitCode: null, complete: false });
-  const report = reportOf(facts, demand, {
+  const report = reportOf(facts, accesses, {
     id,
     startedAt,
     endedAt,

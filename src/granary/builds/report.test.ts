@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { GranaryBuildReport } from "#api/granary.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { resultOf } from "../store/granary-store.fixture.ts";
+import { indexEntries, startBuildAccesses } from "./build-accesses.ts";
 import type { BuildFacts } from "./build-facts.ts";
-import { indexEntries, startDemand } from "./demand.ts";
 import { type EndOfBuild, reportOf } from "./report.ts";
 
 const commit = "a".repeat(40);
@@ -35,25 +35,25 @@ const end: EndOfBuild = {
 const text = (length: number, letter: string) => letter.repeat(length);
 
 test("tells what came from where, what was early, and what was for nothing", () => {
-  const demand = startDemand();
+  const accesses = startBuildAccesses();
   const early = {
     ...resultOf("early", [text(10, "a"), text(100, "b"), text(7, "c")]),
     costMs: 500,
   };
   const local = { ...resultOf("local", [text(20, "d")]), costMs: 40 };
   const unused = digestOf(Buffer.from(text(1_000, "e")));
-  demand.asked(early, asked("prefetched", early, 2), 100, 50);
-  demand.askedBlob(early.blobs[0] ?? early.value);
-  demand.asked(local, asked("local", local), 200, undefined);
-  demand.asked(
+  accesses.asked(early, asked("prefetched", early, 2), 100, 50);
+  accesses.askedBlob(early.blobs[0] ?? early.value);
+  accesses.asked(local, asked("local", local), 200, undefined);
+  accesses.asked(
     { namespace: "ccache", key: "new" },
     { ...asked("missed"), because: "never-made" },
     300,
     undefined,
   );
-  demand.made({ ...resultOf("new", ["made"]), costMs: 70 }, 900);
+  accesses.made({ ...resultOf("new", ["made"]), costMs: 70 }, 900);
 
-  const report = reportOf(facts, [...demand.all()], {
+  const report = reportOf(facts, [...accesses.all()], {
     ...end,
     transferred: { blobs: [early.value, ...early.blobs, unused], truncated: ["prefetch-bytes"] },
   });
@@ -70,16 +70,16 @@ test("tells what came from where, what was early, and what was for nothing", () 
 });
 
 test("what was asked for and what was made are indexed alike, in order of first use", () => {
-  const demand = startDemand();
+  const accesses = startBuildAccesses();
   const hit = resultOf("hit", ["value of hit", "read", "never read"]);
-  demand.asked({ namespace: "ccache", key: "made" }, asked("missed"), 5, undefined);
-  demand.asked(hit, asked("local", hit), 10, undefined);
-  demand.askedBlob(digestOf(Buffer.from("read")));
-  demand.asked({ namespace: "ccache", key: "nobody's" }, asked("missed"), 12, undefined);
+  accesses.asked({ namespace: "ccache", key: "made" }, asked("missed"), 5, undefined);
+  accesses.asked(hit, asked("local", hit), 10, undefined);
+  accesses.askedBlob(digestOf(Buffer.from("read")));
+  accesses.asked({ namespace: "ccache", key: "nobody's" }, asked("missed"), 12, undefined);
   const made = { ...resultOf("made", ["value of made", "output"]), costMs: 33 };
-  demand.made(made, 400);
+  accesses.made(made, 400);
 
-  expect(indexEntries(demand.all())).toEqual([
+  expect(indexEntries(accesses.all())).toEqual([
     {
       namespace: "ccache",
       key: "made",
@@ -100,12 +100,12 @@ test("what was asked for and what was made are indexed alike, in order of first 
 });
 
 test("a list that is cut says so, and keeps what went wrong", () => {
-  const demand = startDemand();
+  const accesses = startBuildAccesses();
   for (let i = 0; i < 2_500; i++) {
     const result = resultOf(`k${i}`, ["value"]);
-    demand.asked(result, asked(i === 2_499 ? "missed" : "local", result), i, undefined);
+    accesses.asked(result, asked(i === 2_499 ? "missed" : "local", result), i, undefined);
   }
-  const report = reportOf(facts, [...demand.all()], end);
+  const report = reportOf(facts, [...accesses.all()], end);
   expect(report.asked).toHaveLength(2_000);
   expect(report.asked[0]?.key).toBe("k2499");
   expect(report.truncated).toEqual(["asked"]);
@@ -113,11 +113,11 @@ test("a list that is cut says so, and keeps what went wrong", () => {
 });
 
 test("a build that asks for more than anybody's is bounded, and marked", () => {
-  const demand = startDemand([], { results: 2 });
+  const accesses = startBuildAccesses([], { results: 2 });
   for (const key of ["a", "b", "c"])
-    demand.asked(resultOf(key, ["v"]), asked("missed"), 1, undefined);
-  expect([...demand.all()]).toHaveLength(2);
-  expect(demand.truncated).toBe(true);
+    accesses.asked(resultOf(key, ["v"]), asked("missed"), 1, undefined);
+  expect([...accesses.all()]).toHaveLength(2);
+  expect(accesses.truncated).toBe(true);
 });
 
 function asked(

@@ -6,8 +6,8 @@ import type {
   UsedIndex,
 } from "#api/granary.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
+import { bytesOf, isHit, type ResultAccess } from "./build-accesses.ts";
 import type { BuildFacts } from "./build-facts.ts";
-import { bytesOf, type Demanded, isHit } from "./demand.ts";
 
 export type TruncatedMark = GranaryBuildReport["truncated"][number];
 
@@ -35,7 +35,7 @@ const mostAsked = 2_000;
 /** What a build had from where. Of what it asked for, what went wrong is listed first: hits are many. */
 export function reportOf(
   facts: BuildFacts,
-  demand: readonly Demanded[],
+  accesses: readonly ResultAccess[],
   end: EndOfBuild,
 ): GranaryBuildReport {
   const counts = { local: 0, prefetched: 0, fetched: 0, missed: 0, unreachable: 0 };
@@ -44,7 +44,7 @@ export function reportOf(
   const used = new Set<string>();
   let waitedMs = 0;
   let savedMs = 0;
-  for (const one of demand) {
+  for (const one of accesses) {
     counts[one.source] += 1;
     waitedMs += one.waitedMs;
     if (one.value !== undefined) used.add(digestKey(one.value));
@@ -55,9 +55,9 @@ export function reportOf(
     if (one.leadMs !== undefined) leads.push(one.leadMs);
   }
   const { blobs } = end.transferred;
-  const asked = [...demand].sort(byInterest).slice(0, mostAsked);
+  const asked = [...accesses].sort(byInterest).slice(0, mostAsked);
   const truncated = new Set([...end.truncated, ...end.transferred.truncated]);
-  if (demand.length > mostAsked) truncated.add("asked");
+  if (accesses.length > mostAsked) truncated.add("asked");
   return {
     id: end.id,
     project: facts.project,
@@ -97,11 +97,11 @@ const interest: Readonly<Record<ResultSource, number>> = {
   local: 2,
 };
 
-function byInterest(a: Demanded, b: Demanded): number {
+function byInterest(a: ResultAccess, b: ResultAccess): number {
   return interest[a.source] - interest[b.source] || a.atMs - b.atMs;
 }
 
-function askedResult(one: Demanded): AskedResult {
+function askedResult(one: ResultAccess): AskedResult {
   return {
     namespace: one.key.namespace,
     key: one.key.key,

@@ -8,16 +8,16 @@ import type { SharedTransfers } from "../prefetch/shared-transfers.ts";
 import { type RunningPrefetch, startPrefetch } from "../prefetch/start-prefetch.ts";
 import type { WasteMemory } from "../prefetch/waste-file.ts";
 import type { DiskTrouble } from "../store/disk-trouble.ts";
+import { type AccessLog, openAccessLog } from "./access-log.ts";
 import type { Build } from "./build.ts";
+import { type BuildAccesses, startBuildAccesses } from "./build-accesses.ts";
 import { type BuildFacts, withCommitFrom } from "./build-facts.ts";
 import type { BuildsParts } from "./builds-parts.ts";
-import { type Demand, startDemand } from "./demand.ts";
-import { type DemandLog, openDemandLog } from "./demand-log.ts";
-import { onlyHear, type Plan, type PlanParts } from "./plan-ahead.ts";
-import { planWhenBack } from "./plan-when-back.ts";
-import type { QuarantineNews } from "./quarantine-news.ts";
+import { firstResponse } from "./first-response.ts";
+import { type Plan, type PlanParts, readQuarantineOnly } from "./plan-prefetch.ts";
+import { planWhenFarmReturns } from "./plan-when-farm-returns.ts";
+import type { QuarantineUpdates } from "./quarantine-updates.ts";
 import { stepClock } from "./step-clock.ts";
-import { untilHeard } from "./until-heard.ts";
 
 export interface RunningBuild extends Build {
   readonly prefetch: RunningPrefetch;
@@ -32,9 +32,9 @@ export interface RunningBuild extends Build {
 /** A build, and what its end needs. */
 export interface BuildUnderWay {
   readonly build: RunningBuild;
-  readonly demand: Demand;
+  readonly accesses: BuildAccesses;
   readonly places: ReadonlyMap<string, string>;
-  readonly log: DemandLog;
+  readonly log: AccessLog;
   readonly letGo: () => void;
   readonly plan: Promise<Plan>;
   readonly notAhead: GranaryBuildReport["notAhead"];
@@ -46,32 +46,32 @@ export interface BuildUnderWay {
 }
 
 /** What all builds of a machine share. */
-export interface BuildHouse {
+export interface BuildContext {
   readonly parts: BuildsParts;
   /** Of the logs of demand. */
   readonly directory: string;
   readonly shared: SharedTransfers;
   readonly waste: WasteMemory;
-  readonly news: QuarantineNews;
+  readonly news: QuarantineUpdates;
   readonly note: (message: string) => void;
 }
 
 /** Begins to fetch ahead, and waits for nobody but the disk. */
-export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<BuildUnderWay> {
-  const { parts, directory, shared, waste, news, note } = house;
+export async function startBuild(context: BuildContext, begun: BuildFacts): Promise<BuildUnderWay> {
+  const { parts, directory, shared, waste, news, note } = context;
   const { store, farm, outbox } = parts;
   const id = randomUUID();
   const startedAt = new Date();
   // Clocks of machines jump: what is measured is measured by the one that does not.
   let since = performance.now();
   const elapsedMs = () => Math.round(performance.now() - since);
-  const demand = startDemand();
+  const accesses = startBuildAccesses();
   const places = new Map<string, string>();
   const steps = stepClock();
   const abort = new AbortController();
   let facts = begun;
   let mayHave: ((key: ResultKey) => boolean) | undefined;
-  const log = await openDemandLog(directory, { id, startedAt, facts }, demand, (reason) =>
+  const log = await openAccessLog(directory, { id, startedAt, facts }, accesses, (reason) =>
     parts.logger.warn(
       { build: id, why: messageOf(reason) },
       "a build's index would be lost with this process",
@@ -94,7 +94,7 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
   const isFetching = notAhead === undefined;
   // A machine that has built it before has most of what the farm would send along.
   const isNew = isFetching && !waste.hasBuilt(facts.project);
-  const hearing = untilHeard(farm.line()?.roundTripMs);
+  const hearing = firstResponse(farm.line()?.roundTripMs);
   const build: RunningBuild = {
     id,
     project: facts.project,
@@ -105,7 +105,7 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
       return facts;
     },
     mayBeAtFarm: (key) => mayHave?.(key) ?? true,
-    newsOfQuarantine: () => hearing.pending(),
+    quarantineUpdates: () => hearing.pending(),
     asked(key, said) {
       prefetch.asked(key);
       const isDropped = said.because === "never-made" && news.hasDropped(facts.project, key);
@@ -115,12 +115,12 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
       // An order that is known is not lost by a build that cannot tell its own: indexes keep the earlier time.
       const known = what.isNotedLater === true ? prefetch.firstMs?.(key) : undefined;
       const askedMs = known ?? Math.max(0, toldMs - what.waitedMs);
-      demand.asked(key, what, askedMs, prefetch.leadMs(key));
+      accesses.asked(key, what, askedMs, prefetch.leadMs(key));
     },
-    askedBlob: (digest) => demand.askedBlob(digest),
-    made: (result) => demand.made(result, elapsedMs()),
+    askedBlob: (digest) => accesses.askedBlob(digest),
+    made: (result) => accesses.made(result, elapsedMs()),
     tookMs: (key) => steps.tookMs(key, elapsedMs()),
-    knowsInputs: (key, inputs) => demand.knowsInputs(key, inputs),
+    knowsInputs: (key, inputs) => accesses.knowsInputs(key, inputs),
     knowsPlace(key, paths) {
       const [least] = [...paths].sort();
       if (least !== undefined) places.set(keyText(key), least);
@@ -166,14 +166,14 @@ export async function startBuild(house: BuildHouse, begun: BuildFacts): Promise<
   const planParts = { store, farm: planFarm, changedSince: parts.changedSince, note };
   if (!isFetching) prefetch.planned("over-budget");
   const plan = isFetching
-    ? planWhenBack(planParts, facts, prefetch, abort.signal)
-    : onlyHear(planFarm, facts, abort.signal);
+    ? planWhenFarmReturns(planParts, facts, prefetch, abort.signal)
+    : readQuarantineOnly(planFarm, facts, abort.signal);
   void plan.finally(() => hearing.heard());
   const letGo =
     parts.upload === "during" ? () => {} : outbox.hold(parts.upload === "after" ? "let go" : "due");
   return {
     build,
-    demand,
+    accesses,
     places,
     log,
     letGo,

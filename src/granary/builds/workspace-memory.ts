@@ -5,7 +5,7 @@ import { z } from "zod";
 import { Namespace } from "#commit-index/result-key.ts";
 import { digestKey, parseDigestKey } from "#core/digest.ts";
 import type { BuildFacts } from "./build-facts.ts";
-import { type StandingResult, standingDemand, type WholeDemand } from "./standing-demand.ts";
+import { type WorkingSet, type WorkingSetResult, workingSet } from "./working-set.ts";
 
 const File = z.object({
   version: z.literal(1),
@@ -31,8 +31,8 @@ export interface WorkspaceMemory {
   /** What the workspace needs after a build that asked for `now`. `remembered`: for the next one. */
   after(
     facts: BuildFacts,
-    now: readonly StandingResult[],
-  ): Promise<WholeDemand & { readonly remembered: Promise<void> }>;
+    now: readonly WorkingSetResult[],
+  ): Promise<WorkingSet & { readonly remembered: Promise<void> }>;
 }
 
 /** What the workspaces of this machine are made of, in a file for each and what is built there. Without it each build's word counts alone. */
@@ -43,7 +43,7 @@ export function openWorkspaceMemory(directory: string): WorkspaceMemory {
       if (facts.root === undefined) return { results: now, isWhole: true, remembered: done };
       const path = join(directory, `${nameOf(facts, facts.root)}.json`);
       const before = await read(path).catch(() => []);
-      const whole = standingDemand(before, now);
+      const whole = workingSet(before, now);
       const isNews = now.length > 0 && whole.results.length <= mostResults;
       // A full disk costs what the next build would have known.
       const remembered = isNews ? write(directory, path, whole.results).catch(() => {}) : done;
@@ -58,7 +58,7 @@ function nameOf({ project, command, targets, environment }: BuildFacts, root: st
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-async function read(path: string): Promise<StandingResult[]> {
+async function read(path: string): Promise<WorkingSetResult[]> {
   const { results } = File.parse(JSON.parse(await readFile(path, "utf8")));
   return results.map(({ n, k, at, cost, inputs, place, blobs }) => ({
     entry: {
@@ -76,7 +76,7 @@ async function read(path: string): Promise<StandingResult[]> {
 async function write(
   directory: string,
   path: string,
-  results: readonly StandingResult[],
+  results: readonly WorkingSetResult[],
 ): Promise<void> {
   const file: z.input<typeof File> = {
     version: 1,

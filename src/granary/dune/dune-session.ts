@@ -7,22 +7,22 @@ import { messageOf } from "#core/fault.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import type { PlaceBlob } from "../store/link-out.ts";
-import type { Supplies } from "../supplies/supplies.ts";
+import type { TieredCache } from "../tiered-cache/tiered-cache.ts";
 import type { DuneBuild } from "./dune-builds.ts";
 import type { DuneDigest } from "./dune-digest.ts";
 import type { DuneFile, DuneMessage } from "./dune-protocol.ts";
 import { duneKey } from "./dune-record.ts";
 import type { DuneStore, DuneStores } from "./dune-store.ts";
-import { type DuneOutlook, giveRules } from "./give-rules.ts";
-import { holdRule } from "./held-rule.ts";
-import { resultFromStore, takePromoted } from "./keep-rule.ts";
+import { linkRule } from "./linked-rule.ts";
+import { resultFromStore, takePromoted } from "./rule-to-result.ts";
+import type { IdleRunner } from "./run-when-idle.ts";
 import { usedRules } from "./used-rules.ts";
-import type { WhenQuiet } from "./when-quiet.ts";
+import { type DuneOutlook, writeRules } from "./write-rules.ts";
 
 export interface SessionParts {
   readonly granary: GranaryStore;
   readonly place: PlaceBlob;
-  readonly supplies: Pick<Supplies, "keep" | "forget">;
+  readonly tieredCache: Pick<TieredCache, "keep" | "forget">;
   readonly logger: Logger;
 }
 
@@ -90,11 +90,11 @@ const keepsAtOnce = 64;
 export function startDuneSession(
   parts: SessionParts,
   stores: DuneStores,
-  made: WhenQuiet,
+  made: IdleRunner,
   duneBuild: DuneBuild,
 ): DuneSession {
   const { build } = duneBuild;
-  const { granary, place, supplies, logger } = parts;
+  const { granary, place, tieredCache, logger } = parts;
   const keepIn = (store: DuneStore) => ({ project: build.project, granary, store });
   // Only dune 2 has a daemon to tell anything to.
   const daemons = keepIn(stores.v4);
@@ -107,8 +107,8 @@ export function startDuneSession(
   /** Of those, what was not told by its dune. */
   let found = 0;
   const keeping = new Set<Promise<void>>();
-  const forget = (result: GranaryResult) => supplies.forget(who, result);
-  const given = giveRules({ granary, place, forget, logger }, stores, duneBuild);
+  const forget = (result: GranaryResult) => tieredCache.forget(who, result);
+  const given = writeRules({ granary, place, forget, logger }, stores, duneBuild);
 
   function keepLater(work: () => Promise<void>): void {
     made.put(() =>
@@ -174,7 +174,7 @@ export function startDuneSession(
 
   /** What is made durable at the same time costs one sync: nobody waits for a single one. */
   async function keepBeside(result: GranaryResult): Promise<void> {
-    const one: Promise<void> = supplies.keep(who, result).finally(() => keeping.delete(one));
+    const one: Promise<void> = tieredCache.keep(who, result).finally(() => keeping.delete(one));
     keeping.add(one);
     if (keeping.size >= keepsAtOnce) await Promise.race(keeping);
   }
@@ -191,14 +191,14 @@ export function startDuneSession(
       const link = duplication !== "copy";
       // A dune that is told of what it has twice is told while it is there.
       const mayWait = link && onDuplicate === undefined;
-      const held = mayWait ? holdRule(stores.v4.temp, buildDirectory, files) : undefined;
+      const held = mayWait ? linkRule(stores.v4.temp, buildDirectory, files) : undefined;
       const at = held?.at ?? ((path: string) => join(buildDirectory, path));
       keepLater(async () => {
         try {
           const result = await takePromoted(daemons, { key, files, at, link, onDuplicate });
           if (result !== undefined) await noteMade(result, performance.now() - saidAt);
         } finally {
-          held?.letGo();
+          held?.release();
         }
       });
       // What cannot be held is taken while it is there.

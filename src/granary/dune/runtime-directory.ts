@@ -1,16 +1,16 @@
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 
-const beacons = "dune-cache-daemon";
+const endpointFiles = "dune-cache-daemon";
 
 /**
- * A build's own runtime directory, for the beacon of its dune: all else that the user's has is found in it, as the
+ * A build's own runtime directory, for the endpoint file of its dune: all else that the user's has is found in it, as the
  * build may run more than dune.
  */
 export async function makeRuntimeDirectory(path: string, users: string | undefined): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   if (!users) return;
   for (const name of await readdir(users).catch(() => [])) {
-    if (name !== beacons) await symlink(join(users, name), join(path, name)).catch(() => {});
+    if (name !== endpointFiles) await symlink(join(users, name), join(path, name)).catch(() => {});
   }
 }

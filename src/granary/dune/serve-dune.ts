@@ -5,12 +5,10 @@ import { removeLeftovers } from "#cas/temp-file.ts";
 import { messageOf } from "#core/fault.ts";
 import { inTime } from "#core/in-time.ts";
 import type { Service } from "#core/service.ts";
-import { willGitAnswer } from "./answers-of-git.ts";
-import { beaconFile, duneDatabase, duneSettings } from "./beacon.ts";
 import { buildDirectories } from "./build-directories.ts";
-import { type Doorman, type DuneClient, startDoorman } from "./doorman.ts";
+import { daemonEndpointFile, duneDatabase, duneSettings } from "./daemon-endpoint-file.ts";
+import { type DaemonProxy, type DuneClient, startDaemonProxy } from "./daemon-proxy.ts";
 import type { DuneBuild, DuneBuilds } from "./dune-builds.ts";
-import { hearDune, hearUnannounced } from "./dune-post.ts";
 import {
   type DuneSession,
   type DuneSoFar,
@@ -19,16 +17,18 @@ import {
   startDuneSession,
 } from "./dune-session.ts";
 import { type DuneStores, duneStores, makeRoots } from "./dune-store.ts";
+import { gitKnowsCommit } from "./git-knows-commit.ts";
+import { type IdleRunner, runWhenIdle } from "./run-when-idle.ts";
 import { makeRuntimeDirectory } from "./runtime-directory.ts";
+import { serveDuneClient, serveUnannouncedDune } from "./serve-dune-client.ts";
 import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
-import { type WhenQuiet, whenQuiet } from "./when-quiet.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface DuneParts extends SessionParts {
   /** For dunes that nobody announced. */
   readonly builds: DuneBuilds;
-  /** The granary's own: its socket and the beacons of builds lie there. */
+  /** The granary's own: its socket and the endpoint files of builds lie there. */
   readonly directory: string;
   /** How long dune is held at its start, at most, while its results are on their way. */
   readonly gateMs?: number;
@@ -70,36 +70,36 @@ export interface DuneServer extends Service {
 
 /** Nobody notices so much; it is enough for a small project on a near farm. */
 const usualGateMs = 40;
-/** What dune said last is still on its way from the doorman when its command has ended. */
+/** What dune said last is still on its way from the daemon proxy when its command has ended. */
 const lastWordsMs = 5_000;
 
 export function serveDune(parts: DuneParts): DuneServer {
   const { directory, logger, builds, gateMs = usualGateMs } = parts;
   const options = { logger, deduplicate: parts.deduplicate ?? false };
-  const posts = new Map<string, (client: DuneClient) => Promise<void>>();
+  const clientsServed = new Map<string, (client: DuneClient) => Promise<void>>();
   const underWay = new Set<Promise<void>>();
-  const quiets = new Map<string, WhenQuiet>();
+  const quiets = new Map<string, IdleRunner>();
   // Of builds that a granary before us has left without an end.
   const cleaned = rm(join(directory, "run"), { recursive: true, force: true }).catch(() => {});
-  let doorman: Promise<Doorman> | undefined;
+  let proxy: Promise<DaemonProxy> | undefined;
   let isStopped = false;
 
   /** Dunes that share a store wait for what the others made. */
   function start(database: string, stores: DuneStores, build: DuneBuild): DuneSession {
-    const made = quiets.get(database) ?? whenQuiet();
+    const made = quiets.get(database) ?? runWhenIdle();
     quiets.set(database, made);
     return startDuneSession(parts, stores, made, build);
   }
 
-  function atTheDoor(): Promise<Doorman> {
-    doorman ??= startDoorman({
+  function atTheDoor(): Promise<DaemonProxy> {
+    proxy ??= startDaemonProxy({
       directory,
       ...(parts.perl !== undefined && { perl: parts.perl }),
       onClient(client) {
-        const post = posts.get(client.beacon);
+        const post = clientsServed.get(client.endpointFile);
         if (post === undefined) client.greet();
         const hearing = (
-          post?.(client) ?? hearDune(client, options, async () => undefined).then(() => {})
+          post?.(client) ?? serveDuneClient(client, options, async () => undefined).then(() => {})
         )
           .catch((reason: unknown) => {
             logger.warn({ reason: messageOf(reason) }, "a dune was not served to its end");
@@ -109,20 +109,20 @@ export function serveDune(parts: DuneParts): DuneServer {
       },
     }).then((started) => {
       // Killed, or out of memory: who comes next starts another.
-      void started.lost.then(() => (doorman = undefined));
+      void started.lost.then(() => (proxy = undefined));
       return started;
     });
-    return doorman;
+    return proxy;
   }
 
   async function hold(file: string, ms: number, post: (client: DuneClient) => Promise<void>) {
     const name = randomUUID();
-    posts.set(name, post);
+    clientsServed.set(name, post);
     try {
       await (await atTheDoor()).hold(name, file, ms);
       return name;
     } catch (reason) {
-      posts.delete(name);
+      clientsServed.delete(name);
       logger.info({ reason: messageOf(reason) }, "dune gets no daemon of ours");
       return undefined;
     }
@@ -132,7 +132,7 @@ export function serveDune(parts: DuneParts): DuneServer {
     async attach(build, { variables, directory: where, waits = false }) {
       const database = duneDatabase(variables);
       if (isStopped || database === undefined || variables["DUNE_CACHE"] === "disabled") return;
-      if (!(await willGitAnswer(where, variables))) return withoutCache;
+      if (!(await gitKnowsCommit(where, variables))) return withoutCache;
       const startedAtMs = Date.now();
       // What keeps us from it keeps dune from it, too, and dune says so better.
       await makeRoots(database).catch(() => {});
@@ -142,15 +142,15 @@ export function serveDune(parts: DuneParts): DuneServer {
       const told = new Set<string>();
       const clients = new Set<Promise<void>>();
       const runtime = join(directory, "run", build.build.id);
-      const beacon = beaconFile({ XDG_RUNTIME_DIR: runtime });
+      const endpointFile = daemonEndpointFile({ XDG_RUNTIME_DIR: runtime });
       await cleaned;
       await makeRuntimeDirectory(runtime, variables["XDG_RUNTIME_DIR"]).catch(() => {});
       const name =
-        beacon &&
-        (await hold(beacon, gateMs, async (client) => {
+        endpointFile &&
+        (await hold(endpointFile, gateMs, async (client) => {
           if (waits) void letInWhenWorth(session, client);
           else void session.prepared().then(() => client.greet());
-          const heard = hearDune(client, options, async (buildDirectory) => {
+          const heard = serveDuneClient(client, options, async (buildDirectory) => {
             told.add(buildDirectory);
             return session;
           }).then(() => session.left());
@@ -168,8 +168,8 @@ export function serveDune(parts: DuneParts): DuneServer {
         },
         async finish() {
           if (name !== undefined) {
-            (await doorman)?.drop(name);
-            posts.delete(name);
+            (await proxy)?.drop(name);
+            clientsServed.delete(name);
           }
           await rm(runtime, { recursive: true, force: true });
           return session.end();
@@ -178,12 +178,12 @@ export function serveDune(parts: DuneParts): DuneServer {
     },
 
     async stand(variables) {
-      const [file, database] = [beaconFile(variables), duneDatabase(variables)];
+      const [file, database] = [daemonEndpointFile(variables), duneDatabase(variables)];
       if (isStopped || file === undefined || database === undefined) return false;
       const name = await hold(file, 0, (client) => {
         // What it builds is known only after it was greeted.
         client.greet();
-        return hearUnannounced(client, options, builds, (build) =>
+        return serveUnannouncedDune(client, options, builds, (build) =>
           start(database, duneStores(database), build),
         );
       });
@@ -192,7 +192,7 @@ export function serveDune(parts: DuneParts): DuneServer {
 
     async stop() {
       isStopped = true;
-      await (await doorman?.catch(() => undefined))?.stop();
+      await (await proxy?.catch(() => undefined))?.stop();
       await Promise.all(underWay);
     },
   };

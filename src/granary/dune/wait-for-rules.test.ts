@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { rest } from "#core/resting.ts";
-import type { DuneOutlook } from "./give-rules.ts";
 import { letInWhenWorth, untilReady } from "./wait-for-rules.ts";
+import type { DuneOutlook } from "./write-rules.ts";
 
 const never = new Promise<void>(() => {});
 const look = (waitMs: number, more: Partial<DuneOutlook> = {}): DuneOutlook => ({

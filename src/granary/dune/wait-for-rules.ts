@@ -1,7 +1,7 @@
 import { inTime } from "#core/in-time.ts";
-import type { DuneClient } from "./doorman.ts";
+import type { DuneClient } from "./daemon-proxy.ts";
 import type { DuneSession } from "./dune-session.ts";
-import type { DuneOutlook } from "./give-rules.ts";
+import type { DuneOutlook } from "./write-rules.ts";
 
 type Prepared = Pick<DuneSession, "prepared" | "outlook">;
 

@@ -6,33 +6,33 @@ import type { Relay } from "../farm/relay.ts";
 import { silentLogger } from "../store/granary-store.fixture.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
 import { smallAtOnce } from "../store/small-uploads.ts";
-import { fakeDesk } from "../supplies/fake-build.fixture.ts";
-import type { Stand } from "../supplies/supplies.fixture.ts";
+import { fakeDesk } from "../tiered-cache/fake-build.fixture.ts";
+import type { Stand } from "../tiered-cache/tiered-cache.fixture.ts";
 import { openFront } from "./listen.ts";
 
-export interface FrontStand {
+export interface FrontState {
   readonly port: number;
   readonly url: string;
 }
 
 /** The port for tools over supplies, for the builds that are under way. */
 export async function frontOver(
-  stand: Pick<Stand, "supplies" | "directory"> & { readonly store: GranaryStore },
+  stand: Pick<Stand, "tieredCache" | "directory"> & { readonly store: GranaryStore },
   options: {
     readonly builds?: readonly Build[];
     readonly relay?: Relay;
     readonly mostEntryBytes?: number;
   } = {},
-): Promise<FrontStand> {
+): Promise<FrontState> {
   const front = await openFront({
     port: 0,
-    supplies: stand.supplies,
+    tieredCache: stand.tieredCache,
     store: stand.store,
     uploads: smallAtOnce(
       await openDiskUploads(stand.directory, stand.store.blobs),
       stand.store.blobs,
     ),
-    desk: fakeDesk(options.builds ?? []),
+    builds: fakeDesk(options.builds ?? []),
     relay: options.relay,
     mostEntryBytes: options.mostEntryBytes ?? 64 * 1024 * 1024,
     logger: silentLogger,

@@ -8,8 +8,8 @@ import { Fault } from "#core/fault.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
-import { fakeBuild, told } from "../supplies/fake-build.fixture.ts";
-import { suppliesBefore, suppliesWith } from "../supplies/supplies.fixture.ts";
+import { fakeBuild, told } from "../tiered-cache/fake-build.fixture.ts";
+import { suppliesBefore, suppliesWith } from "../tiered-cache/tiered-cache.fixture.ts";
 import { frontOver, sendAll } from "./front.fixture.ts";
 
 const hash = "ab".repeat(32);
@@ -46,7 +46,10 @@ describe.each(tools)("$tool", ({ path, written }) => {
     const { url } = await frontOver(stand);
     stand.line.cut(how);
     // The first finds out.
-    await stand.supplies.result({ project: "p", build: undefined }, { namespace: "nx", key: "1" });
+    await stand.tieredCache.result(
+      { project: "p", build: undefined },
+      { namespace: "nx", key: "1" },
+    );
     const begun = performance.now();
 
     expect((await fetch(`${url}/cache/p/${path}`)).status).toBe(404);
@@ -75,8 +78,8 @@ describe.each(tools)("$tool", ({ path, written }) => {
         },
       },
     };
-    const supplies = { ...stand.supplies, blobs: () => store.blobs };
-    const { url } = await frontOver({ ...stand, store, supplies });
+    const tieredCache = { ...stand.tieredCache, blobs: () => store.blobs };
+    const { url } = await frontOver({ ...stand, store, tieredCache });
 
     const large = await fetch(`${url}/cache/p/${path}`, { method: "PUT", body });
     expect(large.status).toBe(written);

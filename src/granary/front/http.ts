@@ -7,10 +7,10 @@ import { cacheCounter } from "#caches/cache-counts.ts";
 import type { Digest } from "#core/digest.ts";
 import { isOurHost } from "#core/host-guard.ts";
 import { recentlyUsed } from "#core/recently-used.ts";
-import type { BuildDesk } from "../builds/build.ts";
+import type { BuildRegistry } from "../builds/build.ts";
+import { type IsOwn, notOwn } from "./connection-owner.ts";
+import { identifyRequester, parseBuildUrl } from "./identify-requester.ts";
 import { type ToolCachesParts, toolCaches } from "./tool-caches.ts";
-import { askedOf, whoAsks } from "./who-asks.ts";
-import { type IsOwn, notOwn } from "./whose-connection.ts";
 
 /** Loopback, and nothing else. */
 export const frontHost = "127.0.0.1";
@@ -21,7 +21,7 @@ const rememberedDigests = 200_000;
 const idleMs = 10 * 60_000;
 
 export interface HttpFrontParts extends Omit<ToolCachesParts, "counter" | "named"> {
-  readonly desk: BuildDesk;
+  readonly builds: BuildRegistry;
   readonly isOwn: IsOwn;
   readonly mostEntryBytes: number;
 }
@@ -33,21 +33,21 @@ export type HttpFront = (
 ) => void;
 
 /** What tools ask over HTTP, for the build that their address names. */
-export function httpFront({ desk, isOwn, mostEntryBytes, ...parts }: HttpFrontParts): HttpFront {
+export function httpFront({ builds, isOwn, mostEntryBytes, ...parts }: HttpFrontParts): HttpFront {
   const forCaches = {
     ...parts,
     counter: cacheCounter(),
     named: recentlyUsed<Digest>(rememberedDigests),
   };
   return (request, response, expectsContinue) => {
-    const { url, build } = askedOf(request.url ?? "/");
+    const { url, build } = parseBuildUrl(request.url ?? "/");
     request.url = url;
     if (!url.startsWith(cachePrefix)) {
       answerOthers(request, response);
       return;
     }
-    const known = whoAsks(desk, projectIn(url), build);
-    const environment = known.build?.environment ?? desk.environmentOf(known.project);
+    const known = identifyRequester(builds, projectIn(url), build);
+    const environment = known.build?.environment ?? builds.environmentOf(known.project);
     const who = { ...known, environment };
     const method = request.method ?? "GET";
     // Cheap: a closure for each request, in which it is known whose it is.
@@ -61,7 +61,7 @@ export function httpFront({ desk, isOwn, mostEntryBytes, ...parts }: HttpFrontPa
       logger: parts.logger,
     });
     // Who knows a build's id is of it.
-    if (!writing.has(method) || desk.find(build) !== undefined) {
+    if (!writing.has(method) || builds.find(build) !== undefined) {
       handle(request, response, expectsContinue);
       return;
     }

@@ -6,22 +6,22 @@ import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { onePort, stopOnePort } from "#grpc/one-port.ts";
 import { grpcServer } from "#grpc/server.ts";
-import type { BuildDesk } from "../builds/build.ts";
+import type { BuildRegistry } from "../builds/build.ts";
 import type { Relay } from "../farm/relay.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
-import type { Supplies } from "../supplies/supplies.ts";
+import type { TieredCache } from "../tiered-cache/tiered-cache.ts";
+import { ownConnections } from "./connection-owner.ts";
 import { frontHost, httpFront } from "./http.ts";
 import { rev2Methods } from "./rev2.ts";
-import { ownConnections } from "./whose-connection.ts";
 
 export interface FrontParts {
   /** 0 takes any that is free. Loopback only. */
   readonly port: number;
-  readonly supplies: Supplies;
+  readonly tieredCache: TieredCache;
   readonly store: GranaryStore;
   /** Of `openDiskUploads` over the store's blobs. */
   readonly uploads: Uploads;
-  readonly desk: BuildDesk;
+  readonly builds: BuildRegistry;
   /** Where calls of remote execution go; undefined: they are not served. */
   readonly relay: Relay | undefined;
   readonly mostEntryBytes: number;

@@ -7,8 +7,12 @@ import { bazelWorkspace } from "../../../test/build-tools/bazel-workspace.ts";
 import { testedTools } from "../../../test/build-tools/caches/all-tools.ts";
 import { needs } from "../../../test/support/needs/needs.ts";
 import { noFarm } from "../farm/no-farm.ts";
-import { fakeBuild } from "../supplies/fake-build.fixture.ts";
-import { type FarmStand, suppliesBefore, suppliesWith } from "../supplies/supplies.fixture.ts";
+import { fakeBuild } from "../tiered-cache/fake-build.fixture.ts";
+import {
+  type FarmStand,
+  suppliesBefore,
+  suppliesWith,
+} from "../tiered-cache/tiered-cache.fixture.ts";
 import { frontOver, sendAll } from "./front.fixture.ts";
 
 const minute = 60_000;

@@ -24,8 +24,8 @@ import { connectGranaryFarm } from "../farm/connect-granary-farm.ts";
 import { fakeFarm } from "../farm/fake-farm.fixture.ts";
 import { noFarm } from "../farm/no-farm.ts";
 import { silentLogger } from "../store/granary-store.fixture.ts";
-import { fakeBuild, told } from "../supplies/fake-build.fixture.ts";
-import { suppliesBefore, suppliesWith } from "../supplies/supplies.fixture.ts";
+import { fakeBuild, told } from "../tiered-cache/fake-build.fixture.ts";
+import { suppliesBefore, suppliesWith } from "../tiered-cache/tiered-cache.fixture.ts";
 import { frontOver, sendAll } from "./front.fixture.ts";
 
 function channelTo(url: string) {

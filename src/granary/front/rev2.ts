@@ -25,16 +25,16 @@ import {
   type ActionResult,
   ActionResultSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import type { BuildDesk } from "../builds/build.ts";
+import type { BuildRegistry } from "../builds/build.ts";
 import type { Relay } from "../farm/relay.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
-import type { ForWhom, Supplies } from "../supplies/supplies.ts";
+import type { Requester, TieredCache } from "../tiered-cache/tiered-cache.ts";
+import { type IsOwn, notOwn } from "./connection-owner.ts";
+import { identifyRequester } from "./identify-requester.ts";
 import { outputPaths } from "./output-paths.ts";
 import { type NoteExecuted, relayedLogs, relayedMethods } from "./relayed-methods.ts";
+import { remoteExecutingBuilds } from "./remote-executing-builds.ts";
 import { costOfAction } from "./result-cost.ts";
-import { whoAsks } from "./who-asks.ts";
-import { whoExecutes } from "./who-executes.ts";
-import { type IsOwn, notOwn } from "./whose-connection.ts";
 
 /** With which build a call belongs to. */
 const buildHeader = "x-grange-build";
@@ -42,10 +42,10 @@ const buildHeader = "x-grange-build";
 const fetchedAtOnce = 8;
 
 export interface Rev2Parts {
-  readonly supplies: Supplies;
+  readonly tieredCache: TieredCache;
   readonly store: GranaryStore;
   readonly uploads: Uploads;
-  readonly desk: BuildDesk;
+  readonly builds: BuildRegistry;
   readonly relay: Relay | undefined;
   readonly isOwn: IsOwn;
   readonly ownPort: () => number;
@@ -54,41 +54,42 @@ export interface Rev2Parts {
 
 /** REv2 as a granary serves it: its cache by itself, execution by the farm's hands. */
 export function rev2Methods(parts: Rev2Parts): Method[] {
-  const { supplies, store, uploads, desk, relay, isOwn, ownPort, logger } = parts;
+  const { tieredCache, store, uploads, builds, relay, isOwn, ownPort, logger } = parts;
   const trees = outputTrees(store.blobs);
-  const executing = whoExecutes();
+  const executing = remoteExecutingBuilds();
 
   const idOf = ({ metadata }: CallContext) => {
     const said = metadata[buildHeader];
     return typeof said === "string" ? said : undefined;
   };
-  const whoOf = (project: string, context: CallContext) => whoAsks(desk, project, idOf(context));
+  const whoOf = (project: string, context: CallContext) =>
+    identifyRequester(builds, project, idOf(context));
 
   /** Results, and what the farm does in this user's name. Blobs by themselves are no more than bytes. */
   async function requireOwn(context: CallContext): Promise<void> {
-    if (desk.find(idOf(context)) !== undefined) return;
+    if (builds.find(idOf(context)) !== undefined) return;
     const client = Number(context.peer.slice(context.peer.lastIndexOf(":") + 1));
     if (await isOwn({ client, server: ownPort() })) return;
     throw new Fault("permission_denied", notOwn);
   }
 
   const blobsFor = (project: string, context: CallContext) =>
-    supplies.blobs(executing.known(whoOf(project, context)));
+    tieredCache.blobs(executing.known(whoOf(project, context)));
 
   /** Of what a tool was told that the farm has it, it sends nothing. */
-  async function fetchHere(who: ForWhom, digests: readonly Digest[]): Promise<void> {
+  async function fetchHere(who: Requester, digests: readonly Digest[]): Promise<void> {
     await mapAtMost(fetchedAtOnce, digests, async (digest) => {
-      for await (const _ of (await supplies.blobs(who).read(digest)) ?? []);
+      for await (const _ of (await tieredCache.blobs(who).read(digest)) ?? []);
     });
   }
 
   async function lookUpResult(about: AboutAction): Promise<ActionResult | undefined> {
     const who = whoOf(about.asking.project, about.context);
     const key = { namespace: "reapi", key: digestKey(about.actionDigest) } as const;
-    const found = await supplies.result(who, key);
+    const found = await tieredCache.result(who, key);
     if (found === undefined) return undefined;
     try {
-      const bytes = await supplies.blobs(who).get(found.value);
+      const bytes = await tieredCache.blobs(who).get(found.value);
       if (bytes !== undefined) {
         const kept = fromBinary(ActionResultSchema, bytes);
         who.build?.knowsPlace?.(key, outputPaths(kept));
@@ -97,7 +98,7 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
     } catch (err) {
       logger.warn({ err, key: key.key }, "a kept result is none");
     }
-    await supplies.forget(who, key);
+    await tieredCache.forget(who, key);
     return undefined;
   }
 
@@ -115,8 +116,8 @@ export function rev2Methods(parts: Rev2Parts): Method[] {
     const value = digestOf(bytes);
     const key = { namespace: "reapi", key: digestKey(actionDigest) } as const;
     who.build?.knowsPlace?.(key, outputPaths(result));
-    await supplies.blobs(who).put(value, bytes);
-    await supplies.keep(who, {
+    await tieredCache.blobs(who).put(value, bytes);
+    await tieredCache.keep(who, {
       ...key,
       project: asking.project,
       value,

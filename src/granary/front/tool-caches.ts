@@ -10,14 +10,14 @@ import type { RecentlyUsed } from "#core/recently-used.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import { keyInEnvironment } from "../key-in-environment.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
-import type { ForWhom, Supplies } from "../supplies/supplies.ts";
+import type { Requester, TieredCache } from "../tiered-cache/tiered-cache.ts";
 import { bringNamed, namedBy } from "./named-blobs.ts";
 import { outputPaths } from "./output-paths.ts";
 import { costOfAction, costOfEntry } from "./result-cost.ts";
-import { takeOrDrop } from "./take-or-drop.ts";
+import { storeOrDiscard } from "./store-or-discard.ts";
 
 export interface ToolCachesParts {
-  readonly supplies: Supplies;
+  readonly tieredCache: TieredCache;
   readonly store: GranaryStore;
   readonly counter: CacheCounter;
   /** Digests by their hash: Bazel asks over HTTP for blobs without saying how many bytes they have. */
@@ -26,7 +26,7 @@ export interface ToolCachesParts {
 }
 
 /** For whom a request is, and the environment under which its results are shared. */
-export interface ToolRequest extends ForWhom {
+export interface ToolRequest extends Requester {
   readonly environment: string | Promise<string>;
 }
 
@@ -37,8 +37,8 @@ export interface ToolRequest extends ForWhom {
  * asked for.
  */
 export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: boolean): Caches {
-  const { supplies, store, counter, named, logger } = parts;
-  const blobs: BlobStore = supplies.blobs(who);
+  const { tieredCache, store, counter, named, logger } = parts;
+  const blobs: BlobStore = tieredCache.blobs(who);
   /** What was read to its end and is not here. */
   const dropped = new WeakSet<Digest>();
 
@@ -55,7 +55,7 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
     const key = await keyOf(name);
     const result = isWriting
       ? await store.find(who.project, key).catch(() => undefined)
-      : await supplies.result(who, key);
+      : await tieredCache.result(who, key);
     return result && entryOf(name, result);
   };
 
@@ -69,7 +69,7 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
     async valueOf(entry, wish) {
       const value = await blobValue(blobs, entry.digest, wish);
       if (value === undefined) {
-        await supplies
+        await tieredCache
           .forget(who, await keyOf(entry))
           .catch((err: unknown) => logger.warn({ err }, "not forgotten"));
       }
@@ -96,7 +96,7 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
     resultPutFor: async () => undefined,
 
     async take(_project, chunks) {
-      const { digest, isKept } = await takeOrDrop(store.blobs, chunks, onDropped);
+      const { digest, isKept } = await storeOrDiscard(store.blobs, chunks, onDropped);
       if (!isKept) dropped.add(digest);
       return digest;
     },
@@ -105,7 +105,7 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
         await blobs.write(digest, bytes);
         return digest;
       };
-      const taken = await takeOrDrop({ take }, chunks, onDropped);
+      const taken = await storeOrDiscard({ take }, chunks, onDropped);
       if (taken.isKept) named.set(digest.hash, digest);
     },
 
@@ -122,7 +122,7 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
         who.build?.toldCommit?.(commit, attributes["x-artifact-dirty-hash"] !== undefined);
       }
       if (tool !== "bazel") {
-        await supplies.keep(who, { ...entry, blobs: [], costMs: costOfEntry(attributes) });
+        await tieredCache.keep(who, { ...entry, blobs: [], costMs: costOfEntry(attributes) });
         return "kept";
       }
       const bytes = await store.blobs.get(digest);
@@ -131,14 +131,14 @@ export function toolCaches(parts: ToolCachesParts, who: ToolRequest, isWriting: 
       if ((await store.blobs.findMissing(all)).length > 0) return "kept";
       const costMs = result && costOfAction(result);
       if (result !== undefined) who.build?.knowsPlace?.(entry, outputPaths(result));
-      await supplies.keep(who, { ...entry, blobs: all, costMs });
+      await tieredCache.keep(who, { ...entry, blobs: all, costMs });
       return "kept";
     },
 
     async remove({ tool, key }) {
       const ownKey = await keyOf({ tool, key });
       const existed = store.has(who.project, ownKey);
-      await supplies.forget(who, ownKey);
+      await tieredCache.forget(who, ownKey);
       return existed;
     },
     stop: async () => {},

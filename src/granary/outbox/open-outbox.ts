@@ -7,18 +7,18 @@ import { Fault, messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
-import { doorway } from "./doorway.ts";
+import { chooseToDrop } from "./choose-to-drop.ts";
+import { afterFailing, type Failing, whatToSend } from "./choose-to-send.ts";
+import { classifyFailure } from "./classify-failure.ts";
+import { dueItems } from "./due-items.ts";
 import { heldBlobs } from "./held-blobs.ts";
 import type { Outbox } from "./outbox.ts";
 import { stateOf } from "./outbox-state.ts";
-import { paceOf } from "./pace.ts";
+import { sendGate } from "./send-gate.ts";
 import { type Left, type SpooledItems, sendFiles } from "./send-next.ts";
+import { sendRateLimit } from "./send-rate-limit.ts";
 import { mostItemsAFile, openSpool, type SpoolFile } from "./spool.ts";
 import { divergenceLine, indexLine, readResultLine, resultLine } from "./spooled-line.ts";
-import { meaningOf } from "./what-a-failure-means.ts";
-import { whatIsDue } from "./what-is-due.ts";
-import { whatToDrop } from "./what-to-drop.ts";
-import { afterFailing, type Failing, whatToSend } from "./what-to-send.ts";
 
 export interface OutboxOptions {
   /** The granary's data directory: `outbox` is made in it. */
@@ -67,12 +67,12 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   }
 
   const stopping = new AbortController();
-  const pace = options.bytesPerSecond ? paceOf(options.bytesPerSecond) : undefined;
+  const pace = options.bytesPerSecond ? sendRateLimit(options.bytesPerSecond) : undefined;
   const sending = new Set<SpoolFile>();
   /** By their paths, since what is left of a file has its place. */
   const failing = new Map<string, Failing>();
   const failingOf = ({ path }: SpoolFile) => failing.get(path);
-  const due = whatIsDue(
+  const due = dueItems(
     () => spool.files().filter((file) => failingOf(file) === undefined),
     limits.mostWaitMs,
     () => {
@@ -80,7 +80,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
       awaken();
     },
   );
-  const door = doorway(() => due.isDue());
+  const door = sendGate(() => due.isDue());
   if (spool.files().length > 0) due.added();
   let sentBytes = 0;
   let droppedResults = 0;
@@ -112,7 +112,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
   }
 
   async function dropTooMany(): Promise<void> {
-    const files = whatToDrop(spool.files(), limits, (file) => sending.has(file));
+    const files = chooseToDrop(spool.files(), limits, (file) => sending.has(file));
     if (files.length === 0) return;
     const count = (kind: SpoolFile["kind"]) =>
       files.reduce((sum, file) => sum + (file.kind === kind ? file.items : 0), 0);
@@ -189,7 +189,7 @@ export async function openOutbox(options: OutboxOptions): Promise<OpenOutbox> {
         left.length < files.length || left.some(({ file, lines }) => lines.length < file.items);
       return hasMoved ? undefined : left[0]?.because;
     } catch (reason) {
-      if (meaningOf(reason) !== "failing" || stopping.signal.aborted) throw reason;
+      if (classifyFailure(reason) !== "failing" || stopping.signal.aborted) throw reason;
       for (const file of files) hasFailed(file, messageOf(reason));
       return messageOf(reason);
     }

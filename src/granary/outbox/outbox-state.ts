@@ -1,6 +1,6 @@
+import { type Failing, setAsideOf } from "./choose-to-send.ts";
 import type { OutboxState } from "./outbox.ts";
 import type { SpoolFile } from "./spool.ts";
-import { type Failing, setAsideOf } from "./what-to-send.ts";
 
 /** What waits, and why it does. */
 export function stateOf(

@@ -2,8 +2,8 @@ import type { Divergence, GranaryBuildReport } from "#api/granary.ts";
 import type { IndexEntry } from "#commit-index/index-entry.ts";
 import type { Service } from "#core/service.ts";
 import type { GranaryResult } from "../granary-result.ts";
-import type { HeldUntil } from "./doorway.ts";
-import type { SetAside } from "./what-to-send.ts";
+import type { SetAside } from "./choose-to-send.ts";
+import type { HeldUntil } from "./send-gate.ts";
 
 /** What a build asked for, on its way to its commit's index. */
 export interface IndexToPublish {

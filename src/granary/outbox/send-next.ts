@@ -2,11 +2,11 @@ import { digestOf } from "#cas/digest-of.ts";
 import { encodeIndexInTurns } from "#commit-index/encode-index.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { GranaryResult } from "../granary-result.ts";
+import { callInParts } from "./classify-failure.ts";
 import type { IndexToPublish } from "./outbox.ts";
 import { type ResultSending, sendResults } from "./send-results.ts";
 import type { Spool, SpoolFile } from "./spool.ts";
 import { readIndexLine, readReportLine, readResultLine } from "./spooled-line.ts";
-import { callInParts } from "./what-a-failure-means.ts";
 
 /** How many of each. */
 export interface SpooledItems {

@@ -8,7 +8,7 @@ import {
 } from "#proto/grange/granary/v1/granary_pb.ts";
 import type { GranaryFarm } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
-import { callInParts, meaningOf } from "./what-a-failure-means.ts";
+import { callInParts, classifyFailure } from "./classify-failure.ts";
 
 export interface ResultSending {
   readonly farm: GranaryFarm;
@@ -130,7 +130,7 @@ async function sendBlobs(
     try {
       if (await put()) onSent(digest.sizeBytes);
     } catch (reason) {
-      const meaning = meaningOf(reason);
+      const meaning = classifyFailure(reason);
       if (meaning === "wait") throw reason;
       if (meaning === "failing") fail(digest, reason);
       else refuse([digest], messageOf(reason));

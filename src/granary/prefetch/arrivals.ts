@@ -3,33 +3,33 @@ import type { GranaryResult } from "../granary-result.ts";
 
 export interface Arrival {
   readonly key: ResultKey;
-  /** Where it came a moment ago. */
+  /** The result, if it arrived a moment ago. */
   readonly result: GranaryResult | undefined;
 }
 
-/** What is here of what was expected or hinted at, each once, and since when. */
+/** The expected and announced results that are present, each once, with their time of arrival. */
 export interface Arrivals {
   isHere(key: ResultKey): void;
-  /** It came over the line just now. */
+  /** Notes that the result arrived over the network. */
   came(key: ResultKey): void;
-  /** And this is it. */
+  /** Notes the arrived result itself. */
   kept(result: GranaryResult): void;
-  /** Of what came over the line. */
+  /** How long ago a result arrived over the network, in ms. */
   agoMs(key: ResultKey): number | undefined;
-  /** Has those who read look whether more may come. */
+  /** Lets readers check whether more may arrive. */
   look(): void;
-  /** Each as soon as it is here, till all that may come has. */
+  /** Yields each result as soon as it is present, until no more can arrive. */
   read(signal: AbortSignal, mayCome: () => boolean): AsyncGenerator<Arrival, void, undefined>;
 }
 
-/** Held for whoever reads; nobody may. */
+/** The most results kept in memory for a reader. */
 const mostFresh = 1_000;
 
 export function noteArrivals(): Arrivals {
   const at = new Map<string, number>();
   const here: ResultKey[] = [];
   const told = new Set<string>();
-  /** Came, and nobody has been told yet. */
+  /** Arrived and not yet read. */
   const fresh = new Map<string, GranaryResult>();
   let waiting: (() => void)[] = [];
 

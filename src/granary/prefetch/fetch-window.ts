@@ -4,11 +4,11 @@ import { Fault } from "#core/fault.ts";
 import type { FetchedThing, FetchWish, GranaryFarm } from "../farm/granary-farm.ts";
 import type { GranaryResult } from "../granary-result.ts";
 import type { GranaryStore } from "../store/granary-store.ts";
-import type { RightOfWay } from "./right-of-way.ts";
+import type { ForegroundPriority } from "./foreground-priority.ts";
 import { blobName, resultName, type SharedTransfers } from "./shared-transfers.ts";
 import type { QueuedResult, Settled } from "./transfer-queue.ts";
 
-/** What of a store is asked and told by who fetches ahead. */
+/** The part of the store that prefetching uses. */
 export interface PrefetchStore extends Pick<GranaryStore, "has" | "hasBlob" | "keep"> {
   readonly blobs: Pick<GranaryStore["blobs"], "put" | "write">;
 }
@@ -18,13 +18,13 @@ export interface WindowParts {
   readonly store: PrefetchStore;
   readonly farm: Pick<GranaryFarm, "fetch">;
   readonly shared: SharedTransfers;
-  readonly way: RightOfWay;
-  /** Resolves when more may be asked for. */
+  readonly way: ForegroundPriority;
+  /** Resolves when the next request may be sent. */
   readonly mayAsk: () => Promise<void>;
-  /** At once, of each result of its own; the window may go on for long. */
+  /** Called for each result as soon as it is stored, before the window ends. */
   readonly onKept: (result: GranaryResult) => void;
   readonly signal: AbortSignal;
-  /** A transfer that is larger stops in the middle while a build waits by itself. */
+  /** A larger transfer pauses while the build itself waits for the farm. */
   readonly windowBytes: number;
 }
 
@@ -36,21 +36,21 @@ export interface EndOfResult {
 
 export interface EndOfWindow {
   readonly results: readonly EndOfResult[];
-  /** What came over the line for it. */
+  /** The blobs that were transferred. */
   readonly blobs: readonly Digest[];
 }
 
-/** Blobs up to this size are put whole; larger ones are written as they come. */
+/** Blobs up to this size are written in one piece, larger ones as they arrive. */
 const wholeBytes = 1024 * 1024;
-/** Files being written at once, as the store's own calls. */
+/** The most files written at the same time. */
 const writesAtOnce = 16;
-/** Of one call, as the farm takes them. */
+/** The farm's limit for one call. */
 const mostWishes = 10_000;
 
 /**
- * Fetches some results with their blobs: results first, then what is missing of them. Each blob is checked as it is
- * written, and a result is kept as soon as all of its blobs are, and not before. What another build has on its way is waited
- * for.
+ * Fetches results, then their missing blobs. Each blob is verified while it is
+ * written, and a result is stored once all of its blobs are. Transfers of other builds are awaited, not
+ * repeated.
  */
 export async function fetchWindow(
   parts: WindowParts,
@@ -61,7 +61,7 @@ export async function fetchWindow(
   const found = new Map<string, GranaryResult>();
   const absent = new Set<string>();
   const others: Promise<void>[] = [];
-  /** Of results that were found, how many blobs of each are not here yet; and whose those are. */
+  /** The found results with the number of their missing blobs. */
   const waiting = new Map<string, { readonly result: GranaryResult; missing: number }>();
   const waitingFor = new Map<string, string[]>();
   const releases = new Map<string, () => void>();
@@ -83,7 +83,7 @@ export async function fetchWindow(
       return release !== undefined;
     });
 
-  /** As soon as all of it is here: who asks for it meanwhile waits for nothing else. */
+  /** Stores a complete result at once, so that a waiting request can be answered. */
   async function keep(result: GranaryResult): Promise<void> {
     waiting.delete(keyText(result));
     await store.keep(result);
@@ -120,7 +120,7 @@ export async function fetchWindow(
       const release = shared.claim(name);
       if (release !== undefined) releases.set(name, release);
     }
-    // Each with its own: the first is whole, and may be waited for, while the last is still on its way.
+    // Result by result, so that the first is complete while the last is still in transfer.
     const wishes: FetchWish[] = [];
     const named = new Set<string>();
     for (const { key, blobs } of items) {
@@ -131,12 +131,12 @@ export async function fetchWindow(
     }
     const names = new Set(items.map(({ key }) => keyText(key)));
     await get(wishes);
-    // What an index does not name of a result (nobody had read it) is needed as well: a result is whole, or none.
+    // Blobs that the index does not name (nobody had read them) are needed as well, as results are stored whole.
     const rest = mine(
       missingOf([...waiting.values()].flatMap(({ result: r }) => [r.value, ...r.blobs])),
     );
     if (rest.length > 0) await get(rest.map((digest) => ({ kind: "blob", digest })));
-    // Who waits holds nothing that others wait for.
+    // Releases its claims before it waits for others, so that two builds cannot wait for each other.
     for (const [name, release] of releases) if (name.startsWith("blob ")) release();
     await Promise.race([Promise.all(others), aborted(parts.signal)]);
 
@@ -153,7 +153,7 @@ export async function fetchWindow(
         });
       }
     }
-    // What others brought of them.
+    // Blobs that other builds fetched.
     for (const { result } of waiting.values()) {
       if (missingOf([result.value, ...result.blobs]).length > 0) continue;
       await keep(result);
@@ -200,7 +200,7 @@ export async function fetchWindow(
     const things = farm.fetch(project, wishes, signal)[Symbol.asyncIterator]();
     try {
       for (;;) {
-        // Who does not read makes the farm wait: the line is free for the build.
+        // Not reading stops the farm's stream, which leaves the connection to the build.
         if (isLarge) await parts.way.free();
         const next = await things.next();
         if (next.done === true) break;
@@ -221,7 +221,7 @@ export async function fetchWindow(
     async function take(part: FetchedThing & { kind: "part" }): Promise<void> {
       const key = digestKey(part.digest);
       const digest = wanted.get(key);
-      // Not asked for, or the rest of one that could not be written.
+      // Not requested, or the rest of a blob that could not be written.
       if (digest === undefined || part.offset !== 0) return;
       wanted.delete(key);
       if (digest.sizeBytes > wholeBytes) {
@@ -247,7 +247,7 @@ export async function fetchWindow(
   }
 }
 
-/** Wrong bytes are as good as none, and the next try gets the same ones; all else that fails is passed on. */
+/** Returns false for bytes that do not match their digest, as a retry would get the same. Other errors are thrown. */
 async function isRight(write: Promise<void>): Promise<boolean> {
   try {
     await write;

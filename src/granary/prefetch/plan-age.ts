@@ -1,32 +1,32 @@
 import type { TransferLine } from "#commit-index/order-transfer.ts";
 
-/** What a plan was made with. */
+/** The measurements on which a plan is based. */
 export interface PlanBasis {
   readonly line: TransferLine;
-  /** As `demandScale` of the index: the lower, the faster the build asks. */
+  /** The build's speed relative to the index (`demandScale`): lower means that it requests faster. */
   readonly demandScale: number;
 }
 
-/** What has been seen since. */
+/** The measurements since then. */
 export interface SincePlan {
   readonly line: TransferLine;
-  /** Undefined while too little was asked for to tell. */
+  /** Undefined while there were too few requests. */
   readonly demandScale: number | undefined;
   readonly waiting: number;
-  /** Asked for before their turn. */
+  /** The number of results that the build requested before they were prefetched. */
   readonly overtaken: number;
 }
 
-/** A line, or a build, measured so much faster or slower than planned with makes another order right. */
+/** The factor by which connection or build must differ from the plan before a new plan is made. */
 const otherwise = 2;
-/** So many of a plan asked for before their turn, and the plan is too late: it is made again from where the build is. */
+/** With this share of a plan overtaken, the plan is too late and is made again from the build's position. */
 const overtakenShare = 0.1;
 const fewOvertaken = 16;
 
 export function isPlanOld(basis: PlanBasis, now: SincePlan): boolean {
   const ratio = now.line.bytesPerSecond / basis.line.bytesPerSecond;
   if (ratio > otherwise || ratio < 1 / otherwise) return true;
-  // Only a build that is faster: to one that is slower, all comes in time anyway.
+  // Only for faster builds: for a slower one everything is in time.
   const { demandScale = basis.demandScale } = now;
   if (demandScale * otherwise < basis.demandScale) return true;
   return now.overtaken > Math.max(fewOvertaken, now.waiting * overtakenShare);

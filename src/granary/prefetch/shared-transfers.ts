@@ -2,12 +2,12 @@ import type { ResultKey } from "#commit-index/result-key.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 
 /**
- * What is on its way to this machine, whichever build it is for: what one has asked for, another waits for.
+ * The transfers to this machine, of all builds. A build waits for a transfer that another has started.
  */
 export interface SharedTransfers {
-  /** Says that it is on its way; answers how to say that it is not any more. Undefined: another has said so. */
+  /** Announces a transfer and returns the function that ends it. Undefined if another build has announced it. */
   claim(name: string): (() => void) | undefined;
-  /** Resolves once it is here, or will not come; undefined when it is not on its way. */
+  /** Resolves when the transfer has ended; undefined if there is none. */
   coming(name: string): Promise<void> | undefined;
 }
 

@@ -242,7 +242,7 @@ test("a build that waits by itself has the line: nothing further is asked for un
   const results = Array.from({ length: 4 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(300_000)]));
   const { prefetch } = await scene(farm);
 
-  const done = prefetch.giveWay();
+  const done = prefetch.pauseForForeground();
   prefetch.expect(results.map((result, i) => expectedOf(result, 10_000 + i)));
   prefetch.planned(undefined);
   await setImmediate();
@@ -260,7 +260,7 @@ test("on a line that is soon free again, a build that always waits for something
   const results = Array.from({ length: 40 }, (_, i) => farm.has(`e${i}`, [`${i} `.repeat(10_000)]));
   const { store, prefetch } = await scene(farm);
 
-  prefetch.giveWay();
+  prefetch.pauseForForeground();
   prefetch.expect(results.map((result, i) => expectedOf(result, 10_000 + i)));
   prefetch.planned(undefined);
   await prefetch.settled();
@@ -281,7 +281,7 @@ test("a large blob stops in the middle while a build waits", async () => {
     if (thing.kind !== "part") return;
     parts += 1;
     if (parts === 5) {
-      done = prefetch.giveWay();
+      done = prefetch.pauseForForeground();
       given.open();
     }
   };
@@ -431,7 +431,7 @@ test("what the build asked for by itself is not fetched any more", async () => {
   const farm = fetchingFarm();
   const results = Array.from({ length: 4 }, (_, i) => farm.has(`e${i}`, [`${i}`.repeat(300_000)]));
   const { prefetch } = await scene(farm);
-  const done = prefetch.giveWay();
+  const done = prefetch.pauseForForeground();
   prefetch.expect(results.map((result, i) => expectedOf(result, 60_000 + i)));
   prefetch.planned(undefined);
 

@@ -9,9 +9,9 @@ import type { Prefetch } from "../builds/build.ts";
 import type { Transferred, TruncatedMark } from "../builds/report.ts";
 import type { FetchedThing, GranaryFarm } from "../farm/granary-farm.ts";
 import { type Arrival, noteArrivals } from "./arrivals.ts";
-import { broughtFirst } from "./brought-first.ts";
 import { fetchWindow, type PrefetchStore } from "./fetch-window.ts";
-import { rightOfWay } from "./right-of-way.ts";
+import { foregroundPriority } from "./foreground-priority.ts";
+import { preloadedFarm } from "./preloaded-farm.ts";
 import { blobName, resultName, type SharedTransfers } from "./shared-transfers.ts";
 import { type Expected, type QueuedResult, transferQueue } from "./transfer-queue.ts";
 
@@ -19,12 +19,12 @@ export interface PrefetchParts {
   readonly project: string;
   readonly store: PrefetchStore;
   readonly farm: Pick<GranaryFarm, "fetch" | "line" | "isAway">;
-  /** One for the machine. */
+  /** Shared by all builds of the machine. */
   readonly shared: SharedTransfers;
   readonly limits: TransferLimits;
-  /** At most so much of the line; undefined: all of it. */
+  /** The limit; undefined: none. */
   readonly bytesPerSecond?: number | undefined;
-  /** Since the build's start. */
+  /** Returns the time since the build's start. */
   readonly elapsedMs: () => number;
 }
 
@@ -34,40 +34,40 @@ export interface Outlook {
 }
 
 export interface RunningPrefetch extends Prefetch, Service {
-  /** What the build is expected to ask for, the best index's first. */
+  /** Adds what the build is expected to request, the best index first. */
   expect(
     entries: readonly ExpectedEntry[],
     mayHave?: (key: ResultKey) => boolean,
-    /** What of it came along: taken first. */
+    /** The results that came along with the index; used first. */
     brought?: readonly FetchedThing[],
   ): void;
-  /** Nothing will be expected (or no more). Until then, nobody knows what is not indexed. */
+  /** Declares that no more expectations follow, with the reason if there were none. */
   planned(because: LateBecause | undefined): void;
-  /** The build asks for it. */
+  /** Notes that the build requests the result. */
   asked(key: ResultKey): void;
-  /** Resolves when all that was expected is here or will not come. */
+  /** Resolves when every expected result has arrived or failed. */
   settled(): Promise<void>;
   transferred(): Transferred;
-  /** What is expected or hinted at, as soon as it is here; ends when no more will come, or the build is over. */
+  /** Yields expected and announced results as they arrive, until no more can arrive or the build ends. */
   arrivals(signal: AbortSignal): AsyncIterable<Arrival>;
-  /** What is expected, by when the index's builds asked for it: what of it is here, or may still come. Undefined while nobody knows. */
+  /** Returns the expected results by the time of their request in the index, with those present or still possible. Undefined before an index is read. */
   outlook(): Outlook | undefined;
-  /** Resolves once an index has been read, or there is none. */
+  /** Resolves when an index has been read or there is none. */
   readonly known: Promise<void>;
 }
 
-/** What is not measured yet: the middle of what the farm's users have, and soon replaced by what is. */
+/** Assumed until measured: a middling connection. */
 const unknownLine: TransferLine = { roundTripMs: 20, bytesPerSecond: 12_500_000 };
-/** A result without its blobs: a name, a digest or a few, in a packed stream. */
+/** The estimated size of a result without its blobs, in bytes. */
 const recordBytes = 256;
-/** A build's own request finds the line taken for no longer than this, … */
+/** A build's own request waits at most this long for a prefetch window to end, … */
 const windowMs = 100;
-/** … or for so much: smaller windows would leave the line idle between them. */
+/** … or for this many bytes, as smaller windows would leave the connection idle in between. */
 const leastWindowBytes = 256 * 1024;
 /**
- * A line that brings the least window in this time is shared: a build's own request finds it taken for no longer. To stop
- * altogether would leave a build that is once ahead of us to itself for good, as there is always one of its requests
- * under way then (measured: 158 of 300 results came late).
+ * A connection that transfers the least window in this time is shared with the build's own requests. Pausing on it
+ * would never let prefetching catch up with a build that has overtaken it, as one of the build's requests is always
+ * in progress (measured: 158 of 300 results were late).
  */
 const sharedMs = 50;
 const mostWindowResults = 2_000;
@@ -77,12 +77,12 @@ const mostWindows = 4;
 const restAfterFailureMs = 500;
 const mostFailures = 5;
 
-/** Fetches for a build, ahead of it. Ends with the build, or when there is nothing left to fetch. */
+/** Starts prefetching for a build. Ends with the build or when nothing is left. */
 export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   const { project, store, shared } = parts;
-  const brought = broughtFirst(parts.farm);
+  const brought = preloadedFarm(parts.farm);
   const farm = { ...brought, line: () => parts.farm.line(), isAway: () => parts.farm.isAway() };
-  const way = rightOfWay();
+  const way = foregroundPriority();
   const end = new AbortController();
   const arrivals = noteArrivals();
   const blobs = new Map<string, Digest>();
@@ -91,7 +91,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
   let failures = 0;
   let loop: Promise<void> | undefined;
   let whenSettled: (() => void)[] = [];
-  /** Asked for before anybody knew what the index names. */
+  /** Requested before the index was read. */
   const awaited: ResultKey[] = [];
   let isKnown = false;
   let tellKnown = () => {};
@@ -120,13 +120,13 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
 
   const isShared = () => leastWindowBytes <= (line().bytesPerSecond * sharedMs) / 1_000;
   const mayAsk = async () => (isShared() ? undefined : way.free());
-  /** Two at a time where the line is shared: together they take it for no longer than that. */
+  /** Half the size where the connection is shared, as two windows run at a time. */
   const windowBytes = () =>
     Math.max(
       leastWindowBytes,
       (line().bytesPerSecond * (way.isFree ? windowMs : sharedMs / 2)) / 1_000,
     );
-  /** While the answer to one window is awaited, the next is asked for: else the line rests for a round trip each. */
+  /** Enough windows that the connection is not idle for a round trip between them. */
   const windowsAtOnce = () =>
     way.isFree ? Math.min(mostWindows, 1 + Math.ceil(line().roundTripMs / windowMs)) : 2;
 
@@ -141,7 +141,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
         shared,
         way,
         mayAsk,
-        // Not only when its window ends: who hands it on to a tool has the time of the rest for that.
+        // Before the window ends, so that results can be handed on while the rest arrives.
         onKept: (result) => arrivals.kept(result),
         signal,
         windowBytes: most,
@@ -191,18 +191,18 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     if (loop !== undefined || end.signal.aborted || queue.isEmpty) return tellSettled();
     loop = run().finally(() => {
       loop = undefined;
-      // Something may have come while the last window was under way.
+      // New work may have been added during the last window.
       if (failures < mostFailures) wake();
       else tellSettled();
     });
   }
 
-  /** An index has been read, or there is none. What the build waits for goes first. */
+  /** Notes that an index has been read or there is none. Results for which the build waits go first. */
   function nowKnown(): void {
     isKnown = true;
     queue.hint(awaited.splice(0).filter((key) => queue.whyNot(key) === "overtaken"));
     wake();
-    // Once what is asked for first is on its way.
+    // After the first requests have been sent.
     setImmediate(tellKnown);
   }
 
@@ -219,7 +219,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       shared.coming("namespace" in wish ? resultName(project, wish) : blobName(wish)),
 
     planning(key) {
-      // A farm that takes longer is asked directly as well: it may be silent.
+      // After this time the build asks the farm directly, which may be silent.
       if (isKnown || performance.now() - startedAt > mostPlanningMs) return undefined;
       if (awaited.length < mostAwaited) awaited.push(key);
       return known;
@@ -230,7 +230,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
     whyNot(key) {
       const known = queue.whyNot(key);
       if (known !== undefined) return known;
-      // Nobody knows yet what the index names: the build is faster than the line.
+      // The index has not been read: the build is faster than the connection.
       if (!isPlanned) return farm.isAway() ? "farm-away" : "overtaken";
       return noPlanBecause ?? "not-indexed";
     },
@@ -239,7 +239,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
 
     blobsOf: (key) => queue.blobsOf(key),
 
-    giveWay: () => way.take(),
+    pauseForForeground: () => way.take(),
 
     hint(keys) {
       queue.hint(keys);
@@ -251,7 +251,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
       brought.bring(things);
       queue.hint(
         things.flatMap((thing) =>
-          // Of an ancestor's, some are of no use any more.
+          // Some results of an ancestor's index do not apply any more.
           thing.kind === "result" && queue.firstMs(thing.result) !== undefined ? thing.result : [],
         ),
       );
@@ -282,7 +282,7 @@ export function startPrefetch(parts: PrefetchParts): RunningPrefetch {
 
     outlook() {
       if (!isPlanned) return undefined;
-      // From a farm that is away nothing comes that could be waited for.
+      // Nothing arrives from an unreachable farm.
       return { expected: farm.isAway() ? [] : queue.outlook(), line: line() };
     },
     known,

@@ -11,7 +11,7 @@ import { keyText, type ResultKey } from "#commit-index/result-key.ts";
 import type { Digest } from "#core/digest.ts";
 import { isPlanOld, type PlanBasis } from "./plan-age.ts";
 
-/** A result to fetch ahead, with what is likely to be read of it. */
+/** A result to prefetch, with the blobs that are likely to be read. */
 export interface QueuedResult {
   readonly key: ResultKey;
   readonly blobs: readonly Digest[];
@@ -24,76 +24,76 @@ type State =
   | { readonly kind: "waiting" }
   | { readonly kind: "under-way" }
   | { readonly kind: "here" }
-  // The build asked for it before it was its turn.
+  // The build requested it before it was fetched.
   | { readonly kind: "overtaken" }
   | { readonly kind: "left-out"; readonly because: LeftOutBecause }
-  // The farm does not have it (any more).
+  // The farm does not have it.
   | { readonly kind: "absent"; readonly because: LateBecause };
 
-/** How the transfer of a result ended; `again`: it broke off. */
+/** How a transfer ended; `again`: it was interrupted. */
 export type Settled = "here" | "again" | LateBecause;
 
 export interface QueueView {
-  /** Bytes that it takes to have the result here; 0 when it is here already. */
+  /** The bytes to transfer for the result; 0 if it is present. */
   missingBytes(result: QueuedResult): number;
   line(): TransferLine;
   elapsedMs(): number;
-  /** A result that is expected is here: since before, or since now. */
+  /** Called when an expected result is present, from before or now. */
   onHere(key: ResultKey): void;
 }
 
-/** Of what an index names: what is here, or may still come. */
+/** An entry of an index that is present or may still arrive. */
 export interface Expected {
   readonly key: ResultKey;
   readonly firstMs: number;
   readonly isHere: boolean;
-  /** What it takes to have it here. */
+  /** The bytes still to be transferred. */
   readonly bytes: number;
 }
 
 export interface TransferQueue {
-  /** What an index lets expect. What is here already is never waited for. */
+  /** Adds the entries of an index. Present results are never awaited. */
   expect(entries: readonly ExpectedEntry[], mayHave?: (key: ResultKey) => boolean): void;
-  /** Goes before all that is only expected. */
+  /** Adds announced results, which go before expected ones. */
   hint(keys: readonly ResultKey[]): void;
-  /** The next results, of so many bytes at most, but one at least; empty when nothing waits. */
+  /** Takes the next results, up to the given size but at least one; empty if none is queued. */
   take(mostBytes: number, mostResults: number): QueuedResult[];
   settle(result: QueuedResult, as: Settled, bytes: number): void;
-  /** The build asks for it, found or not. What still waits then, it gets by itself. */
+  /** Notes a request of the build. A queued result is dropped, as the build fetches it itself. */
   asked(key: ResultKey): void;
   whyNot(key: ResultKey): LateBecause | undefined;
   /** What an index names of it; empty when none does. */
   blobsOf(key: ResultKey): readonly Digest[];
-  /** When the index's builds asked for it. */
+  /** When the indexed builds requested it, in ms from their start. */
   firstMs(key: ResultKey): number | undefined;
   outlook(): Expected[];
-  /** Whether nothing waits. */
+  /** Whether nothing is queued. */
   readonly isEmpty: boolean;
   readonly underWay: number;
   readonly cut: { readonly bytes: boolean; readonly results: boolean };
 }
 
-/** A build announces what it is about to do: more than this at once is not that. */
+/** The most announced results in the queue. */
 const mostHints = 100_000;
-/** Requests of a build that say how fast it asks. */
+/** The number of last requests from which the build's speed is estimated. */
 const mostPace = 64;
-/** A transfer that failed so often is left to the build. */
+/** After so many failures a result is left to the build's own request. */
 const mostTries = 3;
 
-/** In which order results are fetched ahead. Pure: what time it is and what is here, it is told. */
+/** Returns the queue that decides in which order results are prefetched. Pure: time and state of the store are arguments. */
 export function transferQueue(view: QueueView, limits: TransferLimits): TransferQueue {
   const states = new Map<string, State>();
   const expected = new Map<string, QueuedResult>();
   const tries = new Map<string, number>();
   let hints: QueuedResult[] = [];
   let firstHint = 0;
-  /** Undefined: to be made. */
+  /** Undefined when a new plan is due. */
   let plan: QueuedResult[] | undefined;
   let basis: PlanBasis | undefined;
   let overtakenSincePlan = 0;
   let underWay = 0;
   const used = { bytes: 0, results: 0 };
-  /** When the build asked for what, beside when the index's builds did. */
+  /** The times of the build's last requests beside those of the index. */
   const pace: { readonly firstMs: number; readonly atMs: number }[] = [];
   const cut = { bytes: false, results: false };
 
@@ -154,7 +154,7 @@ export function transferQueue(view: QueueView, limits: TransferLimits): Transfer
     overtaken: overtakenSincePlan,
   });
 
-  /** The next that still waits, without taking it. */
+  /** Returns the next queued result without taking it. */
   function peek(): QueuedResult | undefined {
     for (; firstHint < hints.length; firstHint++) {
       const one = hints[firstHint];
@@ -227,7 +227,7 @@ export function transferQueue(view: QueueView, limits: TransferLimits): Transfer
           drop();
           continue;
         }
-        // Hints are bounded as all else is; what an index names was measured when it was planned.
+        // The limits were applied to indexed results when they were planned; announced ones are checked here.
         if (used.results >= limits.results || used.bytes + bytes + size > limits.bytes) {
           if (used.results >= limits.results) cut.results = true;
           else cut.bytes = true;

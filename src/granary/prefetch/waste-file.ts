@@ -11,17 +11,17 @@ import {
 
 const WasteFile = z.array(z.tuple([z.string(), WasteRecord]));
 
-/** Commands that are remembered, the latest last. */
+/** The most commands remembered. */
 const mostCommands = 500;
 
 export interface WasteMemory {
   isWorthIt(project: string, command: string): boolean;
-  /** Whether a build of it has ended on this machine, of whatever command. */
+  /** Returns whether any build of the project has ended on this machine. */
   hasBuilt(project: string): boolean;
   remember(project: string, command: string, build: WasteOfBuild | "skipped"): Promise<void>;
 }
 
-/** What was learnt about fetching ahead, kept in a file. Without it, or with a broken one, all is tried again. */
+/** Opens the file that records how useful prefetching was. If it is missing or broken, learning starts again. */
 export async function openWasteMemory(path: string): Promise<WasteMemory> {
   const records = new Map<string, WasteRecord>();
   try {
@@ -29,7 +29,7 @@ export async function openWasteMemory(path: string): Promise<WasteMemory> {
       records.set(name, record);
     }
   } catch {
-    // Advice only.
+    // Ignored: the file is only advice.
   }
   let writing: Promise<void> = Promise.resolve();
 

@@ -1,32 +1,32 @@
 import { z } from "zod";
 
-/** What was fetched ahead for the last builds of one command, and what of it was for nothing. */
+/** The bytes prefetched for a build of one command, and those of them that were not used. */
 export const WasteOfBuild = z.object({ transferred: z.number(), wasted: z.number() });
 export type WasteOfBuild = z.infer<typeof WasteOfBuild>;
 
 export const WasteRecord = z.object({
   builds: z.array(WasteOfBuild).max(5),
-  /** Builds since it was seen that fetching ahead is mostly for nothing. */
+  /** The builds since prefetching was found mostly useless. */
   skipped: z.number().int().nonnegative(),
 });
 export type WasteRecord = z.infer<typeof WasteRecord>;
 
-/** More than half for nothing, in so many builds one after the other, is a guess that does not hold. */
+/** Above this share of waste in several consecutive builds, prefetching stops. */
 const mostWaste = 0.5;
 const buildsSeen = 5;
-/** Then it is tried again once in so many builds: what is built changes. */
+/** It is tried again once in so many builds, as builds change. */
 const tryAgainAfter = 10;
 
 export const noRecord: WasteRecord = { builds: [], skipped: 0 };
 
-/** Whether the next build of the command is fetched for. */
+/** Returns whether to prefetch for the next build of the command. */
 export function isWorthIt(record: WasteRecord): boolean {
   return !isWasteful(record) || record.skipped >= tryAgainAfter;
 }
 
 export function afterBuild(record: WasteRecord, build: WasteOfBuild | "skipped"): WasteRecord {
   if (build === "skipped") return { ...record, skipped: record.skipped + 1 };
-  // All was here: it says nothing about guesses.
+  // Nothing had to be transferred, so this build tells nothing.
   if (build.transferred === 0) return record;
   return { builds: [...record.builds, build].slice(-buildsSeen), skipped: 0 };
 }

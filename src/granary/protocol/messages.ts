@@ -172,12 +172,12 @@ const known: ReadonlySet<string> = new Set(
 );
 
 /** What a line says. What is not known is no failure: a later version may have said it. */
-export type Heard =
+export type ParsedLine =
   | { readonly kind: "message"; readonly message: ClientMessage }
   | { readonly kind: "unknown"; readonly id: MessageId; readonly note: string }
   | { readonly kind: "wrong"; readonly id: MessageId; readonly note: string };
 
-export function readMessage(line: string): Heard {
+export function readMessage(line: string): ParsedLine {
   let value: unknown;
   try {
     value = JSON.parse(line);

@@ -12,9 +12,9 @@ import { noFarm } from "../farm/no-farm.ts";
 import { keyInEnvironment } from "../key-in-environment.ts";
 import type { IndexToPublish } from "../outbox/outbox.ts";
 import { openStore, silentLogger } from "../store/granary-store.fixture.ts";
-import { openSupplies } from "../supplies/open-supplies.ts";
+import { openTieredCache } from "../tiered-cache/open-tiered-cache.ts";
 import type { Answer } from "./answers.ts";
-import { resultDeeds } from "./carry-out.ts";
+import { resultHandlers } from "./result-handlers.ts";
 import { serveProtocol } from "./serve-protocol.ts";
 
 const commit = "a".repeat(40);
@@ -48,7 +48,7 @@ async function scene(more: { readonly dune?: DuneAttachment } = {}) {
     drained: async () => nothing,
   };
   const farm = noFarm();
-  const supplies = openSupplies({
+  const tieredCache = openTieredCache({
     store,
     outbox,
     farm,
@@ -73,7 +73,7 @@ async function scene(more: { readonly dune?: DuneAttachment } = {}) {
     secret: "the secret",
     toolsPort: 1234,
     builds,
-    results: resultDeeds({ supplies, store, mostFileBytes: 1_000_000 }),
+    results: resultHandlers({ tieredCache, store, mostFileBytes: 1_000_000 }),
     outbox,
     attachDune: async () => more.dune,
     readFacts: async (said) => ({
@@ -93,7 +93,7 @@ async function scene(more: { readonly dune?: DuneAttachment } = {}) {
       throw new Error("not asked for here");
     },
     trim: async () => ({ removedBytes: 42, freedBytes: 50 }),
-    stopWished: () => {
+    onStopRequested: () => {
       stops += 1;
     },
     logger: silentLogger,
@@ -101,7 +101,7 @@ async function scene(more: { readonly dune?: DuneAttachment } = {}) {
   onTestFinished(async () => {
     await server.stop();
     await builds.stop();
-    await supplies.stop();
+    await tieredCache.stop();
   });
 
   async function peer(
@@ -113,10 +113,10 @@ async function scene(more: { readonly dune?: DuneAttachment } = {}) {
     const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
     return {
       socket,
-      say: (message: object | string) =>
+      send: (message: object | string) =>
         void socket.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`),
       /** Undefined when the granary has hung up. */
-      async hear(): Promise<Answer | undefined> {
+      async receive(): Promise<Answer | undefined> {
         const { value, done } = await lines.next();
         return done === true ? undefined : (JSON.parse(value) as Answer);
       },
@@ -124,14 +124,14 @@ async function scene(more: { readonly dune?: DuneAttachment } = {}) {
   }
   async function greeted() {
     const one = await peer();
-    one.say({ type: "hello", versions: [1] });
-    expect(await one.hear()).toMatchObject({ type: "welcome", version: 1 });
+    one.send({ type: "hello", versions: [1] });
+    expect(await one.receive()).toMatchObject({ type: "welcome", version: 1 });
     return one;
   }
   async function building() {
     const one = await greeted();
-    one.say(started);
-    expect(await one.hear()).toMatchObject({ type: "build", port: 1234 });
+    one.send(started);
+    expect(await one.receive()).toMatchObject({ type: "build", port: 1234 });
     return one;
   }
   return {
@@ -154,9 +154,9 @@ test("a result that one build tells is found by the next, as files that may be l
   await writeFile(file, "bytes");
   await chmod(file, 0o755);
   const one = await building();
-  one.say({ type: "look-up", id: 1, key: "k/1" });
-  expect(await one.hear()).toEqual({ type: "not-found", to: 1, key: "k/1" });
-  one.say({
+  one.send({ type: "look-up", id: 1, key: "k/1" });
+  expect(await one.receive()).toEqual({ type: "not-found", to: 1, key: "k/1" });
+  one.send({
     type: "result",
     id: 2,
     key: "k/1",
@@ -164,14 +164,18 @@ test("a result that one build tells is found by the next, as files that may be l
     costMs: 70,
     inputs: ["src/"],
   });
-  expect(await one.hear()).toEqual({ type: "kept", to: 2, key: "k/1" });
-  one.say({ type: "build-ended", id: 3, exitCode: 0, complete: true });
-  expect(await one.hear()).toMatchObject({ type: "ended", to: 3, report: { asked: 1, missed: 1 } });
+  expect(await one.receive()).toEqual({ type: "kept", to: 2, key: "k/1" });
+  one.send({ type: "build-ended", id: 3, exitCode: 0, complete: true });
+  expect(await one.receive()).toMatchObject({
+    type: "ended",
+    to: 3,
+    report: { asked: 1, missed: 1 },
+  });
   await rm(file);
 
   const two = await building();
-  two.say({ type: "look-up", key: "k/1" });
-  const found = await two.hear();
+  two.send({ type: "look-up", key: "k/1" });
+  const found = await two.receive();
   expect(found).toMatchObject({
     type: "found",
     costMs: 70,
@@ -179,8 +183,8 @@ test("a result that one build tells is found by the next, as files that may be l
   });
   const at = found?.type === "found" ? (found.outputs[0]?.file ?? "") : "";
   expect(await readFile(at, "utf8")).toBe("bytes");
-  two.say({ type: "build-ended", exitCode: 0 });
-  expect(await two.hear()).toMatchObject({ report: { local: 1, savedMs: 70 } });
+  two.send({ type: "build-ended", exitCode: 0 });
+  expect(await two.receive()).toMatchObject({ report: { local: 1, savedMs: 70 } });
 
   const [first, second] = indexes;
   expect(first).toMatchObject({ complete: true, commits: [commit] });
@@ -196,20 +200,20 @@ test("an exact approximation is the result; others are keys to choose from", asy
   const file = join(directory, "made");
   await writeFile(file, "bytes");
   const one = await building();
-  one.say({ type: "result", key: "k", outputs: [{ path: "made", file }] });
-  await one.hear();
-  one.say({ type: "approximation", approx: "over", key: "k", exact: true });
-  for (const key of ["w1", "w2", "w1"]) one.say({ type: "approximation", approx: "weak", key });
-  one.say({ type: "build-ended", exitCode: 0 });
-  await one.hear();
+  one.send({ type: "result", key: "k", outputs: [{ path: "made", file }] });
+  await one.receive();
+  one.send({ type: "approximation", approx: "over", key: "k", exact: true });
+  for (const key of ["w1", "w2", "w1"]) one.send({ type: "approximation", approx: "weak", key });
+  one.send({ type: "build-ended", exitCode: 0 });
+  await one.receive();
 
   const two = await building();
-  two.say({ type: "look-up", approx: "over" });
-  expect(await two.hear()).toMatchObject({ type: "found", key: "k" });
-  two.say({ type: "look-up", approx: "weak" });
-  expect(await two.hear()).toMatchObject({ type: "candidates", keys: ["w1", "w2"] });
-  two.say({ type: "look-up", approx: "unknown" });
-  expect(await two.hear()).toEqual({ type: "not-found" });
+  two.send({ type: "look-up", approx: "over" });
+  expect(await two.receive()).toMatchObject({ type: "found", key: "k" });
+  two.send({ type: "look-up", approx: "weak" });
+  expect(await two.receive()).toMatchObject({ type: "candidates", keys: ["w1", "w2"] });
+  two.send({ type: "look-up", approx: "unknown" });
+  expect(await two.receive()).toEqual({ type: "not-found" });
 });
 
 test("what is no file, or is gone, or is too large is not kept; the build goes on", async () => {
@@ -222,11 +226,11 @@ test("what is no file, or is gone, or is too large is not kept; the build goes o
     join(directory, "large"),
     join(directory, "socket"),
   ]) {
-    one.say({ type: "result", key: "k", outputs: [{ path: "a", file }] });
-    expect(await one.hear()).toMatchObject({ type: "not-kept", key: "k" });
+    one.send({ type: "result", key: "k", outputs: [{ path: "a", file }] });
+    expect(await one.receive()).toMatchObject({ type: "not-kept", key: "k" });
   }
-  one.say({ type: "look-up", key: "k" });
-  expect(await one.hear()).toMatchObject({ type: "not-found" });
+  one.send({ type: "look-up", key: "k" });
+  expect(await one.receive()).toMatchObject({ type: "not-found" });
 });
 
 test("a build whose client vanishes has ended, incomplete", async () => {
@@ -234,8 +238,8 @@ test("a build whose client vanishes has ended, incomplete", async () => {
   const file = join(directory, "made");
   await writeFile(file, "bytes");
   const one = await building();
-  one.say({ type: "result", key: "k", outputs: [{ path: "made", file }] });
-  await one.hear();
+  one.send({ type: "result", key: "k", outputs: [{ path: "made", file }] });
+  await one.receive();
   expect(builds.running()).toHaveLength(1);
   one.socket.destroy();
   await expect.poll(() => reports).toHaveLength(1);
@@ -248,22 +252,22 @@ test("who has said all, and closes, is still told how its build ended", async ()
   const { building } = await scene();
   const one = await building();
   one.socket.end(`${JSON.stringify({ type: "build-ended", exitCode: 0 })}\n`);
-  expect(await one.hear()).toMatchObject({ type: "ended" });
-  expect(await one.hear()).toBeUndefined();
+  expect(await one.receive()).toMatchObject({ type: "ended" });
+  expect(await one.receive()).toBeUndefined();
 });
 
 test("over TCP nobody is served without the secret; the socket is for its user alone", async () => {
   const { directory, server, peer } = await scene();
   const where = { host: "127.0.0.1", port: server.port };
   const stranger = await peer(where);
-  stranger.say({ type: "hello", versions: [1] });
-  expect(await stranger.hear()).toBeUndefined();
+  stranger.send({ type: "hello", versions: [1] });
+  expect(await stranger.receive()).toBeUndefined();
   const browser = await peer(where);
   browser.socket.write("POST / HTTP/1.1\r\n\r\n");
-  expect(await browser.hear()).toBeUndefined();
+  expect(await browser.receive()).toBeUndefined();
   const friend = await peer(where);
-  friend.say({ type: "hello", versions: [1], secret: "the secret" });
-  expect(await friend.hear()).toMatchObject({ type: "welcome" });
+  friend.send({ type: "hello", versions: [1], secret: "the secret" });
+  expect(await friend.receive()).toMatchObject({ type: "welcome" });
   expect((await stat(join(directory, "socket"))).mode & 0o777).toBe(0o600);
 });
 
@@ -286,32 +290,37 @@ test("whatever is thrown at it, it serves the next", async () => {
   );
   const long = await greeted();
   long.socket.write(Buffer.alloc(3_000_000, "x"));
-  long.say("");
-  expect(await long.hear()).toMatchObject({ type: "note" });
-  long.say({ type: "trim", id: "t" });
-  expect(await long.hear()).toEqual({ type: "trimmed", to: "t", removedBytes: 42, freedBytes: 50 });
+  long.send("");
+  expect(await long.receive()).toMatchObject({ type: "note" });
+  long.send({ type: "trim", id: "t" });
+  expect(await long.receive()).toEqual({
+    type: "trimmed",
+    to: "t",
+    removedBytes: 42,
+    freedBytes: 50,
+  });
   await expect.poll(() => builds.running()).toEqual([]);
 });
 
 test("a client can end the granary", async () => {
   const { greeted, stops } = await scene();
   const one = await greeted();
-  one.say({ type: "stop", id: 1 });
-  expect(await one.hear()).toEqual({ type: "stopping", to: 1 });
+  one.send({ type: "stop", id: 1 });
+  expect(await one.receive()).toEqual({ type: "stopping", to: 1 });
   expect(stops()).toBe(1);
 });
 
 test("what the last builds had from where can be asked, by how an id begins, also without a farm", async () => {
   const { building, greeted } = await scene();
   const one = await building();
-  one.say({ type: "look-up", id: 1, key: "nobodys" });
-  await one.hear();
-  one.say({ type: "build-ended", id: 2, exitCode: 3 });
-  await one.hear();
+  one.send({ type: "look-up", id: 1, key: "nobodys" });
+  await one.receive();
+  one.send({ type: "build-ended", id: 2, exitCode: 3 });
+  await one.receive();
   const asks = await greeted();
 
-  asks.say({ type: "report" });
-  const last = await asks.hear();
+  asks.send({ type: "report" });
+  const last = await asks.receive();
   if (last?.type !== "reported") throw new Error("no report was told");
   expect(last).toMatchObject({
     report: {
@@ -321,12 +330,12 @@ test("what the last builds had from where can be asked, by how an id begins, als
     builds: [{ id: last.report?.id, project: "p", exitCode: 3 }],
   });
 
-  asks.say({ type: "report", build: last.report?.id.slice(0, 8) });
-  expect(await asks.hear()).toMatchObject({ report: { id: last.report?.id } });
-  asks.say({ type: "report", build: "ffffffff-ffff" });
-  expect(await asks.hear()).toMatchObject({ report: null, builds: [{ project: "p" }] });
-  asks.say({ type: "report", build: "../x" });
-  expect(await asks.hear()).toMatchObject({ type: "note" });
+  asks.send({ type: "report", build: last.report?.id.slice(0, 8) });
+  expect(await asks.receive()).toMatchObject({ report: { id: last.report?.id } });
+  asks.send({ type: "report", build: "ffffffff-ffff" });
+  expect(await asks.receive()).toMatchObject({ report: null, builds: [{ project: "p" }] });
+  asks.send({ type: "report", build: "../x" });
+  expect(await asks.receive()).toMatchObject({ type: "note" });
 });
 
 function slowDune() {
@@ -350,12 +359,12 @@ test("a build with dune is told what it asked for before all of that is kept", a
   const { dune, keep } = slowDune();
   const { greeted, builds, reports } = await scene({ dune });
   const one = await greeted();
-  one.say(withDune);
-  await one.hear();
+  one.send(withDune);
+  await one.receive();
 
-  one.say({ type: "build-ended", id: 7, exitCode: 0, complete: true });
+  one.send({ type: "build-ended", id: 7, exitCode: 0, complete: true });
 
-  expect(await one.hear()).toEqual({
+  expect(await one.receive()).toEqual({
     type: "ended",
     to: 7,
     report: null,
@@ -364,9 +373,9 @@ test("a build with dune is told what it asked for before all of that is kept", a
   expect(builds.running()).toHaveLength(1);
   expect(reports).toEqual([]);
   // Who asks for reports now is told of this build, too.
-  one.say({ type: "report", id: 8 });
+  one.send({ type: "report", id: 8 });
   keep();
-  expect(await one.hear()).toMatchObject({ type: "reported", to: 8, builds: [{ exitCode: 0 }] });
+  expect(await one.receive()).toMatchObject({ type: "reported", to: 8, builds: [{ exitCode: 0 }] });
   expect(builds.running()).toEqual([]);
   expect(reports).toHaveLength(1);
 });
@@ -375,10 +384,10 @@ test("a granary that is stopped keeps what dune made first", async () => {
   const { dune, keep } = slowDune();
   const { greeted, reports, server } = await scene({ dune });
   const one = await greeted();
-  one.say(withDune);
-  await one.hear();
-  one.say({ type: "build-ended", exitCode: 0 });
-  expect(await one.hear()).toMatchObject({ type: "ended", report: null });
+  one.send(withDune);
+  await one.receive();
+  one.send({ type: "build-ended", exitCode: 0 });
+  expect(await one.receive()).toMatchObject({ type: "ended", report: null });
 
   const stopped = server.stop().then(() => reports.length);
   keep();
@@ -391,13 +400,13 @@ test("who waits for the farm waits for what dune made, in other builds as well",
   const { greeted, reports } = await scene({ dune });
   const [one, two] = [await greeted(), await greeted()];
   for (const each of [one, two]) {
-    each.say(withDune);
-    await each.hear();
+    each.send(withDune);
+    await each.receive();
   }
-  one.say({ type: "build-ended", exitCode: 0 });
-  await one.hear();
-  two.say({ type: "build-ended", exitCode: 0, sync: true });
-  const told = two.hear().then((answer) => ({ answer, reports: reports.length }));
+  one.send({ type: "build-ended", exitCode: 0 });
+  await one.receive();
+  two.send({ type: "build-ended", exitCode: 0, sync: true });
+  const told = two.receive().then((answer) => ({ answer, reports: reports.length }));
 
   keep();
 

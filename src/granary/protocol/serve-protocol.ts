@@ -2,10 +2,14 @@ import { chmod, mkdir, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { dirname } from "node:path";
 import type { Service } from "#core/service.ts";
-import { startEndings } from "./endings.ts";
-import { startTalk, type Talk, type TalkParts } from "./talk.ts";
+import { trackEndingBuilds } from "./ending-builds.ts";
+import {
+  type ProtocolConnection,
+  type ProtocolConnectionParts,
+  startProtocolConnection,
+} from "./protocol-connection.ts";
 
-export interface ServerParts extends Omit<TalkParts, "endings"> {
+export interface ServerParts extends Omit<ProtocolConnectionParts, "endingBuilds"> {
   readonly socketPath: string;
   /** Who speaks over TCP must know it: any user of the machine can connect there. */
   readonly secret: string;
@@ -18,15 +22,15 @@ export interface ProtocolServer extends Service {
 
 /** Serves build systems on a socket of this user, and on a port of this machine. */
 export async function serveProtocol(parts: ServerParts): Promise<ProtocolServer> {
-  const open = new Set<Talk>();
-  const endings = startEndings(parts.logger);
-  const talkParts = { ...parts, endings };
+  const open = new Set<ProtocolConnection>();
+  const endingBuilds = trackEndingBuilds(parts.logger);
+  const talkParts = { ...parts, endingBuilds };
   const serve = (secret: string | undefined) =>
     // Half open: who has said all is still told how its build ended.
     createServer({ allowHalfOpen: true }, (socket) => {
-      const talk = startTalk(talkParts, socket, secret);
-      open.add(talk);
-      void talk.over.then(() => open.delete(talk));
+      const connection = startProtocolConnection(talkParts, socket, secret);
+      open.add(connection);
+      void connection.over.then(() => open.delete(connection));
     });
   const local = serve(undefined);
   const tcp = serve(parts.secret);
@@ -41,9 +45,9 @@ export async function serveProtocol(parts: ServerParts): Promise<ProtocolServer>
     port,
     async stop() {
       const closed = [local, tcp].map((server) => new Promise((done) => server.close(done)));
-      for (const talk of open) talk.end();
-      await Promise.all([...open].map((talk) => talk.over));
-      await endings.over();
+      for (const connection of open) connection.end();
+      await Promise.all([...open].map((connection) => connection.over));
+      await endingBuilds.over();
       await Promise.all(closed);
       await rm(parts.socketPath, { force: true });
     },

@@ -7,6 +7,7 @@ import {
   chooseWhenAsked,
   type PackedSegment,
 } from "./choose-to-compact.ts";
+import { changeOf, type Rewriting, whatToCopy } from "./choose-to-copy.ts";
 import { KeyMap, type Packed } from "./key-map.ts";
 import { shortKey } from "./key-set.ts";
 import {
@@ -17,7 +18,6 @@ import {
   type RecordHead,
 } from "./pack-record.ts";
 import { openPackSegments, type PlacedRecord } from "./pack-segments.ts";
-import { changeOf, type Rewriting, whatToCopy } from "./what-to-copy.ts";
 
 /** Use within a minute of use that was noted is not noted. */
 const noteUseAfterS = 60;

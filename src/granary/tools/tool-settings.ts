@@ -1,4 +1,4 @@
-import { mostSilenceMs } from "../supplies/farm-patience.ts";
+import { mostSilenceMs } from "../tiered-cache/silence-budget.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -17,12 +17,12 @@ export async function cLibrary(): Promise<string> {
   return version === undefined ? "" : `musl libc ${version}`;
 }
 
-const patienceMs = 2_000;
+const silenceLimitMs = 2_000;
 
 /** What a program prints, on either stream, however it ends: musl's ldd knows no --version, and says its own. */
 function said(program: string, ...args: string[]): Promise<string> {
   return new Promise((resolve) => {
-    execFile(program, args, { timeout: patienceMs, encoding: "utf8" }, (_, stdout, stderr) =>
+    execFile(program, args, { timeout: silenceLimitMs, encoding: "utf8" }, (_, stdout, stderr) =>
       resolve(`${stdout}${stderr}`.trim()),
     );
   });

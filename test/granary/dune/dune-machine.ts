@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import pino from "pino";
 import { keyText } from "#commit-index/result-key.ts";
 import { digestKey } from "#core/digest.ts";
-import type { Asked, Build } from "#granary/builds/build.ts";
+import type { ResultRequest, Build } from "#granary/builds/build.ts";
 import type { DuneBuild } from "#granary/dune/dune-builds.ts";
 import { type DuneParts, type DuneServer, serveDune } from "#granary/dune/serve-dune.ts";
 import type { GranaryResult } from "#granary/granary-result.ts";
@@ -42,7 +42,7 @@ export function toyFarm(): ToyFarm {
 
 /** What a build was noted to have asked for. */
 export interface NotedBuild extends DuneBuild {
-  readonly asked: Map<string, Asked>;
+  readonly asked: Map<string, ResultRequest>;
   readonly made: Map<string, GranaryResult>;
 }
 
@@ -73,7 +73,7 @@ export async function duneMachine(options: Partial<DuneParts> = {}): Promise<Dun
   const server = serveDune({
     granary: store,
     place: store.placeAt,
-    supplies: {
+    tieredCache: {
       async keep({ build }, result) {
         // As the granary's own supplies take it, when nobody says what it cost.
         const costMs = result.costMs ?? build?.tookMs?.(result);
@@ -96,7 +96,7 @@ export async function duneMachine(options: Partial<DuneParts> = {}): Promise<Dun
   });
 
   function startBuild(farm: ToyFarm | undefined): NotedBuild {
-    const asked = new Map<string, Asked>();
+    const asked = new Map<string, ResultRequest>();
     const made = new Map<string, GranaryResult>();
     const ahead = new Set<string>();
     const build: Build = {
@@ -107,7 +107,7 @@ export async function duneMachine(options: Partial<DuneParts> = {}): Promise<Dun
         coming: () => undefined,
         leadMs: (key) => (ahead.has(keyText(key)) ? 1 : undefined),
         whyNot: () => "not-indexed",
-        giveWay: () => () => {},
+        pauseForForeground: () => () => {},
         hint: () => {},
       },
       mayBeAtFarm: () => true,

@@ -1,11 +1,11 @@
 import { pino } from "pino";
-import { startDoorman } from "#granary/dune/doorman.ts";
+import { startDaemonProxy } from "#granary/dune/daemon-proxy.ts";
 
 // A granary's part at the door, in a process of its own: to be stopped and killed.
-const [directory = "", beacon = ""] = process.argv.slice(2);
+const [directory = "", endpoint file = ""] = process.argv.slice(2);
 const logger = pino();
 
-const doorman = await startDoorman({
+const daemon proxy = await startDaemonProxy({
   directory,
   onClient(client) {
     client.greet();
@@ -14,4 +14,4 @@ const doorman = await startDoorman({
     })();
   },
 });
-logger.info({ port: await doorman.hold("build", beacon, 40) }, "held");
+logger.info({ port: await daemon proxy.hold("build", endpoint file, 40) }, "held");

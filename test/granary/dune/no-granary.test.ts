@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { rest } from "#core/resting.ts";
-import { beaconFile } from "#granary/dune/beacon.ts";
+import { daemonEndpointFile } from "#granary/dune/daemon-endpoint-file.ts";
 import { needs } from "../../support/needs/needs.ts";
 import { startProgram } from "../../support/process.ts";
 import {
@@ -40,7 +40,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
     /** A granary in a process of its own, and what dune must be told of it. */
     async function granaryProcess() {
       const directory = join(work, `door${serial}`);
-      const file = beaconFile({ XDG_RUNTIME_DIR: directory }) ?? "";
+      const file = daemonEndpointFile({ XDG_RUNTIME_DIR: directory }) ?? "";
       const script = new URL("granary-process.ts", import.meta.url).pathname;
       const granary = startProgram(process.execPath, ["--import", "tsx", script, directory, file]);
       await granary.line((line) => line.includes("held"));
@@ -80,7 +80,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       },
     );
 
-    test("killed before dune comes: its beacon is gone at once", async () => {
+    test("killed before dune comes: its endpoint file is gone at once", async () => {
       const { granary, variables, file } = await granaryProcess();
       granary.signal("SIGKILL");
       await granary.finished;
@@ -89,7 +89,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
       expect((await dune(root, variables)).code).toBe(0);
     });
 
-    test("dead: its beacon is let go, and dune starts a daemon of its own", async () => {
+    test("dead: its endpoint file is let go, and dune starts a daemon of its own", async () => {
       const attached = await machine.server.attach(machine.startBuild(undefined), {
         variables: machine.variables,
         directory: root,

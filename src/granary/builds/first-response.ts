@@ -1,0 +1,27 @@
+/** The farm's first response to a build, for which its requests wait once and for a short time. */
+export interface FirstResponse {
+  /** Resolves at the response or the time limit. Undefined after that. */
+  pending(): Promise<void> | undefined;
+  heard(): void;
+}
+
+/** The longest wait, in ms. A later response applies from then on. */
+const longestMs = 250;
+const unknownRoundTripMs = 50;
+
+/** Starts the wait: one round trip, and the same again for a busy farm. */
+export function firstResponse(roundTripMs: number = unknownRoundTripMs): FirstResponse {
+  const waitMs = Math.min(longestMs, 2 * roundTripMs + 50);
+  let isHeard = false;
+  let heard = () => {};
+  const pending = new Promise<void>((resolve) => {
+    const timer = setTimeout(() => heard(), waitMs);
+    timer.unref();
+    heard = () => {
+      isHeard = true;
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+  return { pending: () => (isHeard ? undefined : pending), heard: () => heard() };
+}

@@ -1,0 +1,179 @@
+import type { UsedIndex } from "#api/granary.ts";
+import { fromDigestMessage } from "#cas/digest-message.ts";
+import { filterByDiff } from "#commit-index/filter-by-diff.ts";
+import type { IndexEntry } from "#commit-index/index-entry.ts";
+import { resolveChain } from "#commit-index/resolve-chain.ts";
+import type { Digest } from "#core/digest.ts";
+import { messageOf } from "#core/fault.ts";
+import {
+  type FetchResponse,
+  type FoundIndex,
+  FoundIndex_Source,
+} from "#proto/grange/granary/v1/granary_pb.ts";
+import { saysAway } from "../farm/circuit.ts";
+import type { FetchedThing, GranaryFarm } from "../farm/granary-farm.ts";
+import { readHead } from "../farm/read-head.ts";
+import type { RunningPrefetch } from "../prefetch/start-prefetch.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { BuildFacts } from "./build-facts.ts";
+
+export interface PlanParts {
+  readonly store: Pick<GranaryStore, "blobs">;
+  readonly farm: Pick<GranaryFarm, "resolve" | "blobs" | "isAway">;
+  /** Returns the paths that differ between a commit and the working tree; undefined if unknown. */
+  readonly changedSince: (
+    facts: BuildFacts,
+    commit: string,
+    signal: AbortSignal,
+  ) => Promise<readonly string[] | undefined>;
+  readonly note: (message: string) => void;
+}
+
+export interface Plan {
+  readonly indexes: readonly UsedIndex[];
+  /** Whether a part of an index could not be read. */
+  readonly isCut: boolean;
+  /** The farm was not reached. */
+  readonly isUnheard?: boolean;
+}
+
+const sources: Readonly<Record<FoundIndex_Source, UsedIndex["source"] | undefined>> = {
+  [FoundIndex_Source.SOURCE_UNSPECIFIED]: undefined,
+  [FoundIndex_Source.COMMIT]: "commit",
+  [FoundIndex_Source.TREE]: "tree",
+  [FoundIndex_Source.ANCESTOR]: "ancestor",
+  [FoundIndex_Source.BRANCH]: "branch",
+  [FoundIndex_Source.REPOSITORY]: "repository",
+};
+
+/** The assumed distance of the branch's newest index if its commit is no ancestor of the build's. */
+const farDistance = 8;
+/** The assumed distance of the repository's newest index, which may be of any branch. */
+const fartherDistance = 16;
+const mostIndexes = 3;
+
+/**
+ * Predicts what a build will request from its commit's index, or the nearest indexes, less the entries made from changed files,
+ * and starts to prefetch it. Never throws: without an index the build runs as usual.
+ */
+export async function planPrefetch(
+  parts: PlanParts,
+  facts: BuildFacts,
+  prefetch: RunningPrefetch,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const used: UsedIndex[] = [];
+  let isCut = false;
+  if (parts.farm.isAway()) {
+    prefetch.planned("farm-away");
+    return { indexes: [], isCut, isUnheard: true };
+  }
+  try {
+    const { project, repository, commits, tree, branch, environment } = facts;
+    const which = { project, repository, commits, tree, branch, environment };
+    const { indexes, mayHave, blobs = [], head } = await parts.farm.resolve(which, signal);
+    // The store verifies digests; a wrong blob is requested again later.
+    await Promise.all(
+      blobs.map(({ digest, data }) => parts.store.blobs.put(digest, data).catch(() => {})),
+    );
+    for (const index of indexes.slice(0, mostIndexes)) {
+      if (signal.aborted) break;
+      const source = sources[index.source];
+      if (source === undefined || index.index === undefined) continue;
+      try {
+        const [{ entries }, changed] = await Promise.all([
+          resolveChain(fromDigestMessage(index.index, "an index"), (digest) =>
+            readThrough(parts, project, digest),
+          ),
+          changedFor(parts, facts, index, source, signal),
+        ]);
+        const distance = distanceOf(facts, index, source);
+        const { expected, dropped } = filterByDiff(entries, changed, distance);
+        const isBest = index === indexes[0];
+        const brought = isBest && head ? await preloaded(parts, project, head, entries) : [];
+        prefetch.expect(expected, mayHave, brought);
+        used.push({
+          source,
+          commit: index.commit,
+          distance: index.distance,
+          complete: index.complete,
+          entries: entries.length,
+          dropped: dropped.length,
+        });
+      } catch (reason) {
+        isCut = true;
+        parts.note(`the index of ${index.commit} is of no use: ${messageOf(reason)}`);
+      }
+    }
+    prefetch.planned(isCut && used.length === 0 ? "incomplete" : undefined);
+  } catch (reason) {
+    if (!signal.aborted) parts.note(`no index could be asked for: ${messageOf(reason)}`);
+    prefetch.planned("farm-away");
+    return { indexes: used, isCut, isUnheard: saysAway(reason) };
+  }
+  return { indexes: used, isCut };
+}
+
+/** Asks the farm only for quarantined results, for builds without prefetch. */
+export async function readQuarantineOnly(
+  farm: Pick<GranaryFarm, "resolve" | "isAway">,
+  { project, repository, environment }: BuildFacts,
+  signal: AbortSignal,
+): Promise<Plan> {
+  if (!farm.isAway()) {
+    const nothing = { commits: [], tree: "", branch: "" };
+    await farm.resolve({ project, repository, environment, ...nothing }, signal).catch(() => {});
+  }
+  return { indexes: [], isCut: false };
+}
+
+/** Returns the results that came along with the index; empty if they do not match it. */
+async function preloaded(
+  { note }: PlanParts,
+  project: string,
+  head: readonly FetchResponse[],
+  entries: readonly IndexEntry[],
+): Promise<FetchedThing[]> {
+  try {
+    return await readHead(project, head, entries);
+  } catch (reason) {
+    note(`what came along with an index is of no use: ${messageOf(reason)}`);
+    return [];
+  }
+}
+
+async function changedFor(
+  parts: PlanParts,
+  facts: BuildFacts,
+  index: FoundIndex,
+  source: UsedIndex["source"],
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const isSame = source === "commit" || source === "tree";
+  if (isSame) return facts.dirty ? facts.dirtyPaths : [];
+  return parts.changedSince(facts, index.commit, signal).catch(() => undefined);
+}
+
+function distanceOf(
+  { commits }: BuildFacts,
+  { commit, distance }: FoundIndex,
+  source: UsedIndex["source"],
+): number {
+  if (source !== "branch" && source !== "repository") return distance;
+  const at = commits.indexOf(commit);
+  if (at !== -1) return at;
+  return source === "branch" ? farDistance : fartherDistance;
+}
+
+/** Reads indexes through the store, as the next build of a descendant reads most of the chain again. */
+async function readThrough(
+  { store, farm }: PlanParts,
+  project: string,
+  digest: Digest,
+): Promise<Uint8Array | undefined> {
+  const here = await store.blobs.get(digest);
+  if (here !== undefined) return here;
+  const there = await farm.blobs(project).get(digest);
+  if (there !== undefined) await store.blobs.put(digest, there);
+  return there;
+}

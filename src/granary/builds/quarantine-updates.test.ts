@@ -1,0 +1,146 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { GranaryFarm, WhichBuild } from "../farm/granary-farm.ts";
+import { noFarm } from "../farm/no-farm.ts";
+import { freshStore, keepResult, silentLogger } from "../store/granary-store.fixture.ts";
+import { openTieredCache } from "../tiered-cache/open-tiered-cache.ts";
+import { someFacts } from "./build-facts.fixture.ts";
+import { openBuilds } from "./open-builds.ts";
+import { openQuarantineUpdates, type QuarantineUpdate } from "./quarantine-updates.ts";
+
+const facts = someFacts();
+
+/** Builds over a store, before a farm that says what it is told to of its quarantine. */
+async function scene(answer: (which: WhichBuild) => Promise<QuarantineUpdate | undefined>) {
+  const { store, directory } = await freshStore();
+  const asked: (number | undefined)[] = [];
+  const farm: GranaryFarm = {
+    ...noFarm(),
+    async resolve(which) {
+      asked.push(which.quarantineSince);
+      const quarantined = await answer(which);
+      return { indexes: [], mayHave: () => true, ...(quarantined && { quarantined }) };
+    },
+  };
+  const tieredCache = openTieredCache({
+    store,
+    outbox: { addResult: async () => {}, addDivergence: async () => {} },
+    farm,
+    crossCheckShare: 0,
+    machine: "m",
+    logger: silentLogger,
+  });
+  const open = async () => {
+    const builds = await openBuilds({
+      directory,
+      store,
+      farm,
+      farmName: "http://farm",
+      outbox: {
+        sentBytes: 0,
+        addIndex: async () => {},
+        addReport: async () => {},
+        hold: () => () => {},
+      },
+      changedSince: async () => undefined,
+      ownEnvironment: async () => "e",
+      limits: { bytes: 1e9, results: 1e6 },
+      upload: "during",
+      logger: silentLogger,
+    });
+    onTestFinished(() => builds.stop());
+    return builds;
+  };
+  onTestFinished(() => tieredCache.stop());
+  return { store, tieredCache, open, asked };
+}
+
+test.each([true, false])(
+  "what went into quarantine since is dropped before this machine answers (fetching ahead: %s)",
+  async (prefetch) => {
+    let tell: (told: QuarantineUpdate) => void = () => {};
+    const told = new Promise<QuarantineUpdate>((resolve) => {
+      tell = resolve;
+    });
+    const { store, tieredCache, open } = await scene(() => told);
+    const [bad, good] = [
+      await keepResult(store, "bad", ["b"]),
+      await keepResult(store, "good", ["g"]),
+    ];
+    const builds = await open();
+    const build = await builds.start({ ...facts, prefetch });
+
+    const asking = tieredCache.result({ project: "p", build }, bad);
+    tell({ results: [{ namespace: bad.namespace, key: bad.key }], version: 7 });
+
+    expect(await asking).toBeUndefined();
+    expect((await tieredCache.result({ project: "p", build }, good))?.key).toBe("good");
+    const report = await builds.end(build.id, { exitCode: 0, complete: true });
+    expect(report?.asked).toMatchObject([{ key: "bad", because: "quarantined" }, { key: "good" }]);
+  },
+);
+
+test("what was heard is not told again, also after a restart", async () => {
+  const { store, open, asked } = await scene(async ({ quarantineSince = 0 }) => ({
+    results: quarantineSince < 7 ? [{ namespace: "ccache", key: "bad" }] : [],
+    version: 7,
+  }));
+  for (let opened = 0; opened < 2; opened++) {
+    const builds = await open();
+    await builds.end((await builds.start(facts)).id, { exitCode: 0, complete: true });
+    await builds.stop();
+  }
+  // Made here since: it is not what was doubted.
+  await keepResult(store, "bad", ["made again"]);
+  const builds = await open();
+  await builds.end((await builds.start(facts)).id, { exitCode: 0, complete: true });
+
+  expect(asked).toEqual([0, 7, 7]);
+  expect(store.has("p", { namespace: "ccache", key: "bad" })).toBe(true);
+});
+
+test("a farm that says nothing is not waited for", async () => {
+  const { store, tieredCache, open } = await scene(() => new Promise(() => {}));
+  const kept = await keepResult(store, "k", ["v"]);
+  const builds = await open();
+  const build = await builds.start(facts);
+
+  expect((await tieredCache.result({ project: "p", build }, kept))?.key).toBe("k");
+});
+
+test("a farm that has lost what it knew is heard from the beginning, and a broken file is none", async () => {
+  const { store, directory } = await freshStore();
+  const path = join(directory, "heard.json");
+  const forget = (project: string, key: Parameters<typeof store.forget>[1]) =>
+    store.forget(project, key);
+  const sync = () => store.sync();
+  const news = await openQuarantineUpdates(path, "http://farm", forget, sync);
+  await news.take("p", { results: [], version: 900 });
+  await news.take("p", { results: [], version: 3 });
+
+  expect((await openQuarantineUpdates(path, "http://farm", forget, sync)).since("p")).toBe(3);
+  expect((await openQuarantineUpdates(path, "http://other", forget, sync)).since("p")).toBe(0);
+  await writeFile(path, "{");
+  expect((await openQuarantineUpdates(path, "http://farm", forget, sync)).since("p")).toBe(0);
+});
+
+test("what a disk has no room to note as dropped is told again by the farm", async () => {
+  const { store, directory } = await freshStore();
+  const path = join(directory, "heard.json");
+  let isFull = true;
+  const sync = async () => {
+    if (isFull) throw new Error("no space is left");
+    await store.sync();
+  };
+  const told: QuarantineUpdate = { results: [{ namespace: "ccache", key: "k" }], version: 7 };
+  const forget = (project: string, key: Parameters<typeof store.forget>[1]) =>
+    store.forget(project, key);
+  const news = await openQuarantineUpdates(path, "http://farm", forget, sync);
+  await news.take("p", told);
+  expect(news.since("p")).toBe(0);
+
+  isFull = false;
+  await news.take("p", told);
+  expect((await openQuarantineUpdates(path, "http://farm", forget, sync)).since("p")).toBe(7);
+});

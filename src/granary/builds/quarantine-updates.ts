@@ -1,0 +1,88 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { keyText, type ResultKey } from "#commit-index/result-key.ts";
+import { recentlyUsed } from "#core/recently-used.ts";
+
+/** What the farm has put into quarantine since it was asked last. */
+export interface QuarantineUpdate {
+  readonly results: readonly ResultKey[];
+  /** Up to which that is everything. */
+  readonly version: number;
+}
+
+/** What this machine has heard of results that nobody is to be given any more. */
+export interface QuarantineUpdates {
+  /** Up to which version it has heard of a project's. */
+  since(project: string): number;
+  /** Drops what the farm tells of, and remembers that it has heard of it. */
+  take(project: string, told: QuarantineUpdate): Promise<void>;
+  /** Whether it was dropped lately: why a build has to make it. */
+  hasDropped(project: string, key: ResultKey): boolean;
+}
+
+const HeardFile = z.array(z.tuple([z.string(), z.number().int().nonnegative()]));
+
+/** Of farms' projects, the latest last. One that is forgotten is told of all there is once more. */
+const mostProjects = 500;
+const mostDropped = 5_000;
+
+/**
+ * What was heard, in a file. Without it, or with a broken one, the farm tells all of it again.
+ *
+ * `farm`: versions are numbers of one farm's.
+ */
+export async function openQuarantineUpdates(
+  path: string,
+  farm: string,
+  forget: (project: string, key: ResultKey) => Promise<void>,
+  forgottenForGood: () => Promise<void>,
+): Promise<QuarantineUpdates> {
+  const heard = new Map<string, number>();
+  try {
+    for (const [name, version] of HeardFile.parse(JSON.parse(await readFile(path, "utf8")))) {
+      heard.set(name, version);
+    }
+  } catch {
+    // Then it begins at 0.
+  }
+  const dropped = recentlyUsed<true>(mostDropped);
+  const nameOf = (project: string) => JSON.stringify([farm, project]);
+  let writing: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(`${path}.new`, JSON.stringify([...heard]));
+    await rename(`${path}.new`, path);
+  }
+
+  return {
+    since: (project) => heard.get(nameOf(project)) ?? 0,
+    async take(project, { results, version }) {
+      for (const key of results) {
+        dropped.set(`${project} ${keyText(key)}`, true);
+        await forget(project, key);
+      }
+      const name = nameOf(project);
+      if (heard.get(name) === version) return;
+      // After it: who is killed in between, or has no room to note it, hears of it again.
+      if (results.length > 0 && !(await isDone(forgottenForGood()))) return;
+      heard.delete(name);
+      heard.set(name, version);
+      for (const oldest of heard.keys()) {
+        if (heard.size <= mostProjects) break;
+        heard.delete(oldest);
+      }
+      writing = writing.then(write).catch(() => {});
+      await writing;
+    },
+    hasDropped: (project, key) => dropped.peek(`${project} ${keyText(key)}`) !== undefined,
+  };
+}
+
+function isDone(doing: Promise<void>): Promise<boolean> {
+  return doing.then(
+    () => true,
+    () => false,
+  );
+}

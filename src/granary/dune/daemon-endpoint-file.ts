@@ -1,0 +1,47 @@
+import { join } from "node:path";
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Where dune keeps its cache: undefined when it has no home at all. */
+export function duneDatabase(variables: Variables): string | undefined {
+  const cache = set(variables["XDG_CACHE_HOME"]) ?? below(set(variables["HOME"]), ".cache");
+  return below(cache, "dune/db");
+}
+
+/** Where dune 2 looks for its daemon. The doubled folder is dune's own. */
+export function daemonEndpointFile(variables: Variables): string | undefined {
+  const runtime = set(variables["XDG_RUNTIME_DIR"]);
+  if (runtime !== undefined) return join(runtime, "dune-cache-daemon/dune-cache-daemon/port");
+  return below(duneDatabase(variables), "runtime/dune-cache-daemon/port");
+}
+
+/**
+ * What a build's dune must be told.
+ *
+ * A endpoint file of the build's own, in a runtime directory of its own, tells its dune from others. Without one dune 2
+ * looks into its store by itself, as dune 3 always does; both leave the environment's other caches alone.
+ */
+export function duneSettings(
+  variables: Variables,
+  runtimeDirectory: string | undefined,
+): Readonly<Record<string, string>> {
+  // Whoever turned the cache off has a reason.
+  if (variables["DUNE_CACHE"] === "disabled") return {};
+  if (runtimeDirectory === undefined) {
+    return { DUNE_CACHE: "enabled", DUNE_CACHE_TRANSPORT: "direct" };
+  }
+  return {
+    DUNE_CACHE: "enabled",
+    DUNE_CACHE_TRANSPORT: "daemon",
+    XDG_RUNTIME_DIR: runtimeDirectory,
+  };
+}
+
+/** dune takes an empty variable for none. */
+function set(value: string | undefined): string | undefined {
+  return value === undefined || value === "" ? undefined : value;
+}
+
+function below(folder: string | undefined, path: string): string | undefined {
+  return folder === undefined ? undefined : join(folder, path);
+}

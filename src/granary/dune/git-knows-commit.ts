@@ -1,0 +1,42 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { ownVariables } from "../config.ts";
+
+const run = promisify(execFile);
+
+/** Git answers in five milliseconds; a build does not wait longer than this for it. */
+const answersWithinMs = 2_000;
+
+/**
+ * Whether Git will tell dune the commit that it asks for.
+ *
+ * As soon as its cache is on, dune 2 runs `git rev-parse HEAD` in each repository, and ends with an error where there is
+ * no commit yet, or Git refuses: a build that is fine without us. Repositories further in are not looked for.
+ */
+export async function gitKnowsCommit(
+  directory: string,
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<boolean> {
+  if (!isInRepository(directory)) return true;
+  const { PATH } = ownVariables();
+  const { HOME, XDG_CONFIG_HOME } = variables;
+  try {
+    await run("git", ["rev-parse", "HEAD"], {
+      cwd: directory,
+      env: { PATH, HOME, XDG_CONFIG_HOME },
+      timeout: answersWithinMs,
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isInRepository(directory: string): boolean {
+  for (let at = resolve(directory); ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return true;
+    if (dirname(at) === at) return false;
+  }
+}

@@ -1,0 +1,35 @@
+import { linkSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { tempFileIn } from "#cas/temp-file.ts";
+import type { DuneFile } from "./dune-protocol.ts";
+
+/** What a dune has made and asks to keep, by names of ours: those in its build directory may be gone before there is time for it. */
+export interface LinkedRule {
+  /** Where a file of it lies now. */
+  readonly at: (path: string) => string;
+  release(): void;
+}
+
+/** Undefined where it cannot be held: a file is gone, or lies on another file system than dune's store. */
+export function linkRule(
+  temp: string,
+  buildDirectory: string,
+  files: readonly DuneFile[],
+): LinkedRule | undefined {
+  const held = new Map<string, string>();
+  const release = () => {
+    for (const aside of held.values()) rmSync(aside, { force: true });
+  };
+  try {
+    mkdirSync(temp, { recursive: true });
+    for (const { path } of files) {
+      const aside = tempFileIn(temp);
+      linkSync(join(buildDirectory, path), aside);
+      held.set(path, aside);
+    }
+  } catch {
+    release();
+    return undefined;
+  }
+  return { at: (path) => held.get(path) ?? join(buildDirectory, path), release };
+}

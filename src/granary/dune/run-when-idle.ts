@@ -1,0 +1,58 @@
+import { takingTurns } from "#cas/take-turns.ts";
+
+/** Things to be done one after the other, once no more come. */
+export interface IdleRunner {
+  /** `work` never throws. */
+  put(work: () => Promise<void>): void;
+  /** Not done yet. */
+  readonly undone: number;
+  /** Begins with what is there; resolves when nothing is left. */
+  now(): Promise<void>;
+}
+
+/** So long without another is a pause. */
+const idleMs = 150;
+/** So many are not kept waiting: a kilobyte each. */
+const mostWaiting = 5_000;
+
+/** Whoever asks for them is busy, and shall have the machine: they are begun when nothing new has come for a while. */
+export function runWhenIdle(most = mostWaiting): IdleRunner {
+  const turn = takingTurns();
+  let waiting: (() => Promise<void>)[] = [];
+  let queue: Promise<void> = Promise.resolve();
+  let undone = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function carryOut(work: () => Promise<void>): Promise<void> {
+    await work();
+    undone -= 1;
+    await turn();
+  }
+
+  function begin(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const all = waiting;
+    waiting = [];
+    queue = queue.then(async () => {
+      for (const work of all) await carryOut(work);
+    });
+  }
+
+  return {
+    get undone() {
+      return undone;
+    },
+    put(work) {
+      undone += 1;
+      waiting.push(work);
+      if (waiting.length >= most) begin();
+      else if (timer === undefined) timer = setTimeout(begin, idleMs).unref();
+      else timer.refresh();
+    },
+    async now() {
+      begin();
+      await queue;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Logger } from "pino";
+import { messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import type { DuneClient } from "./daemon-proxy.ts";
+import type { DuneBuild, DuneBuilds } from "./dune-builds.ts";
+import { DuneReader, encodeDedup } from "./dune-protocol.ts";
+import type { DuneSession } from "./dune-session.ts";
+
+export interface DuneClientOptions {
+  readonly logger: Logger;
+  readonly deduplicate: boolean;
+}
+
+/** Listens to one dune until it is gone. `sessionFor` is asked once it says where it builds. Never throws. */
+export async function serveDuneClient(
+  client: DuneClient,
+  { logger, deduplicate }: DuneClientOptions,
+  sessionFor: (buildDirectory: string) => Promise<DuneSession | undefined>,
+): Promise<string | undefined> {
+  const reader = new DuneReader();
+  let buildDirectory: string | undefined;
+  let session: DuneSession | undefined;
+  let mayDeduplicate = false;
+  try {
+    for await (const bytes of client.bytes) {
+      for (const message of reader.push(bytes)) {
+        switch (message.kind) {
+          case "set-build-root":
+            buildDirectory = message.directory;
+            session = await sessionFor(buildDirectory);
+            break;
+          case "set-repos":
+            // Which commits these are, and whether anything differs from them, Git says itself. dune takes
+            // a dedup from here on.
+            mayDeduplicate = deduplicate;
+            break;
+          case "promote":
+            if (buildDirectory !== undefined) {
+              const onDuplicate = mayDeduplicate
+                ? (file: Parameters<typeof encodeDedup>[0]) => client.send(encodeDedup(file))
+                : undefined;
+              session?.promoted(buildDirectory, message, onDuplicate);
+            }
+            break;
+          case "promoted":
+            session?.stored(message.key);
+            break;
+          case "hint":
+            session?.hinted(message.keys);
+            break;
+          case "lang":
+          case "unknown":
+            break;
+        }
+      }
+    }
+  } catch (reason) {
+    // Whatever it is, it may go on building: what it says is no longer listened to.
+    logger.warn({ reason: messageOf(reason) }, "a dune was no longer understood");
+    try {
+      for await (const _ of client.bytes);
+    } catch {
+      // Gone as well.
+    }
+  }
+  return buildDirectory;
+}
+
+/** dune writes its books after it has left its daemon, when it has anything new to write. */
+const booksWithinMs = 1_000;
+
+/** Waits until dune's books are newer than its visit, or will not be. */
+async function booksWritten(buildDirectory: string, sinceMs: number): Promise<void> {
+  const until = Date.now() + booksWithinMs;
+  while (Date.now() < until) {
+    const found = await stat(join(buildDirectory, ".db")).catch(() => undefined);
+    if (found !== undefined && found.mtimeMs >= sinceMs) return;
+    await rest(20);
+  }
+}
+
+/** A build for a dune that nobody announced, from where it says that it builds until it is gone. */
+export async function serveUnannouncedDune(
+  client: DuneClient,
+  options: DuneClientOptions,
+  builds: DuneBuilds,
+  start: (build: DuneBuild) => DuneSession,
+): Promise<void> {
+  const sinceMs = Date.now();
+  let started: { readonly build: DuneBuild; readonly session: DuneSession } | undefined;
+  const directory = await serveDuneClient(client, options, async (buildDirectory) => {
+    const build = await builds.start({ root: dirname(buildDirectory) });
+    started = build && { build, session: start(build) };
+    return started?.session;
+  });
+  if (started === undefined || directory === undefined) return;
+  const { build, session } = started as { build: DuneBuild; session: DuneSession };
+  try {
+    await booksWritten(directory, sinceMs);
+    await session.learn(directory);
+    await session.end();
+  } finally {
+    await builds.end(build);
+  }
+}

@@ -1,0 +1,149 @@
+import type { Logger } from "pino";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { PlaceBlob } from "../store/link-out.ts";
+import type { DuneBuild } from "./dune-builds.ts";
+import { readDuneKey } from "./dune-record.ts";
+import { DuneScheme, type DuneStores } from "./dune-store.ts";
+import { msUntilSafe, msWorthWaiting } from "./safe-start-time.ts";
+import { type FileWriter, startWriter } from "./start-writer.ts";
+import { writeRule } from "./write-rule.ts";
+
+export interface WriteRulesParts {
+  readonly granary: GranaryStore;
+  readonly place: PlaceBlob;
+  /** Of a result that is not what it should be. */
+  readonly forget: (result: GranaryResult) => Promise<void>;
+  readonly logger: Logger;
+}
+
+export interface DuneOutlook {
+  readonly waitMs: number;
+  /** Rules that are not there yet. */
+  readonly missing: number;
+  /** No longer than this where nobody has asked for it. */
+  readonly worthMs: number;
+  /** Whether all that has yet to come is dune's: of other tools' results nobody knows when they are needed. */
+  readonly isOnlyDune: boolean;
+}
+
+/** Of a build's rules, those that are written into dune's store before it looks for them. */
+export interface WrittenRules {
+  /** Resolves when all that was expected is in dune's store, or will not come. */
+  readonly prepared: Promise<void>;
+  /** As `DuneSession` has it. */
+  outlook(): DuneOutlook | undefined;
+  has(key: string): boolean;
+  /** So far. */
+  count(): { readonly given: number; readonly refused: number };
+  /** Ends what is in hand. */
+  end(): Promise<void>;
+}
+
+/** Of so many, most directories of dune's store will hold one. */
+const manyRules = 200;
+/** Rules on their way into dune's store: while one is written, the next are read and compared with their digests. */
+const givesAtOnce = 32;
+export function writeRules(
+  { granary, place, forget, logger }: WriteRulesParts,
+  stores: DuneStores,
+  { build, arrivals, known, outlook }: Pick<DuneBuild, "build" | "arrivals" | "known" | "outlook">,
+): WrittenRules {
+  const over = new AbortController();
+  const given = new Set<string>();
+  /** In dune's store, or refused: nobody waits for them any more. */
+  const settled = new Set<string>();
+  let refused = 0;
+  let isPrepared = false;
+  /** Where nothing was fetched for it, there is nothing to write. */
+  let writer: FileWriter | undefined;
+  const prepared = prepare();
+  void known?.then(makeDirectories);
+
+  async function prepare(): Promise<void> {
+    const running = new Set<Promise<void>>();
+    try {
+      for await (const result of arrivals(over.signal)) {
+        const one: Promise<void> = give(result).finally(() => running.delete(one));
+        running.add(one);
+        if (running.size >= givesAtOnce) await Promise.race(running);
+      }
+    } catch (reason) {
+      logger.info(
+        { build: build.id, reason: messageOf(reason) },
+        "dune's results came to an end early",
+      );
+    }
+    await Promise.all(running);
+    isPrepared = true;
+  }
+
+  /**
+   * While the farm looks for the first results, nobody has anything to do; and a directory costs four times what a file
+   * does.
+   */
+  async function makeDirectories(): Promise<void> {
+    if (over.signal.aborted) return;
+    const coming = outlook?.()?.expected.filter(({ isHere }) => !isHere) ?? [];
+    for (const scheme of DuneScheme) {
+      const named = coming.flatMap(({ key }) => readDuneKey(key) ?? []);
+      const keys = named.filter((one) => one.scheme === scheme).map(({ key }) => key);
+      if (keys.length < manyRules) continue;
+      writer ??= startWriter(stores[scheme].temp);
+      // What keeps us from it is said when the first file is put there.
+      await writer.makeDirectories(stores[scheme].directoriesFor(keys)).catch(() => {});
+    }
+  }
+
+  async function give(result: GranaryResult): Promise<void> {
+    try {
+      writer ??= startWriter(stores.v4.temp);
+      const how = await writeRule({ granary, place, writer, stores }, result);
+      if (how !== "given") return;
+      given.add(result.key);
+    } catch (reason) {
+      refused += 1;
+      logger.warn(
+        { build: build.id, key: result.key, reason: messageOf(reason) },
+        "refused for dune",
+      );
+      // A full disk is nobody's lie.
+      if (reason instanceof Fault && reason.code === "data_loss") await forget(result);
+    } finally {
+      settled.add(result.key);
+    }
+  }
+
+  function lookOut(): DuneOutlook | undefined {
+    if (isPrepared) return { waitMs: 0, missing: 0, worthMs: 0, isOnlyDune: true };
+    const seen = outlook?.();
+    if (seen === undefined) return undefined;
+    const ofDune = seen.expected.filter(({ key }) => key.namespace === "dune");
+    const rules = ofDune.map(({ key, ...rule }) => ({ ...rule, isThere: settled.has(key.key) }));
+    const others = seen.expected.filter(({ key, isHere }) => key.namespace !== "dune" && !isHere);
+    // They share the line, and go first or last, as it comes.
+    const othersBytes = others.reduce((sum, { bytes }) => sum + bytes, 0);
+    const othersMs = (othersBytes / Math.max(1, seen.line.bytesPerSecond)) * 1_000;
+    const soonMs = msUntilSafe(rules, seen.line);
+    const waitMs = soonMs === 0 ? 0 : soonMs + othersMs;
+    return {
+      waitMs,
+      missing: rules.filter(({ isThere }) => !isThere).length,
+      worthMs: msWorthWaiting(rules),
+      isOnlyDune: others.length === 0,
+    };
+  }
+
+  return {
+    prepared,
+    outlook: lookOut,
+    has: (key) => given.has(key),
+    count: () => ({ given: given.size, refused }),
+    async end() {
+      over.abort();
+      await prepared;
+      await writer?.stop();
+    },
+  };
+}

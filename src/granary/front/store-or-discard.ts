@@ -1,0 +1,57 @@
+import { startDigest } from "#cas/digest-of.ts";
+import type { DiskBlobStore } from "#cas/disk-blob-store.ts";
+import type { Digest } from "#core/digest.ts";
+import { Fault } from "#core/fault.ts";
+
+/** Bytes that were taken in: kept, or, where the disk took them not, read to their end and dropped. */
+export interface StoredBytes {
+  readonly digest: Digest;
+  readonly isKept: boolean;
+}
+
+/**
+ * Takes in what a tool sends. A full disk is nothing that a tool should hear of: some end their user's build over it,
+ * and others ask no more.
+ *
+ * Throws what the sending of the bytes threw, and what is wrong with them.
+ */
+export async function storeOrDiscard(
+  store: Pick<DiskBlobStore, "take">,
+  chunks: AsyncIterable<Uint8Array>,
+  onDropped: (reason: unknown) => void,
+): Promise<StoredBytes> {
+  const running = startDigest();
+  const source = chunks[Symbol.asyncIterator]();
+  let sendingFailed: { readonly reason: unknown } | undefined;
+  const next = async () => {
+    try {
+      const result = await source.next();
+      if (!result.done) running.update(result.value);
+      return result;
+    } catch (reason) {
+      sendingFailed = { reason };
+      throw reason;
+    }
+  };
+  let isOver = false;
+  // Without a `return` of its own: who stops reading does not end what is sent.
+  const unending: AsyncIterable<Uint8Array> = {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        const result = await next();
+        isOver = result.done === true;
+        return result;
+      },
+    }),
+  };
+  try {
+    return { digest: await store.take(unending), isKept: true };
+  } catch (reason) {
+    if (sendingFailed !== undefined) throw sendingFailed.reason;
+    // The bytes are not those of the name they were sent under.
+    if (reason instanceof Fault && reason.code === "invalid_argument") throw reason;
+    onDropped(reason);
+    while (!isOver) isOver = (await next()).done === true;
+    return { digest: running.digest(), isKept: false };
+  }
+}

@@ -1,0 +1,31 @@
+import type { SpooledKind, SpoolFile } from "./spool.ts";
+
+export interface OutboxLimits {
+  readonly mostResults: number;
+  readonly mostBytes: number;
+}
+
+/** Results can be made again; what a build asked for is known once. */
+const dropOrder: readonly SpooledKind[] = ["results", "report", "index"];
+
+/** What is too much: the oldest results, and only then reports and indexes. What is being sent stays. */
+export function chooseToDrop<File extends Pick<SpoolFile, "kind" | "items" | "bytes">>(
+  files: readonly File[],
+  { mostResults, mostBytes }: OutboxLimits,
+  isBeingSent: (file: File) => boolean,
+): File[] {
+  let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  // Reports and indexes are few: counted alike, they are bounded alike.
+  let items = files.reduce((sum, file) => sum + file.items, 0);
+  const dropped: File[] = [];
+  for (const kind of dropOrder) {
+    for (const file of files) {
+      if (bytes <= mostBytes && items <= mostResults) return dropped;
+      if (file.kind !== kind || isBeingSent(file)) continue;
+      dropped.push(file);
+      bytes -= file.bytes;
+      items -= file.items;
+    }
+  }
+  return dropped;
+}

@@ -1,0 +1,54 @@
+/** Until the holder lets go; or until something is due, if that is before. */
+export type HeldUntil = "let go" | "due";
+
+/** What is held while at least one holds it. */
+export interface SendGate {
+  isHeld(): boolean;
+  /** Answers how to let go; letting go twice is letting go once. */
+  hold(until: HeldUntil): () => void;
+  /** Resolves once nobody holds it, or the signal is given. */
+  opened(signal: AbortSignal): Promise<void>;
+  /** Something has become due. */
+  look(): void;
+}
+
+export function sendGate(isDue: () => boolean): SendGate {
+  const holders = { "let go": 0, due: 0 };
+  let waiting = new Set<() => void>();
+
+  const isHeld = () => holders["let go"] > 0 || (holders.due > 0 && !isDue());
+  const look = () => {
+    if (isHeld()) return;
+    const all = waiting;
+    waiting = new Set();
+    for (const resolve of all) resolve();
+  };
+
+  return {
+    isHeld,
+    look,
+    hold(until) {
+      holders[until]++;
+      let isHolding = true;
+      return () => {
+        if (!isHolding) return;
+        isHolding = false;
+        holders[until]--;
+        look();
+      };
+    },
+    async opened(signal) {
+      while (isHeld() && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          const go = () => {
+            waiting.delete(go);
+            signal.removeEventListener("abort", go);
+            resolve();
+          };
+          waiting.add(go);
+          signal.addEventListener("abort", go, { once: true });
+        });
+      }
+    },
+  };
+}

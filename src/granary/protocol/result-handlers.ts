@@ -1,0 +1,200 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { digestOf } from "#cas/digest-of.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import type { ResultKey } from "#commit-index/result-key.ts";
+import type { Digest } from "#core/digest.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import type { RunningBuild } from "../builds/start-build.ts";
+import type { GranaryResult } from "../granary-result.ts";
+import { keyInEnvironment } from "../key-in-environment.ts";
+import type { GranaryStore } from "../store/granary-store.ts";
+import type { TieredCache } from "../tiered-cache/tiered-cache.ts";
+import type { Answer, OutputFile } from "./answers.ts";
+import {
+  type Candidate,
+  readCandidates,
+  withCandidate,
+  writeCandidates,
+} from "./approximations.ts";
+import type { Message } from "./messages.ts";
+import { type Output, readValue, writeValue } from "./result-value.ts";
+
+export interface ResultParts {
+  readonly tieredCache: TieredCache;
+  readonly store: Pick<GranaryStore, "blobs" | "asFile">;
+  /** No output is larger. */
+  readonly mostFileBytes: number;
+}
+
+/** Files that are taken in, or fetched, at a time. */
+const filesAtOnce = 8;
+
+/** What build systems say of results, over the tiered cache that serve all tools. */
+export interface ResultHandlers {
+  lookUp(build: RunningBuild, message: Message<"look-up">): Promise<Answer>;
+  keep(build: RunningBuild, message: Message<"result">): Promise<Answer>;
+  approximate(build: RunningBuild, message: Message<"approximation">): Promise<void>;
+}
+
+export function resultHandlers({ tieredCache, store, mostFileBytes }: ResultParts): ResultHandlers {
+  // Two that add to one approximation at once would forget each other's.
+  const adding = new Map<string, Promise<void>>();
+
+  async function find(
+    build: RunningBuild,
+    key: string,
+  ): Promise<{ outputs: OutputFile[]; result: GranaryResult } | undefined> {
+    const who = { project: build.project, build };
+    const own = named(build, key);
+    const result = await tieredCache.result(who, own);
+    if (result === undefined) return undefined;
+    const blobs = tieredCache.blobs(who);
+    const value = await blobs.get(result.value);
+    const outputs = value && readValue(value);
+    if (outputs === undefined) return undefined;
+    const all = outputs.map(({ digest }) => digest);
+    await mapAtMost(filesAtOnce, await store.blobs.findMissing(all), async (digest: Digest) => {
+      for await (const _ of (await blobs.read(digest)) ?? []);
+    });
+    const missing = await store.blobs.findMissing(all);
+    if (missing.length > 0) {
+      await tieredCache.forget(who, own);
+      return undefined;
+    }
+    // Small ones are no files until somebody wants one.
+    await mapAtMost(filesAtOnce, all, (digest) => store.asFile(digest));
+    for (const digest of all) build.askedBlob(digest);
+    build.knowsPlace?.(
+      own,
+      outputs.map(({ path }) => path),
+    );
+    return {
+      result,
+      outputs: outputs.map(({ path, digest, executable }) => ({
+        path,
+        file: store.blobs.path(digest),
+        sizeBytes: digest.sizeBytes,
+        executable,
+      })),
+    };
+  }
+
+  async function candidatesFor(build: RunningBuild, approx: string): Promise<Candidate[]> {
+    // Asked for by nobody's build: what an approximation says is no result of it.
+    const who = { project: build.project, build: undefined };
+    const result = await tieredCache.result(who, named(build, `approx/${approx}`));
+    const value = result && (await tieredCache.blobs(who).get(result.value));
+    return value ? readCandidates(value) : [];
+  }
+
+  async function found(build: RunningBuild, message: Message<"look-up">, key: string) {
+    const one = await find(build, key);
+    if (one === undefined) return undefined;
+    const { costMs } = one.result;
+    return {
+      type: "found" as const,
+      to: message.id,
+      key,
+      outputs: one.outputs,
+      ...(costMs === undefined ? {} : { costMs }),
+    };
+  }
+
+  async function add(build: RunningBuild, { approx, key, exact }: Message<"approximation">) {
+    const known = await candidatesFor(build, approx);
+    const bytes = writeCandidates(withCandidate(known, { key, exact }));
+    const value = digestOf(bytes);
+    const who = { project: build.project, build: undefined };
+    await tieredCache.blobs(who).put(value, bytes);
+    await tieredCache.keep(who, {
+      ...named(build, `approx/${approx}`),
+      project: build.project,
+      value,
+      attributes: {},
+      blobs: [],
+      costMs: undefined,
+    });
+  }
+
+  /** Hashed while it is copied: what is kept under a digest has it, whatever the build does to its file meanwhile. */
+  async function takeIn(file: string): Promise<{ digest: Digest; isExecutable: boolean }> {
+    // A named pipe would be waited for until somebody writes to it.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = await handle.stat();
+      if (!stats.isFile()) throw new Fault("invalid_argument", `${file} is no regular file`);
+      if (stats.size > mostFileBytes) {
+        throw new Fault("resource_exhausted", `${file} has more than ${mostFileBytes} bytes`);
+      }
+      const chunks = handle.createReadStream({ autoClose: false });
+      return { digest: await store.blobs.take(chunks), isExecutable: (stats.mode & 0o100) !== 0 };
+    } finally {
+      await handle.close();
+    }
+  }
+
+  return {
+    async lookUp(build, message) {
+      const { approx, id } = message;
+      if (message.key !== undefined) {
+        return (
+          (await found(build, message, message.key)) ?? {
+            type: "not-found",
+            to: id,
+            key: message.key,
+          }
+        );
+      }
+      const candidates = approx === undefined ? [] : await candidatesFor(build, approx);
+      const exact = candidates.find((one) => one.exact);
+      const hit = exact && (await found(build, message, exact.key));
+      if (hit) return hit;
+      if (approx === undefined || candidates.length === 0) return { type: "not-found", to: id };
+      const keys = candidates.map(({ key }) => key);
+      build.prefetch.hint(keys.map((key) => named(build, key)));
+      return { type: "candidates", to: id, approx, keys };
+    },
+
+    async keep(build, { id, key, outputs, costMs, inputs }) {
+      try {
+        const taken = await mapAtMost(filesAtOnce, outputs, async (one): Promise<Output> => {
+          const { digest, isExecutable } = await takeIn(one.file);
+          return { path: one.path, digest, executable: one.executable ?? isExecutable };
+        });
+        const bytes = writeValue(taken);
+        const value = digestOf(bytes);
+        const who = { project: build.project, build };
+        const places = taken.map(({ path }) => path);
+        const own = named(build, key);
+        build.knowsPlace?.(own, places);
+        await tieredCache.blobs(who).put(value, bytes);
+        await tieredCache.keep(who, {
+          ...own,
+          project: build.project,
+          value,
+          attributes: {},
+          blobs: taken.map(({ digest }) => digest),
+          costMs,
+        });
+        if (inputs !== undefined) build.knowsInputs(own, inputs);
+        return { type: "kept", to: id, key };
+      } catch (reason) {
+        return { type: "not-kept", to: id, key, why: messageOf(reason).slice(0, 500) };
+      }
+    },
+
+    async approximate(build, message) {
+      const name = `${build.project} ${message.approx}`;
+      const before = adding.get(name) ?? Promise.resolve();
+      const now = before.then(() => add(build, message)).catch(() => {});
+      adding.set(name, now);
+      await now;
+      if (adding.get(name) === now) adding.delete(name);
+    },
+  };
+}
+
+function named({ environment }: RunningBuild, key: string): ResultKey {
+  return keyInEnvironment(environment, { namespace: "results", key });
+}
