@@ -1,4 +1,5 @@
 import { digestOf } from "#cas/digest-of.ts";
+import { showableOptions, withoutPasswords } from "#core/hide-secrets.ts";
 import { keepableText } from "#core/keepable-text.ts";
 import {
   type Aborted,
@@ -16,7 +17,6 @@ import {
 import { uriOfBlob } from "./blob-of-uri.ts";
 import { longest, most } from "./build-bounds.ts";
 import type { BuildNews, NamedFile, TargetNews } from "./build-news.ts";
-import { showableOptions, withoutPasswords } from "./hide-secrets.ts";
 import { nameOfNumber } from "./name-of-number.ts";
 import { countOf, msOf, readFiles, readPairs, timeOf } from "./read-fields.ts";
 import { readMetrics } from "./read-metrics.ts";

@@ -2,6 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { anyIs } from "@bufbuild/protobuf/wkt";
 import { defaultProject } from "#core/default-project.ts";
 import { Fault } from "#core/fault.ts";
+import { withoutPasswords } from "#core/hide-secrets.ts";
 import { keepableText } from "#core/keepable-text.ts";
 import { BuildEventSchema as BazelEventSchema } from "#proto/build_event_stream/build_event_stream_pb.ts";
 import {
@@ -11,7 +12,6 @@ import {
 import { BuildStatus_Result } from "#proto/google/devtools/build/v1/build_status_pb.ts";
 import { longest, most } from "./build-bounds.ts";
 import type { BuildNews } from "./build-news.ts";
-import { withoutPasswords } from "./hide-secrets.ts";
 import { nameOfNumber } from "./name-of-number.ts";
 import { readBazelEvent } from "./read-bazel-event.ts";
 

@@ -1,5 +1,5 @@
+import { withoutPasswords } from "#core/hide-secrets.ts";
 import { longest } from "./build-bounds.ts";
-import { withoutPasswords } from "./hide-secrets.ts";
 
 export interface SourceOfBuild {
   readonly user: string;
