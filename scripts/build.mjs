@@ -1,5 +1,4 @@
 // Builds what runs: the programs and migrations in dist/, the pages in dist/web. Skipped when current.
-import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./ensure-installed.mjs";
 import { isCurrent, writeStamp } from "./source-stamp.mjs";
@@ -24,12 +23,8 @@ async function programs() {
 }
 
 async function pages() {
-  const { build } = await import("vite");
-  await build({
-    configFile: join(root, "vite.config.ts"),
-    root: join(root, "web"),
-    logLevel: "warn",
-  });
+  const { buildPages } = await import("./page-bundles.mjs");
+  await buildPages();
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 
 /** What the build reads. */
-const inputs = ["src", "web", "package.json", "package-lock.json", "vite.config.ts"];
-inputs.push("bundle", "tsconfig.json", "tsconfig.web.json", "scripts/build.mjs");
-inputs.push("scripts/program-bundles.mjs");
+const inputs = ["src", "web", "package.json", "package-lock.json", "bundle", "tsconfig.json"];
+inputs.push("tsconfig.web.json", "scripts/build.mjs", "scripts/program-bundles.mjs");
+inputs.push("scripts/page-bundles.mjs", "scripts/page-graph.mjs");
 
 /** Tests are not built, and change most often. */
 const isTest = /\.test\.tsx?$/;

@@ -2,12 +2,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { build } from "vite";
 import { afterAll, beforeEach } from "vitest";
 import { FakeFarm } from "../../web/dev/fake-farm.ts";
 import { type FakeServer, startFakeServer } from "../../web/dev/fake-server.ts";
 import { browserNeed, launchChromium } from "../support/chromium.ts";
 import { skipWithout } from "../support/needs/needs.ts";
+
+const script = new URL("../../scripts/page-bundles.mjs", import.meta.url).href;
+const { buildPages } = (await import(script)) as {
+  readonly buildPages: (outDir: string) => Promise<void>;
+};
 
 export interface FarmInBrowser {
   readonly farm: FakeFarm;
@@ -71,19 +75,4 @@ export async function pagesInBrowser<S extends ServesPages>(
       return { page, faults };
     },
   };
-}
-
-async function buildPages(outDir: string): Promise<void> {
-  // "test" would make it React's development build: larger, and slower than what is shipped.
-  const before = process.env.NODE_ENV;
-  process.env.NODE_ENV = "production";
-  try {
-    await build({
-      configFile: join(import.meta.dirname, "../../vite.config.ts"),
-      logLevel: "error",
-      build: { outDir },
-    });
-  } finally {
-    process.env.NODE_ENV = before;
-  }
 }

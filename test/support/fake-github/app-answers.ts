@@ -1,4 +1,4 @@
-import type { components } from "@octokit/openapi-types";
+import type { components } from "openapi-types-of-github";
 import { userAnswer } from "./account-answers.ts";
 import {
   type AnnotationState,
