@@ -161,7 +161,7 @@ describe("a real dune 2", { ...needs(duneTwo) }, () => {
     });
   });
 
-  test("two builds at once, each with a endpoint file of its own, do not see each other's rules", async () => {
+  test("two builds at once, each with an endpoint file of its own, do not see each other's rules", async () => {
     const other = join(work, `other${serial}`);
     await writeToyProject(other, { libraries: 1, modulesPerLibrary: 2 });
     await commitAll(other);

@@ -63,7 +63,7 @@ function cases(farm: ToyFarm): Record<string, Build> {
     "cache off": (root) =>
       onMachine({}, (machine) => timed(root, { ...machine.variables, DUNE_CACHE: "disabled" })),
     "on, empty": fresh({}),
-    "on, empty, without a endpoint file": fresh({ perl: "/nowhere" }),
+    "on, empty, without an endpoint file": fresh({ perl: "/nowhere" }),
     "on, empty, dune's own daemon": (root) =>
       onMachine({}, (machine) => timed(root, { ...machine.variables, DUNE_CACHE: "enabled" })),
     "farm full, fetched first": fresh({ farm, preparedMs: 10_000 }),

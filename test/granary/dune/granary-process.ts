@@ -2,10 +2,10 @@ import { pino } from "pino";
 import { startDaemonProxy } from "#granary/dune/daemon-proxy.ts";
 
 // A granary's part at the door, in a process of its own: to be stopped and killed.
-const [directory = "", endpoint file = ""] = process.argv.slice(2);
+const [directory = "", endpointFile = ""] = process.argv.slice(2);
 const logger = pino();
 
-const daemon proxy = await startDaemonProxy({
+const proxy = await startDaemonProxy({
   directory,
   onClient(client) {
     client.greet();
@@ -14,4 +14,4 @@ const daemon proxy = await startDaemonProxy({
     })();
   },
 });
-logger.info({ port: await daemon proxy.hold("build", endpoint file, 40) }, "held");
+logger.info({ port: await proxy.hold("build", endpointFile, 40) }, "held");
