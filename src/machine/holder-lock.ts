@@ -141,10 +141,14 @@ function isKnownGone(last: LockRecord, kernel: KernelLock): boolean {
 
 function holding(file: number, path: string, record: LockRecord, times: LockTimes): HeldLock {
   const losing = new AbortController();
+  let last: Date | undefined;
   let beating = Promise.resolve();
   const timer = setInterval(() => {
-    beating = beat(path, record).then((isOurs) => {
-      if (isOurs) return;
+    beating = beat(path, record, last).then((beaten) => {
+      if (beaten !== "lost") {
+        last = beaten;
+        return;
+      }
       clearInterval(timer);
       losing.abort();
     });
@@ -168,20 +172,29 @@ function holding(file: number, path: string, record: LockRecord, times: LockTime
 }
 
 /**
- * Says that the holder lives; answers false when the lock is not its own any more.
+ * Touches the file, which says that the holder lives. Returns the time that it set, and undefined when it could not look.
  *
- * Only the time of the file is changed: that needs no room on a full disk.
+ * Returns "lost" when the lock is not its own any more. Only the time of the file is changed: that needs no room on a
+ * full disk. The file is read only if its time is not that of the last heartbeat: whoever takes the lock writes into it,
+ * and each read takes five turns of Node's thread pool.
  */
-async function beat(path: string, record: LockRecord): Promise<boolean> {
+async function beat(
+  path: string,
+  record: LockRecord,
+  last: Date | undefined,
+): Promise<Date | "lost" | undefined> {
   try {
-    const found = parseLockRecord(await readFile(path, "utf8"));
-    if (found?.id !== record.id) return false;
+    const { mtimeMs } = await stat(path);
+    const isUntouched = last !== undefined && Math.abs(mtimeMs - last.getTime()) < 1;
+    if (!isUntouched && parseLockRecord(await readFile(path, "utf8"))?.id !== record.id) {
+      return "lost";
+    }
     const now = new Date();
     await utimes(path, now, now);
-    return true;
+    return now;
   } catch (cause) {
     // A disk that cannot be read now says nothing of whose the lock is.
-    return (cause as NodeJS.ErrnoException).code !== "ENOENT";
+    return (cause as NodeJS.ErrnoException).code === "ENOENT" ? "lost" : undefined;
   }
 }
 
