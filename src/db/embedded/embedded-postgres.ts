@@ -109,11 +109,9 @@ function spawned(command: readonly string[], log: number, lock: number): Promise
 }
 
 async function end(running: StartedProcess, steps?: readonly StopStep[]): Promise<void> {
-  let hasEnded = false;
-  void running.ended.then(() => {
-    hasEnded = true;
-  });
-  await endPostgres(running.pid, () => hasEnded, steps);
+  const gone = new AbortController();
+  void running.ended.then(() => gone.abort());
+  await endPostgres(running.pid, () => gone.signal.aborted, steps, gone.signal);
 }
 
 /**

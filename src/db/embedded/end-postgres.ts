@@ -27,11 +27,13 @@ const againEveryMs = 50;
  *
  * @param pid of its first process, the postmaster
  * @param hasEnded whether that process is gone
+ * @param ended aborted when it is known to be gone, which ends the wait between two looks
  */
 export async function endPostgres(
   pid: number,
   hasEnded: () => boolean | Promise<boolean>,
   steps: readonly StopStep[] = stopSteps,
+  ended?: AbortSignal,
 ): Promise<boolean> {
   for (const { signal, withinMs } of steps) {
     // Without the postmaster, they would go on until they notice, and keep the next one out.
@@ -40,7 +42,7 @@ export async function endPostgres(
     while (performance.now() < until) {
       if (await hasEnded()) return true;
       for (const each of [pid, ...alongside.splice(0)]) signalQuietly(each, signal);
-      await rest(againEveryMs);
+      await rest(againEveryMs, ended);
     }
   }
   return hasEnded();
