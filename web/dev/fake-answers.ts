@@ -102,7 +102,7 @@ export function fakeCatalogDiff(a: string, b: string): CatalogDiff {
 
 export function fakeSet(farm: FakeFarm, id: string): GraphSet {
   const graphs = [...farm.graphs.values()].filter((graph) => graph.set === id);
-  return GraphSet.parse({ id, graphs: graphs.map(summaryOf) });
+  return GraphSet.parse({ id, name: graphs[0]?.setName ?? null, graphs: graphs.map(summaryOf) });
 }
 
 function said(farm: FakeFarm, repository: string, branch: string): Branch {

@@ -65,7 +65,7 @@ export function ChoiceForm({ repositories, chosen, holes, resolved, onChange }: 
         onChange={(select) => onChange({ select: select === "" ? undefined : select })}
       />
       <TextField
-        label="Set of graphs"
+        label="Set"
         title="Graphs of one set, of any repository, can be retriggered together. A name that is new begins a set."
         placeholder="a name, or a graph of it"
         value={chosen.set ?? ""}
