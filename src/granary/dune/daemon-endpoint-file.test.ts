@@ -18,7 +18,7 @@ test.each([
   expect(daemonEndpointFile(variables)).toBe(path);
 });
 
-test("a build's dune finds a endpoint of its own, or does without any", () => {
+test("a build's dune finds an endpoint of its own, or does without any", () => {
   expect(duneSettings({}, "/run/1")).toEqual({
     DUNE_CACHE: "enabled",
     DUNE_CACHE_TRANSPORT: "daemon",

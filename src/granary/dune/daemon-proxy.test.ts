@@ -116,7 +116,7 @@ describe("the daemon proxy", () => {
     }
   });
 
-  test("gives a endpoint file that cannot be written as a fault", async () => {
+  test("gives an endpoint file that cannot be written as a fault", async () => {
     const proxy = await startDaemonProxy({ directory, onClient: () => {} });
     try {
       await mkdir(join(directory, "port.new"));

@@ -7,7 +7,7 @@ import { Fault } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { daemonProxyScript } from "./daemon-proxy-script.ts";
 
-/** One dune that came to a endpoint file: bytes as it sends them. */
+/** One dune that came to an endpoint file: bytes as it sends them. */
 export interface DuneClient {
   readonly endpointFile: string;
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -81,7 +81,10 @@ export async function startDaemonProxy(parts: {
 
     async hold(name, file, gateMs) {
       if (/[\t\n\s]/.test(name) || /[\t\n]/.test(file)) {
-        throw new Fault("invalid_argument", `a endpoint file's name or path has blanks in it: ${file}`);
+        throw new Fault(
+          "invalid_argument",
+          `an endpoint file's name or path has blanks in it: ${file}`,
+        );
       }
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       const answer = new Promise<readonly string[]>((resolve) => waiting.set(name, resolve));

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import pino from "pino";
 import { keyText } from "#commit-index/result-key.ts";
 import { digestKey } from "#core/digest.ts";
-import type { ResultRequest, Build } from "#granary/builds/build.ts";
+import type { Build, ResultRequest } from "#granary/builds/build.ts";
 import type { DuneBuild } from "#granary/dune/dune-builds.ts";
 import { type DuneParts, type DuneServer, serveDune } from "#granary/dune/serve-dune.ts";
 import type { GranaryResult } from "#granary/granary-result.ts";
