@@ -42,6 +42,24 @@ export function atMost(
   };
 }
 
+/** A row whose figure must reach a limit. */
+export function atLeast(
+  name: string,
+  figure: number,
+  limit: number,
+  unit: string,
+  how: string,
+): Row {
+  return {
+    name,
+    figure: round(figure),
+    unit,
+    goal: `≥ ${limit} ${unit}`,
+    holds: figure >= limit,
+    how,
+  };
+}
+
 /** A row whose figure must be exactly so. */
 export function exactly(
   name: string,

@@ -34,22 +34,35 @@ export const FenceEvidence = z.object({
 });
 export type FenceEvidence = z.infer<typeof FenceEvidence>;
 
+/** What one run of interleaved processes measured. */
+const MeasuredByPairs = {
+  pairs: z.number().int(),
+  /** Relative change. */
+  effect: z.number(),
+  /** Its interval; it leaves out zero exactly when `p` is at most 1 - `level`. */
+  low: z.number(),
+  high: z.number(),
+};
+
 /** How interleaved processes judged a noisy metric. */
 export const PairsEvidence = z.object({
   by: z.literal("pairs"),
-  pairs: z.number().int(),
-  /** Exact, two-sided Mann-Whitney. */
+  ...MeasuredByPairs,
+  /** Exact, two-sided: Wilcoxon's signed-rank test. */
   p: z.number().nullable(),
+  /** Of the interval, from 0 to 1. Reports of before do not say: theirs were 99 %, and p was of another test. */
+  level: z.number().optional(),
   /** Adjusted by Benjamini and Hochberg over the comparison. */
   adjustedP: z.number().nullable(),
-  /** Relative change with its 99 % interval. */
-  effect: z.number(),
-  low: z.number(),
-  high: z.number(),
   /** Changes below it do not matter. */
   limit: z.number(),
   /** Null: none was needed, or none is there yet. */
   confirmed: z.boolean().nullable(),
+  /** The rerun that confirmed it, or did not. Reports of before do not have it. */
+  again: z
+    .object({ ...MeasuredByPairs, p: z.number(), level: z.number() })
+    .nullable()
+    .optional(),
 });
 export type PairsEvidence = z.infer<typeof PairsEvidence>;
 

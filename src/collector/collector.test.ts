@@ -472,6 +472,7 @@ test("waits for a server that is not there yet", async () => {
 describe("a self-test", () => {
   test("compares what was measured last with itself, when there is nothing else to do", async () => {
     bench.pairsWanted = 5;
+    bench.values = (nth) => ({ instructions: nth % 2 === 0 ? 1_000 : 1_001 });
     const job = farm.enqueue(["a", "b"]);
     await start({ selfTestComparisons: 4 });
     await farm.ended(job);
@@ -479,9 +480,12 @@ describe("a self-test", () => {
     farm.selfTestDue = true;
 
     const report = await farm.until(() => farm.selfTests[0]);
-    expect(report).toMatchObject({ comparisons: 4, alarms: 0 });
-    expect(report.noise).toHaveLength(4);
-    expect(report.noise?.[0]).toMatchObject({ suite: "tiny", metric: "wall", change: 0 });
+    // Of each case wall time by pairs, and instructions by counted runs.
+    expect(report).toMatchObject({ comparisons: 8, alarms: 0 });
+    expect(report.noise).toHaveLength(8);
+    const wall = { suite: "tiny", metric: "wall", change: 0 };
+    const instructions = { suite: "tiny", metric: "instructions", change: expect.closeTo(0.001) };
+    expect(report.noise?.slice(0, 2)).toMatchObject([wall, instructions]);
     expect(new Set(bench.pairs.map(({ benchmark }) => benchmark))).toEqual(new Set(["a", "b"]));
   });
 

@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { caseKey } from "#core/test-case.ts";
-import { caseOf } from "./fake-farm.fixture.ts";
+import { Suite } from "#suites/suite.ts";
+import { caseOf, definition } from "./fake-farm.fixture.ts";
 import { leftToMeasure } from "./left-to-measure.ts";
 import { onLoad } from "./on-load.ts";
-import { reportOf } from "./self-test.ts";
+import { changesOfRuns, equalRunsWanted, reportOf } from "./self-test.ts";
 import { selfTestDue, spread } from "./self-test-due.ts";
 import { type KeptTest, Spool } from "./spool.ts";
 import { endsForUpdate } from "./update.ts";
@@ -124,6 +125,58 @@ describe("a self-test", () => {
       { suite: "tiny", case: first, metric: "rss", change: 0 },
     ]);
     expect(report.detail).toMatchObject({ failed: ["c: it exited with 1"] });
+  });
+});
+
+describe("the runs of a self-test", () => {
+  const metrics = {
+    lines: { take: { from: "output", pattern: "(\\d+)" }, nature: "exact", unit: "count" },
+    wall: { take: { from: "wall-time" }, nature: "noisy", unit: "seconds" },
+    instructions: {
+      take: { from: "instructions" },
+      nature: "deterministic",
+      unit: "instructions",
+    },
+  };
+  const suiteWith = (...names: (keyof typeof metrics)[]) =>
+    Suite.parse({
+      ...definition,
+      metrics: Object.fromEntries(names.map((name) => [name, metrics[name]])),
+      headline: names[0],
+      iterations: { counted: 3, timed: 4 },
+    });
+
+  test.each([
+    { names: ["wall"] as const, counted: 0, timed: 0 },
+    { names: ["lines"] as const, counted: 0, timed: 2 },
+    { names: ["instructions"] as const, counted: 6, timed: 0 },
+    { names: ["lines", "wall", "instructions"] as const, counted: 6, timed: 2 },
+  ])("of $names: $counted counted, $timed timed", ({ names, counted, timed }) => {
+    const wanted = equalRunsWanted(suiteWith(...names), caseOf("a"));
+    expect(wanted).toEqual({ counted, timed });
+  });
+
+  test.each([
+    { metric: "lines" as const, values: [7, 7], verdict: "no-change" },
+    { metric: "lines" as const, values: [1_000_000, 1_000_001], verdict: "regressed" },
+    // What scatters by itself is no fault of the machine: its limit becomes as wide.
+    {
+      metric: "instructions" as const,
+      values: [697.8, 699.7, 699.4, 697.9, 701.9, 698],
+      verdict: "no-change",
+    },
+    {
+      metric: "instructions" as const,
+      values: [700, 710, 700, 710, 700, 710],
+      verdict: "regressed",
+    },
+  ])("$values of $metric: $verdict", ({ metric, values, verdict }) => {
+    const runs = values.map((value, i) => ({
+      iteration: i + 1,
+      values: { [metric]: value },
+      warnings: [],
+    }));
+    expect(changesOfRuns(suiteWith(metric), runs)).toMatchObject([{ metric, verdict }]);
   });
 });
 

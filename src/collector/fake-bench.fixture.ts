@@ -1,10 +1,11 @@
 import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
 import type { Component } from "#artifacts/component.ts";
+import type { MetricValues } from "#core/benchmark-metric.ts";
 import type { TestCase } from "#core/test-case.ts";
 import type { Load } from "#measuring/environment/load.ts";
 import type { MeasuredIteration, MeasuredPair } from "#measuring/measured-iteration.ts";
 import type { Suite } from "#suites/suite.ts";
-import type { PairsWanted, Workbench } from "./workbench.ts";
+import type { IterationsWanted, PairsWanted, Workbench } from "./workbench.ts";
 
 /** A machine that measures as a test says. */
 export class FakeBench implements Workbench {
@@ -21,6 +22,8 @@ export class FakeBench implements Workbench {
   during: (benchmark: string) => Promise<void> | void = () => {};
   placing: () => Promise<void> | void = () => {};
   pairsWanted = 3;
+  /** Further figures of the nth iteration of a test. */
+  values: (nth: number) => MetricValues = () => ({});
 
   async facts(): Promise<Record<string, string>> {
     return this.environment;
@@ -55,13 +58,13 @@ export class FakeBench implements Workbench {
     { benchmark }: TestCase,
     _artifact: PlacedArtifact,
     signal: AbortSignal,
-    { after, count } = { after: 0, count: 1 },
+    { after, counted, timed }: IterationsWanted = { after: 0, counted: 1, timed: 1 },
   ): Promise<MeasuredIteration[]> {
     await this.#work(benchmark, signal);
     this.measured.push(benchmark);
-    return Array.from({ length: count }, (_, i) => ({
+    return Array.from({ length: Math.max(counted, timed) }, (_, i) => ({
       iteration: after + i + 1,
-      values: { wall: 1 },
+      values: { wall: 1, ...this.values(i) },
       warnings: [],
     }));
   }

@@ -1,6 +1,6 @@
 import type { ClaimedBenchmarkJob } from "#api/collector.ts";
-import type { MetricValues } from "#core/benchmark-metric.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
+import type { MeasuredPair } from "#measuring/measured-iteration.ts";
 import type { KeptTest } from "./spool.ts";
 
 export interface CaseLeft {
@@ -10,7 +10,7 @@ export interface CaseLeft {
   /** How many iterations, numbered from which; without it as the suite says. */
   readonly iterations?: { readonly after: number; readonly count: number };
   /** Those of them that are kept here. */
-  readonly kept: readonly { readonly child: MetricValues; readonly parent: MetricValues }[];
+  readonly kept: readonly Omit<MeasuredPair, "pair">[];
 }
 
 /** What of a job is left: without what is kept here and only has to be told, and without what was done before. */

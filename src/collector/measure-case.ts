@@ -43,7 +43,11 @@ export async function measureCase(
         testCase,
         artifact,
         signal,
-        left.iterations,
+        left.iterations && {
+          after: left.iterations.after,
+          counted: left.iterations.count,
+          timed: left.iterations.count,
+        },
       );
       const flagged = iterations.map((each) => ({
         ...each,
@@ -59,6 +63,7 @@ export async function measureCase(
       parent: against,
       from: left.from,
       stored: left.kept,
+      seed: claimed.id,
       ...(doubts.length === 0 ? {} : { doubts }),
       onPair: (pair) => keep({ case: testCase, metrics, pairs: [pair] }),
       signal,

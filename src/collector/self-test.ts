@@ -1,15 +1,19 @@
+import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReportedSelfTest, ReportSelfTest } from "#api/collector.ts";
 import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
 import { Component } from "#artifacts/component.ts";
-import { judgePairs, pairSeed, practicalLimit } from "#comparison/judge-pairs.ts";
+import { judgeEqualRuns } from "#comparison/judge-counts.ts";
+import { judgePairs, practicalLimit } from "#comparison/judge-pairs.ts";
 import { backoffMs } from "#core/backoff.ts";
 import type { Metric } from "#core/benchmark-metric.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
-import type { MeasuredPair } from "#measuring/measured-iteration.ts";
+import type { MeasuredIteration, MeasuredPair } from "#measuring/measured-iteration.ts";
+import type { ProcessKind } from "#measuring/plan-run.ts";
+import { metricsFrom } from "#measuring/values-of.ts";
 import { metricsOf } from "#suites/metrics-of.ts";
 import { parseSuite } from "#suites/read-suite.ts";
 import type { Suite } from "#suites/suite.ts";
@@ -29,9 +33,9 @@ export function selfTestWish(dataDir: string): string {
 }
 
 /**
- * Compares the artifact that was measured last with itself, and tells what came of it: each verdict is a false
- * alarm, and each change is noise. A collector that raises more of them than chance is out of duty, which the
- * server decides.
+ * Compares the artifact that was measured last with itself, and reports the result: each verdict is a false alarm, and
+ * each change is noise. Noisy metrics are judged from pairs, exact ones must be equal, deterministic ones are counted
+ * twice as often as in a request. The server decides whether the collector stays in duty.
  */
 export async function selfTest(
   parts: CollectorParts,
@@ -76,7 +80,11 @@ async function compareWithItself(
       try {
         await quietMachine(parts, index === 0, signal);
         const pairs = await pairsOf(parts, suite, testCase, placed, signal);
-        compared.push({ case: testCase, changes: changesIn(suite, pairs) });
+        const runs = await equalRunsOf(parts, suite, testCase, placed, signal);
+        compared.push({
+          case: testCase,
+          changes: [...changesIn(suite, pairs), ...changesOfRuns(suite, runs)],
+        });
       } catch (reason) {
         if (signal.aborted) break;
         failed.push(`${caseKey(testCase)}: ${messageOf(reason)}`);
@@ -103,6 +111,7 @@ function pairsOf(
     parent: placed,
     from: 0,
     stored: [],
+    seed: randomUUID(),
     onPair: async () => {},
     signal,
   });
@@ -120,20 +129,68 @@ export interface Compared {
   readonly changes: readonly Change[];
 }
 
-/** What a comparison says of each metric that decides and was taken in every pair. */
+/** Runs for the metrics that are not judged by pairs: twice as many as a request takes, none where there is no such metric. */
+async function equalRunsOf(
+  { bench }: CollectorParts,
+  suite: Suite,
+  testCase: TestCase,
+  placed: PlacedArtifact,
+  signal: AbortSignal,
+): Promise<MeasuredIteration[]> {
+  const { counted, timed } = equalRunsWanted(suite, testCase);
+  if (counted + timed === 0) return [];
+  return bench.measureTest(suite, testCase, placed, signal, { after: 0, counted, timed });
+}
+
+/** How many runs an A/A comparison of the exact and deterministic metrics takes. */
+export function equalRunsWanted(
+  suite: Suite,
+  { section }: Pick<TestCase, "section">,
+): { readonly counted: number; readonly timed: number } {
+  const runs = (kind: ProcessKind, usual: number) => {
+    const natures = metricsFrom(suite, section, kind)
+      .filter(([, { decides, nature }]) => decides && nature !== "noisy")
+      .map(([, { nature }]) => nature);
+    if (natures.length === 0) return 0;
+    // Exact figures are equal or not: two runs show it.
+    return 2 * (natures.includes("deterministic") ? usual : 1);
+  };
+  return {
+    counted: runs("counted", suite.iterations.counted),
+    timed: runs("timed", suite.iterations.timed),
+  };
+}
+
+/** What runs of one artifact say when every second one is taken for another artifact's. */
+export function changesOfRuns(suite: Suite, runs: readonly MeasuredIteration[]): Change[] {
+  const judged = metricsOf(suite).filter(({ decides, nature }) => decides && nature !== "noisy");
+  return judged.flatMap((metric) => {
+    const values = runs.flatMap((each) => each.values[metric.name] ?? []);
+    if (values.length < 2) return [];
+    const isOdd = (_: number, index: number) => index % 2 === 0;
+    const before = values.filter(isOdd);
+    const after = values.filter((value, index) => !isOdd(value, index));
+    return [{ metric: metric.name, ...judgeEqualRuns(before, after, metric) }];
+  });
+}
+
+/** What a comparison says of each noisy metric that decides and was taken in every pair. */
 function changesIn(suite: Suite, pairs: readonly MeasuredPair[]): Change[] {
   if (pairs.length === 0) return [];
   const isThere = ({ name }: Metric) =>
     pairs.every(({ child, parent }) => child[name] !== undefined && parent[name] !== undefined);
-  const judged = metricsOf(suite).filter((metric) => metric.decides && isThere(metric));
+  const judged = metricsOf(suite).filter(
+    (metric) => metric.decides && metric.nature === "noisy" && isThere(metric),
+  );
   return judged.map(({ name, better }) => {
-    const figures = pairs.map(({ child, parent }) => ({
+    const figures = pairs.map(({ child, parent, parentFirst }) => ({
       child: child[name] ?? 0,
       parent: parent[name] ?? 0,
+      parentFirst,
     }));
     const { rounds } = suite.pairs;
     const limit = practicalLimit(undefined);
-    const rules = { limit, seed: pairSeed, rounds, better };
+    const rules = { limit, rounds, better };
     const { verdict, effect } = judgePairs(figures, rules);
     return { metric: name, verdict, change: effect };
   });

@@ -43,7 +43,7 @@ export async function thisMachine(
         place,
         signal,
         ...(wanted && {
-          iterations: { counted: wanted.count, timed: wanted.count },
+          iterations: { counted: wanted.counted, timed: wanted.timed },
           after: wanted.after,
         }),
       }),

@@ -1,6 +1,5 @@
 import type { EnvironmentFacts } from "#api/collector.ts";
 import type { ArtifactShelf, PlacedArtifact } from "#artifacts/artifact-shelf.ts";
-import type { MetricValues } from "#core/benchmark-metric.ts";
 import type { TestCase } from "#core/test-case.ts";
 import type { Load } from "#measuring/environment/load.ts";
 import type { MeasuredIteration, MeasuredPair } from "#measuring/measured-iteration.ts";
@@ -13,10 +12,19 @@ export interface PairsWanted {
   readonly parent: PlacedArtifact;
   /** How many are kept already. */
   readonly from: number;
-  readonly stored: readonly { readonly child: MetricValues; readonly parent: MetricValues }[];
+  readonly stored: readonly Omit<MeasuredPair, "pair">[];
+  /** Of the order within pairs: see `measurePairs`. */
+  readonly seed: string;
   readonly doubts?: readonly { readonly metric: string }[];
   readonly onPair: (pair: MeasuredPair) => Promise<void>;
   readonly signal: AbortSignal;
+}
+
+/** Which iterations: numbered from the one after `after`; so many processes under the counter, and so many by the clock. */
+export interface IterationsWanted {
+  readonly after: number;
+  readonly counted: number;
+  readonly timed: number;
 }
 
 /** What a collector does on its machine, apart from deciding: gets artifacts, measures, looks around. */
@@ -33,7 +41,7 @@ export interface Workbench {
     artifact: PlacedArtifact,
     signal: AbortSignal,
     /** In place of what the suite says. */
-    iterations?: { readonly after: number; readonly count: number },
+    iterations?: IterationsWanted,
   ): Promise<MeasuredIteration[]>;
   measurePairs(wanted: PairsWanted): Promise<MeasuredPair[]>;
   close(): Promise<void>;

@@ -3,7 +3,7 @@ import type { Metric } from "#core/benchmark-metric.ts";
 import { median } from "#statistics/quartiles.ts";
 import type { ArtifactsToCompare } from "./artifacts-to-compare.ts";
 import { judgeNoisy } from "./judge-noisy.ts";
-import { type Pair, pairSeed, practicalLimit, usualRounds } from "./judge-pairs.ts";
+import { type Pair, practicalLimit, usualRounds } from "./judge-pairs.ts";
 import { isRelevant, magnitudeOf } from "./magnitude.ts";
 import type { Figure, MatchedCase } from "./match-cases.ts";
 import type { PairedCase } from "./measured.ts";
@@ -42,8 +42,12 @@ export function pairsOfMetric(
 }
 
 function pairsIn(measured: PairedCase, metric: string): Pair[] {
-  return measured.pairs.flatMap(({ child, parent }) => {
-    const pair = { child: child[metric] ?? Number.NaN, parent: parent[metric] ?? Number.NaN };
+  return measured.pairs.flatMap(({ child, parent, parentFirst }) => {
+    const pair = {
+      child: child[metric] ?? Number.NaN,
+      parent: parent[metric] ?? Number.NaN,
+      parentFirst,
+    };
     return Number.isFinite(pair.child) && Number.isFinite(pair.parent) ? [pair] : [];
   });
 }
@@ -57,7 +61,6 @@ export function comparePairs(
 ): { kind: "compared"; comparison: CaseComparison; pooledP: number | null } {
   const judged = judgeNoisy(pairs.paired, pairs.rerun, {
     limit: practicalLimit(input.limitOf(matched.case, metric.name, pairs.fingerprint)),
-    seed: pairSeed,
     rounds: input.rounds ?? usualRounds,
     better: metric.better,
   });
@@ -66,7 +69,7 @@ export function comparePairs(
   const after = median(pairs.paired.map(({ child }) => child));
   const significant = judged.verdict === "regressed" || judged.verdict === "improved";
   const magnitude = magnitudeOf(judged.effect, judged.limit, metric.unit !== "instructions");
-  const { verdict, p, effect, low, high, limit, confirmed } = judged;
+  const { verdict, p, effect, low, high, level, limit, confirmed, again } = judged;
   const machineWarnings =
     common?.after.measured.fingerprint === pairs.fingerprint
       ? [...common.before.measured.warnings, ...common.after.measured.warnings]
@@ -93,8 +96,10 @@ export function comparePairs(
         effect,
         low,
         high,
+        level,
         limit,
         confirmed,
+        again,
       },
       fingerprint: pairs.fingerprint,
       collectors: { before: pairs.collector, after: pairs.collector },

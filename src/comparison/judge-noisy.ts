@@ -1,8 +1,7 @@
 import { fisherOfTwo } from "#statistics/fisher.ts";
-import { mannWhitney } from "#statistics/mann-whitney.ts";
 import { alphaAfter, confirmAlpha } from "./alpha-spending.ts";
 import { type JudgeOptions, judgePairs, type Pair, type PairsJudgement } from "./judge-pairs.ts";
-import { pairEffect } from "./pair-effect.ts";
+import { type PairEffect, pairEffect } from "./pair-effect.ts";
 import { shapeWarnings } from "./shape-warnings.ts";
 
 /** What the pairs of one case say of one metric, before the other cases of the comparison are heard. */
@@ -10,12 +9,14 @@ export interface NoisyJudgement extends PairsJudgement {
   readonly pairs: number;
   /** Null: no change is claimed that a rerun could confirm, or there is none yet. */
   readonly confirmed: boolean | null;
+  /** What the rerun measured; null: there is none, or too little of it. */
+  readonly again: (PairEffect & { readonly pairs: number }) | null;
   /** The evidence of both runs together. */
   readonly pooledP: number | null;
   readonly warnings: readonly string[];
 }
 
-/** Fewer pairs cannot reach `confirmAlpha`. */
+/** A rerun of fewer pairs was hardly begun. Ten can confirm; five that show no change contradict. */
 const leastToConfirm = 4;
 
 /** Judges pairs together with an independent rerun of them, if there is one. */
@@ -38,23 +39,21 @@ export function judgeNoisy(
       verdict,
       pairs: paired.length,
       confirmed: null,
+      again: null,
       pooledP: judged.p,
       warnings,
     };
   }
-  const { p } = mannWhitney(
-    usable.map(({ child }) => child),
-    usable.map(({ parent }) => parent),
-  );
-  const again = pairEffect(usable, options.seed).effect;
-  const confirmed = p < confirmAlpha && Math.sign(again) === Math.sign(judged.effect);
+  const again = pairEffect(usable, confirmAlpha);
+  const confirmed = again.p <= confirmAlpha && Math.sign(again.effect) === Math.sign(judged.effect);
   return {
     ...judged,
     // Two runs that contradict each other say nothing, and not that there is nothing.
     verdict: confirmed ? judged.verdict : "undecided",
     pairs: paired.length,
     confirmed,
-    pooledP: confirmed ? fisherOfTwo(judged.p ?? 1, p) : judged.p,
+    again: { ...again, pairs: usable.length },
+    pooledP: confirmed ? fisherOfTwo(judged.p ?? 1, again.p) : judged.p,
     warnings,
   };
 }

@@ -62,9 +62,10 @@ export function pairedTimes(
     collector: "c1",
     purpose: "paired",
     ...rest,
-    pairs: Array.from({ length: count }, () => ({
+    pairs: Array.from({ length: count }, (_, i) => ({
       child: { time: figure() * (1 + shift) },
       parent: { time: figure() },
+      parentFirst: i % 2 === 0,
     })),
   };
 }

@@ -18,5 +18,9 @@ export interface PairedCase {
   readonly collector: string;
   /** `confirm`: an independent rerun, in a lease of its own. */
   readonly purpose: "paired" | "confirm";
-  readonly pairs: readonly { readonly child: MetricValues; readonly parent: MetricValues }[];
+  readonly pairs: readonly {
+    readonly child: MetricValues;
+    readonly parent: MetricValues;
+    readonly parentFirst: boolean;
+  }[];
 }

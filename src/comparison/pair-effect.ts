@@ -1,31 +1,45 @@
-import { pseudoMedianInterval } from "#statistics/pseudo-median-interval.ts";
 import { median } from "#statistics/quartiles.ts";
+import { leastP, twoOrders } from "#statistics/two-orders.ts";
 
 export interface Pair {
   readonly child: number;
   readonly parent: number;
+  /** Which of both processes ran first: chance chose it. */
+  readonly parentFirst: boolean;
 }
 
+/** How far the child lies from its parent, and how sure that is: one test gives all of it. */
 export interface PairEffect {
+  /** Exact, two-sided. */
+  readonly p: number;
   /** Relative change from parent to child. */
   readonly effect: number;
-  /** Its 99 % interval. */
+  /** Its interval, which leaves out zero exactly when `p` is at most 1 - `level`. */
   readonly low: number;
   readonly high: number;
+  readonly level: number;
 }
 
 /**
- * How far the child lies from its parent: Hodges' and Lehmann's estimate over the logarithms of the pairs' ratios.
- * What slows both processes of a pair (a neighbour, a warm room) is gone from their ratio. Whole pairs are drawn for
- * the interval.
+ * Wilcoxon's rank-sum test between the pairs of both orders, over the logarithms of their ratios, with its own estimate
+ * and interval. What slows both processes of a pair (a neighbour, a warm room) is gone from their ratio, what favours
+ * the first process of each pair from the comparison of the orders.
+ *
+ * `alpha`: of the interval. Where so few pairs have no p that small, the widest interval that they have is given.
  */
-export function pairEffect(pairs: readonly Pair[], seed: string | number): PairEffect {
+export function pairEffect(pairs: readonly Pair[], alpha: number): PairEffect {
   const changes = changesOf(pairs);
-  const { point, ...interval } = pseudoMedianInterval(changes.values, { seed, level: 0.99 });
+  const one = changes.values.filter((_, i) => pairs[i]?.parentFirst === true);
+  const other = changes.values.filter((_, i) => pairs[i]?.parentFirst !== true);
+  const usedAlpha = Math.max(alpha, leastP(one.length, other.length));
+  const { point, p, interval } = twoOrders(one, other);
+  const { low, high } = interval(usedAlpha) ?? { low: point, high: point };
   return {
+    p,
     effect: changes.back(point),
-    low: changes.back(Math.min(interval.low, point)),
-    high: changes.back(Math.max(interval.high, point)),
+    low: changes.back(low),
+    high: changes.back(high),
+    level: 1 - usedAlpha,
   };
 }
 

@@ -114,14 +114,17 @@ function certainty({ evidence }: CaseComparison): string {
         ? "every difference counts"
         : `${evidence.factor.toFixed(1)} × the threshold of ${asPercent(evidence.threshold).slice(1)}`;
     case "pairs": {
-      const { low, high, pairs, confirmed } = evidence;
+      const { low, high, level = 0.99, pairs, confirmed, again } = evidence;
+      const range = again
+        ? ` ([${asPercent(again.low)}, ${asPercent(again.high)}], ${again.pairs} pairs)`
+        : "";
       const rerun =
         confirmed === null
           ? "not confirmed yet"
           : confirmed
-            ? "confirmed"
-            : "not confirmed by a rerun";
-      return `[${asPercent(low)}, ${asPercent(high)}] at 99 %, ${pairs} pairs, ${rerun}`;
+            ? `confirmed${range}`
+            : `not confirmed by a rerun${range}`;
+      return `[${asPercent(low)}, ${asPercent(high)}] at ${(100 * level).toFixed(1)} %, ${pairs} pairs, ${rerun}`;
     }
     case "hint":
       return "a hint";

@@ -6,7 +6,7 @@ import type { Pair } from "./judge-pairs.ts";
 const leastFigures = 10;
 
 /** What is odd about the figures of interleaved processes, in the order they were taken. Weakens a verdict, never strengthens it. */
-export function shapeWarnings(pairs: readonly Pair[]): string[] {
+export function shapeWarnings(pairs: readonly Omit<Pair, "parentFirst">[]): string[] {
   if (pairs.length < leastFigures) return [];
   const sides = [pairs.map(({ child }) => child), pairs.map(({ parent }) => parent)];
   const warnings: string[] = [];

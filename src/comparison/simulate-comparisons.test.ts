@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { modelProcess, simulateComparisons } from "./simulate-comparisons.ts";
+import { independent, modelProcess, simulateComparisons } from "./simulate-comparisons.ts";
 
 // The show table takes thousands of trials; here are enough to see a rule that broke.
 
@@ -7,7 +7,7 @@ test("equal artifacts raise no confirmed alarm", () => {
   const { confirmed, claimed } = simulateComparisons({
     trials: 150,
     shift: 0,
-    draw: modelProcess(),
+    open: independent(modelProcess()),
     seed: 1,
   });
 
@@ -23,7 +23,7 @@ test.each([
   const { confirmed, wrongSide } = simulateComparisons({
     trials: 50,
     shift,
-    draw: modelProcess(),
+    open: independent(modelProcess()),
     seed: 2,
   });
 

@@ -1,9 +1,18 @@
 import { exponential, normal, type Random, seededRandom } from "#statistics/seeded-random.ts";
 import { judgeNoisy } from "./judge-noisy.ts";
-import { judgePairs, type Pair, pairSeed, practicalLimit, usualRounds } from "./judge-pairs.ts";
+import { judgePairs, type Pair, practicalLimit, usualRounds } from "./judge-pairs.ts";
+import { isParentFirst } from "./order-of-pairs.ts";
 
 /** One process's figure, where the artifact's true figure is 1. */
 export type DrawProcess = (random: Random) => number;
+
+/** A machine on which processes run one after the other: gives the next one's figure. */
+export type OpenMachine = (random: Random) => () => number;
+
+/** A machine whose processes have nothing to do with one another. */
+export function independent(draw: DrawProcess): OpenMachine {
+  return (random) => () => draw(random);
+}
 
 /**
  * The model that the rules were chosen by: lognormal, 1 % between processes, 0.5 % within, and in 5 of 100 runs a
@@ -25,7 +34,7 @@ export interface SimulationOptions {
   readonly trials: number;
   /** True relative change, e.g. 0.02. */
   readonly shift: number;
-  readonly draw: DrawProcess;
+  readonly open: OpenMachine;
   readonly seed: number | string;
   readonly limit?: number;
   readonly rounds?: readonly number[];
@@ -33,6 +42,8 @@ export interface SimulationOptions {
 
 export interface SimulatedComparisons {
   readonly trials: number;
+  /** The greatest |effect| of nineteen of twenty trials: what a self-test teaches. */
+  readonly usualEffect: number;
   /** Shares of the trials in which the pairs claimed a change, and the rerun confirmed it. */
   readonly claimed: number;
   readonly confirmed: number;
@@ -46,7 +57,7 @@ export interface SimulatedComparisons {
 
 /** What the rules for noisy metrics say of artifacts whose true difference is known, round by round as a collector asks. */
 export function simulateComparisons(options: SimulationOptions): SimulatedComparisons {
-  const { trials, shift, draw, limit = practicalLimit(undefined), rounds = usualRounds } = options;
+  const { trials, shift, open, limit = practicalLimit(undefined), rounds = usualRounds } = options;
   const random = seededRandom(options.seed);
   let claimed = 0;
   let confirmed = 0;
@@ -54,22 +65,33 @@ export function simulateComparisons(options: SimulationOptions): SimulatedCompar
   let noChange = 0;
   let undecided = 0;
   let pairs = 0;
+  const effects: number[] = [];
   for (let trial = 0; trial < trials; trial++) {
-    const rules = { limit, rounds, better: "lower" as const, seed: pairSeed };
-    const measure = () => {
+    const rules = { limit, rounds, better: "lower" as const };
+    const measure = (isRerun: boolean) => {
       const taken: Pair[] = [];
-      for (let more = rounds[0] ?? 1; more > 0; more = judgePairs(taken, rules).more) {
+      const next = open(random);
+      const seed = random();
+      for (
+        let more = rounds[0] ?? 1;
+        more > 0;
+        more = judgePairs(taken, { ...rules, isRerun }).more
+      ) {
         for (let i = 0; i < more; i++) {
-          taken.push({ child: draw(random) * (1 + shift), parent: draw(random) });
+          const parentFirst = isParentFirst(seed, taken.length + 1);
+          const [first, second] = [next(), next()];
+          const [parent, child] = parentFirst ? [first, second] : [second, first];
+          taken.push({ child: child * (1 + shift), parent, parentFirst });
         }
       }
       pairs += taken.length;
       return taken;
     };
-    const paired = measure();
-    const { verdict } = judgePairs(paired, rules);
+    const paired = measure(false);
+    const { verdict, effect } = judgePairs(paired, rules);
+    effects.push(Math.abs(effect));
     const claims = verdict === "regressed" || verdict === "improved";
-    const final = claims ? judgeNoisy(paired, measure(), rules) : judgeNoisy(paired, [], rules);
+    const final = claims ? judgeNoisy(paired, measure(true), rules) : judgeNoisy(paired, [], rules);
     if (claims) claimed++;
     if (final.confirmed === true) {
       confirmed++;
@@ -77,8 +99,10 @@ export function simulateComparisons(options: SimulationOptions): SimulatedCompar
     } else if (final.verdict === "no-change") noChange++;
     else undecided++;
   }
+  effects.sort((a, b) => a - b);
   return {
     trials,
+    usualEffect: effects[Math.ceil(0.95 * trials) - 1] ?? 0,
     claimed: claimed / trials,
     confirmed: confirmed / trials,
     wrongSide: wrongSide / trials,

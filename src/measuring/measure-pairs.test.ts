@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isParentFirst, measurePairs, pairsWanted } from "./measure-pairs.ts";
+import { measurePairs, pairsWanted } from "./measure-pairs.ts";
 import { openWorkshop, suiteOf, theCase, type Workshop } from "./measuring.fixture.ts";
 
 const signal = () => new AbortController().signal;
@@ -12,20 +12,11 @@ const rate = {
   },
 } as const;
 
-test("two pairs are ABBA, and chance says which way round", () => {
-  const orders = Array.from({ length: 40 }, (_, i) => isParentFirst("seed", i + 1));
-
-  for (let i = 0; i < 40; i += 2) expect(orders[i]).toBe(!orders[i + 1]);
-  const blocks = orders.filter((_, i) => i % 2 === 0);
-  expect(blocks).toContain(true);
-  expect(blocks).toContain(false);
-  expect(Array.from({ length: 40 }, (_, i) => isParentFirst("seed", i + 1))).toEqual(orders);
-});
-
 describe("how many pairs are wanted next", () => {
   const suite = suiteOf({ metrics: { ...rate, other: { ...rate.rate } } });
   const rows = (count: number, child: number, parent: number, spread = 0) =>
     Array.from({ length: count }, (_, i) => ({
+      parentFirst: i % 2 === 0,
       child: { rate: child + (i % 3) * spread },
       parent: { rate: parent + ((i + 1) % 3) * spread },
     }));
@@ -41,6 +32,15 @@ describe("how many pairs are wanted next", () => {
     ["no more after the last round, clear or not", rows(20, 100, 100, 30), 0],
   ])("%s", (_, known, expected) => {
     expect(wanted(known)).toBe(expected);
+  });
+
+  test("a rerun that shows a change goes on to the last round, and one that shows none does not", () => {
+    const rerun = (known: ReturnType<typeof rows>) =>
+      pairsWanted(known, known.length, suite, ["rate"], () => undefined, true);
+
+    expect(rerun(rows(10, 100, 150, 1))).toBe(10);
+    expect(rerun(rows(20, 100, 150, 1))).toBe(0);
+    expect(rerun(rows(5, 100, 100))).toBe(0);
   });
 
   test("pairs whose figures are elsewhere count for the rounds, and are judged there", () => {
@@ -74,6 +74,7 @@ describe("measures pairs", () => {
       parent: await tool("parent", "echo rate 100"),
       place: shop.place,
       from: 0,
+      seed: "a run",
       signal: signal(),
       async onPair({ pair }) {
         expect(++open).toBe(1);
@@ -96,6 +97,7 @@ describe("measures pairs", () => {
       child: await tool("child", "echo rate 200"),
       parent: await tool("parent", "echo rate 100"),
       place: shop.place,
+      seed: "a run",
       signal: signal(),
       onPair() {},
     };
@@ -116,6 +118,7 @@ describe("measures pairs", () => {
       parent: await tool("parent", "echo rate 1"),
       place: shop.place,
       from: 0,
+      seed: "a run",
       signal: signal(),
       onPair() {},
     });

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { PlacedArtifact } from "#artifacts/artifact-shelf.ts";
-import { judgePairs, pairSeed, practicalLimit } from "#comparison/judge-pairs.ts";
+import { judgePairs, practicalLimit } from "#comparison/judge-pairs.ts";
+import { isParentFirst } from "#comparison/order-of-pairs.ts";
 import type { MetricValues } from "#core/benchmark-metric.ts";
 import { caseKey, type TestCase } from "#core/test-case.ts";
 import type { Suite } from "#suites/suite.ts";
@@ -21,12 +21,15 @@ export interface PairsToMeasure {
   readonly from: number;
   /** Those pairs, where they are at hand: they are judged together with the new ones. */
   readonly stored?: readonly PairFigures[] | undefined;
-  /** Only these metrics decide when to stop; default all noisy ones that decide. */
+  /** A rerun, and only these metrics decide when to stop; default all noisy ones that decide. */
   readonly doubts?: readonly { readonly metric: string }[] | undefined;
   /** How much a metric of this case differs between equal artifacts, as a fraction, where that was measured. */
   readonly noiseOf?: ((metric: string) => number | undefined) | undefined;
-  /** Of the order within pairs; default: the case's name. */
-  readonly seed?: string | number | undefined;
+  /**
+   * Of the order within pairs. Drawn anew for each run, a confirming one too, and the same when a run is taken up
+   * again: a job's id.
+   */
+  readonly seed: string | number;
   /** Awaited before the next pair is begun. */
   readonly onPair: (pair: MeasuredPair) => Promise<void> | void;
   readonly signal: AbortSignal;
@@ -35,13 +38,14 @@ export interface PairsToMeasure {
 export interface PairFigures {
   readonly child: MetricValues;
   readonly parent: MetricValues;
+  readonly parentFirst: boolean;
 }
 
 /** Interleaves processes of child and parent until the noisy metrics are clear, or the rounds are over. */
 export async function measurePairs(wanted: PairsToMeasure): Promise<MeasuredPair[]> {
   const { suite, place, child, parent, signal } = wanted;
   const { benchmark } = partsOf(suite, wanted.case);
-  const seed = wanted.seed ?? caseKey(wanted.case);
+  const seed = `${wanted.seed} ${caseKey(wanted.case)}`;
   const deciding = decidingMetrics(suite, wanted.case, wanted.doubts);
   if (deciding.length === 0) return [];
   const known: PairFigures[] = [...(wanted.stored ?? [])];
@@ -55,8 +59,13 @@ export async function measurePairs(wanted: PairsToMeasure): Promise<MeasuredPair
       const runChild = () => runOnce("timed", { ...base, artifact: child, source: childSource });
       const runParent = () => runOnce("timed", { ...base, artifact: parent, source: parentSource });
       for (;;) {
-        const more = pairsWanted(known, done(), suite, deciding, (metric) =>
-          wanted.noiseOf?.(metric),
+        const more = pairsWanted(
+          known,
+          done(),
+          suite,
+          deciding,
+          (metric) => wanted.noiseOf?.(metric),
+          wanted.doubts !== undefined,
         );
         if (more === 0) return taken;
         for (let i = 0; i < more; i++) {
@@ -105,6 +114,7 @@ export function pairsWanted(
   suite: Pick<Suite, "pairs" | "metrics">,
   deciding: readonly string[],
   noiseOf: (metric: string) => number | undefined,
+  isRerun = false,
 ): number {
   const { rounds } = suite.pairs;
   const last = Math.max(...rounds);
@@ -112,27 +122,17 @@ export function pairsWanted(
   const next = Math.min(...rounds.filter((round) => round > done)) - done;
   if (!rounds.includes(done)) return next;
   const isClear = deciding.every((metric) => {
-    const figures = known.flatMap(({ child, parent }) => {
+    const figures = known.flatMap(({ child, parent, parentFirst }) => {
       const [ofChild, ofParent] = [child[metric], parent[metric]];
       return ofChild === undefined || ofParent === undefined
         ? []
-        : [{ child: ofChild, parent: ofParent }];
+        : [{ child: ofChild, parent: ofParent, parentFirst }];
     });
     // No program gives it: more pairs would not, either.
     if (figures.length === 0) return known.length > 0;
     const better = suite.metrics[metric]?.better ?? "lower";
     const limit = practicalLimit(noiseOf(metric));
-    return judgePairs(figures, { limit, seed: pairSeed, rounds, better }).more === 0;
+    return judgePairs(figures, { limit, rounds, better, isRerun }).more === 0;
   });
   return isClear ? 0 : next;
-}
-
-/**
- * Two pairs are child, parent, parent, child or the other way round, so that a machine which slowly gets faster
- * or slower does so for both; which of the two ways is chance, so that no rhythm of the machine fits it.
- */
-export function isParentFirst(seed: string | number, pair: number): boolean {
-  const block = Math.floor((pair - 1) / 2);
-  const chance = (createHash("sha256").update(`${seed}\n${block}`).digest()[0] ?? 0) & 1;
-  return (chance === 1) === ((pair - 1) % 2 === 0);
 }

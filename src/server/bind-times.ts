@@ -2,6 +2,7 @@ import { metricDefinitions } from "#graphs/times/metric.store.ts";
 import { metricValue } from "#graphs/times/metric-value.store.ts";
 import { setMetric } from "#graphs/times/set-metric.ts";
 import { timesOfGraphs, timesOfRuns } from "#graphs/times/times.store.ts";
+import { readUnservedPlaces } from "#perf/requests/announce-unserved.ts";
 import type { DesiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
 import { eventLoopLag } from "./event-loop-lag.ts";
 import { farmMetrics } from "./farm-metrics.ts";
@@ -19,7 +20,8 @@ export function bindTimes(
     caches,
     eviction,
     trees,
-  }: Pick<Rooms, "db" | "clock" | "queue" | "caches" | "eviction" | "trees">,
+    labTimes,
+  }: Pick<Rooms, "db" | "clock" | "queue" | "caches" | "eviction" | "trees" | "labTimes">,
   scaling: DesiredWorkersDesk,
 ): TimesFarm {
   const now = () => clock.now();
@@ -27,6 +29,7 @@ export function bindTimes(
     db,
     now,
     leaseMs: queue.times.leaseMs,
+    unservedBenchmarks: () => readUnservedPlaces(db, now(), labTimes),
     cacheCounter: caches.counter,
     seals: trees.seals.counts,
     store: () => eviction.standing(),

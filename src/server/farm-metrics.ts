@@ -13,6 +13,7 @@ import {
   type TimeHistogram,
   timeHistograms,
 } from "#graphs/times/time-histogram.store.ts";
+import type { UnservedPlace } from "#perf/requests/unserved-places.ts";
 import type { DesiredWorkersDesk } from "#size-classes/desired-workers-desk.ts";
 import { platformText, type ScaledClass } from "#size-classes/desired-workers-look.ts";
 import type { EventLoopLag } from "./event-loop-lag.ts";
@@ -38,8 +39,9 @@ export function farmMetrics(parts: {
   readonly seals: SealCounts;
   readonly store: () => Promise<StoreStanding>;
   readonly scaling: DesiredWorkersDesk;
+  readonly unservedBenchmarks: () => Promise<UnservedPlace[]>;
 }): () => Promise<MetricFamily[]> {
-  const { db, now, leaseMs, lag, cacheCounter, seals, store, scaling } = parts;
+  const { db, now, leaseMs, lag, cacheCounter, seals, store, scaling, unservedBenchmarks } = parts;
   const ms = () => now().getTime();
   const counted = forAWhile(countedForMs, ms, async () => ({
     jobs: await jobsByState(db),
@@ -49,6 +51,7 @@ export function farmMetrics(parts: {
     scaled: await scaling.look(),
     granaries: await granaryFamilies(db, now()),
     stored: await store(),
+    unserved: await unservedBenchmarks(),
   }));
   let measured: MetricValue | undefined;
   const measure = forAWhile(recordForMs, ms, async () => {
@@ -57,7 +60,7 @@ export function farmMetrics(parts: {
   });
 
   return async () => {
-    const { jobs, queue, workers, times, scaled, granaries, stored } = await counted();
+    const { jobs, queue, workers, times, scaled, granaries, stored, unserved } = await counted();
     // Nobody waits for it: it is of the minute before, and missing from the first scrape.
     void measure().catch(() => {});
     const memory = process.memoryUsage();
@@ -83,6 +86,14 @@ export function farmMetrics(parts: {
         "grange_executions_unserved",
         "Executions that wait and that no size class could run.",
         [{ value: scaled.unserved }],
+      ),
+      gauge(
+        "grange_benchmark_jobs_unserved",
+        "Benchmark jobs that wait while no collector in duty may take them, by target and set.",
+        unserved.map(({ target, set, jobs: value }) => ({
+          labels: { target, set: String(set) },
+          value,
+        })),
       ),
       histogram(
         "grange_run_wait_seconds",

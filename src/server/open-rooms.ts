@@ -34,6 +34,7 @@ import { usualUnservedMs } from "#invocations/end-unserved.ts";
 import { operationDesk } from "#invocations/operation-desk.ts";
 import { labTimes, labTimesFor } from "#perf/lab-times.ts";
 import { reportHooks } from "#perf/reports/make-report.ts";
+import { unservedAnnouncer } from "#perf/requests/announce-unserved.ts";
 import { startBenchmarkCron } from "#perf/requests/cron.ts";
 import { type AskSource, sourceDesk } from "#perf/requests/source-desk.ts";
 import { advanceSearches } from "#perf/searches/advance-searches.ts";
@@ -300,6 +301,7 @@ export async function openRooms(
               clock.now(),
               askForFigure(() => clock.now()),
             ),
+          "announce unserved jobs": unservedAnnouncer({ db, clock, times: labTimes, logger }),
         },
       }),
     );

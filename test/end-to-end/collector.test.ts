@@ -74,8 +74,9 @@ async function ask(artifact: string, nodes: number, waitsFor?: { two: string }):
   return SubmittedRequest.parse(asked).request.id;
 }
 
-function collect(name: string, dataDir = join(home, name)): Program {
-  const options = ["--flag-load", "--no-self-test", "--sandbox", "none"];
+function collect(name: string, more: readonly string[] = ["--no-self-test"]): Program {
+  const dataDir = join(home, name);
+  const options = ["--flag-load", ...more, "--sandbox", "none"];
   const program = startGrange(
     ["collector", "run", name, "--data-dir", dataDir, ...options, ...at()],
     { env: { GRANGE_MEASURING_LOCK: join(home, "measuring.lock") } },
@@ -144,6 +145,21 @@ test("a registered machine measures what is asked for, and ends well when it is 
   expect(await ranOf("1.0")).toEqual(["1.0 one", "1.0 two"]);
   expect(await collectors()).toMatchObject([{ state: "waiting" }]);
 
+  collector.signal("SIGTERM");
+  expect((await collector.finished).code).toBe(0);
+});
+
+test("a collector of a suite with exact figures only tests itself, stays in duty and measures on", async () => {
+  const collector = collect("lab-1", ["--comparisons", "2"]);
+  await completed(await ask("1.1", 11));
+
+  const [tested] = await until(collectors, ([first]) => first?.selfTest != null);
+  expect(tested).toMatchObject({
+    outOfDuty: null,
+    selfTest: { passed: true, alarms: 0, comparisons: 2 },
+  });
+  expect(await completed(await ask("1.2", 12))).toMatchObject({ state: "completed" });
+  expect(await stored("1.2", "two")).toEqual({ value: 12, collector: "lab-1" });
   collector.signal("SIGTERM");
   expect((await collector.finished).code).toBe(0);
 });

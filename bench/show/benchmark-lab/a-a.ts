@@ -1,4 +1,8 @@
-import { type DrawProcess, simulateComparisons } from "#comparison/simulate-comparisons.ts";
+import {
+  type DrawProcess,
+  independent,
+  simulateComparisons,
+} from "#comparison/simulate-comparisons.ts";
 import { atMost, forInformation, type Measurement } from "../row.ts";
 import { compared, openBench, variation } from "./real-processes.ts";
 
@@ -31,7 +35,12 @@ export const sameArtifact: Measurement = {
       const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
       const draw: DrawProcess = (random) =>
         (times[Math.floor(random() * times.length)] ?? mean) / mean;
-      const simulation = simulateComparisons({ trials: simulated, shift: 0, draw, seed: 6 });
+      const simulation = simulateComparisons({
+        trials: simulated,
+        shift: 0,
+        open: independent(draw),
+        seed: 6,
+      });
       const how = `user time of a short program in awk; 5, 10, 20 pairs, a rerun where a change is claimed; process noise ${(100 * variation(times)).toFixed(1)} %`;
       return [
         atMost(

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openArtifactShelf } from "#artifacts/artifact-shelf.ts";
 import { judgeNoisy, type NoisyJudgement } from "#comparison/judge-noisy.ts";
-import { judgePairs, type Pair, pairSeed, practicalLimit } from "#comparison/judge-pairs.ts";
+import { judgePairs, type Pair, practicalLimit } from "#comparison/judge-pairs.ts";
 import type { TestCase } from "#core/test-case.ts";
 import { measurePairs } from "#measuring/measure-pairs.ts";
 import { openWorkPlace, type WorkPlace } from "#measuring/work-place.ts";
@@ -76,11 +76,11 @@ export async function openBench(factors: readonly number[]): Promise<Bench> {
         onPair: async () => {},
         signal,
       });
-      return taken.flatMap(({ child, parent }) => {
+      return taken.flatMap(({ child, parent, parentFirst }) => {
         const [ofChild, ofParent] = [child["user-time"], parent["user-time"]];
         return ofChild === undefined || ofParent === undefined
           ? []
-          : [{ child: ofChild, parent: ofParent }];
+          : [{ child: ofChild, parent: ofParent, parentFirst }];
       });
     },
     async close() {
@@ -101,7 +101,6 @@ export async function compared(
 ): Promise<NoisyJudgement & { readonly claimed: boolean }> {
   const options = {
     limit: practicalLimit(noise),
-    seed: pairSeed,
     rounds,
     better: "lower" as const,
   };

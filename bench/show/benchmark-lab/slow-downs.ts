@@ -1,4 +1,8 @@
-import { type DrawProcess, simulateComparisons } from "#comparison/simulate-comparisons.ts";
+import {
+  type DrawProcess,
+  independent,
+  simulateComparisons,
+} from "#comparison/simulate-comparisons.ts";
 import { forInformation, type Measurement, type Row } from "../row.ts";
 import { compared, openBench, variation } from "./real-processes.ts";
 
@@ -38,7 +42,7 @@ export const slowDowns: Measurement = {
         const { confirmed } = simulateComparisons({
           trials,
           shift: multiple * noise,
-          draw,
+          open: independent(draw),
           seed: 6 + multiple,
         });
         rows.push({

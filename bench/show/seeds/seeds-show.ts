@@ -1,5 +1,6 @@
 import type { Show } from "../row.ts";
 import { largeGraph } from "./large-graph.ts";
+import { noiseLong, noiseQuick } from "./noise/noise-rows.ts";
 
 /** What the five papers ask for, sentence by sentence. */
-export const seedsShow: Show = { name: "seeds", measurements: [largeGraph] };
+export const seedsShow: Show = { name: "seeds", measurements: [largeGraph, noiseQuick, noiseLong] };

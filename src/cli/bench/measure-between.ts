@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Doubt } from "#comparison/doubts-of.ts";
@@ -101,7 +102,7 @@ async function takePairs(
         place,
         from: 0,
         doubts,
-        seed: `${purpose} ${caseKey(testCase)}`,
+        seed: randomUUID(),
         signal,
         onPair(pair) {
           pairs.push(pair);

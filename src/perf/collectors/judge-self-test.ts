@@ -12,19 +12,20 @@ const mostAlarmRate = 0.02;
 const leastLikely = 0.01;
 
 export interface SelfTestJudgement {
+  /** False: nothing was compared, so that the test is no evidence in either direction. */
+  readonly saysSomething: boolean;
   readonly passed: boolean;
   /** For people, when it did not pass. */
   readonly sentence: string | null;
 }
 
-/** Decides whether a collector that compared an artifact with itself may go on. */
+/** Decides whether a collector that compared an artifact with itself may go on. Nothing to compare is no failure. */
 export function judgeSelfTest({ comparisons, alarms }: SelfTestCounts): SelfTestJudgement {
-  if (comparisons === 0)
-    return { passed: false, sentence: "its self-test compared nothing, so nothing is known of it" };
   if (binomialTail(alarms, comparisons, mostAlarmRate) >= leastLikely)
-    return { passed: true, sentence: null };
+    return { saysSomething: comparisons > 0, passed: true, sentence: null };
   const percent = ((alarms / comparisons) * 100).toFixed(1);
   return {
+    saysSomething: true,
     passed: false,
     sentence:
       `its self-test raised ${alarms === 1 ? "1 alarm" : `${alarms} alarms`} in ${comparisons} comparisons ` +
@@ -37,10 +38,16 @@ export interface Duty {
   readonly outOfDutyByTest: boolean;
 }
 
-/** What a test means for a collector's duty. What somebody said stands, however well it measures. */
-export function dutyAfterTest(before: Duty, { passed, sentence }: SelfTestJudgement): Duty {
+/**
+ * What a test means for a collector's duty. What somebody said stands, however well it measures; so does an earlier
+ * test, while later ones find nothing to compare.
+ */
+export function dutyAfterTest(
+  before: Duty,
+  { saysSomething, passed, sentence }: SelfTestJudgement,
+): Duty {
   const isSaidByPerson = before.outOfDuty !== null && !before.outOfDutyByTest;
-  if (isSaidByPerson) return before;
+  if (isSaidByPerson || !saysSomething) return before;
   return passed
     ? { outOfDuty: null, outOfDutyByTest: false }
     : { outOfDuty: sentence, outOfDutyByTest: true };

@@ -29,7 +29,8 @@ test.each([
   [2_100, 100_000, true],
   [2_200, 100_000, false],
   [100_000, 100_000, false],
-  [0, 0, false],
+  // Nothing to compare is no failure.
+  [0, 0, true],
 ])("%i alarms in %i comparisons: passed is %s", (alarms, comparisons, passed) => {
   expect(judgeSelfTest({ alarms, comparisons }).passed).toBe(passed);
 });
@@ -49,6 +50,13 @@ test("a test puts out of duty and back, and leaves alone what somebody said", ()
   const said: Duty = { outOfDuty: "a fan is broken", outOfDutyByTest: false };
   expect(dutyAfterTest(said, passed)).toBe(said);
   expect(dutyAfterTest(said, failed)).toBe(said);
+});
+
+test("a test that compared nothing changes no duty", () => {
+  const nothing = judgeSelfTest({ alarms: 0, comparisons: 0 });
+  const out = dutyAfterTest(inDuty, failed);
+  expect(dutyAfterTest(inDuty, nothing)).toBe(inDuty);
+  expect(dutyAfterTest(out, nothing)).toBe(out);
 });
 
 test.each([

@@ -12,6 +12,7 @@ const StoredPair = z.object({
   purpose: z.enum(["paired", "confirm"]),
   child: Values,
   parent: Values,
+  parentFirst: z.boolean(),
 });
 export type StoredPair = z.infer<typeof StoredPair>;
 
@@ -21,7 +22,8 @@ export function pairsOf(tx: Tx, childId: number, parentId: number): Promise<Stor
     StoredPair,
     sql`
       select job_id as "jobId", case_id as "caseId", environment_id as "environmentId",
-             collector_name as collector, purpose, array_to_json(child) as child, array_to_json(parent) as parent
+             collector_name as collector, purpose, array_to_json(child) as child, array_to_json(parent) as parent,
+             parent_first as "parentFirst"
       from benchmark_pair
       where artifact_id = ${childId} and against_id = ${parentId}
       order by job_id, case_id, pair

@@ -75,7 +75,8 @@ export function pairedOf(pairs: readonly StoredPair[], names: Names): PairedCase
         fingerprint,
         collector: first.collector,
         purpose: first.purpose,
-        pairs: group.map(({ child, parent }) => ({
+        pairs: group.map(({ child, parent, parentFirst }) => ({
+          parentFirst,
           child: namedValues(child, names.metrics),
           parent: namedValues(parent, names.metrics),
         })),

@@ -1,5 +1,6 @@
 import type { CollectorView } from "#api/collector.ts";
 import { durationText } from "#core/duration-text.ts";
+import { unservedPlaces } from "./unserved-places.ts";
 import type { OpenJob } from "./usual-duration.store.ts";
 
 /** Far longer than anybody needs to claim a job: a claim is answered within milliseconds of its insertion. */
@@ -81,28 +82,19 @@ function unbuilt({ requests }: LabNow, now: Date): string[] {
   });
 }
 
-/** Jobs that nobody can take as things are. Collectors that are only silent have their own alarm. */
+/** Jobs that nobody can take as things are. */
 function unserved({ collectors, jobs }: LabNow): string[] {
-  const active = collectors.filter((each) => each.active && each.outOfDuty === null);
-  const canServe = ({ target, set }: OpenJob) =>
-    active.some(
-      (each) =>
-        each.target === target &&
-        (each.set === null || each.set === set || each.mayTakeOver.includes(set)),
-    );
-  const places = new Map<string, { readonly job: OpenJob; readonly ids: Set<string> }>();
-  for (const job of jobs) {
-    if (job.state !== "queued" || canServe(job)) continue;
-    const place = `${job.target} ${job.set}`;
-    const known = places.get(place) ?? { job, ids: new Set() };
-    known.ids.add(job.id);
-    places.set(place, known);
-  }
-  return [...places.values()].map(({ job: { target, set, optional }, ids }) => {
-    const count = ids.size === 1 ? "1 job waits" : `${ids.size} jobs wait`;
-    const kind = optional ? " (optional: nobody is held up)" : "";
-    return `${count} for ${target}, set ${set}, and no active collector serves it${kind}: add one with \`grange collector add NAME --target ${target} --set ${set}\`, or let one take it over.`;
-  });
+  return unservedPlaces(collectors, jobs).map(
+    ({ target, set, jobs: count, optional, outOfDuty }) => {
+      const waits = count === 1 ? "1 job waits" : `${count} jobs wait`;
+      const kind = optional ? " (optional: nobody is held up)" : "";
+      const remedy =
+        outOfDuty.length > 0
+          ? `put ${outOfDuty.join(" or ")} back in duty when its cause is mended`
+          : `add one with \`grange collector add NAME --target ${target} --set ${set}\``;
+      return `${waits} for ${target}, set ${set}, and no active collector serves it${kind}: ${remedy}, or let one take it over.`;
+    },
+  );
 }
 
 function stuck({ requests, jobs, movedAt }: LabNow, now: Date): string[] {

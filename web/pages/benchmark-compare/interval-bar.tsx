@@ -5,7 +5,7 @@ import { changeText, percentText } from "../benchmarks/figure-text.ts";
 const width = 96;
 const height = 14;
 
-/** Where the change lies with 99 % certainty, against nought and against what does not matter. */
+/** Where the change lies with the evidence's certainty, against nought and against what does not matter. */
 export function IntervalBar({ evidence }: { readonly evidence: z.infer<typeof PairsEvidence> }) {
   const { effect, high, limit, low } = evidence;
   // As far to the left as to the right, so that nought is always in the middle.

@@ -1,4 +1,4 @@
-import type { CaseComparison, Verdict } from "#api/benchmark-comparison.ts";
+import type { CaseComparison, PairsEvidence, Verdict } from "#api/benchmark-comparison.ts";
 import { changeText, magnitudeWords, percentText } from "../benchmarks/figure-text.ts";
 
 interface Said {
@@ -65,7 +65,7 @@ export function evidenceSentence({ evidence }: CaseComparison): string {
         : `${evidence.history} artifacts before it differ from each other by less than ${percentText(evidence.threshold)}; the change is ${factorText(evidence.factor)} of that.`;
     case "pairs":
       return [
-        `${evidence.pairs} interleaved pairs: the change is ${changeText(evidence.effect)}, with 99 % certainty between ${changeText(evidence.low)} and ${changeText(evidence.high)}.`,
+        `${evidence.pairs} interleaved pairs: the change is ${changeText(evidence.effect)}, with ${levelText(evidence.level)} certainty between ${changeText(evidence.low)} and ${changeText(evidence.high)}.`,
         `Changes below ${percentText(evidence.limit)} do not matter here.`,
         evidence.p === null
           ? ""
@@ -73,12 +73,23 @@ export function evidenceSentence({ evidence }: CaseComparison): string {
         evidence.confirmed === null
           ? ""
           : evidence.confirmed
-            ? "An independent rerun says the same."
-            : "An independent rerun did not say the same.",
+            ? `An independent rerun says the same${rerunText(evidence)}.`
+            : `An independent rerun did not say the same${rerunText(evidence)}.`,
       ]
         .filter((each) => each !== "")
         .join(" ");
   }
+}
+
+/** Reports of before do not say what their rerun measured. */
+function rerunText({ again }: PairsEvidence): string {
+  if (!again) return "";
+  return `: ${again.pairs} pairs, ${changeText(again.effect)}, with ${levelText(again.level)} certainty between ${changeText(again.low)} and ${changeText(again.high)}`;
+}
+
+/** Reports of before have intervals of 99 %. */
+function levelText(level = 0.99): string {
+  return `${(100 * level).toFixed(1).replace(/\.0$/, "")} %`;
 }
 
 function factorText(factor: number): string {

@@ -89,9 +89,10 @@ export function HelpPage() {
         <p>
           <strong>Noisy</strong> ones, as times, scatter by more than most changes: the least of
           some runs is a hint and no verdict. To judge them, processes of the artifact and of the
-          one before are run in turn on one machine, five pairs at first and more while it is not
-          clear, up to twenty. The bar is the interval that holds the change with 99 % certainty;
-          the shaded middle is what does not matter, known from comparing equal artifacts.
+          one before are run in turn on one machine, in an order that chance draws, five pairs at
+          first and more while it is not clear, up to twenty. One test gives the verdict and the
+          bar, the interval that holds the change: a change is never told of a bar that touches
+          nought; the shaded middle is what does not matter, known from comparing equal artifacts.
         </p>
         <p>
           Before a noisy change is called one, it is measured again independently, and the more

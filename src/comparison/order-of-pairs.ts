@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+
+/** Orders are drawn so that of ten pairs five begin with either side. */
+const block = 10;
+
+/**
+ * Whether the parent's process is the first of a pair, numbered from 1.
+ *
+ * Chance draws which five of each ten pairs begin with the parent, so that no rhythm of the machine, however many
+ * processes it lasts, goes along with child and parent. The same seed gives the same order: a run that was broken off
+ * goes on in it.
+ */
+export function isParentFirst(seed: string | number, pair: number): boolean {
+  const nth = (pair - 1) % block;
+  const lots = createHash("sha256")
+    .update(`${seed}\n${(pair - 1 - nth) / block}`)
+    .digest();
+  const lotOf = (i: number) => lots.readUInt16BE(2 * i) * block + i;
+  const own = lotOf(nth);
+  let before = 0;
+  for (let i = 0; i < block; i++) if (lotOf(i) < own) before++;
+  return before < block / 2;
+}

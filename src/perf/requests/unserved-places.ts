@@ -1,0 +1,53 @@
+import type { CollectorView } from "#api/collector.ts";
+import type { OpenJob } from "./usual-duration.store.ts";
+
+/** A target and set for which jobs wait while no collector that is in duty may take them. */
+export interface UnservedPlace {
+  readonly target: string;
+  readonly set: number;
+  readonly jobs: number;
+  /** Nobody is held up by any of them. */
+  readonly optional: boolean;
+  /** Collectors that would serve it, were they in duty. */
+  readonly outOfDuty: readonly string[];
+}
+
+type Served = Pick<CollectorView, "name" | "target" | "set" | "mayTakeOver" | "active"> &
+  Pick<CollectorView, "outOfDuty">;
+type Waiting = Pick<OpenJob, "id" | "state" | "target" | "set" | "optional">;
+
+/** Collectors that are only silent count as serving: they have an alarm of their own. */
+export function unservedPlaces(
+  collectors: readonly Served[],
+  jobs: readonly Waiting[],
+): UnservedPlace[] {
+  const places = new Map<string, { job: Waiting; ids: Set<string>; optional: boolean }>();
+  for (const job of jobs) {
+    if (job.state !== "queued" || collectors.some((each) => isInDuty(each) && fits(each, job)))
+      continue;
+    const place = `${job.target} ${job.set}`;
+    const known = places.get(place) ?? { job, ids: new Set<string>(), optional: true };
+    known.ids.add(job.id);
+    known.optional &&= job.optional;
+    places.set(place, known);
+  }
+  return [...places.values()].map(({ job, ids, optional }) => ({
+    target: job.target,
+    set: job.set,
+    jobs: ids.size,
+    optional,
+    outOfDuty: collectors
+      .filter((each) => each.active && !isInDuty(each) && fits(each, job))
+      .map(({ name }) => name),
+  }));
+}
+
+function isInDuty({ active, outOfDuty }: Served): boolean {
+  return active && outOfDuty === null;
+}
+
+function fits({ target, set, mayTakeOver }: Served, job: Pick<Waiting, "target" | "set">): boolean {
+  return (
+    target === job.target && (set === null || set === job.set || mayTakeOver.includes(job.set))
+  );
+}

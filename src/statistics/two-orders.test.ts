@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { mannWhitney } from "./mann-whitney.ts";
+import { attainableP, leastP, twoOrders } from "./two-orders.ts";
+
+const values = (least: number, most: number) =>
+  fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: least, maxLength: most });
+
+describe("differences taken in two orders", () => {
+  test("have the p-value of the rank-sum test of one order against the other's negated", () => {
+    fc.assert(
+      fc.property(values(2, 12), values(2, 12), (one, other) => {
+        const all = [...one, ...other.map((each) => -each)];
+        fc.pre(new Set(all).size === all.length);
+        const expected = mannWhitney(
+          one,
+          other.map((each) => 0 - each),
+        ).p;
+        expect(twoOrders(one, other).p).toBeCloseTo(expected, 10);
+      }),
+    );
+  });
+
+  test("have an interval that leaves out zero exactly when p is small enough, ties or not", () => {
+    const rounded = values(1, 9).map((list) => list.map((each) => Math.round(each * 4) / 4));
+    const alphas = fc.constantFrom(0.01, 0.05, 0.2);
+    fc.assert(
+      fc.property(rounded, rounded, alphas, (one, other, alpha) => {
+        const { p, point, interval } = twoOrders(one, other);
+        const found = interval(alpha);
+        const leavesOut = found !== undefined && (found.low > 0 || found.high < 0);
+        expect(leavesOut).toBe(p <= alpha);
+        if (found) expect(found.low <= point && point <= found.high).toBe(true);
+      }),
+    );
+  });
+
+  test("do not change with what always favours the second of a pair", () => {
+    const [one, other] = [
+      [0.01, 0.02, 0.03],
+      [0.015, 0.025, 0.011],
+    ];
+    const favoured = twoOrders(
+      one.map((each) => each + 0.5),
+      other.map((each) => each - 0.5),
+    );
+    expect(favoured.p).toBe(twoOrders(one, other).p);
+    expect(favoured.point).toBeCloseTo(twoOrders(one, other).point, 12);
+  });
+
+  test("of one order only say nothing", () => {
+    expect(twoOrders([1, 2, 3], [])).toMatchObject({ point: 2, p: 1 });
+    expect(twoOrders([1, 2, 3], []).interval(0.5)).toBeUndefined();
+  });
+});
+
+test("five of each order can have 2 of 252, and what follows", () => {
+  expect(leastP(5, 5)).toBeCloseTo(2 / 252, 12);
+  expect(attainableP(5, 5, 0.015)).toBeCloseTo(2 / 252, 12);
+  expect(attainableP(5, 5, 0.016)).toBeCloseTo(4 / 252, 12);
+  expect(attainableP(3, 2, 0.1)).toBe(0);
+});
