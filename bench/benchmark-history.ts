@@ -184,14 +184,14 @@ export async function loadHistory(db: Db, { cases, artifacts, iterations }: Hist
   for (let begin = 1; begin <= artifacts; begin += 100) {
     await db.run(sql`
       insert into benchmark_result
-        (artifact_id, case_id, environment_id, least, iterations, collector_name, measured_at)
+        (artifact_id, case_id, environment_id, least, iterations, collector_name, measured_at, scatter)
       select artifact.id, test.id, environment.id,
              -- Figures as they are: large whole numbers and times of six digits.
              array[round(1e9 * (1 + test.id % 97) * (1 + 0.0005 * random())), round((1 + test.id % 13 + random())::numeric, 6),
                    round((1 + test.id % 13 + random())::numeric, 6), round(2e8 * (1 + random())), 1e6 + test.id,
                    round(1e5 * (1 + test.id % 17) * (1 + 0.0001 * random())), 1e5 + test.id,
                    round((1 + test.id % 13 + random())::numeric, 6)]::float8[],
-             3, 'collector-1', artifact.dated_at
+             3, 'collector-1', artifact.dated_at, array[0.0004, 0.02, 0.02, 0.1, 0, 0.0001, 0, 0.02]::float4[]
       from generate_series(${begin}::int, ${Math.min(begin + 99, artifacts)}::int) as n
       join benchmark_artifact as artifact on artifact.suite = 'lab' and artifact.tag = 'nightly-' || n
       cross join benchmark_case as test cross join benchmark_environment as environment

@@ -31,6 +31,17 @@ export const FenceEvidence = z.object({
   factor: z.number(),
   /** Both are the same number. */
   exact: z.boolean(),
+  /**
+   * How far runs of one artifact lay apart, of the earlier and of the later one, and equal artifacts in self-tests, as
+   * fractions; null: nobody looked. Of deterministic metrics alone; reports of before do not have it.
+   */
+  scatter: z
+    .object({
+      before: z.number().nullable(),
+      after: z.number().nullable(),
+      selfTests: z.number().nullable(),
+    })
+    .optional(),
 });
 export type FenceEvidence = z.infer<typeof FenceEvidence>;
 

@@ -1,8 +1,14 @@
-import type { CaseComparison, MissingCase } from "#api/benchmark-comparison.ts";
+import type { CaseComparison, FenceEvidence, MissingCase } from "#api/benchmark-comparison.ts";
 import type { Metric } from "#core/benchmark-metric.ts";
 import type { ArtifactsToCompare } from "./artifacts-to-compare.ts";
 import { comparePairs, pairsOfMetric } from "./compare-pairs.ts";
-import { deterministicFence, thresholdWithoutHistory } from "./fence.ts";
+import {
+  deterministicFence,
+  type Fence,
+  leastThreshold,
+  thresholdWithoutHistory,
+} from "./fence.ts";
+import { countLimit } from "./judge-counts.ts";
 import { sideOf } from "./judge-pairs.ts";
 import { isRelevant, magnitudeOf } from "./magnitude.ts";
 import { type Figure, figuresOf, type MatchedCase, newestCommon } from "./match-cases.ts";
@@ -53,12 +59,12 @@ function compareFigures(
   const { fingerprint } = before.measured;
   const isExact = metric.nature === "exact";
   const hint = metric.nature === "noisy" || !metric.decides;
-  const fence = isExact
-    ? { threshold: 0, history: 0 }
-    : deterministicFence(input.historyOf(matched.case, metric.name, fingerprint));
+  const fence = isExact ? exactFence : fenceOf(matched, metric, { before, after }, input);
   const equal = before.value === after.value;
   const size = change === null ? Number.POSITIVE_INFINITY : Math.abs(change);
   const significant = !hint && !equal && size >= fence.threshold;
+  // Of a count that was taken once on each side, nobody knows whether it would say the same again.
+  const isUnsure = !fence.isSeen && !significant && size >= leastThreshold;
   const factor = size / fence.threshold;
   const magnitude = magnitudeOf(
     change,
@@ -79,7 +85,7 @@ function compareFigures(
     relevant: isRelevant(significant, magnitude),
     verdict: significant
       ? sideOf(after.value - before.value, metric.better)
-      : !hint || (equal && metric.nature !== "noisy")
+      : (!hint && !isUnsure) || (equal && metric.nature !== "noisy")
         ? "no-change"
         : "undecided",
     evidence: hint
@@ -90,11 +96,48 @@ function compareFigures(
           history: fence.history,
           factor: Number.isFinite(factor) ? factor : 0,
           exact: equal,
+          ...(fence.scatter && { scatter: fence.scatter }),
         },
     fingerprint,
     collectors: { before: before.measured.collector, after: after.measured.collector },
-    warnings: warningsOf(before, after),
+    warnings: isUnsure
+      ? [...warningsOf(before, after), "counted once on each side: its scatter is not known"]
+      : warningsOf(before, after),
   };
+}
+
+interface SeenFence extends Fence {
+  /** Whether anybody saw how far the count strays by itself. */
+  readonly isSeen: boolean;
+  /** Null: nobody looked. */
+  readonly scatter?: FenceEvidence["scatter"];
+}
+
+const exactFence: SeenFence = { threshold: 0, history: 0, isSeen: true };
+
+/** The least change that a count must show: what it was seen to do by itself, over artifacts, runs and self-tests. */
+function fenceOf(
+  matched: MatchedCase,
+  { name }: Metric,
+  { before, after }: { readonly before: Figure; readonly after: Figure },
+  input: ArtifactsToCompare,
+): SeenFence {
+  const { fingerprint } = before.measured;
+  const fence = deterministicFence(input.historyOf(matched.case, name, fingerprint));
+  const seen = {
+    before: before.measured.scatter[name],
+    after: after.measured.scatter[name],
+    selfTests: input.limitOf(matched.case, name, fingerprint),
+  };
+  const { limit, isSeen } = countLimit(seen);
+  const scatter = {
+    before: seen.before ?? null,
+    after: seen.after ?? null,
+    selfTests: seen.selfTests ?? null,
+  };
+  if (fence.history === 0) return { threshold: limit, history: 0, isSeen, scatter };
+  const threshold = isSeen ? Math.max(fence.threshold, limit) : fence.threshold;
+  return { threshold, history: fence.history, isSeen: true, scatter };
 }
 
 function unlikeMachines(

@@ -8,6 +8,8 @@ export interface MeasuredCase {
   readonly fingerprint: string;
   readonly collector: string;
   readonly values: MetricValues;
+  /** How far iterations lie apart, (greatest - least) / least; not there where fewer than two took the metric. */
+  readonly scatter: MetricValues;
   readonly warnings: readonly string[];
 }
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { EnvironmentFacts, MeasuredIteration } from "#api/collector.ts";
 import { Components } from "#artifacts/component.ts";
 import type { BenchmarkFailure } from "#comparison/compare-artifacts.ts";
+import { relativeRange } from "#comparison/judge-counts.ts";
 import type { MeasuredCase } from "#comparison/measured.ts";
 import { Metric, type MetricValues } from "#core/benchmark-metric.ts";
 import { Fault, messageOf } from "#core/fault.ts";
@@ -99,6 +100,7 @@ export function measuredCases(files: readonly ResultFile[], machine: string): Me
         fingerprint,
         collector: machine,
         values: bestOf(iterations, metrics),
+        scatter: scatterOf(iterations, metrics),
         warnings: [...new Set(iterations.flatMap(({ warnings }) => warnings))],
       });
     }
@@ -117,6 +119,18 @@ export function failures(files: readonly ResultFile[]): BenchmarkFailure[] {
       return error === null ? [] : [{ benchmark: testCase.benchmark, case: key, message: error }];
     }),
   );
+}
+
+function scatterOf(
+  iterations: readonly { readonly values: MetricValues }[],
+  metrics: readonly Pick<Metric, "name">[],
+): MetricValues {
+  const scatter: MetricValues = {};
+  for (const { name } of metrics) {
+    const range = relativeRange(iterations.flatMap(({ values: { [name]: value } }) => value ?? []));
+    if (range !== undefined) scatter[name] = range;
+  }
+  return scatter;
 }
 
 export function bestOf(

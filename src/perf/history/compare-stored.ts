@@ -37,7 +37,7 @@ export async function compareStored(
   { suite, before, after, metric }: ToCompare,
 ): Promise<ComparedArtifacts & { readonly metrics: readonly Metric[] }> {
   const ids = [before.id, after.id];
-  const [cases, fingerprints, ordinals, figures, warned, pairs, failed, earlier] =
+  const [cases, fingerprints, ordinals, figures, warned, pairs, failed, earlier, limits] =
     await Promise.all([
       casesOf(tx, suite.suite),
       fingerprintsOf(tx),
@@ -47,6 +47,7 @@ export async function compareStored(
       pairsOf(tx, after.id, before.id),
       errorsOf(tx, ids),
       predecessorsOf(tx, suite.suite, before),
+      limitsOf(tx, ids),
     ]);
   const metrics = metricsOf(suite);
   const of = (artifact: LineArtifact) =>
@@ -59,7 +60,6 @@ export async function compareStored(
     shown: metric,
   });
   const histories = await readHistories(tx, before.id, earlier, wanted);
-  const limits = await limitsOf(tx, [...new Set(pairs.map(({ caseId }) => caseId))]);
 
   const names: Names = { cases, fingerprints, metrics: namedMetrics(ordinals) };
   const numbers = numbersOf(names, ordinals);
@@ -103,9 +103,8 @@ export async function predecessorsOf(
   return (await measuredBefore(tx, suite, before, farthestBack)).map(({ id }) => id);
 }
 
-async function limitsOf(tx: Tx, caseIds: readonly number[]): Promise<Map<string, number>> {
-  if (caseIds.length === 0) return new Map();
-  const noise = await noiseOf(tx, caseIds);
+async function limitsOf(tx: Tx, artifactIds: readonly number[]): Promise<Map<string, number>> {
+  const noise = await noiseOf(tx, artifactIds);
   return new Map(
     noise.map((each) => [seriesKey(each.caseId, each.environmentId, each.metric), each.change]),
   );

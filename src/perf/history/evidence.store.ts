@@ -41,8 +41,8 @@ const Limit = z.object({
 /** How many A/A comparisons count: a machine that has become quieter is soon believed. */
 const lastComparisons = 200;
 
-/** The 95th percentile of |relative change| of equal artifacts, of some cases. */
-export function noiseOf(tx: Tx, caseIds: readonly number[]) {
+/** The 95th percentile of |relative change| of equal artifacts, of the cases that some artifacts were measured in. */
+export function noiseOf(tx: Tx, artifactIds: readonly number[]) {
   return tx.many(
     Limit,
     sql`
@@ -52,7 +52,9 @@ export function noiseOf(tx: Tx, caseIds: readonly number[]) {
         select case_id, metric, environment_id, change,
                row_number() over (partition by case_id, metric, environment_id order by at desc) as nth
         from benchmark_noise
-        where case_id = any(${caseIds}::int[])
+        where case_id in (
+          select case_id from benchmark_result where artifact_id = any(${artifactIds}::int[])
+          union select case_id from benchmark_pair where artifact_id = any(${artifactIds}::int[]))
       ) as comparison
       where nth <= ${lastComparisons}
       group by 1, 2, 3

@@ -50,6 +50,7 @@ const Figures = z.object({
   environmentId: z.number(),
   collector: z.string(),
   least: z.array(z.number().nullable()),
+  scatter: z.array(z.number().nullable()).nullable(),
 });
 export type Figures = z.infer<typeof Figures>;
 
@@ -59,7 +60,8 @@ export function figuresOf(tx: Tx, artifactIds: readonly number[]): Promise<Figur
     Figures,
     sql`
       select artifact_id as "artifactId", case_id as "caseId", environment_id as "environmentId",
-             collector_name as collector, array_to_json(least) as least
+             collector_name as collector, array_to_json(least) as least,
+             array_to_json(scatter) as scatter
       from benchmark_result
       where artifact_id = any(${artifactIds}::int[])
       order by measured_at desc, environment_id desc

@@ -23,6 +23,7 @@ const figures = (least: (number | null)[], environmentId = 1) => ({
   environmentId,
   collector: "c1",
   least,
+  scatter: null,
 });
 
 describe("whose histories are read", () => {

@@ -75,6 +75,8 @@ export async function storeFigures(
     readonly case?: TestCase;
     readonly fingerprint?: string;
     readonly values: MetricValues;
+    /** Null: it was taken once. Default: several iterations that all said the same. */
+    readonly scatter?: MetricValues | null;
     readonly warnings?: readonly string[];
     readonly jobId?: string;
     readonly at?: Date;
@@ -93,8 +95,10 @@ export async function storeFigures(
   `);
   await db.run(sql`
     insert into benchmark_result
-      (artifact_id, case_id, environment_id, least, iterations, collector_name, measured_at)
-    values (${artifact.id}, ${caseId}, ${environment}, ${sample}::float8[], 1, 'c1', ${at})
+      (artifact_id, case_id, environment_id, least, scatter, iterations, collector_name, measured_at)
+    values (${artifact.id}, ${caseId}, ${environment}, ${sample}::float8[],
+            ${of.scatter === undefined ? sample.map((value) => value && 0) : figuresInOrder(of.scatter ?? {}, ordinals)}::float4[],
+            1, 'c1', ${at})
   `);
 }
 

@@ -48,6 +48,7 @@ export function measuredOf(
         fingerprint,
         collector: each.collector,
         values: namedValues(each.least, names.metrics),
+        scatter: namedValues(each.scatter ?? [], names.metrics),
         warnings: warningsOf(each),
       },
     ];

@@ -29,8 +29,8 @@ export async function countWhatItRestsOn(
          where artifact_id = ${of.after} and against_id = ${of.before}) as pairs,
         (select count(*)::int from benchmark_error where artifact_id = any(${both}::int[])) as errors,
         (select count(*)::int from benchmark_noise
-         where case_id in (select case_id from benchmark_pair
-                           where artifact_id = ${of.after} and against_id = ${of.before})) as noise
+         where case_id in (select case_id from benchmark_result where artifact_id = any(${both}::int[])
+                           union select case_id from benchmark_pair where artifact_id = ${of.after})) as noise
     `,
   );
   return row;

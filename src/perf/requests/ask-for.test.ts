@@ -97,8 +97,7 @@ describe("asked for again", () => {
   test("after fewer runs, only who asks for more is measured again", async () => {
     await storeSuite(db);
     const artifact = await storeArtifact(db, { tag: "a" });
-    await measureAll(db, artifact.id);
-    await db.run(sql`update benchmark_result set iterations = 5`);
+    await measureAll(db, artifact.id, "js", { iterations: 5 });
     const desk = aDesk(db);
     const open = async () => {
       const { id } = await desk.submit({ artifact: "a", runs: 5 });

@@ -160,7 +160,12 @@ export async function endJobs(
 }
 
 /** As if an artifact had a result for each case of the suite that a job of these words would measure. */
-export async function measureAll(db: Db, artifactId: number, backend = "js"): Promise<void> {
+export async function measureAll(
+  db: Db,
+  artifactId: number,
+  backend = "js",
+  but: { readonly iterations?: number; readonly without?: "runtime" } = {},
+): Promise<void> {
   await db.run(sql`
     insert into benchmark_environment (fingerprint, facts, first_seen_at) values ('f', '{}', now())
     on conflict do nothing
@@ -178,12 +183,12 @@ export async function measureAll(db: Db, artifactId: number, backend = "js"): Pr
       select * from wanted
       on conflict (suite, section, benchmark, profile, scenario, backend, target)
         do update set suite = excluded.suite
-      returning id
+      returning id, section
     )
     insert into benchmark_result
       (artifact_id, case_id, environment_id, least, iterations, collector_name, measured_at)
-    select ${artifactId}, added.id, environment.id, '{1}', 1, 'c', now()
-    from added, benchmark_environment as environment where environment.fingerprint = 'f'
+    select ${artifactId}, added.id, environment.id, '{1}', ${but.iterations ?? 1}, 'c', now()
+    from added, benchmark_environment as environment where environment.fingerprint = 'f' and added.section <> ${but.without ?? ""}
     on conflict do nothing
   `);
 }

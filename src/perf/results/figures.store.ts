@@ -42,7 +42,7 @@ export function insertIterations(
   `);
 }
 
-/** Finds the best of each metric over all iterations that are stored; `higher` are the numbers of those where more is better. */
+/** Finds the best and the scatter of each metric over all iterations that are stored; `higher` are the numbers of those where more is better. */
 export async function deriveResult(
   tx: Tx,
   { artifactId, caseId, environmentId, collector }: Taken,
@@ -50,16 +50,21 @@ export async function deriveResult(
 ): Promise<void> {
   await tx.run(sql`
     insert into benchmark_result as result
-      (artifact_id, case_id, environment_id, least, iterations, collector_name, measured_at)
-    select ${artifactId}, ${caseId}, ${environmentId}, coalesce(best.figures, '{}'), stored.iterations, ${collector},
-           stored.at
+      (artifact_id, case_id, environment_id, least, scatter, iterations, collector_name, measured_at)
+    select ${artifactId}, ${caseId}, ${environmentId}, coalesce(best.figures, '{}'), best.scatter, stored.iterations,
+           ${collector}, stored.at
     from (
       select count(*) as iterations, max(measured_at) as at from benchmark_collection
       where artifact_id = ${artifactId} and case_id = ${caseId} and environment_id = ${environmentId}
     ) as stored, (
-      select array_agg(figure order by ordinal) as figures
+      select array_agg(figure order by ordinal) as figures, array_agg(range order by ordinal) as scatter
       from (
-        select ordinal, case when ordinal = any(${higher}::int[]) then max(value) else min(value) end as figure
+        select ordinal, case when ordinal = any(${higher}::int[]) then max(value) else min(value) end as figure,
+               case when count(value) < 2 then null
+                    when max(value) = min(value) then 0
+                    -- Something beside nothing has no ratio: it scatters more than any limit.
+                    when min(value) = 0 then 1e9
+                    else least(1e9, (max(value) - min(value)) / abs(min(value))) end as range
         from benchmark_collection, unnest(sample) with ordinality as taken (value, ordinal)
         where artifact_id = ${artifactId} and case_id = ${caseId} and environment_id = ${environmentId}
         group by ordinal
@@ -67,9 +72,9 @@ export async function deriveResult(
     ) as best
     where stored.iterations > 0
     on conflict (artifact_id, case_id, environment_id) do update
-    set least = excluded.least, iterations = excluded.iterations, collector_name = excluded.collector_name,
+    set least = excluded.least, scatter = excluded.scatter, iterations = excluded.iterations, collector_name = excluded.collector_name,
         measured_at = excluded.measured_at
-    where result.iterations <> excluded.iterations
+    where result.iterations < excluded.iterations
   `);
 }
 
