@@ -28,7 +28,10 @@ test.each([
 
 test("equal runs of a program with a garbage collector are no change, and exact figures must be equal", () => {
   // Instructions of one esbuild, in millions, from the outside review.
-  const [before, after] = [[697.8, 699.7, 699.4], [697.9, 701.9, 698.2]];
+  const [before, after] = [
+    [697.8, 699.7, 699.4],
+    [697.9, 701.9, 698.2],
+  ];
   expect(judgeEqualRuns(before, after, count).verdict).toBe("no-change");
   expect(judgeEqualRuns([7, 7], [7, 8], { ...count, nature: "exact" }).verdict).toBe("regressed");
 });

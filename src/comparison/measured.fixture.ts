@@ -46,7 +46,15 @@ export function measured(
   values: Record<string, number>,
   others: Partial<Omit<MeasuredCase, "values">> = {},
 ): MeasuredCase {
-  return { case: aCase(), fingerprint: "f1", collector: "c1", warnings: [], scatter: quiet(values), ...others, values };
+  return {
+    case: aCase(),
+    fingerprint: "f1",
+    collector: "c1",
+    warnings: [],
+    scatter: quiet(values),
+    ...others,
+    values,
+  };
 }
 
 /** Interleaved processes of which the child's are slower by `shift`, with a noise of 0.5 %. */

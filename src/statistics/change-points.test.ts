@@ -76,6 +76,26 @@ describe("change points", () => {
     expect(changePoints([1, 2])).toEqual([]);
   });
 
+  test("names only steps that hold between those that are left, where that is asked for", () => {
+    const drawn = (seed: number) => {
+      const random = seededRandom(seed);
+      let level = 100;
+      return Array.from({ length: 120 }, () => {
+        if (random() < 0.05) level *= 1 + 0.02 * normal(random);
+        return level + normal(random);
+      });
+    };
+    const weak = (onlyWhatHolds: boolean) =>
+      Array.from({ length: 60 }, (_, seed) =>
+        changePoints(drawn(seed), { magnitude: 0.002, onlyWhatHolds }),
+      )
+        .flat()
+        .filter(({ p }) => p >= 0.001);
+
+    expect(weak(false)).not.toEqual([]);
+    expect(weak(true)).toEqual([]);
+  });
+
   test("does not depend on the unit", () => {
     fc.assert(
       fc.property(

@@ -20,6 +20,11 @@ export interface ChangePointOptions {
    * whose maintainers say that the first point of their own picture is one.
    */
   readonly leastSegment?: number;
+  /**
+   * In the end all points are judged anew between the neighbours that are left, and the weakest goes until each holds.
+   * Otava does not, and so names points whose p, as it is told then, is up to a third.
+   */
+  readonly onlyWhatHolds?: boolean;
 }
 
 /**
@@ -33,13 +38,20 @@ export function changePoints(
   values: readonly number[],
   options: ChangePointOptions = {},
 ): ChangePoint[] {
-  const { window = 50, p = 0.001, magnitude = 0, leastSegment = 2 } = options;
+  const {
+    window = 50,
+    p = 0.001,
+    magnitude = 0,
+    leastSegment = 2,
+    onlyWhatHolds = false,
+  } = options;
   // `weak` as in Otava's `compute_change_points`.
   const weakP = p < 0.05 ? p * 10 : p < 0.5 ? p * 2 : p;
   const points = merged(weakPoints(values, window, weakP), values, p, magnitude);
   for (;;) {
     const tooEarly = besideShortSegment(points, values.length, leastSegment);
-    if (tooEarly === undefined) return refreshed(points, values);
+    if (tooEarly === undefined)
+      return onlyWhatHolds ? whatHolds(points, values, p, magnitude) : refreshed(points, values);
     remove(points, tooEarly, values);
     merged(points, values, p, magnitude);
   }
@@ -128,6 +140,25 @@ function refreshed(points: readonly ChangePoint[], values: readonly number[]): C
   return points.map(({ index }, i) =>
     judged(values, points[i - 1]?.index ?? 0, index, points[i + 1]?.index ?? values.length),
   );
+}
+
+/** Without the points that do not hold between the neighbours that are left, the weakest first. */
+function whatHolds(
+  points: readonly ChangePoint[],
+  values: readonly number[],
+  p: number,
+  magnitude: number,
+): ChangePoint[] {
+  let left = refreshed(points, values);
+  for (;;) {
+    const failing = left.filter((each) => !(each.p < p) || !(sizeOf(each) > magnitude));
+    const weakest = failing[indexOfMost(failing, (each) => each.p)];
+    if (weakest === undefined) return left;
+    left = refreshed(
+      left.filter((each) => each !== weakest),
+      values,
+    );
+  }
 }
 
 /** The weaker point beside a segment that is too short. */

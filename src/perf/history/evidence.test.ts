@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
-import { emptyLab, labEpoch } from "../perf.fixture.ts";
+import { emptyLab, labEpoch, storeJob, storeRequest } from "../perf.fixture.ts";
 import { noiseOf } from "./evidence.store.ts";
 import { aCase, aLine, nth, storeFigures, storeLine } from "./history.fixture.ts";
 import { secondsOfBenchmarks } from "./set-durations.store.ts";
@@ -10,6 +10,7 @@ import { secondsOfBenchmarks } from "./set-durations.store.ts";
 const db = await freshDb();
 beforeEach(() => emptyLab(db));
 
+/** Answers the artifacts there are. */
 async function storeNoise(changes: readonly number[], from = labEpoch): Promise<number[]> {
   const cases = await db.many(z.object({ id: z.number() }), sql`select id from benchmark_case`);
   for (const [i, change] of changes.entries()) {
@@ -18,14 +19,18 @@ async function storeNoise(changes: readonly number[], from = labEpoch): Promise<
       select ${cases[0]?.id}, 1, id, ${new Date(from.getTime() + i * 1_000)}, ${change} from benchmark_environment
     `);
   }
-  return cases.map(({ id }) => id);
+  const artifacts = await db.many(
+    z.object({ id: z.number() }),
+    sql`select id from benchmark_artifact`,
+  );
+  return artifacts.map(({ id }) => id);
 }
 
 test("noise is what nineteen of twenty comparisons of equals stay below", async () => {
   await storeLine(db, await aLine(db, 1), [1]);
-  const cases = await storeNoise(Array.from({ length: 20 }, (_, i) => (i + 1) / 100));
+  const artifacts = await storeNoise(Array.from({ length: 20 }, (_, i) => (i + 1) / 100));
 
-  const [noise, ...more] = await noiseOf(db, cases);
+  const [noise, ...more] = await noiseOf(db, artifacts);
 
   expect(more).toEqual([]);
   // Between the 19th (.19) and the 20th (.20), a twentieth of the way.
@@ -35,12 +40,12 @@ test("noise is what nineteen of twenty comparisons of equals stay below", async 
 test("noise of long ago is forgotten", async () => {
   await storeLine(db, await aLine(db, 1), [1]);
   await storeNoise(Array.from({ length: 50 }, () => 0.5));
-  const cases = await storeNoise(
+  const artifacts = await storeNoise(
     Array.from({ length: 200 }, () => 0.02),
     new Date(labEpoch.getTime() + 86_400_000),
   );
 
-  expect((await noiseOf(db, cases))[0]?.change).toBeCloseTo(0.02, 12);
+  expect((await noiseOf(db, artifacts))[0]?.change).toBeCloseTo(0.02, 12);
 });
 
 test("a benchmark takes the time between the reports of its tests, with what no metric shows", async () => {
@@ -81,4 +86,24 @@ test("a benchmark takes the time between the reports of its tests, with what no 
   );
   expect(took.size).toBe(2);
   expect(await secondsOfBenchmarks(db, "demo", "linux-arm64")).toEqual(new Map());
+});
+
+test("a benchmark that is alone before one that fails takes the time from its job's start", async () => {
+  const line = await aLine(db, 1);
+  const artifact = nth(line, 1);
+  const request = await storeRequest(db, { artifact });
+  const [found] = await db.many(
+    z.object({ digest: z.string() }),
+    sql`select digest from benchmark_suite_version`,
+  );
+  const jobId = await storeJob(db, { request, artifact, digest: found?.digest ?? "" });
+  await db.run(sql`update benchmark_job set started_at = ${labEpoch} where id = ${jobId}`);
+  await storeFigures(db, {
+    artifact,
+    values: { instructions: 1 },
+    jobId,
+    at: new Date(labEpoch.getTime() + 17_000),
+  });
+
+  expect([...(await secondsOfBenchmarks(db, "demo", "linux-x64"))]).toEqual([["alpha", 17]]);
 });

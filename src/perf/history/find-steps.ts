@@ -10,9 +10,9 @@ export interface FoundStep {
 
 /**
  * Otava's own. One value that stands alone between two steps, or after the last, is an outlier until a second one
- * says the same: its steps wait.
+ * says the same: its steps wait. Each step holds at p < 0.001 between the steps beside it.
  */
-const options = { window: 50, p: 0.001, leastSegment: 2 };
+const options = { window: 50, p: 0.001, leastSegment: 2, onlyWhatHolds: true };
 
 /** The steps of a series that are no less than a limit. */
 export function findSteps(values: readonly number[], limit: number): FoundStep[] {

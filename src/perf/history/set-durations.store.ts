@@ -12,8 +12,9 @@ const lastArtifacts = 40;
  *
  * Tests are reported one after the other, so the time between two reports of a job is what the later test took
  * with all that no metric shows: warming, preparing, running under a simulator. A collector that was away in
- * between makes one of five jobs long, and the middle one is taken. The first test of a job is not known by that
- * and counts as its scenario's like does: by the mean of the benchmark's other cases.
+ * between makes one of five jobs long, and the middle one is taken. The first test of a job is not known by that: it
+ * counts by other jobs, in which it was not the first, else by the mean of the benchmark's other cases, else by the least
+ * time from a job's start to its first report, in which the artifact was fetched, too.
  */
 export async function secondsOfBenchmarks(
   tx: Tx,
@@ -37,8 +38,14 @@ export async function secondsOfBenchmarks(
           and test.suite = ${suite} and test.target = ${target} and test.section = 'compile'
         group by 1, 2
       ), took as (
-        select case_id, at, extract(epoch from at - lag(at) over (partition by job_id order by at))::float8 as seconds
+        select case_id, job_id, at,
+               extract(epoch from at - lag(at) over (partition by job_id order by at))::float8 as seconds
         from report
+      ), first as (
+        select took.case_id, min(extract(epoch from took.at - job.started_at))::float8 as seconds
+        from took join benchmark_job as job on job.id = took.job_id
+        where took.seconds is null and job.started_at < took.at
+        group by took.case_id
       ), late as (
         select case_id, seconds, row_number() over (partition by case_id order by at desc) as nth
         from took where seconds is not null
@@ -46,12 +53,13 @@ export async function secondsOfBenchmarks(
         select case_id, percentile_cont(0.5) within group (order by seconds) as seconds
         from late where nth <= ${lastJobs} group by case_id
       )
-      select test.benchmark, avg(usual.seconds) * count(*) as seconds
+      select test.benchmark, coalesce(avg(usual.seconds), avg(first.seconds)) * count(*) as seconds
       from benchmark_case as test
       left join usual on usual.case_id = test.id
+      left join first on first.case_id = test.id
       where test.id in (select case_id from report)
       group by test.benchmark
-      having count(usual.seconds) > 0
+      having count(usual.seconds) + count(first.seconds) > 0
     `,
   );
   return new Map(rows.map(({ benchmark, seconds }) => [benchmark, seconds]));

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { Report } from "#api/benchmark-comparison.ts";
+import { sql } from "#db/sql.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
 import { examineNext } from "../history/examine-artifact.ts";
 import {
@@ -54,6 +56,27 @@ describe("a request's report", () => {
     expect(report.changes).toEqual(compared.cases);
     expect(report.changes[0]?.change).toBeCloseTo(0.1, 12);
     expect(report.markdown).toContain(report.reproduce);
+  });
+
+  test("lists no case that the parent has beyond what was asked for", async () => {
+    const { parent, request, child } = await twoDays();
+    const [found] = await db.many(
+      z.object({ digest: z.string() }),
+      sql`select digest from benchmark_suite_version`,
+    );
+    await storeJob(db, { request, artifact: child, digest: found?.digest ?? "" });
+    await storeFigures(db, {
+      artifact: parent,
+      case: aCase({ backend: "native" }),
+      values: { instructions: 5 },
+    });
+    const lacking = aCase({ benchmark: "beta" });
+    await storeFigures(db, { artifact: parent, case: lacking, values: { instructions: 7 } });
+
+    await make(request);
+
+    const { missing } = await readReport(db, request, undefined);
+    expect(missing.map((each) => each.case)).toEqual([lacking]);
   });
 
   test("is made once, whatever is measured later and by how many servers", async () => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Report } from "#api/benchmark-comparison.ts";
+import { Section, type TestCase } from "#core/test-case.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 
@@ -20,6 +21,30 @@ export async function requestToReport(tx: Tx, requestId: string) {
     `,
   );
   return row;
+}
+
+const AskedBackend = z.object({ section: Section, target: z.string(), backend: z.string() });
+
+/** What a request has, or had, jobs for: without these, a case that its parent has is nothing that it lacks. */
+export async function askedOf(tx: Tx, requestId: string): Promise<(testCase: TestCase) => boolean> {
+  const rows = await tx.many(
+    AskedBackend.extend({ profile: z.string(), benchmarks: z.array(z.string()) }),
+    sql`
+      select distinct job.section, job.target, job.backend, job.profile, job.benchmarks
+      from benchmark_request_job as waits join benchmark_job as job on job.id = waits.job_id
+      join benchmark_request as request on request.id = waits.request_id
+      where waits.request_id = ${requestId} and job.artifact_id = request.artifact_id and job.purpose = 'own'
+    `,
+  );
+  return (testCase) =>
+    rows.some(
+      (job) =>
+        job.section === testCase.section &&
+        job.target === testCase.target &&
+        job.backend === testCase.backend &&
+        (job.profile === testCase.profile || testCase.section !== "compile") &&
+        (job.benchmarks.length === 0 || job.benchmarks.includes(testCase.benchmark)),
+    );
 }
 
 /** Artifacts that a request's jobs measured: its own, and a parent's that was missing. */

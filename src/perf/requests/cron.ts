@@ -12,7 +12,7 @@ import { requestAdvancer } from "./advance.ts";
 import { discoverAll } from "./discover.ts";
 import { holdDuty, layDown } from "./leader.store.ts";
 import type { RequestHooks } from "./request-hooks.ts";
-import { removeOldJobs } from "./request-job.store.ts";
+import { endAbandonedJobs, removeOldJobs } from "./request-job.store.ts";
 import type { SourceDesk } from "./source-desk.ts";
 
 export interface CronRooms {
@@ -88,7 +88,9 @@ export async function startBenchmarkCron(rooms: CronRooms): Promise<Service> {
     if (Date.now() - removedAt >= removeEveryMs) {
       removedAt = Date.now();
       await step("remove old jobs", async () => {
-        while ((await removeOldJobs(db, new Date(clock.now().getTime() - keepJobsMs))) > 0);
+        const before = new Date(clock.now().getTime() - keepJobsMs);
+        await endAbandonedJobs(db, before, clock.now());
+        while ((await removeOldJobs(db, before)) > 0);
       });
     }
     if (Date.now() - discoveredAt < everyMs) return;

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { z } from "zod";
-import type { Doubt } from "#api/collector.ts";
+import { AddCollector, type Doubt } from "#api/collector.ts";
 import { openPostgres } from "#db/postgres.ts";
 import { sql } from "#db/sql.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
+import { addCollector } from "../collectors/change-register.ts";
 import { emptyLab, storeArtifact } from "../perf.fixture.ts";
 import type { RequestHooks } from "./request-hooks.ts";
+import { endAbandonedJobs } from "./request-job.store.ts";
 import { aDesk, aPair, endJobs, jobsIn, measureAll, statesIn } from "./requests.fixture.ts";
 
 const url = await freshDatabase();
@@ -25,14 +27,39 @@ describe("a request ends", () => {
     return { desk, id, child };
   };
 
-  test("when all that holds it up has ended; optional jobs go on", async () => {
+  test("when all that holds it up has ended; optional jobs that somebody serves go on", async () => {
     const { desk, id } = await started();
+    const register = AddCollector.parse({ name: "arm", target: "linux-arm64", set: null });
+    await db.transaction((tx) => addCollector(tx, register, "tester", desk.clock.now()));
 
     await endJobs(db, id, "success", undefined, sql`not optional`);
     await desk.advance();
 
     expect(await states()).toEqual({ child: "completed" });
     expect(await jobs(sql`optional and state = 'queued'`)).toHaveLength(5);
+  });
+
+  test("with the optional jobs that no collector serves", async () => {
+    const { desk, id } = await started();
+
+    await endJobs(db, id, "success", undefined, sql`not optional`);
+    await desk.advance();
+
+    expect(await jobs(sql`optional and state = 'queued'`)).toEqual([]);
+    expect(await jobs(sql`optional and state = 'cancelled'`)).toHaveLength(5);
+  });
+
+  test("and optional jobs that nobody took in a month end, too", async () => {
+    const { desk, id } = await started();
+    const register = AddCollector.parse({ name: "arm", target: "linux-arm64", set: null });
+    await db.transaction((tx) => addCollector(tx, register, "tester", desk.clock.now()));
+    await endJobs(db, id, "success", undefined, sql`not optional`);
+    await desk.advance();
+    const now = desk.clock.now().getTime();
+
+    expect(await endAbandonedJobs(db, new Date(now - 1_000), new Date(now))).toBe(0);
+    expect(await endAbandonedJobs(db, new Date(now + 1_000), new Date(now + 2_000))).toBe(5);
+    expect(await jobs(sql`state = 'queued'`)).toEqual([]);
   });
 
   test("not before", async () => {

@@ -4,7 +4,7 @@ import { lockSuite } from "../suites.store.ts";
 import { confirmingJobs } from "./plan-request.ts";
 import { type BenchmarkRequestId, changeState, findRequest } from "./request.store.ts";
 import type { RequestHooks } from "./request-hooks.ts";
-import { insertJobs, jobsOfRequest } from "./request-job.store.ts";
+import { endUntakenJobs, insertJobs, jobsOfRequest } from "./request-job.store.ts";
 import { nextState } from "./request-states.ts";
 import { whatFollows } from "./what-follows.ts";
 
@@ -40,6 +40,7 @@ export async function endRequest(
   const event = follows === "ended-without-results" ? follows : "ended";
   const to = nextState(request.state, event);
   if (to === undefined || !(await changeState(tx, id, request.state, to, now))) return "goes-on";
+  await endUntakenJobs(tx, id, now);
   await hooks.makeReport(tx, id, now);
   await tellBenchmarkChange(tx, suiteName);
   return "ended";

@@ -123,6 +123,36 @@ export async function cancelJobs(tx: Tx, id: BenchmarkRequestId, at: Date): Prom
   `);
 }
 
+/**
+ * Ends the optional jobs of a request that no active collector serves and no other request waits for; the others go on.
+ * Nobody would ever take them, and they would wait for ever.
+ */
+export async function endUntakenJobs(tx: Tx, id: BenchmarkRequestId, at: Date): Promise<number> {
+  return tx.run(sql`
+    update benchmark_job as job set state = 'cancelled', ended_at = ${at}, lease_until = null
+    where job.id in (select job_id from benchmark_request_job where request_id = ${id})
+      and job.state = 'queued' and job.optional
+      and not exists (
+        select from collector
+        where active and target = job.target
+          and (benchmark_set is null or benchmark_set = job.benchmark_set or job.benchmark_set = any(may_take_over)))
+      and not exists (
+        select from benchmark_request_job as waits join benchmark_request as request on request.id = waits.request_id
+        where waits.job_id = job.id and waits.request_id <> ${id} and request.ended_at is null)
+  `);
+}
+
+/** Ends queued jobs whose requests ended long ago: their collector has gone since. Answers how many. */
+export async function endAbandonedJobs(tx: Tx, endedBefore: Date, at: Date): Promise<number> {
+  return tx.run(sql`
+    update benchmark_job as job set state = 'cancelled', ended_at = ${at}, lease_until = null
+    where job.state = 'queued' and job.created_at < ${endedBefore}
+      and not exists (
+        select from benchmark_request_job as waits join benchmark_request as request on request.id = waits.request_id
+        where waits.job_id = job.id and (request.ended_at is null or request.ended_at >= ${endedBefore}))
+  `);
+}
+
 const Case = z.object({
   artifactId: z.number(),
   section: Section,
