@@ -15,7 +15,7 @@ export const confirmAlpha = 1 / 60;
  *
  * Looking thrice gives chance three chances: each round may spend of `gateAlpha` as much as it adds of all pairs,
  * and what a round cannot spend, because so few pairs have no such p-value, is left for the next. Of 5, 10 and 20 pairs
- * that is nothing, .008 and .022: the sum bounds the error whatever the figures are like.
+ * that is nothing, .008 and .019: the sum bounds the error whatever the figures are like.
  */
 export function alphaAfter(pairs: number, rounds: readonly number[]): number {
   const last = rounds.at(-1) ?? pairs;

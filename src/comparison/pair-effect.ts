@@ -47,7 +47,11 @@ function changesOf(pairs: readonly Pair[]): {
   values: readonly number[];
   back: (value: number) => number;
 } {
-  const logs = pairs.map(({ child, parent }) => Math.log(child) - Math.log(parent));
+  const [children, parents] = drawnIn(
+    pairs.map(({ child }) => Math.log(child)),
+    pairs.map(({ parent }) => Math.log(parent)),
+  );
+  const logs = children.map((child, i) => child - (parents[i] as number));
   // Logarithms beyond this give changes that no JSON can hold.
   if (logs.every((log) => Math.abs(log) < 700)) return { values: logs, back: Math.expm1 };
   // Figures of zero or below have no ratio: differences then, relative to what is usual.
@@ -60,4 +64,24 @@ function changesOf(pairs: readonly Pair[]): {
     values: pairs.map(({ child, parent }) => finite(child / scale - parent / scale)),
     back: (value) => value,
   };
+}
+
+/** So many standard deviations, as the median distance from the median tells them, a process may lie away. */
+const farAway = 1.5;
+
+/**
+ * A process that was delayed is drawn in to what is usual of all processes: its delay would outweigh the change in each
+ * average that it has a part in. What is usual does not depend on which side a process is of, so that the test holds
+ * its level.
+ */
+function drawnIn(
+  children: readonly number[],
+  parents: readonly number[],
+): readonly [readonly number[], readonly number[]] {
+  const all = [...children, ...parents];
+  const middle = median(all);
+  const reach = farAway * 1.4826 * median(all.map((each) => Math.abs(each - middle)));
+  if (!(reach > 0) || !Number.isFinite(reach)) return [children, parents];
+  const draw = (each: number) => Math.max(middle - reach, Math.min(middle + reach, each));
+  return [children.map(draw), parents.map(draw)];
 }

@@ -78,7 +78,7 @@ describe("the report", () => {
     );
     expect(text).toContain("| Improvements (primary) | – | – | – | 0 |");
     expect(text).toContain("21.0 × the threshold of 0.20 %");
-    expect(text).toMatch(/\[-\d+\.\d+ %, -\d\.\d+ %\] at 99 %, 10 pairs, confirmed/);
+    expect(text).toMatch(/\[-\d+\.\d+ %, -\d\.\d+ %\] at 99\.2 %, 10 pairs, confirmed/);
     expect(text).toContain("Of 1 change of noisy metrics, 1 was confirmed");
     expect(text).toContain("No relevant results: `size`.");
     expect(text).toContain("- `gone`: `exit code 1`");

@@ -45,6 +45,7 @@ export function aSuite(changes: Partial<z.input<typeof Suite>> = {}): Suite {
       },
     },
     headline: "instructions",
+    iterations: { counted: 3, timed: 3 },
     compile: {
       command: ["{tool}"],
       profiles: { check: {}, emit: {} },

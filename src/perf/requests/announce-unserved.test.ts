@@ -13,7 +13,7 @@ beforeEach(() => emptyLab(db));
 test("jobs whose only collector is out of duty are announced once, and again when it happens again", async () => {
   await aLab(db);
   const server = aLabServer(db);
-  const { name } = await aCollector(server);
+  const { name } = await aCollector(server, { set: null });
   const logged: { readonly place: object; readonly text: string }[] = [];
   const log = (place: object, text: string) => logged.push({ place, text });
   const announce = unservedAnnouncer({
@@ -30,11 +30,14 @@ test("jobs whose only collector is out of duty are announced once, and again whe
   await setDuty("a fan is broken");
   await announce();
   await announce();
-  expect(logged).toMatchObject([{ place: { set: 0, outOfDuty: [name] } }]);
+  expect(logged).toMatchObject([
+    { place: { set: 0, outOfDuty: [name] } },
+    { place: { set: 1, outOfDuty: [name] } },
+  ]);
   expect(logged[0]?.text).toContain("no collector in duty can take them");
   await setDuty(null);
   await announce();
   await setDuty("it is broken again");
   await announce();
-  expect(logged).toHaveLength(3);
+  expect(logged).toHaveLength(6);
 });

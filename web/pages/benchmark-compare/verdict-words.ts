@@ -1,4 +1,9 @@
-import type { CaseComparison, PairsEvidence, Verdict } from "#api/benchmark-comparison.ts";
+import type {
+  CaseComparison,
+  FenceEvidence,
+  PairsEvidence,
+  Verdict,
+} from "#api/benchmark-comparison.ts";
 import { changeText, magnitudeWords, percentText } from "../benchmarks/figure-text.ts";
 
 interface Said {
@@ -61,7 +66,7 @@ export function evidenceSentence({ evidence }: CaseComparison): string {
       if (evidence.exact) return "Both are exactly the same number.";
       if (evidence.threshold === 0) return "Of an exact figure every difference counts.";
       return evidence.history === 0
-        ? `Too little history: the usual threshold of ${percentText(evidence.threshold)} was taken. The change is ${factorText(evidence.factor)} of it.`
+        ? `${scatterText(evidence)} The change is ${factorText(evidence.factor)} of the threshold of ${percentText(evidence.threshold)}.`
         : `${evidence.history} artifacts before it differ from each other by less than ${percentText(evidence.threshold)}; the change is ${factorText(evidence.factor)} of that.`;
     case "pairs":
       return [
@@ -79,6 +84,21 @@ export function evidenceSentence({ evidence }: CaseComparison): string {
         .filter((each) => each !== "")
         .join(" ");
   }
+}
+
+/** What was seen of a count's scatter. Reports of before do not say. */
+function scatterText({ scatter }: FenceEvidence): string {
+  const seen = [
+    scatter?.before == null ? "" : `runs of the earlier lay ${percentText(scatter.before)} apart`,
+    scatter?.after == null ? "" : `runs of the later ${percentText(scatter.after)}`,
+    scatter?.selfTests == null
+      ? ""
+      : `equal artifacts in self-tests ${percentText(scatter.selfTests)}`,
+  ].filter((each) => each !== "");
+  if (scatter === undefined) return "Too little history: the usual threshold was taken.";
+  if (seen.length === 0)
+    return "Counted once on each side: how far it strays by itself is not known.";
+  return `Too little history; ${seen.join(", ")}.`;
 }
 
 /** Reports of before do not say what their rerun measured. */
