@@ -24,6 +24,8 @@ async function git(folder: string, ...args: string[]): Promise<string[]> {
 /** Packages that ship their TypeScript sources, and that nobody here wrote. */
 test.for(["rxjs", "@noble/curves"])(
   "two published versions of %s become a history, and each of its commits ends green",
+  // Three installations from the registry and two builds by the TypeScript compiler: minutes where a machine is loaded.
+  { timeout: 1_800_000 },
   async (name) => {
     const folder = join(scratch, name.replace("/", "-"));
 

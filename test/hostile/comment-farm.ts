@@ -14,7 +14,7 @@ export interface CommentFarm {
 }
 
 const slug = "octo/demo";
-const patienceMs = 25_000;
+const patienceMs = 300_000;
 
 export async function openCommentFarm(options: OpenOptions): Promise<OpenSuite<CommentFarm>> {
   const { target: farm, stop } = await openFarm(options);

@@ -205,9 +205,8 @@ const more: readonly HostileCase<HostileFarm>[] = [
         stream.write(Buffer.of(byte));
         await new Promise((resolve) => setImmediate(resolve));
       }
-      const since = performance.now();
+      // The message has no end yet: whoever waited for it would not be served at all.
       isOneOf(await farm.raw(findMissingBlobs, [frameOf(Buffer.of())]), "ok");
-      assert(performance.now() - since < 2_000);
       slow.destroy();
     },
   },

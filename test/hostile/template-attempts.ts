@@ -8,8 +8,8 @@ export interface Templates extends HostileFarm {
 }
 export type Case = HostileCase<Templates>;
 
-/** The longest that anybody's definitions may hold up who sends them. */
-const mostMs = 20_000;
+/** What takes time by the power of its size comes to this on any machine; what a loaded machine is slow at does not. */
+const mostMs = 120_000;
 
 export async function submit(farm: Templates, body: object): Promise<Answer> {
   const since = performance.now();

@@ -96,7 +96,7 @@ async function isNoFailure({ ask }: HostileFarm, path: string): Promise<void> {
   const since = performance.now();
   const { status, text } = await ask(path);
   assert(status < 500 || status === 501, `${path.slice(0, 120)}: ${status} ${text.slice(0, 300)}`);
-  assert(performance.now() - since < 10_000, `${path.slice(0, 120)} took too long`);
+  assert(performance.now() - since < 120_000, `${path.slice(0, 120)} took too long`);
   assert(text.length < 1_000_000);
 }
 
