@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { showableOptions, showableValue, withoutPasswords } from "./hide-secrets.ts";
+import {
+  showableArguments,
+  showableDefinition,
+  showableOptions,
+  showableValue,
+  showableVariables,
+  withoutPasswords,
+} from "./hide-secrets.ts";
 
 test.each([
   ["--remote_header=authorization=Bearer abc", "--remote_header=authorization=[hidden]"],
@@ -84,4 +91,33 @@ test("hides values by their names, and passwords in URLs", () => {
   expect(withoutPasswords("a http://u:p@h and https://t@h/x?y=a@b")).toBe(
     "a http://h and https://h/x?y=a@b",
   );
+});
+
+test("variables are shown by their names, and those of secrets without values", () => {
+  expect(
+    showableVariables({ NPM_TOKEN: "npm_SECRET", LANG: "C", EMPTY_SECRET: "", PWD: "/w" }),
+  ).toEqual({ NPM_TOKEN: "[hidden]", LANG: "C", EMPTY_SECRET: "", PWD: "/w" });
+});
+
+test("a command keeps all of its words, apart from values of secrets", () => {
+  expect(
+    showableArguments(["tool", "--token", "abc", "--api-key=abc", "-k", "x", "--client_env=A=b"]),
+  ).toEqual(["tool", "--token", "[hidden]", "--api-key=[hidden]", "-k", "x", "--client_env=A=b"]);
+});
+
+test("a definition is shown without the values of secret variables, wherever it has an environment", () => {
+  const definition = {
+    commands: ["echo $NPM_TOKEN"],
+    environment: { NPM_TOKEN: "abc", CI: 1, MY_SECRET: null },
+    secrets: ["npm-token"],
+  };
+
+  expect(showableDefinition(definition)).toEqual({
+    ...definition,
+    environment: { NPM_TOKEN: "[hidden]", CI: 1, MY_SECRET: null },
+  });
+  expect(showableDefinition("abc", ["environment", "NPM_TOKEN"])).toBe("[hidden]");
+  expect(showableDefinition({ runs: [{ env: { API_KEY: "abc", A: "b" } }] })).toEqual({
+    runs: [{ env: { API_KEY: "[hidden]", A: "b" } }],
+  });
 });

@@ -20,9 +20,14 @@ export function showableOptions(options: readonly string[]): string[] {
   for (const option of options) {
     if (hideNext && !option.startsWith("-")) shown.push(hidden);
     else if (!clientsOwn.test(option)) shown.push(showableOption(option));
-    hideNext = /^-[^=]*$/.test(option) && (isHeaderFlag(option) || secretName.test(option));
+    hideNext = asksToHideNext(option);
   }
   return shown;
+}
+
+/** Whether the value of this flag is secret, and stands in the word after it. */
+function asksToHideNext(option: string): boolean {
+  return /^-[^=]*$/.test(option) && (isHeaderFlag(option) || secretName.test(option));
 }
 
 /**
@@ -55,3 +60,44 @@ export function showableValue(name: string, value: string): string {
 export function withoutPasswords(text: string): string {
   return text.replace(/([a-z][a-z0-9+.-]{0,20}:\/\/)[^/@\s"']{1,1000}@/gi, "$1");
 }
+
+/** Variables of an environment, or other values by their names, as they may be shown to all who may read. */
+export function showableVariables(
+  variables: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, showableValue(name, value)]),
+  );
+}
+
+/** The words of a command as they may be shown: like `showableOptions`, but none is left out. */
+export function showableArguments(words: readonly string[]): string[] {
+  return words.map((word, index) => {
+    const before = index === 0 ? "" : (words[index - 1] ?? "");
+    return asksToHideNext(before) && !word.startsWith("-") ? hidden : showableOption(word);
+  });
+}
+
+/**
+ * A definition of a job or of a suite, or a part or a patch of one, as it may be shown: without the values of those
+ * variables under `environment` or `env` whose names look like secrets.
+ *
+ * @param path where the value stands in the definition
+ */
+export function showableDefinition<Value>(value: Value, path: readonly string[] = []): Value {
+  if (Array.isArray(value)) return value.map((part) => showableDefinition(part, path)) as Value;
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [
+        name,
+        showableDefinition(part, [...path, name]),
+      ]),
+    ) as Value;
+  const name = path.at(-1) ?? "";
+  if (value === null || value === undefined || !environmentKeys.has(path.at(-2) ?? ""))
+    return value;
+  const shown = showableValue(name, String(value));
+  return shown === String(value) ? value : (shown as Value);
+}
+
+const environmentKeys: ReadonlySet<string> = new Set(["environment", "env"]);

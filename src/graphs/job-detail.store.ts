@@ -3,6 +3,7 @@ import { z } from "zod";
 import { outputSymlinksOf } from "#actions/result-paths.ts";
 import { ErrorLine, FoundNumber } from "#api/findings.ts";
 import { type JobDetail, type Run, RunCause, RunOutcome, RunServer } from "#api/graph.ts";
+import { showableDefinition } from "#core/hide-secrets.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { ExecutionId } from "#execution/execution.ts";
@@ -32,7 +33,7 @@ export async function jobDetail(
   return {
     graph,
     job,
-    definition: await definitionOfJob(tx, graphId, name),
+    definition: showableDefinition(await definitionOfJob(tx, graphId, name)),
     origin: await jobOrigin(tx, graphId, name),
     dependsOn: await edgesOf(tx, graphId, sql`job = ${name}`),
     dependedOnBy: await edgesOf(tx, graphId, sql`on_job = ${name}`),

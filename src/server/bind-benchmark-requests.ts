@@ -3,6 +3,7 @@ import { requireGrant } from "#access/require-grant.ts";
 import type { RequestSummary } from "#api/benchmark-request.ts";
 import { digestKey, parseDigestKey } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { showableDefinition } from "#core/hide-secrets.ts";
 import type { Tx } from "#db/db.ts";
 import { recordAudit } from "#graphs/audit.store.ts";
 import { collectorViews } from "#perf/collectors/collector-views.ts";
@@ -74,7 +75,7 @@ export function bindBenchmarkRequests({
       const suite = await findSuite(db, name);
       if (suite === undefined) return undefined;
       const counts = (await countArtifacts(db)).find((row) => row.suite === name);
-      return { ...suiteView(suite, counts), definition: suite.definition };
+      return { ...suiteView(suite, counts), definition: showableDefinition(suite.definition) };
     },
 
     async pushBenchmarkSuite(name, definition, by) {

@@ -71,6 +71,26 @@ describe("a job that has not started", () => {
   });
 });
 
+test("values of secret variables are shown nowhere, also where somebody changes them", async () => {
+  const id = await farm.graphOf(
+    "  a: {commands: 'run-a # MARK', environment: {NPM_TOKEN: npm_FIRST, LANG: C}}",
+  );
+  const patch = { environment: { NPM_TOKEN: "npm_SECOND", LANG: "en" } };
+
+  const done = await farm.customise(id, { job: "a", patch });
+
+  const shown = JSON.stringify([done, await farm.job(id, "a")]);
+  expect(shown).not.toMatch(/npm_FIRST|npm_SECOND/);
+  expect(done?.changes).toEqual([
+    { path: "environment.LANG", was: "C", is: "en" },
+    { path: "environment.NPM_TOKEN", was: "[hidden]", is: "[hidden]" },
+  ]);
+  const { origin } = await farm.job(id, "a");
+  await expect(farm.customise(id, { job: "a", patch: origin.patch })).rejects.toThrow(
+    "the value of NPM_TOKEN is not shown",
+  );
+});
+
 test("a job that has run is customised together with a retrigger", async () => {
   const id = await farm.graphOf(jobs);
   await farm.work(failing("run-a"));

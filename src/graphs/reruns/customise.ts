@@ -3,6 +3,7 @@ import type { Principal } from "#access/principal.ts";
 import { requireGrant } from "#access/require-grant.ts";
 import type { Customise, CustomisedJob, PlannedChange } from "#api/rerun.ts";
 import { Fault } from "#core/fault.ts";
+import { showableDefinition } from "#core/hide-secrets.ts";
 import type { Tx } from "#db/db.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import { recordAudit } from "../audit.store.ts";
@@ -51,7 +52,7 @@ export function customise(
     if (graph !== undefined) {
       await setDefinitions(tx, graphId, [change]);
       const { patch, reason } = asked;
-      const detail = { patch };
+      const detail = { patch: showableDefinition(patch) };
       const entry = { actor: by.name, graphId, job: asked.job, detail, reason };
       await recordAudit(tx, { verb: "customise", ...entry });
       await advanceStoredGraph(tx, graph, [asked.job]);
@@ -60,10 +61,10 @@ export function customise(
       applied: !asked.dryRun,
       graph: graphId,
       job: asked.job,
-      patch: change.patch,
+      patch: showableDefinition(change.patch),
       revision: asked.dryRun ? job.revision : job.revision + 1,
       changes: definitionChanges(jsonOf(job.template), jsonOf(definition)),
-      definition,
+      definition: showableDefinition(definition),
       rerun: asked.retrigger ? await rerun(tx, rooms, graphId, asked, by) : null,
     };
   });

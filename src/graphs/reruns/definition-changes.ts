@@ -1,13 +1,15 @@
 import type { z } from "zod";
 import type { DefinitionChange } from "#api/job-origin.ts";
 import { canonicalJson } from "#core/canonical-json.ts";
+import { showableDefinition } from "#core/hide-secrets.ts";
 
 export type Json = z.core.util.JSONType;
 
 /**
  * Where two definitions differ, by path: `commands`, `environment.LANG`.
  *
- * Lists are compared whole, as a merge patch replaces them whole.
+ * Lists are compared whole, as a merge patch replaces them whole. Of variables whose names look like secrets, the
+ * values are hidden.
  */
 export function definitionChanges(was: Json, is: Json): DefinitionChange[] {
   return [...changesAt([], was, is)];
@@ -26,8 +28,8 @@ function* changesAt(
   } else if (canonicalJson(was) !== canonicalJson(is)) {
     yield {
       path: path.join("."),
-      ...(was === undefined ? {} : { was }),
-      ...(is === undefined ? {} : { is }),
+      ...(was === undefined ? {} : { was: showableDefinition(was, path) }),
+      ...(is === undefined ? {} : { is: showableDefinition(is, path) }),
     };
   }
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AuditRecord, type JobOrigin, type Lineage } from "#api/job-origin.ts";
 import { GraphState } from "#api/job-state.ts";
+import { showableDefinition } from "#core/hide-secrets.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import type { GraphId } from "../graph-id.ts";
@@ -30,8 +31,8 @@ export async function jobOrigin(tx: Tx, graphId: GraphId, job: string): Promise<
   );
   const template = forms?.template ?? null;
   return {
-    template,
-    patch: forms?.patch ?? null,
+    template: showableDefinition(template),
+    patch: showableDefinition(forms?.patch ?? null),
     revision: forms?.revision ?? 0,
     changes:
       forms === undefined || template === null ? [] : definitionChanges(template, forms.definition),

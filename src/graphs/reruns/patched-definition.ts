@@ -1,5 +1,6 @@
 import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault } from "#core/fault.ts";
+import { hidden } from "#core/hide-secrets.ts";
 import type { CatalogEntry } from "../catalog.ts";
 import { catalogOf } from "../catalog.ts";
 import { DefinitionProblems } from "../definitions/definition-problems.ts";
@@ -34,7 +35,10 @@ export function patchedDefinition(
       `${name} is protected by its definition, and runs as that says: change the definition`,
     );
   }
-  const problems = Object.keys(patch).flatMap((key) => fixedKeys[key] ?? []);
+  const problems = [
+    ...Object.keys(patch).flatMap((key) => fixedKeys[key] ?? []),
+    ...hiddenVariablesIn(patch),
+  ];
   if (problems.length > 0) throw problemsOfPatch(name, problems);
   const parsed = parseJob(name, mergePatch(jsonOf(template), patch));
   if ("findings" in parsed) {
@@ -52,6 +56,18 @@ export function patchedDefinition(
   const [entry] = catalogOf(new Map([[name, definition]])).entries;
   if (entry === undefined) throw new Fault("internal", `${name} got no digest`);
   return entry;
+}
+
+/** Whoever edits what a page shows would put the sign for a hidden value in the place of the value. */
+function hiddenVariablesIn({ environment }: JsonObject): string[] {
+  if (typeof environment !== "object" || environment === null) return [];
+  return Object.entries(environment).flatMap(([name, value]) =>
+    value === hidden
+      ? [
+          `environment: the value of ${name} is not shown, only ${hidden}: leave it out, or write the value`,
+        ]
+      : [],
+  );
 }
 
 /** Throws `DefinitionProblems` when other jobs take outputs by name that this one would not make. */

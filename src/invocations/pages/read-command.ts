@@ -4,11 +4,12 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import { fromDigestMessage } from "#cas/digest-message.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
+import { showableArguments, showableVariables } from "#core/hide-secrets.ts";
+import { secretsProperty } from "#core/platform.ts";
 import {
   type Action,
   ActionSchema,
   CommandSchema,
-  type Platform,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 
 /** Response files aside, no operating system starts a command that is longer. */
@@ -48,18 +49,30 @@ async function commandOf(
   const command = await messageOf(blobs, digest, (bytes) => fromBinary(CommandSchema, bytes));
   if (command === undefined) return null;
   return {
-    arguments: command.arguments,
-    environment: Object.fromEntries(
-      command.environmentVariables.map(({ name, value }) => [name, value]),
-    ),
+    arguments: showableArguments(command.arguments),
+    environment: showableVariables(namesAndValues(command.environmentVariables)),
     workingDirectory: command.workingDirectory,
     // Older clients say it only in the command.
-    platform: namesAndValues(action.platform ?? command.platform),
+    platform: showablePlatform((action.platform ?? command.platform)?.properties ?? []),
   };
 }
 
-function namesAndValues(platform: Platform | undefined): Record<string, string> {
-  return Object.fromEntries((platform?.properties ?? []).map(({ name, value }) => [name, value]));
+/** Which secrets an action is given is no secret. */
+function showablePlatform(
+  properties: readonly { readonly name: string; readonly value: string }[],
+): Record<string, string> {
+  const plain = namesAndValues(properties);
+  const { [secretsProperty]: secrets } = plain;
+  return {
+    ...showableVariables(plain),
+    ...(secrets === undefined ? {} : { [secretsProperty]: secrets }),
+  };
+}
+
+function namesAndValues(
+  pairs: readonly { readonly name: string; readonly value: string }[],
+): Record<string, string> {
+  return Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
 }
 
 async function messageOf<Message>(
