@@ -122,12 +122,21 @@ test.each<[MachineKind, Grant["verb"], string, boolean]>([
   ["worker", "work", "", true],
   ["collector", "measure", "m1", true],
   ["collector", "measure", "m2", false],
-  ["granary", "cache", "web", true],
-  ["granary", "submit", "web", false],
+  ["granary", "cache", "default", true],
+  ["granary", "cache", "web", false],
+  ["granary", "submit", "default", false],
 ])("a %s may %s in %j: %s", (kind, verb, repository, expected) => {
   const grants = [grantOfMachine("m1", kind, {})];
 
   expect(mayDo({ name: "m1", grants }, verb as "work", { repository, branch: "" })).toBe(expected);
+});
+
+test("a granary's grant reaches the projects that it names", () => {
+  const grants = [grantOfMachine("g", "granary", { repository: "team/*" })];
+  const may = (repository: string) =>
+    mayDo({ name: "g", grants }, "cache", { repository, branch: "" });
+
+  expect(["team/web", "default", "other"].map(may)).toEqual([true, false, false]);
 });
 
 test("a worker's grant reaches the pools of its pattern only", () => {

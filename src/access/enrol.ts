@@ -1,3 +1,4 @@
+import { defaultProject } from "#core/default-project.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import {
@@ -35,7 +36,10 @@ export interface CreatedEnrolment {
   readonly expiresAt: Date;
 }
 
-/** What a machine of its kind may do: serve a pool, measure under its own name, write to the caches of projects. */
+/**
+ * What a machine of its kind may do: serve a pool, measure under its own name, write to the caches of projects. A
+ * granary that names none gets the default project: its entries are what protected builds of a project read.
+ */
 export function grantOfMachine(
   principal: string,
   kind: MachineKind,
@@ -44,14 +48,14 @@ export function grantOfMachine(
     repository,
   }: { readonly pool?: string | undefined; readonly repository?: string | undefined },
 ): Grant {
-  const plain = { repository: repository ?? "*", branch: "*", priorityCap: null, top: false };
+  const plain = { repository: "*", branch: "*", priorityCap: null, top: false };
   switch (kind) {
     case "worker":
-      return { ...plain, repository: "*", verb: "work", ...(pool === undefined ? {} : { pool }) };
+      return { ...plain, verb: "work", ...(pool === undefined ? {} : { pool }) };
     case "collector":
       return { ...plain, repository: principal, verb: "measure" };
     case "granary":
-      return { ...plain, verb: "cache" };
+      return { ...plain, repository: repository ?? defaultProject, verb: "cache" };
   }
 }
 

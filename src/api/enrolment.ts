@@ -13,7 +13,7 @@ export const CreateEnrolment = z.strictObject({
   kind: EnrolledKind,
   /** Of a worker: which pools it may serve, as a pattern; all when absent. */
   pool: z.string().max(256).optional(),
-  /** Of a granary: to the caches of which projects it may write, as a pattern; all when absent. */
+  /** Of a granary: to the caches of which projects it may write, as a pattern; `default` alone when absent. */
   repository: z.string().max(256).optional(),
   /** Until when it is to be handed in: a minute to 30 days from now. */
   expiresInMs: z

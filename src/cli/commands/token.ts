@@ -56,7 +56,7 @@ function describeCreate(command: Command): void {
     .option("--pool <pattern>", "with --enrol worker: which pools it may serve (default: all)")
     .option(
       "--project <pattern>",
-      "with --enrol granary: to whose caches it may write (default: all)",
+      "with --enrol granary: to the caches of which projects it may write (default: the project default)",
     )
     .option("--token-expires <duration>", "with --enrol: how long the machine's own token is good")
     .action((principal: string, options: CreateOptions) =>
@@ -84,6 +84,10 @@ function describeCreate(command: Command): void {
         session.terminal.notes.line(
           `${what} ${created.id} of ${created.principal}, good until ${until}. It is not shown again:`,
         );
+        if (kind === undefined && created.expiresAt === null)
+          session.terminal.notes.line(
+            "It never ends by itself: --expires 90d makes one that does, grange token revoke ends this one.",
+          );
         return answer(session, options, created, () => [created.token]);
       }),
     );
