@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 import type { Verb } from "#core/verb.ts";
-import type { Grant } from "./principal.ts";
+import { type Grant, grantsFor, wholeFarm } from "./principal.ts";
 
 /** Verbs that say what jobs ask of workers. */
 const shapingJobs: readonly (Verb | "*")[] = [
@@ -22,6 +22,9 @@ const narrows: readonly [keyof Grant, string, readonly (Verb | "*")[]][] = [
   ["costCap", "--cost-cap", makingGraphs],
 ];
 
+/** Verbs that are asked for the whole farm only: what they change belongs to no repository. */
+const ofWholeFarm: readonly (Verb | "*")[] = ["administer", "sign", "benchmark", "forge"];
+
 /** Refuses a limit that nobody would look at: who gives `administer --pool a` believes that it is less than all. */
 export function requireNarrowingThatCounts(grant: Grant): void {
   for (const [field, option, verbs] of narrows) {
@@ -31,4 +34,11 @@ export function requireNarrowingThatCounts(grant: Grant): void {
       `${option} narrows ${verbs.join(", ")} only, and not ${grant.verb === "*" ? "'*'" : grant.verb}`,
     );
   }
+  const { verb } = grant;
+  if (verb === "*" || !ofWholeFarm.includes(verb)) return;
+  if (grantsFor({ name: "", grants: [grant] }, [verb], wholeFarm).length > 0) return;
+  throw new Fault(
+    "invalid_argument",
+    `${verb} is a right on the whole farm: for a repository or a branch it would give nothing; leave --repository and --branch out`,
+  );
 }

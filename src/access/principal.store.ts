@@ -2,17 +2,50 @@ import { z } from "zod";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { PrincipalKind } from "./principal.ts";
+import { anyone, PrincipalKind } from "./principal.ts";
 
-/** Makes a principal known, as a person where nothing else is said; one that is known stays what it is. */
+/**
+ * Makes a principal known, as a person where nothing else is said; one that is known stays what it is.
+ *
+ * Throws `already_exists` for a new name that differs from a known one in upper and lower case only: people would
+ * take the two for one, and give rights to the wrong one.
+ */
 export async function keepPrincipal(
   tx: Tx,
   name: string,
   kind: PrincipalKind = "person",
 ): Promise<void> {
+  if (await isKnown(tx, name)) return;
+  // Two that come at once under such names wait for each other.
+  await tx.run(sql`
+    select pg_advisory_xact_lock(hashtext('principal'), hashtext(${name.toLowerCase()}))
+  `);
+  const alike = await nameSpelledAlike(tx, name);
+  if (alike !== undefined) {
+    throw new Fault(
+      "already_exists",
+      `there is "${alike}" here, and "${name}" differs from it in upper and lower case only: write "${alike}", or choose another name`,
+    );
+  }
   await tx.run(
     sql`insert into principal (name, kind) values (${name}, ${kind}) on conflict do nothing`,
   );
+}
+
+const Named = z.object({ name: z.string() });
+
+async function isKnown(tx: Tx, name: string): Promise<boolean> {
+  return (await tx.many(Named, sql`select name from principal where name = ${name}`)).length > 0;
+}
+
+/** Another name that is the same but for upper and lower case; undefined when there is none. */
+async function nameSpelledAlike(tx: Tx, name: string): Promise<string | undefined> {
+  if (name !== anyone && name.toLowerCase() === anyone) return anyone;
+  const [row] = await tx.many(
+    Named,
+    sql`select name from principal where lower(name) = lower(${name}) and name <> ${name} limit 1`,
+  );
+  return row?.name;
 }
 
 /** The same, and refuses one that is known as something else: what a machine holds is no person's. */

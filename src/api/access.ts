@@ -113,6 +113,22 @@ export const Caller = z.object({
 });
 export type Caller = z.infer<typeof Caller>;
 
+/** What somebody may do in the end. */
+export const PrincipalRights = z.object({
+  name: z.string(),
+  /** Null for a name that nobody has here. */
+  kind: PrincipalKind.nullable(),
+  /** Why nothing is taken from it as a worker any more; null for all but a few. */
+  quarantine: z.string().nullable(),
+  /** Tokens that are good now, and until when. Null for who may not administer the farm. */
+  tokens: z.array(Token.pick({ id: true, use: true, expiresAt: true })).nullable(),
+  /** Its own grants first, then those of `anyone`, which it has by sending no token. */
+  grants: z.array(GrantRule),
+  /** The verbs that it may do somewhere. */
+  verbs: z.array(Verb),
+});
+export type PrincipalRights = z.infer<typeof PrincipalRights>;
+
 export const SigningKey = z.object({
   id: z.string(),
   name: z.string(),

@@ -222,6 +222,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "run a build with this machine's granary, and say what that saved",
     load: async () => (await import("./commands/exec.ts")).describeExec,
   },
+  audit: {
+    summary: "what was done on the farm, by whom and why",
+    load: async () => (await import("./commands/audit.ts")).describeAudit,
+  },
   quarantine: {
     summary: "results that came out otherwise when they were made again",
     load: async () => (await import("./commands/quarantine.ts")).describeQuarantine,

@@ -52,6 +52,36 @@ const AuditRow = z.object({
 });
 export type AuditRow = z.infer<typeof AuditRow>;
 
+const AuditLogRow = AuditRow.extend({ graph: z.string().nullable() });
+export type AuditLogRow = z.infer<typeof AuditLogRow>;
+
+/** What was done on the whole farm, the latest first. */
+export function auditLog(
+  tx: Tx,
+  wanted: {
+    readonly before: number | undefined;
+    readonly actor: string | undefined;
+    readonly verb: string | undefined;
+    readonly since: Date | undefined;
+    readonly most: number;
+  },
+): Promise<AuditLogRow[]> {
+  const { before = null, actor = null, verb = null, since = null, most } = wanted;
+  return tx.many(
+    AuditLogRow,
+    sql`
+      select seq, at, actor, verb, job, detail, reason, graph_id::text as graph
+      from audit_entry
+      where (${before}::bigint is null or seq < ${before}::bigint)
+        and (${actor}::text is null or actor = ${actor}::text)
+        and (${verb}::text is null or verb = ${verb}::text)
+        and (${since}::timestamptz is null or at >= ${since}::timestamptz)
+      order by seq desc
+      limit ${most}
+    `,
+  );
+}
+
 /** What was done to a graph, the latest first. */
 export function auditOfGraph(tx: Tx, graphId: GraphId, most = 200): Promise<AuditRow[]> {
   return tx.many(

@@ -4,7 +4,8 @@ import { type ListedEnrolment, listEnrolments } from "#access/enrolment.store.ts
 import { type GrantRule, insertGrant, listGrants } from "#access/grant.store.ts";
 import { keepSignature } from "#access/keep-signature.ts";
 import { requireNarrowingThatCounts } from "#access/narrowing.ts";
-import { Grant, type Principal, PrincipalName, wholeFarm } from "#access/principal.ts";
+import { principalNamed } from "#access/principal.store.ts";
+import { anyone, Grant, type Principal, PrincipalName, wholeFarm } from "#access/principal.ts";
 import { bytesOfPublicKey, publicKeyId, textOfPublicKey } from "#access/public-key.ts";
 import { mayDo, requireGrant } from "#access/require-grant.ts";
 import { verifySignatures } from "#access/signed-subject.ts";
@@ -15,9 +16,9 @@ import { revokeKey, trustKey } from "#access/trust-keys.ts";
 import type * as api from "#api/access.ts";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
-import type { Verb } from "#core/verb.ts";
+import { Verb } from "#core/verb.ts";
 import type { Db, Tx } from "#db/db.ts";
-import { recordAudit } from "#graphs/audit.store.ts";
+import { auditLog, recordAudit } from "#graphs/audit.store.ts";
 import { findSignedCatalogs, type SignedCatalog } from "#graphs/catalogs/signed-catalog.store.ts";
 import { GraphId } from "#graphs/graph-id.ts";
 import { setGraphPriority } from "#graphs/set-graph-priority.ts";
@@ -49,6 +50,18 @@ export function bindAccess({ db, clock, callers, queue }: AccessParts): AccessFa
     return done;
   };
 
+  /** Those that are good now. */
+  const tokensOf = async (name: string) => {
+    const now = clock.now();
+    const [tokens, enrolments] = await Promise.all([listTokens(db), listEnrolments(db)]);
+    return [...tokens, ...enrolments]
+      .filter(({ principal, revokedAt }) => principal === name && revokedAt === null)
+      .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
+      .map(tokenForPage)
+      .filter(({ usedAt }) => usedAt === null)
+      .map(({ id, use, expiresAt }) => ({ id, use, expiresAt }));
+  };
+
   return {
     identify: (authorization, certificateOf) => callers.identify(authorization, certificateOf),
 
@@ -70,6 +83,38 @@ export function bindAccess({ db, clock, callers, queue }: AccessParts): AccessFa
       return tokenForPage(
         await change(by, "administer", detail, (tx, now) => revokeToken(tx, id, by.name, now)),
       );
+    },
+
+    async rightsOf(principal, by) {
+      const name = nameFrom(principal);
+      const administers = mayDo(by, "administer", wholeFarm);
+      if (name !== by.name && !administers) requireGrant(by, "administer", wholeFarm);
+      const [known, rules, tokens] = await Promise.all([
+        principalNamed(db, name),
+        listGrants(db),
+        administers ? tokensOf(name) : null,
+      ]);
+      const of = (wanted: string) => rules.filter((rule) => rule.principal === wanted);
+      const grants = [...of(name), ...(name === anyone ? [] : of(anyone))];
+      return {
+        name,
+        kind: known?.kind ?? null,
+        quarantine: known?.quarantine ?? null,
+        tokens,
+        grants: grants.map(ruleForPage),
+        verbs: Verb.options.filter((verb) =>
+          grants.some((grant) => grant.verb === "*" || grant.verb === verb),
+        ),
+      };
+    },
+
+    async audit({ before, actor, verb, since, limit }, by) {
+      requireGrant(by, "administer", wholeFarm);
+      const from = since === undefined ? undefined : new Date(since);
+      const most = limit + 1;
+      const rows = await auditLog(db, { before, actor, verb, since: from, most });
+      const entries = rows.slice(0, limit);
+      return { entries, next: rows.length > limit ? (entries.at(-1)?.seq ?? null) : null };
     },
 
     async grants(by) {

@@ -5,6 +5,7 @@ import {
   CreatedToken,
   type CreateToken,
   GrantRule,
+  PrincipalRights,
   RemovedGrants,
   type RemoveGrants,
   type SignCatalog,
@@ -12,6 +13,7 @@ import {
   Token,
   type TrustKey,
 } from "#api/access.ts";
+import { AuditPage } from "#api/audit.ts";
 import { type CreateEnrolment, Quarantined } from "#api/enrolment.ts";
 import { GraphPriority, type SetGraphPriority } from "#api/graph-priority.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -27,6 +29,10 @@ export function accessCalls({ get, post }: Caller) {
     releaseWorker: (name: string) =>
       post(z.object({ principal: z.string() }), `/workers/${encodeURIComponent(name)}/release`, {}),
     revokeToken: (id: string) => post(Token, `/tokens/${encodeURIComponent(id)}/revoke`, {}),
+    rightsOf: (principal: string) =>
+      get(PrincipalRights, `/principals/${encodeURIComponent(principal)}`),
+    audit: (query: Readonly<Record<string, string>>) =>
+      get(AuditPage, `/audit?${new URLSearchParams(query).toString()}`),
     grants: () => get(z.array(GrantRule), "/grants"),
     addGrant: (grant: AddGrant) => post(z.array(GrantRule), "/grants", grant),
     removeGrants: (named: RemoveGrants) => post(RemovedGrants, "/grants/remove", named),

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { GrantRule } from "#api/access.ts";
+import type { GrantRule, PrincipalRights } from "#api/access.ts";
 import { Verb } from "#core/verb.ts";
 import { accessCalls } from "../api/access-calls.ts";
 import type { Describe } from "../command-list.ts";
@@ -8,6 +8,7 @@ import { priorityNumber } from "../priority-number.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
+import { timeText } from "../terminal/time-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { wholeNumber } from "../whole-number.ts";
 
@@ -29,6 +30,7 @@ export const describeGrant: Describe = (command) => {
   describeAdd(command);
   describeRemove(command);
   describeList(command);
+  describeOf(command);
   command.addHelpText("after", `\nVerbs: ${Verb.options.join(", ")}, or '*' for all.`);
   withExamples(command, [
     [
@@ -37,6 +39,7 @@ export const describeGrant: Describe = (command) => {
     ],
     ["close an open farm, once somebody else has all rights", "grant remove anyone '*'"],
     ["who may do what", "grant list"],
+    ["what alice may do in the end, and until when her tokens are good", "grant of alice"],
   ]);
 };
 
@@ -116,6 +119,34 @@ function describeList(command: Command): void {
         return answer(session, options, rules, () => ruleLines(rules));
       }),
     );
+}
+
+function describeOf(command: Command): void {
+  speaksToServer(command.command("of <principal>"))
+    .description("say what a principal may do: its grants, those of anyone, and its tokens")
+    .action((principal: string, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const rights = await accessCalls(session.api).rightsOf(principal);
+        return answer(session, options, rights, () => rightsLines(rights));
+      }),
+    );
+}
+
+function rightsLines({ name, kind, quarantine, tokens, grants, verbs }: PrincipalRights): string[] {
+  const inQuarantine =
+    quarantine === null ? [] : [`It is quarantined, and serves no worker: ${quarantine}`];
+  const ends = (tokens ?? []).map(
+    ({ id, use, expiresAt }) =>
+      `  ${id} (${use === "calls" ? "token" : "enrolment"}), good until ${expiresAt === null ? "it is revoked" : timeText(expiresAt)}`,
+  );
+  return [
+    kind === null ? `Nobody is called ${name} here.` : `${name} is a ${kind}.`,
+    ...inQuarantine,
+    verbs.length === 0 ? "It may do nothing but read." : `It may: ${verbs.join(", ")}.`,
+    ...(grants.length === 0 ? [] : ["", ...ruleLines(grants)]),
+    ...(tokens === null ? [] : ["", ends.length === 0 ? "No token of it is good." : "Tokens:"]),
+    ...ends,
+  ].map(printableLine);
 }
 
 function narrowedBy({ pool, label, sizeClassCap, costCap }: AddOptions) {

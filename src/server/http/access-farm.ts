@@ -5,12 +5,14 @@ import type {
   CreatedToken,
   CreateToken,
   GrantRule,
+  PrincipalRights,
   RemoveGrants,
   SignCatalog,
   SigningKey,
   Token,
   TrustKey,
 } from "#api/access.ts";
+import type { AuditPage, AuditQuery } from "#api/audit.ts";
 import type { GraphPriority, SetGraphPriority } from "#api/graph-priority.ts";
 
 /** Who calls, who may do what, and whose signature counts. All that changes something asks the rights of `by`. */
@@ -20,6 +22,10 @@ export interface AccessFarm {
   tokens(by: Principal): Promise<Token[]>;
   createToken(request: CreateToken, by: Principal): Promise<CreatedToken>;
   revokeToken(id: string, by: Principal): Promise<Token>;
+  /** What somebody may do in the end. Needs `administer`, but for oneself. */
+  rightsOf(principal: string, by: Principal): Promise<PrincipalRights>;
+  /** What was done on the whole farm. Needs `administer`. */
+  audit(query: AuditQuery, by: Principal): Promise<AuditPage>;
   /** All of them for who administers, else one's own. */
   grants(by: Principal): Promise<GrantRule[]>;
   /** Answers all rights of the principal. */

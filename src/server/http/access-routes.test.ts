@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CreatedToken, GrantRule } from "#api/access.ts";
+import { CreatedToken, GrantRule, PrincipalRights } from "#api/access.ts";
+import { AuditPage } from "#api/audit.ts";
 import { Failure } from "#api/failure.ts";
 import { freshDatabase } from "../../../test/support/fresh-db.ts";
 import { readServerConfig } from "../config.ts";
@@ -202,11 +203,66 @@ test("everybody sees the own grants, and who administers all", async () => {
   expect(GrantRule.array().parse(all.body).length).toBeGreaterThan(1);
 });
 
+test("the audit log is read as a whole by who administers, a page at a time, and by nobody else", async () => {
+  await post("/grants", { principal: "erin", verb: "submit" }, admin);
+  await post("/grants", { principal: "erin", verb: "cancel" }, admin);
+  const read = (query: string, token: string) =>
+    send("GET", `/audit${query}`, ["authorization", `Bearer ${token}`]);
+
+  const first = AuditPage.parse((await read("?verb=administer&limit=1", admin)).body);
+  const second = AuditPage.parse(
+    (await read(`?verb=administer&limit=1&before=${first.next}`, admin)).body,
+  );
+
+  const newest = [...first.entries, ...second.entries];
+  expect(newest.map(({ actor, detail }) => [actor, detail["what"], detail["verb"]])).toEqual([
+    ["root", "add grant", "cancel"],
+    ["root", "add grant", "submit"],
+  ]);
+  expect((await read("?limit=0", admin)).status).toBe(400);
+  expect(AuditPage.parse((await read("?actor=nobody", admin)).body)).toEqual({
+    entries: [],
+    next: null,
+  });
+  expect((await read("", await tokenOf("bob", admin))).status).toBe(403);
+});
+
+test("what a principal may do in the end is told to itself and to who administers", async () => {
+  await post("/grants", { principal: "fay", verb: "submit", repository: "web" }, admin);
+  const fay = await tokenOf("fay", admin);
+  const read = (name: string, token: string) =>
+    send("GET", `/principals/${name}`, ["authorization", `Bearer ${token}`]);
+
+  const own = PrincipalRights.parse((await read("fay", fay)).body);
+  const seen = PrincipalRights.parse((await read("fay", admin)).body);
+
+  expect(own).toMatchObject({ name: "fay", kind: "person", tokens: null, quarantine: null });
+  expect(own.verbs).toContain("submit");
+  expect(own.grants[0]).toMatchObject({ principal: "fay", verb: "submit", repository: "web" });
+  expect(seen.tokens).toEqual([{ id: expect.any(String), use: "calls", expiresAt: null }]);
+  expect((await read("root", fay)).status).toBe(403);
+  const nobody = PrincipalRights.parse((await read("nobody", admin)).body);
+  expect(nobody).toMatchObject({ kind: null, tokens: [] });
+});
+
+test.each(["Root", "ROOT", "Anyone"])(
+  "%s is no other principal than it looks like",
+  async (name) => {
+    const token = await post("/tokens", { principal: name }, admin);
+    const grant = await post("/grants", { principal: name, verb: "submit" }, admin);
+
+    expect([token.status, grant.status]).toEqual([409, 409]);
+    expect(messageIn(token)).toContain("differs from it in upper and lower case only");
+  },
+);
+
 test.each<[string, unknown, string]>([
   ["/tokens", { principal: "no spaces" }, "a principal's name has"],
   ["/tokens", { principal: "anyone" }, "is who sends no token"],
   ["/tokens", { principal: "x", expiresInMs: 5 }, "expiresInMs"],
   ["/grants", { principal: "x", verb: "rule" }, "must be * or one of submit"],
+  ["/grants", { principal: "x", verb: "administer", repository: "web" }, "would give nothing"],
+  ["/grants", { principal: "x", verb: "sign", branch: "main" }, "would give nothing"],
   ["/grants", { principal: "x", verb: "submit", branch: "b".repeat(300) }, "at most 256"],
   ["/keys", { name: "x", publicKey: "ed25519:short" }, "as `grange key create` prints it"],
 ])("%s refuses %j with the reason", async (path, body, reason) => {

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { AddGrant, CreateToken, RemoveGrants, SignCatalog, TrustKey } from "#api/access.ts";
+import { AuditQuery } from "#api/audit.ts";
 import { SetGraphPriority } from "#api/graph-priority.ts";
 import { Fault } from "#core/fault.ts";
 import type { AccessFarm } from "./access-farm.ts";
@@ -8,6 +9,7 @@ import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
 import { jsonBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
+import { queryOf } from "./query.ts";
 
 /** Tokens, grants, keys, signatures, and the priority of a graph. */
 export function accessRoutes(farm: AccessFarm & Pick<Farm, "findGraph">): Hono {
@@ -27,6 +29,13 @@ export function accessRoutes(farm: AccessFarm & Pick<Farm, "findGraph">): Hono {
   });
   routes.post("/tokens/:id/revoke", async (c) =>
     c.json(await farm.revokeToken(c.req.param("id"), principalOf(c))),
+  );
+
+  routes.get("/principals/:name", async (c) =>
+    c.json(await farm.rightsOf(c.req.param("name"), principalOf(c))),
+  );
+  routes.get("/audit", async (c) =>
+    c.json(await farm.audit(queryOf(c, AuditQuery), principalOf(c))),
   );
 
   routes.get("/grants", async (c) => c.json(await farm.grants(principalOf(c))));

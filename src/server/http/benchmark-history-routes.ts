@@ -1,4 +1,4 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { z } from "zod";
 import { SayOfChangePoint } from "#api/benchmark-history.ts";
 import { ArtifactTag } from "#api/benchmark-request.ts";
@@ -7,6 +7,7 @@ import { caseOfKey, SuiteWord } from "#core/test-case.ts";
 import type { BenchmarkHistoryFarm } from "./benchmark-history-farm.ts";
 import { jsonBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
+import { queryOf } from "./query.ts";
 
 const Kind = z.enum(["master", "release"]).default("master");
 const MetricName = z.string().max(40).optional();
@@ -118,10 +119,4 @@ export function benchmarkHistoryRoutes(farm: BenchmarkHistoryFarm): Hono {
   });
 
   return routes;
-}
-
-function queryOf<Shape extends z.ZodType>(c: Context, shape: Shape): z.output<Shape> {
-  const query = shape.safeParse(c.req.query());
-  if (!query.success) throw new Fault("invalid_argument", z.prettifyError(query.error));
-  return query.data;
 }

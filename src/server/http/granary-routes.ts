@@ -1,11 +1,11 @@
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { z } from "zod";
 import { CommitId, EnvironmentName, ReleaseResult } from "#api/granary.ts";
-import { Fault } from "#core/fault.ts";
 import { found } from "./found.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
 import { jsonBody } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
+import { queryOf } from "./query.ts";
 
 const Project = z.string().min(1).max(200).default("default");
 const Limit = z.coerce.number().int().min(1).max(200).default(50);
@@ -75,10 +75,4 @@ export function granaryRoutes(farm: GranaryFarm): Hono {
   );
 
   return routes;
-}
-
-function queryOf<Shape extends z.ZodType>(c: Context, shape: Shape): z.output<Shape> {
-  const query = shape.safeParse(c.req.query());
-  if (query.success) return query.data;
-  throw new Fault("invalid_argument", z.prettifyError(query.error));
 }

@@ -1,7 +1,6 @@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { InvocationActionState } from "#api/invocation.ts";
-import { Fault } from "#core/fault.ts";
 import { eventStream } from "./event-stream.ts";
 import type { Farm } from "./farm.ts";
 import { found } from "./found.ts";
@@ -10,6 +9,7 @@ import { logAnswer, mostLogBytes } from "./log-answer.ts";
 import { logEvents, mostLogBytesPerEvent } from "./log-events.ts";
 import { logPositionOf } from "./log-position.ts";
 import { principalOf } from "./principal.ts";
+import { queryOf } from "./query.ts";
 
 const ListQuery = z.object({
   project: z.string().optional(),
@@ -77,10 +77,4 @@ function addressOf(c: Context): InvocationAddress {
 
 function describe({ project, id }: InvocationAddress): string {
   return `invocation "${id}" in project "${project}"`;
-}
-
-function queryOf<Shape extends z.ZodType>(c: Context, shape: Shape): z.output<Shape> {
-  const query = shape.safeParse(c.req.query());
-  if (query.success) return query.data;
-  throw new Fault("invalid_argument", z.prettifyError(query.error));
 }

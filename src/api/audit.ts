@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { AuditRecord } from "./job-origin.ts";
+
+/** What somebody did, anywhere on the farm. */
+export const AuditLogRecord = AuditRecord.extend({
+  /** The graph that it was done to; null for all that belongs to none. */
+  graph: z.string().nullable(),
+});
+export type AuditLogRecord = z.infer<typeof AuditLogRecord>;
+
+export const AuditQuery = z.strictObject({
+  /** Only entries before this one, by `seq`: how the next page is read. */
+  before: z.coerce.number().int().positive().optional(),
+  actor: z.string().max(128).optional(),
+  verb: z.string().max(64).optional(),
+  since: z.iso.datetime().optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(200),
+});
+export type AuditQuery = z.output<typeof AuditQuery>;
+
+/** The latest first. */
+export const AuditPage = z.object({
+  entries: z.array(AuditLogRecord),
+  /** Ask with this as `before` for what is older; null when that is all. */
+  next: z.number().int().nullable(),
+});
+export type AuditPage = z.infer<typeof AuditPage>;

@@ -1,0 +1,81 @@
+import type { AuditLogRecord } from "#api/audit.ts";
+import { parseDuration } from "#graphs/definitions/duration.ts";
+import { accessCalls } from "../api/access-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+import { timeText } from "../terminal/time-text.ts";
+import { UsageError } from "../usage-error.ts";
+import { wholeNumber } from "../whole-number.ts";
+
+interface AuditOptions extends CommonOptions {
+  readonly actor?: string;
+  readonly verb?: string;
+  readonly since?: string;
+  readonly limit: number;
+}
+
+/** The most that the server answers at once. */
+const mostPerPage = 1_000;
+
+/** `grange audit`: what was done on the farm, by whom and why. */
+export const describeAudit: Describe = (command) => {
+  speaksToServer(command)
+    .option("--actor <principal>", "what this one did")
+    .option("--verb <verb>", "only this: administer, retrigger, customise, submit …")
+    .option("--since <duration>", "what was done within the last 90d, 12h, …")
+    .option("--limit <n>", "so many of the latest entries", wholeNumber, 100)
+    .action((options: AuditOptions) =>
+      inSession(options, async (session) => {
+        const calls = accessCalls(session.api);
+        const query = {
+          ...(options.actor === undefined ? {} : { actor: options.actor }),
+          ...(options.verb === undefined ? {} : { verb: options.verb }),
+          ...(options.since === undefined ? {} : { since: timeBefore(options.since) }),
+        };
+        const entries: AuditLogRecord[] = [];
+        let before: number | null = null;
+        do {
+          const limit = String(Math.min(mostPerPage, options.limit - entries.length));
+          const page = await calls.audit({
+            ...query,
+            limit,
+            ...(before === null ? {} : { before: String(before) }),
+          });
+          entries.push(...page.entries);
+          before = page.next;
+        } while (before !== null && entries.length < options.limit);
+        return answer(session, options, { entries, next: before }, () => auditLines(entries));
+      }),
+    );
+  withExamples(command, [
+    ["what was done last, the latest first", "audit"],
+    ["who changed rights and tokens within 30 days", "audit --verb administer --since 30d"],
+    ["all of it, for an archive", "audit --limit 1000000 --json"],
+  ]);
+};
+
+function timeBefore(written: string): string {
+  const ms = parseDuration(written);
+  if (ms === undefined)
+    throw new UsageError(`"${written}" is no duration; write one such as 12h or 90d`);
+  return new Date(Date.now() - ms).toISOString();
+}
+
+function auditLines(entries: readonly AuditLogRecord[]): string[] {
+  if (entries.length === 0) return ["Nothing of that kind was done."];
+  return tableLines([
+    ["when", "who", "did", "graph", "job", "what", "why"],
+    ...entries.map(({ at, actor, verb, graph, job, detail, reason }) => [
+      timeText(at),
+      printableLine(actor),
+      verb,
+      graph?.slice(0, 8) ?? "-",
+      printableLine(job ?? "-"),
+      printableLine(JSON.stringify(detail).slice(0, 200)),
+      printableLine(reason ?? "-"),
+    ]),
+  ]);
+}
