@@ -10,22 +10,50 @@ export interface NewDelivery {
   readonly slug: string;
   readonly hint: Hint;
   readonly receivedAt: Date;
+  /** SHA-256 of the body, in hex, of one that came by a webhook. */
+  readonly bodyHash?: string;
 }
+
+/**
+ * For so long the same body is taken to be the same delivery, under whatever id. The signature does not cover the id:
+ * who has once seen a webhook may send it again and again. GitHub itself sends equal bodies seldom, and what such a
+ * one would have said, the farm finds when it looks at the repository.
+ */
+const sameBodyMs = 60 * 60_000;
 
 /** Keeps a delivery; false when it came before. One that had failed is tried again. */
 export async function insertDelivery(
   tx: Tx,
-  { id, event, slug, hint, receivedAt }: NewDelivery,
+  { id, event, slug, hint, receivedAt, bodyHash }: NewDelivery,
 ): Promise<boolean> {
+  if (bodyHash !== undefined && (await cameAs(tx, id, bodyHash, receivedAt))) return false;
   const stored = await tx.run(sql`
-    insert into forge_delivery (id, event, slug, content, received_at, next_at)
-    values (${id}, ${event}, ${slug}, ${JSON.stringify(hint)}::jsonb, ${receivedAt}, ${receivedAt})
+    insert into forge_delivery (id, event, slug, content, received_at, next_at, body_hash)
+    values (${id}, ${event}, ${slug}, ${JSON.stringify(hint)}::jsonb, ${receivedAt}, ${receivedAt},
+            ${bodyHash ?? null})
     on conflict (id) do update
     set state = 'waiting', done_at = null, error = null, attempts = 0, next_at = excluded.next_at
     where forge_delivery.state = 'failed'
   `);
   if (stored > 0) await tellForge(tx);
   return stored > 0;
+}
+
+/** Whether the same body came under another id within the last hour. Two that come at once wait for each other. */
+async function cameAs(tx: Tx, id: string, bodyHash: string, now: Date): Promise<boolean> {
+  await tx.run(sql`
+    select pg_advisory_xact_lock(hashtext('forge_delivery body'), hashtext(${bodyHash}))
+  `);
+  const same = await tx.many(
+    z.object({ id: z.string() }),
+    sql`
+      select id from forge_delivery
+      where body_hash = ${bodyHash} and id <> ${id} and state <> 'failed'
+        and received_at > ${new Date(now.getTime() - sameBodyMs)}
+      limit 1
+    `,
+  );
+  return same.length > 0;
 }
 
 const Waiting = z.object({ id: z.string(), content: Hint, attempts: z.number() });

@@ -157,6 +157,25 @@ test("a shallow clone gives what it has", async () => {
   expect([commit.sha, commit.parents]).toEqual([three, []]);
 });
 
+test("Git trusts the repositories that a call names, and no others", needs(asRoot), async () => {
+  const [named, other] = [testRepository(root), testRepository(root)];
+  const sha = named.commit("named");
+  other.commit("other");
+  for (const { path } of [named, other]) {
+    chownSync(path, 12_345, 12_345);
+    chownSync(join(path, ".git"), 12_345, 12_345);
+  }
+  const read = (...args: string[]) =>
+    git.run([...args, "rev-parse", "HEAD"], { directory: named.path });
+
+  const allowed = await read();
+  const refused = await read("-C", other.path);
+
+  expect(allowed.stdout.toString().trim()).toBe(sha);
+  expect(refused.exitCode).toBe(128);
+  expect(refused.stderr).toContain("dubious ownership");
+});
+
 test("a repository of another user works", needs(asRoot), async () => {
   const theirs = testRepository(root);
   const sha = theirs.commit("theirs");
@@ -164,6 +183,18 @@ test("a repository of another user works", needs(asRoot), async () => {
   chownSync(join(theirs.path, ".git"), 12_345, 12_345);
 
   expect((await openFresh().fetchCommit(theirs.path, "HEAD")).sha).toBe(sha);
+});
+
+test("so does a directory in a worktree of another user", needs(asRoot), async () => {
+  const theirs = testRepository(root);
+  theirs.write({ "sub/file": "x" });
+  const sha = theirs.commit("theirs");
+  const worktree = `${theirs.path}-worktree`;
+  theirs.git("worktree", "add", "--quiet", worktree);
+  for (const path of [theirs.path, join(theirs.path, ".git"), worktree, join(worktree, ".git")])
+    chownSync(path, 12_345, 12_345);
+
+  expect((await openFresh().fetchCommit(join(worktree, "sub"), "HEAD")).sha).toBe(sha);
 });
 
 test("a commit that is here is fetched neither again nor over the network", async () => {

@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { createHash, randomUUID } from "node:crypto";
+import { renameSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { gitEnvironment } from "./config.ts";
 import { type PrivateHosts, type RemoteAccess, remoteAccess } from "./remote-access.ts";
+import { trustedDirectories } from "./trusted-directories.ts";
 
 export interface GitOptions {
   /** How to reach the repository that the arguments name by its `url`. */
@@ -47,11 +50,14 @@ const usualMaxOutputBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 64 * 1024;
 
 /**
- * A directory that holds another user's repository must work: only objects are
- * read there, and what its own configuration could run is switched off below. Git
- * believes this setting only in a file.
+ * The repositories that a call names must work, also those of another user: only objects are read there, and what
+ * their own configuration could run is switched off below. All others stay refused. Git before 2.38 believes this
+ * setting only in a file, and no Git passes another one on to the process that reads a local source.
  */
-const configText = "[safe]\n\tdirectory = *\n";
+function configTextFor(directories: readonly string[]): string {
+  const entries = directories.map((directory) => `\tdirectory = ${JSON.stringify(directory)}\n`);
+  return entries.length === 0 ? "" : `[safe]\n${entries.join("")}`;
+}
 
 /** Settings that a repository's own configuration must not override. */
 const settings = [
@@ -65,15 +71,28 @@ const settings = [
   "i18n.logOutputEncoding=UTF-8",
 ].flatMap((setting) => ["-c", setting]);
 
-/** `configDirectory` gets Git's configuration file. */
+/** `configDirectory` gets Git's configuration files, one for each repository. */
 export async function openGit(
   configDirectory: string,
   privateHosts: PrivateHosts | (() => Promise<PrivateHosts>) = ["*"],
 ): Promise<Git> {
   await mkdir(configDirectory, { recursive: true });
-  const configFile = join(configDirectory, "gitconfig");
-  await writeFile(configFile, configText);
-  const env = gitEnvironment(configFile);
+  const written = new Set<string>();
+
+  /** One file for each set of repositories; several processes may share the directory. */
+  function configFileFor({ directory, access }: GitOptions): string {
+    const source = access !== undefined && isAbsolute(access.url) ? [access.url] : [];
+    const named = [...(directory === undefined ? [] : [directory]), ...source];
+    const text = configTextFor(named.flatMap(trustedDirectories));
+    const name = createHash("sha256").update(text).digest("hex").slice(0, 32);
+    const file = join(configDirectory, `gitconfig-${name}`);
+    if (written.has(file)) return file;
+    const aside = `${file}.${randomUUID()}`;
+    writeFileSync(aside, text);
+    renameSync(aside, file);
+    written.add(file);
+    return file;
+  }
   const running = new Map<GitProcess, Promise<unknown>>();
 
   function start(args: readonly string[], options: GitOptions = {}): GitProcess {
@@ -86,7 +105,7 @@ export async function openGit(
     const all = [...settings, ...reaching, "--no-pager", "--literal-pathspecs", ...place, ...args];
     // Its own process group, so that its helpers (ssh, index-pack) end with it.
     const child = spawn("git", all, {
-      env: { ...env, ...options.access?.environment },
+      env: { ...gitEnvironment(configFileFor(options)), ...options.access?.environment },
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
     });

@@ -85,6 +85,7 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
             logger,
             webDir: config.webDir,
             host: config.host,
+            isTls: certificate !== undefined,
           }),
       }),
     );

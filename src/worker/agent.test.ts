@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { fromDigestMessage } from "#cas/digest-message.ts";
@@ -122,6 +122,22 @@ test("says of what is over in a moment only with its end when it started", async
   const isSaid = farm.startedIds.has(lease?.executionId ?? "");
   expect(isSaid && tookNs < 20_000_000).toBe(false);
   expect(result?.executionMetadata?.executionStartTimestamp).toBeDefined();
+});
+
+test("does not tell jobs where its data are", async () => {
+  const worker = await startWorker();
+  const { result } = await farm.run({
+    script: "readlink /proc/self/fd/1 /proc/self/fd/2; cat /proc/self/mountinfo; env",
+    timeoutMs: 10_000,
+  });
+
+  const [out = ""] = Buffer.from(result?.stdoutRaw ?? [])
+    .toString()
+    .split("\n");
+  expect(out).toContain("/grange-pipes-");
+  expect(out).not.toContain(dataDir);
+  await worker.stop();
+  expect(existsSync(dirname(out))).toBe(false);
 });
 
 test("ends a process whose lease is lost, and does not report it", async () => {

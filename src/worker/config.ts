@@ -131,6 +131,8 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_DRAIN_MS: Int.optional(),
   GRANGE_WORKER_LEASE_MS: Int.optional(),
   GRANGE_MEASURING_LOCK: z.string().optional(),
+  /** PATH of jobs that set none, in place of the worker's own. */
+  GRANGE_WORKER_PATH: z.string().optional(),
   PATH: z.string().optional(),
   HOME: z.string().optional(),
 });
@@ -174,7 +176,8 @@ export function readWorkerConfig(
     drainMs: e.GRANGE_WORKER_DRAIN_MS,
     leaseMs: e.GRANGE_WORKER_LEASE_MS,
     measuringLock: e.GRANGE_MEASURING_LOCK || undefined,
-    path: e.PATH === undefined ? undefined : withRustToolchain(e.PATH, env),
+    path:
+      e.GRANGE_WORKER_PATH || (e.PATH === undefined ? undefined : withRustToolchain(e.PATH, env)),
     homeDir: e.HOME,
     ...told,
     ...(told.once === true ? { slots: 1 } : {}),

@@ -118,6 +118,7 @@ export class ActionExecutor {
   /** Resolves when nothing of executions that have ended is left, nor of what is ready for others. */
   async cleared(): Promise<void> {
     await Promise.all([this.#clearings.over(), this.#places.stop()]);
+    await this.#pipes.close();
   }
 
   async #executeIn(job: Job): Promise<Finished | undefined> {

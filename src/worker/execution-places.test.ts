@@ -23,6 +23,7 @@ async function openPlaces(slots: number) {
   const places = new ExecutionPlaces(machine, pipes, toolPath(config.path), slots);
   onTestFinished(async () => {
     await places.stop();
+    await pipes.close();
     await machine.close();
     rmSync(dataDir, { recursive: true, force: true });
   });

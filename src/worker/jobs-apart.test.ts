@@ -102,8 +102,8 @@ for (const { sandbox, need } of sandboxes) {
         );
         expect(files.slice(0, 3)).toEqual([
           "0 /dev/null",
-          expect.stringMatching(/^1 .*\/pipes\/\d+/),
-          expect.stringMatching(/^2 .*\/pipes\/\d+/),
+          expect.stringMatching(/^1 .*\/grange-pipes-\w+\/\d+/),
+          expect.stringMatching(/^2 .*\/grange-pipes-\w+\/\d+/),
         ]);
         // The directory that ls reads; and what stands in for what this test's process was given.
         for (const other of files.slice(3))

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -14,8 +14,20 @@ test("sweeps what a dead worker left, and nothing of a living one", async () => 
   );
   for (const directory of [dead, living])
     mkdirSync(join(directory ?? "", "0/tmp"), { recursive: true });
+  const pipes = [dead, living].map((directory) => {
+    const at = mkdtempSync(join(tmpdir(), "grange-pipes-"));
+    onTestFinished(() => rmSync(at, { recursive: true, force: true }));
+    symlinkSync(at, join(directory ?? "", "0/pipes"));
+    return at;
+  });
+  const others = mkdtempSync(join(tmpdir(), "grange-others-"));
+  onTestFinished(() => rmSync(others, { recursive: true, force: true }));
+  mkdirSync(join(dead ?? "", "1"));
+  symlinkSync(others, join(dead ?? "", "1/pipes"));
 
   await sweepLeftovers(dataDir);
 
   expect([dead, living].map((directory) => existsSync(directory ?? ""))).toEqual([false, true]);
+  expect(pipes.map((directory) => existsSync(directory))).toEqual([false, true]);
+  expect(existsSync(others)).toBe(true);
 });

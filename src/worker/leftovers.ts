@@ -1,9 +1,10 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readlink } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { removeLeftovers } from "#cas/temp-file.ts";
 import { isAlive } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { findCgroups, groupsIn, killAllIn, removeCgroup } from "./limits/cgroup-files.ts";
+import { pipesLink, pipesPrefix } from "./logs/fifo-pool.ts";
 
 /** The first part of the name of every control group of ours; the owner follows. */
 export const groupPrefix = "grange-job~";
@@ -16,9 +17,20 @@ export async function sweepLeftovers(dataDir: string): Promise<void> {
   await sweepGroups();
   const run = join(dataDir, "run");
   for (const owner of await readdir(run).catch(() => [])) {
-    if (!isAlive(owner)) await removeTree(join(run, owner));
+    if (isAlive(owner)) continue;
+    await removePipesOf(join(run, owner));
+    await removeTree(join(run, owner));
   }
   await removeLeftovers(join(dataDir, "temp")).catch(() => 0);
+}
+
+/** Each worker of a process has a directory, and in it a link to where its pipes were: see `FifoPool`. */
+async function removePipesOf(runOfOwner: string): Promise<void> {
+  for (const worker of await readdir(runOfOwner).catch(() => [])) {
+    const directory = await readlink(join(runOfOwner, worker, pipesLink)).catch(() => undefined);
+    if (directory === undefined || !basename(directory).startsWith(pipesPrefix)) continue;
+    await removeTree(directory).catch(() => {});
+  }
 }
 
 async function sweepGroups(): Promise<void> {

@@ -102,6 +102,28 @@ export const findingsOfSecurity: readonly Finding[] = [
     samePlaces: 1,
   },
   {
+    id: "security 17",
+    defect:
+      "small ones: Git's guard, masks of dumps, webhooks, headers, previews, audit, rights, names",
+    tests: [
+      { file: "src/git/fetch-commit.test.ts", titled: /trusts|another user/ },
+      { file: "src/cli/doctor/tools.test.ts" },
+      { file: "src/worker/secrets/log-mask.test.ts", titled: /od|xxd|%xx|alone/i },
+      { file: "src/forge/webhooks/take-webhook.test.ts", titled: /within an hour/ },
+      { file: "src/worker/agent.test.ts", titled: /where its data are/ },
+      { file: "src/worker/leftovers.test.ts" },
+      { file: "src/server/http/http-app.test.ts" },
+      { file: "src/graphs/definitions/hostile-definitions.test.ts", titled: /lists in lists/ },
+      {
+        file: "src/server/http/access-routes.test.ts",
+        titled: /audit log|in the end|looks like|much that is sent|refuses/,
+      },
+    ],
+    // Grants of `sign`, `benchmark` and `forge` for a repository; standard error and standard input of jobs.
+    samePlaces: 5,
+    left: "YAML of who may submit is parsed on the main thread, up to 3 s for 1 MiB of the worst; tokens without --expires never end, which is said",
+  },
+  {
     id: "security 13",
     defect: "tokens of forges were seen in the arguments of Git",
     tests: [{ file: "src/git/fetch-commit.test.ts", titled: /password/ }],

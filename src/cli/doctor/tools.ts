@@ -28,9 +28,7 @@ export function toolChecks(): Check[] {
           "git",
           (text) => {
             const version = /\d+\.\d+(\.\d+)?/.exec(text)?.[0] ?? "0";
-            return isAtLeast(version, [2, 36])
-              ? ok(`git ${version}`)
-              : warn(`git ${version} is old`, "Install git 2.36 or later");
+            return judgeGit(version);
           },
           { fix: "Install git: apt-get install git, or https://git-scm.com" },
         ),
@@ -45,6 +43,32 @@ export function toolChecks(): Check[] {
       },
     },
   ];
+}
+
+/**
+ * The first fixes of each series that know GIT_NO_LAZY_FETCH. Source: release notes of Git 2.39.4 to 2.45.1
+ * (CVE-2024-32004).
+ */
+const firstPatches: ReadonlyMap<number, number> = new Map([
+  [39, 4],
+  [40, 2],
+  [41, 1],
+  [42, 2],
+  [43, 4],
+  [44, 1],
+]);
+
+/** With an older one, a hostile repository's configuration could name a program that Git runs when it reads there. */
+export function judgeGit(version: string): ReturnType<typeof ok> {
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
+  const isSafe =
+    major > 2 || (major === 2 && (minor >= 45 || patch >= (firstPatches.get(minor) ?? Infinity)));
+  return isSafe
+    ? ok(`git ${version}`)
+    : warn(
+        `git ${version} does not know GIT_NO_LAZY_FETCH, which keeps hostile repositories from running programs`,
+        "Install git 2.39.4 or later (of newer series: 2.40.2, 2.41.1, 2.42.2, 2.43.4, 2.44.1, or 2.45)",
+      );
 }
 
 async function versionOf(

@@ -59,8 +59,25 @@ describe("a webhook", () => {
     expect(kept).toMatchObject({ id: raw.delivery, event: "push", state: "waiting" });
   });
 
+  test("counts once within an hour under whatever id it comes, which nobody signs", async () => {
+    let now = new Date("2030-01-01T00:00:00Z");
+    const at = { ...rooms, clock: { now: () => now } };
+    const body = { ...push, after: randomUUID() };
+    const again = () => takeWebhook(at, webhook(body));
+
+    const atOnce = await Promise.all(Array.from({ length: 10 }, again));
+    const otherEvent = await takeWebhook(at, webhook(body, secret, { event: "create" }));
+    now = new Date("2030-01-01T01:00:01Z");
+    const later = await again();
+
+    expect(atOnce.filter((taken) => taken === "kept")).toHaveLength(1);
+    expect(atOnce.filter((taken) => taken === "known")).toHaveLength(9);
+    expect(otherEvent).not.toBe("kept");
+    expect(later).toBe("kept");
+  });
+
   test("signed with the secret that is being replaced is taken as well", async () => {
-    expect(await codeOf(webhook(push, older))).toBe("kept");
+    expect(await codeOf(webhook({ ...push, after: "older" }, older))).toBe("kept");
   });
 
   test.each([

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Clock } from "#core/clock.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
@@ -45,10 +46,14 @@ export async function takeWebhook(
   // Only what a secret could have signed is worth reading.
   const signature = checkSignature(raw.signature, secrets);
   if (signature === undefined) throw notSigned();
+  const bodySum = createHash("sha256");
   const { event, delivery, slug, hint } = await bodies.read(
     raw.body,
     {
-      seen: (piece) => signature.add(piece),
+      seen(piece) {
+        signature.add(piece);
+        bodySum.update(piece);
+      },
       passed() {
         if (!signature.isRight()) throw notSigned();
       },
@@ -60,7 +65,14 @@ export async function takeWebhook(
   );
   if (hint.about === "nothing") return "nothing";
   const isNew = await db.transaction((tx) =>
-    insertDelivery(tx, { id: delivery, event, slug, hint, receivedAt: clock.now() }),
+    insertDelivery(tx, {
+      id: delivery,
+      event,
+      slug,
+      hint,
+      receivedAt: clock.now(),
+      bodyHash: bodySum.digest("hex"),
+    }),
   );
   return isNew ? "kept" : "known";
 }

@@ -77,7 +77,26 @@ function linesAt(text: string, offsets: ReadonlyMap<string, number>): Map<string
   return lines;
 }
 
+/**
+ * So many brackets more than were closed are no mistake in a text any more. Each costs the parser some 10 µs in which
+ * nobody else is served, before it says that they stand too deep.
+ */
+const mostOpenBrackets = 1_000;
+
+/** Also counts brackets in texts and comments: an upper bound that takes no parsing. */
+function opensTooMany(text: string): boolean {
+  let open = 0;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (sign === 0x5b || sign === 0x7b) open++;
+    else if (sign === 0x5d || sign === 0x7d) open = Math.max(0, open - 1);
+    if (open > mostOpenBrackets) return true;
+  }
+  return false;
+}
+
 function readWholly(file: string, text: string): SourceFile | DefinitionProblem[] {
+  if (opensTooMany(text)) return [{ file, line: null, column: null, message: tooDeep }];
   const lines = new LineCounter();
   const at = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);

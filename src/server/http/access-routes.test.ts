@@ -286,6 +286,13 @@ describe("a preview on a closed farm", () => {
     expect((await post("/graphs/preview", files)).status).toBe(200);
   });
 
+  test("of much that is sent along is for who may submit", async () => {
+    const much = { definitions: { "a.yml": `${files.definitions["a.yml"]}${" ".repeat(17_000)}` } };
+
+    expect((await post("/graphs/preview", much)).status).toBe(403);
+    expect((await post("/graphs/preview", much, admin)).status).toBe(200);
+  });
+
   test.each([
     { asked: { definitionsFrom: { kind: "directory", path: "/etc" } }, verb: "define" },
     { asked: { definitionsFrom: { kind: "repository", repository: "/srv/git" } }, verb: "submit" },

@@ -47,10 +47,15 @@ export interface HttpAppOptions {
   readonly webDir: string | undefined;
   /** The address we listen on; requests for other hosts are refused. */
   readonly host: string;
+  /** Whether the server itself speaks TLS, and nothing else. */
+  readonly isTls?: boolean;
 }
 
+/** A year: for so long browsers ask for this host by TLS only. */
+const hstsSeconds = 365 * 24 * 3_600;
+
 /** The HTTP API under /api/v1, and the pages everywhere else. */
-export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
+export function httpApp({ farm, logger, webDir, host, isTls = false }: HttpAppOptions): Hono {
   const app = new Hono();
 
   app.use(async (c, next) => {
@@ -69,6 +74,10 @@ export function httpApp({ farm, logger, webDir, host }: HttpAppOptions): Hono {
     headers.set("x-content-type-options", "nosniff");
     headers.set("referrer-policy", "same-origin");
     headers.set("x-frame-options", "DENY");
+    if (isTls) headers.set("strict-transport-security", `max-age=${hstsSeconds}`);
+    // What one principal may read is kept by no browser or proxy for the next one.
+    if (c.req.path.startsWith("/api/") && !headers.has("cache-control"))
+      headers.set("cache-control", "no-store");
     // What a build made is allowed even less.
     if (headers.has("content-security-policy")) return;
     headers.set(

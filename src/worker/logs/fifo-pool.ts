@@ -1,11 +1,18 @@
 import { closeSync, constants, openSync, rmSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeTree } from "#machine/remove-tree.ts";
 import type { HelperShell } from "../helper-shell.ts";
 import { giveToJobs } from "../job-owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 
 const batch = 32;
+
+/** Of the directory's own name. */
+export const pipesPrefix = "grange-pipes-";
+/** What the link to it is called, in the directory of the worker's process. */
+export const pipesLink = "pipes";
 
 /** The two ends of a pipe; both are the taker's to close. */
 export interface Pipe {
@@ -17,17 +24,29 @@ export interface Pipe {
  * Real pipes, which Node does not make: it gives children sockets, and a shell's
  * `> /dev/stdout` fails on those. A file in place of a pipe would be cut to
  * nothing by it.
+ *
+ * They lie in the directory for temporary files: a job reads where its standard output lay
+ * (`readlink /proc/self/fd/1`), and is not to learn where the worker's data are.
  */
 export class FifoPool {
   readonly #shell: HelperShell;
-  readonly #directory: string;
+  readonly #runDir: string;
+  #directory: string | undefined;
   readonly #ready: string[] = [];
   #made = 0;
   #making: Promise<void> | undefined;
 
   constructor(shell: HelperShell, runDir: string) {
     this.#shell = shell;
-    this.#directory = join(runDir, "pipes");
+    this.#runDir = runDir;
+  }
+
+  /** Removes the pipes that nobody has taken. */
+  async close(): Promise<void> {
+    await this.#making?.catch(() => {});
+    this.#ready.length = 0;
+    if (this.#directory !== undefined) await removeTree(this.#directory);
+    this.#directory = undefined;
   }
 
   /** A pipe whose reader waits for what is written: for a child's stdin. */
@@ -69,9 +88,17 @@ export class FifoPool {
     }
   }
 
+  /** Whoever sweeps up after a killed worker finds it by a link beside what else the worker leaves. */
+  async #makeDirectory(): Promise<string> {
+    await mkdir(this.#runDir, { recursive: true });
+    const directory = await mkdtemp(join(tmpdir(), pipesPrefix));
+    await symlink(directory, join(this.#runDir, pipesLink));
+    return directory;
+  }
+
   async #make(): Promise<void> {
-    await mkdir(this.#directory, { recursive: true });
-    const paths = Array.from({ length: batch }, () => join(this.#directory, `${this.#made++}`));
+    const directory = (this.#directory ??= await this.#makeDirectory());
+    const paths = Array.from({ length: batch }, () => join(directory, `${this.#made++}`));
     await this.#shell.run(`mkfifo ${paths.map(quoteForShell).join(" ")}`);
     // A job opens its own standard output anew when it writes to /dev/stdout.
     for (const path of paths) giveToJobs(path);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SecretForms } from "./log-mask.ts";
@@ -20,6 +21,65 @@ function cut(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
 const coloured = Array.from(secret).join("\u001b[1;31m");
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
+const percentOf = (text: string) => Buffer.from(text).toString("hex").replaceAll(/../g, "%$&");
+
+/** What a program prints of bytes that it is given. */
+function dumped(command: string, bytes: Uint8Array): string {
+  return execFileSync("/bin/sh", ["-c", command], { input: bytes }).toString();
+}
+
+describe("dumps show nothing of a secret", () => {
+  const long = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
+  const ofLong = new SecretForms([Buffer.from(long)]);
+  const hexOf = (text: string) => Buffer.from(text).toString("hex");
+  /** Of which bytes a dump still tells, apart from its offsets and its right column. */
+  const leftIn = (told: string) =>
+    told
+      .replaceAll(/^[0-9a-f]+:? ?/gm, "")
+      .replaceAll(/ {2}.*$/gm, "")
+      .replaceAll(/[^0-9a-f]/g, "");
+
+  test.each(["", "x", "before "])("of od -tx1, after %j", (before) => {
+    for (const options of ["-tx1", "-An -tx1", "-Ad -v -tx1"]) {
+      const told = masked(dumped(`od ${options}`, Buffer.from(`${before}${long}`)), ofLong);
+
+      expect(told).toContain("***");
+      for (let at = 0; at + 4 <= long.length; at++)
+        expect(told.replaceAll(" ", "")).not.toContain(hexOf(long.slice(at, at + 4)));
+    }
+  });
+
+  // As `xxd` prints it, which not every machine has.
+  test.each(["", "x", "before "])("of xxd, after %j", (before) => {
+    const told = masked(xxd(Buffer.from(`${before}${long}`)), ofLong);
+
+    expect(told).toContain("***");
+    expect(leftIn(told)).not.toContain(hexOf(long.slice(0, 4)));
+    for (let at = 0; at + 16 <= long.length; at++)
+      expect(told).not.toContain(long.slice(at, at + 16));
+  });
+
+  test("and of a value alone no column of text either", () => {
+    const told = masked(
+      xxd(Buffer.from(`${long.slice(0, 28)}`)),
+      new SecretForms([Buffer.from(long.slice(0, 28))]),
+    );
+
+    expect(told).not.toMatch(/[A-Z][a-z][A-Z]/);
+  });
+});
+
+/** Lines of `xxd`. */
+function xxd(bytes: Buffer): string {
+  const lines = Array.from({ length: Math.ceil(bytes.byteLength / 16) }, (_, n) => {
+    const line = bytes.subarray(n * 16, n * 16 + 16);
+    const hex = line.toString("hex").replaceAll(/(....)(?=.)/g, "$1 ");
+    const shown = line.toString("latin1").replaceAll(/[^ -~]/g, ".");
+    return `${(n * 16).toString(16).padStart(8, "0")}: ${hex.padEnd(39)}  ${shown}`;
+  });
+  return `${lines.join("\n")}\n`;
+}
+
 describe("a secret is hidden", () => {
   test.each([
     ["as it is", `token: ${secret}.`, "token: ***."],
@@ -34,6 +94,8 @@ describe("a secret is hidden", () => {
     ["encoded for a URL", `?k=${encodeURIComponent(secret)}&`, "?k=***&"],
     ["in JSON", JSON.stringify({ k: secret }), '{"k":"***"}'],
     ["in hex", Buffer.from(secret).toString("hex"), "***"],
+    ["with each byte as %xx", percentOf(secret), "***"],
+    ["with each byte as %XX", percentOf(secret).toUpperCase(), "***"],
     ["broken over lines", `a ${secret.slice(0, 5)}\n${secret.slice(5)} b`, "a ***\n b"],
   ])("%s", (_, printed, expected) => {
     expect(masked(printed)).toBe(expected);

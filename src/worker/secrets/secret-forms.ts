@@ -12,6 +12,8 @@ export function formsOf(value: Uint8Array): Uint8Array[] {
     ...base64Forms(trimmed(bytes)),
     Buffer.from(bytes.toString("hex")),
     Buffer.from(bytes.toString("hex").toUpperCase()),
+    ...percentForms(bytes),
+    ...dumpForms(bytes),
     // Each by itself, too: logs indent, number and prefix lines.
     ...linesOf(bytes),
   ];
@@ -24,6 +26,42 @@ export function formsOf(value: Uint8Array): Uint8Array[] {
     if (plain.byteLength >= leastBytes) found.set(plain.toString("latin1"), plain);
   }
   return [...found.values()];
+}
+
+/** Each byte as `%XX`, also those that need it nowhere. */
+function percentForms(bytes: Buffer): Buffer[] {
+  const all = bytes.toString("hex").replaceAll(/../g, "%$&");
+  return [all, upperEscapes(all)].map((form) => Buffer.from(form));
+}
+
+/** So much of a value is looked for in dumps: the forms of each byte take some 30 states of the matcher. */
+const mostDumpedBytes = 4_096;
+/** So many bytes of a dump are known again, wherever its lines begin; what is next to each other is hidden as one. */
+const windowBytes = 4;
+/** A line of `xxd` and `hexdump -C`, whose right column shows the bytes as text. */
+const lineBytes = 16;
+
+/** As `od -tx1`, `hexdump -C` and `xxd` print a value, whatever stands before it in their lines. */
+function dumpForms(bytes: Buffer): Buffer[] {
+  if (bytes.byteLength < leastBytes) return [];
+  const dumped = bytes.subarray(0, mostDumpedBytes);
+  const forms: string[] = [];
+  for (let at = 0; at + windowBytes <= dumped.byteLength; at++) {
+    const window = dumped.subarray(at, at + windowBytes);
+    // Of one byte alone, such as spaces, it would be found in any dump.
+    if (window.every((byte) => byte === window[0])) continue;
+    const [a, b, c, d] = Array.from(window, (byte) => byte.toString(16).padStart(2, "0"));
+    forms.push(`${a} ${b} ${c} ${d}`, `${a}${b} ${c}${d}`, `${a} ${b}${c} ${d}`);
+  }
+  const shown = dumped.toString("latin1").replaceAll(/[^ -~]/g, ".");
+  if (shown.length > lineBytes) {
+    for (let at = 0; at + leastBytes <= shown.length; at++) {
+      // The last line is shorter, of a file that holds the value alone.
+      const line = shown.slice(at, at + lineBytes);
+      if (line.length === lineBytes || at % lineBytes === 0) forms.push(line);
+    }
+  }
+  return forms.map((form) => Buffer.from(form));
 }
 
 function textForms(text: string): Buffer[] {
