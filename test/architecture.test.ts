@@ -210,6 +210,7 @@ const ownerOf: Record<string, string> = {
   provenance_mark: "provenance",
   principal: "access",
   enrolment: "access",
+  begun_project: "access",
   worker_offence: "access",
   token: "access",
   grant_rule: "access",

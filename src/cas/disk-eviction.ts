@@ -53,7 +53,12 @@ export async function openDiskEviction(directory: string): Promise<DiskEviction>
         const seen = await stat(path(digest)).catch(absent);
         if (seen === undefined || seen.atime >= before) return false;
         const away = leavingPath(digest);
-        if (!(await rename(path(digest), away).then(() => true, absent))) return false;
+        const move = () => rename(path(digest), away).then(() => true, absent);
+        // The directory may have been removed with its project, which somebody has begun anew.
+        if (!(await move())) {
+          await mkdir(leaving, { recursive: true });
+          if (!(await move())) return false;
+        }
         const now = await stat(away).catch(absent);
         if (now !== undefined && now.atime >= before) {
           await rename(away, path(digest)).catch(absent);

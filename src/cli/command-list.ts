@@ -226,6 +226,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "what was done on the farm, by whom and why",
     load: async () => (await import("./commands/audit.ts")).describeAudit,
   },
+  project: {
+    summary: "which projects have blobs, and removing those that nobody needs",
+    load: async () => (await import("./commands/project.ts")).describeProject,
+  },
   quarantine: {
     summary: "results that came out otherwise when they were made again",
     load: async () => (await import("./commands/quarantine.ts")).describeQuarantine,

@@ -25,6 +25,7 @@ import { bindForge } from "./bind-forge.ts";
 import { bindGranaries } from "./bind-granaries.ts";
 import { bindInvocations } from "./bind-invocations.ts";
 import { bindManifests } from "./bind-manifests.ts";
+import { bindProjects } from "./bind-projects.ts";
 import { bindProvenance } from "./bind-provenance.ts";
 import { bindReruns } from "./bind-reruns.ts";
 import { bindSearches } from "./bind-searches.ts";
@@ -71,6 +72,7 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     ...bindGranaries(rooms),
     ...bindCatalogs(rooms),
     ...bindDrains(rooms),
+    ...bindProjects(rooms),
     ...bindAutoscaling(rooms, scaling),
     ...bindReruns(rooms),
     ...bindManifests(rooms),

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
+import { usualProjectsEach } from "#access/projects/project-share.ts";
 import { Fault } from "#core/fault.ts";
 import { parseMemorySize } from "#core/memory-size.ts";
 import { usualUnservedMs } from "#invocations/end-unserved.ts";
@@ -121,6 +122,8 @@ export const ServerConfig = z.object({
       context.addIssue("it must be an amount of storage, such as 1T, or 0 for no limit");
       return z.NEVER;
     }),
+  /** How many projects one principal may begin. */
+  projectsEach: z.coerce.number().int().min(1).default(usualProjectsEach),
   /** How often the benchmark lab looks for what is to be done when nothing wakes it. */
   benchmarkPeriodMs: z.coerce.number().int().min(1_000).default(30_000),
   /** How long a collector may be silent before its job goes to another. */
@@ -179,6 +182,7 @@ export function readServerConfig(
     unservedMs: env["GRANGE_UNSERVED_MS"] || undefined,
     storeLimitBytes: env["GRANGE_STORE_LIMIT"] || undefined,
     writeQuotaBytes: env["GRANGE_WRITE_QUOTA"] || undefined,
+    projectsEach: env["GRANGE_PROJECTS_EACH"] || undefined,
     scaling: {
       targetWaitMs: env["GRANGE_SCALE_TARGET_WAIT_MS"],
       startDelayMs: env["GRANGE_SCALE_START_DELAY_MS"],

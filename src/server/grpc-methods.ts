@@ -40,14 +40,19 @@ const defaultTimeoutMs = 60 * 60_000;
 
 /** All that the farm serves over gRPC. */
 export function grpcMethods(rooms: Rooms, logs: ChangeFeed, logger: Logger): Method[] {
-  const { stores, writeQuota, blobsOf, treesOf, queue, operations, notes, db } = rooms;
+  const { stores, writeQuota, projectShare, blobsOf, treesOf, queue, operations, notes, db } =
+    rooms;
   const callers = grpcCallers(rooms.callers);
   const requireMayWrite = async (project: string, context: CallContext) =>
     requireMayWriteBlobs(await callers.of(context), project);
   const storeFor = (project: string, context: CallContext) =>
     guardedWrites(
       stores.of(project, async () => requireMayBegin(await callers.of(context), project)),
-      async (bytes) => writeQuota.take((await callers.of(context)).name, project, bytes),
+      async (bytes) => {
+        const caller = await callers.of(context);
+        await projectShare.begin(caller, project);
+        return writeQuota.take(caller.name, project, bytes);
+      },
     );
   const blobsFor: BlobsFor = (project, context) => storeFor(project, context).blobs;
   const recentOf = (project: string) => stores.of(project, anyMayBegin).recent;

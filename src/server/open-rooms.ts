@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { openWriteQuota } from "#access/blob-writes/write-quota.ts";
 import { openFarmKey } from "#access/farm-key.ts";
+import { openProjectShare, usualProjectsEach } from "#access/projects/project-share.ts";
 import { projectTrees } from "#actions/project-trees.ts";
 import { resultSeals } from "#actions/result-seals.ts";
 import { findArtifacts } from "#artifacts/find-artifacts.ts";
@@ -82,6 +83,7 @@ export async function openRooms(
         | "storeLimitBytes"
         | "mostProjects"
         | "writeQuotaBytes"
+        | "projectsEach"
         | "benchmarkPeriodMs"
         | "benchmarkLeaseMs"
         | "farmKey"
@@ -130,6 +132,12 @@ export async function openRooms(
     const writeQuota = keep(
       openWriteQuota({ db, clock, logger, bytesPerDay: config.writeQuotaBytes }),
     );
+    const projectShare = openProjectShare({
+      db,
+      clock,
+      isThere: (name) => stores.has(name),
+      mostEach: config.projectsEach ?? usualProjectsEach,
+    });
     const storeOf = (name: string) => stores.of(name, anyMayBegin);
     const blobsOf = (name: string) => storeOf(name).blobs;
     const { blobs, certain } = storeOf(project);
@@ -320,6 +328,7 @@ export async function openRooms(
       secretsInClear: config.secretsInClear ?? false,
       stores,
       writeQuota,
+      projectShare,
       blobsOf,
       treesOf,
       blobs,

@@ -3,6 +3,7 @@ import type { WriteQuota } from "#access/blob-writes/write-quota.ts";
 import type { CallerRegistry } from "#access/caller-registry.ts";
 import type { FarmKey } from "#access/farm-key.ts";
 import type { Principal } from "#access/principal.ts";
+import type { ProjectShare } from "#access/projects/project-share.ts";
 import type { OutputTrees } from "#actions/output-trees.ts";
 import type { Caches } from "#caches/caches.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
@@ -47,6 +48,8 @@ export interface Rooms extends Service {
   readonly stores: ProjectBlobs;
   /** What principals may write into projects. */
   readonly writeQuota: WriteQuota;
+  /** How many projects each principal may begin. */
+  readonly projectShare: ProjectShare;
   readonly blobsOf: (project: string) => BlobStore;
   readonly treesOf: (project: string) => OutputTrees;
   /** Those of the farm's own work: graphs, and the benchmark lab. */

@@ -75,7 +75,10 @@ export async function startServer(config: ServerConfig, logger: Logger): Promise
           identify: (authorization, issuedTo) => rooms.callers.identify(authorization, issuedTo),
           host: config.host,
           mostEntryBytes: config.mostCacheEntryBytes,
-          admit: (principal, project, bytes) => rooms.writeQuota.take(principal, project, bytes),
+          admit: async (principal, project, bytes) => {
+            await rooms.projectShare.begin(principal, project);
+            await rooms.writeQuota.take(principal.name, project, bytes);
+          },
           idleMs: cacheIdleMs,
           logger,
         }),

@@ -27,7 +27,7 @@ export interface CacheHandlerOptions {
   readonly host: string;
   readonly mostEntryBytes: number;
   /** Counts what somebody is about to write into a project; throws when that is too much. No limit when absent. */
-  readonly admit?: (principal: string, project: string, bytes: number) => Promise<unknown>;
+  readonly admit?: (principal: Principal, project: string, bytes: number) => Promise<unknown>;
   /** A connection over which nothing goes for so long, in the middle of a request, is given up. */
   readonly idleMs: number;
   readonly logger: Logger;
@@ -96,7 +96,7 @@ async function serve(
     const exchange: Exchange = {
       caches: options.caches,
       mostEntryBytes: options.mostEntryBytes,
-      admit: async (bytes) => options.admit?.(principal.name, project, bytes),
+      admit: async (bytes) => options.admit?.(principal, project, bytes),
       rules: rulesOf[tool],
       project,
       tool,

@@ -152,6 +152,55 @@ describe("who may not begin a project", () => {
   });
 });
 
+describe("a project that is removed", () => {
+  const soon = () => new Date(Date.now() + 60_000);
+
+  test("stays while it has blobs, goes with those that nobody asked for, and may begin anew", async () => {
+    const { stores, directory } = await someStores({ mostNamespaces: 1 });
+    const namespace = namespaceOf("a");
+    await blobsOf(stores, "a").put(digest, hello);
+
+    const size = { blobs: 1, bytes: hello.byteLength };
+    expect(await stores.remove(namespace, undefined)).toEqual(size);
+    expect(await stores.remove(namespace, new Date(0))).toEqual(size);
+    expect(await blobsOf(stores, "a").get(digest)).toEqual(hello);
+    expect(await stores.remove(namespace, soon())).toEqual({ blobs: 0, bytes: 0 });
+
+    expect(await namespacesOf(directory)).toEqual([]);
+    expect(await stores.has("a")).toBe(false);
+    await blobsOf(stores, "b").put(digest, hello);
+    expect(await blobsOf(stores, "b").get(digest)).toEqual(hello);
+  });
+
+  test("takes blobs again at another server that had opened it", async () => {
+    const { stores, directory } = await someStores();
+    const other = (await someStores({ directory })).stores;
+    const more = Buffer.from("more");
+    for (const each of [stores, other]) await blobsOf(each, "a").put(digest, hello);
+
+    await stores.remove(namespaceOf("a"), soon());
+    await blobsOf(other, "a").put(digestOf(more), more);
+
+    expect(await stores.usage(namespaceOf("a"))).toEqual({ blobs: 1, bytes: 4 });
+    expect(await stores.remove(namespaceOf("a"), soon())).toEqual({ blobs: 0, bytes: 0 });
+  });
+
+  test("keeps a blob that arrives meanwhile", async () => {
+    const { stores, directory } = await someStores();
+    await stores.of("a", anyMayBegin).uploads.receive(upload("u", digest, hello));
+    await stores.remove(namespaceOf("a"), soon());
+
+    const arriving = Array.from({ length: 20 }, (_, n) => Buffer.from(`blob ${n}`));
+    await Promise.all([
+      ...arriving.map((bytes) => blobsOf(stores, "a").put(digestOf(bytes), bytes)),
+      ...arriving.map(() => stores.remove(namespaceOf("a"), undefined)),
+    ]);
+
+    const later = blobsOf((await someStores({ directory })).stores, "a");
+    expect(await later.findMissing(arriving.map((bytes) => digestOf(bytes)))).toEqual([]);
+  });
+});
+
 test("uploads and streams end in their own project, and leave nothing beside it", async () => {
   const { stores, directory } = await someStores();
   const { files, uploads, blobs } = stores.of("a", anyMayBegin);

@@ -13,8 +13,9 @@ import { memoryBlobStore } from "../memory-blob-store.ts";
 import { bytesKept, recentBlobs } from "../recent-blobs.ts";
 import type { Uploads } from "../uploads.ts";
 import { verifying } from "../verifying-blob-store.ts";
-import { namespaceOf } from "./namespace.ts";
+import { type Namespace, namespaceOf } from "./namespace.ts";
 import { namespacesIn } from "./namespaces-in.ts";
+import { type NamespaceUsage, removeNamespace, usageOfNamespace } from "./remove-namespace.ts";
 
 /** The blobs of one project, in the forms in which they are asked for. */
 export interface ProjectStore {
@@ -39,6 +40,13 @@ export interface ProjectBlobs extends Pick<Uploads, "sweep"> {
    * Until then the project has no blobs, and asking for one makes nothing.
    */
   of(project: string, mayBegin: MayBegin): ProjectStore;
+  /** Whether a project has begun, at any server. */
+  has(project: string): Promise<boolean>;
+  /** Those of all projects that have begun, apart from the default one. */
+  namespaces(): Promise<Namespace[]>;
+  usage(namespace: Namespace): Promise<NamespaceUsage>;
+  /** See `removeNamespace`. Whoever writes into the project then begins it anew. */
+  remove(namespace: Namespace, before: Date | undefined): Promise<NamespaceUsage>;
 }
 
 /** Each has 256 directories, and is walked by whoever makes room. */
@@ -168,6 +176,16 @@ export async function openProjectBlobs(parts: {
   return {
     of: (project, mayBegin) =>
       project === defaultProject ? own : (open.get(project) ?? unopened(project, mayBegin)),
+    has: async (project) => project === defaultProject || (await find(project)) !== undefined,
+    namespaces: () => namespacesIn(directory),
+    usage: (namespace) => usageOfNamespace(directory, namespace),
+    async remove(namespace, before) {
+      const left = await removeNamespace(directory, namespace, before);
+      if (left.blobs === 0)
+        for (const project of open.keys())
+          if (namespaceOf(project) === namespace) open.delete(project);
+      return left;
+    },
     sweep: () => uploads.sweep(),
   };
 }

@@ -28,6 +28,7 @@ import type { ForgeFarm } from "./forge-farm.ts";
 import type { GranaryFarm } from "./granary-farm.ts";
 import type { InvocationFarm } from "./invocation-farm.ts";
 import type { ManifestFarm } from "./manifest-farm.ts";
+import type { ProjectFarm } from "./project-farm.ts";
 import type { ProvenanceFarm } from "./provenance-farm.ts";
 import type { RerunFarm } from "./rerun-farm.ts";
 import type { SearchFarm } from "./search-farm.ts";
@@ -83,6 +84,7 @@ export interface Farm
     SizeClassFarm,
     TraceFarm,
     DrainFarm,
+    ProjectFarm,
     GranaryFarm,
     BenchmarkHistoryFarm,
     AutoscalingFarm,

@@ -29,6 +29,7 @@ import { manifestRoutes } from "./manifest-routes.ts";
 import { metricsRoutes } from "./metrics-routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { authenticate } from "./principal.ts";
+import { projectRoutes } from "./project-routes.ts";
 import { provenanceRoutes } from "./provenance-routes.ts";
 import { reportRoutes } from "./report-routes.ts";
 import { rerunRoutes } from "./rerun-routes.ts";
@@ -107,6 +108,7 @@ export function httpApp({ farm, logger, webDir, host, isTls = false }: HttpAppOp
   api.route("/", jobRoutes(farm));
   api.route("/", workerRoutes(farm));
   api.route("/", drainRoutes(farm));
+  api.route("/", projectRoutes(farm));
   api.route("/", autoscalingRoutes(farm));
   api.route("/", waitingRoutes(farm));
   api.route("/", manifestRoutes(farm));

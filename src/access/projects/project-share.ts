@@ -1,0 +1,64 @@
+import type { Clock } from "#core/clock.ts";
+import { defaultProject } from "#core/default-project.ts";
+import { Fault } from "#core/fault.ts";
+import type { Db } from "#db/db.ts";
+import { type Principal, wholeFarm } from "../principal.ts";
+import { mayDo } from "../require-grant.ts";
+import { addBegun, countBegunBy, isBegun, lockBeginner } from "./begun-project.store.ts";
+
+/** How many projects each principal may begin: the farm has room for few. */
+export interface ProjectShare {
+  /**
+   * Notes that somebody is about to write into a project, if it is a new one.
+   *
+   * @throws Fault `resource_exhausted` when they have begun as many as one principal may
+   */
+  begin(by: Principal, project: string): Promise<void>;
+}
+
+/** For so long a project is taken to be there without asking: an operator may have removed it. */
+const knownForMs = 60_000;
+
+/** An eighth of the projects that a farm has at most: one principal does not take those of all. */
+export const usualProjectsEach = 32;
+
+/** Who administers the farm has no share: they may remove projects, too. */
+export function openProjectShare(parts: {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Whether a project has blobs already: those of earlier versions are in no table. */
+  readonly isThere: (project: string) => Promise<boolean>;
+  readonly mostEach: number;
+}): ProjectShare {
+  const { db, clock, isThere, mostEach } = parts;
+  const knownUntil = new Map<string, number>();
+
+  async function note(by: Principal, project: string): Promise<void> {
+    await db.transaction(async (tx) => {
+      await lockBeginner(tx, by.name);
+      if (await isBegun(tx, project)) return;
+      const isLimited = !mayDo(by, "administer", wholeFarm);
+      if (isLimited && (await countBegunBy(tx, by.name)) >= mostEach) throw tooMany(by, project);
+      await addBegun(tx, { name: project, begunBy: by.name, begunAt: clock.now() });
+    });
+  }
+
+  return {
+    async begin(by, project) {
+      if (project === defaultProject) return;
+      const nowMs = clock.now().getTime();
+      if ((knownUntil.get(project) ?? 0) > nowMs) return;
+      if (!(await isThere(project))) await note(by, project);
+      knownUntil.set(project, nowMs + knownForMs);
+    },
+  };
+
+  function tooMany(by: Principal, project: string): Fault {
+    return new Fault(
+      "resource_exhausted",
+      `${by.name} has begun ${mostEach} projects, as many as one principal may, and ${project.slice(0, 200)} would be one more: ` +
+        "build under the instance name of one of them, or have somebody who administers the farm remove some (`grange project`), " +
+        "begin this one, or allow more (GRANGE_PROJECTS_EACH)",
+    );
+  }
+}

@@ -1,0 +1,74 @@
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isEmptyDigest } from "#core/digest.ts";
+import { openDiskEviction } from "../disk-eviction.ts";
+import { diskFault, errnoOf } from "../disk-fault.ts";
+import { diskLayout } from "../disk-layout.ts";
+import { storedBlobs } from "../disk-usage.ts";
+import { type Namespace, ownNamespace } from "./namespace.ts";
+
+/** How much lies in a namespace. The empty blob, which each has, is left out. */
+export interface NamespaceUsage {
+  readonly blobs: number;
+  readonly bytes: number;
+}
+
+/** Counts every file: for an operator's command, not for a loop. */
+export async function usageOfNamespace(
+  directory: string,
+  namespace: Namespace,
+): Promise<NamespaceUsage> {
+  let blobs = 0;
+  let bytes = 0;
+  try {
+    for await (const { digest } of storedBlobs(diskLayout(join(directory, namespace)).blobs)) {
+      if (isEmptyDigest(digest)) continue;
+      blobs++;
+      bytes += digest.sizeBytes;
+    }
+  } catch (reason) {
+    if (errnoOf(reason) !== "ENOENT") throw diskFault(reason, directory);
+  }
+  return { blobs, bytes };
+}
+
+/**
+ * Removes those blobs of a namespace that nobody asked for since `before`, if that is given; then its directory, if
+ * nothing is left in it. Returns what is left: 0 blobs when the directory is gone.
+ *
+ * A blob that arrives in between is kept: the directory is moved aside first, and what is found in it then is put
+ * back. Readers may miss such a blob for that moment, and are answered as for any that is missing.
+ */
+export async function removeNamespace(
+  directory: string,
+  namespace: Namespace,
+  before: Date | undefined,
+): Promise<NamespaceUsage> {
+  if (namespace === ownNamespace) throw new Error("the default project's directory is the store's");
+  const at = join(directory, namespace);
+  if (before !== undefined) {
+    const eviction = await openDiskEviction(at);
+    for await (const { digest } of eviction.list()) await eviction.removeUnused(digest, before);
+  }
+  const left = await usageOfNamespace(directory, namespace);
+  if (left.blobs > 0) return left;
+  try {
+    // On the same file system; what a process that dies leaves there goes with the next start.
+    const aside = join(await mkdtemp(join(diskLayout(directory).temp, "project-")), "gone");
+    await rename(at, aside);
+    await putBackBlobs(aside, at);
+    await rm(dirname(aside), { recursive: true, force: true });
+  } catch (reason) {
+    if (errnoOf(reason) !== "ENOENT") throw diskFault(reason, directory);
+  }
+  return usageOfNamespace(directory, namespace);
+}
+
+async function putBackBlobs(from: string, to: string): Promise<void> {
+  const [aside, here] = [diskLayout(from), diskLayout(to)];
+  for await (const { digest } of storedBlobs(aside.blobs)) {
+    if (isEmptyDigest(digest)) continue;
+    await mkdir(dirname(here.path(digest)), { recursive: true });
+    await rename(aside.path(digest), here.path(digest));
+  }
+}

@@ -1,0 +1,75 @@
+import type { Project } from "#api/project.ts";
+import { memorySizeText } from "#core/memory-size.ts";
+import { projectCalls } from "../api/project-calls.ts";
+import type { Describe } from "../command-list.ts";
+import { projectName, speaksToServer, withExamples } from "../common-options.ts";
+import { exitCodes } from "../exit-code.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+import { UsageError } from "../usage-error.ts";
+
+interface ProjectOptions extends CommonOptions {
+  readonly remove?: boolean;
+  readonly empty?: boolean;
+  readonly withBlobs?: boolean;
+}
+
+/** `grange project`: which projects have blobs of their own, and removing those that nobody needs. */
+export const describeProject: Describe = (command) => {
+  speaksToServer(command)
+    .argument("[projects...]", "instance names", oneMoreProject)
+    .option("--remove", "remove them, if they have no blobs")
+    .option("--empty", "with --remove: all that have no blobs")
+    .option("--with-blobs", "with --remove: blobs that nobody asked for within 3 hours, too")
+    .action((names: string[], options: ProjectOptions) =>
+      inSession(options, async (session) => {
+        const calls = projectCalls(session.api);
+        const { remove = false, empty = false, withBlobs = false } = options;
+        if (!remove) {
+          if (empty || withBlobs) throw new UsageError("--empty and --with-blobs go with --remove");
+          const all = await calls.projects();
+          const projects = all.filter(
+            ({ name }) => names.length === 0 || names.includes(name ?? ""),
+          );
+          return answer(session, options, projects, () => projectLines(projects));
+        }
+        if (names.length === 0 && !empty)
+          throw new UsageError("which projects? Name them, or say --empty");
+        const { removed, kept } = await calls.removeProjects({ names, empty, withBlobs });
+        answer(session, options, { removed, kept }, () => [
+          ...removed.map((name) => printableLine(`removed ${name}`)),
+          ...kept.map(({ project, why }) => printableLine(`kept ${project}: ${why}`)),
+          ...(removed.length + kept.length === 0 ? ["There is no project without blobs."] : []),
+        ]);
+        return kept.length === 0 ? exitCodes.ok : exitCodes.failed;
+      }),
+    );
+  withExamples(command, [
+    ["which projects there are, who began them, what they hold", "project"],
+    ["all that have no blobs go", "project --remove --empty"],
+    [
+      "two that nobody needs go with what they hold",
+      "project old/tools test7 --remove --with-blobs",
+    ],
+  ]);
+};
+
+/** Checks each name as it is read, as commander has it for arguments of any number. */
+function oneMoreProject(name: string, before: readonly string[] = []): string[] {
+  return [...before, projectName(name)];
+}
+
+function projectLines(projects: readonly Project[]): string[] {
+  if (projects.length === 0) return ["There is no project beside `default`."];
+  return tableLines([
+    ["project", "begun by", "begun", "blobs", "size"],
+    ...projects.map(({ name, directory, begunBy, begunAt, blobs, bytes }) => [
+      printableLine(name ?? `(${directory})`),
+      printableLine(begunBy ?? "-"),
+      begunAt?.slice(0, 10) ?? "-",
+      String(blobs),
+      memorySizeText(bytes),
+    ]),
+  ]);
+}

@@ -1,0 +1,90 @@
+import { type Principal, wholeFarm } from "#access/principal.ts";
+import { forgetBegun, listBegun } from "#access/projects/begun-project.store.ts";
+import { requireGrant } from "#access/require-grant.ts";
+import type { RemovedProjects } from "#api/project.ts";
+import { namespaceOf } from "#cas/namespaces/namespace.ts";
+import { systemClock } from "#core/clock.ts";
+import { defaultProject } from "#core/default-project.ts";
+import { recordAudit } from "#graphs/audit.store.ts";
+import type { ProjectFarm } from "./http/project-farm.ts";
+import { youngMs } from "./retention/worth-of-blobs.ts";
+import type { Rooms } from "./rooms.ts";
+
+/** Projects, for the HTTP API. A removal leaves an entry in the audit. */
+export function bindProjects({ db, stores }: Pick<Rooms, "db" | "stores">): ProjectFarm {
+  /** Each with its name where that is known, in the order of directories. */
+  async function listed() {
+    const [begun, namespaces] = await Promise.all([listBegun(db), stores.namespaces()]);
+    const byNamespace = new Map(begun.map((each) => [namespaceOf(each.name), each]));
+    const withoutBlobs = begun
+      .map(({ name }) => namespaceOf(name))
+      .filter((namespace) => !namespaces.includes(namespace));
+    return [...namespaces, ...withoutBlobs].toSorted().map((namespace) => {
+      const known = byNamespace.get(namespace);
+      return { namespace, known, shown: known?.name ?? namespace };
+    });
+  }
+
+  async function remove(
+    by: Principal,
+    project: Awaited<ReturnType<typeof listed>>[number],
+    withBlobs: boolean,
+  ): Promise<string | undefined> {
+    const { namespace, known, shown } = project;
+    // Disks have the time of their own machine.
+    const before = new Date(systemClock.now().getTime() - youngMs);
+    const left = await stores.remove(namespace, withBlobs ? before : undefined);
+    if (left.blobs > 0) {
+      return withBlobs
+        ? `${left.blobs} of its blobs (${left.bytes} bytes) were asked for within 3 hours, which clients rely on: try again later`
+        : `it has ${left.blobs} blobs (${left.bytes} bytes): remove them as well (--with-blobs), or let the limit of the store do so`;
+    }
+    await db.transaction(async (tx) => {
+      if (known !== undefined) await forgetBegun(tx, known.name);
+      const detail = { what: "remove project", project: shown, withBlobs };
+      await recordAudit(tx, { actor: by.name, verb: "administer", detail });
+    });
+    return undefined;
+  }
+
+  return {
+    async projects(by) {
+      requireGrant(by, "administer", wholeFarm);
+      const projects = [];
+      // One after the other: each walks its directories.
+      for (const { namespace, known } of await listed()) {
+        projects.push({
+          name: known?.name ?? null,
+          directory: namespace,
+          begunBy: known?.begunBy ?? null,
+          begunAt: known?.begunAt.toISOString() ?? null,
+          ...(await stores.usage(namespace)),
+        });
+      }
+      return projects;
+    },
+
+    async removeProjects({ names, empty, withBlobs }, by) {
+      requireGrant(by, "administer", wholeFarm);
+      const all = await listed();
+      const named = new Map(names.map((name) => [namespaceOf(name), name]));
+      const answer: RemovedProjects = { removed: [], kept: [] };
+      for (const project of all) {
+        const name = named.get(project.namespace);
+        const isNamed = name !== undefined;
+        if (!isNamed && !empty) continue;
+        named.delete(project.namespace);
+        const why = await remove(by, project, isNamed && withBlobs);
+        const shown = name ?? project.shown;
+        if (why === undefined) answer.removed.push(shown);
+        else if (isNamed) answer.kept.push({ project: shown, why });
+      }
+      for (const name of named.values()) {
+        const why =
+          name === defaultProject ? "the default project stays" : "there is no such project";
+        answer.kept.push({ project: name, why });
+      }
+      return answer;
+    },
+  };
+}
