@@ -62,7 +62,7 @@ export function wholeDirectoryAt(result: ActionResult, path: string): OutputDire
 async function entriesOf(store: BlobStore, directory: OutputDirectory): Promise<TreeEntry[]> {
   const digest = treeDigestOf(directory);
   const tree = await fetchTree(store, digest);
-  if (tree) return flattenTree(tree, functionOf(digest));
+  if (tree) return flattenTree(tree, functionOf(digest), { below: directory.path });
   throw new Fault("failed_precondition", `tree ${digestKey(digest)} is not in the store`);
 }
 

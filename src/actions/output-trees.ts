@@ -1,6 +1,7 @@
 import type { BlobStore } from "#cas/blob-store.ts";
 import { putMissing } from "#cas/build-directory-tree.ts";
 import { isPlain } from "#cas/directory-message.ts";
+import { usualTreeLimits } from "#cas/flatten-directory-tree.ts";
 import { takingTurns } from "#cas/take-turns.ts";
 import { flattenOpenTree, type OpenTree, openTree } from "#cas/tree-message.ts";
 import { type Digest, digestKey, functionOf } from "#core/digest.ts";
@@ -115,7 +116,7 @@ async function contentOfTree(tree: OpenTree): Promise<TreeContent> {
   const files = new Map<string, Digest>();
   let longestPath = "";
   let longestBytes = 0;
-  for (const entry of await flattenOpenTree(tree)) {
+  for (const entry of await flattenOpenTree(tree, usualTreeLimits, "anywhere")) {
     await turn();
     if (entry.kind === "file") files.set(digestKey(entry.digest), entry.digest);
     const bytes = Buffer.byteLength(entry.path);

@@ -14,7 +14,7 @@ import type { BlobStore } from "./blob-store.ts";
 import { toDigestMessage } from "./digest-message.ts";
 import { type EncodedDirectory, encodeDirectory } from "./directory-message.ts";
 import { mapAtMost } from "./map-at-most.ts";
-import { problemOfPath, problemOfTarget, refuse } from "./path-rules.ts";
+import { joined, problemOfPath, problemOfTarget, refuse } from "./path-rules.ts";
 import { compareByCodePoint, type TreePart } from "./tree-entry.ts";
 
 /** A tree of files as REv2 has it. */
@@ -34,13 +34,15 @@ export interface DirectoryTree {
  * twice, and for one that is a file here and a directory there.
  *
  * @param by The function of every digest in the tree, those of the entries among them.
+ * @param at Where the tree lies below the root that its symlinks may not leave.
  */
 export function buildDirectoryTree(
   entries: readonly TreePart[],
   by: DigestFunction = "sha256",
+  at = "",
 ): DirectoryTree {
   const root: Folder = new Map();
-  for (const entry of entries) insert(root, entry);
+  for (const entry of entries) insert(root, entry, at);
   const childrenFirst = new Map<string, EncodedDirectory>();
   const encoded = encode(root, by, childrenFirst);
   const directories = new Map([...childrenFirst].reverse());
@@ -66,10 +68,10 @@ export async function putMissing(
 type Leaf = Exclude<TreePart, { kind: "directory" }>;
 type Folder = Map<string, Folder | Leaf>;
 
-function insert(root: Folder, entry: TreePart): void {
+function insert(root: Folder, entry: TreePart, at: string): void {
   const { path } = entry;
   refuse(path, problemOfPath(path));
-  if (entry.kind === "symlink") refuse(path, problemOfTarget(path, entry.target));
+  if (entry.kind === "symlink") refuse(path, problemOfTarget(joined(at, path), entry.target));
   const names = path.split("/");
   const last = entry.kind === "directory" ? undefined : names.pop();
   let folder = root;

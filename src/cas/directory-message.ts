@@ -1,4 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
 import {
@@ -7,7 +9,7 @@ import {
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import { digestOf } from "./digest-of.ts";
 import { assertFewParts } from "./message-parts.ts";
-import { problemOfName, refuse } from "./path-rules.ts";
+import { problemOfName, quotePath, refuse } from "./path-rules.ts";
 import { compareByCodePoint } from "./tree-entry.ts";
 
 /** A Directory with the bytes that name it. */
@@ -41,10 +43,48 @@ export function decodeDirectory(bytes: Uint8Array): Directory {
   try {
     message = fromBinary(DirectorySchema, bytes);
   } catch (cause) {
-    throw new Fault("invalid_argument", "a directory of a tree cannot be decoded", { cause });
+    throw undecodable(bytes, cause);
   }
   checkDirectory(message);
   return message;
+}
+
+/** What is wrong with bytes that are no Directory: often a name that is not UTF-8, which protobuf cannot carry. */
+export function undecodable(bytes: Uint8Array, cause: unknown): Fault {
+  const name = nameNotUtf8(bytes);
+  const why =
+    name === undefined
+      ? "a directory of a tree cannot be decoded"
+      : `a directory of a tree holds the name ${quotePath(name)} (its bytes shown as Latin-1), which is not valid UTF-8: rename it`;
+  return new Fault("invalid_argument", why, { cause });
+}
+
+/** The first name, or target of a symlink, that is not UTF-8. */
+function nameNotUtf8(bytes: Uint8Array): string | undefined {
+  const { files, directories, symlinks } = DirectorySchema.field;
+  const nodes: readonly number[] = [files.number, directories.number, symlinks.number];
+  try {
+    for (const [field, node] of lengthDelimited(bytes)) {
+      if (!nodes.includes(field)) continue;
+      const isLink = field === symlinks.number;
+      for (const [inner, text] of lengthDelimited(node)) {
+        const isText = inner === 1 || (isLink && inner === 2);
+        if (isText && !isUtf8(text)) return Buffer.from(text).toString("latin1");
+      }
+    }
+  } catch {
+    // No message at all.
+  }
+  return undefined;
+}
+
+function* lengthDelimited(bytes: Uint8Array): Generator<readonly [number, Uint8Array]> {
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (wireType === WireType.LengthDelimited) yield [field, reader.bytes()];
+    else reader.skip(wireType, field);
+  }
 }
 
 /** Throws `invalid_argument` unless names are legal, sorted within their kind, and unique in all. */

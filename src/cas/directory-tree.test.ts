@@ -176,6 +176,18 @@ describe("a tree that somebody else made", () => {
     ).rejects.toThrow(problem);
   });
 
+  test("is refused with a name that is not UTF-8, which the message shows", async () => {
+    // By hand: a Directory with one file, whose name is the byte of "é" in Latin-1.
+    const file = Buffer.from([0x0a, 3, 0x63, 0xe9, 0x65]);
+    const directory = Buffer.concat([Buffer.from([0x0a, file.length]), file]);
+    const store = memoryBlobStore();
+    await store.put(digestOf(directory), directory);
+    const tree = Buffer.concat([Buffer.from([0x0a, directory.length]), directory]);
+
+    for (const refused of [flattenDirectoryTree(store, digestOf(directory)), decodeTree(tree)])
+      await expect(refused).rejects.toThrow('the name "c\u00e9e"');
+  });
+
   test("is refused when its bytes are no Directory", async () => {
     const store = memoryBlobStore();
     const bytes = Buffer.from("\xff\xff\xff");

@@ -5,7 +5,7 @@ import type { BlobStore } from "./blob-store.ts";
 import { fromDigestMessage } from "./digest-message.ts";
 import { decodeDirectory } from "./directory-message.ts";
 import { mapAtMost } from "./map-at-most.ts";
-import { problemOfPath, problemOfTarget, quotePath, refuse } from "./path-rules.ts";
+import { joined, problemOfPath, problemOfTarget, quotePath, refuse } from "./path-rules.ts";
 import { takingTurns } from "./take-turns.ts";
 import { sortedByPath, type TreeEntry } from "./tree-entry.ts";
 
@@ -21,6 +21,11 @@ export const usualTreeLimits: TreeLimits = { maxEntries: 500_000, maxDepth: 256 
 /** Room for 100,000 files in one directory. */
 const maxDirectoryBytes = 16 * 1024 * 1024;
 
+/** Where a tree lies below the root that its symlinks may not leave; `anywhere` for a tree that is only shown. */
+export type LinkPlace = { readonly below: string } | "anywhere";
+
+const top: LinkPlace = { below: "" };
+
 /**
  * The entries below a root Directory, sorted by path.
  *
@@ -31,6 +36,7 @@ export async function flattenDirectoryTree(
   store: BlobStore,
   root: Digest,
   limits: TreeLimits = usualTreeLimits,
+  at: LinkPlace = top,
 ): Promise<TreeEntry[]> {
   const load = async (digest: Digest): Promise<Directory> => {
     if (digest.sizeBytes > maxDirectoryBytes) {
@@ -40,7 +46,7 @@ export async function flattenDirectoryTree(
     if (bytes) return decodeDirectory(bytes);
     throw new Fault("failed_precondition", `directory ${digestKey(digest)} is not in the store`);
   };
-  return flattenDirectories(await load(root), functionOf(root), load, limits);
+  return flattenDirectories(await load(root), functionOf(root), load, limits, at);
 }
 
 /**
@@ -55,6 +61,7 @@ export async function flattenDirectories(
   by: DigestFunction,
   load: (digest: Digest) => Promise<Directory>,
   limits: TreeLimits,
+  at: LinkPlace = top,
 ): Promise<TreeEntry[]> {
   const turn = takingTurns();
   const entries: TreeEntry[] = [];
@@ -72,9 +79,9 @@ export async function flattenDirectories(
     const below: { path: string; digest: Digest }[] = [];
     for (const place of level) {
       await turn();
-      for (const entry of leavesOf(place, by)) entries.push(entry);
+      for (const entry of leavesOf(place, by, at)) entries.push(entry);
       for (const { name, digest } of place.directory.directories) {
-        const path = legal(join(place.path, name));
+        const path = legal(joined(place.path, name));
         below.push({ path, digest: fromDigestMessage(digest, quotePath(path), by) });
       }
     }
@@ -128,13 +135,17 @@ interface Place {
   readonly directory: Directory;
 }
 
-function leavesOf({ path: at, directory }: Place, by: DigestFunction): TreeEntry[] {
+function leavesOf(
+  { path: at, directory }: Place,
+  by: DigestFunction,
+  links: LinkPlace,
+): TreeEntry[] {
   const { files, directories, symlinks } = directory;
   const isEmpty = files.length + directories.length + symlinks.length === 0;
   if (isEmpty) return at === "" ? [] : [{ kind: "directory", path: at }];
   return [
     ...files.map(({ name, digest, isExecutable }): TreeEntry => {
-      const path = legal(join(at, name));
+      const path = legal(joined(at, name));
       return {
         kind: "file",
         path,
@@ -143,15 +154,11 @@ function leavesOf({ path: at, directory }: Place, by: DigestFunction): TreeEntry
       };
     }),
     ...symlinks.map(({ name, target }): TreeEntry => {
-      const path = legal(join(at, name));
-      refuse(path, problemOfTarget(path, target));
+      const path = legal(joined(at, name));
+      if (links !== "anywhere") refuse(path, problemOfTarget(joined(links.below, path), target));
       return { kind: "symlink", path, target };
     }),
   ];
-}
-
-function join(at: string, name: string): string {
-  return at === "" ? name : `${at}/${name}`;
 }
 
 function legal(path: string): string {

@@ -64,6 +64,11 @@ export function problemOfTarget(path: string, target: string): string | undefine
   return problem && `is a symlink whose target ${problem}`;
 }
 
+/** A path below a directory; either may be the top itself, "". */
+export function joined(at: string, below: string): string {
+  return at === "" || below === "" ? at + below : `${at}/${below}`;
+}
+
 export function assertLegalPath(path: string): void {
   refuse(path, problemOfPath(path));
 }

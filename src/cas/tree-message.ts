@@ -9,8 +9,18 @@ import {
   TreeSchema,
 } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
 import type { DirectoryTree } from "./build-directory-tree.ts";
-import { checkDirectory, type EncodedDirectory, encodeDirectory } from "./directory-message.ts";
-import { flattenDirectories, type TreeLimits, usualTreeLimits } from "./flatten-directory-tree.ts";
+import {
+  checkDirectory,
+  type EncodedDirectory,
+  encodeDirectory,
+  undecodable,
+} from "./directory-message.ts";
+import {
+  flattenDirectories,
+  type LinkPlace,
+  type TreeLimits,
+  usualTreeLimits,
+} from "./flatten-directory-tree.ts";
 import { assertFewParts } from "./message-parts.ts";
 import { takingTurns } from "./take-turns.ts";
 import type { TreeEntry } from "./tree-entry.ts";
@@ -51,15 +61,14 @@ export async function decodeTree(bytes: Uint8Array): Promise<Tree> {
       const isMessage = wireType === WireType.LengthDelimited;
       if (isMessage && field === TreeSchema.field.root.number) {
         // protobuf merges a field that comes twice.
-        tree.root = mergeFromBinary(
-          DirectorySchema,
-          tree.root ?? create(DirectorySchema),
-          reader.bytes(),
-        );
+        const root = reader.bytes();
+        try {
+          tree.root = mergeFromBinary(DirectorySchema, tree.root ?? create(DirectorySchema), root);
+        } catch (cause) {
+          throw undecodable(root, cause);
+        }
       } else if (isMessage && field === TreeSchema.field.children.number) {
-        const child = fromBinary(DirectorySchema, reader.bytes());
-        checkDirectory(child);
-        tree.children.push(child);
+        tree.children.push(decodedChild(reader.bytes()));
         assertFewChildren(tree, usualTreeLimits);
       } else {
         reader.skip(wireType, field);
@@ -70,6 +79,17 @@ export async function decodeTree(bytes: Uint8Array): Promise<Tree> {
     throw new Fault("invalid_argument", "a tree cannot be decoded", { cause });
   }
   return tree;
+}
+
+function decodedChild(bytes: Uint8Array): Directory {
+  let child: Directory;
+  try {
+    child = fromBinary(DirectorySchema, bytes);
+  } catch (cause) {
+    throw undecodable(bytes, cause);
+  }
+  checkDirectory(child);
+  return child;
 }
 
 /** A Tree of which every Directory is checked and can be found by its digest. */
@@ -117,19 +137,20 @@ export async function openTree(
 export async function flattenTree(
   tree: Tree,
   by: DigestFunction,
-  limits: TreeLimits = usualTreeLimits,
+  links?: LinkPlace,
 ): Promise<TreeEntry[]> {
-  return flattenOpenTree(await openTree(tree, by, limits), limits);
+  return flattenOpenTree(await openTree(tree, by), usualTreeLimits, links);
 }
 
 export function flattenOpenTree(
   { root, children, by }: OpenTree,
   limits: TreeLimits = usualTreeLimits,
+  links?: LinkPlace,
 ): Promise<TreeEntry[]> {
   const load = async (digest: Digest): Promise<Directory> => {
     const child = children.get(digestKey(digest));
     if (child) return child.message;
     throw new Fault("invalid_argument", `a tree lacks its directory ${digestKey(digest)}`);
   };
-  return flattenDirectories(root.message, by, load, limits);
+  return flattenDirectories(root.message, by, load, limits, links);
 }

@@ -74,7 +74,7 @@ async function storeDirectory(
   const within = parts
     .filter((part) => part.path !== path)
     .map((part) => ({ ...part, path: part.path.slice(path.length + 1) }));
-  const bytes = encodeTree(buildDirectoryTree(within));
+  const bytes = encodeTree(buildDirectoryTree(within, "sha256", path));
   const digest = digestOf(bytes);
   await store.put(digest, bytes);
   return create(OutputDirectorySchema, { path, treeDigest: toDigestMessage(digest) });

@@ -11,7 +11,7 @@ const mostEntries = 2_000;
 export async function listTree(blobs: BlobStore, digest: Digest): Promise<TreeListing | undefined> {
   const tree = await fetchTree(blobs, digest);
   if (tree === undefined) return undefined;
-  const entries = await flattenTree(tree, functionOf(digest));
+  const entries = await flattenTree(tree, functionOf(digest), "anywhere");
   return {
     count: entries.length,
     entries: entries.slice(0, mostEntries).map((entry) => {

@@ -13,8 +13,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
+import { fromDigestMessage } from "#cas/digest-message.ts";
 import { digestOf } from "#cas/digest-of.ts";
 import { memoryBlobStore } from "#cas/memory-blob-store.ts";
+import { decodeTree, flattenTree } from "#cas/tree-message.ts";
 import {
   ActionResultSchema,
   type Command,
@@ -298,3 +300,25 @@ function digestOfMessage(message: { hash: string; sizeBytes: bigint } | undefine
     typeof digestOf
   >;
 }
+
+test("a link of an output directory may lead out of it, and not out of the root", async () => {
+  const root = emptyRoot();
+  mkdirSync(join(root, "w/od"), { recursive: true });
+  symlinkSync("../x", join(root, "w/od/up"));
+  symlinkSync("../../y", join(root, "w/od/top"));
+  mkdirSync(join(root, "bad"));
+  symlinkSync("../../z", join(root, "bad/out"));
+
+  const { result, farm } = await resultOf(root, { outputPaths: ["w/od"] });
+  const [directory] = result.outputDirectories;
+  const bytes = await farm.get(fromDigestMessage(directory?.treeDigest, "the tree", "sha256"));
+  const tree = await decodeTree(bytes ?? Buffer.alloc(0));
+
+  expect(await flattenTree(tree, "sha256", { below: "w/od" })).toMatchObject([
+    { kind: "symlink", path: "top", target: "../../y" },
+    { kind: "symlink", path: "up", target: "../x" },
+  ]);
+  await expect(flattenTree(tree, "sha256", { below: "od" })).rejects.toThrow("climbs out");
+  const { refused } = await collect(root, { outputPaths: ["bad"] });
+  expect(refused.join()).toContain('"bad/out" is a symlink that climbs out of the root');
+});

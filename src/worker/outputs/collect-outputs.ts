@@ -4,7 +4,7 @@ import { lstat, readdir, readlink } from "node:fs/promises";
 import { dirname, join, normalize } from "node:path";
 import { buildDirectoryTree, type DirectoryTree } from "#cas/build-directory-tree.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
-import { problemOfPath, problemOfTarget, quotePath, refuse } from "#cas/path-rules.ts";
+import { joined, problemOfPath, problemOfTarget, quotePath, refuse } from "#cas/path-rules.ts";
 import type { TreeEntry } from "#cas/tree-entry.ts";
 import type { Digest, DigestFunction } from "#core/digest.ts";
 import { Fault } from "#core/fault.ts";
@@ -173,7 +173,7 @@ class Collector {
     }
     const entries: TreeEntry[] = [];
     await this.#walk(at, "", entries);
-    return { kind: "directory", path, tree: buildDirectoryTree(entries, this.#digestFunction) };
+    return { kind: "directory", path, tree: buildDirectoryTree(entries, this.#digestFunction, at) };
   }
 
   /** What a symlink leads to, as far as it is among what no other symlink hides. */
@@ -212,9 +212,9 @@ class Collector {
         directories.push(path);
         return;
       }
+      // A link may lead out of the directory, as long as it stays within the root: whoever lays the directory out
+      // elsewhere judges it from there.
       const entry = await this.#leaf(childAt, found);
-      // Within a directory, links are judged from its top: it may be put anywhere.
-      if (entry.kind === "symlink") refuse(childAt, problemOfTarget(path, entry.target));
       into.push({ ...entry, path });
     });
     // One after the other: the files of one are enough to keep the disk busy.
@@ -290,10 +290,6 @@ function tooLarge(
     `${what} ${memorySizeText(bytes)}${sparse}; the limit for ${of} is ${memorySizeText(limit)}: ` +
       "let the job make less, or raise its `limits: outputs`, or the worker's limit (docs/settings.md)",
   );
-}
-
-function joined(at: string, below: string): string {
-  return at === "" || below === "" ? at + below : `${at}/${below}`;
 }
 
 /** Node shows bytes that are no UTF-8 as U+FFFD, and would look for another file. */
