@@ -13,6 +13,7 @@ import {
   fileSet,
   finished,
   hashA,
+  lastEvent,
   printed,
   started,
   summed,
@@ -140,6 +141,30 @@ test("a tool that broke down is ended by the frame around its events", async () 
   const [summary] = await buildSummaries(db, [who]);
   expect(summary?.exit).toEqual({ code: 1, name: "COMMAND_FAILED" });
   expect(summary?.build.exitCode).toBeNull();
+});
+
+test("a tool whose first call is refused is ended by the end of its stream, and says why", async () => {
+  const [silent, told] = [teller(), teller()];
+  await tell(silent, [started("build", []), printed("ERROR: no such instance\n"), lastEvent()]);
+  const refused = "Failed to query remote execution capabilities: no token";
+  await tell(told, [
+    started("build", []),
+    bazelEvent({
+      id: { id: { case: "buildFinished", value: {} } },
+      payload: {
+        case: "aborted",
+        value: { reason: Aborted_AbortReason.REMOTE_ENVIRONMENT_FAILURE, description: refused },
+      },
+    }),
+    lastEvent(),
+  ]);
+
+  for (const who of [silent, told]) {
+    const [summary] = await buildSummaries(db, [who]);
+    expect(summary?.exit).toEqual({ code: 1, name: "ABORTED" });
+  }
+  expect((await detailOf(silent)).failure).toContain("its log says why");
+  expect((await detailOf(told)).failure).toBe(refused);
 });
 
 test("an open stream is heard of, though nothing is told", async () => {

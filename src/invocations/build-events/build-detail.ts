@@ -62,12 +62,12 @@ function dayBefore(time: Date): Date {
   return new Date(time.getTime() - 24 * 60 * 60_000);
 }
 
-/** A tool that broke down before it told its end may still have closed the frame around it. */
-function exitOf({ exitCode, exitName, result }: BuildSummaryRow): BuildSummary["exit"] {
+/** A tool that broke down before it told its end may still have closed the frame around it, or its stream. */
+function exitOf({ exitCode, exitName, result, complete }: BuildSummaryRow): BuildSummary["exit"] {
   if (exitCode !== null) return { code: exitCode, name: exitName ?? "" };
   switch (result) {
     case null:
-      return null;
+      return complete ? { code: 1, name: "ABORTED" } : null;
     case "COMMAND_SUCCEEDED":
       return { code: 0, name: result };
     case "CANCELLED":

@@ -42,15 +42,22 @@ export function learn(facts: BuildFacts, news: BuildNews): BuildFacts {
       return { ...facts, exitCode, exitName, finishedAt, failure };
     }
     case "result":
-      return { ...facts, result: news.result };
+      return {
+        ...facts,
+        result: news.result,
+        failure: facts.failure === endedUnsaid ? null : facts.failure,
+      };
     case "metrics":
       return { ...facts, metrics: { ...news.metrics, ...unreadable(unreadableIn(facts)) } };
     case "unreadable":
       return { ...facts, metrics: { ...facts.metrics, ...unreadable(unreadableIn(facts) + 1) } };
     case "profile":
       return { ...facts, profile: news.file };
-    case "complete":
-      return { ...facts, complete: true };
+    case "complete": {
+      // As of a wrong instance name or token: it ended at its first call, before it built anything.
+      const isUnsaid = facts.exitCode === null && facts.result === null && facts.failure === null;
+      return { ...facts, complete: true, failure: isUnsaid ? endedUnsaid : facts.failure };
+    }
     case "printed":
     case "blob":
     case "target":
@@ -59,6 +66,9 @@ export function learn(facts: BuildFacts, news: BuildNews): BuildFacts {
       return facts;
   }
 }
+
+const endedUnsaid =
+  "the tool ended without saying how its build went, as it does when its first call is refused: its log says why";
 
 /** Beside the tool's own numbers, none of which is called so. */
 const unreadableMetric = "unreadableEvents";

@@ -16,6 +16,7 @@ export const BuildSummaryRow = z.object({
   exitCode: z.number().nullable(),
   exitName: z.string().nullable(),
   result: z.string().nullable(),
+  complete: z.boolean(),
   startedAt: z.date().nullable(),
   finishedAt: z.date().nullable(),
   firstHeardAt: z.date(),
@@ -25,7 +26,7 @@ export type BuildSummaryRow = z.infer<typeof BuildSummaryRow>;
 
 const summary = sql`
   project, invocation, command, patterns, user_name as "user", host, repository, branch, commit,
-  exit_code as "exitCode", exit_name as "exitName", result, started_at as "startedAt",
+  exit_code as "exitCode", exit_name as "exitName", result, complete, started_at as "startedAt",
   finished_at as "finishedAt", first_heard_at as "firstHeardAt", last_heard_at as "lastHeardAt"
 `;
 
