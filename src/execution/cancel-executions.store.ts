@@ -17,12 +17,25 @@ const CancelledRow = z.object({
   queuedAt: z.date(),
 });
 
-/** Keeps the executions as they are until the transaction ends, so that a cancellation finds each in one state. */
+/**
+ * Keeps the executions, and second runs of them, as they are until the transaction ends, so that a cancellation
+ * finds each in one state.
+ */
 export async function lockForCancelling(tx: Tx, ids: readonly ExecutionId[]): Promise<void> {
   await tx.run(sql`
     select id from execution
-    where id = any(${ids}::uuid[]) and state <> 'finished' order by id for update
+    where (id = any(${ids}::uuid[]) or hedge_of = any(${ids}::uuid[])) and state <> 'finished'
+    order by id for update
   `);
+}
+
+/** Second runs of these executions that are not over. */
+export async function secondRunsOf(tx: Tx, ids: readonly ExecutionId[]): Promise<ExecutionId[]> {
+  const rows = await tx.many(
+    z.object({ id: ExecutionId }),
+    sql`select id from execution where hedge_of = any(${ids}::uuid[]) and state <> 'finished' order by id`,
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** Ends those of the executions that nobody has begun. */
@@ -56,20 +69,19 @@ export async function cancelQueued(
   }));
 }
 
-/** Asks the holders of leased executions to end them. They learn it with their next heartbeat. */
+/** Asks the holders of leased executions to end them. They wait to hear of it, or learn it with their next heartbeat. */
 export async function requestCancellation(
   tx: Tx,
   ids: readonly ExecutionId[],
   now: Date,
-): Promise<ExecutionId[]> {
-  const rows = await tx.many(
-    z.object({ id: ExecutionId }),
+): Promise<{ readonly id: ExecutionId; readonly instanceId: string }[]> {
+  return tx.many(
+    z.object({ id: ExecutionId, instanceId: z.string() }),
     sql`
       update execution
       set cancel_requested_at = ${now}
       where id = any(${ids}::uuid[]) and state = 'leased' and cancel_requested_at is null
-      returning id
+      returning id, worker_instance as "instanceId"
     `,
   );
-  return rows.map(({ id }) => id);
 }

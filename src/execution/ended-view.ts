@@ -5,5 +5,16 @@ import type { ExecutionView } from "./read-executions.store.ts";
 export function endedView(finished: FinishedExecution, cancelRequested: boolean): ExecutionView {
   const { id, project, actionDigest, attempt, queuedAt, finishedAt, outcome } = finished;
   const state = { kind: "finished" as const, finishedAt, outcome };
-  return { id, project, actionDigest, attempt, cancelRequested, queuedAt, state, finished };
+  const cancelConfirmed = cancelRequested;
+  return {
+    id,
+    project,
+    actionDigest,
+    attempt,
+    cancelRequested,
+    cancelConfirmed,
+    queuedAt,
+    state,
+    finished,
+  };
 }

@@ -1,5 +1,6 @@
 import type { Service } from "#core/service.ts";
 import type { Tx } from "#db/db.ts";
+import type { HeldCancellation } from "./cancellation.store.ts";
 import type { ExecutionId, ExecutionRequest } from "./execution.ts";
 import type { ExecutionWatch } from "./execution-watch.ts";
 import type { Heartbeat, HeartbeatAnswer } from "./heartbeat.ts";
@@ -31,6 +32,20 @@ export interface ExecutionQueue extends Service, Pick<ExecutionWatch, "follow" |
   stillWanted(tx: Tx, ids: readonly ExecutionId[]): Promise<readonly ExecutionId[]>;
   /** Cancels those that nobody waits for, inside a transaction. Run what it answers after the commit. */
   cancel(tx: Tx, ids: readonly ExecutionId[]): Promise<AfterCommit>;
+
+  /**
+   * Waits until the workers that hold those of the executions that are to be cancelled, and second runs of them, have
+   * confirmed it, or these are over: from then on no process of theirs starts. Answers those of which that is not
+   * known after `withinMs`.
+   */
+  untilCancelled(ids: readonly ExecutionId[], withinMs: number): Promise<HeldCancellation[]>;
+  /** See `CancellationDesk`. */
+  cancellations(
+    worker: WorkerProcess,
+    confirmed: readonly Lease[],
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<readonly Lease[]>;
 
   /**
    * Makes a worker known. What another process of its name held goes back to the queue.

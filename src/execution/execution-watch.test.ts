@@ -84,6 +84,7 @@ function aView(): ExecutionView {
     actionDigest: digestOf(Buffer.from("action")),
     attempt: 0,
     cancelRequested: false,
+    cancelConfirmed: false,
     queuedAt,
     state: { kind: "queued", queuedAt },
     finished: undefined,

@@ -114,7 +114,7 @@ function fingerprint(view: ExecutionView): string {
     case "queued":
       return `queued ${view.attempt}`;
     case "leased":
-      return `leased ${state.epoch} ${state.startedAt?.getTime()} ${view.cancelRequested}`;
+      return `leased ${state.epoch} ${state.startedAt?.getTime()} ${view.cancelRequested} ${view.cancelConfirmed}`;
     case "finished":
       return "finished";
   }

@@ -6,6 +6,8 @@ import type { ExecutionId } from "./execution.ts";
 export const queueChannel = "grange_queue";
 /** Executions changed. Payload: their ids, separated by commas. */
 export const executionChannel = "grange_execution";
+/** Leased executions are to be cancelled. Payload: the instance id of the worker process that holds them. */
+export const cancellationChannel = "grange_cancellation";
 /** A log grew. Payload: the execution's id. */
 export const logChannel = "grange_execution_log";
 
@@ -44,6 +46,14 @@ export async function notifyExecutions(tx: Tx, ids: readonly ExecutionId[]): Pro
       sql`select pg_notify(${executionChannel}, payload) from unnest(${payloads}::text[]) as payload`,
     );
   }
+}
+
+/** Tells the servers at which these processes wait for cancellations, once this transaction commits. */
+export async function notifyCancellations(tx: Tx, instances: readonly string[]): Promise<void> {
+  if (instances.length === 0) return;
+  await tx.run(
+    sql`select pg_notify(${cancellationChannel}, instance) from unnest(${instances}::text[]) as instance`,
+  );
 }
 
 export async function notifyLog(tx: Tx, id: ExecutionId): Promise<void> {

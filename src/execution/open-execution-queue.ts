@@ -8,6 +8,8 @@ import { startPacedTimer } from "#core/paced-timer.ts";
 import type { Db, Tx } from "#db/db.ts";
 import { together } from "#db/together.ts";
 import { cancelExecutions } from "./cancel-executions.ts";
+import { heldCancellations } from "./cancellation.store.ts";
+import { cancellationDesk } from "./cancellation-desk.ts";
 import { claimDesk } from "./claim-desk.ts";
 import { drainChannel } from "./drain.store.ts";
 import { durationOracle } from "./duration-oracle.ts";
@@ -24,7 +26,13 @@ import { leaseRescuer } from "./lease-rescuer.ts";
 import { leasesHere } from "./leases-here.ts";
 import { appendLogChunk } from "./log.store.ts";
 import { lookAheadDesk } from "./look-ahead-desk.ts";
-import { executionChannel, logChannel, notifyExecutions, queueChannel } from "./notify.store.ts";
+import {
+  cancellationChannel,
+  executionChannel,
+  logChannel,
+  notifyExecutions,
+  queueChannel,
+} from "./notify.store.ts";
 import { commitWithoutWaiting, preferIndexes } from "./prefer-indexes.store.ts";
 import { projectsOfExecutions } from "./projects-of-executions.ts";
 import type { QueueHooks } from "./queue-hooks.ts";
@@ -35,6 +43,7 @@ import { sizeChooser } from "./size-chooser.ts";
 import type { Analyzer } from "./size-class-roles.ts";
 import { submitExecutions } from "./submit-executions.store.ts";
 import { toldExecutions } from "./told-executions.ts";
+import { untilCancelled } from "./until-cancelled.ts";
 import { knownWorkers } from "./worker.store.ts";
 import { workerNameDesk } from "./worker-name-desk.ts";
 
@@ -206,9 +215,12 @@ export async function openExecutionQueue(parts: {
     changed: (ids) => watch.changed(ids),
   });
 
+  const cancellations = cancellationDesk({ db, clock });
+
   const listeners = await Promise.all([
     db.listen(queueChannel, (payload) => desk.wake(payload)),
     db.listen(drainChannel, () => desk.turnAway()),
+    db.listen(cancellationChannel, (payload) => cancellations.changed(payload)),
     db.listen(executionChannel, (payload) => {
       if (payload === "") watch.changedAll();
       else watch.changed((payload.split(",") as ExecutionId[]).filter((id) => !settling.has(id)));
@@ -239,6 +251,11 @@ export async function openExecutionQueue(parts: {
         after();
       };
     },
+
+    untilCancelled: async (ids, withinMs) =>
+      untilCancelled(watch, await heldCancellations(db, ids), withinMs),
+    cancellations: (worker, confirmed, waitMs, signal) =>
+      cancellations.next(worker, confirmed, waitMs, signal),
 
     async register(described) {
       const leaseMs = grantedLeaseMs(described.leaseMs, times);
@@ -300,6 +317,7 @@ export async function openExecutionQueue(parts: {
 
     async stop() {
       endSweep();
+      cancellations.stop();
       await Promise.all([
         rescuer.stop(),
         secondRuns.stop(),

@@ -23,6 +23,7 @@ const Row = z.object({
   startedAt: z.date().nullable(),
   finishedAt: z.date().nullable(),
   cancelRequested: z.boolean(),
+  cancelConfirmed: z.boolean(),
   outcome: Outcome.nullable(),
   exitCode: z.number().nullable(),
   result: z.instanceof(Uint8Array).nullable(),
@@ -43,6 +44,8 @@ export interface ExecutionView {
   /** The attempts made so far, the one under way included. */
   readonly attempt: number;
   readonly cancelRequested: boolean;
+  /** Its worker knows of that, and starts no process of it any more. */
+  readonly cancelConfirmed: boolean;
   readonly queuedAt: Date;
   readonly state: ExecutionState;
   /** Set when, and only when, it is finished. */
@@ -61,6 +64,7 @@ export async function readExecutions(
         do_not_cache as "doNotCache", state, attempt, epoch, worker, queued_at as "queuedAt",
         leased_at as "leasedAt", leased_until as "leasedUntil", started_at as "startedAt",
         finished_at as "finishedAt", cancel_requested_at is not null as "cancelRequested",
+        cancel_confirmed_at is not null as "cancelConfirmed",
         outcome, exit_code as "exitCode", result, message, missing_inputs as "missingInputs",
         user_ms as "userMs", system_ms as "systemMs", peak_memory_bytes as "peakMemoryBytes",
         measured_by as "measuredBy"
@@ -74,6 +78,7 @@ export async function readExecutions(
     actionDigest: row.actionDigest,
     attempt: row.attempt,
     cancelRequested: row.cancelRequested,
+    cancelConfirmed: row.cancelConfirmed,
     queuedAt: row.queuedAt,
     state: stateOf(row),
     finished: finishedOf(row),

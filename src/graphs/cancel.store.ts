@@ -133,3 +133,31 @@ export async function executionsWantedByRuns(
   );
   return rows.map((row) => row.id);
 }
+
+const CancelledRun = z.object({ job: z.string(), executionId: ExecutionId });
+
+/** Which executions served cancelled runs of a graph, and of graphs that its jobs have made. */
+export function executionsOfCancelledRuns(
+  tx: Tx,
+  graphId: GraphId,
+): Promise<z.infer<typeof CancelledRun>[]> {
+  return tx.many(
+    CancelledRun,
+    sql`
+      with recursive within (id) as (
+        select ${graphId}::uuid
+        union all
+        select graph.id from graph join within on graph.parent_id = within.id
+        where graph.parent_kind = 'subgraph'
+      )
+      select job, execution_id as "executionId" from run
+      where graph_id in (select id from within) and cancel_asked_at is not null and execution_id is not null
+      union
+      select work_batch.job, work_batch.execution_id
+      from work_batch join run on run.graph_id = work_batch.graph_id and run.job = work_batch.job
+        and run.number = work_batch.run
+      where work_batch.graph_id in (select id from within) and run.cancel_asked_at is not null
+        and work_batch.execution_id is not null
+    `,
+  );
+}

@@ -17,6 +17,7 @@ import { systemClock } from "#core/clock.ts";
 import { type Digest, digestKey } from "#core/digest.ts";
 import type { Db, Tx } from "#db/db.ts";
 import type { Outcome } from "#execution/execution.ts";
+import type { Lease } from "#execution/lease.ts";
 import { openExecutionQueue } from "#execution/open-execution-queue.ts";
 import { openMirrors } from "#git/fetch-commit.ts";
 import { testRepository } from "#git/repository.fixture.ts";
@@ -152,6 +153,9 @@ export async function farmOfGraphs(db: Db) {
       );
       return { id: GraphId.parse(graph.id), graph, isNew };
     },
+    /** Waits for cancellations as a worker does. */
+    cancellations: (confirmed: readonly Lease[], waitMs: number) =>
+      queue.cancellations(worker, confirmed, waitMs, new AbortController().signal),
     /** Waits for work as a worker does. */
     claim: (waitMs: number) => queue.claim(worker, 64, waitMs, new AbortController().signal),
     async states(id: GraphId): Promise<Record<string, string>> {

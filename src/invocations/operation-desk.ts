@@ -213,9 +213,9 @@ function newlyQueued(
   queuedAt: Date,
 ): ExecutionView {
   const state = { kind: "queued", queuedAt } as const;
-  const cancelRequested = false;
+  const notCancelled = { cancelRequested: false, cancelConfirmed: false };
   const finished = undefined;
-  return { id, project, actionDigest, attempt: 0, cancelRequested, queuedAt, state, finished };
+  return { id, project, actionDigest, attempt: 0, ...notCancelled, queuedAt, state, finished };
 }
 
 function missing(id: OperationId): never {

@@ -176,6 +176,21 @@ export async function openOperationsOf(
   return rows.map(({ id }) => id);
 }
 
+/** The executions that serve, or served, an invocation. */
+export async function executionsOfInvocation(
+  tx: Tx,
+  { project, invocation }: Pick<Asking, "project" | "invocation">,
+): Promise<ExecutionId[]> {
+  const rows = await tx.many(
+    z.object({ id: ExecutionId }),
+    sql`
+      select distinct execution_id as id from operation
+      where project = ${project} and invocation = ${invocation} and execution_id is not null order by 1
+    `,
+  );
+  return rows.map(({ id }) => id);
+}
+
 export async function executionsServing(
   tx: Tx,
   ids: readonly OperationId[],

@@ -1,6 +1,6 @@
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
-import { cancelGraph } from "#graphs/cancel-graph.ts";
+import { cancelAndConfirm } from "#graphs/cancel-and-confirm.ts";
 import { batchOutput } from "#graphs/chunks/batch-output.store.ts";
 import { definitionsSchema } from "#graphs/definitions/definitions-schema.ts";
 import { findGraphs } from "#graphs/find-graph.store.ts";
@@ -126,8 +126,9 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
 
     async cancelGraph(id, by) {
       const graphId = graphIdFrom(id);
-      await cancelGraph(db, queue, by, graphId);
-      return graphSummary(db, graphId);
+      const unconfirmed = await cancelAndConfirm(db, queue, by, graphId);
+      const summary = await graphSummary(db, graphId);
+      return summary && unconfirmed && { ...summary, unconfirmed };
     },
 
     async job(id, name) {
@@ -139,8 +140,9 @@ export function bindFarm(rooms: Rooms, feeds: Feeds, url: string): Farm {
     async cancelJob(id, name, by) {
       const graphId = graphIdFrom(id);
       if ((await jobSummary(db, graphId, name)) === undefined) return undefined;
-      await cancelGraph(db, queue, by, graphId, [name]);
-      return jobSummary(db, graphId, name);
+      const unconfirmed = await cancelAndConfirm(db, queue, by, graphId, [name]);
+      const summary = await jobSummary(db, graphId, name);
+      return summary && unconfirmed && { ...summary, unconfirmed };
     },
 
     async log(name, offset, most) {

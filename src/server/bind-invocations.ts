@@ -4,10 +4,12 @@ import type { WaitingReason } from "#api/waiting.ts";
 import type { ExecutionId } from "#execution/execution.ts";
 import { ExecutionId as Id } from "#execution/execution.ts";
 import { queuePosition } from "#execution/queue-position.store.ts";
+import { confirmationWaitMs } from "#execution/until-cancelled.ts";
 import { type WaitingNames, whyQueued } from "#graphs/times/why-queued.ts";
 import { readBuild } from "#invocations/build-events/build.store.ts";
 import { printedLog } from "#invocations/build-events/build-log.store.ts";
 import { cancelInvocation } from "#invocations/cancel-invocation.ts";
+import { executionsOfInvocation } from "#invocations/operation.store.ts";
 import { oldestOpenExecutions } from "#invocations/pages/asked-by.store.ts";
 import { invocationRow } from "#invocations/pages/invocation-row.store.ts";
 import { listActions } from "#invocations/pages/list-actions.ts";
@@ -105,7 +107,11 @@ export function bindInvocations(
       const { project, id } = address;
       const now = clock.now();
       await cancelInvocation(db, queue, { project, invocation: id }, { principal: by.name, now });
-      return invocation(address);
+      const executions = await executionsOfInvocation(db, { project, invocation: id });
+      const open = await queue.untilCancelled(executions, confirmationWaitMs);
+      const read = await invocation(address);
+      const unconfirmed = open.map(({ of, worker }) => ({ execution: of, worker }));
+      return read && { ...read, unconfirmed };
     },
 
     async execution(id) {

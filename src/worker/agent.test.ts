@@ -257,6 +257,44 @@ test("refuses outputs that are larger than it allows, or than the job allows its
   expect(limited.message).toContain("the limit for one output is 488 KiB");
 });
 
+test("hears of a cancellation at once, and confirms it", async () => {
+  farm.heartbeatMs = 1_000_000;
+  await startWorker();
+  const id = await farm.submit({ script: "sleep 1000" });
+  await farm.until(() => farm.startedIds.has(id));
+
+  farm.cancel(id);
+
+  await farm.until(() => farm.confirmedIds.has(id));
+  expect((await farm.end(id)).outcome).toBe(Outcome.CANCELLED);
+});
+
+test("starts nothing that was cancelled before the answer to its claim came", async () => {
+  farm.heartbeatMs = 1_000_000;
+  await startWorker({ slots: 2 });
+  const first = await farm.submit({ script: "sleep 1000" });
+  await farm.until(() => farm.startedIds.has(first));
+  const { claim } = farm;
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  farm.claim = async (request, signal) => {
+    const claimed = await claim(request, signal);
+    await answered;
+    return claimed;
+  };
+  // The claim that is under way is answered as before, with this one.
+  await farm.run({ script: "true" });
+  const second = await farm.submit({ script: `touch ${join(dataDir, "began")}` });
+  await farm.until(() => farm.hasHandedOut(second));
+
+  farm.cancel(second);
+  await farm.until(() => farm.confirmedIds.has(second));
+  answer();
+
+  expect((await farm.end(second)).outcome).toBe(Outcome.CANCELLED);
+  expect(existsSync(join(dataDir, "began"))).toBe(false);
+});
+
 test("names the inputs that the farm does not have", async () => {
   await startWorker();
   const digest = fromDigestMessage(

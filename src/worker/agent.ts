@@ -8,6 +8,7 @@ import {
   ClaimRequestSchema,
   type Lease,
   ReleaseRequestSchema,
+  type Work,
 } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import { Changes } from "./changes.ts";
@@ -62,6 +63,7 @@ export class Agent implements Service {
     this.#membership = new FarmMembership(parts, this.#contact, {
       leases: () => [...this.#underWay.leases(), ...this.#claimed.leases()],
       isDraining: () => this.#draining.signal.aborted || this.#hasTheOne,
+      changed: () => this.#changes.next(),
       ended: (lease, reason) => this.#end(lease, reason),
     });
   }
@@ -124,6 +126,7 @@ export class Agent implements Service {
     }
     // Not waited for: a last heartbeat may be under way, and ends with the connection.
     void this.#membership.heartbeats(this.#over.signal);
+    void this.#membership.cancellations(this.#over.signal);
     if (!this.#parts.config.once) this.#loops.push(this.#lookAhead());
     failures = 0;
     while (!signal.aborted && !this.#hasTheOne) {
@@ -174,7 +177,8 @@ export class Agent implements Service {
     const request = create(ClaimRequestSchema, { ...identity, most, wait });
     const { leases } = await farm.claim(request, signal);
     this.#contact.answered();
-    for (const work of leases) this.#claimed.add(work, performance.now());
+    for (const work of leases)
+      if (!this.#claimed.add(work, performance.now())) this.#reportCancelled(work);
     // Measuring may have begun while the claim waited.
     const goesBack = signal.aborted || this.#isMeasuredHere();
     this.#hasTheOne = config.once && leases.length > 0 && !goesBack;
@@ -207,9 +211,16 @@ export class Agent implements Service {
   }
 
   #end(lease: Lease, reason: StopReason): void {
-    this.#underWay.stop(lease, reason);
-    const unbegun = this.#claimed.takeByKey(leaseKey(lease));
-    if (!unbegun || reason !== "cancelled") return;
+    const key = leaseKey(lease);
+    const isKnown = this.#underWay.stop(lease, reason);
+    const unbegun = this.#claimed.takeByKey(key);
+    if (reason !== "cancelled") return;
+    if (unbegun) this.#reportCancelled(unbegun);
+    // The claim that brings it may be on its way.
+    else if (!isKnown) this.#claimed.refuse(key);
+  }
+
+  #reportCancelled(unbegun: Work): void {
     const finished = finishedWithoutProcess(unbegun, undefined, true);
     // Without a report the lease runs out by itself.
     this.#underWay.report(finished).catch(() => {});

@@ -1,9 +1,16 @@
+import { recentlyUsed } from "#core/recently-used.ts";
 import type { Lease, Work } from "#proto/grange/worker/v1/worker_pb.ts";
 import { leaseKey } from "./spool.ts";
+
+/** Far more than claims bring at once. */
+const mostRefused = 10_000;
 
 /** Work that was claimed and has not begun, oldest first. */
 export class ClaimedWork {
   readonly #work = new Map<string, { readonly work: Work; readonly sinceMs: number }>();
+
+  /** Cancelled before the claim that brings it was answered. */
+  readonly #refused = recentlyUsed<true>(mostRefused);
 
   get count(): number {
     return this.#work.size;
@@ -13,8 +20,20 @@ export class ClaimedWork {
     return leasesOf([...this.#work.values()]);
   }
 
-  add(work: Work, nowMs: number): void {
-    this.#work.set(leaseKey(work.lease), { work, sinceMs: nowMs });
+  /** False for what is not to begin, since it was cancelled before it came. */
+  add(work: Work, nowMs: number): boolean {
+    const key = leaseKey(work.lease);
+    if (this.#refused.peek(key) === true) {
+      this.#refused.forget(key);
+      return false;
+    }
+    this.#work.set(key, { work, sinceMs: nowMs });
+    return true;
+  }
+
+  /** What is to be taken for cancelled should it come. */
+  refuse(key: string): void {
+    this.#refused.set(key, true);
   }
 
   /** The next to begin. */

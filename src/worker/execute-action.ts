@@ -168,11 +168,14 @@ export class ActionExecutor {
         group.commandLine([...shell.enter, ...commandLine]),
         searchPath,
         this.#pipes,
+        { stop: watch.stop },
       );
     };
     const directory = join(places.root, workingDirectory);
     waiting?.assertReady();
     const judge = request.rules === undefined ? undefined : new LogJudge(request.rules);
+    // The last moment: from here to the start of the process nothing is waited for but its pipes.
+    if (watch.stop.aborted) throw new Fault("cancelled", "it was stopped before it began");
     const end = await runProcess({
       process: waiting?.process ?? (await spawn()),
       begin: () => waiting?.go(goScript({ arguments: argv, environment, directory })),

@@ -194,12 +194,12 @@ export class ExecutionPlaces {
     const begun = () => this.#refillLater();
     const pipe = await this.#pipes.takeBlocking();
     const argv = group.commandLine([...shell.enter, ...sandbox.waiting(places)]);
-    const process = await spawnProcess(argv, this.#searchPath, this.#pipes, pipe.readEnd).catch(
-      (reason: unknown) => {
-        for (const end of [pipe.readEnd, pipe.writeEnd]) closeQuietly(end);
-        throw reason;
-      },
-    );
+    const process = await spawnProcess(argv, this.#searchPath, this.#pipes, {
+      stdin: pipe.readEnd,
+    }).catch((reason: unknown) => {
+      for (const end of [pipe.readEnd, pipe.writeEnd]) closeQuietly(end);
+      throw reason;
+    });
     let state: "waiting" | "begun" | "dead" = "waiting";
     const over = () => {
       if (state === "waiting") state = "dead";

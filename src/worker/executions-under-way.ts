@@ -76,9 +76,12 @@ export class ExecutionsUnderWay {
     return [...this.#running.values(), ...this.#reporting.values()].map(({ lease }) => lease);
   }
 
-  /** Ends the process of a lease, if it still runs. */
-  stop(lease: Lease, reason: StopReason): void {
-    this.#running.get(leaseKey(lease))?.stop.abort(reason);
+  /** Ends the process of a lease, if it still runs. False when nothing is known of the lease. */
+  stop(lease: Lease, reason: StopReason): boolean {
+    const key = leaseKey(lease);
+    const running = this.#running.get(key);
+    running?.stop.abort(reason);
+    return running !== undefined || this.#reporting.has(key);
   }
 
   /** Ends all processes; answers the leases of those that ran. */

@@ -16,6 +16,7 @@ import {
 import {
   type AppendLogRequest,
   AppendLogResponseSchema,
+  CancellationsResponseSchema,
   ClaimResponseSchema,
   type Finished,
   FinishResponse_Verdict,
@@ -78,6 +79,8 @@ export class FakeFarm implements FarmConnection {
   };
   readonly startedIds = new Set<string>();
   readonly released = new Set<string>();
+  /** Cancelled executions of which the worker said that it knows. */
+  readonly confirmedIds = new Set<string>();
   readonly logs = new Map<string, Buffer>();
   registered: RegisterRequest | undefined;
   heartbeatMs = 20;
@@ -153,12 +156,17 @@ export class FakeFarm implements FarmConnection {
     });
   }
 
+  hasHandedOut(executionId: string): boolean {
+    return this.#handedOut.has(executionId);
+  }
+
   lose(executionId: string): void {
     this.#lost.add(executionId);
   }
 
   cancel(executionId: string): void {
     this.#cancelled.add(executionId);
+    this.#tell();
   }
 
   /** Resolves with what the condition gives, once it gives something. */
@@ -217,6 +225,26 @@ export class FakeFarm implements FarmConnection {
       lost: known.filter(({ executionId }) => this.#lost.has(executionId)),
       cancelled: known.filter(({ executionId }) => this.#cancelled.has(executionId)),
     });
+  };
+
+  cancellations = async (
+    { confirmed }: { confirmed: readonly Finished["lease"][] },
+    signal: AbortSignal,
+  ) => {
+    this.#reach();
+    for (const lease of confirmed) this.confirmedIds.add(lease?.executionId ?? "");
+    this.#tell();
+    const next = () =>
+      [...this.#cancelled].flatMap((id) =>
+        this.confirmedIds.has(id) ? [] : (this.#handedOut.get(id)?.lease ?? []),
+      );
+    const stop = () => this.#tell();
+    signal.addEventListener("abort", stop, { once: true });
+    await this.until(() => next().length > 0 || signal.aborted || this.away);
+    signal.removeEventListener("abort", stop);
+    if (signal.aborted) throw new Fault("cancelled", "the wait was given up");
+    this.#reach();
+    return create(CancellationsResponseSchema, { leases: next() });
   };
 
   release = async ({ leases }: ReleaseRequest) => {

@@ -2,6 +2,8 @@ import type { BlobStore } from "#cas/blob-store.ts";
 import type {
   AppendLogRequest,
   AppendLogResponse,
+  CancellationsRequest,
+  CancellationsResponse,
   ClaimRequest,
   ClaimResponse,
   FinishRequest,
@@ -30,6 +32,8 @@ export interface FarmConnection {
   /** What this worker is likely to be given next. Throws `unimplemented` where the farm is older than that. */
   lookAhead(request: LookAheadRequest): Promise<LookAheadResponse>;
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResponse>;
+  /** Waits on the server's side; `signal` ends the wait. Throws `unimplemented` where the farm is older than that. */
+  cancellations(request: CancellationsRequest, signal: AbortSignal): Promise<CancellationsResponse>;
   started(request: StartedRequest): Promise<StartedResponse>;
   release(request: ReleaseRequest): Promise<void>;
   finish(request: FinishRequest): Promise<FinishResponse>;

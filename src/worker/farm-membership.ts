@@ -1,7 +1,13 @@
 import { create } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { backoffMs } from "#core/backoff.ts";
 import { Fault } from "#core/fault.ts";
 import { rest } from "#core/resting.ts";
-import { HeartbeatRequestSchema, type Lease } from "#proto/grange/worker/v1/worker_pb.ts";
+import {
+  CancellationsRequestSchema,
+  HeartbeatRequestSchema,
+  type Lease,
+} from "#proto/grange/worker/v1/worker_pb.ts";
 import type { AgentParts } from "./agent-parts.ts";
 import type { FarmContact } from "./farm-contact.ts";
 import { isHeartbeatDue, type LastHeartbeat } from "./heartbeat-due.ts";
@@ -14,11 +20,16 @@ const refusals: ReadonlySet<string> = new Set([
   "unauthenticated",
 ]);
 
+/** How long one call waits for cancellations: about once a minute for a worker that has work. */
+const cancellationsWaitMs = 55_000;
+
 /** What a heartbeat says of the worker, and who hears what the farm answers. */
 export interface Holder {
   /** All that the worker holds at this moment. */
   leases(): Lease[];
   isDraining(): boolean;
+  /** Resolves when it may hold others. */
+  changed(): Promise<void>;
   ended(lease: Lease, reason: "lost" | "cancelled"): void;
 }
 
@@ -52,6 +63,35 @@ export class FarmMembership {
       const what = isRefused ? "the farm refuses this worker" : "the farm cannot be reached";
       this.#contact.failed(reason, what);
       return false;
+    }
+  }
+
+  /**
+   * Waits for cancellations at the farm while the worker holds anything, and confirms them once their processes are
+   * told to end: whoever cancels waits for that. Heartbeats tell of them, too, later.
+   */
+  async cancellations(over: AbortSignal): Promise<void> {
+    const { farm, identity } = this.#parts;
+    const wait = durationFromMs(cancellationsWaitMs);
+    let confirmed: Lease[] = [];
+    let failures = 0;
+    while (!over.aborted) {
+      if (confirmed.length === 0 && this.#holder.leases().length === 0) {
+        await this.#holder.changed();
+        continue;
+      }
+      try {
+        const request = create(CancellationsRequestSchema, { ...identity, confirmed, wait });
+        const { leases } = await farm.cancellations(request, over);
+        for (const lease of leases) this.#holder.ended(lease, "cancelled");
+        confirmed = leases;
+        failures = 0;
+      } catch (reason) {
+        // An older farm tells of them with heartbeats alone.
+        if (reason instanceof Fault && reason.code === "unimplemented") return;
+        // Heartbeats say in the log that the farm is away.
+        await rest(backoffMs(++failures, Math.random()), over);
+      }
     }
   }
 

@@ -13,6 +13,9 @@ const callTimeoutMs = 15_000;
 /** Beyond the wait that a claim asks for. */
 const claimTimeoutMs = 35_000;
 
+/** Beyond the wait for cancellations. */
+const cancellationsTimeoutMs = 70_000;
+
 /** The farm over gRPC, on one connection that is made again when it is lost. */
 export function grpcFarmConnection(
   config: Pick<WorkerConfig, "server" | "serverFile" | "token" | "ca" | "clientCertificate">,
@@ -37,6 +40,8 @@ export function grpcFarmConnection(
       channel.unary(method.claim, request, { signal, timeoutMs: claimTimeoutMs }),
     lookAhead: (request) => channel.unary(method.lookAhead, request, call),
     heartbeat: (request) => channel.unary(method.heartbeat, request, call),
+    cancellations: (request, signal) =>
+      channel.unary(method.cancellations, request, { signal, timeoutMs: cancellationsTimeoutMs }),
     started: (request) => channel.unary(method.started, request, call),
     async release(request) {
       await channel.unary(method.release, request, call);

@@ -14,14 +14,22 @@ export interface SpawnedProcess {
   readonly stderr: number;
 }
 
-/** Spawns a process with pipes for its output. `stdin` is closed here once it has it. */
+/**
+ * Spawns a process with pipes for its output. `stdin` is closed here once it has it.
+ *
+ * @param stop Throws `cancelled`, and spawns nothing, when this is aborted by the time the pipes are there.
+ */
 export async function spawnProcess(
   argv: readonly string[],
   searchPath: string,
   pipes: FifoPool,
-  stdin?: number,
+  { stdin, stop }: { readonly stdin?: number; readonly stop?: AbortSignal } = {},
 ): Promise<SpawnedProcess> {
   const [out, err] = [await pipes.take(), await pipes.take()];
+  if (stop?.aborted === true) {
+    for (const end of [out.writeEnd, err.writeEnd, out.readEnd, err.readEnd]) closeQuietly(end);
+    throw new Fault("cancelled", "it was stopped before it began");
+  }
   const [program = "", ...args] = argv;
   const child = spawn(program, args, {
     // Not a pipe of Node's as stdin: a socket there makes bash read its startup files.

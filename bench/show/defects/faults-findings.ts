@@ -61,6 +61,17 @@ export const findingsOfFaults: readonly Finding[] = [
     samePlaces: 0,
   },
   {
+    id: "faults V8",
+    defect: "processes started up to a second after their cancellation was acknowledged",
+    tests: [
+      { file: "src/execution/cancellations.test.ts" },
+      { file: "src/worker/agent.test.ts", titled: /hears of a cancellation|before the answer/ },
+      { file: "src/graphs/cancel-and-confirm.test.ts" },
+    ],
+    // Second runs that wait; batches of chunked jobs; graphs that jobs have made; pipes waited for before a process is spawned.
+    samePlaces: 4,
+  },
+  {
     id: "faults V9",
     defect:
       "a full disk was answered with 429, and a failed statement reported as a later one's refusal; a worker leaked file handles",

@@ -80,6 +80,45 @@ export const findingsOfGranaryAndClients: readonly Finding[] = [
     samePlaces: 2,
   },
   {
+    id: "clients 2",
+    defect:
+      "symlinks of output directories that left the directory but not the root were refused, with a wrong message",
+    tests: [
+      {
+        file: "src/worker/outputs/collect-outputs.test.ts",
+        titled: /lead out of it, and not out of the root/,
+      },
+    ],
+    // Trees as inputs of later jobs, as parts laid over others, as outputs of batches, in listings, in results that clients upload.
+    samePlaces: 5,
+  },
+  {
+    id: "clients 8",
+    defect: "a build that ended at its first call was shown as running, then silent",
+    tests: [
+      {
+        file: "src/invocations/build-events/build-detail.test.ts",
+        titled: /first call is refused/,
+      },
+    ],
+    samePlaces: 0,
+  },
+  {
+    id: "clients 10",
+    defect: "a name that is not UTF-8 was refused without saying which",
+    tests: [{ file: "src/cas/directory-tree.test.ts", titled: /not UTF-8/ }],
+    // Directories of inputs, roots of trees, their children.
+    samePlaces: 2,
+  },
+  {
+    id: "clients 3",
+    defect:
+      "after kill -9 the server took up to 17 s to answer, and Bazel's default retries failed",
+    tests: [],
+    samePlaces: 0,
+    left: "not measured by phases, and not made faster",
+  },
+  {
     id: "granary 5",
     defect: "a result that no index named took two round trips, one more than without a granary",
     tests: [

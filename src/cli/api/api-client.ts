@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { CancelledGraph, CancelledJob } from "#api/cancel.ts";
 import {
   Graph,
   type GraphDelta,
   GraphSummary,
   JobDetail,
-  JobSummary,
   Repository,
   type SubmitGraph,
   SubmittedGraph,
@@ -42,9 +42,9 @@ export interface ApiClient {
   graph(id: string): Promise<Graph>;
   /** All changes after a version, through lost connections, until the graph is over. */
   followGraph(id: string, since: number, signal: AbortSignal): AsyncIterable<GraphDelta>;
-  cancelGraph(id: string): Promise<GraphSummary>;
+  cancelGraph(id: string): Promise<CancelledGraph>;
   job(graph: string, name: string): Promise<JobDetail>;
-  cancelJob(graph: string, name: string): Promise<JobSummary>;
+  cancelJob(graph: string, name: string): Promise<CancelledJob>;
   log(address: RunAddress, offset: number): Promise<LogPiece>;
   /** A piece of any other log: the path may have a query. */
   logAt(path: string, offset: number): Promise<LogPiece>;
@@ -155,9 +155,9 @@ export function apiClient(
     graph: (id) => ask(Graph, graphPath(id)),
     followGraph: (id, since, signal) =>
       followGraph((headers) => send(`${graphPath(id)}/events`, { headers, signal }), since, signal),
-    cancelGraph: (id) => ask(GraphSummary, `${graphPath(id)}/cancel`, post({})),
+    cancelGraph: (id) => ask(CancelledGraph, `${graphPath(id)}/cancel`, post({})),
     job: (graph, name) => ask(JobDetail, jobPath(graph, name)),
-    cancelJob: (graph, name) => ask(JobSummary, `${jobPath(graph, name)}/cancel`, post({})),
+    cancelJob: (graph, name) => ask(CancelledJob, `${jobPath(graph, name)}/cancel`, post({})),
     log: (address, offset) => logAt(`${runPath(address)}/log${batchQuery(address)}`, offset),
     logAt,
     followLog: (address, signal) =>

@@ -1,3 +1,4 @@
+import { CancelledInvocation } from "#api/cancel.ts";
 import { ExecutionDetail } from "#api/execution.ts";
 import {
   type InvocationAction,
@@ -36,8 +37,8 @@ export function invocationCalls(api: ApiClient) {
       const page = await api.get(InvocationActions, `${path(id)}/actions?${search.toString()}`);
       return page.actions;
     },
-    cancel: (id: string, project: string): Promise<InvocationDetail> =>
-      api.post(InvocationDetail, `${path(id)}/cancel?${query(project).toString()}`, {}),
+    cancel: (id: string, project: string): Promise<CancelledInvocation> =>
+      api.post(CancelledInvocation, `${path(id)}/cancel?${query(project).toString()}`, {}),
 
     execution: (id: string): Promise<ExecutionDetail> =>
       api.get(ExecutionDetail, executionPath(id)),

@@ -1,6 +1,15 @@
+import type { UnconfirmedRun } from "#api/cancel.ts";
 import type { Describe } from "../command-list.ts";
 import { speaksToServer, withExamples } from "../common-options.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
+
+/** What may still start. */
+export function unconfirmedLine(what: string, worker: string): string {
+  return `Not certain: ${worker} has not confirmed that ${what} is cancelled; it may still start there, until ${worker} hears of it.`;
+}
+
+const unconfirmedLines = (unconfirmed: readonly UnconfirmedRun[]) =>
+  unconfirmed.map(({ job, worker }) => unconfirmedLine(`job ${job}`, worker));
 
 export const describeCancel: Describe = (command) => {
   speaksToServer(command)
@@ -12,11 +21,13 @@ export const describeCancel: Describe = (command) => {
           const cancelled = await session.api.cancelGraph(graph);
           return answer(session, options, cancelled, () => [
             `Graph ${cancelled.id.slice(0, 8)} is ${cancelled.state}.`,
+            ...unconfirmedLines(cancelled.unconfirmed),
           ]);
         }
         const cancelled = await session.api.cancelJob(graph, job);
         return answer(session, options, cancelled, () => [
           `${cancelled.name} is ${cancelled.state}.`,
+          ...unconfirmedLines(cancelled.unconfirmed),
         ]);
       }),
     );

@@ -7,6 +7,7 @@ import { countsText, invocationTitle } from "../invocation-words.ts";
 import { answer, type CommonOptions, inSession } from "../session.ts";
 import { printableLine } from "../terminal/printable-text.ts";
 import { tableLines } from "../terminal/table.ts";
+import { unconfirmedLine } from "./cancel.ts";
 
 interface InvocationOptions extends CommonOptions {
   readonly project: string;
@@ -25,14 +26,18 @@ export const describeInvocation: Describe = (command) => {
       inSession(options, async (session) => {
         const calls = invocationCalls(session.api);
         const { project } = options;
-        const invocation =
-          options.cancel === true
-            ? await calls.cancel(id, project)
-            : await calls.invocation(id, project);
+        const cancelled = options.cancel === true ? await calls.cancel(id, project) : undefined;
+        const invocation = cancelled ?? (await calls.invocation(id, project));
         const failed =
           invocation.counts.failed === 0 ? [] : await calls.failedActions(id, project, mostFailed);
         const shown = { ...invocation, failedActions: failed };
-        return answer(session, options, shown, () => linesOf(invocation, failed));
+        const unconfirmed = cancelled?.unconfirmed ?? [];
+        return answer(session, options, shown, () => [
+          ...linesOf(invocation, failed),
+          ...unconfirmed.map(({ execution, worker }) =>
+            unconfirmedLine(`execution ${execution}`, worker),
+          ),
+        ]);
       }),
     );
   withExamples(command, [

@@ -109,6 +109,20 @@ export function workersService(parts: {
       });
     },
 
+    async cancellations(request, context) {
+      const process = processFrom(request);
+      await gate.requireProcess(context, process);
+      const waitMs = request.wait === undefined ? 0 : durationMs(request.wait);
+      const leases = await queue.cancellations(
+        process,
+        // What another process holds is not found by them.
+        request.confirmed.slice(0, mostLeases).map(leaseFrom),
+        Math.min(Math.max(waitMs, 0), longestWaitMs),
+        context.signal,
+      );
+      return { leases: leases.map(leaseMessage) };
+    },
+
     async started(request, context) {
       const at = request.at === undefined ? new Date() : timestampDate(request.at);
       const lease = leaseFrom(request.lease);

@@ -1,10 +1,10 @@
 import type { Principal } from "#access/principal.ts";
+import type { CancelledGraph, CancelledJob } from "#api/cancel.ts";
 import type {
   Graph,
   GraphDelta,
   GraphSummary,
   JobDetail,
-  JobSummary,
   Repository,
   SubmitGraph,
   SubmittedGraph,
@@ -114,9 +114,9 @@ export interface Farm
   graphSummary(id: string): Promise<GraphSummary | undefined>;
   /** All that changed after `since`; undefined when there is no such graph. */
   graphDelta(id: string, since: number): Promise<GraphDelta | undefined>;
-  cancelGraph(id: string, by: Principal): Promise<GraphSummary | undefined>;
+  cancelGraph(id: string, by: Principal): Promise<CancelledGraph | undefined>;
   job(graphId: string, name: string): Promise<JobDetail | undefined>;
-  cancelJob(graphId: string, name: string, by: Principal): Promise<JobSummary | undefined>;
+  cancelJob(graphId: string, name: string, by: Principal): Promise<CancelledJob | undefined>;
   log(run: RunName, offset: number, most: number): Promise<LogPiece | undefined>;
   output(
     run: RunName,

@@ -1,4 +1,5 @@
 import type { Principal } from "#access/principal.ts";
+import type { CancelledInvocation } from "#api/cancel.ts";
 import type { ExecutionDetail } from "#api/execution.ts";
 import type {
   InvocationActionState,
@@ -47,7 +48,7 @@ export interface InvocationFarm {
   cancelInvocation(
     address: InvocationAddress,
     by: Principal,
-  ): Promise<InvocationDetail | undefined>;
+  ): Promise<CancelledInvocation | undefined>;
   execution(id: string): Promise<ExecutionDetail | undefined>;
   executionLog(
     id: string,

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { GraphSummary, JobSummary } from "./graph.ts";
+import { InvocationDetail } from "./invocation.ts";
+
+/** What may still start, since the worker that has it did not confirm its cancellation in time. */
+export const UnconfirmedRun = z.object({ job: z.string(), worker: z.string() });
+export type UnconfirmedRun = z.infer<typeof UnconfirmedRun>;
+
+export const UnconfirmedExecution = z.object({ execution: z.string(), worker: z.string() });
+export type UnconfirmedExecution = z.infer<typeof UnconfirmedExecution>;
+
+/** Where `unconfirmed` is empty, no process of what was cancelled starts after this answer. */
+export const CancelledGraph = GraphSummary.extend({
+  unconfirmed: z.array(UnconfirmedRun).default([]),
+});
+export type CancelledGraph = z.infer<typeof CancelledGraph>;
+
+export const CancelledJob = JobSummary.extend({ unconfirmed: z.array(UnconfirmedRun).default([]) });
+export type CancelledJob = z.infer<typeof CancelledJob>;
+
+export const CancelledInvocation = InvocationDetail.extend({
+  unconfirmed: z.array(UnconfirmedExecution).default([]),
+});
+export type CancelledInvocation = z.infer<typeof CancelledInvocation>;
