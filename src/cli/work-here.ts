@@ -27,6 +27,9 @@ export interface WorkOptions {
   readonly show?: readonly string[];
   readonly hide?: readonly string[];
   readonly allowRootJobs?: boolean;
+  readonly allowCalls?: string;
+  /** False where somebody said `--no-namespaces`. */
+  readonly namespaces?: boolean;
   readonly lease?: number;
   readonly once?: boolean;
   readonly logLevel: string;
@@ -74,6 +77,14 @@ export function withWorkOptions(command: Command): Command {
       "as root, run jobs as root where no sandbox can be had (GRANGE_ALLOW_ROOT_JOBS)",
     )
     .option(
+      "--allow-calls <names>",
+      "system calls that jobs may make though they are usually refused, such as perf_event_open,userfaultfd (GRANGE_WORKER_ALLOW_CALLS)",
+    )
+    .option(
+      "--no-namespaces",
+      "let no job make user namespaces, as sandboxes inside of jobs need (GRANGE_WORKER_NO_NAMESPACES)",
+    )
+    .option(
       "--show <path>",
       "a directory or file that jobs see, besides /usr, /etc, /opt and programs on PATH; may be repeated (GRANGE_WORKER_SHOW)",
       repeated,
@@ -115,7 +126,7 @@ function memorySize(text: string): AmountOrAll {
 
 /** Runs a worker in this process, until it is told to stop. */
 export async function workHere(given: WorkOptions, version: string): Promise<never> {
-  const { readWorkerConfig } = await import("#worker/config.ts");
+  const { callNames, readWorkerConfig } = await import("#worker/config.ts");
   const { readAuthorities } = await import("#grpc/authorities.ts");
   const { readClientCertificate } = await import("#grpc/client-certificate.ts");
   const { startWorker } = await import("#worker/start-worker.ts");
@@ -140,6 +151,10 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
         ...(options.cpus === undefined ? {} : { cpus: amountGiven(options.cpus) }),
         ...(options.memory === undefined ? {} : { memoryBytes: amountGiven(options.memory) }),
         ...(options.allowRootJobs === undefined ? {} : { allowRootJobs: options.allowRootJobs }),
+        ...(options.allowCalls === undefined
+          ? {}
+          : { allowedCalls: callNames(options.allowCalls) }),
+        ...(options.namespaces === false ? { allowsNamespaces: false } : {}),
         ...(options.show === undefined
           ? {}
           : { shownPaths: options.show.map((path) => resolve(path)) }),

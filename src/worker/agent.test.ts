@@ -53,6 +53,7 @@ test("says what the machine offers", async () => {
     "network",
     "sandbox",
     "slots",
+    "system calls",
   ]);
 });
 

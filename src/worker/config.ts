@@ -10,6 +10,7 @@ import { machineSize } from "./limits/machine-size.ts";
 import { type MachineSize, type SlotShare, slotShare } from "./limits/slot-share.ts";
 import { usualOutputLimits } from "./outputs/output-limits.ts";
 import { withRustToolchain } from "./rust-toolchain-path.ts";
+import { type RefusedCall, refusedCalls } from "./sandbox/system-calls/refused-calls.ts";
 
 const gibibyte = 1024 ** 3;
 
@@ -38,6 +39,10 @@ export const WorkerConfig = z.object({
   sandbox: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
   /** Whether a worker that runs as root may run jobs as root, where no sandbox can be had. */
   allowRootJobs: z.boolean().default(false),
+  /** System calls that jobs may make, though the filter would refuse them. */
+  allowedCalls: z.array(z.enum(Object.keys(refusedCalls) as RefusedCall[])).default([]),
+  /** Whether jobs may make user namespaces, as sandboxes of their own need. */
+  allowsNamespaces: z.boolean().default(true),
   /** PATH of jobs that set none. */
   path: z.string().min(1).default("/usr/local/bin:/usr/bin:/bin"),
   /** Whose contents jobs do not see, apart from tools on PATH. */
@@ -124,6 +129,9 @@ const WorkerEnvironment = z.object({
     .default("")
     .transform((paths) => paths.split(":").filter(Boolean)),
   GRANGE_ALLOW_ROOT_JOBS: z.stringbool().default(false),
+  /** Names with commas between. */
+  GRANGE_WORKER_ALLOW_CALLS: z.string().default("").transform(callNames),
+  GRANGE_WORKER_NO_NAMESPACES: z.stringbool().default(false),
   GRANGE_WORKER_STORE_BYTES: Int.optional(),
   GRANGE_WORKER_LOG_LIMIT_BYTES: Int.optional(),
   GRANGE_WORKER_OUTPUT_LIMIT_BYTES: Int.optional(),
@@ -136,6 +144,12 @@ const WorkerEnvironment = z.object({
   PATH: z.string().optional(),
   HOME: z.string().optional(),
 });
+
+/** Reads names of system calls, with commas between; `WorkerConfig` says which there are. */
+export function callNames(text: string): RefusedCall[] {
+  const names = text.split(",").map((name) => name.trim());
+  return names.filter((name) => name !== "") as RefusedCall[];
+}
 
 /** The user whom jobs belong to, as the process was told at its start: see `job-owner.ts`. */
 export function wantedJobUid(): string | undefined {
@@ -169,6 +183,8 @@ export function readWorkerConfig(
     sandbox: e.GRANGE_WORKER_SANDBOX,
     shownPaths: e.GRANGE_WORKER_SHOW,
     allowRootJobs: e.GRANGE_ALLOW_ROOT_JOBS,
+    allowedCalls: e.GRANGE_WORKER_ALLOW_CALLS,
+    allowsNamespaces: !e.GRANGE_WORKER_NO_NAMESPACES,
     storeBytes: e.GRANGE_WORKER_STORE_BYTES,
     logLimitBytes: e.GRANGE_WORKER_LOG_LIMIT_BYTES,
     outputLimitBytes: e.GRANGE_WORKER_OUTPUT_LIMIT_BYTES,

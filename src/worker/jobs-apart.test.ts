@@ -53,7 +53,7 @@ for (const { sandbox, need } of sandboxes) {
       ).toBe("wrote\n".repeat(4));
 
       expect(await next(look)).toEqual(["", "", "", ""]);
-      expect(await next("ls -A /grange")).toEqual(Array(4).fill("home\nwork\n"));
+      expect(await next("ls -A /grange")).toEqual(Array(4).fill("home\nrestrict\nwork\n"));
     });
 
     test("a process that a job leaves does not go on beside the next", async () => {

@@ -48,6 +48,8 @@ export type MachineSettings = Pick<
   | "hiddenPaths"
   | "sandbox"
   | "allowRootJobs"
+  | "allowedCalls"
+  | "allowsNamespaces"
   | "slots"
   | "cpus"
   | "memoryBytes"
@@ -86,6 +88,7 @@ export async function openMachine(
         sandbox: explained(sandbox.name, sandbox.why),
         "job user": sandbox.user,
         network: sandbox.network,
+        "system calls": sandbox.systemCalls,
         limits: explained(`${limits.limiter.kind} (${limits.limiter.can.join(", ")})`, limits.why),
         slots: slots.told(limits.limiter),
         inputs: explained(roots.inputRoots.kind, roots.why),

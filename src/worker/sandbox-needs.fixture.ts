@@ -5,6 +5,7 @@ import { messageOf } from "#core/fault.ts";
 import type { Need } from "../../test/support/needs/needs.ts";
 import { readWorkerConfig, type WorkerConfig } from "./config.ts";
 import { probeFacilities } from "./machine.ts";
+import { chooseRestriction } from "./sandbox/system-calls/choose-restriction.ts";
 
 /** A kind of sandbox, and what this machine lacks to open one. */
 export interface SandboxNeed<S> {
@@ -29,6 +30,33 @@ export function sandboxNeeds<const S extends WorkerConfig["sandbox"]>(
       },
     })),
   );
+}
+
+/** What a sandbox of this machine can keep from jobs, besides files and processes. */
+export async function restrictionNeeds(): Promise<{ filter: Need; scope: Need }> {
+  const runDir = mkdtempSync(join(tmpdir(), "grange-probe-"));
+  try {
+    const { systemCalls, abstractSockets } = await chooseRestriction(
+      { allowedCalls: [], allowsNamespaces: true },
+      runDir,
+    );
+    const unless = (good: RegExp, told: string) => (good.test(told) ? undefined : told);
+    const remedy = { kind: "machine" } as const;
+    return {
+      filter: {
+        name: "filters of system calls",
+        missing: unless(/^filtered/, systemCalls),
+        remedy,
+      },
+      scope: {
+        name: "Landlock with scopes",
+        missing: unless(/out of reach/, abstractSockets),
+        remedy,
+      },
+    };
+  } finally {
+    rmSync(runDir, { recursive: true, force: true });
+  }
 }
 
 async function whyNot(sandbox: WorkerConfig["sandbox"]): Promise<string | undefined> {

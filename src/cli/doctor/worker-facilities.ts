@@ -5,7 +5,12 @@ import { messageOf } from "#core/fault.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
 /** What a job's own files and other jobs are kept safe by; with less, they are not. */
-const enough = { sandbox: /^(bubblewrap|namespaces)/, limits: /^cgroup/, inputs: /^overlay/ };
+const enough = {
+  sandbox: /^(bubblewrap|namespaces)/,
+  "system calls": /^filtered/,
+  limits: /^cgroup/,
+  inputs: /^overlay/,
+};
 
 /** What a worker of this machine would really use, as it finds out at its start. */
 export function workerFacilityChecks(): Check[] {

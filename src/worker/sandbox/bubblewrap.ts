@@ -12,9 +12,14 @@ import {
   secretsPlace,
   withExactEnvironment,
 } from "./sandbox.ts";
+import type { Restriction } from "./system-calls/choose-restriction.ts";
 
 /** Jobs run by bubblewrap: about 5 ms each, as root or not. */
-export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sandbox {
+export function bubblewrapSandbox(
+  view: readonly ViewStep[],
+  proc: ProcKind,
+  restriction: Restriction,
+): Sandbox {
   const always = [
     jobOwner === undefined
       ? ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`]
@@ -48,13 +53,15 @@ export function bubblewrapSandbox(view: readonly ViewStep[], proc: ProcKind): Sa
         ...places(command),
         command.secrets === undefined ? [] : ["--ro-bind", command.secrets, secretsPlace],
         ["--chdir", join(fixedPlaces.root, command.workingDirectory)],
-        ["--", ...become, ...withExactEnvironment(command.arguments, command.environment)],
+        ["--", ...become, ...restriction.before(command)],
+        withExactEnvironment(command.arguments, command.environment),
       ].flat(),
     waiting: (at) =>
       [
         ["bwrap", ...always, "--unshare-net"],
         ...places(at),
-        ["--chdir", "/", "--unsetenv", "PWD", "--", ...become, "/bin/sh", "-s"],
+        ["--chdir", "/", "--unsetenv", "PWD", "--", ...become],
+        [...restriction.before({ network: false }), "/bin/sh", "-s"],
       ].flat(),
   };
 }

@@ -14,6 +14,8 @@ import { loopbackProgram } from "./loopback-program.ts";
 import { namespacesSandbox } from "./namespaces.ts";
 import { noSandbox } from "./no-sandbox.ts";
 import type { ProcKind, Sandbox } from "./sandbox.ts";
+import { chooseRestriction, type Restriction } from "./system-calls/choose-restriction.ts";
+import type { RefusedCall } from "./system-calls/refused-calls.ts";
 
 const run = promisify(execFile);
 
@@ -29,6 +31,10 @@ export interface SandboxSettings {
   readonly sandbox: "auto" | Sandbox["kind"];
   /** Whether jobs may be root of the machine, where nothing else can be had. */
   readonly allowRootJobs: boolean;
+  /** System calls that jobs may make, though others' jobs may not. */
+  readonly allowedCalls: readonly RefusedCall[];
+  /** Whether jobs may make user namespaces. */
+  readonly allowsNamespaces: boolean;
   /** What a slot gives; absent: all of the machine's. */
   readonly cpus?: number | undefined;
 }
@@ -39,8 +45,10 @@ export interface ChosenSandbox {
   readonly name: string;
   /** Why no better one; empty for the best. */
   readonly why: string;
-  /** What a job without network has, for people. */
+  /** What a job without network has, and what one with network reaches; for people. */
   readonly network: string;
+  /** Which system calls jobs may make, for people. */
+  readonly systemCalls: string;
   /** As whom jobs run, for people. */
   readonly user: string;
 }
@@ -52,7 +60,8 @@ export async function chooseSandbox(
   runDir: string,
 ): Promise<ChosenSandbox> {
   const refused: string[] = [];
-  for (const [name, sandbox] of await candidates(settings, runDir)) {
+  const restriction = await chooseRestriction(settings, runDir);
+  for (const [name, sandbox] of await candidates(settings, restriction, runDir)) {
     if (settings.sandbox !== "auto" && settings.sandbox !== sandbox.kind) continue;
     if (sandbox.kind === "bubblewrap" && numberOfThisProcess() !== process.pid) {
       // It looks its child up by number: a trial succeeds where another process happens to have that.
@@ -63,7 +72,18 @@ export async function chooseSandbox(
       throw rootJobs(refused);
     try {
       const network = await tryOut(shell, sandbox, settings.path, runDir);
-      return { sandbox, name, why: refused.join("; "), network, user: userOf(sandbox) };
+      return {
+        sandbox,
+        name,
+        why: refused.join("; "),
+        user: userOf(sandbox),
+        ...(sandbox.kind === "none"
+          ? { network, systemCalls: "not filtered, since there is no sandbox" }
+          : {
+              network: `${network}; with network, ${restriction.abstractSockets}`,
+              systemCalls: restriction.systemCalls,
+            }),
+      };
     } catch (reason) {
       const complaint = complaintOf(reason);
       // Another /proc does not help where the program is missing.
@@ -87,7 +107,11 @@ function userOf({ kind }: Sandbox): string {
   return kind === "none" ? "root" : `${jobOwner.uid}, without rights`;
 }
 
-async function candidates(settings: SandboxSettings, runDir: string): Promise<[string, Sandbox][]> {
+async function candidates(
+  settings: SandboxSettings,
+  restriction: Restriction,
+  runDir: string,
+): Promise<[string, Sandbox][]> {
   const etc = join(runDir, "etc");
   const newRoot = join(runDir, "new-root");
   await mkdir(etc, { recursive: true });
@@ -96,12 +120,13 @@ async function candidates(settings: SandboxSettings, runDir: string): Promise<[s
   for (const { path, text } of files) await writeFile(path, text);
   const standIns = Object.fromEntries(files.map(({ name, path }) => [name, path]));
   const hiddenPaths = [...settings.hiddenPaths, settings.dataDir];
-  const view = hostView({ ...settings, hiddenPaths, standIns });
+  const view = [...hostView({ ...settings, hiddenPaths, standIns }), ...restriction.view];
   const loopback = await writeLoopbackProgram(runDir);
-  const namespaces = (proc: ProcKind) => namespacesSandbox({ view, newRoot, proc, loopback });
+  const namespaces = (proc: ProcKind) =>
+    namespacesSandbox({ view, newRoot, proc, loopback, restriction });
   return [
-    ["bubblewrap", bubblewrapSandbox(view, "own")],
-    ["bubblewrap with the worker's /proc", bubblewrapSandbox(view, "shared")],
+    ["bubblewrap", bubblewrapSandbox(view, "own", restriction)],
+    ["bubblewrap with the worker's /proc", bubblewrapSandbox(view, "shared", restriction)],
     ["namespaces", namespaces("own")],
     ["namespaces with the worker's /proc", namespaces("shared")],
     ["none", noSandbox],

@@ -15,6 +15,7 @@ import {
   setpriv,
   withExactEnvironment,
 } from "./sandbox.ts";
+import type { Restriction } from "./system-calls/choose-restriction.ts";
 
 export interface NamespacesSettings {
   readonly view: readonly ViewStep[];
@@ -23,6 +24,7 @@ export interface NamespacesSettings {
   readonly proc: ProcKind;
   /** The file of a program that brings the loopback interface up; see `loopback-program.ts`. */
   readonly loopback: string | undefined;
+  readonly restriction: Restriction;
 }
 
 /**
@@ -47,18 +49,22 @@ export function namespacesSandbox(settings: NamespacesSettings): Sandbox {
 /** Mounts of this source are the job's own to write to. */
 const emptySource = "grange-empty";
 
-/** No program of a job gains rights by setuid bits or file capabilities. bubblewrap and `asJobOwner` do the same. */
+/**
+ * No program of a job gains rights by setuid bits or file capabilities. bubblewrap and `asJobOwner` do the same, and the program of
+ * `system-calls`, where there is one.
+ */
 const withoutNewRights = existsSync(setpriv) ? `${setpriv} --no-new-privs -- ` : "";
 
 function setupScript(
-  { view, newRoot, proc, loopback }: NamespacesSettings,
+  { view, newRoot, proc, loopback, restriction }: NamespacesSettings,
   command: SandboxedCommand,
 ): string {
   const q = quoteForShell;
   const bind = (from: string, to: string) => `mount --bind ${q(from)} ${q(`.${to}`)}`;
+  const restrict = restriction.before(command).map(q).join(" ");
   const become =
     jobOwner === undefined
-      ? `${withoutNewRights}unshare --user --map-user=${jobUser.uid} --map-group=${jobUser.gid} --`
+      ? `${restrict === "" ? withoutNewRights : ""}unshare --user --map-user=${jobUser.uid} --map-group=${jobUser.gid} --`
       : asJobOwner(jobOwner).join(" ");
   const devices = ["null", "zero", "full", "random", "urandom", "tty"];
   return [
@@ -85,7 +91,7 @@ function setupScript(
     "pivot_root . .old; umount -l .old; rmdir .old 2>/dev/null || :",
     // The user namespace of its own takes the rights over all these mounts away.
     `cd ${q(join(fixedPlaces.root, command.workingDirectory))}`,
-    `exec ${become} /bin/sh -c ${q(initScript)} sh "$@"`,
+    `exec ${become} ${restrict} /bin/sh -c ${q(initScript)} sh "$@"`,
   ].join("\n");
 }
 

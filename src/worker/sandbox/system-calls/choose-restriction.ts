@@ -1,0 +1,102 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Fault, messageOf } from "#core/fault.ts";
+import { rest } from "#core/resting.ts";
+import type { ViewStep } from "../host-view.ts";
+import { restrictingProgram } from "./restricting-program.ts";
+import { type FilterSettings, seccompFilter } from "./seccomp-filter.ts";
+
+const run = promisify(execFile);
+
+/** A program that only has to load a filter; a busy machine starts even that slowly. */
+const longestTryMs = 30_000;
+/** With one more millisecond between each two: five seconds. */
+const mostAttempts = 100;
+
+/** Where jobs find the programs. */
+const programsPlace = "/grange/restrict";
+
+/** How a sandbox keeps jobs from system calls and sockets. */
+export interface Restriction {
+  /** What jobs see of the host for it. */
+  readonly view: readonly ViewStep[];
+  /** What goes before a job's command, which is then an absolute path; empty where nothing can be had. */
+  before(command: { readonly network: boolean }): readonly string[];
+  /** What is refused, or why nothing is; for people. */
+  readonly systemCalls: string;
+  /** Whether a job with the machine's network reaches abstract Unix sockets of the machine; for people. */
+  readonly abstractSockets: string;
+}
+
+/**
+ * Writes the programs that restrict jobs, and tries them on this machine.
+ *
+ * Throws `Fault("failed_precondition")` where `settings` denies what cannot be denied here.
+ */
+export async function chooseRestriction(
+  settings: FilterSettings,
+  runDir: string,
+): Promise<Restriction> {
+  const filter = seccompFilter(process.arch, settings);
+  if (filter === undefined)
+    return unrestricted(settings, `Grange knows no system calls of ${process.arch}`);
+  const directory = join(runDir, "restrict");
+  await mkdir(directory, { recursive: true });
+  const write = async (name: string, closesAbstractSockets: boolean) => {
+    const program = restrictingProgram(process.arch, { filter, closesAbstractSockets }) ?? "";
+    await writeFile(join(directory, name), program, { mode: 0o755 });
+  };
+  await write("plain", false);
+  await write("with-network", true);
+  const failure = await failureOf(join(directory, "plain"));
+  if (failure !== undefined) return unrestricted(settings, failure);
+  // Landlock is in Linux since 5.13, and knows of abstract sockets since 6.12.
+  const hasScope = (await failureOf(join(directory, "with-network"))) === undefined;
+  return {
+    view: [{ kind: "show", path: programsPlace, from: directory }],
+    before: ({ network }) => [join(programsPlace, network && hasScope ? "with-network" : "plain")],
+    systemCalls: filteredText(settings),
+    abstractSockets: hasScope
+      ? "abstract sockets of the machine are out of reach"
+      : "abstract sockets of the machine are in reach: to close them needs Linux 6.12 with Landlock",
+  };
+}
+
+function filteredText({ allowedCalls, allowsNamespaces }: FilterSettings): string {
+  return [
+    "filtered",
+    ...(allowedCalls.length === 0 ? [] : [`allowed: ${allowedCalls.join(" ")}`]),
+    allowsNamespaces ? "jobs may make user namespaces" : "no user namespaces",
+  ].join("; ");
+}
+
+function unrestricted({ allowsNamespaces }: FilterSettings, why: string): Restriction {
+  if (!allowsNamespaces)
+    throw new Fault(
+      "failed_precondition",
+      `jobs cannot be kept from making user namespaces here (${why}). Start the worker without --no-namespaces`,
+    );
+  return {
+    view: [],
+    before: () => [],
+    systemCalls: `not filtered, since ${why}`,
+    abstractSockets: "abstract sockets of the machine are in reach",
+  };
+}
+
+/** Undefined when the program could run a command. */
+async function failureOf(program: string): Promise<string | undefined> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await run(program, ["/bin/sh", "-c", ":"], { env: {}, timeout: longestTryMs, cwd: "/" });
+      return undefined;
+    } catch (reason) {
+      // A process that this one was starting when the file was written holds it open until it is another program.
+      const isBusy = (reason as NodeJS.ErrnoException).code === "ETXTBSY";
+      if (isBusy && attempt < mostAttempts) await rest(1 + attempt);
+      else return messageOf(reason).trim().split("\n").at(-1) ?? "the program failed";
+    }
+  }
+}
