@@ -40,6 +40,20 @@ function blob(bytes: Buffer): { component: Component; fetchBlob: () => AsyncIter
   };
 }
 
+test("a shelf is closed to other users, also one that was open", async () => {
+  const directory = folder();
+  await mkdir(join(directory, "kept"), { mode: 0o755 });
+
+  await shelfIn(directory);
+
+  const modes = await Promise.all(
+    (await readdir(directory)).map(
+      async (name) => (await stat(join(directory, name))).mode & 0o777,
+    ),
+  );
+  expect(new Set(modes)).toEqual(new Set([0o700]));
+});
+
 describe("a package", () => {
   test("is downloaded once, whoever places it how often, and its tool is ready to be called", async () => {
     const registry = await testRegistry([

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
+import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { isAlive, ownOwner } from "#machine/owner.ts";
 import { bytesBelow } from "./bytes-below.ts";
 import { holdingLock } from "./hold-lock.ts";
@@ -31,8 +32,7 @@ export interface ShelfFolder {
  */
 export async function openShelfFolder(directory: string, limitBytes: number): Promise<ShelfFolder> {
   const at = (...parts: string[]) => join(directory, ...parts);
-  for (const part of ["kept", "making", "held", "locks"])
-    await mkdir(at(part), { recursive: true });
+  for (const part of ["kept", "making", "held", "locks"]) makePrivateDirectory(at(part));
   const own = ownOwner();
   let count = 0;
   const alone = <T>(signal: AbortSignal, work: () => Promise<T>) =>

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { ReportTest } from "#api/collector.ts";
+import { makePrivateDirectory } from "#machine/make-directory.ts";
 
 const KeptTest = z.object({
   jobId: z.uuid(),
@@ -39,7 +40,7 @@ export class Spool {
     nowMs: number,
   ): Promise<{ readonly spool: Spool; readonly broken: readonly string[] }> {
     const spool = new Spool(join(dataDir, "spool"));
-    await mkdir(spool.#directory, { recursive: true });
+    makePrivateDirectory(spool.#directory);
     return { spool, broken: await spool.#read(nowMs) };
   }
 

@@ -8,7 +8,7 @@ import { Fault, messageOf } from "#core/fault.ts";
 import type { Service } from "#core/service.ts";
 import { openGit } from "#git/run-git.ts";
 import { takeLock, untilLost } from "#machine/holder-lock.ts";
-import { makeDirectory } from "#machine/make-directory.ts";
+import { makeDirectory, makePrivateDirectory } from "#machine/make-directory.ts";
 import { buildOfDune } from "./builds/build-of-dune.ts";
 import { openBuilds } from "./builds/open-builds.ts";
 import { endpointPath, type GranaryConfig, lockPath, ownVariables } from "./config.ts";
@@ -50,6 +50,18 @@ const mostPrefetchResults = 100_000;
 /** What fills the store has it trimmed at once; this is for what others removed, and reads all of it: 1.2 s of CPU at 50,000 results. */
 const trimEveryMs = 15 * 60_000;
 
+/** What builds made, and what they are about. */
+const closedFolders = [
+  "packs",
+  "blobs",
+  "temp",
+  "outbox",
+  "uploads",
+  "git",
+  "builds",
+  "workspaces",
+];
+
 /**
  * Starts a machine's granary: one for each data directory.
  *
@@ -71,6 +83,8 @@ export async function startGranary(config: GranaryConfig, logger: Logger): Promi
 
   try {
     makeDirectory(dataDirectory, 0o700);
+    // Of a directory that the user made, only what holds contents is closed to others.
+    for (const name of closedFolders) makePrivateDirectory(join(dataDirectory, name));
   } catch (cause) {
     const message = `the data directory ${dataDirectory} cannot be made (${messageOf(cause)}); choose another with --data`;
     throw new Fault("failed_precondition", message, { cause });

@@ -180,7 +180,7 @@ function refuseUntraceable(name: string, definition: JobDefinition): void {
 async function placeForTraces(
   dataDir: string,
 ): Promise<{ readonly dataDir: string; readonly isOwn: boolean }> {
-  makeDirectory(dataDir);
+  makeDirectory(dataDir, 0o700);
   if (recordsAccess(dataDir)) return { dataDir, isOwn: false };
   for (const other of [tmpdir(), "/dev/shm"]) {
     if (recordsAccess(other))

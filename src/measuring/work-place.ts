@@ -1,8 +1,8 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ArtifactShelf } from "#artifacts/artifact-shelf.ts";
 import { Fault } from "#core/fault.ts";
 import { takeLock } from "#machine/holder-lock.ts";
+import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { findTools, type MeasuringTools, type SandboxWish } from "./processes/tools.ts";
 
@@ -29,7 +29,7 @@ export interface WorkPlaceSettings {
 
 export async function openWorkPlace(settings: WorkPlaceSettings): Promise<WorkPlace> {
   const { directory, shelf, tell, signal } = settings;
-  await mkdir(directory, { recursive: true });
+  makePrivateDirectory(directory);
   const taken = await takeLock(join(directory, "measuring.lock"), "measuring");
   if ("holder" in taken)
     throw new Fault(

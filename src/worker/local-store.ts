@@ -17,6 +17,7 @@ import { errnoOf } from "#cas/disk-fault.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { type Digest, hexOf } from "#core/digest.ts";
+import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { FileFetches } from "./file-fetches.ts";
 import { InputsMissing } from "./inputs-missing.ts";
 import { giveToJobs } from "./job-owner.ts";
@@ -76,7 +77,8 @@ export class LocalStore {
 
   static async open(directory: string, patience = new Patience()): Promise<LocalStore> {
     const store = new LocalStore(directory, patience);
-    await mkdir(store.#temp, { recursive: true });
+    makePrivateDirectory(store.#temp);
+    makePrivateDirectory(store.#blobs);
     const shards = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
     await mapAtMost(16, shards, (shard) => mkdir(join(store.#blobs, shard), { recursive: true }));
     return store;

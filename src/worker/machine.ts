@@ -1,7 +1,7 @@
 import { mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "#core/fault.ts";
-import { makeDirectory } from "#machine/make-directory.ts";
+import { makeDirectory, makePrivateDirectory } from "#machine/make-directory.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import type { WorkerConfig } from "./config.ts";
@@ -61,6 +61,8 @@ export async function openMachine(
   patience = new Patience(),
 ): Promise<Machine> {
   const { dataDir } = settings;
+  makeDirectory(dataDir, 0o700);
+  makePrivateDirectory(join(dataDir, "run"));
   makeDirectory(join(dataDir, "run", ownOwner()));
   const runDir = await mkdtemp(join(dataDir, "run", ownOwner(), "w-"));
   const storeDir = storeDirectoryIn(dataDir);

@@ -2,6 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { type Finished, FinishedSchema, type Lease } from "#proto/grange/worker/v1/worker_pb.ts";
 
 const partSuffix = ".part";
@@ -26,6 +27,8 @@ export class Spool {
   }
 
   static async open(dataDir: string, workerName: string): Promise<Spool> {
+    // Results of jobs, with what they printed.
+    makePrivateDirectory(join(dataDir, "spool"));
     const directory = join(dataDir, "spool", workerName);
     await mkdir(directory, { recursive: true });
     return new Spool(directory);

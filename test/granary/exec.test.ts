@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,6 +79,21 @@ test("the first build starts a granary, and the second finds all that it made", 
   );
   expect((await grange("granary", "stop")).stdout).toBe("stopped\n");
   expect((await grange("granary", "status")).code).toBe(1);
+});
+
+test("what builds made is closed to other users, also in a directory that was open", async () => {
+  const { build, data } = await scene();
+  for (const name of ["packs", "blobs", "outbox"])
+    await mkdir(join(data, name), { recursive: true });
+  await chmod(data, 0o755);
+
+  expect((await build()).code).toBe(0);
+
+  const folders = ["packs", "blobs", "temp", "outbox", "uploads", "git", "builds", "workspaces"];
+  const modes = await Promise.all(
+    folders.map(async (name) => ((await stat(join(data, name))).mode & 0o777).toString(8)),
+  );
+  expect(modes).toEqual(folders.map(() => "700"));
 });
 
 test("the exit code is the command's own, and so are its signals", async () => {

@@ -132,8 +132,14 @@ export const findingsOfSecurity: readonly Finding[] = [
   {
     id: "security 14",
     defect: "blobs and mirrors were readable by other users of the machine",
-    tests: [{ file: "src/machine/make-directory.test.ts" }],
-    samePlaces: 1,
+    tests: [
+      { file: "src/machine/make-directory.test.ts" },
+      { file: "src/worker/closed-directories.test.ts" },
+      { file: "src/artifacts/artifact-shelf.test.ts", titled: /closed to other users/ },
+      { file: "test/granary/exec.test.ts", titled: /closed to other users/ },
+    ],
+    // The server's mirrors, a worker's directory, a collector's (artifacts, results, sources), a granary's, logs of `grange up`.
+    samePlaces: 5,
   },
   {
     id: "security 15",

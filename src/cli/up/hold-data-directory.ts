@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { z } from "zod";
 import { Fault, messageOf } from "#core/fault.ts";
 import { holderOf, takeLock } from "#machine/holder-lock.ts";
-import { makeDirectory } from "#machine/make-directory.ts";
+import { makeDirectory, makePrivateDirectory } from "#machine/make-directory.ts";
 import { jsonOr } from "../api/api-failure.ts";
 
 export interface HeldDataDirectory {
@@ -60,7 +60,8 @@ export async function holdDataDirectory(path: string): Promise<HeldDataDirectory
 }
 
 function makeOwnDirectory(path: string): void {
-  makeDirectory(join(path, "logs"));
+  makeDirectory(path, 0o700);
+  makePrivateDirectory(join(path, "logs"));
   // In a repository that does not ignore it, the directory ignores itself.
   if (basename(path) === ".grange-data") writeFileSync(join(path, ".gitignore"), "*\n");
 }

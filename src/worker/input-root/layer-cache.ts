@@ -1,9 +1,10 @@
-import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { BlobStore } from "#cas/blob-store.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { Digest, digestKey } from "#core/digest.ts";
+import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { ownOwner } from "#machine/owner.ts";
 import { InputsMissing } from "../inputs-missing.ts";
 import type { LocalStore, WantedFile } from "../local-store.ts";
@@ -71,7 +72,7 @@ export class LayerCache {
 
   static async open(directory: string, local: LocalStore): Promise<LayerCache> {
     for (const name of ["layers", "plans", "in-use"]) {
-      await mkdir(join(directory, name), { recursive: true });
+      makePrivateDirectory(join(directory, name));
     }
     return new LayerCache(directory, local);
   }
