@@ -7,7 +7,7 @@ import { type Meanwhile, warningsOf, watchNeighbours } from "./environment/neigh
 import { failureOf } from "./failure-of.ts";
 import { fixedEnvironment } from "./fixed-environment.ts";
 import { assembleSource, type PlacedSource, putOnPatch } from "./folders/assemble-source.ts";
-import { emptyFolder, emptyFolders, type RunFolders } from "./folders/run-folders.ts";
+import { emptyFolder, emptyFolders, ownFolders, type RunFolders } from "./folders/run-folders.ts";
 import { sizeBelow } from "./folders/size-of.ts";
 import { filled, type ProcessKind, partsOf, planRun, type RunPlan } from "./plan-run.ts";
 import type { Counter } from "./processes/counters.ts";
@@ -44,6 +44,7 @@ export async function runOnce(kind: ProcessKind, run: ProcessToRun): Promise<Pro
   const seen = sandbox.seen(folders);
   const plan = planRun(suite, run.case, artifact, seen, kind);
   await assembleSource(benchmark, source, folders.source);
+  for (const name of ownFolders) sandbox.give(folders[name]);
   const runHere = (argv: readonly string[], patience = 1) =>
     runCommand(run, plan, argv, folders, patience);
 
@@ -54,8 +55,12 @@ export async function runOnce(kind: ProcessKind, run: ProcessToRun): Promise<Pro
   if (plan.warm) {
     checkRun(await runHere(plan.command), plan, "the run before: ");
     await emptyFolder(folders.out);
+    sandbox.give(folders.out);
   }
-  if (plan.patch !== undefined) await putOnPatch(plan.patch, folders.source);
+  if (plan.patch !== undefined) {
+    await putOnPatch(plan.patch, folders.source);
+    sandbox.give(folders.source);
+  }
 
   const isSimulated = counter?.kind === "cachegrind";
   const measured =

@@ -5,8 +5,8 @@ import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { readWorkerConfig } from "./config.ts";
 import { FakeFarm } from "./fake-farm.fixture.ts";
-import { storeDirectoryIn } from "./job-owner.ts";
 import { startWorkerOn } from "./start-worker.ts";
+import { storeDirectoryIn } from "./store-directory.ts";
 
 /** What lies in a worker's directory and holds nothing of jobs: which CPUs are taken. */
 const open = new Set(["cpus"]);

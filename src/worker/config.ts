@@ -151,11 +151,6 @@ export function callNames(text: string): RefusedCall[] {
   return names.filter((name) => name !== "") as RefusedCall[];
 }
 
-/** The user whom jobs belong to, as the process was told at its start: see `job-owner.ts`. */
-export function wantedJobUid(): string | undefined {
-  return process.env["GRANGE_JOB_UID"];
-}
-
 /** Reads GRANGE_WORKER_*; what a command line says wins over it. */
 export function readWorkerConfig(
   told: Partial<z.input<typeof WorkerConfig>> = {},

@@ -17,10 +17,10 @@ import { errnoOf } from "#cas/disk-fault.ts";
 import { mapAtMost } from "#cas/map-at-most.ts";
 import { tempFileIn } from "#cas/temp-file.ts";
 import { type Digest, hexOf } from "#core/digest.ts";
+import { giveToJobs } from "#machine/job-owner.ts";
 import { makePrivateDirectory } from "#machine/make-directory.ts";
 import { FileFetches } from "./file-fetches.ts";
 import { InputsMissing } from "./inputs-missing.ts";
-import { giveToJobs } from "./job-owner.ts";
 import { Patience } from "./patience.ts";
 import { SealedFiles } from "./sealed-files.ts";
 

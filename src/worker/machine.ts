@@ -9,7 +9,6 @@ import { type HelperShell, startHelperShell } from "./helper-shell.ts";
 import { chooseInputRoots } from "./input-root/choose-input-roots.ts";
 import type { InputRoots } from "./input-root/input-root.ts";
 import { LayerCache } from "./input-root/layer-cache.ts";
-import { storeDirectoryIn } from "./job-owner.ts";
 import { chooseLimiter } from "./limits/choose-limiter.ts";
 import type { CpuBook } from "./limits/cpu-book.ts";
 import type { Limiter } from "./limits/limits.ts";
@@ -18,6 +17,7 @@ import { LocalStore } from "./local-store.ts";
 import { Patience } from "./patience.ts";
 import { chooseSandbox } from "./sandbox/choose-sandbox.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
+import { storeDirectoryIn } from "./store-directory.ts";
 import { toolPath } from "./tool-path.ts";
 
 /** What this process found the machine to offer, opened and ready. */

@@ -18,8 +18,8 @@ import { POSIXResourceUsageSchema } from "#proto/buildbarn/resourceusage/resourc
 import { type Finished, Outcome, ResourceUsageSchema } from "#proto/grange/worker/v1/worker_pb.ts";
 import { readWorkerConfig } from "./config.ts";
 import { FakeFarm, type FakeJob } from "./fake-farm.fixture.ts";
-import { storeDirectoryIn } from "./job-owner.ts";
 import { startWorkerOn } from "./start-worker.ts";
+import { storeDirectoryIn } from "./store-directory.ts";
 
 const farm = new FakeFarm();
 const dataDir = mkdtempSync(join(tmpdir(), "grange-rev2-"));

@@ -12,10 +12,14 @@ export const findingsOfSecurity: readonly Finding[] = [
   {
     id: "security 2",
     defect: "a job of a worker that runs as root was root of the machine",
-    tests: [{ file: "src/worker/jobs-of-root.test.ts" }, { file: "src/worker/job-owner.test.ts" }],
-    // Both sandboxes; the farm's own workers, `grange up`, `grange run` and workers started over SSH share the code.
-    samePlaces: 1,
-    left: "collectors that run as root measure benchmarks as root",
+    tests: [
+      { file: "src/worker/jobs-of-root.test.ts" },
+      { file: "src/machine/job-owner.test.ts" },
+      { file: "src/measuring/measure-as-root.test.ts" },
+    ],
+    // Both sandboxes of jobs, and that of benchmarks; the farm's own workers, `grange up`, `grange run` and workers started over SSH share
+    // the code, as collectors and `grange bench` do.
+    samePlaces: 2,
   },
   {
     id: "security 4",

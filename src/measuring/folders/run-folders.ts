@@ -12,6 +12,9 @@ export interface RunFolders {
   readonly temp: string;
 }
 
+/** Those that a command may write in. */
+export const ownFolders = ["source", "out", "state", "home", "temp"] as const;
+
 /** As commands see them in a sandbox: of one length everywhere, for a path's length is in the figures. */
 export const foldersInside: RunFolders = {
   artifact: "/grange/artifact",
@@ -35,7 +38,7 @@ export async function emptyFolders(directory: string, artifact: string): Promise
     home: at("home"),
     temp: at("temp"),
   };
-  for (const name of ["source", "out", "state", "home", "temp"] as const) {
+  for (const name of ownFolders) {
     await mkdir(folders[name], { recursive: true });
   }
   return folders;

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import { foldersInside, type RunFolders } from "../folders/run-folders.ts";
+import { asJobOwner, giveTreeToJobs, jobOwner, jobUser } from "#machine/job-owner.ts";
+import { foldersInside, ownFolders, type RunFolders } from "../folders/run-folders.ts";
 
 /** What stands between a measured program and the machine. */
 export interface Sandbox {
@@ -9,6 +10,8 @@ export interface Sandbox {
   readonly seen: (folders: RunFolders) => RunFolders;
   readonly commandLine: (argv: readonly string[], folders: RunFolders) => string[];
   readonly workingFolder: (folders: RunFolders) => string;
+  /** Makes a file or folder, with all in it, the program's own. */
+  readonly give: (path: string) => void;
 }
 
 /** The machine as it is: programs may read and change what their user may. */
@@ -17,6 +20,7 @@ export const noSandbox: Sandbox = {
   seen: (folders) => folders,
   commandLine: (argv) => [...argv],
   workingFolder: ({ source }) => source,
+  give: () => {},
 };
 
 /** Of /etc, what programs of a system need to start. Not all: run by root, it would hold readable secrets. */
@@ -30,15 +34,35 @@ const fromEtc = [
   "ssl/openssl.cnf",
 ];
 
+/** What the parts below are in. Made along the way by bubblewrap, they would be closed to all but root. */
+const foldersAbove = [
+  "/grange",
+  "/etc",
+  "/etc/ssl",
+  "/sys",
+  "/sys/devices",
+  "/sys/kernel",
+  "/nix",
+  "/gnu",
+];
+
 /**
  * Programs of the system to read, the folders of the run to write, no network, no other processes. It is set up
  * before the meter or the counter starts, so that its own work (some 5 ms) is in no figure.
+ *
+ * Root mounts, and then becomes the user whom jobs of a worker belong to: to the kernel, root of the machine would stay root
+ * in a user namespace.
  */
 export function bubblewrapSandbox(proc: "own" | "shared"): Sandbox {
   const always = [
-    ["--unshare-user", "--uid", "1000", "--gid", "1000", "--unshare-ipc", "--unshare-uts"],
-    ["--unshare-cgroup-try", "--unshare-pid", "--unshare-net", "--hostname", "grange"],
-    ["--die-with-parent"],
+    jobOwner === undefined
+      ? ["--unshare-user", "--uid", `${jobUser.uid}`, "--gid", `${jobUser.gid}`]
+      : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"],
+    ["--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ["--unshare-pid", "--unshare-net", "--hostname", "grange", "--die-with-parent"],
+    foldersAbove
+      .filter((path) => existsSync(path) || path === "/grange")
+      .flatMap((path) => ["--perms", "0755", "--dir", path]),
     systemFolders().flatMap(shown),
     fromEtc.flatMap((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
     // Runtimes ask how many CPUs there are, and how large a page is.
@@ -46,28 +70,31 @@ export function bubblewrapSandbox(proc: "own" | "shared"): Sandbox {
     ["--ro-bind-try", "/sys/kernel/mm", "/sys/kernel/mm"],
     proc === "own" ? ["--proc", "/proc"] : ["--ro-bind", "/proc", "/proc"],
     ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
-    nodeElsewhere().flatMap((path) => ["--ro-bind", realpathSync(path), path]),
+    nodeElsewhere().flatMap((path) => [
+      ...foldersTo(path).flatMap((above) => ["--perms", "0755", "--dir", above]),
+      "--ro-bind",
+      realpathSync(path),
+      path,
+    ]),
   ].flat();
   return {
     kind: "bubblewrap",
     seen: () => foldersInside,
     workingFolder: () => "/",
+    give: giveTreeToJobs,
     commandLine: (argv, folders) => [
       "bwrap",
       ...always,
       "--ro-bind",
       folders.artifact,
       foldersInside.artifact,
-      ...(["source", "out", "state", "home", "temp"] as const).flatMap((name) => [
-        "--bind",
-        folders[name],
-        foldersInside[name],
-      ]),
+      ...ownFolders.flatMap((name) => ["--bind", folders[name], foldersInside[name]]),
       "--chdir",
       foldersInside.source,
       "--unsetenv",
       "PWD",
       "--",
+      ...(jobOwner === undefined ? [] : asJobOwner(jobOwner)),
       ...argv,
     ],
   };
@@ -98,6 +125,12 @@ function shown(path: string): string[] {
 function nodeElsewhere(): string[] {
   const inSystem = systemFolders().some((top) => process.execPath.startsWith(`${top}/`));
   return inSystem ? [] : [process.execPath];
+}
+
+/** The folders that a path is in, the upper ones first. */
+function foldersTo(path: string): string[] {
+  const names = path.split("/").slice(1, -1);
+  return names.map((_, depth) => `/${names.slice(0, depth + 1).join("/")}`);
 }
 
 /** Where programs are looked for: the same Node as ours first, so that its version is one fact. */

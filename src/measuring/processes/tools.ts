@@ -1,8 +1,10 @@
 import { machine } from "node:os";
 import { Fault, messageOf } from "#core/fault.ts";
+import { allowsRootJobs } from "#machine/config.ts";
+import { jobOwner } from "#machine/job-owner.ts";
 import { removeTree } from "#machine/remove-tree.ts";
 import { fixedEnvironment } from "../fixed-environment.ts";
-import { emptyFolders, type RunFolders } from "../folders/run-folders.ts";
+import { emptyFolders, ownFolders, type RunFolders } from "../folders/run-folders.ts";
 import { type Counter, cachegrindCounter, perfCounter } from "./counters.ts";
 import { type Meter, metersFor } from "./meters.ts";
 import { type EndedProcess, runBounded } from "./run-bounded.ts";
@@ -98,10 +100,15 @@ async function findSandbox(
   signal: AbortSignal,
   notes: string[],
 ): Promise<Sandbox> {
-  if (wish === "none") return noSandbox;
+  const isRoot = jobOwner !== undefined;
+  if (wish === "none") {
+    if (isRoot) notes.push("measured programs run without a sandbox, as root");
+    return noSandbox;
+  }
   let complaint = "";
   for (const proc of ["own", "shared"] as const) {
     const sandbox = bubblewrapSandbox(proc);
+    for (const name of ownFolders) sandbox.give(folders[name]);
     try {
       const ended = await runInside(sandbox, ["sh", "-c", ">made && >/tmp/made"], folders, signal);
       if (ended.exitCode === 0) return sandbox;
@@ -114,8 +121,30 @@ async function findSandbox(
   if (wish === "bubblewrap") {
     throw new Fault("failed_precondition", `bubblewrap does not work here: ${complaint}`);
   }
-  notes.push(
-    `measured programs run without a sandbox, as your user: bubblewrap does not work here (${complaint})`,
-  );
+  notes.push(withoutSandbox({ complaint, isRoot, allowsRoot: allowsRootJobs }));
   return noSandbox;
+}
+
+/**
+ * Answers what people are to know where there is no sandbox. Throws `Fault("failed_precondition")` where programs would run as root
+ * and nobody asked for that.
+ */
+export function withoutSandbox({
+  complaint,
+  isRoot,
+  allowsRoot,
+}: {
+  /** Why bubblewrap does not work. */
+  readonly complaint: string;
+  readonly isRoot: boolean;
+  readonly allowsRoot: boolean;
+}): string {
+  const why = `bubblewrap does not work here (${complaint})`;
+  if (isRoot && !allowsRoot)
+    throw new Fault(
+      "failed_precondition",
+      `measured programs would run as root: ${why}. Measure as an ordinary user, or install bubblewrap. Whoever trusts ` +
+        "all benchmarks with the whole machine says --no-sandbox",
+    );
+  return `measured programs run without a sandbox, as ${isRoot ? "root" : "your user"}: ${why}`;
 }

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeTree } from "#machine/remove-tree.ts";
+import { giveToJobs } from "#machine/job-owner.ts";
 import type { HelperShell } from "../helper-shell.ts";
-import { giveToJobs } from "../job-owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 
 const batch = 32;

@@ -2,8 +2,8 @@ import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { problemOfPath, quotePath, refuse } from "#cas/path-rules.ts";
 import { Fault } from "#core/fault.ts";
+import { giveToJobs } from "#machine/job-owner.ts";
 import type { Command } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
-import { giveToJobs } from "../job-owner.ts";
 import { directoriesToMake } from "./declared-outputs.ts";
 
 /** Makes the directories that a command expects. */

@@ -1,10 +1,8 @@
 import { join } from "node:path";
-import { jobOwner } from "../job-owner.ts";
+import { asJobOwner, jobOwner, jobUser } from "#machine/job-owner.ts";
 import type { ViewStep } from "./host-view.ts";
 import {
-  asJobOwner,
   fixedPlaces,
-  jobUser,
   kernelSettings,
   type Places,
   type ProcKind,

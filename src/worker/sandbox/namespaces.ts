@@ -1,18 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { jobOwner } from "../job-owner.ts";
+import { asJobOwner, jobOwner, jobUser, setpriv } from "#machine/job-owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import type { ViewStep } from "./host-view.ts";
 import {
-  asJobOwner,
   fixedPlaces,
-  jobUser,
   kernelSettings,
   type ProcKind,
   type Sandbox,
   type SandboxedCommand,
   secretsPlace,
-  setpriv,
   withExactEnvironment,
 } from "./sandbox.ts";
 import type { Restriction } from "./system-calls/choose-restriction.ts";

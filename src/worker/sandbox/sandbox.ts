@@ -1,5 +1,3 @@
-import type { JobOwner } from "../job-owner.ts";
-
 /** One process to run apart from the rest of the machine. */
 export interface SandboxedCommand {
   readonly arguments: readonly string[];
@@ -56,9 +54,6 @@ export const fixedPlaces: Places = { root: "/grange/work", home: "/grange/home",
 /** Beside the tree, not in it: nothing that takes a tree along takes secrets with it. */
 export const secretsPlace = "/grange/secrets";
 
-/** Nobody in particular, but somebody: PostgreSQL, for one, refuses to be root. */
-export const jobUser = { name: "grange", uid: 1000, gid: 1000 } as const;
-
 /**
  * The command line that runs a command with exactly an environment, and nothing besides.
  *
@@ -76,18 +71,4 @@ export function withExactEnvironment(
 /** `env` takes a program whose name holds `=` for a variable; a shell does not. */
 function notAVariable(argv: readonly string[]): readonly string[] {
   return argv[0]?.includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh", ...argv] : argv;
-}
-
-/** As util-linux names it everywhere; looked up in no PATH of a job. */
-export const setpriv = "/usr/bin/setpriv";
-
-/**
- * What goes before a command, as the last thing that root does: it becomes the user whom jobs belong to, called
- * `jobUser` in a user namespace without any other user.
- */
-export function asJobOwner({ uid, gid }: JobOwner): string[] {
-  return [
-    [setpriv, `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--no-new-privs", "--"],
-    ["/usr/bin/unshare", "--user", `--map-user=${jobUser.uid}`, `--map-group=${jobUser.gid}`, "--"],
-  ].flat();
 }

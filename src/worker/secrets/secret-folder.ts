@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "#core/fault.ts";
+import { giveToJobs } from "#machine/job-owner.ts";
 import type { Secret } from "#proto/grange/worker/v1/worker_pb.ts";
 import type { HelperShell } from "../helper-shell.ts";
-import { giveToJobs } from "../job-owner.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 

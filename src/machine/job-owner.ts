@@ -1,8 +1,7 @@
-import { fchownSync, lchownSync, readFileSync } from "node:fs";
+import { fchownSync, lchownSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { Fault } from "#core/fault.ts";
-
 import { wantedJobUid } from "./config.ts";
 
 /** A user of the machine, by number. */
@@ -24,7 +23,7 @@ export interface OwnIdentity {
 }
 
 /**
- * Whom jobs of a worker that runs as root belong to; undefined where they belong to the worker's own user.
+ * Whom jobs of a worker, and benchmarks of a collector, that runs as root belong to; undefined where they belong to its own user.
  *
  * To the kernel a job of root is root, whatever it is called in its user namespace: it reads what only root may read,
  * and changes settings of the machine. Who is root of a user namespace that has no other users is an ordinary user.
@@ -67,7 +66,7 @@ export const jobOwner = jobOwnerFor({
   wanted: wantedJobUid(),
 });
 
-/** Gives jobs a file, a directory or a link that the worker has made for them. */
+/** Gives jobs a file, a directory or a link that was made for them. */
 export function giveToJobs(path: string): void {
   if (jobOwner !== undefined) lchownSync(path, jobOwner.uid, jobOwner.gid);
 }
@@ -77,9 +76,29 @@ export function giveOpenFileToJobs(file: number): void {
   if (jobOwner !== undefined) fchownSync(file, jobOwner.uid, jobOwner.gid);
 }
 
-/** Where a worker's store lies. Files of another owner are of no use: jobs could not change modes, nor add to directories. */
-export function storeDirectoryIn(dataDir: string): string {
-  return jobOwner === undefined ? dataDir : join(dataDir, `of-user-${jobOwner.uid}`);
+/** The same for a tree, apart from what in it belongs to them already. */
+export function giveTreeToJobs(path: string): void {
+  if (jobOwner === undefined) return;
+  const entry = lstatSync(path);
+  if (entry.uid !== jobOwner.uid) giveToJobs(path);
+  if (entry.isDirectory()) for (const name of readdirSync(path)) giveTreeToJobs(join(path, name));
+}
+
+/** Nobody in particular, but somebody: PostgreSQL, for one, refuses to be root. */
+export const jobUser = { name: "grange", uid: 1000, gid: 1000 } as const;
+
+/** As util-linux names it everywhere; looked up in no PATH of a job. */
+export const setpriv = "/usr/bin/setpriv";
+
+/**
+ * What goes before a command, as the last thing that root does: it becomes the user whom jobs belong to, called
+ * `jobUser` in a user namespace without any other user.
+ */
+export function asJobOwner({ uid, gid }: JobOwner): string[] {
+  return [
+    [setpriv, `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--no-new-privs", "--"],
+    ["/usr/bin/unshare", "--user", `--map-user=${jobUser.uid}`, `--map-group=${jobUser.gid}`, "--"],
+  ].flat();
 }
 
 function readUidMap(): string {

@@ -1,0 +1,9 @@
+/** The user whom jobs and benchmarks of root belong to, as the process was told at its start: see `job-owner.ts`. */
+export function wantedJobUid(): string | undefined {
+  return process.env["GRANGE_JOB_UID"];
+}
+
+/** Whether programs may run as root where no sandbox can be had. */
+export const allowsRootJobs = /^(1|true|yes|on)$/i.test(
+  process.env["GRANGE_ALLOW_ROOT_JOBS"] ?? "",
+);
