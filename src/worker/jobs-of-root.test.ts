@@ -28,9 +28,10 @@ const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toStrin
 /** Tries what only root may; prints what succeeded. */
 const attempts = `
 head -c 1 "$SECRET" >/dev/null 2>&1 && echo reads a file of root
-for f in core_pattern randomize_va_space; do
+for f in core_pattern randomize_va_space panic; do
   { v=$(cat /proc/sys/kernel/$f); echo "$v" > /proc/sys/kernel/$f; } 2>/dev/null && echo writes $f
 done
+awk '$5 == "/proc/sys" && $6 ~ /^ro(,|$)/ { sealed = 1 } END { if (!sealed) print "/proc/sys is mounted to be written" }' /proc/self/mountinfo
 for f in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs; do
   { echo $$ > $f; } 2>/dev/null && echo leaves its group by $f
 done

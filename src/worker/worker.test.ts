@@ -290,6 +290,30 @@ for (const { sandbox, need } of sandboxes) {
       },
     );
 
+    test.each(isolating)(
+      "lets no job change settings of the machine, or leave its control groups",
+      async () => {
+        const settings = [
+          "/proc/sys/kernel/core_pattern /proc/sys/kernel/randomize_va_space /proc/sys/vm/swappiness /proc/sys/fs/suid_dumpable",
+          "/proc/sysrq-trigger /proc/irq/default_smp_affinity /proc/irq/*/smp_affinity /sys/power/state",
+          "/sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs /sys/fs/cgroup/*/*/cgroup.procs",
+        ].join(" ");
+        const look = `for f in ${settings}; do [ -e $f ] && (: >>$f) 2>/dev/null && echo "opens $f"; done`;
+        const script = `
+          ${look}
+          unshare -Ur sh -c '${look}' 2>/dev/null
+          for d in /usr /sys /sys/fs/cgroup /proc/sys /proc/irq; do
+            unshare -Urm mount -o remount,bind,rw $d 2>/dev/null && echo "remounts $d"
+          done
+          exit 0`;
+
+        const { outcome, result } = await run({ script });
+
+        expect(text(result?.stdoutRaw)).toBe("");
+        expect(outcome).toBe(Outcome.SUCCEEDED);
+      },
+    );
+
     test.each(isolating)("lets a job make user namespaces of its own", async () => {
       expect(await printed({ script: "unshare -U true && echo yes" })).toBe("yes\n");
     });

@@ -31,7 +31,7 @@ export function bubblewrapSandbox(
       ...bindStep(step),
     ]),
     directoriesAbove(fixedPlaces.root, view),
-    proc === "own" ? ["--proc", "/proc"] : sharedProc,
+    proc === "own" ? ownProc : sharedProc,
     ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"],
   ].flat();
   const become = jobOwner === undefined ? [] : asJobOwner(jobOwner);
@@ -78,11 +78,16 @@ function directoriesAbove(path: string, before: readonly ViewStep[]): string[] {
   });
 }
 
+const sealedSettings = kernelSettings.flatMap((name) => {
+  const at = `/proc/${name}`;
+  return ["--ro-bind-try", at, at];
+});
+
+/** Settings of the kernel are for root to write; bubblewrap itself closes a part of them (0.8 not /proc/sys). */
+const ownProc = ["--proc", "/proc", ...(jobOwner === undefined ? [] : sealedSettings)];
+
 /** Writable, since a process writes to /proc/self/uid_map when it makes a user namespace; but no settings of the kernel. */
-const sharedProc = [
-  ["--bind", "/proc", "/proc"],
-  kernelSettings.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `/proc/${name}`]),
-].flat();
+const sharedProc = ["--bind", "/proc", "/proc", ...sealedSettings];
 
 function bindStep(step: ViewStep): string[] {
   switch (step.kind) {
