@@ -2,8 +2,8 @@ import { closeSync, constants, openSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { removeTree } from "#machine/remove-tree.ts";
 import { giveToJobs } from "#machine/job-owner.ts";
+import { removeTree } from "#machine/remove-tree.ts";
 import type { HelperShell } from "../helper-shell.ts";
 import { quoteForShell } from "../quote-for-shell.ts";
 

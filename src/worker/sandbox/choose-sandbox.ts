@@ -80,7 +80,7 @@ export async function chooseSandbox(
         ...(sandbox.kind === "none"
           ? { network, systemCalls: "not filtered, since there is no sandbox" }
           : {
-              network: `${network}; with network, ${restriction.abstractSockets}`,
+              network: `${network}; with network, the machine's and its loopback; ${restriction.abstractSockets}`,
               systemCalls: restriction.systemCalls,
             }),
       };
