@@ -31,6 +31,7 @@ function serve() {
     committedAt: at,
     catalog: "c",
     set: "0f0f0f0f-0000-4000-8000-000000000000",
+    setName: null,
     parent: null,
     branch: "main",
     priority: 0,

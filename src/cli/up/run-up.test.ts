@@ -44,6 +44,7 @@ beforeAll(async () => {
 class Reports {
   readonly #arrived: Started[] = [];
   readonly #awaited: (() => void)[] = [];
+  #printedByEnd: string | undefined;
   readonly server: Server;
 
   constructor() {
@@ -61,13 +62,21 @@ class Reports {
     socket.resume();
   }
 
-  /** The nth process of a role, as soon as there is one. */
+  /** The nth process of a role, as soon as there is one; rejects when `up` ended without. */
   async nth(role: string, n: number): Promise<Started> {
     for (;;) {
       const found = this.#arrived.filter((each) => each.role === role)[n - 1];
       if (found !== undefined) return found;
+      if (this.#printedByEnd !== undefined)
+        throw new Error(`up ended without ${role} ${n}: ${this.#printedByEnd}`);
       await new Promise<void>((resolve) => this.#awaited.push(resolve));
     }
+  }
+
+  /** `up` has ended: there will be no more. */
+  end(printed: string): void {
+    this.#printedByEnd = printed;
+    for (const ring of this.#awaited.splice(0)) ring();
   }
 
   all(): readonly Started[] {
@@ -79,7 +88,7 @@ interface Up {
   readonly process: ChildProcess;
   readonly reports: Reports;
   readonly ended: Promise<{ exitCode: number | null; stdout: string; stderr: string }>;
-  /** Resolves when stderr has had this text. */
+  /** Resolves when stderr has had this text; rejects when it ended without. */
   readonly noted: (text: string) => Promise<void>;
 }
 
@@ -105,16 +114,22 @@ async function up(options: object, env: Record<string, string> = {}): Promise<Up
     stderr += chunk.toString();
     for (const ring of noted.splice(0)) ring();
   });
+  let isOver = false;
+  const ended = once(child, "close").then(([exitCode]) => {
+    isOver = true;
+    for (const ring of noted.splice(0)) ring();
+    reports.end(stderr);
+    return { exitCode: exitCode as number | null, stdout, stderr };
+  });
   return {
     process: child,
     reports,
-    ended: once(child, "close").then(([exitCode]) => ({
-      exitCode: exitCode as number | null,
-      stdout,
-      stderr,
-    })),
+    ended,
     async noted(text) {
-      while (!stderr.includes(text)) await new Promise<void>((resolve) => noted.push(resolve));
+      while (!stderr.includes(text)) {
+        if (isOver) throw new Error(`up ended without "${text}": ${stderr}`);
+        await new Promise<void>((resolve) => noted.push(resolve));
+      }
     },
   };
 }
