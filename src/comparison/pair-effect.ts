@@ -1,4 +1,4 @@
-import { median } from "#statistics/quartiles.ts";
+import { median, quantileOfSorted } from "#statistics/quartiles.ts";
 import { leastP, twoOrders } from "#statistics/two-orders.ts";
 
 export interface Pair {
@@ -66,8 +66,8 @@ function changesOf(pairs: readonly Pair[]): {
   };
 }
 
-/** So many standard deviations, as the median distance from the median tells them, a process may lie away. */
-const farAway = 1.5;
+/** So many standard deviations, as the quartiles tell them, a process may lie away from the median. */
+const farAway = 2;
 
 /**
  * A process that was delayed is drawn in to what is usual of all processes: its delay would outweigh the change in each
@@ -80,7 +80,9 @@ function drawnIn(
 ): readonly [readonly number[], readonly number[]] {
   const all = [...children, ...parents];
   const middle = median(all);
-  const reach = farAway * 1.4826 * median(all.map((each) => Math.abs(each - middle)));
+  // Not the median distance: where a clock has steps, half of the figures may lie at the median itself.
+  const sorted = all.toSorted((a, b) => a - b);
+  const reach = (farAway * (quantileOfSorted(sorted, 0.75) - quantileOfSorted(sorted, 0.25))) / 1.349;
   if (!(reach > 0) || !Number.isFinite(reach)) return [children, parents];
   const draw = (each: number) => Math.max(middle - reach, Math.min(middle + reach, each));
   return [children.map(draw), parents.map(draw)];

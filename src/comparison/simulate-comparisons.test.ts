@@ -21,7 +21,7 @@ test.each([
   { shift: -0.03, least: 0.95 },
 ])("a shift of $shift is confirmed, and with its own sign", ({ shift, least }) => {
   const { confirmed, wrongSide } = simulateComparisons({
-    trials: 100,
+    trials: 300,
     shift,
     open: independent(modelProcess()),
     seed: 2,

@@ -230,6 +230,11 @@ test("what was measured can be neither changed nor removed", async () => {
 
   for (const change of [
     sql`update benchmark_collection set sample = '{0}'`,
+    // What pages read: also where it pretends to have gained an iteration.
+    sql`update benchmark_result set least = '{0}'`,
+    sql`update benchmark_result set least = '{0}', iterations = iterations + 1`,
+    sql`update benchmark_result set collector_name = 'other'`,
+    sql`delete from benchmark_result`,
     sql`delete from benchmark_collection`,
   ])
     await expect(db.run(change)).rejects.toThrow(/measurements are append-only/);
