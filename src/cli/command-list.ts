@@ -62,6 +62,10 @@ export const commandList: Readonly<Record<string, Listed>> = {
     summary: "show how long jobs waited and ran, and whether the goal is met",
     load: async () => (await import("./commands/times.ts")).describeTimes,
   },
+  metric: {
+    summary: "show and set what the farm is measured by",
+    load: async () => (await import("./commands/metric.ts")).describeMetric,
+  },
   report: {
     summary: "tell a farm how a job went that another machine ran",
     load: async () => (await import("./commands/report.ts")).describeReport,

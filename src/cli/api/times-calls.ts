@@ -1,4 +1,5 @@
-import { Times } from "#api/times.ts";
+import { z } from "zod";
+import { MetricDefinition, MetricValue, type SetMetric, Times } from "#api/times.ts";
 import type { ApiClient } from "./api-client.ts";
 
 export interface TimesQuery {
@@ -13,4 +14,16 @@ export function times(api: ApiClient, query: TimesQuery): Promise<Times> {
     typeof value === "string" ? [[key, value]] : [],
   );
   return api.get(Times, `/times?${new URLSearchParams(asked).toString()}`);
+}
+
+export function metrics(api: ApiClient): Promise<MetricDefinition[]> {
+  return api.get(z.array(MetricDefinition), "/metrics");
+}
+
+export function metric(api: ApiClient, name: string): Promise<MetricValue> {
+  return api.get(MetricValue, `/metrics/${encodeURIComponent(name)}`);
+}
+
+export function setMetric(api: ApiClient, name: string, set: SetMetric): Promise<MetricValue> {
+  return api.put(MetricValue, `/metrics/${encodeURIComponent(name)}`, set);
 }

@@ -1,0 +1,170 @@
+import { type Command, Option } from "commander";
+import { MetricMeasure, type MetricValue, type SetMetric, TimesGrouping } from "#api/times.ts";
+import { durationText } from "#core/duration-text.ts";
+import type { Describe } from "../command-list.ts";
+import { speaksToServer, withExamples } from "../common-options.ts";
+import { durationMs } from "../duration-ms.ts";
+import { answer, type CommonOptions, inSession } from "../session.ts";
+import { printableLine } from "../terminal/printable-text.ts";
+import { tableLines } from "../terminal/table.ts";
+import { UsageError } from "../usage-error.ts";
+
+interface SetOptions extends CommonOptions {
+  readonly measure?: MetricMeasure;
+  /** ms */
+  readonly within?: number;
+  readonly goal?: string;
+  readonly percentile?: string;
+  readonly by?: TimesGrouping;
+  readonly select?: string;
+  /** ms */
+  readonly window?: number;
+  readonly record?: boolean;
+}
+
+export const describeMetric: Describe = (command) => {
+  addList(command);
+  addSet(command);
+  addRecord(command);
+  withExamples(command, [
+    ["all metrics, and which one is the metric of record", "metric list"],
+    [
+      "the share of jobs that start within 15 minutes, 95 % is good enough",
+      "metric set waiting --measure wait --within 15m --goal 95",
+    ],
+    [
+      "how long nine of ten graphs take at the most, as what the farm is measured by",
+      "metric set end --measure end-to-end --percentile 90 --record",
+    ],
+    ["measure the farm by another one", "metric record waiting"],
+  ]);
+};
+
+function addList(command: Command): void {
+  speaksToServer(command.command("list"))
+    .description("all metrics with their values")
+    .action((options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const { metric, metrics } = await import("../api/times-calls.ts");
+        const known = await metrics(session.api);
+        const found = await Promise.all(known.map(({ name }) => metric(session.api, name)));
+        return answer(session, options, found, () => tableLines(found.map(metricRow)));
+      }),
+    );
+}
+
+function addSet(command: Command): void {
+  speaksToServer(command.command("set <name>"))
+    .description("sets what a metric measures; it holds for the past, too")
+    .addOption(
+      new Option("--measure <what>", "what is measured (default: as it is set, else wait)").choices(
+        MetricMeasure.options,
+      ),
+    )
+    .option("--within <duration>", "the metric is the share that lies within this time", durationMs)
+    .option("--goal <percent>", "of a share: what is good enough, such as 95")
+    .option("--percentile <n>", "the metric is this percentile")
+    .addOption(
+      new Option("--by <what>", "also by branch, pool or kind").choices(TimesGrouping.options),
+    )
+    .option("--select <selection>", "only runs of these jobs")
+    .option("--window <duration>", "how far back it looks, from 1m to 366d", durationMs)
+    .option("--record", "makes it the metric of record: the one by which the farm is measured")
+    .action((name: string, options: SetOptions) =>
+      inSession(options, async (session) => {
+        const { metrics, setMetric } = await import("../api/times-calls.ts");
+        const known = (await metrics(session.api)).find((metric) => metric.name === name);
+        const value = await setMetric(session.api, name, metricOf(options, known));
+        return answer(session, options, value, () => tableLines([metricRow(value)]));
+      }),
+    );
+}
+
+function addRecord(command: Command): void {
+  speaksToServer(command.command("record <name>"))
+    .description("makes a metric the one by which the farm is measured")
+    .action((name: string, options: CommonOptions) =>
+      inSession(options, async (session) => {
+        const { metric, setMetric } = await import("../api/times-calls.ts");
+        const known = settingsOf((await metric(session.api, name)).metric);
+        const value = await setMetric(session.api, name, { ...known, ofRecord: true });
+        return answer(session, options, value, () => [
+          `${printableLine(name)} is the metric of record.`,
+        ]);
+      }),
+    );
+}
+
+/** A metric as the options say; what they leave out is as it is set already. */
+export function metricOf(options: SetOptions, before: SetMetric | undefined): SetMetric {
+  const known = before && settingsOf(before);
+  const { within, goal, percentile } = options;
+  if (percentile !== undefined && (within !== undefined || goal !== undefined)) {
+    throw new UsageError("--percentile and --within exclude each other: a metric has one figure");
+  }
+  const figure = figureOf(options, known?.figure);
+  if (figure === undefined) {
+    throw new UsageError("say what its figure is: --within DURATION, or --percentile N");
+  }
+  return {
+    ...known,
+    measure: options.measure ?? known?.measure ?? "wait",
+    figure,
+    ...(options.by === undefined ? {} : { group: options.by }),
+    ...(options.select === undefined ? {} : { filter: options.select }),
+    ...(options.window === undefined ? {} : { windowSeconds: Math.round(options.window / 1_000) }),
+    ofRecord: options.record === true || known?.ofRecord === true,
+  };
+}
+
+/** Without the name, which the metric's address says. */
+function settingsOf({ measure, figure, group, filter, windowSeconds, ofRecord }: SetMetric) {
+  return { measure, figure, group, filter, windowSeconds, ofRecord };
+}
+
+function figureOf(
+  { within, goal, percentile }: SetOptions,
+  known: SetMetric["figure"] | undefined,
+): SetMetric["figure"] | undefined {
+  if (percentile !== undefined) {
+    return { kind: "percentile", percentile: numberOf("--percentile", percentile) };
+  }
+  const withinSeconds =
+    within === undefined
+      ? known?.kind === "share"
+        ? known.withinSeconds
+        : undefined
+      : within / 1_000;
+  if (within === undefined && goal === undefined) return known;
+  if (withinSeconds === undefined) throw new UsageError("--goal is of a share: add --within");
+  const kept = known?.kind === "share" ? known.goal : null;
+  return {
+    kind: "share",
+    withinSeconds,
+    goal: goal === undefined ? kept : numberOf("--goal", goal) / 100,
+  };
+}
+
+function numberOf(option: string, text: string): number {
+  const number = Number(text.replace(/\s*%$/, ""));
+  if (text.trim() !== "" && number >= 0 && number <= 100) return number;
+  throw new UsageError(`${option} takes a number from 0 to 100, not "${text}"`);
+}
+
+function metricRow({ metric, value, count, goalMet }: MetricValue): string[] {
+  const { figure } = metric;
+  const isShare = figure.kind === "share";
+  const text =
+    value === null ? "–" : isShare ? `${(value * 100).toFixed(1)} %` : durationText(value);
+  return [
+    printableLine(metric.name),
+    metric.measure,
+    isShare
+      ? `within ${durationText(figure.withinSeconds * 1_000)}`
+      : `percentile ${figure.percentile}`,
+    text,
+    goalMet === null ? "" : goalMet ? "goal met" : "goal not met",
+    `of ${count}`,
+    metric.ofRecord ? "metric of record" : "",
+  ];
+}
