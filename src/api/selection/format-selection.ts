@@ -1,4 +1,5 @@
 import type { Selection, WordPattern } from "./selection.ts";
+import { isOperatorWord } from "./selection-tokens.ts";
 
 /** A selection as text: parsed again, it is the same one. */
 export function formatSelection(selection: Selection): string {
@@ -31,6 +32,6 @@ function formatPattern(pattern: WordPattern): string {
 }
 
 function formatText(text: string): string {
-  if (text !== "" && !/[\s&|!()"':*\\]/.test(text)) return text;
+  if (text !== "" && !isOperatorWord(text) && !/[\s&|!()"':*\\]/.test(text)) return text;
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }

@@ -15,7 +15,7 @@ const maxDepth = 100;
  *
  * `key:value` asks for a tag, or for `name`, `kind` or `state`; a word alone for a name, for any
  * tag's value, or for a tag that is `true`. `*` stands for any text. `!` binds closest, then `&`
- * (which may be left out), then `|`.
+ * (which may be left out), then `|`. `not`, `and` and `or` without quotes mean the same.
  *
  * Throws `SelectionProblem`, and nothing else whatever the text.
  */

@@ -15,6 +15,18 @@ export type SelectionToken =
 /** What ends a word unless it is quoted. */
 const operators = "&|!()";
 
+/** Operators as people write them. In quotes, they are words like any other. */
+const operatorWords: ReadonlyMap<string, "&" | "|" | "!"> = new Map([
+  ["and", "&"],
+  ["or", "|"],
+  ["not", "!"],
+]);
+
+/** Whether a text without quotes would be read as an operator. */
+export function isOperatorWord(text: string): boolean {
+  return operatorWords.has(text.toLowerCase());
+}
+
 /** Reads the words and operators of a selection, in one pass. */
 export function* selectionTokens(text: string): Generator<SelectionToken, void, undefined> {
   let at = 0;
@@ -29,7 +41,8 @@ export function* selectionTokens(text: string): Generator<SelectionToken, void, 
       at += (sign === "&" || sign === "|") && text.charAt(at + 1) === sign ? 2 : 1;
     } else {
       const { end, ...word } = readWord(text, at);
-      yield { ...word, column };
+      const operator = operatorWords.get(text.slice(at, end).toLowerCase());
+      yield operator === undefined ? { ...word, column } : { kind: operator, column };
       at = end;
     }
   }
