@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { CatalogDiff } from "#api/catalog.ts";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { TextField } from "../../parts/text-field.tsx";
@@ -15,13 +15,36 @@ export function CatalogDiffPage() {
   usePageTitle("Definitions compared");
   return (
     <div className="page">
+      {search.repository === undefined ? null : (
+        <p className="crumbs">
+          <Link to="/">Repositories</Link> /{" "}
+          <Link to="/repositories/$name" params={{ name: search.repository }}>
+            {search.repository}
+          </Link>
+        </p>
+      )}
       <h1>Definitions compared</h1>
       <form className="row sides" onSubmit={(event) => event.preventDefault()}>
+        <TextField
+          label="Repository"
+          placeholder="of the branches and revisions"
+          value={search.repository ?? ""}
+          onChange={(text) =>
+            void navigate({
+              search: (now) => ({ ...now, repository: text === "" ? undefined : text }),
+              replace: true,
+            })
+          }
+        />
         {(["a", "b"] as const).map((side) => (
           <TextField
             key={side}
             label={side === "a" ? "From" : "To"}
-            placeholder="digest, repository@branch or revision"
+            placeholder={
+              search.repository === undefined
+                ? "digest, or repository@branch"
+                : "branch, revision or digest"
+            }
             value={search[side] ?? ""}
             onChange={(text) =>
               void navigate({ search: (now) => ({ ...now, [side]: text }), replace: true })

@@ -16,7 +16,9 @@ export function RepositoryLinks({ name }: { readonly name: string }) {
       <Link to="/times" search={{ repository: name }}>
         Times
       </Link>
-      <Link to="/catalogs/diff">Compare definitions</Link>
+      <Link to="/catalogs/diff" search={{ repository: name }}>
+        Compare definitions
+      </Link>
     </nav>
   );
 }
