@@ -49,6 +49,17 @@ export const BranchCatalog = z.object({
 });
 export type BranchCatalog = z.infer<typeof BranchCatalog>;
 
+/** The definitions that the next submission for a branch uses, from wherever their source is now. */
+export const NextDefinitions = z.object({
+  /** Null where they cannot be had, or are not known without looking at a commit. */
+  catalog: z.string().nullable(),
+  /** The commit that they stand in, of the repository that is their source; null where they are no commit's. */
+  commit: z.string().nullable(),
+  /** For people: why they cannot be had. */
+  problem: z.string().nullable(),
+});
+export type NextDefinitions = z.infer<typeof NextDefinitions>;
+
 export const Branch = z.object({
   repository: z.string(),
   /** `*` stands for all branches. */
@@ -58,7 +69,9 @@ export const Branch = z.object({
   resolved: ResolvedBranch,
   /** The newest first. */
   history: z.array(BranchChange),
+  /** What its last graph was made of, or what was pushed for it since. */
   catalog: BranchCatalog.nullable(),
+  next: NextDefinitions,
 });
 export type Branch = z.infer<typeof Branch>;
 

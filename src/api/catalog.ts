@@ -35,6 +35,8 @@ export const CatalogSummary = z.object({
 export type CatalogSummary = z.infer<typeof CatalogSummary>;
 
 export const CatalogDetail = CatalogSummary.extend({
+  /** Definitions as they were written, with their holes; or the jobs of a graph, where every hole is filled. */
+  holds: z.enum(["templates", "jobs"]),
   entries: z.array(
     z.object({
       kind: z.enum(catalogEntryKinds),

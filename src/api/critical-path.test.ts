@@ -38,6 +38,16 @@ test("a step's waiting is no part of its running", () => {
   expect(criticalPath([late], [], now)).toEqual([{ job: "a", ms: 9_000, runMs: 2_000 }]);
 });
 
+test("the time in which nobody asked for a job again is in no step", () => {
+  const before = sampleEnded("flaky", 0, 200);
+  const again = sampleEnded("mid", 13_600, 13_900);
+
+  expect(criticalPath([before, again], sampleEdges(["mid", "flaky"]), now)).toEqual([
+    { job: "flaky", ms: 200, runMs: 200 },
+    { job: "mid", ms: 300, runMs: 300 },
+  ]);
+});
+
 test("what has not run is on no path", () => {
   const jobs = [sampleEnded("a", 0, 100), sampleJob({ name: "b", state: "unreachable" })];
 

@@ -11,7 +11,10 @@ export interface TimedJob {
 
 export interface PathStep {
   readonly job: string;
-  /** From when nothing held it back any more until it ended, ms. Of a job that runs, until `now`. */
+  /**
+   * From when nothing held it back any more until it ended, ms. Of a job that runs, until `now`. Of one that somebody
+   * ran again later, from then: the time in which nobody asked for it is in no step.
+   */
   readonly ms: number;
   /** How much of it was running. */
   readonly runMs: number;
@@ -23,7 +26,7 @@ export interface PathStep {
  * Walks back from the job that ended last (one that runs has not ended: it counts as last of
  * all): what held a job back is the dependency that ended last. Shortening any other job
  * would not have ended the graph sooner. The steps add up to the graph's length, but for what
- * the farm itself needed before the first job.
+ * the farm itself needed before each job, and for what people let lie.
  */
 export function criticalPath(
   jobs: Iterable<TimedJob>,
@@ -45,7 +48,8 @@ export function criticalPath(
   let last = latestOf(spans.keys(), spans);
   while (last !== undefined) {
     const before = latestOf(heldBackBy.get(last.name) ?? [], spans);
-    const ms = Math.max(0, last.end - (before?.end ?? last.begin));
+    const held = before?.end ?? last.begin;
+    const ms = Math.max(0, last.end - Math.max(held, last.ready ?? held));
     steps.push({ job: last.name, ms, runMs: last.runMs });
     // A graph has no cycles; a wrong answer from elsewhere must not hold us here for ever.
     if (steps.length > spans.size) return [];
@@ -57,6 +61,7 @@ export function criticalPath(
 interface Span {
   readonly name: string;
   readonly begin: number;
+  readonly ready: number | undefined;
   readonly end: number;
   readonly runMs: number;
   readonly isRunning: boolean;
@@ -69,8 +74,9 @@ function spanOf({ name, state, ...job }: TimedJob, now: number): Span | undefine
     state === "succeeded" || state === "failed" || (state === "cancelled" && started !== undefined);
   if (!isRunning && (!ran || job.finishedAt === null)) return undefined;
   const end = isRunning || job.finishedAt === null ? now : Date.parse(job.finishedAt);
-  const begin = job.readyAt === null ? (started ?? end) : Date.parse(job.readyAt);
-  return { name, begin, end, runMs: Math.max(0, end - (started ?? end)), isRunning };
+  const ready = job.readyAt === null ? undefined : Date.parse(job.readyAt);
+  const begin = ready ?? started ?? end;
+  return { name, begin, ready, end, runMs: Math.max(0, end - (started ?? end)), isRunning };
 }
 
 function latestOf(names: Iterable<string>, spans: ReadonlyMap<string, Span>): Span | undefined {

@@ -155,7 +155,10 @@ export const GraphSummary = z.object({
   subject: z.string(),
   author: z.string(),
   committedAt: Time,
+  /** Of its jobs, every hole filled. */
   catalog: z.string(),
+  /** Of the definitions that it was made of; null where it was made of none, as from another graph's jobs. */
+  templates: z.string().nullable(),
   /** The graph after which its set is named; its own id when it is alone. */
   set: z.string(),
   /** The name that somebody gave the set; null when it has none. */
@@ -178,9 +181,13 @@ export const GraphSummary = z.object({
   state: GraphState,
   version: z.number().int(),
   jobs: z.number().int(),
+  /** Jobs whose definitions somebody changed for this graph alone. */
+  customised: z.number().int(),
   counts: z.partialRecord(JobState, z.number().int()),
   createdAt: Time,
   finishedAt: Time.nullable(),
+  /** How long it was over before somebody made it go on, ms: no part of how long it took. */
+  idleMs: z.number().int(),
 });
 export type GraphSummary = z.infer<typeof GraphSummary>;
 

@@ -19,8 +19,9 @@ export type Durations = z.infer<typeof Durations>;
 /**
  * The times of a group of runs.
  *
- * A run waits from when nothing was in its way any more until its process started: what is
- * blocked waits for nobody, and a cache hit for nothing. Only workers let runs wait. It runs from
+ * A run waits from when nothing was in its way any more until its process started, or until it was cancelled or expired;
+ * one that waits still has waited until now. What is blocked waits for nobody, and a cache hit for nothing. Only workers
+ * let runs wait. It runs from
  * its start to its end, in its last attempt.
  */
 export const GroupTimes = z.object({
@@ -28,7 +29,7 @@ export const GroupTimes = z.object({
   name: z.string(),
   wait: Durations,
   run: Durations,
-  /** Runs that started within the goal's time, from 0 to 1; null when none started. */
+  /** Runs that waited no longer than the goal's time, from 0 to 1; null when there were none. Those that wait still and not longer are not counted. */
   withinGoal: z.number().nullable(),
 });
 export type GroupTimes = z.infer<typeof GroupTimes>;

@@ -8,7 +8,7 @@ import { valueText } from "./value-text.ts";
 
 /** What holds on a branch, and who said so. */
 export function branchLines(branch: Branch, paint: Paint): string[] {
-  const { resolved, own, catalog, history } = branch;
+  const { resolved, own, catalog, next, history } = branch;
   const otherwise = branch.branch === "*" ? "usual" : "inherited";
   const said = (isOwn: boolean) => (isOwn ? "" : paint.dim(otherwise));
   const rows = [
@@ -26,9 +26,16 @@ export function branchLines(branch: Branch, paint: Paint): string[] {
       valueText(value),
       said(Object.hasOwn(own?.parameters ?? {}, name)),
     ]),
-    ...(catalog === null
+    ...nextRows(next, paint),
+    ...(catalog === null || catalog.catalog === next.catalog
       ? []
-      : [["catalog", catalog.catalog.slice(0, 10), paint.dim(`since ${timeText(catalog.since)}`)]]),
+      : [
+          [
+            catalog.commit === null ? "pushed" : "used last",
+            catalog.catalog.slice(0, 10),
+            paint.dim(timeText(catalog.since)),
+          ],
+        ]),
   ];
   return [
     paint.bold(`${printableLine(branch.branch)} of ${printableLine(branch.repository)}`),
@@ -39,6 +46,14 @@ export function branchLines(branch: Branch, paint: Paint): string[] {
       return paint.dim(`  ${timeText(setAt)} ${setBy} ${what}${because}`);
     }),
   ];
+}
+
+/** What the next submission will use. */
+function nextRows({ catalog, commit, problem }: Branch["next"], paint: Paint): string[][] {
+  if (problem !== null) return [["catalog", paint.red("none"), printableLine(problem)]];
+  if (catalog === null) return [];
+  const from = commit === null ? "" : paint.dim(`of commit ${commit.slice(0, 10)}`);
+  return [["catalog", catalog.slice(0, 10), from]];
 }
 
 function sourceText(source: DefinitionsSource): string {

@@ -18,6 +18,7 @@ const SummaryRow = z
     author: z.string(),
     committedAt: isoTime,
     catalog: z.string(),
+    templates: z.string().nullable(),
     set: z.string(),
     setName: z.string().nullable(),
     parentId: z.string().nullable(),
@@ -29,9 +30,11 @@ const SummaryRow = z
     submittedBy: z.string(),
     state: GraphState,
     version: z.number(),
+    customised: z.number(),
     counts: z.partialRecord(JobState, z.number()),
     createdAt: isoTime,
     finishedAt: isoTime.nullable(),
+    idleMs: z.number(),
   })
   .transform(
     ({ parentId, parentKind, parentJob, ...row }): GraphSummary => ({
@@ -46,11 +49,14 @@ const SummaryRow = z
 
 const columns = sql`
   graph.id, graph.repository, graph.commit, graph.rev, graph.subject, graph.author,
-  graph.committed_at as "committedAt", graph.catalog, graph.set_id as set,
+  graph.committed_at as "committedAt", graph.catalog,
+  graph.template_catalog as templates, graph.set_id as set,
   (select name from named_set where named_set.id = graph.set_id) as "setName", graph.parent_id as "parentId",
   graph.parent_kind as "parentKind", graph.parent_job as "parentJob", graph.branch, graph.priority,
   graph.top, graph.submitted_by as "submittedBy", graph.state, graph.version, graph.counts,
-  graph.created_at as "createdAt", graph.finished_at as "finishedAt"
+  (select count(*) from job where job.graph_id = graph.id and job.patch is not null) as customised,
+  graph.created_at as "createdAt", graph.finished_at as "finishedAt",
+  graph.idle_ms as "idleMs"
 `;
 
 export async function graphSummary(tx: Tx, id: GraphId): Promise<GraphSummary | undefined> {

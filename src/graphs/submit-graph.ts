@@ -137,7 +137,13 @@ export async function submitGraph(
       planned.catalog,
       { requestedPriority: request.priority, top, principal: by, where },
       patches.length > 0,
-      { templates: templatesToSign(from.catalog), chosen: chosenValues(from.templates, wishes) },
+      // Jobs of another graph are signed as what they are, and not as templates.
+      from.holds === "jobs"
+        ? undefined
+        : {
+            templates: templatesToSign(from.catalog),
+            chosen: chosenValues(from.templates, wishes),
+          },
     );
     const set = request.set === undefined ? origin.set : await joinSet(tx, request.set, id, by);
     const isNew = await insertGraph(tx, {
@@ -157,7 +163,7 @@ export async function submitGraph(
       committedAt,
       commit: sha,
       catalog: planned.catalog,
-      templateCatalog: from.catalog.digest,
+      templateCatalog: from.holds === "jobs" ? null : from.catalog.digest,
       definitionsTree: from.tree,
       outsiders: origin.outsiders,
       parameters: definitions.parameters,

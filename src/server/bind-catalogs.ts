@@ -15,18 +15,18 @@ export function bindCatalogs(rooms: Rooms): CatalogFarm {
     pushCatalog: (request, by) => pushCatalog(rooms, request, by),
     catalogs: (limit) => catalogSummaries(db, { limit }),
     async catalog(written) {
-      const digest = await findCatalog(db, written);
+      const { digest, holds } = await findCatalog(db, written);
       const [summary] = await catalogSummaries(db, { digest });
       const { entries } = await shelf.get(db, digest);
-      return { ...found(summary, `catalog ${written}`), entries: [...entries] };
+      return { ...found(summary, `catalog ${written}`), holds, entries: [...entries] };
     },
     catalogDiff: (a, b, repository, by) => diffCatalogs(rooms, a, b, repository, by),
     previewGraph(request, by) {
       requireMayPreview(by, request);
       return previewGraph(rooms, request, by);
     },
-    branches: (repository) => db.transaction((tx) => listBranches(tx, repository)),
-    branch: (repository, branch) => db.transaction((tx) => showBranch(tx, repository, branch)),
+    branches: (repository, by) => listBranches(rooms, repository, by),
+    branch: (repository, branch, by) => showBranch(rooms, repository, branch, by),
     setBranch: (repository, branch, request, by) =>
       setBranch(rooms, repository, branch, request, by),
   };

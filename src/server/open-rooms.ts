@@ -236,6 +236,7 @@ export async function openRooms(
       }),
     );
     const webhooks = new Webhooks(config.webhooks);
+    const shelf = new CatalogShelf();
     keep(
       await serveErrands({
         db,
@@ -245,6 +246,7 @@ export async function openRooms(
         mirrors,
         access,
         evaluator,
+        shelf,
         project,
         webhooks,
         queue,
@@ -269,7 +271,6 @@ export async function openRooms(
         unservedMs: config.unservedMs ?? usualUnservedMs,
       }),
     );
-    const shelf = new CatalogShelf();
     const { pricePerWorkerMinute } = config;
     keep(
       await startSearchLoop({

@@ -33,7 +33,7 @@ test("definitions are compared by job and edge, with signs beside the colours", 
   expect(await changed.locator("del").textContent()).toBe("10m");
   expect(await changed.locator("ins").textContent()).toBe("20m");
 
-  await page.getByRole("textbox", { name: "To" }).fill("main");
+  await page.getByRole("textbox", { name: "To", exact: true }).fill("main");
   await page.keyboard.press("Enter");
   await page.getByText("Nothing has changed.").waitFor();
   expect(faults).toEqual([]);

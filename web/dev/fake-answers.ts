@@ -65,6 +65,7 @@ export function fakeSubmission(farm: FakeFarm, body: unknown): SubmittedGraph {
 export function fakeCatalog(): CatalogDetail {
   const entry = (kind: string, name: string, body: unknown) => ({ kind, name, digest: name, body });
   return CatalogDetail.parse({
+    holds: "templates",
     digest: catalog,
     createdAt: aTime,
     counts: { job: 4, switch: 1, parameter: 1, graph: 1 },
@@ -124,6 +125,7 @@ function said(farm: FakeFarm, repository: string, branch: string): Branch {
     history,
     catalog:
       branch === "*" ? null : { branch, catalog, commit: null, setBy: "anyone", since: aTime },
+    next: { catalog: branch === "*" ? null : catalog, commit: null, problem: null },
   });
 }
 

@@ -11,17 +11,25 @@ export function Ago({ time }: { time: string }) {
   );
 }
 
+interface Span {
+  readonly from: string | null;
+  readonly to: string | null;
+  /** What of it does not count. */
+  readonly idleMs?: number;
+}
+
 /** How long something took, or has been taking. */
-export function Elapsed({ from, to }: { from: string | null; to: string | null }) {
-  return to === null ? <Running from={from} /> : <Lasted from={from} to={to} now={0} />;
+export function Elapsed(span: Span) {
+  return span.to === null ? <Running {...span} /> : <Lasted {...span} now={0} />;
 }
 
-function Running({ from }: { from: string | null }) {
-  return <Lasted from={from} to={null} now={useNow()} />;
+function Running(span: Span) {
+  return <Lasted {...span} now={useNow()} />;
 }
 
-function Lasted({ from, to, now }: { from: string | null; to: string | null; now: number }) {
-  const ms = elapsedMs(from, to, now);
+function Lasted({ from, to, idleMs = 0, now }: Span & { readonly now: number }) {
+  const whole = elapsedMs(from, to, now);
+  const ms = whole === undefined ? undefined : Math.max(0, whole - idleMs);
   return ms === undefined ? (
     <span className="faint">–</span>
   ) : (

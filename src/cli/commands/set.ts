@@ -22,6 +22,7 @@ export const describeSet: Describe = (command) => {
               `${one.counts.succeeded ?? 0}/${one.jobs}`,
               one.parent === null ? "" : `${one.parent.kind} of ${one.parent.id.slice(0, 8)}`,
               one.repository,
+              one.customised === 0 ? "" : "customised",
               one.commit.slice(0, 10),
               shortened(printableLine(one.subject), 60),
             ]),

@@ -53,8 +53,9 @@ function graphRow(graph: GraphSummary, { terminal }: Session): string[] {
     graph.id.slice(0, 8),
     paint[colour[graph.state]](graph.state),
     `${done}/${graph.jobs}`,
-    durationText(end - Date.parse(graph.createdAt)),
+    durationText(end - Date.parse(graph.createdAt) - graph.idleMs),
     graph.commit.slice(0, 10),
+    graph.customised === 0 ? "" : paint.yellow("customised"),
     shortened(printableLine(graph.subject), Math.max(20, columns() - 55)),
   ];
 }
@@ -71,9 +72,12 @@ async function showGraph(session: Session, id: string, options: StatusOptions) {
     return [
       `${paint.bold(graph.commit.slice(0, 10))} ${printableLine(graph.subject)}`,
       `${graph.repository}, graph ${graph.id}`,
+      paint.dim(
+        `definitions ${(graph.templates ?? graph.catalog).slice(0, 10)}, jobs ${graph.catalog.slice(0, 10)}`,
+      ),
       ...progressBlock(view, now, space).slice(0, -1),
       ...why,
-      ...closingLines(view, end - Date.parse(graph.createdAt), paint),
+      ...closingLines(view, end - Date.parse(graph.createdAt) - graph.idleMs, paint),
     ];
   });
 }

@@ -40,14 +40,14 @@ export const describeTimes: Describe = (command) => {
 };
 
 function linesOf(found: Times, { terminal }: Session): string[] {
-  if (found.all.run.count === 0)
-    return ["No job was executed in this time; try a longer --window."];
+  if (found.all.wait.count === 0)
+    return ["No job waited or was executed in this time; try a longer --window."];
   const { paint } = terminal.answer;
   const { graphs, goal, record } = found;
   const goalHead = `in ${durationText(goal.withinSeconds * 1_000)}`;
   return [
     ...tableLines([
-      [found.group, "runs", "wait 50 %", "95 %", "longest", goalHead, "run 50 %", "95 %"],
+      [found.group, "waits", "runs", "wait 50 %", "95 %", "longest", goalHead, "run 50 %", "95 %"],
       ...found.groups.map((group) => row(group.name === "" ? "(none)" : group.name, group)),
       row(paint.bold("all"), found.all),
     ]),
@@ -64,6 +64,7 @@ function linesOf(found: Times, { terminal }: Session): string[] {
 function row(name: string, { wait, run, withinGoal }: GroupTimes): string[] {
   return [
     printableLine(name),
+    String(wait.count),
     String(run.count),
     text(wait.p50Ms),
     text(wait.p95Ms),

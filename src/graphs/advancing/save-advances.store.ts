@@ -153,7 +153,12 @@ async function saveGraphs(tx: Tx, advances: readonly GraphAdvance[]): Promise<vo
     with saved as (
       update graph
       set version = s.version, counts = s.counts, state = s.state,
-          finished_at = case when s.state = 'running' then null else coalesce(graph.finished_at, now()) end
+          finished_at = case when s.state = 'running' then null else coalesce(graph.finished_at, now()) end,
+          -- From its end until it goes on, nobody asked anything of it.
+          idle_ms = graph.idle_ms + case
+            when s.state = 'running' and graph.finished_at is not null
+              then greatest(0, extract(epoch from now() - graph.finished_at) * 1000)::bigint
+            else 0 end
       from json_to_recordset(${JSON.stringify(rows)}::json)
         as s (id uuid, version bigint, counts jsonb, state text, was text)
       where graph.id = s.id

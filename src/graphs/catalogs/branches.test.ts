@@ -39,7 +39,7 @@ describe("a branch", () => {
     );
 
     const preview = await previewGraph(rooms, { repository: name, branch: "main" });
-    const shown = await showBranch(db, name, "main");
+    const shown = await showBranch(rooms, name, "main", everybody);
 
     expect(preview.switches).toEqual({ pgo: true, channel: "beta" });
     expect(shown.own).toEqual({ switches: { pgo: true } });
@@ -99,7 +99,7 @@ describe("a branch", () => {
     const late = setBranch(rooms, name, "kept", { body: {}, dryRun: false, after }, everybody);
 
     await expect(late).rejects.toThrow("anyone has changed kept of");
-    const { own, history } = await showBranch(db, name, "kept");
+    const { own, history } = await showBranch(rooms, name, "kept", everybody);
     expect(own).toBeNull();
     expect(history.map(({ body }) => body)).toEqual([null, { protected: true }]);
   });
@@ -115,7 +115,7 @@ describe("a branch", () => {
     );
 
     expect(would.resolved.priorityCap).toBe(5);
-    expect((await showBranch(db, name, "dry")).history).toEqual([]);
+    expect((await showBranch(rooms, name, "dry", everybody)).history).toEqual([]);
   });
 
   test("that uses pushed definitions makes its graphs of the newest of them", async () => {

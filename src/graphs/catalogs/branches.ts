@@ -1,7 +1,9 @@
 import type { z } from "zod";
 import type { Principal } from "#access/principal.ts";
 import { requireGrant, requireGrantSomewhere } from "#access/require-grant.ts";
-import type { Branch, BranchBody, SetBranch } from "#api/branch.ts";
+import type { Branch, BranchBody, NextDefinitions, SetBranch } from "#api/branch.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
 import { recordAudit } from "../audit.store.ts";
@@ -18,27 +20,74 @@ import { allBranches, resolveBranch } from "./branch-definition.ts";
 import { branchCatalog, branchCatalogs } from "./catalog-source.store.ts";
 import type { CatalogRooms } from "./graph-definitions.ts";
 import { repositoryFor, requireRepository } from "./known-repository.store.ts";
+import { lastDefinitions, nextDefinitions } from "./next-definitions.ts";
 import { requireBranchName } from "./require-branch-name.ts";
 import { templatesOf } from "./template-catalog.ts";
 
 /** Branches of a repository that the farm has anything to say of: `*` first, then by name. */
-export async function listBranches(tx: Tx, written: string): Promise<Branch[]> {
+export async function listBranches(
+  rooms: CatalogRooms,
+  written: string,
+  by: Principal,
+): Promise<Branch[]> {
+  const branches = await rooms.db.transaction((tx) => knownBranches(tx, written));
+  // Many branches have one source: it is asked once.
+  const asked = new Map<string, Promise<NextDefinitions>>();
+  return mapAtMost(sourcesAtOnce, branches, async (known) => {
+    const { repository, branch, resolved, catalog } = known;
+    const place = { repository, branch, said: resolved };
+    if (resolved.source.kind === "commit")
+      return { ...known, next: lastDefinitions(catalog ?? undefined) };
+    const isOfOneBranch = resolved.source.kind === "pushed";
+    const key = canonicalJson([resolved.source, isOfOneBranch ? branch : null]);
+    const next = asked.get(key) ?? nextDefinitions(rooms, place, by);
+    asked.set(key, next);
+    return { ...known, next: await next };
+  });
+}
+
+/** Sources of definitions that are asked at once: each may take a while to answer. */
+const sourcesAtOnce = 4;
+
+async function knownBranches(tx: Tx, written: string): Promise<KnownBranch[]> {
   const repository = await requireRepository(tx, written);
   const used = (await branchCatalogs(tx, repository)).map(({ branch }) => branch);
   const names = new Set([...(await definedBranches(tx, repository)), ...used]);
   names.delete(allBranches);
-  const branches: Branch[] = [];
+  const branches: KnownBranch[] = [];
   for (const name of [allBranches, ...[...names].toSorted()])
     branches.push(await branchOf(tx, repository, name));
   return branches;
 }
 
-/** What holds on a branch, what is said of it itself, and who said so. */
-export async function showBranch(tx: Tx, written: string, branch: string): Promise<Branch> {
-  return branchOf(tx, await requireRepository(tx, written), branch);
+/** What holds on a branch, what is said of it itself, who said so, and what its next submission will use. */
+export async function showBranch(
+  rooms: CatalogRooms,
+  written: string,
+  branch: string,
+  by: Principal,
+): Promise<Branch> {
+  const known = await rooms.db.transaction(async (tx) =>
+    branchOf(tx, await requireRepository(tx, written), branch),
+  );
+  return withNext(rooms, known, by);
 }
 
-async function branchOf(tx: Tx, repository: string, branch: string): Promise<Branch> {
+async function withNext(rooms: CatalogRooms, known: KnownBranch, by: Principal): Promise<Branch> {
+  const { repository, branch, resolved, catalog } = known;
+  const place = { repository, branch, said: resolved };
+  const isOfCommits = resolved.source.kind === "commit";
+  if (isOfCommits && branch === allBranches) return { ...known, next: lastDefinitions(undefined) };
+  const next = await nextDefinitions(rooms, place, by);
+  // Of a branch that is gone, or that was never one of Git's, the last commit is what is known.
+  const isUnknown = isOfCommits && next.problem !== null;
+  return { ...known, next: isUnknown ? lastDefinitions(catalog ?? undefined) : next };
+}
+
+/** A branch, as far as the farm's own database goes. */
+type KnownBranch = Omit<Branch, "next">;
+
+async function branchOf(tx: Tx, repository: string, branch: string): Promise<KnownBranch> {
   const { generic, own } = await saidOfBranch(tx, repository, branch);
   const isGeneric = branch === allBranches;
   return {
@@ -73,7 +122,7 @@ export async function setBranch(
   });
   await requireMayReadDefinitions(rooms.access, by, body?.source);
   const read = body === null ? null : await withKnownSwitches(rooms, known, body);
-  return db.transaction(async (tx) => {
+  const defined = await db.transaction(async (tx) => {
     if (request.dryRun === true) {
       const { generic, own } = await saidOfBranch(tx, known, branch);
       const now = await branchOf(tx, known, branch);
@@ -94,6 +143,7 @@ export async function setBranch(
     await recordAudit(tx, { actor: by.name, verb: "define", detail, reason: why });
     return branchOf(tx, known, branch);
   });
+  return withNext(rooms, defined, by);
 }
 
 /**

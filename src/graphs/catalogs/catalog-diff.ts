@@ -1,37 +1,92 @@
 import type { CatalogDiff } from "#api/catalog.ts";
+import { nameOf } from "../catalog.ts";
 import { changedExpressions } from "./changed-expressions.ts";
 import { changedParts } from "./changed-parts.ts";
 import type { EntryKind, TemplateCatalog, TemplateEntry } from "./template-catalog.ts";
 
 type Changes = CatalogDiff["jobs"];
 
-/** What differs between two catalogs, by job, edge, switch, parameter and graph. Of equal ones, nothing. */
+/** Jobs by name, with every hole filled. */
+export interface FilledSides {
+  readonly before: ReadonlyMap<string, unknown>;
+  readonly after: ReadonlyMap<string, unknown>;
+}
+
+/** Whether the two differ in an expression that becomes jobs, such as a matrix: then only filled jobs tell what changes. */
+export function differsInExpressions(before: TemplateCatalog, after: TemplateCatalog): boolean {
+  const was = entriesOf(before, "jobs");
+  const is = entriesOf(after, "jobs");
+  return was.size !== is.size || [...was.keys()].some((name) => !is.has(name));
+}
+
+/**
+ * What differs between two catalogs, by job, edge, switch, parameter and graph. Of equal ones, nothing.
+ *
+ * Jobs that an expression makes are compared as they are when filled; without `filled`, the expressions themselves are.
+ */
 export function catalogDiff(
   before: TemplateCatalog,
   after: TemplateCatalog,
+  filled?: FilledSides,
 ): Pick<CatalogDiff, "same" | "jobs" | "parameters" | "switches" | "graphs" | "edges"> {
   const none: Changes = { added: [], removed: [], changed: [] };
   if (before.digest === after.digest) {
     return { same: true, jobs: none, parameters: none, switches: none, graphs: none, edges: [] };
   }
   const of = (kind: EntryKind) => changesOf(entriesOf(before, kind), entriesOf(after, kind));
-  const jobs = of("job");
-  const expressions = changedExpressions(entriesOf(before, "jobs"), entriesOf(after, "jobs"));
+  const [was, is] = [entriesOf(before, "job"), entriesOf(after, "job")];
+  const jobs =
+    filled === undefined
+      ? together(
+          changesOf(was, is),
+          changedExpressions(entriesOf(before, "jobs"), entriesOf(after, "jobs")),
+        )
+      : changesOf(
+          jobsOf(was, is, filled.before, filled.after),
+          jobsOf(is, was, filled.after, filled.before),
+        );
   return {
     same: false,
-    jobs: {
-      added: [...jobs.added, ...expressions.added],
-      removed: [...jobs.removed, ...expressions.removed],
-      changed: [...jobs.changed, ...expressions.changed],
-    },
+    jobs,
     parameters: of("parameter"),
     switches: of("switch"),
     graphs: of("graph"),
-    edges: changedEdges(entriesOf(before, "job"), entriesOf(after, "job")),
+    edges:
+      filled === undefined
+        ? changedEdges(was, is)
+        : changedEdges(
+            jobsOf(was, is, filled.before, filled.after),
+            jobsOf(is, was, filled.after, filled.before),
+          ),
   };
 }
 
-type Entries = ReadonlyMap<string, TemplateEntry>;
+type Entries = ReadonlyMap<string, Pick<TemplateEntry, "digest" | "body">>;
+
+/** One side's jobs: as they were written where they stand plainly under their names on both sides, or on none else. */
+function jobsOf(
+  plain: Entries,
+  otherPlain: Entries,
+  filled: ReadonlyMap<string, unknown>,
+  otherFilled: ReadonlyMap<string, unknown>,
+): Entries {
+  const isPlain = (name: string) =>
+    plain.has(name) && (otherPlain.has(name) || !otherFilled.has(name));
+  return new Map([
+    ...[...plain].filter(([name]) => isPlain(name)),
+    ...[...filled]
+      .filter(([name]) => !isPlain(name))
+      .map(([name, body]) => [name, { body, digest: nameOf(body) }] as const),
+  ]);
+}
+
+function together(one: Changes, other: Changes): Changes {
+  return {
+    added: [...one.added, ...other.added],
+    removed: [...one.removed, ...other.removed],
+    changed: [...one.changed, ...other.changed],
+  };
+}
 
 function entriesOf(catalog: TemplateCatalog, kind: EntryKind): Entries {
   return new Map(

@@ -2,8 +2,9 @@ import { Fault } from "#core/fault.ts";
 import { type RecentlyUsed, recentlyUsed } from "#core/recently-used.ts";
 import type { Tx } from "#db/db.ts";
 import type { SourceFile } from "../definitions/source-file.ts";
+import { catalogOfJobs } from "./catalog-of-jobs.ts";
 import type { PlannedTemplates } from "./plan-templates.ts";
-import { readTemplateCatalog } from "./template-catalog.store.ts";
+import { jobsOfCatalog, readTemplateCatalog } from "./template-catalog.store.ts";
 import type { TemplateCatalog } from "./template-catalog.ts";
 
 /** Entries of catalogs in memory: a few of the largest, or very many usual ones. */
@@ -36,10 +37,11 @@ export class CatalogShelf {
     ({ definitions }) => definitions.jobs.length,
   );
 
-  /** The catalog of a digest; throws `not_found`. */
+  /** The catalog of a digest, of templates or of a graph's jobs; throws `not_found`. */
   get(tx: Tx, digest: string): Promise<TemplateCatalog> {
     return this.#catalogs.get(digest, async () => {
-      const catalog = await readTemplateCatalog(tx, digest);
+      const catalog =
+        (await readTemplateCatalog(tx, digest)) ?? (await readCatalogOfJobs(tx, digest));
       if (catalog === undefined) {
         throw new Fault("not_found", `there is no catalog ${digest}; see "grange catalog list"`);
       }
@@ -50,4 +52,9 @@ export class CatalogShelf {
   put(catalog: TemplateCatalog): void {
     this.#catalogs.set(catalog.digest, Promise.resolve(catalog));
   }
+}
+
+async function readCatalogOfJobs(tx: Tx, digest: string): Promise<TemplateCatalog | undefined> {
+  const jobs = await jobsOfCatalog(tx, digest);
+  return jobs.length === 0 ? undefined : catalogOfJobs(digest, jobs);
 }

@@ -3,7 +3,7 @@ import { changedParts } from "./changed-parts.ts";
 import type { TemplateEntry } from "./template-catalog.ts";
 
 type Changes = CatalogDiff["jobs"];
-type Entries = ReadonlyMap<string, TemplateEntry>;
+type Entries = ReadonlyMap<string, Pick<TemplateEntry, "body">>;
 
 /** More than so many to compare with each other are shown as they are: removed, and added. */
 const mostComparisons = 2_500;

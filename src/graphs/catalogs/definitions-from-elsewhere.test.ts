@@ -2,9 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { everybody } from "#access/principal.ts";
 import { testRepository } from "#git/repository.fixture.ts";
 import { freshDb } from "../../../test/support/fresh-db.ts";
+import { listBranches, setBranch, showBranch } from "./branches.ts";
+import { diffCatalogs } from "./diff-catalogs.ts";
 import { farmOfCatalogs } from "./farm-of-catalogs.fixture.ts";
+import { pushCatalog } from "./push-catalog.ts";
 
 const db = await freshDb();
 const farm = await farmOfCatalogs(db);
@@ -14,6 +18,80 @@ afterAll(async () => {
 });
 
 const everywhere = { repository: "*", branch: "*", priorityCap: null, top: false };
+
+/** A branch whose source is another repository, in which one job is defined. */
+async function branchFromElsewhere(branch: string) {
+  const other = testRepository();
+  other.write({ ".grange/a.yml": "version: 1\njobs: {elsewhere: {commands: x}}\n" });
+  const sha = other.commit("Define a job");
+  const repository = await farm.nameOfRepository();
+  const source = { kind: "repository" as const, repository: other.path, rev: "HEAD" };
+  const request = { body: { source }, dryRun: false };
+  await setBranch(farm.rooms, repository, branch, request, everybody);
+  return { other, sha, repository };
+}
+
+describe("a branch whose definitions come from elsewhere", () => {
+  test("shows what its next submission will use, also when another catalog was pushed or used last", async () => {
+    const { other, sha, repository } = await branchFromElsewhere("try");
+    await pushCatalog(
+      farm.rooms,
+      {
+        files: { "a.yml": "version: 1\njobs: {pushed: {commands: x}}\n" },
+        repository,
+        branch: "try",
+      },
+      everybody,
+    );
+
+    const shown = await showBranch(farm.rooms, repository, "try", everybody);
+    const listed = (await listBranches(farm.rooms, repository, everybody)).find(
+      ({ branch }) => branch === "try",
+    );
+    const { graph } = await farm.submit({ branch: "try" });
+
+    expect(shown.next).toEqual({ catalog: graph.templates, commit: sha, problem: null });
+    expect(listed?.next).toEqual(shown.next);
+    rmSync(other.path, { recursive: true });
+  });
+
+  test("is compared by what its next submission will use", async () => {
+    const { other, repository } = await branchFromElsewhere("compared");
+    await farm.submit({ branch: "compared" });
+    other.write({ ".grange/a.yml": "version: 1\njobs: {later: {commands: x}}\n" });
+    other.commit("Define another");
+
+    const diff = await diffCatalogs(farm.rooms, "main", "compared", repository, everybody);
+
+    expect(diff.jobs.added).toEqual(["later"]);
+    expect(diff.b.digest).toBe((await farm.submit({ branch: "compared" })).graph.templates);
+    rmSync(other.path, { recursive: true });
+  });
+
+  test("says why they cannot be had", async () => {
+    const { other, repository } = await branchFromElsewhere("gone");
+    rmSync(other.path, { recursive: true });
+
+    const { next } = await showBranch(farm.rooms, repository, "gone", everybody);
+
+    expect(next.catalog).toBeNull();
+    expect(next.problem).toContain(other.path);
+  });
+});
+
+test("a branch whose commits have them shows those of its newest commit", async () => {
+  const repository = await farm.nameOfRepository();
+  farm.repository.write({ ".grange/more.yml": "version: 1\njobs: {newest: {commands: x}}\n" });
+  const sha = farm.repository.commit("One job more");
+
+  const { next } = await showBranch(farm.rooms, repository, "main", everybody);
+
+  expect(next).toEqual({
+    catalog: (await farm.submit()).graph.templates,
+    commit: sha,
+    problem: null,
+  });
+});
 
 describe("definitions from elsewhere", () => {
   test("are those of another repository at a revision", async () => {

@@ -82,11 +82,38 @@ describe("what differs between two catalogs", () => {
     expect((await diffCatalogs(rooms, "main", "main", name, reader)).same).toBe(true);
   });
 
-  test("shows what changed within expressions that become jobs", async () => {
+  test("names the jobs and edges that expressions become, with the values of the branch", async () => {
+    const of = (needs: string, last: number) => `version: 1
+parameters: {level: {default: low}}
+jobs:
+  $merge:
+    $map: [${Array.from({ length: last }, (_, i) => i + 1).join(", ")}]
+    each(n): {"unit-\${n}": {commands: "test \${parameters.level}", needs: ${needs}}}
+`;
+    const plain = { "b.yml": "version: 1\njobs: {build: {commands: make}}\n" };
+    const a = await push({ "a.yml": of("[build]", 2), ...plain });
+    const b = await push({ "a.yml": of("{build: {on: end}}", 3), ...plain });
+
+    const diff = await diffCatalogs(rooms, a.digest, b.digest, undefined, everybody);
+
+    expect(diff.jobs).toMatchObject({ added: ["unit-3"], removed: [] });
+    expect(diff.jobs.changed.map(({ name }) => name)).toEqual(["unit-1", "unit-2"]);
+    expect(diff.edges).toEqual([
+      { job: "unit-1", on: "build", before: "success", after: "end" },
+      { job: "unit-2", on: "build", before: "success", after: "end" },
+      { job: "unit-3", on: "build", before: null, after: "end" },
+    ]);
+  });
+
+  test("shows expressions as they are where they cannot be filled", async () => {
     const of = (name: string, commands: string) =>
-      `version: 1\njobs:\n  $merge:\n    $map: [1, 2]\n    each(n): {"${name}-\${n}": {commands: ${commands}}}\n`;
-    const a = await push({ "a.yml": of("unit", "test"), "b.yml": of("talos", "measure") });
-    const b = await push({ "a.yml": of("unit", "test -v"), "b.yml": of("talos", "measure") });
+      `version: 1\njobs:\n  $merge:\n    $map: [1, 2]\n    each(n): {"${name}-\${n}": {commands: "${commands} \${parameters.level}"}}\n`;
+    const others = {
+      "b.yml": of("talos", "measure"),
+      "p.yml": "version: 1\nparameters: {level: {type: string}}\n",
+    };
+    const a = await push({ "a.yml": of("unit", "test"), ...others });
+    const b = await push({ "a.yml": of("unit", "test -v"), ...others });
 
     const diff = await diffCatalogs(rooms, a.digest, b.digest, undefined, everybody);
 
@@ -99,8 +126,8 @@ describe("what differs between two catalogs", () => {
           parts: [
             {
               path: expect.stringMatching(/^\$merge\.each\(n\)\.unit-.*\.commands$/) as string,
-              before: "test",
-              after: "test -v",
+              before: expect.stringMatching(/^test \$/) as string,
+              after: expect.stringMatching(/^test -v \$/) as string,
             },
           ],
         },

@@ -3,13 +3,15 @@ import type { CatalogDiff } from "#api/catalog.ts";
 import type { SwitchValues } from "#api/graph-choice.ts";
 import { Fault } from "#core/fault.ts";
 import { usualValueOf } from "../definitions/switch-values.ts";
-import { branchDefinition } from "./branch-definition.store.ts";
+import { branchDefinition, definedBranches } from "./branch-definition.store.ts";
 import { resolveBranch } from "./branch-definition.ts";
-import { catalogDiff } from "./catalog-diff.ts";
+import { catalogDiff, differsInExpressions, type FilledSides } from "./catalog-diff.ts";
 import { branchCatalog } from "./catalog-source.store.ts";
+import { filledJobs } from "./filled-jobs.ts";
 import { type CatalogRooms, findCatalog, graphDefinitions } from "./graph-definitions.ts";
 import { addressOfRepository, requireRepository } from "./known-repository.store.ts";
-import { findTemplateCatalogs } from "./template-catalog.store.ts";
+import { definitionsOfBranch } from "./next-definitions.ts";
+import { findCatalogs } from "./template-catalog.store.ts";
 import { type TemplateCatalog, templatesOf } from "./template-catalog.ts";
 
 interface Side {
@@ -22,7 +24,7 @@ interface Side {
 /**
  * What differs between two catalogs, each written as a digest (or its beginning), a branch, or a revision.
  *
- * A branch is the catalog that it uses now. Branches and revisions are of `repository`, or of
+ * A branch is the definitions that its next submission will use. Branches and revisions are of `repository`, or of
  * another one as `REPOSITORY@BRANCH`. Throws `permission_denied` for a revision, which has to be fetched, when
  * it is asked for by somebody who may submit nowhere.
  */
@@ -35,12 +37,35 @@ export async function diffCatalogs(
 ): Promise<CatalogDiff> {
   const before = await sideOf(rooms, a, repository, by);
   const after = await sideOf(rooms, b, repository, by);
+  const filled = differsInExpressions(before.catalog, after.catalog)
+    ? await filledSides(rooms, before, after)
+    : undefined;
   return {
     a: shown(before),
     b: shown(after),
-    ...catalogDiff(before.catalog, after.catalog),
+    ...catalogDiff(before.catalog, after.catalog, filled),
     switchValues: await changedValues(rooms, before, after),
   };
+}
+
+/** The jobs of both sides, each with its branch's values; a side of no branch has those of the other's. */
+async function filledSides(
+  { db, evaluator }: CatalogRooms,
+  before: Side,
+  after: Side,
+): Promise<FilledSides | undefined> {
+  const placeOf = async (side: Side, other: Side) => {
+    const of = side.branch === null ? other : side;
+    const { repository, branch } = { repository: of.repository ?? "", branch: of.branch ?? "" };
+    const said =
+      repository === ""
+        ? resolveBranch(undefined, undefined)
+        : await branchDefinition(db, repository, branch);
+    return { repository, branch, said };
+  };
+  const was = await filledJobs(evaluator, before.catalog, await placeOf(before, after));
+  const is = await filledJobs(evaluator, after.catalog, await placeOf(after, before));
+  return was === undefined || is === undefined ? undefined : { before: was, after: is };
 }
 
 function shown({ written, repository, branch, catalog }: Side): CatalogDiff["a"] {
@@ -54,8 +79,8 @@ async function sideOf(
   by: Principal,
 ): Promise<Side> {
   const { db, shelf } = rooms;
-  if ((await findTemplateCatalogs(db, written)).length > 0) {
-    const catalog = await shelf.get(db, await findCatalog(db, written));
+  if ((await findCatalogs(db, written)).length > 0) {
+    const catalog = await shelf.get(db, (await findCatalog(db, written)).digest);
     return { written, repository: null, branch: null, catalog };
   }
   const at = written.lastIndexOf("@");
@@ -68,10 +93,8 @@ async function sideOf(
     );
   }
   const repository = await requireRepository(db, named);
-  const current = await branchCatalog(db, repository, rev);
-  if (current !== undefined) {
-    return { written, repository, branch: rev, catalog: await shelf.get(db, current.catalog) };
-  }
+  const branch = await catalogOfBranch(rooms, repository, rev, by);
+  if (branch !== undefined) return { written, repository, branch: rev, catalog: branch };
   const address = await addressOfRepository(db, repository);
   await rooms.access.requireMayRead(by, address);
   const commit = await rooms.mirrors.fetchCommit(address, rev);
@@ -80,6 +103,32 @@ async function sideOf(
   const from = await graphDefinitions(rooms, place, {});
   await db.transaction((tx) => from.keep(tx));
   return { written, repository, branch: commit.branch ?? null, catalog: from.catalog };
+}
+
+/**
+ * What the next submission for a branch will use; undefined when the farm knows no branch of this name.
+ *
+ * Of a branch whose commits have the definitions, the last graph's where nothing newer can be had: the branch is gone, or
+ * the principal may not make the farm fetch.
+ */
+async function catalogOfBranch(
+  rooms: CatalogRooms,
+  repository: string,
+  branch: string,
+  by: Principal,
+): Promise<TemplateCatalog | undefined> {
+  const { db, shelf } = rooms;
+  const last = await branchCatalog(db, repository, branch);
+  if (last === undefined && !(await definedBranches(db, repository)).includes(branch))
+    return undefined;
+  const said = await branchDefinition(db, repository, branch);
+  try {
+    return (await definitionsOfBranch(rooms, { repository, branch, said }, by)).catalog;
+  } catch (reason) {
+    const isKnown = said.source.kind === "commit" && last?.commit !== null && last !== undefined;
+    if (!(reason instanceof Fault) || !isKnown) throw reason;
+    return shelf.get(db, last.catalog);
+  }
 }
 
 /** Between two branches: the switches that have another value there, by what is said of them. */

@@ -27,7 +27,7 @@ import {
   readDefinitionFiles,
 } from "./read-definition-files.ts";
 import { readDefinitionsDirectory } from "./read-definitions-directory.ts";
-import { findTemplateCatalogs, keepTemplates } from "./template-catalog.store.ts";
+import { type FoundCatalog, findCatalogs, keepTemplates } from "./template-catalog.store.ts";
 import { type TemplateCatalog, templateCatalogOf, templatesOf } from "./template-catalog.ts";
 
 export interface CatalogRooms {
@@ -43,6 +43,10 @@ export interface CatalogRooms {
 export interface GraphDefinitions {
   readonly catalog: TemplateCatalog;
   readonly templates: Templates;
+  /** `jobs`: they are those of a graph that was made, under the digest of its own catalog, and no templates. */
+  readonly holds: FoundCatalog["holds"];
+  /** The commit that they were read from; undefined where they are no commit's. */
+  readonly commit?: string | undefined;
   /** The same as they stand in files, for whoever has to mend them; undefined where that is them. */
   readonly reread: (() => Promise<Templates>) | undefined;
   /** Whether they are those of the commit that the graph is of. */
@@ -139,9 +143,11 @@ export async function withPlaces<Result>(
 }
 
 async function storedCatalog(rooms: CatalogRooms, written: string): Promise<GraphDefinitions> {
-  const catalog = await rooms.shelf.get(rooms.db, await findCatalog(rooms.db, written));
+  const { digest, holds } = await findCatalog(rooms.db, written);
+  const catalog = await rooms.shelf.get(rooms.db, digest);
   return {
     catalog,
+    holds,
     templates: templatesOf(catalog),
     reread: undefined,
     isOfCommit: false,
@@ -149,9 +155,9 @@ async function storedCatalog(rooms: CatalogRooms, written: string): Promise<Grap
   };
 }
 
-/** The digest of the catalog of templates that a digest or its beginning means. */
-export async function findCatalog(tx: Tx, written: string): Promise<string> {
-  const [found, other] = await findTemplateCatalogs(tx, written);
+/** The catalog that a digest or its beginning means. */
+export async function findCatalog(tx: Tx, written: string): Promise<FoundCatalog> {
+  const [found, other] = await findCatalogs(tx, written);
   if (found === undefined)
     throw new Fault("not_found", `there is no catalog ${written}; see "grange catalog list"`);
   if (other !== undefined) {
@@ -169,6 +175,7 @@ async function ofFiles(
   return {
     catalog,
     templates,
+    holds: "templates",
     reread: undefined,
     isOfCommit: false,
     async keep(tx) {
@@ -194,7 +201,16 @@ async function ofCommit(
   if (known?.hasPlaces === true) {
     const catalog = await shelf.get(db, known.catalog);
     const templates = templatesOf(catalog);
-    return { catalog, templates, reread: read, isOfCommit, tree: own, keep: async () => {} };
+    return {
+      catalog,
+      templates,
+      holds: "templates",
+      commit: commit.sha,
+      reread: read,
+      isOfCommit,
+      tree: own,
+      keep: async () => {},
+    };
   }
   const templates = await read();
   const catalog = await templateCatalogOf(templates);
@@ -202,6 +218,8 @@ async function ofCommit(
   return {
     catalog,
     templates,
+    holds: "templates",
+    commit: commit.sha,
     reread: undefined,
     isOfCommit,
     tree: own,

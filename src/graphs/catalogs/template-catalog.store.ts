@@ -2,7 +2,9 @@ import { z } from "zod";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { DefinitionDigest } from "../catalog.ts";
+import type { JobDefinition } from "../definitions/job-definition.ts";
 import { insertDefinitions } from "../insert-definitions.store.ts";
+import type { StoredJob } from "./catalog-of-jobs.ts";
 import { entryKey, kindAndName, type TemplateCatalog } from "./template-catalog.ts";
 
 const Digest = z.object({ digest: z.string() });
@@ -71,18 +73,51 @@ export async function readTemplateCatalog(
   return { digest: DefinitionDigest.parse(digest), entries };
 }
 
-/** Catalogs of templates by a digest or its beginning; two at the most. */
-export async function findTemplateCatalogs(tx: Tx, written: string): Promise<string[]> {
+const JobRow = z.object({
+  name: z.string(),
+  digest: DefinitionDigest,
+  definition: z.custom<JobDefinition>((body) => typeof body === "object"),
+});
+
+/** The jobs of a graph's catalog; none when nobody knows it, or when it holds templates. */
+export function jobsOfCatalog(tx: Tx, digest: string): Promise<StoredJob[]> {
+  return tx.many(
+    JobRow,
+    sql`
+      select catalog_entry.name, definition.digest, definition.body as definition
+      from catalog
+      join catalog_entry on catalog_entry.catalog = catalog.digest
+      join definition on definition.digest = catalog_entry.definition
+      where catalog.digest = ${digest} and catalog.holds = 'jobs'
+      order by catalog_entry.name collate "C"
+    `,
+  );
+}
+
+/** What a catalog holds: definitions as they were written, or the jobs of a graph. */
+const Holds = z.enum(["templates", "jobs"]);
+const FoundCatalog = z.object({ digest: z.string(), holds: Holds });
+export type FoundCatalog = z.infer<typeof FoundCatalog>;
+
+/**
+ * Catalogs by a digest or its beginning; two at the most.
+ *
+ * Those of graphs' jobs only where no catalog of templates begins so: there are many more of them.
+ */
+export async function findCatalogs(tx: Tx, written: string): Promise<FoundCatalog[]> {
   if (!/^[0-9a-f]{4,64}(\/[0-9]*)?$/.test(written)) return [];
   const found = await tx.many(
-    Digest,
+    FoundCatalog,
+    // `~` is above every character of a digest: the range holds all that begin so.
     sql`
-      select digest from catalog
-      where holds = 'templates' and starts_with(digest, ${written})
+      select digest, holds from catalog
+      where digest collate "C" >= ${written} and digest collate "C" < ${`${written}~`}
+      order by holds = 'jobs'
       limit 2
     `,
   );
-  return found.map(({ digest }) => digest);
+  const [first, second] = found;
+  return first?.holds === "templates" && second?.holds === "jobs" ? [first] : found;
 }
 
 const SummaryRow = z.object({
@@ -91,7 +126,7 @@ const SummaryRow = z.object({
   counts: z.record(z.string(), z.number()),
 });
 
-/** The newest catalogs of templates, or one. */
+/** The newest catalogs of templates; with a digest, that catalog. */
 export function catalogSummaries(
   tx: Tx,
   { digest, limit = 50 }: { readonly digest?: string; readonly limit?: number },
@@ -101,15 +136,16 @@ export function catalogSummaries(
     sql`
       select catalog.digest, catalog.created_at as "createdAt", counted.counts
       from (
-        select digest, created_at from catalog
-        where holds = 'templates' and (${digest ?? null}::text is null or digest = ${digest ?? null})
+        select digest, created_at, holds from catalog
+        where case when ${digest ?? null}::text is null then holds = 'templates' else digest = ${digest ?? null} end
         order by created_at desc
         limit ${limit}
       ) as catalog
       cross join lateral (
         select coalesce(jsonb_object_agg(kind, count), '{}') as counts
         from (
-          select split_part(name, '/', 1) as kind, count(*) as count
+          select case when catalog.holds = 'jobs' then 'job' else split_part(name, '/', 1) end as kind,
+                 count(*) as count
           from catalog_entry where catalog = catalog.digest group by 1
         ) as by_kind
       ) as counted

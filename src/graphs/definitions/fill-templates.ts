@@ -47,7 +47,29 @@ export async function fillTemplates(
   if (jobs.length > definitionLimits.definitions) throw tooManyJobs();
   const defined = await readJobs(jobs, problems);
   throwIfAny(problems);
+  throwIfAny(defined.flatMap((job) => problemsOfNamedGraph(job, templates, chosen)));
   return { jobs: defined, ...chosen };
+}
+
+/** What is wrong with the graph that a job names, and with the values that it gives. */
+function problemsOfNamedGraph(
+  job: DefinedJob,
+  templates: Templates,
+  parent: ChosenValues,
+): DefinitionProblem[] {
+  const { name, definition } = job;
+  if (definition.graph === undefined || !job.wanted) return [];
+  const problems: DefinitionProblem[] = [];
+  chooseValues(templates, wishesOfChild(definition, parent), problems);
+  return problems.map(({ message }) => job.problemAt(["graph"], `job "${name}": ${message}`));
+}
+
+/** What a job wants of the graph that it names: what it does not give is as in the graph that the job is in. */
+export function wishesOfChild(
+  { graph, parameters = {}, switches = {} }: JobDefinition,
+  parent: Pick<ChosenValues, "parameters" | "switches">,
+): Wishes {
+  return { graph, parameters, switches, branch: parent };
 }
 
 /** What expressions see. */

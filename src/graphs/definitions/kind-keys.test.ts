@@ -20,6 +20,7 @@ test.each([
   { kind: "graph", commands: "./generate", output: "farm.yml", retries: 1 },
   { kind: "graph", definitions: { version: 1, jobs: {} } },
   { kind: "graph", catalog: `${"0".repeat(64)}/12` },
+  { kind: "graph", graph: "nightly", parameters: { level: 3 }, switches: { pgo: true } },
   { kind: "dummy" },
   {
     kind: "dummy",
@@ -48,6 +49,12 @@ test.each([
   { job: { kind: "notify", to: "file:///etc/passwd" }, says: "must be an http(s) URL" },
   { job: { kind: "graph" }, says: 'a graph job needs one of "commands"' },
   { job: { kind: "graph", commands: "x", definitions: {} }, says: "a graph job needs one of" },
+  { job: { kind: "graph", graph: "n", definitions: {} }, says: "a graph job needs one of" },
+  {
+    job: { kind: "graph", definitions: {}, parameters: { level: 3 } },
+    says: '"parameters" are given to a graph by its name',
+  },
+  { job: { commands: "x", switches: { pgo: true } }, says: 'a command job has no "switches"' },
   { job: { kind: "graph", commands: "x", chunks: { items: ["a"] } }, says: 'has no "chunks"' },
   { job: { commands: "x", dummy: {} }, says: 'a command job has no "dummy"' },
   {

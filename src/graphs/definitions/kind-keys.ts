@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { JobKind } from "#api/graph.ts";
+import { SwitchValues } from "#api/graph-choice.ts";
 import { Chunks } from "./chunk-keys.ts";
 import { Dummy } from "./dummy-keys.ts";
 import { durationWithin } from "./duration.ts";
@@ -56,6 +57,23 @@ export const kindShape = {
     .regex(/^[0-9a-f]{64}\/\d+$/, "must be the digest of a catalog")
     .optional()
     .describe("Of a graph job without commands: a catalog whose jobs are its graph."),
+  graph: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe(
+      "Of a graph job without commands: one of the graphs that these definitions name. It is its graph.",
+    ),
+  parameters: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe(
+      "Of a graph job with graph: values of parameters. Those that are left out are as in the graph that the job is in.",
+    ),
+  switches: SwitchValues.optional().describe(
+    "Of a graph job with graph: values of switches. Those that are left out are as in the graph that the job is in.",
+  ),
   dummy: Dummy.optional().describe("Of a dummy job: how it pretends to run."),
   chunks: Chunks.optional().describe(
     "Items that workers share: each takes a batch of them, then asks for more.",
@@ -96,6 +114,9 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   output: ["graph"],
   definitions: ["graph"],
   catalog: ["graph"],
+  graph: ["graph"],
+  parameters: ["graph"],
+  switches: ["graph"],
   dummy: ["dummy"],
 };
 
@@ -120,6 +141,11 @@ export function problemsOfKind(job: JobOfAKind): KindProblem[] {
     if (value === undefined || kinds === undefined || kinds.includes(kind)) return [];
     return [{ path: [key], message: needlessKey(kind, key, kinds) }];
   });
+  for (const key of ["parameters", "switches"] as const) {
+    if (kind !== "graph" || job[key] === undefined || job.graph !== undefined) continue;
+    const message = `"${key}" are given to a graph by its name: add "graph", or remove this`;
+    found.push({ path: [key], message });
+  }
   const lacking = missingOf(kind, job);
   if (lacking !== undefined) found.push({ path: [], message: lacking });
   const from = job.chunks?.from?.job;
@@ -143,10 +169,11 @@ function missingOf(kind: JobKind, job: JobOfAKind): string | undefined {
         ? undefined
         : 'a job needs "commands" (or "kind: join", when it only gathers other jobs)';
     case "graph":
-      return [commands, job.definitions !== undefined, job.catalog !== undefined].filter(Boolean)
-        .length === 1
+      return [commands, job.definitions, job.catalog, job.graph].filter(
+        (source) => source !== undefined && source !== false,
+      ).length === 1
         ? undefined
-        : 'a graph job needs one of "commands" (which write definitions), "definitions" and "catalog"';
+        : 'a graph job needs one of "commands" (which write definitions), "definitions", "catalog" and "graph"';
     case "timer":
       return (job.at === undefined) !== (job.after === undefined)
         ? undefined

@@ -6,7 +6,6 @@ import { CommitSha } from "#core/commit-sha.ts";
 import { TrustDomain } from "#core/trust-domain.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { type CatalogEntry, DefinitionDigest } from "../catalog.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
 import { GraphId } from "../graph-id.ts";
 
@@ -261,27 +260,6 @@ export async function orphanedChildren(tx: Tx): Promise<GraphId[]> {
     `,
   );
   return rows.map((row) => row.child);
-}
-
-const StoredEntry = z.object({
-  name: z.string(),
-  digest: DefinitionDigest,
-  definition: Definition,
-});
-
-/** The jobs of a stored catalog; none when nobody knows it, or when it holds templates. */
-export function jobsOfCatalog(tx: Tx, digest: string): Promise<CatalogEntry[]> {
-  return tx.many(
-    StoredEntry,
-    sql`
-      select catalog_entry.name, definition.digest, definition.body as definition
-      from catalog
-      join catalog_entry on catalog_entry.catalog = catalog.digest
-      join definition on definition.digest = catalog_entry.definition
-      where catalog.digest = ${digest} and catalog.holds = 'jobs'
-      order by catalog_entry.name
-    `,
-  );
 }
 
 const MadeRow = z.object({ run: z.number(), graphId: z.string() });

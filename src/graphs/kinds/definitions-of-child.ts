@@ -1,14 +1,24 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { outputOf } from "#actions/output-of.ts";
 import type { BlobStore } from "#cas/blob-store.ts";
+import { canonicalJson } from "#core/canonical-json.ts";
 import { Fault } from "#core/fault.ts";
 import type { Db } from "#db/db.ts";
 import { ActionResultSchema } from "#proto/build/bazel/remote/execution/v2/remote_execution_pb.ts";
+import type { CatalogShelf } from "../catalogs/catalog-shelf.ts";
+import { jobsOfCatalog } from "../catalogs/template-catalog.store.ts";
+import {
+  type TemplateCatalog,
+  templateCatalogOf,
+  templatesOf,
+} from "../catalogs/template-catalog.ts";
+import type { DefinitionContext } from "../definitions/definition-context.ts";
 import { definitionLimits } from "../definitions/definition-limits.ts";
+import { type Definitions, fillTemplates, wishesOfChild } from "../definitions/fill-templates.ts";
 import type { JobDefinition } from "../definitions/job-definition.ts";
-import { type Definitions, readDefinitions } from "../definitions/read-definitions.ts";
+import { readTemplates } from "../definitions/read-templates.ts";
 import type { TemplateEvaluator } from "../definitions/template-evaluator.ts";
-import { jobsOfCatalog, type RunToPlan } from "./child-graph.store.ts";
+import { ancestorsOf, type RunToPlan } from "./child-graph.store.ts";
 
 /** Where the commands of a graph job write what is to be run. */
 export const usualGraphFile = ".grange-graph.yml";
@@ -17,10 +27,18 @@ export interface ChildDefinitionRooms {
   readonly db: Db;
   readonly store: BlobStore;
   readonly evaluator: TemplateEvaluator;
+  readonly shelf: CatalogShelf;
+}
+
+/** What the graph of a graph job consists of. */
+export interface ChildDefinitions {
+  readonly definitions: Definitions;
+  /** The definitions before anything was filled in; undefined where it was made of jobs of another graph. */
+  readonly templates: TemplateCatalog | undefined;
 }
 
 /**
- * What the graph of a graph job consists of, from wherever its definition says.
+ * Reads the definitions of a graph job's graph, from wherever its own definition says.
  *
  * What commands have written is a stranger's, and is read within the limits of any commit's. Throws
  * `DefinitionProblems`, `failed_precondition` and `not_found` when the job is at fault.
@@ -28,26 +46,73 @@ export interface ChildDefinitionRooms {
 export async function definitionsOfChild(
   rooms: ChildDefinitionRooms,
   run: RunToPlan,
-): Promise<Definitions> {
+): Promise<ChildDefinitions> {
   const { definition } = run;
-  if (definition.catalog !== undefined) return storedJobs(rooms.db, definition.catalog);
+  if (definition.catalog !== undefined) {
+    return { definitions: await storedJobs(rooms.db, definition.catalog), templates: undefined };
+  }
+  if (definition.graph !== undefined) return namedGraph(rooms, run, definition.graph);
   const file = graphFileOf(definition);
   const text =
     definition.definitions === undefined
       ? await writtenBy(rooms.store, run, file)
       : JSON.stringify(definition.definitions);
-  const { sha, subject, author, committedAt } = { ...run, sha: run.commit };
-  return readDefinitions(
-    new Map([[file, text]]),
-    {},
-    {
-      repository: run.repository,
-      commit: { sha, subject, author, committedAt },
-      rev: run.rev,
-      branch: run.branch,
-    },
-    rooms.evaluator,
+  const templates = await readTemplates(new Map([[file, text]]));
+  const wishes = { parameters: {}, switches: {} };
+  return {
+    definitions: await fillTemplates(templates, wishes, contextOf(run), rooms.evaluator),
+    templates: await templateCatalogOf(templates),
+  };
+}
+
+/** A graph that the definitions name which the run's own graph was made of. */
+async function namedGraph(
+  { db, shelf, evaluator }: ChildDefinitionRooms,
+  run: RunToPlan,
+  name: string,
+): Promise<ChildDefinitions> {
+  if (run.templateCatalog === null) {
+    throw new Fault(
+      "failed_precondition",
+      `there is no graph "${name}": the graph of this job was not made of definitions that name graphs`,
+    );
+  }
+  const templates = await shelf.get(db, run.templateCatalog);
+  const wishes = wishesOfChild(run.definition, run);
+  const definitions = await fillTemplates(
+    templatesOf(templates),
+    wishes,
+    contextOf(run),
+    evaluator,
   );
+  if (await isWithinItself(db, run, name, definitions)) {
+    throw new Fault(
+      "failed_precondition",
+      `the graph "${name}" is within itself, with the same values: select its jobs without ${run.job}`,
+    );
+  }
+  return { definitions, templates };
+}
+
+/** Whether one of the graphs that the run is within is this one already. */
+async function isWithinItself(
+  db: Db,
+  { graphId, templateCatalog }: RunToPlan,
+  name: string,
+  { parameters, switches }: Definitions,
+): Promise<boolean> {
+  const values = canonicalJson({ parameters, switches });
+  return (await ancestorsOf(db, graphId)).some(
+    (above) =>
+      above.named === name &&
+      above.templateCatalog === templateCatalog &&
+      canonicalJson({ parameters: above.parameters, switches: above.switches }) === values,
+  );
+}
+
+function contextOf(run: RunToPlan): DefinitionContext {
+  const { repository, rev, branch, subject, author, committedAt } = run;
+  return { repository, commit: { sha: run.commit, subject, author, committedAt }, rev, branch };
 }
 
 export function graphFileOf(definition: JobDefinition): string {

@@ -10,6 +10,7 @@ import { beginGraph } from "../advancing/begin-graph.ts";
 import type { Catalog } from "../catalog.ts";
 import { admitCatalog } from "../catalogs/admit-catalog.ts";
 import { holdJobsToLimits } from "../catalogs/hold-to-limits.ts";
+import { keepTemplates } from "../catalogs/template-catalog.store.ts";
 import { insertGraph, keepCatalog } from "../graph.store.ts";
 import { GraphId } from "../graph-id.ts";
 import { plan } from "../plan.ts";
@@ -62,12 +63,15 @@ async function planOne(rooms: ChildGraphRooms, run: RunToPlan, now: Date): Promi
 }
 
 async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void> {
-  const definitions = await definitionsOfChild(rooms, run);
+  const { definitions, templates } = await definitionsOfChild(rooms, run);
   const submitter = await submitterOf(rooms.db, run);
   const planned = await plan(await resolveSources(rooms, definitions, submitter));
   const begun = await beginGraph(planned);
   const child = GraphId.parse(randomUUID());
-  await rooms.db.transaction((tx) => keepCatalog(tx, planned.catalog));
+  await rooms.db.transaction(async (tx) => {
+    if (templates !== undefined) await keepTemplates(tx, templates);
+    await keepCatalog(tx, planned.catalog);
+  });
   await rooms.db.transaction(async (tx) => {
     const size = await sizeOfFamily(tx, run.graphId, run.set);
     refuseWhatNeverEnds(size, begun.jobs.length);
@@ -78,8 +82,10 @@ async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void>
       ...run,
       id: child,
       parent: { kind: "subgraph", id: run.graphId, job: run.job },
-      switches: {},
+      switches: definitions.switches,
+      choice: { named: run.definition.graph ?? null, selection: null, given: null },
       catalog: planned.catalog,
+      templateCatalog: templates?.digest,
       parameters: definitions.parameters,
       begun,
     });
@@ -92,7 +98,7 @@ async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void>
   });
 }
 
-/** Definitions that are within the parent's are signed with it; what commands have written must be signed itself. */
+/** Definitions that are within the parent's, or that it names, are signed with it; what commands have written must be signed itself. */
 async function admit(
   tx: Parameters<typeof admitCatalog>[0],
   run: RunToPlan,
@@ -102,7 +108,9 @@ async function admit(
   // What whoever submitted the first of them may not ask for, no graph of that one's graphs may.
   const submitter = await submitterOf(tx, run);
   holdJobsToLimits(submitter, "submit", { repository, branch }, catalog.entries);
-  if (run.definition.definitions !== undefined || run.definition.catalog !== undefined) return;
+  const { definitions, graph } = run.definition;
+  if (definitions !== undefined || graph !== undefined || run.definition.catalog !== undefined)
+    return;
   // Priority and class are the parent's, and were admitted with it.
   await admitCatalog(tx, catalog, {
     requestedPriority: undefined,

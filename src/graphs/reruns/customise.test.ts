@@ -48,10 +48,12 @@ describe("a job that has not started", () => {
 
     await farm.customise(id, { job: "a", patch: { tags: { suite: "other" } } });
     expect((await farm.job(id, "a")).job.tags).toEqual({ suite: "other" });
+    expect((await farm.graph(id)).customised).toBe(1);
     await farm.customise(id, { job: "a", patch: null });
 
     const { job, definition, origin } = await farm.job(id, "a");
     expect(job).toMatchObject({ customised: false, tags: { suite: "unit" } });
+    expect((await farm.graph(id)).customised).toBe(0);
     expect(definition).toEqual(before);
     expect(origin).toMatchObject({ patch: null, template: null, changes: [] });
   });

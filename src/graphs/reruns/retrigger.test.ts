@@ -303,3 +303,19 @@ test("under a name it is done once, whoever asks again, and however far it got",
   expect(await jobsDoneOnce(db, id, "owner/name 901")).toBeUndefined();
   expect(await farm.causes(id, "a")).toHaveLength(2);
 });
+
+test("from its end until somebody retriggers, a graph is idle", async () => {
+  const id = await farm.graphOf(chain);
+  await farm.work(failing("run-a"));
+  expect((await farm.graph(id)).idleMs).toBe(0);
+  await db.script(
+    `update graph set finished_at = finished_at - interval '1 hour' where id = '${id}'`,
+  );
+
+  await farm.again(id, { jobs: ["a"] });
+  await farm.work();
+
+  const { idleMs, state } = await farm.graph(id);
+  expect(state).toBe("succeeded");
+  expect(idleMs).toBeGreaterThanOrEqual(3_600_000);
+});

@@ -50,7 +50,7 @@ async function keepTimes(
   await tx.run(sql`
     insert into graph_times (graph_id, ended_at, end_to_end_ms, first_failure_ms, critical_path_ms)
     select id, ${endedAt}::timestamptz,
-           extract(epoch from ${endedAt}::timestamptz - created_at) * 1000,
+           greatest(0, extract(epoch from ${endedAt}::timestamptz - created_at) * 1000 - idle_ms),
            (select extract(epoch from min(run.finished_at) - created_at) * 1000
             from run
             where run.graph_id = graph.id and run.outcome not in ('succeeded', 'cancelled')),

@@ -18,21 +18,32 @@ export function durationsOf(ms: Sql): Sql {
 }
 
 /**
- * Runs with how long they waited and ran: `name`, `wait_ms`, `run_ms`.
+ * Runs with how long they waited and ran: `name`, `wait_ms`, `run_ms`, `is_open`.
  *
- * Blocked time is in neither: a run's clock starts when nothing is in its way any more. Only
- * workers let runs wait; a breakpoint's run waits for a person, and a hit for nothing.
+ * Blocked time is in neither: a run's clock starts when nothing is in its way any more. It stops when the run starts; or
+ * when it ends without a start, cancelled or expired; or at the end of the window, when it waits still (`is_open`), so that
+ * what no worker ever takes is seen. Only workers let runs wait; a breakpoint's run waits for a person, and a hit for nothing.
  */
 export function measuredRuns(of: Measured, group: TimesGrouping | null, which: Sql): Sql {
   const runs = (name: Sql) => sql`
     select ${name} as name,
-           greatest(0, extract(epoch from run.started_at - run.ready_at) * 1000)::double precision as wait_ms,
-           greatest(0, extract(epoch from run.finished_at - run.started_at) * 1000)::double precision as run_ms
-    from run
+           greatest(0, extract(epoch from coalesce(run.started_at, run.finished_at, ${of.until}) - run.ready_at) * 1000)
+             ::double precision as wait_ms,
+           case when run.started_at is not null
+             then greatest(0, extract(epoch from run.finished_at - run.started_at) * 1000)::double precision
+           end as run_ms,
+           run.state = 'queued' as is_open
+    from (
+      select ${columnsOfRun} from run
+      where run.state = 'finished' and run.finished_at > ${of.from} and run.finished_at <= ${of.until}
+        and (run.started_at is not null or (run.outcome = 'cancelled' and run.ready_at is not null))
+      union all
+      select ${columnsOfRun} from run
+      where run.state <> 'finished' and run.state = 'queued' and run.ready_at <= ${of.until}
+    ) as run
     join graph on graph.id = run.graph_id
     join job on job.graph_id = run.graph_id and job.name = run.job
-    where run.state = 'finished' and run.finished_at > ${of.from} and run.finished_at <= ${of.until}
-      and run.served_by in ('execution', 'items') and run.started_at is not null
+    where run.served_by in ('execution', 'items')
       and (${of.repository === undefined} or graph.repository = ${of.repository ?? null})
       and (${of.branch === undefined} or graph.branch = ${of.branch ?? null})
       and ${which}
@@ -49,6 +60,16 @@ export function measuredRuns(of: Measured, group: TimesGrouping | null, which: S
   }
 }
 
+const columnsOfRun = sql`
+  run.graph_id, run.job, run.state, run.served_by, run.ready_at, run.started_at, run.finished_at
+`;
+
+/** The share of what is measured that lies within a time. What waits still, and not longer, is not decided yet. */
+export function shareWithin(ms: Sql, withinMs: number): Sql {
+  return sql`(count(*) filter (where ${ms} <= ${withinMs} and not is_open))::double precision
+    / nullif(count(${ms}) filter (where not is_open or ${ms} > ${withinMs}), 0)`;
+}
+
 /** Names what runs ask of a worker: text that people can read, the same for the same demands. Each definition is read once. */
 function byPool(runs: Sql): Sql {
   return sql`
@@ -60,7 +81,7 @@ function byPool(runs: Sql): Sql {
       from definition
       where digest in (select distinct name from by_definition)
     )
-    select pool.name, wait_ms, run_ms
+    select pool.name, wait_ms, run_ms, is_open
     from by_definition join pool on pool.digest = by_definition.name
   `;
 }
@@ -68,7 +89,8 @@ function byPool(runs: Sql): Sql {
 /** Graphs with their times: `name`, and three columns of ms. */
 export function measuredGraphs(of: Measured, group: TimesGrouping | null): Sql {
   return sql`
-    select ${group === "branch" ? sql`graph.branch` : sql`''`} as name, end_to_end_ms, first_failure_ms, critical_path_ms
+    select ${group === "branch" ? sql`graph.branch` : sql`''`} as name, end_to_end_ms, first_failure_ms, critical_path_ms,
+           false as is_open
     from graph_times
     join graph on graph.id = graph_times.graph_id
     where ended_at > ${of.from} and ended_at <= ${of.until}

@@ -3,7 +3,7 @@ import { parseSelection } from "#api/selection/parse-selection.ts";
 import type { MetricDefinition, MetricValue } from "#api/times.ts";
 import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
-import { type Measured, measuredGraphs, measuredRuns } from "./measured-runs.store.ts";
+import { type Measured, measuredGraphs, measuredRuns, shareWithin } from "./measured-runs.store.ts";
 import { selectedJobs } from "./selected-jobs.store.ts";
 
 const ValueRow = z.object({
@@ -75,7 +75,6 @@ function figure(metric: MetricDefinition, ms: Sql): Sql {
     case "percentile":
       return sql`percentile_cont(${metric.figure.percentile / 100}::double precision) within group (order by ${ms})`;
     case "share":
-      return sql`(count(*) filter (where ${ms} <= ${metric.figure.withinSeconds * 1_000}))::double precision
-        / nullif(count(${ms}), 0)`;
+      return shareWithin(ms, metric.figure.withinSeconds * 1_000);
   }
 }

@@ -72,9 +72,11 @@ async function countIntoHistory(tx: Tx, { after, until }: Span): Promise<void> {
 async function countIntoHistograms(tx: Tx, { after, until }: Span): Promise<void> {
   await tx.run(sql`
     with ended as (
-      select extract(epoch from started_at - ready_at) as wait, extract(epoch from finished_at - started_at) as run
+      -- What was cancelled or expired before its start has waited as well.
+      select extract(epoch from coalesce(started_at, finished_at) - ready_at) as wait, extract(epoch from finished_at - started_at) as run
       from run
-      where state = 'finished' and served_by in ('execution', 'items') and started_at is not null
+      where state = 'finished' and served_by in ('execution', 'items')
+        and (started_at is not null or outcome = 'cancelled')
         and finished_at > ${after}::timestamptz and finished_at <= ${until}::timestamptz
     ),
     measured as (

@@ -9,6 +9,8 @@ export interface MadeUpRun {
   readonly blockedMs?: number;
   readonly waitMs: number;
   readonly runMs: number;
+  /** `waiting`: it waits still. `given-up`: it was cancelled, or expired, before it started. */
+  readonly never?: "waiting" | "given-up";
   readonly outcome?: string;
   readonly tags?: Readonly<Record<string, string>>;
   readonly platform?: Readonly<Record<string, string>>;
@@ -53,9 +55,24 @@ export async function storeMadeUpGraph(
   const rows = runs.map((run) => {
     const { blockedMs = 0, waitMs, runMs, outcome = "succeeded", tags = {}, job } = run;
     const time = (ms: number) => new Date(at.getTime() + ms).toISOString();
+    if (run.never !== undefined) {
+      const isOver = run.never === "given-up";
+      return {
+        job,
+        outcome: isOver ? "cancelled" : null,
+        tags,
+        definition: definitionOf(run),
+        state: isOver ? "cancelled" : "queued",
+        run_state: isOver ? "finished" : "queued",
+        ready_at: time(blockedMs),
+        started_at: null,
+        finished_at: isOver ? time(blockedMs + waitMs) : null,
+      };
+    }
     return {
       job,
       outcome,
+      run_state: "finished",
       tags,
       definition: definitionOf(run),
       state: outcome === "succeeded" ? "succeeded" : "failed",
@@ -65,7 +82,7 @@ export async function storeMadeUpGraph(
     };
   });
   const recordset = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-    as r (job text, outcome text, tags jsonb, definition text, state text, ready_at timestamptz,
+    as r (job text, outcome text, run_state text, tags jsonb, definition text, state text, ready_at timestamptz,
           started_at timestamptz, finished_at timestamptz)`;
   await tx.run(sql`
     insert into job (graph_id, name, definition, kind, tags, state, runs, retries, open_edges,
@@ -74,8 +91,8 @@ export async function storeMadeUpGraph(
     from ${recordset}
   `);
   await tx.run(sql`
-    insert into run (graph_id, job, number, cause, state, outcome, wanted_at, ready_at, queued_at, started_at, finished_at)
-    select ${id}, job, 1, 'first', 'finished', outcome, ${at}, ready_at, ready_at, started_at, finished_at
+    insert into run (graph_id, job, number, cause, state, served_by, outcome, wanted_at, ready_at, queued_at, started_at, finished_at)
+    select ${id}, job, 1, 'first', run_state, case run_state when 'queued' then 'items' else 'execution' end, outcome, ${at}, ready_at, ready_at, started_at, finished_at
     from ${recordset}
   `);
   return id;

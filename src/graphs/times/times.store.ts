@@ -2,7 +2,13 @@ import { z } from "zod";
 import type { Durations, GraphTimes, GroupTimes, TimesGrouping } from "#api/times.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
-import { durationsOf, type Measured, measuredGraphs, measuredRuns } from "./measured-runs.store.ts";
+import {
+  durationsOf,
+  type Measured,
+  measuredGraphs,
+  measuredRuns,
+  shareWithin,
+} from "./measured-runs.store.ts";
 
 const mostGroups = 200;
 
@@ -45,8 +51,7 @@ export async function timesOfRuns(
       with measured as materialized (${measuredRuns(of, group, sql`true`)})
       select grouping(name) = 1 as "isAll", name,
              ${durationsOf(sql`wait_ms`)} as wait, ${durationsOf(sql`run_ms`)} as run,
-             (count(*) filter (where wait_ms <= ${goalSeconds * 1_000}))::double precision / nullif(count(wait_ms), 0)
-               as "withinGoal"
+             ${shareWithin(sql`wait_ms`, goalSeconds * 1_000)} as "withinGoal"
       from measured
       group by grouping sets ((), (name))
       order by 1 desc, count(*) desc, name

@@ -48,6 +48,63 @@ test("being blocked counts in no waiting time", async () => {
   expect(all.withinGoal).toBe(1);
 });
 
+test("waits count from readiness, also of what never started; a pool that no worker is of has a row", async () => {
+  const repository = "starved";
+  const nowhere = { pool: "nowhere" };
+  await storeMadeUpGraph(
+    db,
+    ago(60 * minuteMs),
+    [
+      { job: "a", waitMs: minuteMs, runMs: minuteMs },
+      {
+        job: "expired",
+        blockedMs: 10 * minuteMs,
+        waitMs: 20 * minuteMs,
+        runMs: 0,
+        never: "given-up",
+        platform: nowhere,
+      },
+      {
+        job: "starving",
+        blockedMs: 20 * minuteMs,
+        waitMs: 0,
+        runMs: 0,
+        never: "waiting",
+        platform: nowhere,
+      },
+      {
+        job: "just-ready",
+        blockedMs: 59 * minuteMs,
+        waitMs: 0,
+        runMs: 0,
+        never: "waiting",
+        platform: nowhere,
+      },
+    ],
+    { repository },
+  );
+  const of = { ...lastHours, repository };
+
+  const { all, groups } = await timesOfRuns(db, of, "pool", 900);
+
+  const starved = groups.find(({ name }) => name === "pool=nowhere");
+  expect(starved?.wait).toMatchObject({ count: 3, p50Ms: 20 * minuteMs, maxMs: 40 * minuteMs });
+  expect(starved?.run.count).toBe(0);
+  expect(starved?.withinGoal).toBe(0);
+  // What waits for a minute is not decided yet.
+  expect(all.withinGoal).toBeCloseTo(1 / 3);
+  const share: MetricDefinition = {
+    name: "starved",
+    measure: "wait",
+    figure: { kind: "share", withinSeconds: 900, goal: 0.95 },
+    group: null,
+    filter: "name:starving | name:just-ready",
+    windowSeconds: 36_000,
+    ofRecord: false,
+  };
+  expect(await metricValue(db, share, now)).toMatchObject({ value: 0, goalMet: false });
+});
+
 test("times are told apart by branch, by pool and by kind, and cut by their window", async () => {
   const repository = "groups";
   const runs = [
@@ -237,4 +294,23 @@ test("the expected duration is the median of the last twenty good runs, each cou
     sql`select samples, failures from job_history where repository = ${repository}`,
   );
   expect(row).toEqual({ samples: 40, failures: 1 });
+});
+
+test("end to end is without the time that a graph was over before it went on", async () => {
+  const repository = "let-lie";
+  // The roll-up goes on from what ended last.
+  const later = new Date(now.getTime() + 7 * 24 * 60 * minuteMs);
+  const id = await storeMadeUpGraph(
+    db,
+    new Date(later.getTime() - 180 * minuteMs),
+    [{ job: "a", waitMs: minuteMs, runMs: 119 * minuteMs }],
+    { repository },
+  );
+  await db.run(sql`update graph set idle_ms = ${110 * minuteMs} where id = ${id}`);
+  await rollUp(later);
+
+  const of = { from: now, until: later, repository };
+  const { all } = await timesOfGraphs(db, of, "branch");
+
+  expect(all.endToEnd.p50Ms).toBe(10 * minuteMs);
 });

@@ -26,8 +26,8 @@ export interface CatalogFarm {
   ): Promise<CatalogDiff>;
   previewGraph(request: PreviewGraph, by: Principal): Promise<GraphPreview>;
   /** Takes a repository's name or address; `*` stands for all branches. */
-  branches(repository: string): Promise<Branch[]>;
-  branch(repository: string, branch: string): Promise<Branch>;
+  branches(repository: string, by: Principal): Promise<Branch[]>;
+  branch(repository: string, branch: string, by: Principal): Promise<Branch>;
   setBranch(
     repository: string,
     branch: string,

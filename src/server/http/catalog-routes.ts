@@ -47,11 +47,11 @@ export function catalogRoutes(farm: CatalogFarm): Hono {
   });
 
   routes.get("/repositories/:name/branches", async (c) =>
-    c.json(await farm.branches(c.req.param("name"))),
+    c.json(await farm.branches(c.req.param("name"), principalOf(c))),
   );
 
   routes.get("/repositories/:name/branches/:branch", async (c) =>
-    c.json(await farm.branch(c.req.param("name"), c.req.param("branch"))),
+    c.json(await farm.branch(c.req.param("name"), c.req.param("branch"), principalOf(c))),
   );
 
   routes.put("/repositories/:name/branches/:branch", async (c) => {

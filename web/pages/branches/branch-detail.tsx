@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function BranchDetail({ repository, branch, branches }: Props) {
-  const { catalog, resolved } = branch;
+  const { catalog, next, resolved } = branch;
   return (
     <section className="branch-detail" aria-label={nameOfBranch(branch.branch)}>
       <div>
@@ -23,10 +23,29 @@ export function BranchDetail({ repository, branch, branches }: Props) {
       <div className="branch-holds">
         <h2>What holds there</h2>
         <pre className="definition">{definitionText(resolved)}</pre>
-        {catalog === null ? null : (
+        <p className="row facts-line">
+          {next.problem === null ? null : (
+            <span role="alert" className="problem">
+              The next graph will find no definitions: {next.problem}
+            </span>
+          )}
+          {next.catalog === null ? null : (
+            <span>
+              the next graph uses{" "}
+              <Copyable text={next.catalog} shown={next.catalog.slice(0, 8)} label="catalog" />
+              {next.commit === null ? null : (
+                <>
+                  {" "}
+                  of commit <code>{next.commit.slice(0, 10)}</code>
+                </>
+              )}
+            </span>
+          )}
+        </p>
+        {catalog === null || catalog.catalog === next.catalog ? null : (
           <p className="row facts-line">
             <span>
-              catalog{" "}
+              {catalog.commit === null ? "pushed" : "used last"}{" "}
               <Copyable
                 text={catalog.catalog}
                 shown={catalog.catalog.slice(0, 8)}
@@ -52,9 +71,9 @@ export function BranchDetail({ repository, branch, branches }: Props) {
 }
 
 function CompareLinks({ repository, branch, branches }: Props) {
-  if (branch.catalog === null) return null;
+  if (!hasDefinitions(branch)) return null;
   const others = branches.filter(
-    (other) => other.catalog !== null && other.branch !== branch.branch,
+    (other) => hasDefinitions(other) && other.branch !== branch.branch,
   );
   if (others.length === 0) return null;
   return (
@@ -64,16 +83,17 @@ function CompareLinks({ repository, branch, branches }: Props) {
         <Link
           key={other.branch}
           to="/catalogs/diff"
-          search={{
-            a: `${repository}@${other.branch}`,
-            b: `${repository}@${branch.branch}`,
-          }}
+          search={{ repository, a: other.branch, b: branch.branch }}
         >
           {other.branch}
         </Link>
       ))}
     </p>
   );
+}
+
+function hasDefinitions({ catalog, next }: Branch): boolean {
+  return catalog !== null || next.catalog !== null;
 }
 
 function Change({ change }: { readonly change: BranchChange }) {

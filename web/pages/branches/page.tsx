@@ -19,7 +19,14 @@ export function BranchesPage() {
   const chosen = search.branch ?? "*";
   const shown =
     branches.find(({ branch }) => branch === chosen) ??
-    (generic && { ...generic, branch: chosen, own: null, history: [], catalog: null });
+    (generic && {
+      ...generic,
+      branch: chosen,
+      own: null,
+      history: [],
+      catalog: null,
+      next: { catalog: null, commit: null, problem: null },
+    });
   usePageTitle("Branches", name);
   const show = (branch: string) => void navigate({ search: { branch }, replace: true });
   return (
@@ -82,7 +89,7 @@ function Line(props: {
   readonly isShown: boolean;
   readonly onShow: (branch: string) => void;
 }) {
-  const { branch, resolved, catalog } = props.branch;
+  const { branch, resolved, catalog, next } = props.branch;
   return (
     <tr aria-current={props.isShown}>
       <th scope="row">
@@ -94,8 +101,18 @@ function Line(props: {
       <td>{resolved.customisable ? "yes" : "no"}</td>
       <td>{resolved.priorityCap ?? "none"}</td>
       <td>{sourceText(resolved.source)}</td>
-      <td>{catalog === null ? "–" : <code>{catalog.catalog.slice(0, 8)}</code>}</td>
-      <td>{catalog === null ? "–" : <Ago time={catalog.since} />}</td>
+      <td title={next.problem ?? undefined}>
+        {next.problem !== null ? (
+          "not found"
+        ) : next.catalog === null ? (
+          "–"
+        ) : (
+          <code>{next.catalog.slice(0, 8)}</code>
+        )}
+      </td>
+      <td>
+        {catalog === null || catalog.catalog !== next.catalog ? "–" : <Ago time={catalog.since} />}
+      </td>
     </tr>
   );
 }

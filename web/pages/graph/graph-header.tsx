@@ -69,16 +69,28 @@ export function GraphHeader({ graph }: { graph: Graph }) {
         <span>
           <Ago time={graph.createdAt} />
         </span>
-        <span title="From being planned to the end of its last job">
-          <Elapsed from={graph.createdAt} to={graph.finishedAt} />
+        <span title="From being planned to the end of its last job, without the time in which nobody asked for more">
+          <Elapsed from={graph.createdAt} to={graph.finishedAt} idleMs={graph.idleMs} />
         </span>
         <span>
           {graph.jobs} jobs{cached === 0 ? "" : `, ${cached} cached`}
           {stale === 0 ? "" : `, ${stale} stale`}
         </span>
-        <span className="faint">
-          catalog{" "}
-          <Copyable text={graph.catalog} shown={graph.catalog.slice(0, 8)} label="catalog" />
+        <span className="faint" title="The definitions as they were written">
+          definitions{" "}
+          <Copyable
+            text={graph.templates ?? graph.catalog}
+            shown={(graph.templates ?? graph.catalog).slice(0, 8)}
+            label="digest of the definitions"
+          />
+        </span>
+        <span className="faint" title="The jobs that they became here">
+          jobs{" "}
+          <Copyable
+            text={graph.catalog}
+            shown={graph.catalog.slice(0, 8)}
+            label="digest of the jobs"
+          />
         </span>
       </div>
       <CountsBar counts={graph.counts} jobs={graph.jobs} />

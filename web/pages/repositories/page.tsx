@@ -4,6 +4,7 @@ import { GraphSummary, type Repository } from "#api/graph.ts";
 import { apiBase } from "../../farm/ask.ts";
 import { useEventStream } from "../../farm/use-event-stream.ts";
 import { CountsBar } from "../../parts/counts-bar.tsx";
+import { CustomisedMark } from "../../parts/customised-mark.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { usePageTitle } from "../../parts/page-title.ts";
 import { StateIcon } from "../../parts/state.tsx";
@@ -73,10 +74,11 @@ function RepositoryRow({ repository }: { repository: Repository }) {
             </Link>
             <span className="faint">
               <code>{latest.commit.slice(0, 8)}</code> · {latest.author}
+              <CustomisedMark customised={latest.customised} />
             </span>
           </span>
           <CountsBar counts={latest.counts} jobs={latest.jobs} />
-          <Elapsed from={latest.createdAt} to={latest.finishedAt} />
+          <Elapsed from={latest.createdAt} to={latest.finishedAt} idleMs={latest.idleMs} />
           <Ago time={latest.createdAt} />
         </>
       )}

@@ -1,0 +1,37 @@
+import type { ResolvedBranch } from "#api/branch.ts";
+import { DefinitionProblems } from "../definitions/definition-problems.ts";
+import { fillTemplates } from "../definitions/fill-templates.ts";
+import type { TemplateEvaluator } from "../definitions/template-evaluator.ts";
+import { wishesOf } from "./graph-definitions.ts";
+import { type TemplateCatalog, templatesOf } from "./template-catalog.ts";
+
+/** For whom definitions are filled: the values of a branch, and of no commit. */
+export interface FilledFor {
+  readonly repository: string;
+  readonly branch: string;
+  readonly said: ResolvedBranch;
+}
+
+/**
+ * The jobs that definitions become on a branch, by name, each as its graph would have it.
+ *
+ * Jobs whose `when` is false are left out. Undefined where they cannot be filled without a value or a commit.
+ */
+export async function filledJobs(
+  evaluator: TemplateEvaluator,
+  catalog: TemplateCatalog,
+  { repository, branch, said }: FilledFor,
+): Promise<ReadonlyMap<string, unknown> | undefined> {
+  const commit = { sha: "0".repeat(40), subject: "", author: "", committedAt: new Date(0) };
+  const context = { repository, branch, rev: branch, commit };
+  const wishes = wishesOf({}, said);
+  try {
+    const { jobs } = await fillTemplates(templatesOf(catalog), wishes, context, evaluator);
+    return new Map(
+      jobs.filter(({ wanted }) => wanted).map(({ name, definition }) => [name, definition]),
+    );
+  } catch (reason) {
+    if (reason instanceof DefinitionProblems) return undefined;
+    throw reason;
+  }
+}

@@ -1,0 +1,13 @@
+/** Marks a graph of which people changed jobs: it is not what its definitions say. */
+export function CustomisedMark({ customised }: { readonly customised: number }) {
+  if (customised === 0) return null;
+  const jobs = customised === 1 ? "1 job" : `${customised} jobs`;
+  return (
+    <>
+      {" "}
+      <span className="badge" title={`Somebody changed ${jobs} for this graph`}>
+        customised
+      </span>
+    </>
+  );
+}
