@@ -30,7 +30,8 @@ describe("differences taken in two orders", () => {
         const found = interval(alpha);
         const leavesOut = found !== undefined && (found.low > 0 || found.high < 0);
         expect(leavesOut).toBe(p <= alpha);
-        if (found) expect(found.low <= point && point <= found.high).toBe(true);
+        const { low, high } = found ?? { low: point, high: point };
+        expect(low <= point && point <= high).toBe(true);
       }),
     );
   });

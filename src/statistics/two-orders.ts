@@ -7,7 +7,7 @@ export interface TwoOrders {
   /** Two-sided. */
   readonly p: number;
   /** The interval of all shifts that the test does not refuse at `alpha`; undefined where no p is that small. */
-  interval(alpha: number): { readonly low: number; readonly high: number } | undefined;
+  readonly interval: (alpha: number) => { readonly low: number; readonly high: number } | undefined;
 }
 
 /**

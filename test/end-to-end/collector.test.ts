@@ -153,7 +153,7 @@ test("a collector of a suite with exact figures only tests itself, stays in duty
   const collector = collect("lab-1", ["--comparisons", "2"]);
   await completed(await ask("1.1", 11));
 
-  const [tested] = await until(collectors, ([first]) => first?.selfTest != null);
+  const [tested] = await until(collectors, ([first]) => (first?.selfTest ?? null) !== null);
   expect(tested).toMatchObject({
     outOfDuty: null,
     selfTest: { passed: true, alarms: 0, comparisons: 2 },

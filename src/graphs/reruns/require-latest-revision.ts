@@ -32,7 +32,8 @@ export async function requireLatestRevision(
   if (isLatest) return;
   const latest = await latestChangeOfJob(tx, graphId, name, "customise");
   const who = latest === undefined ? "the submission" : `${latest.actor}, at ${latest.at},`;
-  const why = latest?.reason == null ? "" : ` ("${latest.reason}")`;
+  const reason = latest?.reason ?? null;
+  const why = reason === null ? "" : ` ("${reason}")`;
   const hint =
     after === undefined
       ? `send "after": ${job.revision} to replace it`

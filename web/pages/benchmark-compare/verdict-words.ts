@@ -88,12 +88,11 @@ export function evidenceSentence({ evidence }: CaseComparison): string {
 
 /** What was seen of a count's scatter. Reports of before do not say. */
 function scatterText({ scatter }: FenceEvidence): string {
+  const { before = null, after = null, selfTests = null } = scatter ?? {};
   const seen = [
-    scatter?.before == null ? "" : `runs of the earlier lay ${percentText(scatter.before)} apart`,
-    scatter?.after == null ? "" : `runs of the later ${percentText(scatter.after)}`,
-    scatter?.selfTests == null
-      ? ""
-      : `equal artifacts in self-tests ${percentText(scatter.selfTests)}`,
+    before === null ? "" : `runs of the earlier lay ${percentText(before)} apart`,
+    after === null ? "" : `runs of the later ${percentText(after)}`,
+    selfTests === null ? "" : `equal artifacts in self-tests ${percentText(selfTests)}`,
   ].filter((each) => each !== "");
   if (scatter === undefined) return "Too little history: the usual threshold was taken.";
   if (seen.length === 0)
