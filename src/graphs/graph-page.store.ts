@@ -12,6 +12,7 @@ import type { Tx } from "#db/db.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import type { GraphId } from "./graph-id.ts";
 import { graphSummary } from "./graph-summary.store.ts";
+import { reasonColumn } from "./reason-column.store.ts";
 
 const isoTime = z.date().transform((date) => date.toISOString());
 
@@ -75,7 +76,7 @@ async function summariesOfJobs(tx: Tx, graphId: GraphId, which: Sql): Promise<Jo
     JobRow,
     sql`
       select job.name, job.kind, job.state, job.version, job.stale, job.patch is not null as customised, job.tags, job.runs, coalesce(run.cached, false) as cached,
-             coalesce(job.reason, case when job.state = 'failed' then run.message end) as reason,
+             coalesce(${reasonColumn}, case when job.state = 'failed' then run.message end) as reason,
              job.open_edges as "openEdges",
              job.ready_at as "readyAt", job.started_at as "startedAt", job.finished_at as "finishedAt"
       from job

@@ -7,6 +7,7 @@ import { CommitSha } from "#core/commit-sha.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
 import { GraphId } from "../graph-id.ts";
+import { reasonColumn } from "../reason-column.store.ts";
 import { selectedJobs } from "../times/selected-jobs.store.ts";
 import type { SearchedJob } from "./judge-commit.ts";
 import type { SearchId } from "./search.store.ts";
@@ -161,7 +162,7 @@ export async function searchedJobs(
   const rows = await tx.many(
     SearchedRow,
     sql`
-      select job.graph_id as "graphId", job.name, job.state, job.reason, job.patch is not null as "isCustomised",
+      select job.graph_id as "graphId", job.name, job.state, ${reasonColumn} as reason, job.patch is not null as "isCustomised",
              array(
                select run.outcome from run
                where run.graph_id = job.graph_id and run.job = job.name and run.state = 'finished'

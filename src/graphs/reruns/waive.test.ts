@@ -101,10 +101,22 @@ test("a waiver that was used is taken back when the job is over; its next run wa
   expect(await farm.states(id)).toMatchObject({ lint: "failed", publish: "succeeded" });
 
   await farm.waive(id, { ...why, undo: true });
-  expect(await farm.states(id)).toMatchObject({ publish: "succeeded" });
+  expect((await farm.job(id, "publish")).job).toMatchObject({ state: "succeeded", reason: null });
   await farm.again(id, { jobs: ["lint", "publish"] });
 
   expect(await farm.states(id)).toMatchObject({ lint: "ready", publish: "blocked" });
+});
+
+test("a job that passed does not say that it was skipped when what it needs fails afterwards", async () => {
+  const id = await farm.graphOf(
+    "  lint: {commands: 'run-lint # MARK'}\n  publish: {commands: 'run-publish # MARK', needs: [lint]}",
+  );
+  await farm.work();
+
+  await farm.again(id, { jobs: ["lint"], mode: "alone" });
+  await farm.work(failing("run-lint"));
+
+  expect((await farm.job(id, "publish")).job).toMatchObject({ state: "succeeded", reason: null });
 });
 
 test("what is waived stays so when the other job is retriggered", async () => {
