@@ -7,7 +7,7 @@ import type { AccessFarm } from "./access-farm.ts";
 import type { Farm } from "./farm.ts";
 import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
-import { jsonBody } from "./json-body.ts";
+import { jsonBody, noOptions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 import { queryOf } from "./query.ts";
 
@@ -27,9 +27,10 @@ export function accessRoutes(farm: AccessFarm & Pick<Farm, "findGraph">): Hono {
     c.header("cache-control", "no-store");
     return c.json(created, 201);
   });
-  routes.post("/tokens/:id/revoke", async (c) =>
-    c.json(await farm.revokeToken(c.req.param("id"), principalOf(c))),
-  );
+  routes.post("/tokens/:id/revoke", async (c) => {
+    await noOptions(c);
+    return c.json(await farm.revokeToken(c.req.param("id"), principalOf(c)));
+  });
 
   routes.get("/principals/:name", async (c) =>
     c.json(await farm.rightsOf(c.req.param("name"), principalOf(c))),
@@ -51,9 +52,10 @@ export function accessRoutes(farm: AccessFarm & Pick<Farm, "findGraph">): Hono {
   routes.post("/keys", async (c) =>
     c.json(await farm.trustKey(await jsonBody(c, TrustKey), principalOf(c))),
   );
-  routes.post("/keys/:name/revoke", async (c) =>
-    c.json(await farm.revokeKey(c.req.param("name"), principalOf(c))),
-  );
+  routes.post("/keys/:name/revoke", async (c) => {
+    await noOptions(c);
+    return c.json(await farm.revokeKey(c.req.param("name"), principalOf(c)));
+  });
 
   routes.get("/signatures", async (c) => {
     const catalog = c.req.query("catalog");
@@ -67,8 +69,8 @@ export function accessRoutes(farm: AccessFarm & Pick<Farm, "findGraph">): Hono {
   );
 
   routes.post("/graphs/:id/priority", async (c) => {
-    const id = await graphId(farm, c.req.param("id"));
     const request = await jsonBody(c, SetGraphPriority);
+    const id = await graphId(farm, c.req.param("id"));
     return c.json(found(await farm.setGraphPriority(id, request, principalOf(c)), `graph ${id}`));
   });
 

@@ -10,7 +10,7 @@ import {
   ReportTest,
 } from "#api/collector.ts";
 import type { BenchmarkCollectorFarm } from "./benchmark-collector-farm.ts";
-import { jsonBody } from "./json-body.ts";
+import { jsonBody, noOptions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 /** Collectors: their register, and what they ask and tell while they measure. */
@@ -33,6 +33,7 @@ export function benchmarkCollectorRoutes(farm: BenchmarkCollectorFarm): Hono {
     ),
   );
   routes.delete(`${collectors}/:name`, async (c) => {
+    await noOptions(c);
     await farm.removeBenchmarkCollector(c.req.param("name"), principalOf(c));
     return c.json({});
   });

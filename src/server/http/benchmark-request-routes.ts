@@ -13,7 +13,7 @@ import { Fault } from "#core/fault.ts";
 import { SuiteWord } from "#core/test-case.ts";
 import type { Farm } from "./farm.ts";
 import { found } from "./found.ts";
-import { jsonBody, requireJson } from "./json-body.ts";
+import { jsonBody, noOptions, requireJson } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 const Limit = z.coerce.number().int().min(1).max(1_000).default(50);
@@ -82,12 +82,14 @@ export function benchmarkRequestRoutes(farm: Farm): Hono {
   });
 
   routes.post("/benchmarks/requests/:id/cancel", async (c) => {
+    await noOptions(c);
     const id = c.req.param("id");
     const now = await farm.cancelBenchmarkRequest(id, principalOf(c));
     return c.json(found(now, `benchmark request ${id}`));
   });
 
   routes.post("/benchmarks/requests/:id/retry", async (c) => {
+    await noOptions(c);
     const submitted = await farm.retryBenchmarkRequest(c.req.param("id"), principalOf(c));
     return c.json(submitted, submitted.outcome === "created" ? 201 : 200);
   });

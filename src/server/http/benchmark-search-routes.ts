@@ -4,7 +4,7 @@ import { StartBenchmarkSearch } from "#api/benchmark-history.ts";
 import { Fault } from "#core/fault.ts";
 import type { BenchmarkSearchFarm } from "./benchmark-search-farm.ts";
 import { found } from "./found.ts";
-import { jsonBody } from "./json-body.ts";
+import { jsonBody, noOptions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 const ListQuery = z.object({
@@ -30,6 +30,7 @@ export function benchmarkSearchRoutes(farm: BenchmarkSearchFarm): Hono {
     return c.json(found(await farm.benchmarkSearch(id), `benchmark search ${id}`));
   });
   routes.post("/benchmarks/searches/:id/cancel", async (c) => {
+    await noOptions(c);
     const id = c.req.param("id");
     return c.json(
       found(await farm.cancelBenchmarkSearch(id, principalOf(c)), `benchmark search ${id}`),

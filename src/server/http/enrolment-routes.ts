@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { CreateEnrolment, Enrol } from "#api/enrolment.ts";
 import type { EnrolmentFarm } from "./enrolment-farm.ts";
-import { jsonBody } from "./json-body.ts";
+import { jsonBody, noOptions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 /** Enrolment of machines, and those that are quarantined. */
@@ -18,9 +18,10 @@ export function enrolmentRoutes(farm: EnrolmentFarm): Hono {
   routes.post("/enrol", async (c) => c.json(await farm.enrol(await jsonBody(c, Enrol))));
 
   routes.get("/workers/quarantined", async (c) => c.json(await farm.quarantinedWorkers()));
-  routes.post("/workers/:name/release", async (c) =>
-    c.json(await farm.releaseWorker(c.req.param("name"), principalOf(c))),
-  );
+  routes.post("/workers/:name/release", async (c) => {
+    await noOptions(c);
+    return c.json(await farm.releaseWorker(c.req.param("name"), principalOf(c)));
+  });
 
   return routes;
 }

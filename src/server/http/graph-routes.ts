@@ -5,7 +5,7 @@ import { Fault } from "#core/fault.ts";
 import { eventStream, resumeFrom } from "./event-stream.ts";
 import type { Farm, Page } from "./farm.ts";
 import { found } from "./found.ts";
-import { jsonBody, submittedDefinitions } from "./json-body.ts";
+import { jsonBody, noOptions, submittedDefinitions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 const mostInAList = 200;
@@ -57,6 +57,7 @@ export function graphRoutes(farm: Farm): Hono {
   });
 
   routes.post("/graphs/:id/cancel", async (c) => {
+    await noOptions(c);
     const id = await graphId(farm, c.req.param("id"));
     return c.json(found(await farm.cancelGraph(id, principalOf(c)), `graph ${id}`));
   });

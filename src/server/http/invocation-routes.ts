@@ -5,6 +5,7 @@ import { eventStream } from "./event-stream.ts";
 import type { Farm } from "./farm.ts";
 import { found } from "./found.ts";
 import type { InvocationAddress } from "./invocation-farm.ts";
+import { noOptions } from "./json-body.ts";
 import { logAnswer, mostLogBytes } from "./log-answer.ts";
 import { logEvents, mostLogBytesPerEvent } from "./log-events.ts";
 import { logPositionOf } from "./log-position.ts";
@@ -64,6 +65,7 @@ export function invocationRoutes(farm: Farm): Hono {
   });
 
   routes.post("/invocations/:id/cancel", async (c) => {
+    await noOptions(c);
     const address = addressOf(c);
     return c.json(found(await farm.cancelInvocation(address, principalOf(c)), describe(address)));
   });

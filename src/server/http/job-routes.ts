@@ -6,6 +6,7 @@ import { eventStream } from "./event-stream.ts";
 import type { Farm, RunName } from "./farm.ts";
 import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
+import { noOptions } from "./json-body.ts";
 import { logEvents, mostLogBytesPerEvent } from "./log-events.ts";
 import { logPositionOf } from "./log-position.ts";
 import { principalOf } from "./principal.ts";
@@ -24,6 +25,7 @@ export function jobRoutes(farm: Farm): Hono {
   });
 
   routes.post("/graphs/:id/jobs/:name/cancel", async (c) => {
+    await noOptions(c);
     const id = await graphId(farm, c.req.param("id"));
     const name = c.req.param("name");
     const cancelled = await farm.cancelJob(id, name, principalOf(c));

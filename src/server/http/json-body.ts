@@ -9,12 +9,18 @@ import { peerOf } from "#grpc/read-in-turns.ts";
 import { BodyTooLarge } from "./body-too-large.ts";
 import { JsonValueCount } from "./json-value-count.ts";
 import { principalOf } from "./principal.ts";
+import { type UnknownKey, unknownKeys } from "./unknown-keys.ts";
 
 /** Most bodies are some names and numbers. */
 const smallBytes = 64 * 1024;
 
 /** To parse and check so many values takes less than 0.1 s. */
 const mostValues = 250_000;
+
+/** A failure lists so many unknown keys. */
+const mostListed = 20;
+
+const NoOptions = z.strictObject({});
 
 /** The limit of a route whose bodies may be larger than 64 KiB. */
 export interface LargeBody {
@@ -45,6 +51,9 @@ export function requireJson(c: Context): void {
  * Reads at most 64 KiB, or what `large` allows a caller who holds its right somewhere; the
  * right for the very repository is often known only after the body was read.
  *
+ * Keys that the shape does not know are refused wherever they are (`unknownKeys`): an option that is
+ * misspelt, or of another version, is never ignored.
+ *
  * Throws `permission_denied` where a large body needs a right that the caller lacks,
  * `BodyTooLarge` (413), and `invalid_argument` for what is not JSON of this shape.
  */
@@ -52,17 +61,34 @@ export async function jsonBody<Shape extends z.ZodType>(
   c: Context,
   shape: Shape,
   large?: LargeBody,
+  whenEmpty = "",
 ): Promise<z.output<Shape>> {
   const text = await readText(c, large);
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = JSON.parse(text === "" ? whenEmpty : text);
   } catch (cause) {
     throw new Fault("invalid_argument", "the body is not JSON", { cause });
   }
   const parsed = shape.safeParse(body);
-  if (!parsed.success) throw new Fault("invalid_argument", z.prettifyError(parsed.error));
-  return parsed.data;
+  const unknown = unknownKeys(shape, body);
+  if (parsed.success && unknown.length === 0) return parsed.data;
+  const issues = parsed.error?.issues.filter(({ code }) => code !== "unrecognized_keys") ?? [];
+  throw new Fault(
+    "invalid_argument",
+    z.prettifyError({ issues: [...unknown.slice(0, mostListed).map(unknownKeyIssue), ...issues] }),
+  );
+}
+
+/** Checks that a request whose route takes no options brings none: an empty body, or `{}`. */
+export async function noOptions(c: Context): Promise<void> {
+  await jsonBody(c, NoOptions, undefined, "{}");
+}
+
+function unknownKeyIssue({ path, key, known }: UnknownKey): z.core.$ZodIssue {
+  const may = known.length === 0 ? "there are no options here" : `known here: ${known.join(", ")}`;
+  const message = `Unrecognized key: ${JSON.stringify(key.slice(0, 200))}; ${may}`;
+  return { code: "unrecognized_keys", keys: [key], path: [...path], message };
 }
 
 /** Reads as a stream: a body in chunks states no length, and one that states it may send more. */

@@ -11,9 +11,9 @@ export function reportRoutes(farm: Farm): Hono {
   const routes = new Hono();
 
   routes.post("/graphs/:id/jobs/:name/report", async (c) => {
+    const report = await jsonBody(c, ReportRun, { bytes: 8 * 1024 * 1024, verb: "report" });
     const id = await graphId(farm, c.req.param("id"));
     const name = c.req.param("name");
-    const report = await jsonBody(c, ReportRun, { bytes: 8 * 1024 * 1024, verb: "report" });
     const taken = await farm.reportRun(id, name, report, principalOf(c));
     return c.json(found(taken, `job "${name}" in graph ${id}`));
   });

@@ -19,8 +19,8 @@ export function rerunRoutes(farm: Farm): Hono {
     large?: LargeBody,
   ) => {
     routes.post(`/graphs/:id/${name}`, async (c: Context<object, "/graphs/:id/x">) => {
-      const id = await graphId(farm, c.req.param("id"));
       const request = await jsonBody(c, shape, large);
+      const id = await graphId(farm, c.req.param("id"));
       return c.json(found(await act(id, request, principalOf(c)), whatOf(id, request)));
     });
   };
@@ -32,8 +32,8 @@ export function rerunRoutes(farm: Farm): Hono {
   ) => {
     verb(name, shape, act);
     routes.post(`/sets/:set/${name}`, async (c: Context<object, "/sets/:set/x">) => {
-      const set = await setId(farm, c.req.param("set"));
       const request = await jsonBody(c, shape);
+      const set = await setId(farm, c.req.param("set"));
       return c.json(found(await act(set, { ...request, wholeSet: true }, principalOf(c)), set));
     });
   };

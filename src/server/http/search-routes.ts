@@ -5,7 +5,7 @@ import { Fault } from "#core/fault.ts";
 import type { Farm } from "./farm.ts";
 import { found } from "./found.ts";
 import { graphId } from "./graph-routes.ts";
-import { jsonBody } from "./json-body.ts";
+import { jsonBody, noOptions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 
 const ListQuery = z.object({
@@ -43,6 +43,7 @@ export function searchRoutes(farm: Farm): Hono {
   });
 
   routes.post("/searches/:id/cancel", async (c) => {
+    await noOptions(c);
     const id = c.req.param("id");
     return c.json(found(await farm.cancelSearch(id, principalOf(c)), `search ${id}`));
   });

@@ -8,7 +8,7 @@ import {
 } from "#api/session.ts";
 import { Fault } from "#core/fault.ts";
 import { callbackPath } from "#sign-in/provider/identity-provider.ts";
-import { jsonBody } from "./json-body.ts";
+import { jsonBody, noOptions } from "./json-body.ts";
 import { principalOf } from "./principal.ts";
 import type { SignInFarm } from "./sign-in-farm.ts";
 
@@ -40,6 +40,7 @@ export function signInRoutes(farm: SignInFarm): Hono {
     return signedIn(c, await farm.signInWithCode(code, cookieOf(c)));
   });
   routes.post("/session/links", async (c) => {
+    await noOptions(c);
     keepNowhere(c);
     return c.json(await farm.signInLink(c.req.header("authorization")), 201);
   });
@@ -59,27 +60,31 @@ export function sessionRoutes(farm: SignInFarm): Hono {
   const by = principalOf;
 
   routes.post("/session/end", async (c) => {
+    await noOptions(c);
     setCookies(c, await farm.signOut(c.req.header("cookie")));
     return c.json({});
   });
   routes.get("/sessions", async (c) => c.json(await farm.sessions(by(c))));
-  routes.post("/sessions/:id/end", async (c) =>
-    c.json(await farm.endSession(c.req.param("id"), by(c))),
-  );
+  routes.post("/sessions/:id/end", async (c) => {
+    await noOptions(c);
+    return c.json(await farm.endSession(c.req.param("id"), by(c)));
+  });
   routes.get("/identities", async (c) => c.json(await farm.identities(by(c))));
   routes.post("/identities", async (c) =>
     c.json(await farm.addIdentity(await jsonBody(c, AddIdentity), by(c))),
   );
-  routes.post("/identities/:principal/remove", async (c) =>
-    c.json(await farm.removeIdentity(c.req.param("principal"), by(c))),
-  );
+  routes.post("/identities/:principal/remove", async (c) => {
+    await noOptions(c);
+    return c.json(await farm.removeIdentity(c.req.param("principal"), by(c)));
+  });
   routes.get("/issuers", async (c) => c.json(await farm.issuers(by(c))));
   routes.post("/issuers", async (c) =>
     c.json(await farm.addIssuer(await jsonBody(c, AddIssuer), by(c))),
   );
-  routes.post("/issuers/:name/remove", async (c) =>
-    c.json(await farm.removeIssuer(c.req.param("name"), by(c))),
-  );
+  routes.post("/issuers/:name/remove", async (c) => {
+    await noOptions(c);
+    return c.json(await farm.removeIssuer(c.req.param("name"), by(c)));
+  });
   return routes;
 }
 

@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freshDatabase } from "../../../test/support/fresh-db.ts";
+import { readServerConfig } from "../config.ts";
+import { type RunningServer, startServer } from "../start-server.ts";
+import type { Farm } from "./farm.ts";
+import { httpApp } from "./http-app.ts";
+
+const logger = pino({ level: "silent" });
+const databaseUrl = await freshDatabase();
+let dataDir: string;
+let server: RunningServer;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "grange-strict-"));
+  server = await startServer(readServerConfig({ dataDir, databaseUrl, port: 0 }, {}), logger);
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(dataDir, { recursive: true });
+});
+
+/** Routes whose bodies are not of our shapes. */
+const others = new Set([
+  // The bytes of a tarball.
+  "PUT /api/v1/benchmarks/tarballs/:hash/:size",
+  // GitHub's own events.
+  "POST /forge/github/webhooks",
+]);
+
+/** Every endpoint that changes something, as the application has it. Handlers are not called. */
+const endpoints = httpApp({ farm: {} as Farm, logger, webDir: undefined, host: "127.0.0.1" })
+  .routes.filter(({ method, path }) => !["GET", "ALL"].includes(method) && !path.endsWith("*"))
+  .map(({ method, path }) => `${method} ${path}`);
+
+test("endpoints are found", () => {
+  expect(endpoints).toContain("POST /api/v1/graphs");
+  expect(new Set(endpoints).size).toBeGreaterThan(60);
+  for (const other of others) expect(endpoints).toContain(other);
+});
+
+test.each([...new Set(endpoints)].filter((endpoint) => !others.has(endpoint)))(
+  "%s refuses a key that it does not know, and names it",
+  async (endpoint) => {
+    const [method = "", path = ""] = endpoint.split(" ");
+    // A number fits all patterns: names, ids, sizes.
+    const url = new URL(path.replaceAll(/:[a-z]+(\{[^}]*\})?/gi, "1"), server.url);
+
+    const response = await fetch(url, {
+      method,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ nobodyKnowsThis: 1 }),
+    });
+
+    const { error } = (await response.json()) as { error: { code: string; message: string } };
+    expect({ status: response.status, ...error }).toMatchObject({
+      status: 400,
+      code: "invalid_argument",
+      message: expect.stringContaining('Unrecognized key: "nobodyKnowsThis"'),
+    });
+  },
+);

@@ -1,0 +1,132 @@
+import { z } from "zod";
+
+/** A key of a request that its schema does not know. */
+export interface UnknownKey {
+  /** Where the object is that has the key; empty for the whole body. */
+  readonly path: readonly (string | number)[];
+  readonly key: string;
+  /** The keys that the object may have. */
+  readonly known: readonly string[];
+}
+
+/**
+ * Returns the keys of a value that its schema would drop or refuse.
+ *
+ * A schema made with `z.object` drops what it does not know: a misspelt option would be
+ * ignored without a word. Here all objects count as strict, also those within other schemas,
+ * but for `z.looseObject` and objects with a catchall, whose authors want other keys.
+ *
+ * Of a union, the option that knows most of the keys counts.
+ */
+export function unknownKeys(schema: z.core.$ZodType, value: unknown): UnknownKey[] {
+  return [...walk(schema, value, [])];
+}
+
+type Path = readonly (string | number)[];
+
+function* walk(schema: z.core.$ZodType, value: unknown, path: Path): Generator<UnknownKey> {
+  if (schema instanceof z.core.$ZodObject) {
+    if (isRecord(value)) yield* walkObject(schema._zod.def, value, path);
+  } else if (schema instanceof z.core.$ZodArray) {
+    if (!Array.isArray(value)) return;
+    for (const [n, item] of value.entries())
+      yield* walk(schema._zod.def.element, item, [...path, n]);
+  } else if (schema instanceof z.core.$ZodTuple) {
+    if (!Array.isArray(value)) return;
+    const { items, rest } = schema._zod.def;
+    for (const [n, item] of value.entries()) {
+      const of = items[n] ?? rest;
+      if (of) yield* walk(of, item, [...path, n]);
+    }
+  } else if (schema instanceof z.core.$ZodRecord) {
+    if (!isRecord(value)) return;
+    const { valueType } = schema._zod.def;
+    for (const [key, item] of Object.entries(value)) yield* walk(valueType, item, [...path, key]);
+  } else if (schema instanceof z.core.$ZodUnion) {
+    yield* ofNearest(schema._zod.def.options, value, path);
+  } else if (schema instanceof z.core.$ZodIntersection) {
+    const { left, right } = schema._zod.def;
+    yield* ofBoth(left, right, value, path);
+  } else {
+    const inner = innerOf(schema);
+    if (inner !== undefined) yield* walk(inner, value, path);
+  }
+}
+
+/** The schema of the same value that another one wraps; undefined for scalars, and for what any JSON may be. */
+function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  if (schema instanceof z.core.$ZodPipe) return schema._zod.def.in;
+  if (schema instanceof z.core.$ZodLazy) return schema._zod.def.getter();
+  if (
+    schema instanceof z.core.$ZodOptional ||
+    schema instanceof z.core.$ZodNullable ||
+    schema instanceof z.core.$ZodDefault ||
+    schema instanceof z.core.$ZodPrefault ||
+    schema instanceof z.core.$ZodNonOptional ||
+    schema instanceof z.core.$ZodReadonly ||
+    schema instanceof z.core.$ZodCatch
+  ) {
+    return schema._zod.def.innerType;
+  }
+  return undefined;
+}
+
+function* walkObject(
+  { shape, catchall }: z.core.$ZodObjectDef,
+  value: Readonly<Record<string, unknown>>,
+  path: Path,
+): Generator<UnknownKey> {
+  const isLoose = catchall !== undefined && !(catchall instanceof z.core.$ZodNever);
+  for (const [key, item] of Object.entries(value)) {
+    const of = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    if (of !== undefined) yield* walk(of, item, [...path, key]);
+    else if (!isLoose) yield { path, key, known: Object.keys(shape) };
+  }
+}
+
+/** Those of the option that knows most of the keys, among those that the value may be meant for. */
+function ofNearest(
+  options: readonly z.core.$ZodType[],
+  value: unknown,
+  path: Path,
+): readonly UnknownKey[] {
+  const meant = options.filter((option) => mayBeMeant(option, value));
+  return (
+    meant
+      .map((option) => [...walk(option, value, path)])
+      .toSorted((a, b) => a.length - b.length)[0] ?? []
+  );
+}
+
+/** Whether a value may be meant for an option of a union: by its kind, and by the discriminators that it has. */
+function mayBeMeant(option: z.core.$ZodType, value: unknown): boolean {
+  if (!(option instanceof z.core.$ZodObject)) {
+    return (
+      !isRecord(value) || option instanceof z.core.$ZodUnion || option instanceof z.core.$ZodRecord
+    );
+  }
+  if (!isRecord(value)) return false;
+  return Object.entries(option._zod.def.shape).every(
+    ([key, of]) =>
+      !(of instanceof z.core.$ZodLiteral) ||
+      !Object.hasOwn(value, key) ||
+      of._zod.def.values.some((literal) => literal === value[key]),
+  );
+}
+
+/** A key that one side knows is known. */
+function ofBoth(
+  left: z.core.$ZodType,
+  right: z.core.$ZodType,
+  value: unknown,
+  path: Path,
+): readonly UnknownKey[] {
+  const others = [...walk(right, value, path)];
+  const same = (a: UnknownKey, b: UnknownKey) =>
+    a.key === b.key && a.path.join("\0") === b.path.join("\0");
+  return [...walk(left, value, path)].filter((one) => others.some((other) => same(one, other)));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
