@@ -30,6 +30,7 @@ export interface WorkOptions {
   readonly allowCalls?: string;
   /** False where somebody said `--no-namespaces`. */
   readonly namespaces?: boolean;
+  readonly onlyFor?: readonly string[];
   readonly lease?: number;
   readonly once?: boolean;
   readonly logLevel: string;
@@ -90,6 +91,11 @@ export function withWorkOptions(command: Command): Command {
       repeated,
     )
     .option("--hide <path>", "a directory or file that jobs do not see; may be repeated", repeated)
+    .option(
+      "--only-for <property>",
+      "take only jobs that ask for this property of its platform; may be repeated (GRANGE_WORKER_ONLY_FOR)",
+      repeated,
+    )
     .option(
       "--lease <time>",
       "how long its jobs outlive a lost network, such as 20m; at most an hour",
@@ -161,6 +167,7 @@ export async function workHere(given: WorkOptions, version: string): Promise<nev
         ...(options.hide === undefined
           ? {}
           : { hiddenPaths: options.hide.map((path) => resolve(path)) }),
+        ...(options.onlyFor === undefined ? {} : { onlyFor: [...options.onlyFor] }),
         ...(options.lease === undefined ? {} : { leaseMs: options.lease }),
         ...(options.once === true ? { once: true } : {}),
         ...(options.endWithParent === true ? hurry : {}),

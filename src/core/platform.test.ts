@@ -8,3 +8,13 @@ test("the environment of a client makes another action, and asks nothing of a wo
   expect(serves({ OSFamily: "linux" }, asked)).toBe(true);
   expect(platformKey(asked)).not.toBe(platformKey({ OSFamily: "Linux" }));
 });
+
+test.each([
+  { asked: {}, taken: false },
+  { asked: { OSFamily: "linux" }, taken: false },
+  { asked: { pool: "hw" }, taken: true },
+  { asked: { pool: "other" }, taken: false },
+  { asked: { pool: "hw", network: "true" }, taken: true },
+])("a worker only for its pool takes what asks for $asked: $taken", ({ asked, taken }) => {
+  expect(serves({ OSFamily: "linux", pool: "hw", "grange-only-for": "pool" }, asked)).toBe(taken);
+});

@@ -73,8 +73,25 @@ export function platformKey(platform: Platform): string {
   );
 }
 
+/**
+ * The property under which a worker names, with commas between, those of its properties that an action must ask
+ * for: a fence. Without it a worker takes whatever asks for nothing that it lacks.
+ */
+export const fenceProperty = "grange-only-for";
+
 /** Whether a worker that offers `offered` may run what asks for `asked`. */
 export function serves(offered: Platform, asked: Platform): boolean {
+  return offersAll(offered, asked) && fenceAround(offered, asked).length === 0;
+}
+
+/** The properties that an action does not ask for, and must for this worker to take it. */
+export function fenceAround(offered: Platform, asked: Platform): string[] {
+  const names = offered[fenceProperty]?.split(",") ?? [];
+  return names.filter((name) => !Object.hasOwn(asked, name));
+}
+
+/** Whether a worker has every property that is asked for, whatever else it wants to be asked for. */
+export function offersAll(offered: Platform, asked: Platform): boolean {
   const offer = spelledAlike(offered);
   return Object.entries(requirementsOf(asked)).every(([name, value]) => offer[name] === value);
 }

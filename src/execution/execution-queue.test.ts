@@ -161,6 +161,32 @@ describe("claim", () => {
     ).toEqual([[own.id], [small.id], []]);
   });
 
+  test("takes only what asks for its pool where the worker has a fence", async () => {
+    const queue = await open();
+    const platform = { OSFamily: "linux", pool: "hw", "grange-only-for": "pool" };
+    const fenced = aWorker("fenced", { platform });
+    await queue.register(fenced);
+    const [plain, pooled, other] = [
+      aRequest({ platform: { OSFamily: "linux" } }),
+      aRequest({ platform: { pool: "hw" } }),
+      aRequest({ platform: { pool: "other" } }),
+    ];
+    await Promise.all([plain, pooled, other].map((request) => queue.submit(request)));
+
+    const taken = await queue.claim(fenced, 9, 1_000, never);
+    const more = await queue.claim(fenced, 9, 10, never);
+
+    expect([taken, more].map((each) => each.map(({ lease }) => lease.executionId))).toEqual([
+      [pooled.id],
+      [],
+    ]);
+    const unfenced = aWorker("open", { platform: { OSFamily: "linux" } });
+    await queue.register(unfenced);
+    expect(
+      (await queue.claim(unfenced, 9, 1_000, never)).map(({ lease }) => lease.executionId),
+    ).toEqual([plain.id]);
+  });
+
   test("gives back what it got for somebody who had gone", async () => {
     const queue = await open();
     const worker = aWorker("w");

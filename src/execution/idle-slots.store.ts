@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Platform, requirementsOf } from "#core/platform.ts";
 import type { Tx } from "#db/db.ts";
 import { sql } from "#db/sql.ts";
+import { isWithinFence } from "./served-by.store.ts";
 
 const Idle = z.object({ slots: z.number() });
 
@@ -11,6 +12,7 @@ export async function idleSlots(
   asked: { readonly platform: Platform; readonly sizeClass: number },
   seen: Date,
 ): Promise<number> {
+  const requirements = sql`${JSON.stringify(requirementsOf(asked.platform))}::jsonb`;
   const [row] = await tx.many(
     Idle,
     sql`
@@ -20,7 +22,8 @@ export async function idleSlots(
         select count(*) from execution where state = 'leased' and execution.worker = known.name
       ) as held
       where not known.draining and known.last_seen_at > ${seen} and known.size_class >= ${asked.sizeClass}
-        and known.platform @> ${JSON.stringify(requirementsOf(asked.platform))}::jsonb
+        and known.platform @> ${requirements}
+        and ${isWithinFence(requirements, sql`known.platform`)}
     `,
   );
   return row?.slots ?? 0;

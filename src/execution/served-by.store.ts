@@ -1,3 +1,4 @@
+import { fenceProperty } from "#core/platform.ts";
 import { type Sql, sql } from "#db/sql.ts";
 import { greatestSizeClass } from "./is-served-by.ts";
 
@@ -12,7 +13,15 @@ import { greatestSizeClass } from "./is-served-by.ts";
 export function servedBy(requirements: Sql, platform: Sql, sizeClass: Sql): Sql {
   return sql`(
     ${requirements}::jsonb - ${greatestSizeClass}::text <@ ${platform}
+    and ${isWithinFence(requirements, platform)}
     and case when ${requirements}::jsonb ->> ${greatestSizeClass}::text ~ '^[0-9]{1,7}$'
       then (${requirements}::jsonb ->> ${greatestSizeClass}::text)::integer >= ${sizeClass}
       else not ${requirements}::jsonb ? ${greatestSizeClass}::text end)`;
+}
+
+/** Whether requirements name all properties that a worker wants to be asked for: `fenceAround` for the database. */
+export function isWithinFence(requirements: Sql, platform: Sql): Sql {
+  return sql`(
+    not ${platform} ? ${fenceProperty}::text
+    or ${requirements}::jsonb ?& string_to_array(${platform} ->> ${fenceProperty}::text, ','))`;
 }

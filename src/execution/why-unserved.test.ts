@@ -30,6 +30,18 @@ test("names the size class that is too great", () => {
   );
 });
 
+test("names the fence that is in the way", () => {
+  const fenced = {
+    ...linux,
+    platform: { ...linux.platform, pool: "hw", "grange-only-for": "pool" },
+  };
+
+  expect(whyUnserved(asking({ OSFamily: "linux" }), [fenced])).toBe(
+    "workers that could run it take only what asks for pool=hw; ask for it, or start a worker without --only-for",
+  );
+  expect(whyUnserved(asking({ pool: "hw" }), [fenced])).toBeUndefined();
+});
+
 test("says that nobody is there", () => {
   expect(whyUnserved(asking({ gpu: "a100" }), [])).toContain("no worker is connected");
   expect(whyUnserved(asking({}), [])).toContain("no worker is connected");

@@ -1,4 +1,5 @@
 import { serves } from "#core/platform.ts";
+import { fenceInTheWay } from "./fence-in-the-way.ts";
 import { firstMissing } from "./first-missing.ts";
 import { greatestSizeClass, isServedBy } from "./is-served-by.ts";
 import type { QueuedKind, SeenOffer } from "./queued-kinds.store.ts";
@@ -22,6 +23,9 @@ export function whyUnserved(
     return `it asks for size class ${sizeClass} or more, and workers that could run it are of size class ${greatest} at most; start a worker of size class ${sizeClass}, or ask for a smaller one`;
   }
   const platforms = offers.map(({ platform }) => platform);
+  const fenced = fenceInTheWay(requirements, platforms);
+  if (fenced.length > 0)
+    return `workers that could run it take only what asks for ${shortened(fenced)}; ask for it, or start a worker without --only-for`;
   const missing = firstMissing(requirements, platforms);
   if (missing === undefined) return "no worker is connected; start one: grange worker";
   const { property, asked, offered } = missing;

@@ -2,7 +2,7 @@ import { availableParallelism, homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { parseMemorySize } from "#core/memory-size.ts";
-import { Platform } from "#core/platform.ts";
+import { fenceProperty, Platform } from "#core/platform.ts";
 import { readAuthorities } from "#grpc/authorities.ts";
 import { readClientCertificate } from "#grpc/client-certificate.ts";
 import { usualMeasuringLock } from "#machine/measuring-lock.ts";
@@ -35,6 +35,8 @@ export const WorkerConfig = z.object({
   cpus: z.number().positive().nullish(),
   memoryBytes: z.number().int().positive().nullish(),
   platform: Platform.default({}),
+  /** Properties of its platform that an action must ask for; without any, it takes what asks for nothing else. */
+  onlyFor: z.array(z.string()).default([]),
   version: z.string().default("0"),
   sandbox: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
   /** Whether a worker that runs as root may run jobs as root, where no sandbox can be had. */
@@ -122,6 +124,16 @@ const WorkerEnvironment = z.object({
   GRANGE_WORKER_MEMORY: MemorySize.optional(),
   /** `OSFamily=linux,ISA=x86-64`; added to what the machine says of itself. */
   GRANGE_WORKER_PLATFORM: z.string().default(""),
+  /** Names of those properties that jobs must ask for, with commas between. */
+  GRANGE_WORKER_ONLY_FOR: z
+    .string()
+    .default("")
+    .transform((names) =>
+      names
+        .split(",")
+        .map((name) => name.trim())
+        .filter(Boolean),
+    ),
   GRANGE_WORKER_SANDBOX: z.enum(["auto", "bubblewrap", "namespaces", "none"]).default("auto"),
   /** Absolute paths, with colons between. */
   GRANGE_WORKER_SHOW: z
@@ -176,6 +188,7 @@ export function readWorkerConfig(
     cpus: e.GRANGE_WORKER_CPUS,
     memoryBytes: e.GRANGE_WORKER_MEMORY,
     sandbox: e.GRANGE_WORKER_SANDBOX,
+    onlyFor: e.GRANGE_WORKER_ONLY_FOR,
     shownPaths: e.GRANGE_WORKER_SHOW,
     allowRootJobs: e.GRANGE_ALLOW_ROOT_JOBS,
     allowedCalls: e.GRANGE_WORKER_ALLOW_CALLS,
@@ -196,12 +209,26 @@ export function readWorkerConfig(
   });
   if (!parsed.success)
     throw new Error(`The worker's settings are wrong:\n${z.prettifyError(parsed.error)}`);
+  const platform = withFence(parsed.data);
   const hasClass = (told.sizeClass ?? e.GRANGE_WORKER_SIZE_CLASS) !== undefined;
   const { cpus, memoryBytes, ...others } = parsed.data;
   return {
     ...others,
+    platform,
     ...slotShare({ slots: others.slots, hasClass, cpus, memoryBytes }, machine),
   };
+}
+
+/** The platform that the farm is told. What the worker does not have, nobody could ask it for. */
+function withFence({ platform, onlyFor }: Pick<WorkerConfig, "platform" | "onlyFor">): Platform {
+  if (onlyFor.length === 0) return platform;
+  for (const name of onlyFor) {
+    if (Object.hasOwn(platform, name) && !name.includes(",")) continue;
+    throw new Error(
+      `The worker's settings are wrong:\nit takes only what asks for "${name}", and offers no such property; name it in GRANGE_WORKER_PLATFORM, too`,
+    );
+  }
+  return { ...platform, [fenceProperty]: [...new Set(onlyFor)].toSorted().join(",") };
 }
 
 /** What this machine says of itself, in the words that Bazel's users know. */

@@ -79,6 +79,7 @@ function settingsOf(
     tunnel: options.tunnel === true,
     slots: options.slots,
     sizeClass: options.sizeClass,
+    onlyFor: options.onlyFor === undefined ? undefined : [...options.onlyFor],
     cpus: options.cpus === undefined ? undefined : amountGiven(options.cpus),
     memoryBytes: options.memory === undefined ? undefined : amountGiven(options.memory),
     leaseMs: options.lease ?? usualLeaseMs,

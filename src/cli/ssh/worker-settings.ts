@@ -11,6 +11,7 @@ export const WorkerSettings = z.object({
   sizeClass: z.number().int().min(1).optional(),
   cpus: z.number().positive().nullish(),
   memoryBytes: z.number().int().positive().nullish(),
+  onlyFor: z.array(z.string()).optional(),
   leaseMs: z.number().int().positive(),
   once: z.boolean(),
   hiddenPaths: z.array(z.string()),

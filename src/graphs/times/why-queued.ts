@@ -1,5 +1,6 @@
 import type { WaitingReason } from "#api/waiting.ts";
 import { serves } from "#core/platform.ts";
+import { fenceInTheWay } from "#execution/fence-in-the-way.ts";
 import { firstMissing } from "#execution/first-missing.ts";
 import { greatestSizeClass, isServedBy } from "#execution/is-served-by.ts";
 import type { QueuePosition } from "#execution/queue-position.store.ts";
@@ -126,6 +127,17 @@ function whyNobody(
       ...facts,
       sentence: `waits for a worker: ${counted(facts.draining, "worker")} could run it, but ${facts.draining === 1 ? "takes" : "take"} nothing new`,
       advice: "start a worker like those that are being drained",
+    };
+  }
+  const fenced = fenceInTheWay(
+    position.requirements,
+    alive.map(({ platform }) => platform),
+  );
+  if (fenced.length > 0) {
+    return {
+      ...facts,
+      sentence: `waits for a worker: those that could run it take only what asks for ${fenced.join(" or ")}`,
+      advice: `ask for it under platform, or start a worker without --only-for`,
     };
   }
   if (missing === undefined) {
