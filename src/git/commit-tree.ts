@@ -21,8 +21,15 @@ export interface SkippedEntry {
   readonly why: string;
 }
 
+/** A place at which a commit has a commit of another repository. */
+export interface GitLink {
+  readonly path: string;
+  readonly commit: GitId;
+}
+
 export interface CommitTree {
   readonly entries: readonly CommitEntry[];
+  readonly links: readonly GitLink[];
   readonly skipped: readonly SkippedEntry[];
 }
 
@@ -54,6 +61,7 @@ export async function listCommitTree(
 /** Reads `<mode> <type> <id>\t<path>\0`, as often as it comes. */
 export function parseCommitTree(listing: Buffer): CommitTree {
   const entries: CommitEntry[] = [];
+  const links: GitLink[] = [];
   const skipped: SkippedEntry[] = [];
   for (let at = 0; at < listing.length; ) {
     const end = listing.indexOf(0, at);
@@ -61,6 +69,7 @@ export function parseCommitTree(listing: Buffer): CommitTree {
     const [mode = "", , gitId = ""] = listing.toString("latin1", at, tab).split(" ");
     const path = listing.toString("utf8", tab + 1, end);
     const problem = problemOf(mode, path, listing.subarray(tab + 1, end));
+    if (mode === "160000" && problemOfPath(path) === undefined) links.push({ path, commit: gitId });
     if (problem) skipped.push({ path, why: problem });
     else {
       const kind = mode === "120000" ? "symlink" : "file";
@@ -68,7 +77,7 @@ export function parseCommitTree(listing: Buffer): CommitTree {
     }
     at = end + 1;
   }
-  return { entries, skipped };
+  return { entries, links, skipped };
 }
 
 function problemOf(mode: string, path: string, bytes: Buffer): string | undefined {

@@ -8,7 +8,9 @@ import type { Tx } from "#db/db.ts";
 import { type CommitEntry, type CommitTree, listCommitTree } from "#git/commit-tree.ts";
 import type { Mirrors } from "#git/fetch-commit.ts";
 import { importTree } from "#git/import-tree.ts";
+import { replacePointers, usesLfs } from "#git/lfs/replace-pointers.ts";
 import type { Git } from "#git/run-git.ts";
+import { readSubmoduleUrls, type Submodule, submodulesOf } from "#git/submodules.ts";
 import { nameOfFiles } from "./approximations/name-of-files.ts";
 import { selectInputs } from "./select-inputs.ts";
 
@@ -35,6 +37,13 @@ export interface CommitInputRooms {
   readonly db: Tx;
   /** Its `findMissing` says what is there now, not what was there a while ago. */
   readonly store: BlobStore;
+}
+
+export interface ReadingOptions {
+  /** Paths of submodules, which are read by themselves: patterns that name something in one are no mistake. */
+  readonly submodules?: readonly string[];
+  /** Whether files that Git LFS keeps are read, or their pointers. Default: the files. */
+  readonly lfs?: boolean | undefined;
 }
 
 /** Commits, and selections of files, that are kept at hand. */
@@ -65,6 +74,7 @@ export class CommitInputReader {
   readonly #mirrors = recentlyUsed<Promise<string>>(kept.commits);
   readonly #trees = recentlyUsed<Promise<CommitTree>>(kept.commits);
   readonly #selections = recentlyUsed<Promise<Selection>>(kept.selections);
+  readonly #lfs = recentlyUsed<Promise<boolean>>(kept.commits);
   readonly #names = recentlyUsed<Promise<string>>(kept.names);
   #doubtedAtMs = -Infinity;
 
@@ -78,17 +88,26 @@ export class CommitInputReader {
   }
 
   /** Without a list of patterns, all files; with an empty one, none. */
-  read(commit: CommitPlace, patterns?: readonly string[]): Promise<CommitInputs> {
-    const key = `${commit.url}\n${commit.sha}\n${JSON.stringify(patterns ?? "all")}`;
-    return this.#stored(key, () =>
-      this.#select(commit, (entries) => selectInputs(entries, patterns)),
+  read(
+    commit: CommitPlace,
+    patterns?: readonly string[],
+    { submodules = [], lfs = true }: ReadingOptions = {},
+  ): Promise<CommitInputs> {
+    const chosen = JSON.stringify([patterns ?? "all", submodules, lfs]);
+    return this.#stored(`${commit.url}\n${commit.sha}\n${chosen}`, () =>
+      this.#select(commit, lfs, (entries) => selectInputs(entries, patterns, submodules)),
     );
   }
 
   /** The files that are chosen; `rule` names the choice among those of one commit. */
-  readChosen(commit: CommitPlace, rule: string, choose: Choice): Promise<CommitInputs> {
-    const key = `${commit.url}\n${commit.sha}\nchosen ${rule}`;
-    return this.#stored(key, () => this.#select(commit, choose));
+  readChosen(
+    commit: CommitPlace,
+    rule: string,
+    choose: Choice,
+    { lfs = true }: Pick<ReadingOptions, "lfs"> = {},
+  ): Promise<CommitInputs> {
+    const key = `${commit.url}\n${commit.sha}\nchosen ${lfs} ${rule}`;
+    return this.#stored(key, () => this.#select(commit, lfs, choose));
   }
 
   /** Blobs have been lost: every selection is looked for in the store before it is given out again. */
@@ -134,11 +153,15 @@ export class CommitInputReader {
     return selection.looking;
   }
 
-  async #select(commit: CommitPlace, choose: Choice): Promise<Selection> {
-    const { store } = this.#rooms;
+  async #select(commit: CommitPlace, lfs: boolean, choose: Choice): Promise<Selection> {
+    const { store, git } = this.#rooms;
     const { mirror, entries: all } = await this.#list(commit);
     const seenAtMs = performance.now();
-    const { entries } = await importTree(this.#rooms, mirror, choose(all));
+    const imported = await importTree(this.#rooms, mirror, choose(all));
+    const entries =
+      lfs && (await this.#usesLfs(commit, mirror, all))
+        ? await replacePointers({ git, store }, commit.url, imported.entries)
+        : imported.entries;
     const tree = buildDirectoryTree(entries);
     const root = await uploadDirectories(store, tree);
     const blobs = [
@@ -148,13 +171,35 @@ export class CommitInputReader {
     return { inputs: { entries, root }, blobs, seenAtMs, looking: undefined };
   }
 
-  async #list(commit: CommitPlace): Promise<{ mirror: string; entries: readonly CommitEntry[] }> {
+  /** The submodules of a commit; none is fetched. */
+  async submodules(commit: CommitPlace): Promise<Submodule[]> {
+    const { git } = this.#rooms;
+    const mirror = await this.#mirrorOf(commit);
+    const urls = await readSubmoduleUrls(git, mirror, commit.sha);
+    // Most commits have none, and their trees are large.
+    if (urls === undefined) return [];
+    return submodulesOf(commit.url, (await this.#list(commit)).links, urls);
+  }
+
+  #usesLfs(
+    { url, sha }: CommitPlace,
+    mirror: string,
+    entries: readonly CommitEntry[],
+  ): Promise<boolean> {
+    return this.#lfs.get(`${url}\n${sha}`, () => usesLfs(this.#rooms.git, mirror, entries));
+  }
+
+  #mirrorOf(commit: CommitPlace): Promise<string> {
+    return this.#mirrors.get(`${commit.url}\n${commit.sha}`, () => this.#fetch(commit));
+  }
+
+  async #list(commit: CommitPlace): Promise<CommitTree & { readonly mirror: string }> {
     const key = `${commit.url}\n${commit.sha}`;
-    const mirror = await this.#mirrors.get(key, () => this.#fetch(commit));
-    const { entries } = await this.#trees.get(key, () =>
+    const mirror = await this.#mirrorOf(commit);
+    const tree = await this.#trees.get(key, () =>
       listCommitTree(this.#rooms.git, mirror, commit.sha),
     );
-    return { mirror, entries };
+    return { mirror, ...tree };
   }
 
   async #fetch(commit: CommitPlace): Promise<string> {

@@ -51,7 +51,11 @@ function problemsOfOutsider(job: DefinedJob, { network, platform }: OutsiderRule
     refused.push({ path: ["kind"], what: `jobs of the kind ${definition.kind}` });
   }
   if (definition.network === true && !network) refused.push({ path: ["network"], what: "network" });
-  if (definition.sources !== undefined) refused.push({ path: ["sources"], what: "sources" });
+  const { sources = [] } = definition;
+  if (sources.some(({ submodule }) => submodule !== true))
+    refused.push({ path: ["sources"], what: "sources" });
+  if (sources.some(({ submodule }) => submodule === true))
+    refused.push({ path: ["inputs"], what: "submodules, unless it says `submodules: false`," });
   if (definition.secrets !== undefined) refused.push({ path: ["secrets"], what: "secrets" });
   if (definition.outside === true) {
     refused.push({ path: ["outside"], what: "jobs that another machine runs" });

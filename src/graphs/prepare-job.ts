@@ -146,7 +146,7 @@ async function inputRoot(rooms: PreparationRooms, job: ReadyJob): Promise<Digest
     ).map((result) => [result.job, result]),
   );
   const overlays = await Promise.all([
-    ...sources.map((source) => takeSource(inputs, source)),
+    ...sources.map((source) => takeSource(inputs, source, job.definition)),
     ...needs.map(([from, need]) => {
       // What may be missing is taken as of a job whose end does not matter.
       const asIs = job.goesWithout.includes(from) ? { ...need, on: "end" as const } : need;
@@ -162,7 +162,11 @@ async function inputRoot(rooms: PreparationRooms, job: ReadyJob): Promise<Digest
 async function commitFiles(rooms: PreparationRooms, job: ReadyJob): Promise<CommitInputs> {
   const commit = { url: job.url, sha: job.commit };
   const from = job.definition["inputs-from"];
-  if (from === undefined) return rooms.inputs.read(commit, job.definition.inputs);
+  if (from === undefined) {
+    const { inputs, sources = [], lfs } = job.definition;
+    const submodules = sources.filter(({ submodule }) => submodule === true).map(({ at }) => at);
+    return rooms.inputs.read(commit, inputs, { submodules, lfs });
+  }
   const [made] = await latestResults(rooms.db, job.graphId, [from.job]);
-  return takeFoundInputs(rooms, commit, from, rulesOf(job.definition), made);
+  return takeFoundInputs(rooms, commit, from, rulesOf(job.definition), made, job.definition.lfs);
 }

@@ -15,6 +15,12 @@ const askedAtOnce = 4;
 /** Different revisions of other repositories that one graph may read. */
 const mostRevisions = 50;
 
+export interface SourceRooms {
+  readonly mirrors: Mirrors;
+  readonly inputs: CommitInputReader;
+  readonly access: RepositoryAccess;
+}
+
 /**
  * Finds out which commits the other repositories' revisions are, and writes them into the definitions.
  *
@@ -23,11 +29,7 @@ const mostRevisions = 50;
  * what the principal may not read.
  */
 export async function resolveSources(
-  rooms: {
-    readonly mirrors: Mirrors;
-    readonly inputs: CommitInputReader;
-    readonly access: RepositoryAccess;
-  },
+  rooms: SourceRooms,
   definitions: Definitions,
   by: Principal,
 ): Promise<Definitions> {
@@ -38,7 +40,7 @@ export async function resolveSources(
 
   const found = new Map(
     await mapAtMost(askedAtOnce, [...asked], async ([key, source]) => {
-      const commit = await fetched(rooms, source, by);
+      const commit = await fetchSource(rooms, source, by);
       if (!(commit instanceof Fault))
         rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
       return [key, commit] as const;
@@ -89,9 +91,9 @@ function keyOf({ repository, rev, commit }: Source): string {
   return `${repository}\n${commit ?? rev ?? "HEAD"}`;
 }
 
-/** The commit, or why it cannot be had: that is said together with all else that is wrong. */
-async function fetched(
-  { mirrors, access }: { readonly mirrors: Mirrors; readonly access: RepositoryAccess },
+/** Fetches a source's commit; returns why it cannot be had where its author can mend that. */
+export async function fetchSource(
+  { mirrors, access }: Pick<SourceRooms, "mirrors" | "access">,
   { repository, rev, commit }: Source,
   by: Principal,
 ): Promise<FetchedCommit | Fault> {

@@ -9,17 +9,19 @@ const mostFiles = 300_000;
  * The files of a commit that a job's patterns mean: all without a list, none with an empty one.
  *
  * A pattern without wildcards names something that must be there: throws
- * `invalid_argument` when it is not. One with wildcards may mean nothing.
+ * `invalid_argument` when it is not. One with wildcards may mean nothing. What is in one of the
+ * `submodules` is looked for there.
  */
 export function selectInputs<Entry extends { readonly path: string }>(
   entries: readonly Entry[],
   patterns: readonly string[] | undefined,
+  submodules: readonly string[] = [],
 ): readonly Entry[] {
   if (patterns === undefined) return limited(entries);
   // To a glob, no pattern means everything.
   if (patterns.length === 0) return [];
   for (const pattern of patterns) {
-    if (/^!|[*?[\]{}\\]/.test(pattern)) continue;
+    if (!isPlain(pattern) || submodules.some((at) => isAtOrBelow(pattern, at))) continue;
     const means = compileGlobs([pattern]);
     if (entries.some((entry) => means(entry.path))) continue;
     const meant = suggestion(
@@ -30,6 +32,34 @@ export function selectInputs<Entry extends { readonly path: string }>(
   }
   const isRead = compileGlobs(patterns);
   return limited(entries.filter((entry) => isRead(entry.path)));
+}
+
+/** The same of a submodule at a path. Its files have their own paths, the patterns are those of the outer commit. */
+export function selectOfSubmodule<Entry extends { readonly path: string }>(
+  entries: readonly Entry[],
+  at: string,
+  patterns: readonly string[] | undefined,
+): readonly Entry[] {
+  if (patterns === undefined) return limited(entries);
+  if (patterns.length === 0) return [];
+  for (const pattern of patterns) {
+    if (!isPlain(pattern) || !isAtOrBelow(pattern, at)) continue;
+    const means = compileGlobs([pattern]);
+    if (entries.some(({ path }) => means(`${at}/${path}`))) continue;
+    throw new Fault("invalid_argument", `inputs: "${pattern}" is not in the submodule ${at}`);
+  }
+  const isRead = compileGlobs(patterns);
+  return limited(entries.filter(({ path }) => isRead(`${at}/${path}`)));
+}
+
+/** A pattern that names one path. */
+function isPlain(pattern: string): boolean {
+  return !/^!|[*?[\]{}\\]/.test(pattern);
+}
+
+function isAtOrBelow(pattern: string, at: string): boolean {
+  const path = pattern.replace(/^(\.\/+)+/, "").replace(/\/+$/, "");
+  return path === at || path.startsWith(`${at}/`);
 }
 
 function limited<Entry>(entries: readonly Entry[]): readonly Entry[] {

@@ -5,6 +5,7 @@ import type { GraphSummary, RunCause, SubmitGraph } from "#api/graph.ts";
 import { Fault } from "#core/fault.ts";
 import { protectedDomain } from "#core/trust-domain.ts";
 import type { Db } from "#db/db.ts";
+import { addSubmodules, markSubmodules } from "./add-submodules.ts";
 import { beginGraph } from "./advancing/begin-graph.ts";
 import type { GraphPart } from "./advancing/graph-part.ts";
 import { type AuditEntry, recordAudit } from "./audit.store.ts";
@@ -87,7 +88,8 @@ export async function submitGraph(
   await rooms.access.requireMayRead(by, request.repository);
   const address = (await rooms.wayIn?.(request.repository, by)) ?? request.repository;
   const commit = await rooms.mirrors.fetchCommit(address, rev);
-  rooms.inputs.know({ url: commit.repository, sha: commit.sha }, commit.mirror);
+  const place = { url: commit.repository, sha: commit.sha };
+  rooms.inputs.know(place, commit.mirror);
   const branch = request.branch ?? commit.branch ?? "";
   const repository = await db.transaction(async (tx) => {
     const name = await nameRepository(tx, commit.repository);
@@ -113,8 +115,15 @@ export async function submitGraph(
       definitions: filled,
       planned:
         origin.outsiders === undefined
-          ? await plan(await resolveSources(rooms, filled, by), request.select)
-          : await planForOutsiders(filled, request.select, origin.outsiders),
+          ? await plan(
+              await resolveSources(rooms, await addSubmodules(rooms, filled, place, by), by),
+              request.select,
+            )
+          : await planForOutsiders(
+              await markSubmodules(rooms, filled, place),
+              request.select,
+              origin.outsiders,
+            ),
     };
   });
   const patches = patchesAtSubmission(planned.catalog, request.patches);

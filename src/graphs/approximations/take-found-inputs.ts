@@ -22,6 +22,7 @@ export async function takeFoundInputs(
   from: NonNullable<JobDefinition["inputs-from"]>,
   rules: FoundInputsRules,
   made: NeededOutput | undefined,
+  lfs?: boolean,
 ): Promise<CommitInputs> {
   const named = `"${from.output}" of job "${from.job}", which finds the inputs,`;
   const result = made?.result ? fromBinary(ActionResultSchema, made.result) : undefined;
@@ -32,7 +33,8 @@ export async function takeFoundInputs(
     throw new Fault("failed_precondition", `${named}, has more than 16 MiB`);
   const { digest } = entry;
   const rule = `found ${digestKey(digest)} ${keyOf(rules, named)}`;
-  return inputs.readChosen(commit, rule, await chooserOf(store, digest, rules, named));
+  const choose = await chooserOf(store, digest, rules, named);
+  return inputs.readChosen(commit, rule, choose, { lfs });
 }
 
 async function chooserOf(

@@ -36,7 +36,7 @@ export async function knownResults(
   if (knowable.length > mostJobs) return new Map();
   const answers = await mapAtMost(askedAtOnce, knowable, async ({ name, definition }) => {
     try {
-      const { root } = await inputs.read(commit, definition.inputs);
+      const { root } = await inputs.read(commit, definition.inputs, { lfs: definition.lfs });
       const actionDigest = buildAction(definition, root).action.digest;
       const key = { project, domain: commit.domain, actionDigest };
       return [[name, (await lookUpActionResult(db, trees, key)) !== undefined] as const];

@@ -89,6 +89,18 @@ export const JobDefinition = z
       ),
     ...foundInputsShape,
     sources: Sources.optional(),
+    submodules: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether the job reads the submodules that its inputs mean, each at its path. Default: true.",
+      ),
+    lfs: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether the job reads the files that Git LFS keeps, and not their pointers. Default: true.",
+      ),
     needs: Needs.optional().describe("Jobs that come first, and what is taken of their outputs."),
     platform: z
       .record(z.string().min(1).max(256), scalar)

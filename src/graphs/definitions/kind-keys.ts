@@ -97,6 +97,8 @@ const kindsWith: Readonly<Record<string, readonly JobKind[]>> = {
   failure: machine,
   errors: machine,
   sources: machine,
+  submodules: machine,
+  lfs: machine,
   secrets: machine,
   "working-directory": machine,
   outputs: [...machine, "dummy"],

@@ -3,7 +3,7 @@ import { CommitSha } from "#core/commit-sha.ts";
 import { oneOrMany } from "./one-or-many.ts";
 import { InputGlob, RelativePath } from "./relative-path.ts";
 
-const mostSources = 20;
+const mostSources = 50;
 
 /** Another repository, parts of which the job reads. */
 const Source = z.strictObject({
@@ -31,6 +31,12 @@ const Source = z.strictObject({
   inputs: oneOrMany(InputGlob, "a pattern of paths")
     .optional()
     .describe("Patterns of the files that the job reads of it, as in inputs. By default all."),
+  submodule: z
+    .literal(true)
+    .optional()
+    .describe(
+      "It is a submodule of the commit: the job's own inputs choose among its files. The farm fills it in.",
+    ),
 });
 export type Source = z.output<typeof Source>;
 

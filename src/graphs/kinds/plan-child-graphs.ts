@@ -3,8 +3,10 @@ import type { Logger } from "pino";
 import { grantsOf } from "#access/grant.store.ts";
 import { everybody, type Principal } from "#access/principal.ts";
 import { isOver } from "#api/job-state.ts";
+import { CommitSha } from "#core/commit-sha.ts";
 import { Fault, messageOf } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
+import { addSubmodules } from "../add-submodules.ts";
 import { advanceStoredGraph, lockGraphs } from "../advancing/advance.store.ts";
 import { beginGraph } from "../advancing/begin-graph.ts";
 import type { Catalog } from "../catalog.ts";
@@ -65,7 +67,9 @@ async function planOne(rooms: ChildGraphRooms, run: RunToPlan, now: Date): Promi
 async function storeChild(rooms: ChildGraphRooms, run: RunToPlan): Promise<void> {
   const { definitions, templates } = await definitionsOfChild(rooms, run);
   const submitter = await submitterOf(rooms.db, run);
-  const planned = await plan(await resolveSources(rooms, definitions, submitter));
+  const commit = { url: run.url, sha: CommitSha.parse(run.commit) };
+  const withSubmodules = await addSubmodules(rooms, definitions, commit, submitter);
+  const planned = await plan(await resolveSources(rooms, withSubmodules, submitter));
   const begun = await beginGraph(planned);
   const child = GraphId.parse(randomUUID());
   await rooms.db.transaction(async (tx) => {

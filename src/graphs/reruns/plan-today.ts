@@ -1,6 +1,8 @@
 import type { Principal } from "#access/principal.ts";
+import { CommitSha } from "#core/commit-sha.ts";
 import { Fault } from "#core/fault.ts";
 import type { Tx } from "#db/db.ts";
+import { addSubmodules, markSubmodules } from "../add-submodules.ts";
 import { branchDefinition } from "../catalogs/branch-definition.store.ts";
 import { graphDefinitions, withPlaces } from "../catalogs/graph-definitions.ts";
 import { fillTemplates } from "../definitions/fill-templates.ts";
@@ -39,6 +41,7 @@ export function planToday(
       rev,
       branch,
     };
+    const place = { url: original.url, sha: CommitSha.parse(original.commit) };
     const { named, selection, given } = original.choice;
     const { parameters, switches } = given ?? original;
     const planned = await withPlaces(from, async (templates) => {
@@ -51,8 +54,11 @@ export function planToday(
       const filled = await fillTemplates(templates, wishes, context, rooms.evaluator);
       const select = selection ?? undefined;
       return original.outsiders === null
-        ? plan(await resolveSources(rooms, filled, by), select)
-        : planForOutsiders(filled, select, original.outsiders);
+        ? plan(
+            await resolveSources(rooms, await addSubmodules(rooms, filled, place, by), by),
+            select,
+          )
+        : planForOutsiders(await markSubmodules(rooms, filled, place), select, original.outsiders);
     });
     return {
       plan: { ...planned, inactive: stillInactive(original, planned) },

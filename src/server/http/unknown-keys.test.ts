@@ -8,7 +8,11 @@ test.each<{ schema: z.ZodType; value: unknown; unknown: string[] }>([
   { schema: Point, value: { x: 1, at: { y: 2 } }, unknown: [] },
   { schema: Point, value: { x: 1, z: 2 }, unknown: ["z"] },
   { schema: Point, value: { x: 1, at: { y: 2, z: 3 } }, unknown: ["at.z"] },
-  { schema: Point, value: { ["__proto__"]: 1, constructor: 2 }, unknown: ["__proto__", "constructor"] },
+  {
+    schema: Point,
+    value: { ["__proto__"]: 1, constructor: 2 },
+    unknown: ["__proto__", "constructor"],
+  },
   { schema: Point.nullable().default({ x: 1 }), value: { z: 2 }, unknown: ["z"] },
   { schema: z.array(Point), value: [{ x: 1 }, { z: 1 }], unknown: ["1.z"] },
   { schema: z.tuple([z.string(), Point]), value: ["a", { z: 1 }], unknown: ["1.z"] },

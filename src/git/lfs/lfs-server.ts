@@ -1,0 +1,244 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import type { BlobStore } from "#cas/blob-store.ts";
+import { mapAtMost } from "#cas/map-at-most.ts";
+import { digestKey } from "#core/digest.ts";
+import { Fault, messageOf } from "#core/fault.ts";
+import { parseRepositoryAddress, withoutPassword } from "../repository-address.ts";
+import type { Git } from "../run-git.ts";
+import { type HttpCall, httpCall } from "./http-call.ts";
+import type { LfsObject } from "./pointer.ts";
+
+/** Objects that one request asks for; servers take a hundred at least. */
+const perBatch = 100;
+const downloadsAtOnce = 4;
+const mostAnswerBytes = 16 * 1024 * 1024;
+const mediaType = "application/vnd.git-lfs+json";
+
+/** The answer of the batch API, as far as downloads need it. */
+const BatchAnswer = z.object({
+  transfer: z.string().optional(),
+  hash_algo: z.string().optional(),
+  objects: z.array(
+    z.object({
+      oid: z.string(),
+      size: z.number().int().min(0),
+      actions: z
+        .object({
+          download: z
+            .object({ href: z.string(), header: z.record(z.string(), z.string()).optional() })
+            .optional(),
+        })
+        .optional(),
+      error: z.object({ code: z.number(), message: z.string() }).optional(),
+    }),
+  ),
+});
+
+/**
+ * Brings objects of Git LFS into the store; throws `Fault` naming the first that cannot be had.
+ *
+ * `repository` is the address of the repository whose files point at them. Its LFS server is asked for each of
+ * them, also where the store has one: that an object is in the store does not say that this repository may
+ * name it. What comes is kept only when it has the pointer's SHA-256 and size.
+ */
+export async function fetchLfsObjects(
+  rooms: { readonly git: Git; readonly store: BlobStore },
+  repository: string,
+  objects: readonly LfsObject[],
+): Promise<void> {
+  const wanted = [...new Map(objects.map((object) => [digestKey(object), object])).values()];
+  if (wanted.length === 0) return;
+  const address = parseRepositoryAddress(repository, "/");
+  if (address.kind === "local") return takeFromDirectory(rooms.store, address.path, wanted);
+  if (!/^https?:/i.test(address.url)) {
+    throw new Fault(
+      "failed_precondition",
+      `its repository ${withoutPassword(repository)} is not reached over HTTP, and the farm fetches objects of Git LFS over HTTP only`,
+    );
+  }
+  const absent = new Set((await rooms.store.findMissing(wanted)).map(digestKey));
+  for (let at = 0; at < wanted.length; at += perBatch) {
+    const batch = wanted.slice(at, at + perBatch);
+    const downloads = await askForBatch(rooms.git, address.url, batch);
+    await mapAtMost(
+      downloadsAtOnce,
+      downloads.filter(({ object }) => absent.has(digestKey(object))),
+      (download) => fetchOne(rooms, download),
+    );
+  }
+}
+
+interface Download {
+  readonly object: LfsObject;
+  readonly href: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function askForBatch(
+  git: Git,
+  url: string,
+  objects: readonly LfsObject[],
+): Promise<Download[]> {
+  const bare = withoutPassword(url).replace(/\/+$/, "");
+  const endpoint = `${bare.endsWith(".git") ? bare : `${bare}.git`}/info/lfs/objects/batch`;
+  const request: HttpCall = {
+    url: endpoint,
+    method: "POST",
+    headers: { accept: mediaType, "content-type": mediaType },
+    body: JSON.stringify({
+      operation: "download",
+      transfers: ["basic"],
+      hash_algo: "sha256",
+      objects: objects.map(({ hash, sizeBytes }) => ({ oid: hash, size: sizeBytes })),
+    }),
+  };
+  let response = await httpCall(git, request);
+  if (response.status === 401) {
+    response.body.resume();
+    const authorization = await gitCredentials(git, url);
+    if (authorization !== undefined)
+      response = await httpCall(git, {
+        ...request,
+        headers: { ...request.headers, authorization },
+      });
+  }
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of response.body as AsyncIterable<Buffer>) {
+    bytes += part.byteLength;
+    if (bytes > mostAnswerBytes)
+      throw new Fault(
+        "resource_exhausted",
+        `${endpoint}: answers more than ${mostAnswerBytes} bytes`,
+      );
+    parts.push(part);
+  }
+  if (response.status !== 200) {
+    const code = [401, 403].includes(response.status)
+      ? "permission_denied"
+      : response.status === 404
+        ? "not_found"
+        : response.status >= 500 || response.status === 429
+          ? "unavailable"
+          : "failed_precondition";
+    throw new Fault(code, `its LFS server ${endpoint} answered ${response.status}`);
+  }
+  return downloadsOf(endpoint, Buffer.concat(parts).toString("utf8"), objects);
+}
+
+function downloadsOf(endpoint: string, text: string, objects: readonly LfsObject[]): Download[] {
+  const broken = (why: string, cause?: unknown) =>
+    new Fault("failed_precondition", `its LFS server ${endpoint} answered ${why}`, { cause });
+  let answer: z.output<typeof BatchAnswer>;
+  try {
+    answer = BatchAnswer.parse(JSON.parse(text));
+  } catch (cause) {
+    throw broken("what is no answer of the batch API", cause);
+  }
+  if ((answer.transfer ?? "basic") !== "basic")
+    throw broken(`with the transfer ${answer.transfer}`);
+  if ((answer.hash_algo ?? "sha256") !== "sha256") throw broken(`with ${answer.hash_algo} hashes`);
+  const byId = new Map(answer.objects.map((object) => [object.oid, object]));
+  return objects.map((object) => {
+    const found = byId.get(object.hash);
+    if (found === undefined) throw broken(`without the object ${object.hash}`);
+    if (found.error !== undefined) {
+      const code = [404, 410].includes(found.error.code) ? "not_found" : "failed_precondition";
+      throw new Fault(
+        code,
+        `its LFS server says of the object ${object.hash}: ${found.error.message} (${found.error.code})`,
+      );
+    }
+    const download = found.actions?.download;
+    if (download === undefined) throw broken(`no download of the object ${object.hash}`);
+    if (found.size !== object.sizeBytes)
+      throw broken(
+        `the size ${found.size} for the object ${object.hash} of ${object.sizeBytes} bytes`,
+      );
+    return { object, href: download.href, headers: download.header ?? {} };
+  });
+}
+
+async function fetchOne(
+  { git, store }: { readonly git: Git; readonly store: BlobStore },
+  { object, href, headers }: Download,
+): Promise<void> {
+  const { status, body } = await httpCall(git, { url: href, method: "GET", headers });
+  if (status !== 200) {
+    body.destroy();
+    throw new Fault(
+      status >= 500 || status === 429 ? "unavailable" : "failed_precondition",
+      `the download of the LFS object ${object.hash} was answered with ${status}`,
+    );
+  }
+  try {
+    await store.write(object, body as AsyncIterable<Buffer>);
+  } catch (reason) {
+    if (reason instanceof Fault && reason.code === "invalid_argument")
+      throw new Fault(
+        "failed_precondition",
+        `the LFS object ${object.hash} came with other bytes: ${reason.message}`,
+        { cause: reason },
+      );
+    throw reason;
+  } finally {
+    body.destroy();
+  }
+}
+
+/** Of a repository on this machine, Git LFS keeps the objects beside Git's own. */
+async function takeFromDirectory(
+  store: BlobStore,
+  path: string,
+  objects: readonly LfsObject[],
+): Promise<void> {
+  for (const object of objects) {
+    const { hash, sizeBytes } = object;
+    const below = join("lfs", "objects", hash.slice(0, 2), hash.slice(2, 4), hash);
+    const files = [join(path, ".git", below), join(path, below)];
+    const sizes = await Promise.all(
+      files.map((file) =>
+        stat(file).then(
+          ({ size }) => size,
+          () => undefined,
+        ),
+      ),
+    );
+    const file = files.find((_, n) => sizes[n] === sizeBytes);
+    if (file === undefined)
+      throw new Fault(
+        "not_found",
+        `${path} does not have the LFS object ${hash}; "git lfs fetch" there brings it`,
+      );
+    await store.write(object, createReadStream(file));
+  }
+}
+
+/** What the farm's own Git would present to the host of a repository; undefined when it has nothing. */
+async function gitCredentials(git: Git, address: string): Promise<string | undefined> {
+  const url = new URL(address);
+  const { exitCode, stdout } = await git
+    .run(["credential", "fill"], {
+      access: await git.accessTo(address),
+      input: `protocol=${url.protocol.slice(0, -1)}\nhost=${url.host}\npath=${url.pathname.slice(1)}\n\n`,
+    })
+    .catch((reason: unknown) => {
+      throw new Fault("unavailable", `asking Git for credentials: ${messageOf(reason)}`);
+    });
+  if (exitCode !== 0) return undefined;
+  const values = new Map(
+    stdout
+      .toString("utf8")
+      .split("\n")
+      .map((line) => {
+        const at = line.indexOf("=");
+        return [line.slice(0, at), line.slice(at + 1)] as const;
+      }),
+  );
+  const [username, password] = [values.get("username"), values.get("password")];
+  if (username === undefined || password === undefined) return undefined;
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+}
