@@ -3,6 +3,8 @@ import { z } from "zod";
 /** Asks for another priority of a graph; what is not named stays. Higher is sooner. */
 export const SetGraphPriority = z
   .strictObject({
+    /** Of this job alone: its own priority, which is added to that of the graph. */
+    job: z.string().min(1).max(1_024).optional(),
     priority: z.number().int().min(-1_000).max(1_000).optional(),
     /** The one class that nothing overtakes. */
     top: z.boolean().optional(),
@@ -10,11 +12,16 @@ export const SetGraphPriority = z
   })
   .refine(({ priority, top }) => priority !== undefined || top !== undefined, {
     error: "name a priority, top, or both",
+  })
+  .refine(({ job, top }) => job === undefined || top === undefined, {
+    error: "the top class is for whole graphs: name a priority for a job",
   });
 export type SetGraphPriority = z.infer<typeof SetGraphPriority>;
 
 export const GraphPriority = z.object({
   id: z.string(),
+  /** The job whose own priority it is; null for that of the graph. */
+  job: z.string().nullable(),
   priority: z.number().int(),
   top: z.boolean(),
   /** That less was given than asked for, and why. */

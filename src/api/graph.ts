@@ -206,6 +206,8 @@ export const JobDetail = z.object({
   job: JobSummary,
   /** As it runs: the template, with what people changed for this graph. */
   definition: z.unknown(),
+  /** Its own, added to that of the graph: by the definition, or as somebody changed it. Higher is sooner. */
+  priority: z.number().int(),
   origin: JobOrigin,
   dependsOn: z.array(Edge),
   dependedOnBy: z.array(Edge),

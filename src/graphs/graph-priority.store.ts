@@ -59,6 +59,37 @@ export async function savePriority(
   await tx.run(sql`select pg_notify('grange_graph', ${graphId}::text)`);
 }
 
+/** A job's own priority, by its definition or as somebody changed it; undefined when there is no such job. */
+export async function priorityOfJob(
+  tx: Tx,
+  graphId: GraphId,
+  job: string,
+): Promise<number | undefined> {
+  const [row] = await tx.many(
+    z.object({ priority: z.number() }),
+    sql`select priority from job where graph_id = ${graphId} and name = ${job}`,
+  );
+  return row?.priority;
+}
+
+/** Stores a job's own priority; the graph's lock must be held. A customisation replaces it by that of the definition. */
+export async function saveJobPriority(
+  tx: Tx,
+  graphId: GraphId,
+  job: string,
+  priority: number,
+): Promise<void> {
+  await tx.run(sql`
+    with changed as (
+      update graph set version = version + 1 where id = ${graphId} returning id, version
+    )
+    update job set priority = ${priority}, version = changed.version
+    from changed
+    where job.graph_id = changed.id and job.name = ${job}
+  `);
+  await tx.run(sql`select pg_notify('grange_graph', ${graphId}::text)`);
+}
+
 /**
  * How soon executions are wanted by all who wait for them.
  *

@@ -16,6 +16,7 @@ import { chunkProgress } from "./chunks/chunk-progress.store.ts";
 import { definitionOfJob } from "./graph.store.ts";
 import { GraphId } from "./graph-id.ts";
 import { edgesOf, jobSummary } from "./graph-page.store.ts";
+import { priorityOfJob } from "./graph-priority.store.ts";
 import { graphSummary } from "./graph-summary.store.ts";
 import { graphsMadeBy } from "./kinds/child-graph.store.ts";
 import { notificationsOf } from "./kinds/notification.store.ts";
@@ -34,6 +35,7 @@ export async function jobDetail(
     graph,
     job,
     definition: showableDefinition(await definitionOfJob(tx, graphId, name)),
+    priority: (await priorityOfJob(tx, graphId, name)) ?? 0,
     origin: await jobOrigin(tx, graphId, name),
     dependsOn: await edgesOf(tx, graphId, sql`job = ${name}`),
     dependedOnBy: await edgesOf(tx, graphId, sql`on_job = ${name}`),

@@ -9,6 +9,7 @@ import { setBranchDefinition } from "./catalogs/branch-definition.store.ts";
 import { farmOfGraphs } from "./farm-of-graphs.fixture.ts";
 import { GraphId } from "./graph-id.ts";
 import { graphSummary } from "./graph-summary.store.ts";
+import { jobDetail } from "./job-detail.store.ts";
 import { setGraphPriority } from "./set-graph-priority.ts";
 
 const db = await freshDb();
@@ -63,7 +64,14 @@ test("what is in the queue, what is being prepared and what comes later has the 
   const now = await queued(id);
   await farm.work();
 
-  expect(changed).toEqual({ id, priority: 40, top: false, notice: null, moved: 1 });
+  expect(changed).toEqual({
+    id,
+    job: null,
+    priority: 40,
+    top: false,
+    notice: null,
+    moved: 1,
+  });
   expect(now).toEqual({ a: -43 });
   expect(await queued(id)).toEqual({ a: -43, b: -40 });
   expect(await auditOfGraph(db, id)).toMatchObject([
@@ -84,6 +92,44 @@ test("a cap holds for the graph and the jobs' own priorities together", async ()
 
   expect(graph.priority).toBe(50);
   expect(await queued(id)).toEqual({ a: -50 });
+});
+
+test("one job's priority changes without a customisation, in the queue and before it is there", async () => {
+  commitJobs(job("a", ", priority: 3"), job("b"), job("c", ", needs: [b]"));
+  const { id } = await farm.submit({ priority: 5 });
+  await farm.prepare();
+
+  const changed = await setGraphPriority(farm.queue, id, { job: "a", priority: 40 }, everybody);
+  await setGraphPriority(farm.queue, id, { job: "c", priority: -7 }, everybody);
+
+  expect(changed).toEqual({ id, job: "a", priority: 40, top: false, notice: null, moved: 1 });
+  expect(await queued(id)).toEqual({ a: -45, b: -5 });
+  await farm.work();
+  expect(await queued(id)).toMatchObject({ c: 2 });
+  expect(await jobDetail(db, id, "a")).toMatchObject({
+    priority: 40,
+    job: { customised: false },
+    origin: { audit: [{ verb: "prioritise", job: "a" }] },
+  });
+  await expect(
+    setGraphPriority(farm.queue, id, { job: "none", priority: 1 }, everybody),
+  ).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("a job and its graph together are what a cap is about", async () => {
+  commitJobs(job("a"));
+  const { id } = await farm.submit({ priority: 30 });
+  await farm.prepare();
+
+  const changed = await setGraphPriority(
+    farm.queue,
+    id,
+    { job: "a", priority: 50 },
+    alice({ priorityCap: 40 }),
+  );
+
+  expect(changed).toMatchObject({ priority: 10, notice: expect.stringContaining("lowered to 40") });
+  expect(await queued(id)).toEqual({ a: -40 });
 });
 
 test("an execution that two graphs share goes by the one in the greater hurry", async () => {

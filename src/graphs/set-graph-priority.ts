@@ -9,13 +9,20 @@ import { recordAudit } from "./audit.store.ts";
 import { admitPriority } from "./catalogs/admit-priority.ts";
 import { branchDefinition } from "./catalogs/branch-definition.store.ts";
 import type { GraphId } from "./graph-id.ts";
-import { executionsOfGraph, graphPlace, savePriority, urgencyOf } from "./graph-priority.store.ts";
+import {
+  executionsOfGraph,
+  graphPlace,
+  priorityOfJob,
+  saveJobPriority,
+  savePriority,
+  urgencyOf,
+} from "./graph-priority.store.ts";
 
 /** What is asked for is written again when jobs entered the queue at that very moment. */
 const mostTries = 5;
 
 /**
- * Changes how soon a graph's jobs run, within the caps; those in the queue get new places at once.
+ * Changes how soon a graph's jobs run, or one of them, within the caps; those in the queue get new places at once.
  *
  * Undefined when there is no such graph. Throws `permission_denied` for what is above a cap of a protected branch.
  */
@@ -47,9 +54,10 @@ async function changeOnce(
   const before = graph && (await graphPlace(tx, graphId));
   if (before === undefined) return undefined;
   requireGrant(principal, "prioritise", before);
+  const job = request.job === undefined ? undefined : await jobToChange(tx, graphId, request);
   const admission = admitPriority({
     branch: await branchDefinition(tx, before.repository, before.branch),
-    requestedPriority: request.priority,
+    requestedPriority: job === undefined ? request.priority : before.priority + job.asked,
     top: request.top ?? false,
     principal,
     where: before,
@@ -59,6 +67,22 @@ async function changeOnce(
   const executions = await executionsOfGraph(tx, graphId);
   if (executions.some((id) => !locked.has(id)))
     throw new Fault("aborted", "jobs of the graph entered the queue at this moment; try again");
+  if (job !== undefined) {
+    // Both together are what the caps are about.
+    const priority = Math.max(-1_000, Math.min(1_000, admission.priority - before.priority));
+    await saveJobPriority(tx, graphId, job.name, priority);
+    const moved = await replaceExecutions(tx, await urgencyOf(tx, executions));
+    await recordAudit(tx, {
+      actor: principal.name,
+      verb: "prioritise",
+      graphId,
+      job: job.name,
+      detail: { from: { priority: job.was }, to: { priority } },
+      reason: request.reason,
+    });
+    const notice = admission.notice ?? null;
+    return { id: graphId, job: job.name, priority, top: before.top, notice, moved };
+  }
   // Who asks for the top class alone leaves the priority as somebody else may have set it.
   const { priority, cap } = request.priority === undefined ? before : admission;
   const top = request.top ?? before.top;
@@ -71,5 +95,15 @@ async function changeOnce(
     detail: { from: { priority: before.priority, top: before.top }, to: { priority, top } },
     reason: request.reason,
   });
-  return { id: graphId, priority, top, notice: admission.notice ?? null, moved };
+  return { id: graphId, job: null, priority, top, notice: admission.notice ?? null, moved };
+}
+
+async function jobToChange(
+  tx: Tx,
+  graphId: GraphId,
+  { job: name = "", priority }: SetGraphPriority,
+) {
+  const was = await priorityOfJob(tx, graphId, name);
+  if (was === undefined) throw new Fault("not_found", `there is no job "${name}" in the graph`);
+  return { name, was, asked: priority ?? was };
 }

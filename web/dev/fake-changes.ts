@@ -195,12 +195,24 @@ function clone(farm: FakeFarm, graph: Graph, asked: ReturnType<typeof Clone.pars
 
 /** No branch lets anybody go beyond 10. */
 function prioritise(farm: FakeFarm, graph: Graph, asked: SetGraphPriority): GraphPriority {
+  if (asked.job !== undefined) {
+    const { job, priority = 0 } = asked;
+    return GraphPriority.parse({
+      id: graph.id,
+      job,
+      priority,
+      top: graph.top,
+      notice: null,
+      moved: 1,
+    });
+  }
   const wanted = asked.priority ?? graph.priority;
   const priority = Math.min(10, wanted);
   const top = asked.top ?? graph.top;
   farm.add({ ...graph, priority, top, version: graph.version + 1 });
   return GraphPriority.parse({
     id: graph.id,
+    job: null,
     priority,
     top,
     notice: priority < wanted ? `the branch ${graph.branch} has a cap of 10` : null,

@@ -18,6 +18,7 @@ export function madeUpJob(graph: Graph, job: JobSummary): JobDetail {
       retries: 1,
       network: false,
     },
+    priority: 0,
     origin: {
       revision: job.customised ? 1 : 0,
       template: null,

@@ -1,18 +1,24 @@
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import type { GraphSummary, JobSummary } from "#api/graph.ts";
+import { isOver } from "#api/job-state.ts";
 import { formatSelection } from "#api/selection/format-selection.ts";
 import { JobMarks } from "../../parts/job-marks.tsx";
 import { StateBadge } from "../../parts/state.tsx";
 import { WhyNotRunning } from "../../parts/why-not-running.tsx";
 import { ChangeButtons } from "../graph/changes/change-buttons.tsx";
+import { PriorityDialog } from "../graph/changes/priority-dialog.tsx";
 import { ReleaseButtons } from "../graph/changes/release-buttons.tsx";
 
 interface Props {
   readonly graph: GraphSummary;
   readonly job: JobSummary;
+  /** Its own, beside that of the graph. */
+  readonly priority: number;
 }
 
-export function JobHeader({ graph, job }: Props) {
+export function JobHeader({ graph, job, priority }: Props) {
+  const [isAsking, setIsAsking] = useState(false);
   return (
     <header className="page-header">
       <p className="crumbs">
@@ -43,6 +49,11 @@ export function JobHeader({ graph, job }: Props) {
             isChoice
             hasKeys
           />
+          {isOver(job.state) ? null : (
+            <button type="button" onClick={() => setIsAsking(true)}>
+              Priority…
+            </button>
+          )}
           {job.state === "failed" ? (
             <Link
               className="button"
@@ -59,6 +70,13 @@ export function JobHeader({ graph, job }: Props) {
           ) : null}
         </div>
       </div>
+      {isAsking ? (
+        <PriorityDialog
+          graph={graph}
+          job={{ name: job.name, priority }}
+          onClose={() => setIsAsking(false)}
+        />
+      ) : null}
       <WhyNotRunning graphId={graph.id} job={job} />
     </header>
   );

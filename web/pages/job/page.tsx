@@ -38,7 +38,7 @@ export function JobPage() {
 
   return (
     <div className="job-page">
-      <JobHeader graph={graph} job={job} />
+      <JobHeader graph={graph} job={job} priority={detail.priority} />
       <JobTabs detail={detail} view={view} onView={(next) => change({ view: next })} />
       <div className="job-body">
         {view === "runs" ? (

@@ -5,31 +5,43 @@ import { GraphPriority } from "#api/graph-priority.ts";
 import { tell } from "../../../farm/ask.ts";
 import { Modal } from "../../../parts/modal.tsx";
 import { NumberField } from "../../../parts/number-field.tsx";
+import { jobQuery } from "../../job/load.ts";
 import { graphQuery } from "../load.ts";
 
 interface Props {
   readonly graph: GraphSummary;
+  /** Of this job alone, whose own priority is added to that of the graph. */
+  readonly job?: { readonly name: string; readonly priority: number };
   readonly onClose: () => void;
 }
 
 /** Who goes first. A cap may give less than is asked for, and says so. */
-export function PriorityDialog({ graph, onClose }: Props) {
+export function PriorityDialog({ graph, job, onClose }: Props) {
   const client = useQueryClient();
-  const [priority, setPriority] = useState(graph.priority);
+  const before = job?.priority ?? graph.priority;
+  const [priority, setPriority] = useState(job?.priority ?? graph.priority);
   const [top, setTop] = useState(graph.top);
   const [reason, setReason] = useState("");
   const set = useMutation({
     mutationFn: () =>
       tell(GraphPriority, `/graphs/${encodeURIComponent(graph.id)}/priority`, {
-        ...(priority === graph.priority ? {} : { priority }),
+        ...(job === undefined ? {} : { job: job.name }),
+        ...(priority === before ? {} : { priority }),
         ...(top === graph.top ? {} : { top }),
         ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
       }),
-    onSuccess: () => client.invalidateQueries(graphQuery(graph.id)),
+    onSuccess: () =>
+      Promise.all([
+        client.invalidateQueries(graphQuery(graph.id)),
+        ...(job === undefined ? [] : [client.invalidateQueries(jobQuery(graph.id, job.name))]),
+      ]),
   });
-  const isChanged = priority !== graph.priority || top !== graph.top;
+  const isChanged = priority !== before || top !== graph.top;
   return (
-    <Modal title="Priority of this graph" onClose={onClose}>
+    <Modal
+      title={job === undefined ? "Priority of this graph" : `Priority of ${job.name}`}
+      onClose={onClose}
+    >
       <div className="form">
         <NumberField
           label="Higher is sooner"
@@ -38,10 +50,18 @@ export function PriorityDialog({ graph, onClose }: Props) {
           value={priority}
           onChange={setPriority}
         />
-        <label>
-          <input type="checkbox" checked={top} onChange={(event) => setTop(event.target.checked)} />{" "}
-          the top class, which nothing overtakes
-        </label>
+        {job === undefined ? (
+          <label>
+            <input
+              type="checkbox"
+              checked={top}
+              onChange={(event) => setTop(event.target.checked)}
+            />{" "}
+            the top class, which nothing overtakes
+          </label>
+        ) : (
+          <p className="faint">It is added to that of the graph, {graph.priority}.</p>
+        )}
         <label className="stacked">
           Why?
           <input type="text" value={reason} onChange={(event) => setReason(event.target.value)} />
@@ -49,9 +69,12 @@ export function PriorityDialog({ graph, onClose }: Props) {
         <div aria-live="polite">
           {set.data === undefined ? null : (
             <p>
-              It has {set.data.top ? "the top class" : `priority ${set.data.priority}`} now;{" "}
-              <span className="number">{set.data.moved}</span> jobs of the queue have another place.{" "}
-              {set.data.notice}
+              It has{" "}
+              {set.data.top && set.data.job === null
+                ? "the top class"
+                : `priority ${set.data.priority}`}{" "}
+              now; <span className="number">{set.data.moved}</span> jobs of the queue have another
+              place. {set.data.notice}
             </p>
           )}
         </div>
