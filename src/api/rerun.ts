@@ -46,6 +46,8 @@ export const Retrigger = z.strictObject({
   onlyStale: z.boolean().default(false),
   /** So many runs one after the other, whatever comes of them. */
   times: z.number().int().min(1).max(100).default(1),
+  /** Of jobs whose run is in the queue or running: further runs after that one. Without it they are left alone. */
+  another: z.boolean().default(false),
 });
 export type Retrigger = z.input<typeof Retrigger>;
 

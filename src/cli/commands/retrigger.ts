@@ -11,6 +11,7 @@ interface RetriggerOptions extends ChangeOptions, JobChoiceOptions {
   readonly alone?: boolean;
   readonly downstream?: boolean;
   readonly times?: number;
+  readonly another?: boolean;
   readonly reason?: string;
 }
 
@@ -27,6 +28,7 @@ export const describeRetrigger: Describe = (command) => {
       "so many runs one after the other, whatever comes of them; at most 100",
       numberFrom(1, 100),
     )
+    .option("--another", "of what is queued or running, too: further runs after that one")
     .action((selection: string, options: RetriggerOptions) => run(selection, options, false));
   withExamples(command, [
     [
@@ -34,6 +36,7 @@ export const describeRetrigger: Describe = (command) => {
       "retrigger state:failed",
     ],
     ["only say what would run", "retrigger 'platform:win32 & pgo' --set 3f2a --dry-run"],
+    ["one more run of what is running now, when it is over", "retrigger e2e --another"],
     ["twenty runs of one test, to see how often it fails", "retrigger flaky --times 20"],
   ]);
 };
@@ -59,6 +62,7 @@ function run(selection: string, options: RetriggerOptions, onlyStale: boolean): 
       onlyStale,
       mode: modeOf(options),
       ...(options.times === undefined ? {} : { times: options.times }),
+      ...(options.another === true ? { another: true } : {}),
       ...(options.reason === undefined ? {} : { reason: options.reason }),
     };
     return carryOutChange(session, options, (how) =>

@@ -174,7 +174,13 @@ describe("a job whose inputs another one finds", () => {
     const { id } = await farm.submit();
     await work();
 
-    const asked = { selection: "name:test", mode: "alone", onlyStale: false, times: 1 } as const;
+    const asked = {
+      selection: "name:test",
+      mode: "alone",
+      onlyStale: false,
+      times: 1,
+      another: false,
+    } as const;
     const change = await retrigger(
       rooms,
       id,

@@ -15,6 +15,7 @@ import type { GraphSnapshot } from "./graph-snapshot.ts";
 import { limitedJobs } from "./limited-jobs.store.ts";
 import { requireMayRunAgain } from "./may-run-again.ts";
 import type { PlannedGraph } from "./planned-graph.ts";
+import { prolongSeries } from "./series.store.ts";
 import { forgetCancellation, setJobsAside, type Wish, wantRuns } from "./wishes.store.ts";
 
 export interface ChangeRooms {
@@ -118,10 +119,17 @@ async function applyPlan(
     return cause === undefined ? [] : [{ job: job.job, cause, times, why: change.whyOf(job) }];
   });
   const concerned = (await change.before?.(tx, graph)) ?? [];
-  const happened = new Set([...concerned, ...intent.wants.keys(), ...intent.setsAside.keys()]);
+  const prolonged = jobs.filter(({ job }) => intent.prolongs.has(job));
+  const happened = new Set([
+    ...concerned,
+    ...intent.wants.keys(),
+    ...intent.setsAside.keys(),
+    ...intent.prolongs,
+  ]);
   if (happened.size === 0) return;
   const { by, verb, reason, detail } = change;
   await wantRuns(tx, graph.id, wishes, by.name);
+  await prolongSeries(tx, graph.id, prolonged, by.name);
   await setJobsAside(tx, graph.id, intent.setsAside, `set inactive by ${by.name}`);
   await recordAudit(tx, {
     actor: by.name,
@@ -131,7 +139,7 @@ async function applyPlan(
     reason,
   });
   // Only who wants more of the graph takes back that it was to end.
-  const cancelAsked = graph.cancelAsked && wishes.length === 0;
+  const cancelAsked = graph.cancelAsked && wishes.length + prolonged.length === 0;
   if (!cancelAsked) await forgetCancellation(tx, graph.id);
   await advanceStoredGraph(tx, { ...graph, cancelAsked }, [...happened]);
 }

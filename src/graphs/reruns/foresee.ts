@@ -15,11 +15,18 @@ export interface Intent {
   /** Jobs that are wanted anew, and why. */
   readonly wants: ReadonlyMap<string, RunCause>;
   readonly setsAside: ReadonlyMap<string, SetAside>;
+  /** Jobs whose run is under way, and that run again after it. */
+  readonly prolongs: ReadonlySet<string>;
   /** Edges that are waived, or no longer; by `edgeKey`. */
   readonly waivers: ReadonlyMap<string, boolean>;
 }
 
-export const noIntent: Intent = { wants: new Map(), setsAside: new Map(), waivers: new Map() };
+export const noIntent: Intent = {
+  wants: new Map(),
+  setsAside: new Map(),
+  prolongs: new Set(),
+  waivers: new Map(),
+};
 
 export function edgeKey({ job, on }: Pick<SnapshotEdge, "job" | "on">): string {
   return `${job}\n${on}`;

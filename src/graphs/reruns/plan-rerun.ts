@@ -16,6 +16,8 @@ export interface RerunWish {
   /** What is stale among the selected and what hangs on them, instead of the selected. */
   readonly onlyStale: boolean;
   readonly times: number;
+  /** Whether jobs whose run is under way are to run again after it. */
+  readonly another?: boolean;
 }
 
 /**
@@ -23,12 +25,13 @@ export interface RerunWish {
  *
  * A run is added to the same job. What was skipped because of it reopens by itself, which is
  * listed, or (`alone`) set aside; what had run already runs again only when `downstream` is
- * wanted. Jobs that are not over are left alone, so that two who ask at once get one run.
+ * wanted. Jobs that are not over are left alone, so that two who ask at once get one run; with `another`, those
+ * whose run is under way get further ones after it.
  */
 export function planRerun(
   graph: GraphSnapshot,
   selected: ReadonlySet<string>,
-  { mode, onlyStale, times }: RerunWish,
+  { mode, onlyStale, times, another = false }: RerunWish,
 ): PlannedGraph {
   const wants = new Map<string, RunCause>();
   const roles = new Map<string, Role>();
@@ -48,7 +51,12 @@ export function planRerun(
     wants.set(name, cause);
     roles.set(name, "runs because needed");
   }
-  const intent = { ...noIntent, wants };
+  const prolongs = new Set(
+    graph.jobs
+      .filter((job) => another && !onlyStale && selected.has(job.name) && canBeProlonged(job))
+      .map(({ name }) => name),
+  );
+  const intent = { ...noIntent, wants, prolongs };
   const setsAside =
     mode === "alone" && !onlyStale ? revivedButNotAsked(graph, wants, selected) : new Map();
   return planGraph(graph, {
@@ -57,6 +65,11 @@ export function planRerun(
     asked: onlyStale ? new Set() : selected,
     times,
   });
+}
+
+/** Whether a further run can be asked for while one is under way: what waits for a person or a time ends by them. */
+function canBeProlonged({ state, isEnding }: SnapshotJob): boolean {
+  return (state === "queued" || state === "running") && isEnding !== true;
 }
 
 /** What never ran is begun, and may take its result from the cache; what ran is run again. */

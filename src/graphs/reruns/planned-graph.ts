@@ -68,6 +68,8 @@ function deedFor(
   { intent, roles, asked }: Draft,
 ): Deed | undefined {
   const wanted = intent.wants.get(job.name);
+  if (intent.prolongs.has(job.name))
+    return { does: "runs", cause: "retrigger", why: "after the run that is under way" };
   if (intent.setsAside.has(job.name)) {
     return { does: "is set inactive", cause: null, why: job.reason };
   }

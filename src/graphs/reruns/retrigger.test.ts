@@ -319,3 +319,66 @@ test("from its end until somebody retriggers, a graph is idle", async () => {
   expect(state).toBe("succeeded");
   expect(idleMs).toBeGreaterThanOrEqual(3_600_000);
 });
+
+describe("a job whose run is under way", () => {
+  /** Claims what is ready, and returns how to end it. */
+  async function running(id: GraphId) {
+    await farm.prepare();
+    const leased = await farm.claim(10_000);
+    for (const { lease } of leased) await farm.queue.started(lease, new Date());
+    expect(await farm.states(id)).toMatchObject({ a: "running" });
+    return async (outcome: "succeeded" | "failed") => {
+      const exitCode = outcome === "succeeded" ? 0 : 1;
+      for (const { lease } of leased) await farm.queue.finish({ lease, outcome, exitCode });
+    };
+  }
+  const asked = { jobs: ["a"], another: true };
+
+  test("gets one more run after it when that is asked for, and none otherwise", async () => {
+    const id = await farm.graphOf(chain);
+    const end = await running(id);
+
+    const without = await farm.again(id, { jobs: ["a"] });
+    const shown = await farm.again(id, { ...asked, dryRun: true });
+    const done = await farm.again(id, { ...asked, token: shown?.token });
+    await end("succeeded");
+    await farm.work();
+
+    expect(without?.jobs).toMatchObject([{ job: "a", does: "is left alone", cause: null }]);
+    expect(done?.jobs).toMatchObject([
+      {
+        job: "a",
+        does: "runs",
+        cause: "retrigger",
+        why: "after the run that is under way",
+        times: 1,
+      },
+    ]);
+    expect(await farm.causes(id, "a")).toEqual(["first", "retrigger"]);
+    expect(await farm.states(id)).toMatchObject({ a: "succeeded", b: "succeeded" });
+    const [latest] = await runsOf(db, id, "a");
+    expect(latest?.why).toBe("run 2 of 2, one after the other, for anyone");
+  });
+
+  test("gets as many as are asked for, by two people as well, whatever comes of them", async () => {
+    const id = await farm.graphOf(chain);
+    const end = await running(id);
+
+    await Promise.all([farm.again(id, { ...asked, times: 2 }), farm.again(id, asked)]);
+    await end("failed");
+    await farm.work(failing("run-a"));
+
+    expect(await farm.causes(id, "a")).toEqual(["first", "retrigger", "retrigger", "retrigger"]);
+  });
+
+  test("and is cancelled gets none of them", async () => {
+    const id = await farm.graphOf(chain);
+    await farm.prepare();
+    await farm.again(id, asked);
+
+    await cancelGraph(db, farm.queue, everybody, id);
+    await farm.work();
+
+    expect(await farm.causes(id, "a")).toEqual(["first"]);
+  });
+});

@@ -18,17 +18,17 @@ export function retrigger(
   by: Principal,
   once?: string,
 ): Promise<PlannedChange | undefined> {
-  const { mode, onlyStale, times, selection, reason } = asked;
+  const { mode, onlyStale, times, another, selection, reason } = asked;
   return changeGraphs(rooms, {
     ...asked,
     graphId,
     verb: "retrigger",
     by,
-    detail: { mode, onlyStale, times, selection, once },
+    detail: { mode, onlyStale, times, another, selection, once },
     once,
     plan: (graphs) =>
       [...chooseJobs(graphs, asked)].map(([graph, selected]) =>
-        planRerun(graph, selected, { mode, onlyStale, times }),
+        planRerun(graph, selected, { mode, onlyStale, times, another }),
       ),
     whyOf: ({ does }) => {
       const words =

@@ -43,3 +43,26 @@ export function goOnWithSeries(
     `,
   );
 }
+
+/**
+ * Asks for further runs of jobs after the one that is under way. The graph is locked.
+ *
+ * The run under way becomes the first of a series, or the series that it belongs to longer. A job whose
+ * run has ended meanwhile is passed over: the plan was made under the same lock, so there is none.
+ */
+export async function prolongSeries(
+  tx: Tx,
+  graphId: GraphId,
+  jobs: readonly { readonly job: string; readonly times: number }[],
+  by: string,
+): Promise<void> {
+  if (jobs.length === 0) return;
+  await tx.run(sql`
+    update job
+    set runs_asked = case when job.runs_left > 0 then job.runs_asked else 1 end + p.times,
+        runs_left = case when job.runs_left > 0 then job.runs_left else 1 end + p.times,
+        wanted_by = ${by}
+    from jsonb_to_recordset(${JSON.stringify(jobs)}::jsonb) as p (job text, times integer)
+    where job.graph_id = ${graphId} and job.name = p.job and job.state in ('queued', 'running')
+  `);
+}

@@ -12,6 +12,8 @@ export type AskedChange =
       readonly target: ChangeTarget;
       readonly mode: RerunMode | "only-stale";
       readonly times: number;
+      /** Of what is queued or running: further runs after that one. */
+      readonly another: boolean;
     }
   | {
       readonly verb: "activate" | "deactivate";
@@ -36,6 +38,7 @@ export function bodyOf(change: AskedChange): Body {
         mode: change.mode === "only-stale" ? "revive" : change.mode,
         onlyStale: change.mode === "only-stale",
         times: change.times,
+        another: change.another,
       };
     case "activate":
       return { ...targetOf(change.target), downstream: change.downstream };

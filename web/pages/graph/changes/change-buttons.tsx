@@ -48,6 +48,7 @@ export function ChangeButtons({ graphId, jobs, target, named, isChoice, hasKeys 
           target={target}
           title={`Retrigger ${named}`}
           isOne={jobs.length === 1}
+          isUnderWay={jobs.some(isUnderWay)}
           onClose={close}
         />
       ) : null}
@@ -76,12 +77,17 @@ const titles: Readonly<Record<Verb, string | undefined>> = {
   deactivate: undefined,
 };
 
+function isUnderWay({ state }: JobSummary): boolean {
+  return state === "queued" || state === "running";
+}
+
 function verbsFor(jobs: readonly JobSummary[]): Verb[] {
   const isAside = ({ state }: JobSummary) =>
     state === "inactive" || state === "expired" || state === "coalesced";
   const hasNotBegun = ({ state }: JobSummary) => state === "blocked" || state === "unreachable";
   const verbs: Verb[] = [];
-  if (jobs.some((job) => isOver(job.state) && !isAside(job))) verbs.push("retrigger");
+  if (jobs.some((job) => isUnderWay(job) || (isOver(job.state) && !isAside(job))))
+    verbs.push("retrigger");
   if (jobs.some(isAside)) verbs.push("activate");
   if (jobs.some(hasNotBegun)) verbs.push("deactivate");
   return verbs;

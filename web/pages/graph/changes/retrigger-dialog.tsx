@@ -23,18 +23,23 @@ interface Props {
   readonly target: ChangeTarget;
   readonly title: string;
   readonly isOne: boolean;
+  /** Whether a run of them is queued or running. */
+  readonly isUnderWay: boolean;
   readonly onClose: () => void;
 }
 
-export function RetriggerDialog({ graphId, target, title, isOne, onClose }: Props) {
+export function RetriggerDialog({ graphId, target, title, isOne, isUnderWay, onClose }: Props) {
   const [mode, setMode] = useState<Mode>("revive");
   const [times, setTimes] = useState(1);
+  // Who opens this for one job that runs wants a further run of it.
+  const [another, setAnother] = useState(isOne && isUnderWay);
   const [wholeSet, setWholeSet] = useState(false);
   const change: AskedChange = {
     verb: "retrigger",
     target: "selection" in target ? { ...target, wholeSet } : target,
     mode,
     times,
+    another,
   };
   return (
     <ChangeDialog graphId={graphId} title={title} change={change} isComplete onClose={onClose}>
@@ -54,6 +59,16 @@ export function RetriggerDialog({ graphId, target, title, isOne, onClose }: Prop
       </fieldset>
       <div className="row">
         <NumberField label="Times" min={1} max={100} value={times} onChange={setTimes} />
+        {isUnderWay ? (
+          <label>
+            <input
+              type="checkbox"
+              checked={another}
+              onChange={(event) => setAnother(event.target.checked)}
+            />{" "}
+            also after a run that is under way
+          </label>
+        ) : null}
         {"selection" in target ? (
           <label>
             <input
