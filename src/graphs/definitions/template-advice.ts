@@ -6,6 +6,9 @@ export interface NamesInExpressions {
   readonly switches: readonly string[];
 }
 
+/** What an expression finds in `commit`. */
+const ofCommit = ["sha", "subject", "author"];
+
 /** json-e's words are for its authors; the mistakes that everybody makes get an answer. */
 export function templateAdvice(message: string, names: NamesInExpressions): string {
   const unknown = /unknown context value (\S+)/.exec(message)?.[1];
@@ -21,8 +24,12 @@ export function templateAdvice(message: string, names: NamesInExpressions): stri
   }
   const absent = /object has no property "?([A-Za-z0-9_]+)"?/.exec(message)?.[1];
   if (absent !== undefined) {
-    const hint = suggestion(absent, [...names.switches, ...names.parameters]);
-    const way = hint === "" ? '; declare it under "switches" or "parameters"' : hint;
+    const hint = suggestion(absent, [...names.switches, ...names.parameters, ...ofCommit]);
+    // json-e does not say of which value it is.
+    const way =
+      hint === ""
+        ? `; "commit" has ${ofCommit.join(", ")}, and nothing else; what is of "switches" or "parameters" is declared there`
+        : hint;
     return `template: nothing declares "${absent}"${way}`;
   }
   return `template: ${message}`;
