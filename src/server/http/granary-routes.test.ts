@@ -138,7 +138,7 @@ test("an index is taken of commits that the farm can fetch, of a repository that
   const repository = testRepository(dataDir);
   repository.write({ ".grange/a.yml": "version: 1\njobs:\n  build: {commands: make}\n" });
   const commit = repository.commit("one");
-  const submitted = await ask("POST", "/graphs", { repository: repository.path, revision: "HEAD" });
+  const submitted = await ask("POST", "/graphs", { repository: repository.path, rev: "HEAD" });
   expect(submitted.status).toBe(201);
   repository.write({ more: "more" });
   const next = repository.commit("not yet asked for");
